@@ -1,0 +1,56 @@
+# gainful: everything happens in .venv; nothing is installed outside of it.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+SOURCES := pyproject.toml CMakeLists.txt $(shell find native src -name '*.py' -o -name '*.pyi' -o -name '*.?pp')
+
+.PHONY: help demo test lint docs bench sanitize clean
+
+help:
+	@echo "make demo      set up .venv, evaluate a small collection of five systems, print a table"
+	@echo "make test      set up .venv, run all checks and tests"
+	@echo "make docs      write the measure pages from the catalogue"
+	@echo "make bench     measure speed and memory beside the peers"
+	@echo "make sanitize  run the core's tests under address and undefined-behaviour sanitizers"
+	@echo "make clean     remove everything that was made"
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+# A user's install: without a compiler it falls back to the pure-Python core and says so.
+$(VENV)/.installed: $(BIN)/python $(SOURCES)
+	$(PIP) install .
+	@$(BIN)/gainful --version
+	@touch $@
+
+# A developer's install: the compiled core must build, and the tools and peers are there.
+$(VENV)/.testable: $(BIN)/python $(SOURCES)
+	GAINFUL_REQUIRE_CORE=1 $(PIP) install ".[test]"
+	@$(BIN)/gainful --version
+	@touch $@ $(VENV)/.installed
+
+demo: $(VENV)/.installed
+	$(BIN)/gainful demo
+
+lint: $(VENV)/.testable
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: lint
+	GAINFUL_REQUIRE_CORE=1 $(BIN)/pytest -n 2 -q
+
+docs: $(VENV)/.testable
+	$(BIN)/python docs/make_pages.py
+
+bench: $(VENV)/.testable
+	$(PIP) install ".[bench]"
+	$(BIN)/python benchmarks/run.py
+
+sanitize: $(VENV)/.testable
+	$(PIP) install nanobind cmake ninja
+	bash tests/native/sanitize.sh $(BIN)
+
+clean:
+	rm -rf $(VENV) build dist gainful-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,228 @@
+// The only file that knows Python. Arrays in, arrays out; the interpreter lock is released while we work.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "join.hpp"
+#include "judgments.hpp"
+#include "lists.hpp"
+#include "run_columns.hpp"
+
+namespace nb = nanobind;
+using namespace gainful;
+
+namespace {
+
+template <class T>
+using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Cells = nb::ndarray<int64_t, nb::shape<2>, nb::c_contig, nb::device::cpu>;
+
+/// Hands a vector over to NumPy without copying it.
+template <class As, class T>
+nb::object to_array(std::vector<T>&& values) {
+    static_assert(sizeof(As) == sizeof(T));
+    values.reserve(1);  // so that an empty array has an address too
+    auto owned = std::make_unique<std::vector<T>>(std::move(values));
+    const size_t size = owned->size();
+    void* data = owned->data();
+    nb::capsule owner(owned.get(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    owned.release();
+    return nb::cast(nb::ndarray<nb::numpy, As, nb::ndim<1>>(data, {size}, owner));
+}
+
+template <class T>
+nb::object to_array(std::vector<T>&& values) {
+    return to_array<T, T>(std::move(values));
+}
+
+nb::list to_list(const std::vector<Id>& ids) {
+    nb::list result;
+    for (const Id id : ids) result.append(nb::bytes(id.data(), id.size()));
+    return result;
+}
+
+void put_faults(nb::dict& result, const Faults& faults) {
+    nb::list rows;
+    for (const Fault& fault : faults.earliest()) {
+        rows.append(nb::make_tuple(fault.where, static_cast<int64_t>(fault.code), fault.detail));
+    }
+    result["faults"] = rows;
+    result["fault_count"] = faults.count();
+}
+
+std::vector<std::string> to_strings(const nb::list& ids) {
+    std::vector<std::string> result;
+    result.reserve(ids.size());
+    for (const nb::handle id : ids) {
+        const nb::bytes bytes = nb::cast<nb::bytes>(id);
+        result.emplace_back(bytes.c_str(), bytes.size());
+    }
+    return result;
+}
+
+const char* begin_of(const Input<uint8_t>& data) { return reinterpret_cast<const char*>(data.data()); }
+const char* end_of(const Input<uint8_t>& data) { return begin_of(data) + data.size(); }
+
+size_t at_least_one(int threads) { return threads < 1 ? 1 : static_cast<size_t>(threads); }
+
+void require(bool condition, const char* what) {
+    if (!condition) throw std::invalid_argument(what);
+}
+
+nb::dict read_judgments_py(Input<uint8_t> data, int threads) {
+    JudgmentColumns columns;
+    {
+        const nb::gil_scoped_release release;
+        columns = read_judgments(begin_of(data), end_of(data), at_least_one(threads));
+    }
+    nb::dict result;
+    result["query_ids"] = to_list(columns.query_ids);
+    result["query"] = to_array(std::move(columns.query));
+    result["subtopic_ids"] = to_list(columns.subtopic_ids);
+    result["subtopic"] = to_array(std::move(columns.subtopic));
+    result["document_start"] = to_array(std::move(columns.document_start));
+    result["document_length"] = to_array(std::move(columns.document_length));
+    result["grade"] = to_array(std::move(columns.grade));
+    result["line"] = to_array(std::move(columns.line));
+    put_faults(result, columns.faults);
+    return result;
+}
+
+nb::dict read_run_py(Input<uint8_t> data, int threads) {
+    RunColumns columns;
+    {
+        const nb::gil_scoped_release release;
+        columns = read_run(begin_of(data), end_of(data), at_least_one(threads));
+    }
+    nb::dict result;
+    result["query_ids"] = to_list(columns.query_ids);
+    result["list_offsets"] = to_array(std::move(columns.list_offsets));
+    result["document_start"] = to_array(std::move(columns.document_start));
+    result["document_length"] = to_array(std::move(columns.document_length));
+    result["score"] = to_array(std::move(columns.score));
+    result["rank"] = to_array(std::move(columns.rank));
+    result["line"] = to_array(std::move(columns.line));
+    put_faults(result, columns.faults);
+    return result;
+}
+
+/// The index together with the bytes it points into.
+struct Index {
+    Input<uint8_t> data;
+    std::unique_ptr<const JudgmentIndex> judgments;
+
+    Index(const nb::list& query_ids, Input<int64_t> query, Input<uint8_t> bytes, Input<int64_t> start,
+          Input<int64_t> length)
+        : data(std::move(bytes)) {
+        require(query.size() == start.size() && query.size() == length.size(), "the columns differ in length");
+        std::vector<std::string> ids = to_strings(query_ids);
+        const nb::gil_scoped_release release;
+        const DocumentSpans documents(begin_of(data), data.size(), start.data(), length.data(), start.size());
+        judgments = std::make_unique<const JudgmentIndex>(std::move(ids), query.data(), query.size(), documents);
+    }
+};
+
+nb::dict to_dict(Joined&& joined) {
+    nb::dict result;
+    result["answered"] = to_array<bool>(std::move(joined.answered));
+    result["retrieved"] = to_array(std::move(joined.retrieved));
+    result["hit_offsets"] = to_array(std::move(joined.hit_offsets));
+    result["hit_rank"] = to_array(std::move(joined.hit_rank));
+    result["hit_item"] = to_array(std::move(joined.hit_item));
+    result["scores"] = to_array(std::move(joined.scores));
+    result["extra_ids"] = to_list(joined.extra_ids);
+    result["list_count"] = joined.list_count;
+    result["row_count"] = joined.row_count;
+    result["duplicate_count"] = joined.duplicate_count;
+    result["rank_conflicts"] = joined.rank_conflicts;
+    result["float32_ties"] = joined.float32_ties;
+    put_faults(result, joined.faults);
+    return result;
+}
+
+nb::dict join_text_py(Input<uint8_t> data, const Index& index, int order, int ties, bool float32, bool keep_first,
+                      int64_t depth, bool want_scores, int threads, Cells progress_cells) {
+    const JoinOptions options{static_cast<Order>(order), static_cast<Ties>(ties), float32, keep_first, depth, want_scores};
+    const Progress progress(progress_cells.data());
+    Joined joined;
+    Grouping grouping;
+    {
+        const nb::gil_scoped_release release;
+        const char* const text = begin_of(data);
+        const size_t workers = at_least_one(threads);
+        grouping = group_by_query(skip_byte_order_mark(text, end_of(data)), end_of(data), workers);
+        joined = join_lists(grouping.query_ids, *index.judgments, options, workers, progress,
+                            [&](size_t list, ListJoiner& joiner) {
+                                read_list(grouping, list, text, options.needs_rank(), joiner.rows, joiner.log.form);
+                                return bytes_of_list(grouping, list);
+                            });
+    }
+    return to_dict(std::move(joined));
+}
+
+nb::dict join_columns_py(const nb::list& query_ids, Input<int64_t> list_offsets, Input<uint8_t> data, Input<int64_t> start,
+                         Input<int64_t> length, Input<double> score, Input<double> rank, const Index& index, int order,
+                         int ties, bool float32, bool keep_first, int64_t depth, bool want_scores, int threads,
+                         Cells progress_cells) {
+    const JoinOptions options{static_cast<Order>(order), static_cast<Ties>(ties), float32, keep_first, depth, want_scores};
+    const std::vector<std::string> ids = to_strings(query_ids);
+    const size_t rows = score.size();
+    require(list_offsets.size() == ids.size() + 1 && list_offsets.data()[0] == 0 &&
+                list_offsets.data()[ids.size()] == static_cast<int64_t>(rows),
+            "the list offsets do not fit the rows");
+    for (size_t i = 0; i < ids.size(); ++i) {
+        require(list_offsets.data()[i] <= list_offsets.data()[i + 1], "the list offsets do not fit the rows");
+    }
+    require(start.size() == rows && length.size() == rows, "the columns differ in length");
+    require(rank.size() == rows || (rank.size() == 0 && !options.needs_rank()), "there is no rank column");
+    Joined joined;
+    std::vector<Id> queries(ids.begin(), ids.end());
+    {
+        const nb::gil_scoped_release release;
+        IdTable distinct;
+        for (const Id id : queries) distinct.number_of(id);
+        require(distinct.ids().size() == queries.size(), "the query ids are not distinct");
+        const DocumentSpans documents(begin_of(data), data.size(), start.data(), length.data(), rows);
+        const Progress progress(progress_cells.data());
+        const auto read = [&](size_t list, ListJoiner& joiner) {
+            const int64_t first = list_offsets.data()[list], last = list_offsets.data()[list + 1];
+            for (int64_t i = first; i < last; ++i) {
+                const double row_rank = rank.size() ? rank.data()[i] : std::numeric_limits<double>::quiet_NaN();
+                if (options.needs_rank() && std::isnan(row_rank)) {
+                    joiner.log.form.add(i, FaultCode::rank);
+                    continue;
+                }
+                joiner.rows.push_back({documents[static_cast<size_t>(i)], 0, score.data()[i], row_rank, 0.0, i});
+            }
+            return last - first;
+        };
+        joined = join_lists(queries, *index.judgments, options, at_least_one(threads), progress, read);
+    }
+    return to_dict(std::move(joined));
+}
+
+}  // namespace
+
+NB_MODULE(_core, module) {
+    module.doc() = "Parse bytes, intern ids, order, join. See _core.pyi.";
+    module.attr("KIND") = "C++";
+    module.def("read_judgments", &read_judgments_py, nb::arg("data"), nb::arg("threads"));
+    module.def("read_run", &read_run_py, nb::arg("data"), nb::arg("threads"));
+    nb::class_<Index>(module, "JudgmentIndex")
+        .def(nb::init<const nb::list&, Input<int64_t>, Input<uint8_t>, Input<int64_t>, Input<int64_t>>(), nb::arg("query_ids"),
+             nb::arg("query"), nb::arg("data"), nb::arg("document_start"), nb::arg("document_length"))
+        .def_prop_ro("item", [](const Index& index) { return to_array(std::vector<int64_t>(index.judgments->item())); })
+        .def_prop_ro("item_offsets",
+                     [](const Index& index) { return to_array(std::vector<int64_t>(index.judgments->item_offsets())); });
+    module.def("join_text", &join_text_py, nb::arg("data"), nb::arg("index"), nb::arg("order"), nb::arg("ties"),
+               nb::arg("float32"), nb::arg("keep_first"), nb::arg("depth"), nb::arg("want_scores"), nb::arg("threads"),
+               nb::arg("progress"));
+    module.def("join_columns", &join_columns_py, nb::arg("query_ids"), nb::arg("list_offsets"), nb::arg("data"),
+               nb::arg("document_start"), nb::arg("document_length"), nb::arg("score"), nb::arg("rank"), nb::arg("index"),
+               nb::arg("order"), nb::arg("ties"), nb::arg("float32"), nb::arg("keep_first"), nb::arg("depth"),
+               nb::arg("want_scores"), nb::arg("threads"), nb::arg("progress"));
+}

@@ -1,0 +1,218 @@
+// Judgments: their text as columns, and the index that finds a judged document by query and id.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "faults.hpp"
+#include "ids.hpp"
+#include "lists.hpp"
+#include "text.hpp"
+
+namespace gainful {
+
+struct JudgmentColumns {
+    std::vector<Id> query_ids, subtopic_ids;
+    std::vector<int64_t> query, subtopic, document_start, document_length, line;
+    std::vector<double> grade;
+    Faults faults;
+};
+
+namespace detail {
+
+/// The judgments of one piece of text; queries and sub-topics by numbers of the piece's own.
+struct JudgmentPiece {
+    IdTable queries, subtopics;
+    std::vector<uint32_t> query, subtopic;
+    std::vector<Id> document;
+    std::vector<double> grade;
+    std::vector<int64_t> line;
+    Faults faults;
+
+    void read(const char* text, const char* begin, const char* end) {
+        for (const char* at = begin; at < end;) {
+            const Line line_here = line_at(at, end);
+            at = line_here.next;
+            read_line(line_here, line_here.begin - text);
+        }
+    }
+
+  private:
+    /// A judgment line is `query subtopic document grade`.
+    void read_line(const Line& line_here, int64_t where) {
+        Fields fields(line_here.begin, line_here.end);
+        if (!fields.more() || fields.is_comment()) return;
+        const Id query_id = fields.take();
+        const Id subtopic_id = fields.take_or_empty();
+        const Id document_id = fields.take_or_empty();
+        const Id grade_text = fields.take_or_empty();
+        if (grade_text.empty() || fields.more()) {
+            faults.add(where, FaultCode::fields, Fields(line_here.begin, line_here.end).count_rest());
+            return;
+        }
+        double value = 0;
+        if (const Number number = parse_number(grade_text, value); number != Number::valid) {
+            faults.add(where, number == Number::overflow ? FaultCode::overflow : FaultCode::number);
+            return;
+        }
+        query.push_back(queries.number_of(query_id));
+        subtopic.push_back(subtopics.number_of(subtopic_id));
+        document.push_back(document_id);
+        grade.push_back(value);
+        line.push_back(where);
+    }
+};
+
+/// Numbers the ids of all pieces in byte order. result[piece][number in the piece] is the number overall.
+inline std::vector<std::vector<uint32_t>> number_overall(const std::vector<const IdTable*>& tables,
+                                                         std::vector<Id>& ids) {
+    IdTable all;
+    std::vector<std::vector<uint32_t>> numbers(tables.size());
+    for (size_t i = 0; i < tables.size(); ++i) {
+        for (const Id id : tables[i]->ids()) numbers[i].push_back(all.number_of(id));
+    }
+    const ByteOrder order(all.ids());
+    ids = order.apply(all.ids());
+    for (std::vector<uint32_t>& piece : numbers) {
+        for (uint32_t& number : piece) number = order.place[number];
+    }
+    return numbers;
+}
+
+}  // namespace detail
+
+inline JudgmentColumns read_judgments(const char* text, const char* end, size_t threads) {
+    const std::vector<const char*> cuts = cut_at_lines(skip_byte_order_mark(text, end), end, threads);
+    std::vector<detail::JudgmentPiece> pieces(cuts.size() - 1);
+    for_each_task(pieces.size(), threads, [&](size_t, size_t i) { pieces[i].read(text, cuts[i], cuts[i + 1]); });
+
+    std::vector<const IdTable*> query_tables, subtopic_tables;
+    for (const detail::JudgmentPiece& piece : pieces) {
+        query_tables.push_back(&piece.queries);
+        subtopic_tables.push_back(&piece.subtopics);
+    }
+    JudgmentColumns columns;
+    const auto queries = detail::number_overall(query_tables, columns.query_ids);
+    const auto subtopics = detail::number_overall(subtopic_tables, columns.subtopic_ids);
+    for (size_t i = 0; i < pieces.size(); ++i) {
+        const detail::JudgmentPiece& piece = pieces[i];
+        for (const uint32_t number : piece.query) columns.query.push_back(queries[i][number]);
+        for (const uint32_t number : piece.subtopic) columns.subtopic.push_back(subtopics[i][number]);
+        for (const Id document : piece.document) {
+            columns.document_start.push_back(document.data() - text);
+            columns.document_length.push_back(static_cast<int64_t>(document.size()));
+        }
+        columns.grade.insert(columns.grade.end(), piece.grade.begin(), piece.grade.end());
+        columns.line.insert(columns.line.end(), piece.line.begin(), piece.line.end());
+        columns.faults.merge(piece.faults);
+    }
+    return columns;
+}
+
+/// Document ids as spans of one block of bytes, checked to lie inside it.
+class DocumentSpans {
+  public:
+    DocumentSpans(const char* data, size_t size, const int64_t* start, const int64_t* length, size_t rows)
+        : data_(data), start_(start), length_(length) {
+        for (size_t i = 0; i < rows; ++i) {
+            if (start[i] < 0 || length[i] < 0 || static_cast<uint64_t>(start[i]) > size ||
+                static_cast<uint64_t>(length[i]) > size - static_cast<uint64_t>(start[i])) {
+                throw std::invalid_argument("row " + std::to_string(i) + ": the document span leaves the data");
+            }
+        }
+    }
+
+    Id operator[](size_t row) const { return Id(data_ + start_[row], static_cast<size_t>(length_[row])); }
+
+  private:
+    const char* data_;
+    const int64_t* start_;
+    const int64_t* length_;
+};
+
+/// Finds the item (a distinct judged document of a query) for a query and a document id.
+class JudgmentIndex {
+  public:
+    JudgmentIndex(std::vector<std::string> query_ids, const int64_t* query, size_t rows, const DocumentSpans& documents)
+        : query_ids_(std::move(query_ids)), item_(rows), item_offsets_(query_ids_.size() + 1, 0) {
+        for (const std::string& id : query_ids_) queries_.number_of(id);
+        if (queries_.ids().size() != query_ids_.size()) throw std::invalid_argument("the query ids are not distinct");
+        const std::vector<size_t> row_order = rows_by_query(query, rows);
+        table_offsets_.assign(query_ids_.size() + 1, 0);
+        for (size_t q = 0, at = 0; q < query_ids_.size(); ++q) {
+            const size_t first = at;
+            while (at < rows && static_cast<size_t>(query[row_order[at]]) == q) ++at;
+            add_query(q, row_order.data() + first, at - first, documents);
+        }
+    }
+
+    int64_t find_query(Id id) const { return queries_.lookup(id); }
+    size_t query_count() const { return query_ids_.size(); }
+    const std::vector<int64_t>& item() const { return item_; }
+    const std::vector<int64_t>& item_offsets() const { return item_offsets_; }
+
+    /// The item, or -1 when the document is not judged for the query.
+    int32_t find(size_t query, Id document, uint64_t hash) const {
+        const uint32_t* table = slots_.data() + table_offsets_[query];
+        const size_t mask = table_offsets_[query + 1] - table_offsets_[query] - 1;
+        for (size_t at = hash & mask;; at = (at + 1) & mask) {
+            if (table[at] == 0) return -1;
+            const size_t item = table[at] - 1;
+            if (hashes_[item] == hash && documents_[item] == document) return static_cast<int32_t>(item);
+        }
+    }
+
+  private:
+    /// Rows sorted by query, otherwise in their order.
+    std::vector<size_t> rows_by_query(const int64_t* query, size_t rows) const {
+        std::vector<size_t> next(query_ids_.size() + 1, 0);
+        for (size_t i = 0; i < rows; ++i) {
+            if (query[i] < 0 || static_cast<size_t>(query[i]) >= query_ids_.size()) {
+                throw std::invalid_argument("row " + std::to_string(i) + ": there is no such query");
+            }
+            ++next[static_cast<size_t>(query[i]) + 1];
+        }
+        std::partial_sum(next.begin(), next.end(), next.begin());
+        std::vector<size_t> order(rows);
+        for (size_t i = 0; i < rows; ++i) order[next[static_cast<size_t>(query[i])]++] = i;
+        return order;
+    }
+
+    void add_query(size_t query, const size_t* rows, size_t count, const DocumentSpans& documents) {
+        const size_t start = table_offsets_[query];
+        const size_t size = slots_for(count);
+        table_offsets_[query + 1] = start + size;
+        slots_.resize(start + size, 0);
+        for (size_t i = 0; i < count; ++i) {
+            const Id document = documents[rows[i]];
+            const uint64_t hash = hash_id(document);
+            size_t at = hash & (size - 1);
+            while (slots_[start + at] != 0 && !is_item(slots_[start + at] - 1, document, hash)) at = (at + 1) & (size - 1);
+            if (slots_[start + at] == 0) {
+                if (documents_.size() >= size_t{0x7FFFFFFF}) throw std::length_error("more than 2^31 judged documents");
+                documents_.push_back(document);
+                hashes_.push_back(hash);
+                slots_[start + at] = static_cast<uint32_t>(documents_.size());
+            }
+            item_[rows[i]] = slots_[start + at] - 1;
+        }
+        item_offsets_[query + 1] = static_cast<int64_t>(documents_.size());
+    }
+
+    bool is_item(size_t item, Id document, uint64_t hash) const {
+        return hashes_[item] == hash && documents_[item] == document;
+    }
+
+    std::vector<std::string> query_ids_;
+    IdTable queries_;  // points into query_ids_, which never changes
+    std::vector<int64_t> item_;
+    std::vector<int64_t> item_offsets_;
+    std::vector<size_t> table_offsets_;
+    std::vector<uint32_t> slots_;  // item + 1; 0 is free
+    std::vector<Id> documents_;
+    std::vector<uint64_t> hashes_;
+};
+
+}  // namespace gainful

@@ -1,0 +1,188 @@
+// Lines grouped into one list a query, wherever in the text they stand.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "faults.hpp"
+#include "ids.hpp"
+#include "parallel.hpp"
+#include "text.hpp"
+
+namespace gainful {
+
+/// Cuts a text into pieces of whole lines, a few for every thread.
+inline std::vector<const char*> cut_at_lines(const char* begin, const char* end, size_t threads) {
+    constexpr int64_t kSmallest = 1 << 16;
+    const int64_t size = end - begin;
+    const int64_t pieces = std::clamp<int64_t>(size / kSmallest, 1, threads == 1 ? 1 : int64_t(threads) * 4);
+    std::vector<const char*> cuts{begin};
+    for (int64_t i = 1; i < pieces; ++i) {
+        const char* wanted = std::max(begin + size / pieces * i, cuts.back());
+        cuts.push_back(wanted < end ? line_at(wanted, end).next : end);
+    }
+    cuts.push_back(end);
+    return cuts;
+}
+
+/// The positions that put ids in byte order, and for every id its place in that order.
+struct ByteOrder {
+    std::vector<uint32_t> sorted;
+    std::vector<uint32_t> place;
+
+    explicit ByteOrder(const std::vector<Id>& ids) : sorted(ids.size()), place(ids.size()) {
+        std::iota(sorted.begin(), sorted.end(), 0u);
+        std::sort(sorted.begin(), sorted.end(), [&](uint32_t a, uint32_t b) { return ids[a] < ids[b]; });
+        for (size_t i = 0; i < sorted.size(); ++i) place[sorted[i]] = static_cast<uint32_t>(i);
+    }
+
+    std::vector<Id> apply(const std::vector<Id>& ids) const {
+        std::vector<Id> result;
+        result.reserve(ids.size());
+        for (const uint32_t i : sorted) result.push_back(ids[i]);
+        return result;
+    }
+};
+
+/// Consecutive lines whose first field is the same.
+struct Segment {
+    const char* begin;
+    const char* end;
+    uint32_t query;
+};
+
+/// All queries of a text in byte order, each with its segments in the order of the text.
+struct Grouping {
+    std::vector<Id> query_ids;
+    std::vector<Segment> segments;
+    std::vector<size_t> offsets;  // segments of query i are offsets[i] : offsets[i + 1]
+};
+
+namespace detail {
+
+inline void find_segments(const char* begin, const char* end, IdTable& queries, std::vector<Segment>& segments) {
+    Id current;
+    for (const char* at = begin; at < end;) {
+        const Line line = line_at(at, end);
+        at = line.next;
+        // Most lines carry on with the query of the line before: one comparison, no search for the field's end.
+        const size_t size = current.size();
+        if (size && static_cast<size_t>(line.end - line.begin) > size && is_blank(line.begin[size]) &&
+            std::memcmp(line.begin, current.data(), size) == 0) {
+            segments.back().end = line.next;
+            continue;
+        }
+        Fields fields(line.begin, line.end);
+        if (!fields.more() || fields.is_comment()) continue;
+        const Id query = fields.take();
+        if (size && query == current) {
+            segments.back().end = line.next;
+            continue;
+        }
+        current = query;
+        segments.push_back({line.begin, line.next, queries.number_of(query)});
+    }
+}
+
+}  // namespace detail
+
+inline Grouping group_by_query(const char* begin, const char* end, size_t threads) {
+    const std::vector<const char*> cuts = cut_at_lines(begin, end, threads);
+    const size_t pieces = cuts.size() - 1;
+    std::vector<IdTable> tables(pieces);
+    std::vector<std::vector<Segment>> found(pieces);
+    for_each_task(pieces, threads, [&](size_t, size_t i) {
+        detail::find_segments(cuts[i], cuts[i + 1], tables[i], found[i]);
+    });
+
+    IdTable queries;
+    std::vector<std::vector<uint32_t>> numbers(pieces);
+    for (size_t i = 0; i < pieces; ++i) {
+        for (const Id id : tables[i].ids()) numbers[i].push_back(queries.number_of(id));
+    }
+    const ByteOrder order(queries.ids());
+
+    Grouping result;
+    result.query_ids = order.apply(queries.ids());
+    result.offsets.assign(result.query_ids.size() + 1, 0);
+    for (size_t i = 0; i < pieces; ++i) {
+        for (Segment& segment : found[i]) {
+            segment.query = order.place[numbers[i][segment.query]];
+            ++result.offsets[segment.query + 1];
+        }
+    }
+    std::partial_sum(result.offsets.begin(), result.offsets.end(), result.offsets.begin());
+    std::vector<size_t> next(result.offsets.begin(), result.offsets.end() - 1);
+    result.segments.resize(result.offsets.back());
+    for (std::vector<Segment>& piece : found) {
+        for (const Segment& segment : piece) result.segments[next[segment.query]++] = segment;
+        std::vector<Segment>().swap(piece);
+    }
+    return result;
+}
+
+/// One retrieved document as it was read.
+struct Row {
+    Id document;
+    uint64_t hash;
+    double score;
+    double rank;  // NaN when it is not a number
+    double key;   // smaller is better; set when the list is ordered
+    int64_t where;
+};
+
+/// A run line is `query Q0 document rank score tag`. Returns false for lines without content and for faults.
+inline bool read_run_line(const Line& line, const char* text, bool needs_rank, Row& row, Faults& faults) {
+    Fields fields(line.begin, line.end);
+    if (!fields.more() || fields.is_comment()) return false;
+    const int64_t where = line.begin - text;
+    fields.take();
+    fields.take_or_empty();
+    row.document = fields.take_or_empty();
+    const Id rank = fields.take_or_empty();
+    const Id score = fields.take_or_empty();
+    const Id tag = fields.take_or_empty();
+    if (tag.empty() || fields.more()) {
+        faults.add(where, FaultCode::fields, Fields(line.begin, line.end).count_rest());
+        return false;
+    }
+    if (const Number number = parse_number(score, row.score); number != Number::valid) {
+        faults.add(where, number == Number::overflow ? FaultCode::overflow : FaultCode::number);
+        return false;
+    }
+    if (parse_number(rank, row.rank) != Number::valid) {
+        if (needs_rank) {
+            faults.add(where, FaultCode::rank);
+            return false;
+        }
+        row.rank = std::numeric_limits<double>::quiet_NaN();
+    }
+    row.where = where;
+    return true;
+}
+
+/// Appends the rows of one query, in the order of the text.
+inline void read_list(const Grouping& grouping, size_t query, const char* text, bool needs_rank, std::vector<Row>& rows,
+                      Faults& faults) {
+    Row row;
+    for (size_t s = grouping.offsets[query]; s < grouping.offsets[query + 1]; ++s) {
+        const Segment& segment = grouping.segments[s];
+        for (const char* at = segment.begin; at < segment.end;) {
+            const Line line = line_at(at, segment.end);
+            at = line.next;
+            if (read_run_line(line, text, needs_rank, row, faults)) rows.push_back(row);
+        }
+    }
+}
+
+inline int64_t bytes_of_list(const Grouping& grouping, size_t query) {
+    int64_t bytes = 0;
+    for (size_t s = grouping.offsets[query]; s < grouping.offsets[query + 1]; ++s) {
+        bytes += grouping.segments[s].end - grouping.segments[s].begin;
+    }
+    return bytes;
+}
+
+}  // namespace gainful

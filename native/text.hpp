@@ -1,0 +1,153 @@
+// Bytes to lines, fields and numbers. Nothing here allocates.
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <string_view>
+
+namespace gainful {
+
+using Id = std::string_view;
+
+inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
+inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// A UTF-8 byte order mark at the start of a text is not part of its first field.
+inline const char* skip_byte_order_mark(const char* begin, const char* end) {
+    return end - begin >= 3 && std::memcmp(begin, "\xEF\xBB\xBF", 3) == 0 ? begin + 3 : begin;
+}
+
+/// One line without its line end. `next` is where the following line starts.
+struct Line {
+    const char* begin;
+    const char* end;
+    const char* next;
+};
+
+inline Line line_at(const char* begin, const char* end) {
+    const char* feed = static_cast<const char*>(std::memchr(begin, '\n', static_cast<size_t>(end - begin)));
+    const char* stop = feed ? feed : end;
+    const char* content_end = stop > begin && stop[-1] == '\r' ? stop - 1 : stop;
+    return {begin, content_end, feed ? feed + 1 : end};
+}
+
+/// Takes fields off the front of a line, one at a time.
+class Fields {
+  public:
+    Fields(const char* begin, const char* end) : at_(begin), end_(end) { skip_blanks(); }
+
+    bool more() const { return at_ < end_; }
+
+    /// The next field. Only while there are more.
+    Id take() {
+        const char* start = at_;
+        while (at_ < end_ && !is_blank(*at_)) ++at_;
+        Id field(start, static_cast<size_t>(at_ - start));
+        skip_blanks();
+        return field;
+    }
+
+    /// The next field, or an empty one when the line is over; a field itself is never empty.
+    Id take_or_empty() { return more() ? take() : Id(); }
+
+    int64_t count_rest() {
+        int64_t n = 0;
+        for (; more(); ++n) take();
+        return n;
+    }
+
+    bool is_comment() const { return more() && *at_ == '#'; }
+
+  private:
+    void skip_blanks() {
+        while (at_ < end_ && is_blank(*at_)) ++at_;
+    }
+
+    const char* at_;
+    const char* end_;
+};
+
+enum class Number { valid, malformed, overflow };
+
+namespace detail {
+
+/// Whether the digits in [begin, end), scaled by 10^exponent, are too large rather than too small for a float64.
+/// Only asked of texts that are out of range, so the decimal magnitude of the first non-zero digit decides.
+inline bool is_huge(const char* begin, const char* end, int64_t exponent) {
+    const char* point = begin;
+    while (point < end && is_digit(*point)) ++point;
+    for (const char* p = begin; p < end && (is_digit(*p) || *p == '.'); ++p) {
+        if (*p == '.' || *p == '0') continue;
+        const int64_t places = p < point ? point - p : point - p + 1;
+        return places + exponent > 0;
+    }
+    return false;
+}
+
+/// The correctly rounded value of a text that is already known to be a decimal number without a sign.
+inline Number convert_slowly(const char* begin, const char* end, int64_t exponent, double& value) {
+#if defined(__cpp_lib_to_chars)
+    const auto result = std::from_chars(begin, end, value);
+    if (result.ec == std::errc::result_out_of_range) {
+        if (is_huge(begin, end, exponent)) return Number::overflow;
+        value = 0.0;
+    }
+#else
+    value = std::strtod(std::string(begin, end).c_str(), nullptr);
+    if (value == std::numeric_limits<double>::infinity()) return Number::overflow;
+    (void)exponent;
+#endif
+    return Number::valid;
+}
+
+}  // namespace detail
+
+/// Reads `[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?`, the whole field, correctly rounded.
+inline Number parse_number(Id field, double& value) {
+    static constexpr double kExactPowers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                              1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    const char* p = field.data();
+    const char* const end = p + field.size();
+    bool negative = false;
+    if (p < end && (*p == '+' || *p == '-')) negative = *p++ == '-';
+    const char* const digits = p;
+    uint64_t mantissa = 0;
+    while (p < end && is_digit(*p)) mantissa = mantissa * 10 + static_cast<uint64_t>(*p++ - '0');
+    int64_t digit_count = p - digits;
+    int64_t fraction = 0;
+    if (p < end && *p == '.') {
+        const char* const start = ++p;
+        while (p < end && is_digit(*p)) mantissa = mantissa * 10 + static_cast<uint64_t>(*p++ - '0');
+        fraction = p - start;
+        digit_count += fraction;
+    }
+    if (digit_count == 0) return Number::malformed;
+    int64_t exponent = 0;
+    if (p < end && (*p == 'e' || *p == 'E')) {
+        bool down = false;
+        if (++p < end && (*p == '+' || *p == '-')) down = *p++ == '-';
+        if (p == end || !is_digit(*p)) return Number::malformed;
+        // Far beyond any float64 the exact exponent no longer matters; the cap keeps it from wrapping around.
+        for (; p < end && is_digit(*p); ++p) {
+            if (exponent < (int64_t{1} << 40)) exponent = exponent * 10 + (*p - '0');
+        }
+        if (down) exponent = -exponent;
+    }
+    if (p != end) return Number::malformed;
+    const int64_t scale = exponent - fraction;
+    // Up to 2^53 and 10^22 both operands are exact, so one division or product rounds correctly.
+    if (digit_count <= 19 && mantissa <= (uint64_t{1} << 53) && scale >= -22 && scale <= 22) {
+        const double exact = static_cast<double>(mantissa);
+        value = scale < 0 ? exact / kExactPowers[-scale] : exact * kExactPowers[scale];
+    } else if (const Number answer = detail::convert_slowly(digits, end, exponent, value); answer != Number::valid) {
+        return answer;
+    }
+    if (negative) value = -value;
+    return Number::valid;
+}
+
+}  // namespace gainful

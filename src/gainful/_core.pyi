@@ -1,0 +1,143 @@
+"""The small typed kernel: bytes in, arrays out. No formula lives here.
+
+Two modules offer exactly these names: the compiled ``gainful._core`` and the pure-Python ``gainful._pure``.
+They give equal answers on any bytes; ``tests/native`` holds them to that.
+
+Text. A line ends at LF or at the end of the data; one trailing CR is dropped. Fields are separated by runs of
+spaces and tabs. Blank lines, lines whose first non-blank byte is ``#`` and a UTF-8 BOM at offset 0 are skipped.
+A number matches ``[+-]?(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d+)?`` and is finite; underflow gives 0.
+
+Faults are ``(where, code, detail)``, the ten earliest in order of ``where`` (the offset of the line's first byte
+in text, the row in columns), with ``fault_count`` counting all of them:
+
+========= ==== ==================================================
+FIELDS    1    detail: how many fields the line has
+NUMBER    2    the score or grade is not a number
+OVERFLOW  3    the score or grade is too large for a float64
+RANK      4    the rank is needed and is not a number
+DUPLICATE 5    detail: where the same document stands first
+========= ==== ==================================================
+
+A line has at most one fault, looked for in that order. When a text has faults of codes 1 to 4, only those are
+reported, not duplicates.
+"""
+
+from typing import Final, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+Bytes = NDArray[np.uint8]
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Fault = tuple[int, int, int]
+
+#: Which of the two cores this is: ``"C++"`` or ``"Python"``.
+KIND: Final[str]
+
+class JudgmentText(TypedDict):
+    """A qrels text (``query subtopic document grade``) as columns, one row a line, in the order of the text."""
+
+    query_ids: list[bytes]  # distinct, in byte order
+    query: Ints  # row -> position in query_ids
+    subtopic_ids: list[bytes]  # distinct values of the second column, in byte order
+    subtopic: Ints
+    document_start: Ints  # the document id is data[start : start + length]
+    document_length: Ints
+    grade: Floats
+    line: Ints  # offset of the line's first byte
+    faults: list[Fault]
+    fault_count: int
+
+class RunText(TypedDict):
+    """A run text (``query Q0 document rank score tag``) as columns, its rows grouped by query.
+
+    Queries stand in byte order; within a query rows keep the order of the text, wherever its lines stood.
+    """
+
+    query_ids: list[bytes]
+    list_offsets: Ints  # rows of query i are list_offsets[i] : list_offsets[i + 1]
+    document_start: Ints
+    document_length: Ints
+    score: Floats
+    rank: Floats  # NaN where the field is not a number
+    line: Ints
+    faults: list[Fault]
+    fault_count: int
+
+class Joined(TypedDict):
+    """A run's lists, ordered and met with the judgments. One entry a judged query, in the index's order."""
+
+    answered: NDArray[np.bool_]  # the run has this query
+    retrieved: Ints  # documents in the list, after duplicates and depth
+    hit_offsets: Ints  # hits of query i are hit_offsets[i] : hit_offsets[i + 1], by rank
+    hit_rank: NDArray[np.int32]  # from 1
+    hit_item: NDArray[np.int32]  # which judged item was found there
+    scores: Floats  # of all retrieved documents in rank order, where they were asked for, else empty
+    extra_ids: list[bytes]  # queries of the run that the index does not have, in byte order
+    list_count: int  # queries in the run
+    row_count: int  # rows in the run
+    duplicate_count: int  # rows that keep_first dropped
+    rank_conflicts: int  # order score: rows ranked (by the rank column) before a row with a strictly higher score
+    float32_ties: int  # order score, float32: rows in a group of equal scores that float64 tells apart
+    faults: list[Fault]
+    fault_count: int
+
+def read_judgments(data: Bytes, threads: int) -> JudgmentText: ...
+def read_run(data: Bytes, threads: int) -> RunText: ...
+
+class JudgmentIndex:
+    """Looks up judged documents by query and document id. Immutable; many joins may share it at once.
+
+    ``query_ids`` are distinct and in byte order; ``query`` gives each row's position among them; rows may be in any
+    order and may repeat a document. Each distinct document of a query is an *item*; items are numbered query by query
+    and within a query by first appearance among the rows. Raises ValueError when spans leave ``data``.
+    """
+
+    def __init__(
+        self, query_ids: list[bytes], query: Ints, data: Bytes, document_start: Ints, document_length: Ints
+    ) -> None: ...
+    @property
+    def item(self) -> Ints: ...  # row -> item
+    @property
+    def item_offsets(self) -> Ints: ...  # items of query i are item_offsets[i] : item_offsets[i + 1]
+
+# Orders and ties as the core counts them:
+#   order 0 score (descending), 1 rank (ascending), 2 input
+#   ties  0 docid-desc, 1 docid-asc, 2 rank (ascending, then docid-desc), 3 input
+# Ids are compared as bytes; rows equal in everything keep the order of the input. `ties` also breaks equal ranks under
+# order 1 (2 means docid-desc there). The rank is needed under order 1 or ties 2. float32 rounds scores before
+# they are compared. Duplicates: a fault, or with keep_first all but the best ranked are dropped. Then depth (0: all).
+# progress[0] counts bytes (rows) done while the call runs; setting progress[1] non-zero makes it give up with
+# RuntimeError.
+
+def join_text(
+    data: Bytes,
+    index: JudgmentIndex,
+    order: int,
+    ties: int,
+    float32: bool,
+    keep_first: bool,
+    depth: int,
+    want_scores: bool,
+    threads: int,
+    progress: Ints,
+) -> Joined: ...
+def join_columns(
+    query_ids: list[bytes],  # distinct, in any order
+    list_offsets: Ints,
+    data: Bytes,
+    document_start: Ints,
+    document_length: Ints,
+    score: Floats,
+    rank: Floats,  # one a row, or empty when there is no rank column and none is needed
+    index: JudgmentIndex,
+    order: int,
+    ties: int,
+    float32: bool,
+    keep_first: bool,
+    depth: int,
+    want_scores: bool,
+    threads: int,
+    progress: Ints,
+) -> Joined: ...
