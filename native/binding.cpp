@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <utility>
@@ -154,12 +155,17 @@ nb::dict join_text_py(Input<uint8_t> data, const Index& index, int order, int ti
         const nb::gil_scoped_release release;
         const char* const text = begin_of(data);
         const size_t workers = at_least_one(threads);
+        std::atomic<int64_t> listed{0};
         grouping = group_by_query(skip_byte_order_mark(text, end_of(data)), end_of(data), workers);
         joined = join_lists(grouping.query_ids, *index.judgments, options, workers, progress,
                             [&](size_t list, ListJoiner& joiner) {
                                 read_list(grouping, list, text, options.needs_rank(), joiner.rows, joiner.log.form);
-                                return bytes_of_list(grouping, list);
+                                const int64_t bytes = bytes_of_list(grouping, list);
+                                listed += bytes;
+                                return bytes;
                             });
+        // Comments and blank lines before the first list belong to no list but are done, too.
+        progress.add(static_cast<int64_t>(data.size()) - listed);
     }
     return to_dict(std::move(joined));
 }

@@ -1,0 +1,402 @@
+"""The kernel in pure Python, for machines without a compiler.
+
+The names, the contract and the answers are those of ``gainful._core``; its stub ``_core.pyi`` documents them. Here
+clarity comes before speed, but nothing takes more than linear time in the length of a line.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from gainful._core import Bytes, Fault, Floats, Ints, Joined, JudgmentText, RunText
+
+KIND: Final = "Python"
+
+FIELDS, NUMBER, OVERFLOW, RANK, DUPLICATE = 1, 2, 3, 4, 5
+ORDER_SCORE, ORDER_RANK = 0, 1
+TIES_DOCID_DESC, TIES_DOCID_ASC, TIES_RANK = 0, 1, 2
+
+_FAULTS_KEPT = 10
+_BOM = b"\xef\xbb\xbf"
+_FIELD = re.compile(rb"[^ \t]+")
+# The contract's grammar, written so that no text can be split in two ways: a long field never makes it backtrack.
+_NUMBER = re.compile(rb"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
+
+
+def _line_pattern(field_count: int) -> re.Pattern[bytes]:
+    """A line of exactly that many fields which is not a comment. ``bytes.split()`` would also split at CR, VT, FF."""
+    fields = [rb"([^ \t#][^ \t]*)"] + [rb"([^ \t]+)"] * (field_count - 1)
+    return re.compile(rb"[ \t]*" + rb"[ \t]+".join(fields) + rb"[ \t]*")
+
+
+_JUDGMENT_LINE = _line_pattern(4)
+_RUN_LINE = _line_pattern(6)
+
+
+def _lines(text: bytes, pattern: re.Pattern[bytes], faults: list[Fault]) -> Iterator[tuple[int, re.Match[bytes]]]:
+    """Each well-formed line's offset and match; lines with a wrong number of fields become faults."""
+    start = len(_BOM) if text.startswith(_BOM) else 0
+    while start < len(text):
+        feed = text.find(b"\n", start)
+        end = feed if feed >= 0 else len(text)
+        content_end = end - 1 if text.endswith(b"\r", start, end) else end
+        line = pattern.fullmatch(text, start, content_end)
+        if line is not None:
+            yield start, line
+        else:
+            fields = _FIELD.findall(text, start, content_end)
+            if fields and not fields[0].startswith(b"#"):
+                faults.append((start, FIELDS, len(fields)))
+        start = end + 1
+
+
+def _number(text: bytes) -> float:
+    """The number that a field is: NaN when it is none, infinite when it is too large for a float64."""
+    return float(text) if _NUMBER.fullmatch(text) else math.nan
+
+
+def _rows(
+    data: Bytes, pattern: re.Pattern[bytes], number_field: int, faults: list[Fault]
+) -> list[tuple[int, re.Match[bytes], float]]:
+    """Each faultless line's offset, fields and number."""
+    rows = []
+    for start, line in _lines(data.tobytes(), pattern, faults):
+        value = _number(line[number_field])
+        if math.isfinite(value):
+            rows.append((start, line, value))
+        else:
+            faults.append((start, NUMBER if math.isnan(value) else OVERFLOW, 0))
+    return rows
+
+
+def _earliest(faults: Iterable[Fault]) -> list[Fault]:
+    return sorted(faults)[:_FAULTS_KEPT]
+
+
+def _distinct(values: list[bytes]) -> tuple[list[bytes], Ints]:
+    """The distinct values in byte order, and for each value its position among them."""
+    ids = sorted(set(values))
+    position = {value: at for at, value in enumerate(ids)}
+    return ids, _ints([position[value] for value in values])
+
+
+def _ints(values: list[int]) -> Ints:
+    return np.array(values, dtype=np.int64)
+
+
+def _floats(values: list[float]) -> Floats:
+    return np.array(values, dtype=np.float64)
+
+
+def _offsets(sizes: Ints) -> Ints:
+    """Where each of several consecutive groups starts, and where the last one ends."""
+    offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    return offsets
+
+
+def read_judgments(data: Bytes, threads: int) -> JudgmentText:
+    """Read a qrels text."""
+    faults: list[Fault] = []
+    rows = _rows(data, _JUDGMENT_LINE, 4, faults)
+    query_ids, query = _distinct([line[1] for _, line, _ in rows])
+    subtopic_ids, subtopic = _distinct([line[2] for _, line, _ in rows])
+    return {
+        "query_ids": query_ids,
+        "query": query,
+        "subtopic_ids": subtopic_ids,
+        "subtopic": subtopic,
+        "document_start": _ints([line.start(3) for _, line, _ in rows]),
+        "document_length": _ints([len(line[3]) for _, line, _ in rows]),
+        "grade": _floats([grade for _, _, grade in rows]),
+        "line": _ints([start for start, _, _ in rows]),
+        "faults": _earliest(faults),
+        "fault_count": len(faults),
+    }
+
+
+def _read_run(data: Bytes, faults: list[Fault]) -> RunText:
+    """The rows of the faultless lines, whatever the others are, and in ``faults`` every fault of the others."""
+    rows = _rows(data, _RUN_LINE, 5, faults)
+    query_ids, query = _distinct([line[1] for _, line, _ in rows])
+    grouped = np.argsort(query, kind="stable")
+    rank_texts = [line[4] for _, line, _ in rows]
+    ranks = {text: _number(text) for text in set(rank_texts)}  # the same few in every list
+    rank = _floats([ranks[text] for text in rank_texts])
+    rank[np.isinf(rank)] = np.nan
+    return {
+        "query_ids": query_ids,
+        "list_offsets": _offsets(np.bincount(query, minlength=len(query_ids))),
+        "document_start": _ints([line.start(3) for _, line, _ in rows])[grouped],
+        "document_length": _ints([len(line[3]) for _, line, _ in rows])[grouped],
+        "score": _floats([score for _, _, score in rows])[grouped],
+        "rank": rank[grouped],
+        "line": _ints([start for start, _, _ in rows])[grouped],
+        "faults": _earliest(faults),
+        "fault_count": len(faults),
+    }
+
+
+def read_run(data: Bytes, threads: int) -> RunText:
+    """Read a run text."""
+    return _read_run(data, [])
+
+
+def _documents(data: Bytes, start: Ints, length: Ints) -> list[bytes]:
+    """The ids that spans of the data hold. Raises ValueError when one leaves it, where a slice would be cut short."""
+    if len(start) != len(length) or np.any((start < 0) | (length < 0) | (start > data.size - length)):
+        raise ValueError("the document spans do not lie within the data")
+    text = data.tobytes()
+    return [text[at : at + size] for at, size in zip(start.tolist(), length.tolist(), strict=True)]
+
+
+def _require_distinct(query_ids: list[bytes]) -> None:
+    if len(set(query_ids)) < len(query_ids):
+        raise ValueError("the query ids are not distinct")
+
+
+class JudgmentIndex:
+    """Looks up judged documents by query and document id."""
+
+    def __init__(
+        self, query_ids: list[bytes], query: Ints, data: Bytes, document_start: Ints, document_length: Ints
+    ) -> None:
+        documents = _documents(data, document_start, document_length)
+        if len(query) != len(documents) or np.any((query < 0) | (query >= len(query_ids))):
+            raise ValueError("each row needs the position of its query")
+        _require_distinct(query_ids)
+        numbers: list[dict[bytes, int]] = [{} for _ in query_ids]
+        within = [
+            numbers[at].setdefault(document, len(numbers[at]))
+            for at, document in zip(query.tolist(), documents, strict=True)
+        ]
+        self._item_offsets = _offsets(_ints([len(of_query) for of_query in numbers]))
+        self._item = _ints(within) + self._item_offsets[query]
+        # Query id -> its first item, and the numbers of its documents counted from there; in the order of query_ids.
+        self._judged = dict(zip(query_ids, zip(self._item_offsets.tolist(), numbers, strict=False), strict=True))
+
+    @property
+    def item(self) -> Ints:
+        """Row -> item."""
+        return self._item
+
+    @property
+    def item_offsets(self) -> Ints:
+        """Where each query's items start."""
+        return self._item_offsets
+
+
+@dataclass(frozen=True)
+class _Policy:
+    """How lists are ordered and cut, in the numbers of the contract."""
+
+    order: int
+    ties: int
+    float32: bool
+    keep_first: bool
+    depth: int
+
+    @property
+    def needs_rank(self) -> bool:
+        return self.order == ORDER_RANK or self.ties == TIES_RANK
+
+
+class _Run:
+    """The rows of a run, grouped by query, and what is noticed while they are ordered.
+
+    The columns are lists because element by element these are faster than arrays.
+    """
+
+    def __init__(self, documents: list[bytes], score: Floats, rank: Floats, where: Ints, policy: _Policy) -> None:
+        with np.errstate(all="ignore"):  # a score too large for a float32 becomes infinite, which orders well enough
+            compared = score.astype(np.float32).astype(np.float64) if policy.float32 else score
+        self.documents = documents
+        self.exact: list[float] = score.tolist()
+        self.score: list[float] = compared.tolist()
+        self.rank: list[float] = rank.tolist()
+        self.where: list[int] = where.tolist()
+        self.policy = policy
+        self.faults: list[Fault] = []
+        self.duplicate_count = self.rank_conflicts = self.float32_ties = 0
+
+    def find_missing_ranks(self) -> None:
+        """Make a fault of each row that lacks a rank it needs."""
+        if self.policy.needs_rank:
+            rows = zip(self.where, self.rank, strict=True)
+            self.faults += [(where, RANK, 0) for where, rank in rows if math.isnan(rank)]
+
+    def ranked(self, rows: range) -> list[int]:
+        """Order the rows of one query, look them over, and leave out what duplicates and depth leave out."""
+        ordered = self._ordered(rows)
+        if self.policy.order == ORDER_SCORE:
+            self.rank_conflicts += self._count_rank_conflicts(ordered)
+            self.float32_ties += self._count_float32_ties(ordered) if self.policy.float32 else 0
+        kept = list(self._first_rows(ordered).values())
+        if len(kept) < len(rows):
+            self.duplicate_count += len(rows) - len(kept)
+            if not self.policy.keep_first:
+                first = self._first_rows(rows)
+                origins = ((row, first[self.documents[row]]) for row in rows)
+                self.faults += [(self.where[row], DUPLICATE, self.where[at]) for row, at in origins if at != row]
+        return kept[: self.policy.depth or None]
+
+    def _ordered(self, rows: range) -> list[int]:
+        """The rows from best to worst: sorted by the least important key first, as the sort is stable."""
+        ordered = list(rows)
+        if self.policy.order not in (ORDER_SCORE, ORDER_RANK):
+            return ordered
+        if self.policy.ties in (TIES_DOCID_DESC, TIES_RANK):
+            ordered.sort(key=self.documents.__getitem__, reverse=True)  # this too leaves equal ids in input order
+        elif self.policy.ties == TIES_DOCID_ASC:
+            ordered.sort(key=self.documents.__getitem__)
+        if self.policy.needs_rank:
+            ordered.sort(key=self.rank.__getitem__)
+        if self.policy.order == ORDER_SCORE:
+            ordered.sort(key=self.score.__getitem__, reverse=True)
+        return ordered
+
+    def _count_rank_conflicts(self, ordered: list[int]) -> int:
+        """Rows in order of score: those with a lower rank than one in an earlier group of equal scores."""
+        count, group_score = 0, math.nan
+        highest = highest_before_group = -math.inf
+        for row in ordered:
+            if self.score[row] != group_score:
+                group_score, highest_before_group = self.score[row], highest
+            rank = self.rank[row]  # a NaN is neither lower nor higher than anything
+            if rank < highest_before_group:
+                count += 1
+            highest = max(highest, rank)
+        return count
+
+    def _count_float32_ties(self, ordered: list[int]) -> int:
+        """Rows in order of score: those in groups of equal scores that were not all equal before the rounding."""
+        groups = (list(group) for _, group in groupby(ordered, key=self.score.__getitem__))
+        return sum(len(rows) for rows in groups if len({self.exact[row] for row in rows}) > 1)
+
+    def _first_rows(self, rows: Iterable[int]) -> dict[bytes, int]:
+        """Each document's first row among these, in the order of these."""
+        first: dict[bytes, int] = {}
+        for row in rows:
+            first.setdefault(self.documents[row], row)
+        return first
+
+
+def _join(
+    run: _Run, query_ids: list[bytes], offsets: Ints, index: JudgmentIndex, want_scores: bool, work: int, progress: Ints
+) -> Joined:
+    """Order the lists, unless there are faults already, and meet them with the judgments."""
+    lists: dict[bytes, list[int]] = {}
+    row_count = len(run.documents)
+    run.find_missing_ranks()
+    if run.faults or not row_count:
+        progress[0] += work
+    if not run.faults:
+        bounds = offsets.tolist()
+        for query, begin, end in zip(query_ids, bounds[:-1], bounds[1:], strict=True):
+            if progress[1]:
+                raise RuntimeError("cancelled")
+            lists[query] = run.ranked(range(begin, end))
+            if end > begin:  # each list has its share of the work, and the shares add up
+                progress[0] += work * end // row_count - work * begin // row_count
+    return _met(run, lists, index, want_scores)
+
+
+def _met(run: _Run, lists: dict[bytes, list[int]], index: JudgmentIndex, want_scores: bool) -> Joined:
+    """The result, query by query in the order of the index."""
+    hit_offsets, hit_ranks, hit_items = [0], list[int](), list[int]()
+    retrieved: list[int] = []
+    scores: list[float] = []
+    for query, (first_item, numbers) in index._judged.items():
+        rows = lists.get(query, [])
+        for rank, row in enumerate(rows, 1):
+            number = numbers.get(run.documents[row])
+            if number is not None:
+                hit_ranks.append(rank)
+                hit_items.append(first_item + number)
+        hit_offsets.append(len(hit_ranks))
+        retrieved.append(len(rows))
+        if want_scores:
+            scores += [run.score[row] for row in rows]
+    return {
+        "answered": np.array([query in lists for query in index._judged], dtype=np.bool_),
+        "retrieved": _ints(retrieved),
+        "hit_offsets": _ints(hit_offsets),
+        "hit_rank": np.array(hit_ranks, dtype=np.int32),
+        "hit_item": np.array(hit_items, dtype=np.int32),
+        "scores": _floats(scores),
+        "extra_ids": sorted(lists.keys() - index._judged.keys()),
+        "list_count": len(lists),
+        "row_count": len(run.documents),
+        "duplicate_count": run.duplicate_count,
+        "rank_conflicts": run.rank_conflicts,
+        "float32_ties": run.float32_ties,
+        "faults": _earliest(run.faults),
+        "fault_count": len(run.faults),
+    }
+
+
+def join_text(
+    data: Bytes,
+    index: JudgmentIndex,
+    order: int,
+    ties: int,
+    float32: bool,
+    keep_first: bool,
+    depth: int,
+    want_scores: bool,
+    threads: int,
+    progress: Ints,
+) -> Joined:
+    """Read a run text and join it; progress counts bytes."""
+    faults: list[Fault] = []
+    text = _read_run(data, faults)
+    documents = _documents(data, text["document_start"], text["document_length"])
+    policy = _Policy(order, ties, float32, keep_first, depth)
+    run = _Run(documents, text["score"], text["rank"], text["line"], policy)
+    run.faults += faults
+    return _join(run, text["query_ids"], text["list_offsets"], index, want_scores, data.size, progress)
+
+
+def join_columns(
+    query_ids: list[bytes],
+    list_offsets: Ints,
+    data: Bytes,
+    document_start: Ints,
+    document_length: Ints,
+    score: Floats,
+    rank: Floats,
+    index: JudgmentIndex,
+    order: int,
+    ties: int,
+    float32: bool,
+    keep_first: bool,
+    depth: int,
+    want_scores: bool,
+    threads: int,
+    progress: Ints,
+) -> Joined:
+    """Join a run that is already in columns; progress counts rows."""
+    documents = _documents(data, document_start, document_length)
+    row_count = len(documents)
+    if len(score) != row_count or len(rank) not in (0, row_count):
+        raise ValueError("the columns differ in length")
+    if len(list_offsets) != len(query_ids) + 1 or list_offsets[0] != 0 or list_offsets[-1] != row_count:
+        raise ValueError("the list offsets do not cover the rows")
+    if np.any(np.diff(list_offsets) < 0):
+        raise ValueError("the list offsets decrease")
+    _require_distinct(query_ids)
+    policy = _Policy(order, ties, float32, keep_first, depth)
+    if policy.needs_rank and len(rank) != row_count:
+        raise ValueError("there is no rank column")
+    ranks = rank if len(rank) else np.full(row_count, np.nan)
+    run = _Run(documents, score, ranks, np.arange(row_count), policy)
+    return _join(run, query_ids, list_offsets, index, want_scores, row_count, progress)
