@@ -1,0 +1,82 @@
+"""gainful: evaluation of search, recommendation and retrieval by *how* relevant results are.
+
+>>> import gainful
+>>> gainful.evaluate({"q1": {"d1": 3, "d2": 1}}, {"q1": {"d2": 2.0, "d1": 1.0}}, "nDCG@10").mean("nDCG@10")
+0.7967075809905066
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+from gainful._version import __version__
+
+if TYPE_CHECKING:
+    from gainful.data.graded import GradedRun
+    from gainful.data.qrels import Qrels
+    from gainful.data.run import Run
+    from gainful.errors import GainfulError, InputError, MissingExtraError, UsageError
+    from gainful.evaluate import evaluate, evaluate_runs
+    from gainful.gains import Gain
+    from gainful.measures.base import Measure
+    from gainful.measures.block import Block
+    from gainful.measures.grammar import parse
+    from gainful.policy import Policy
+    from gainful.results import Evaluation
+    from gainful.signature import Signature
+    from gainful.simulate import simulate
+
+#: Where each public name lives; modules are loaded when a name is first used, so that `import gainful` is instant.
+_HOMES = {
+    "Block": "gainful.measures.block",
+    "Evaluation": "gainful.results",
+    "Gain": "gainful.gains",
+    "GainfulError": "gainful.errors",
+    "GradedRun": "gainful.data.graded",
+    "InputError": "gainful.errors",
+    "Measure": "gainful.measures.base",
+    "MissingExtraError": "gainful.errors",
+    "Policy": "gainful.policy",
+    "Qrels": "gainful.data.qrels",
+    "Run": "gainful.data.run",
+    "Signature": "gainful.signature",
+    "UsageError": "gainful.errors",
+    "evaluate": "gainful.evaluate",
+    "evaluate_runs": "gainful.evaluate",
+    "parse": "gainful.measures.grammar",
+    "simulate": "gainful.simulate",
+}
+
+__all__ = [
+    "Block",
+    "Evaluation",
+    "Gain",
+    "GainfulError",
+    "GradedRun",
+    "InputError",
+    "Measure",
+    "MissingExtraError",
+    "Policy",
+    "Qrels",
+    "Run",
+    "Signature",
+    "UsageError",
+    "__version__",
+    "evaluate",
+    "evaluate_runs",
+    "parse",
+    "simulate",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'gainful' has no attribute '{name}'")
+    value = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,1 @@
+"""Judgments, runs and their join, as immutable columns."""

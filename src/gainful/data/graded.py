@@ -1,0 +1,232 @@
+"""The join of a run with judgments, made once for all measures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Set
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gainful.arrays import Bools, Floats, Ints
+from gainful.core import core
+from gainful.data.judged import Judged
+from gainful.data.run import Run, empty_run
+from gainful.errors import InputError
+from gainful.io.sources import Source, open_source
+from gainful.io.trec import DUPLICATE, duplicate_message, hint_for, input_error, printable, raise_faults
+from gainful.policy import CHOICES, Policy
+
+if TYPE_CHECKING:
+    from gainful._core import Joined
+
+_VALUES = {choice.field: choice.values for choice in CHOICES}
+
+
+@dataclass(frozen=True)
+class JoinFacts:
+    """What the join saw on its way; some of it deserves a notice."""
+
+    extra_ids: tuple[bytes, ...] = ()  # queries of the run without judgments
+    duplicate_count: int = 0  # rows that duplicates=first dropped
+    rank_conflicts: int = 0  # rows whose rank column contradicts the score
+    float32_ties: int = 0  # rows tied only because scores were rounded
+    shown_at_10: int = 0  # documents in the first 10 of all lists, and how many of them are unjudged
+    unjudged_at_10: int = 0
+
+    @property
+    def unjudged_share(self) -> float:
+        """The share of unjudged documents in the top 10."""
+        return self.unjudged_at_10 / self.shown_at_10 if self.shown_at_10 else 0.0
+
+    def merge(self, other: JoinFacts, judged_ids: Set[bytes]) -> JoinFacts:
+        """The facts of two partitions together; a query judged in either is not extra."""
+        return JoinFacts(
+            tuple(sorted({*self.extra_ids, *other.extra_ids} - judged_ids)),
+            *(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)[1:]),
+        )
+
+
+class Progress:
+    """How far a job is, in bytes; the core counts in ``cells`` while it works. ``on_report`` is called now and then."""
+
+    def __init__(self, on_report: Callable[[int, int], None] | None = None) -> None:
+        self.cells = np.zeros(2, np.int64)
+        self.total = 0
+        self._on_report = on_report
+
+    def report(self) -> None:
+        """Tells the listener what is done and what there is to do."""
+        if self._on_report:
+            self._on_report(int(self.cells[0]), self.total)
+
+    def cancel(self) -> None:
+        """Makes joins that are under way give up."""
+        self.cells[1] = 1
+
+    @property
+    def cancelled(self) -> bool:
+        return bool(self.cells[1])
+
+
+@dataclass(frozen=True, eq=False)
+class GradedRun:
+    """For every judged query what the run retrieved of it: how many documents, and at which ranks which grades.
+
+    A *hit* is a retrieved document that is judged. Hits of query i are ``hit_offsets[i] : hit_offsets[i + 1]``, by
+    rank; the judged grades of the query, best first, are ``judged_offsets[i] : judged_offsets[i + 1]``.
+    """
+
+    name: str
+    judged: Judged
+    policy: Policy
+    answered: Bools
+    retrieved: Ints
+    hit_offsets: Ints
+    hit_rank: Ints
+    hit_grade: Floats
+    score: Floats = field(repr=False)  # of all retrieved, in rank order, if they were asked for
+    facts: JoinFacts = JoinFacts()
+
+    @property
+    def query_ids(self) -> tuple[bytes, ...]:
+        return self.judged.qrels.query_ids
+
+    def condensed(self) -> GradedRun:
+        """The same lists without their unjudged documents, ranks closed up."""
+        counts = np.diff(self.hit_offsets)
+        rank = np.arange(1, self.hit_rank.size + 1) - np.repeat(self.hit_offsets[:-1], counts)
+        score = self.score
+        if score.size:
+            list_start = np.cumsum(self.retrieved) - self.retrieved
+            score = score[np.repeat(list_start, counts) + self.hit_rank - 1]
+        return replace(self, retrieved=counts, hit_rank=rank, score=score)
+
+
+def join(
+    judged: Judged,
+    run: Run | Source | Mapping[Any, Any],
+    policy: Policy,
+    *,
+    want_scores: bool = False,
+    threads: int = 1,
+    progress: Progress | None = None,
+    name: str | None = None,
+) -> GradedRun:
+    """Orders a run by the policy and meets it with the judgments. Files never become a Run on the way."""
+    if isinstance(run, Mapping):
+        run = Run.from_dict(run)
+    progress = progress or Progress()
+    if isinstance(run, Run):
+        progress.total += len(run)
+        policy = _fitting(run, policy)
+        joined = _join_columns(judged, run, policy, want_scores, threads, progress)
+        name = name or run.name
+    else:
+        text = open_source(run)
+        progress.total += text.data.size
+        joined = core.join_text(text.data, judged.index, *_options(policy), want_scores, threads, progress.cells)
+        raise_faults(text.name, text.data, joined["faults"], joined["fault_count"], run=True)
+        if not joined["list_count"]:
+            raise empty_run(text.name)
+        name = name or text.name
+    if len(joined["extra_ids"]) == joined["list_count"]:
+        _raise_disjoint(name, judged, joined)
+    return _graded(name, judged, policy, joined)
+
+
+def _options(policy: Policy) -> tuple[int, int, bool, bool, int]:
+    return (
+        _VALUES["order"].index(policy.order),
+        _VALUES["ties"].index(policy.ties),
+        policy.scores == "float32",
+        policy.duplicates == "first",
+        policy.depth or 0,
+    )
+
+
+def _fitting(run: Run, policy: Policy) -> Policy:
+    """The policy as this run can carry it: a format without scores is ordered as it came."""
+    if not run.has_scores and policy.order == "score":
+        policy = policy.replace(order="input")
+    if policy.needs_rank and not run.has_ranks:
+        choice = "order" if policy.order == "rank" else "ties"
+        raise InputError(f"{run.name}: {choice}=rank needs a rank column, found none")
+    return policy
+
+
+def _join_columns(
+    judged: Judged, run: Run, policy: Policy, want_scores: bool, threads: int, progress: Progress
+) -> Joined:
+    if want_scores and not run.has_scores:
+        raise InputError(f"{run.name}: expected scores, found a run without them")
+    joined = core.join_columns(
+        list(run.query_ids),
+        run.list_offsets,
+        run.data,
+        run.document_start,
+        run.document_length,
+        run.score if run.has_scores else np.zeros(len(run)),
+        run.rank if run.has_ranks else np.zeros(0),
+        judged.index,
+        *_options(policy),
+        want_scores,
+        threads,
+        progress.cells,
+    )
+    if joined["fault_count"]:
+        _raise_row_faults(run, joined)
+    return joined
+
+
+def _raise_row_faults(run: Run, joined: Joined) -> None:
+    faults, count = joined["faults"], joined["fault_count"]
+    if run.line is not None:
+        as_lines = [
+            (int(run.line[row]), code, int(run.line[detail]) if code == DUPLICATE else detail)
+            for row, code, detail in faults
+        ]
+        raise_faults(run.name, run.data, sorted(as_lines), count, run=True)
+    messages = [
+        f"{run.name}: " + duplicate_message(run.document(row), run.query_of(row), f"row {detail + 1}")
+        for row, code, detail in faults
+    ]
+    raise input_error(messages, count, hint_for(DUPLICATE, run=True))
+
+
+def _raise_disjoint(name: str, judged: Judged, joined: Joined) -> None:
+    raise InputError(
+        f"{name}: expected queries that are judged, found none: the run has "
+        f"'{printable(joined['extra_ids'][0])}', {judged.qrels.name} has '{printable(judged.qrels.query_ids[0])}'",
+        "are these judgments and this run of the same collection?",
+    )
+
+
+def _graded(name: str, judged: Judged, policy: Policy, joined: Joined) -> GradedRun:
+    hit_grade = judged.grade[joined["hit_item"]]
+    offsets, rank = joined["hit_offsets"], joined["hit_rank"].astype(np.int64)
+    counts = np.isfinite(hit_grade)
+    if not counts.all():
+        # negative=unjudged: these documents were seen by a judge but count as if they had not been.
+        kept_before = np.concatenate(([0], np.cumsum(counts)))
+        offsets, rank, hit_grade = kept_before[offsets], rank[counts], hit_grade[counts]
+    shown = int(np.minimum(joined["retrieved"], 10).sum())
+    return GradedRun(
+        name,
+        judged,
+        policy,
+        joined["answered"],
+        joined["retrieved"],
+        offsets,
+        rank,
+        hit_grade,
+        joined["scores"],
+        JoinFacts(
+            tuple(joined["extra_ids"]),
+            joined["duplicate_count"],
+            joined["rank_conflicts"],
+            joined["float32_ties"],
+            shown,
+            shown - int(np.count_nonzero(rank <= 10)),
+        ),
+    )

@@ -1,0 +1,150 @@
+"""Judgments under a policy: one grade for every query and document, and an index to find them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gainful.arrays import Floats, Ints
+from gainful.core import core
+from gainful.data.qrels import Qrels
+from gainful.io.trec import input_error, line_number, line_text, printable
+from gainful.notation import number_text
+from gainful.policy import Policy
+
+if TYPE_CHECKING:
+    from gainful._core import JudgmentIndex
+
+Combine = Callable[[Floats, Ints], Floats]
+
+
+class Judged:
+    """Judgments prepared once and shared by all runs.
+
+    Every distinct document of a query is an *item*. ``grade`` has one grade an item, after ``judges``, ``subtopics``
+    and ``grade-zero``; where ``negative=unjudged`` makes a grade count as no judgment at all it is NaN.
+    """
+
+    def __init__(self, qrels: Qrels, policy: Policy) -> None:
+        self.qrels = qrels
+        self.policy = policy
+        self.item: Ints = self.index.item
+        self.item_offsets: Ints = self.index.item_offsets
+        self.grade = self._grades()
+        #: The highest grade there can be, in the units of ``grade``.
+        self.scale = max(qrels.scale - policy.grade_zero, 0.0) if policy.grade_zero else qrels.scale
+
+    def __getstate__(self) -> dict[str, object]:
+        # The native index is rebuilt on demand, so that prepared judgments travel to other processes.
+        return {name: value for name, value in self.__dict__.items() if name != "index"}
+
+    @cached_property
+    def index(self) -> JudgmentIndex:
+        """Finds items by query and document id."""
+        qrels = self.qrels
+        return core.JudgmentIndex(
+            list(qrels.query_ids), qrels.query, qrels.data, qrels.document_start, qrels.document_length
+        )
+
+    @cached_property
+    def best_first(self) -> tuple[Ints, Floats]:
+        """The judged grades of every query, best first: offsets by query, and the grades."""
+        query_of_item = np.repeat(np.arange(len(self.qrels.query_ids)), np.diff(self.item_offsets))
+        order = np.lexsort((-self.grade, query_of_item))
+        order = order[~np.isnan(self.grade[order])]
+        counts = np.bincount(query_of_item[order], minlength=len(self.qrels.query_ids))
+        return np.concatenate(([0], np.cumsum(counts))), self.grade[order]
+
+    def _grades(self) -> Floats:
+        grade = self._one_grade_an_item()
+        if self.policy.grade_zero:
+            grade = np.maximum(grade - self.policy.grade_zero, 0.0)
+        if self.policy.negative == "unjudged":
+            grade = np.where(grade < 0, np.nan, grade)
+        return grade
+
+    def _one_grade_an_item(self) -> Floats:
+        qrels, items = self.qrels, int(self.item_offsets[-1])
+        if items == len(qrels):
+            grade = np.empty(items)
+            grade[self.item] = qrels.grade
+            return grade
+        if not self.policy.subtopics:
+            return self._combined(self.item, qrels.grade)
+        # Judges may disagree about a document's sub-topic; between sub-topics its highest grade counts.
+        pair = self.item * len(qrels.subtopic_ids) + qrels.subtopic
+        pairs, group = np.unique(pair, return_inverse=True)
+        return _grouped(pairs // len(qrels.subtopic_ids), self._combined(group, qrels.grade), _maximum)
+
+    def _combined(self, group: Ints, grade: Floats) -> Floats:
+        if self.policy.judges != "error":
+            return _grouped(group, grade, _COMBINE[self.policy.judges])
+        lowest, highest = _grouped(group, grade, _minimum), _grouped(group, grade, _maximum)
+        if np.any(lowest != highest):
+            self._raise_conflict(group, lowest != highest)
+        return highest
+
+    def _raise_conflict(self, group: Ints, differs: Floats) -> None:
+        qrels = self.qrels
+        rows = np.flatnonzero(differs[group])
+        first_row: dict[int, int] = {}
+        conflicts: list[tuple[int, int]] = []
+        for row in rows.tolist():
+            first = first_row.setdefault(int(group[row]), row)
+            if qrels.grade[row] != qrels.grade[first]:
+                conflicts.append((row, first))
+        messages = [self._conflict_message(row, first) for row, first in conflicts[:10]]
+        by_subtopic = all(qrels.subtopic[row] != qrels.subtopic[first] for row, first in conflicts)
+        hint = (
+            "column 2 differs: if it is the sub-topic, use subtopics=yes (--subtopics)"
+            if by_subtopic
+            else "judges=mean, median, max or min (--judges) makes one grade of several"
+        )
+        raise input_error(messages, len(conflicts), hint)
+
+    def _conflict_message(self, row: int, first: int) -> str:
+        qrels = self.qrels
+        query, document = qrels.query_ids[int(qrels.query[row])], qrels.document(row)
+        text = (
+            f"expected one grade for query '{printable(query)}' and document '{printable(document)}', found "
+            f"{number_text(qrels.grade[row])} after {number_text(qrels.grade[first])}"
+        )
+        if qrels.line is None:
+            return f"{qrels.name}: {text}"
+        here, there = int(qrels.line[row]), int(qrels.line[first])
+        line = line_number(qrels.data, here)
+        return f"{qrels.name}:{line}: {text} (line {line_number(qrels.data, there)})\n    {line_text(qrels.data, here)}"
+
+
+def _grouped(group: Ints, grade: Floats, combine: Combine) -> Floats:
+    """One value a group, from its grades in ascending order, so that the order of the input cannot matter."""
+    order = np.lexsort((grade, group))
+    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+    return combine(grade[order], starts)
+
+
+def _counts(grade: Floats, starts: Ints) -> Ints:
+    return np.diff(starts, append=grade.size)
+
+
+def _minimum(grade: Floats, starts: Ints) -> Floats:
+    return np.asarray(grade[starts])
+
+
+def _maximum(grade: Floats, starts: Ints) -> Floats:
+    return np.asarray(grade[starts + _counts(grade, starts) - 1])
+
+
+def _mean(grade: Floats, starts: Ints) -> Floats:
+    return np.asarray(np.add.reduceat(grade, starts) / _counts(grade, starts))
+
+
+def _median(grade: Floats, starts: Ints) -> Floats:
+    counts = _counts(grade, starts)
+    return np.asarray((grade[starts + (counts - 1) // 2] + grade[starts + counts // 2]) / 2)
+
+
+_COMBINE: dict[str, Combine] = {"mean": _mean, "median": _median, "max": _maximum, "min": _minimum}

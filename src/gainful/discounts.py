@@ -1,0 +1,79 @@
+"""From rank to divisor: how much less a document is worth the later it comes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from gainful.arrays import Floats
+from gainful.errors import UsageError
+from gainful.notation import choose, number_text, read_number
+
+#: A base of logarithms: a number above 1, or the word ``e``.
+Base = float | str
+
+
+@dataclass(frozen=True)
+class Discount:
+    """What divides a gain at rank j, in words, and where it was proposed."""
+
+    formula: str
+    source: str
+    has_base: bool = True
+
+
+DISCOUNTS: Mapping[str, Discount] = {
+    "burges2005": Discount("log_b(j + 1)", "Burges et al., ICML 2005; what most tools mean by nDCG"),
+    "jarvelin2002": Discount("1 for j < b, else log_b j", "Järvelin and Kekäläinen, TOIS 2002, eq. 2"),
+    "jarvelin2000": Discount("1 for j = 1, else log_b j", "Järvelin and Kekäläinen, SIGIR 2000, eq. 2"),
+    "jarvelin2008": Discount("1 + log_b j", "Järvelin et al., ECIR 2008, appendix"),
+    "rank": Discount("j", "the sharp case that the papers mention", has_base=False),
+    "none": Discount("1", "no discount: DCG is CG", has_base=False),
+}
+
+
+def read_base(value: object) -> Base:
+    """A base from a number, its text, or ``e``.
+
+    >>> read_base("2"), read_base("e")
+    (2.0, 'e')
+    """
+    if value == "e":
+        return "e"
+    base = read_number(value, "base")
+    if base <= 1:
+        raise UsageError(f"base: expected a number above 1 or e, found {number_text(base)}")
+    return base
+
+
+def divisors(discount: str, base: Base, ranks: Floats) -> Floats:
+    """The divisor at every rank, ranks counted from 1.
+
+    >>> divisors("jarvelin2002", 2, np.array([1.0, 2.0, 4.0])).tolist()
+    [1.0, 1.0, 2.0]
+    """
+    choose(discount, DISCOUNTS, "discount")
+    if discount == "burges2005":
+        return _log(ranks + 1.0, base)
+    if discount == "jarvelin2008":
+        return 1.0 + _log(ranks, base)
+    if discount == "rank":
+        return ranks
+    if discount == "none":
+        return np.ones_like(ranks)
+    first = 2.0 if discount == "jarvelin2000" else (math.e if base == "e" else float(base))
+    return np.where(ranks < first, 1.0, _log(ranks, base))
+
+
+def _log(values: Floats, base: Base) -> Floats:
+    # The bases that libraries have functions of their own for are exact at their powers.
+    if base == "e":
+        return np.log(values)
+    if base == 2:
+        return np.log2(values)
+    if base == 10:
+        return np.log10(values)
+    return np.log(values) / math.log(float(base))

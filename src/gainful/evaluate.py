@@ -1,0 +1,170 @@
+"""From judgments and runs to evaluations."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from gainful.arrays import Floats
+from gainful.core import default_threads
+from gainful.data.graded import GradedRun, Progress, join
+from gainful.data.judged import Judged
+from gainful.data.qrels import Qrels
+from gainful.data.run import Run
+from gainful.io.sources import Source
+from gainful.measures.base import Measure
+from gainful.measures.block import blocks
+from gainful.measures.catalog import DEFAULT_MEASURES
+from gainful.measures.grammar import parse_all
+from gainful.policy import Policy
+from gainful.results import Evaluation
+
+QrelsLike: TypeAlias = Qrels | Source | Mapping[Any, Mapping[Any, Any]]
+RunLike: TypeAlias = Run | Source | Mapping[Any, Any]
+MeasuresLike: TypeAlias = str | Measure | Iterable[str | Measure]
+
+
+def evaluate(
+    qrels: QrelsLike,
+    run: RunLike,
+    measures: MeasuresLike = DEFAULT_MEASURES,
+    *,
+    policy: Policy | str | None = None,
+    name: str | None = None,
+    threads: int | None = None,
+) -> Evaluation:
+    """Scores one run against judgments.
+
+    Judgments and run are paths, bytes, dicts or :class:`Qrels` and :class:`Run`. ``policy`` holds the conventions, or
+    names another tool's (``"trec_eval-9"``).
+
+    >>> result = evaluate({"q1": {"d1": 2, "d2": 0}}, {"q1": {"d2": 0.9, "d1": 0.4}}, ["P@2", "RR"])
+    >>> result.mean("P@2"), result.by_query("RR")
+    (0.5, {'q1': 0.5})
+    """
+    key = name or ""
+    return evaluate_runs(qrels, {key: run}, measures, policy=policy, threads=threads)[key]
+
+
+def evaluate_runs(
+    qrels: QrelsLike,
+    runs: Mapping[str, RunLike],
+    measures: MeasuresLike = DEFAULT_MEASURES,
+    *,
+    policy: Policy | str | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> dict[str, Evaluation]:
+    """Scores several runs against the same judgments, side by side on all cores.
+
+    The judgments are prepared once. If runs fail, the error of the first of them is raised.
+    """
+    settled = policy if isinstance(policy, Policy) else Policy.like(policy) if policy else Policy()
+    wanted = tuple(parse_all(measures))
+    judged = Judged(Qrels.of(qrels), settled)
+    for measure in wanted:
+        measure.check(judged.grade)
+    threads = threads or default_threads()
+    progress = progress or Progress()
+    each = max(1, threads // max(1, len(runs)))
+
+    def one(name: str, run: RunLike) -> Evaluation:
+        scores = any("scores" in measure.needs for measure in wanted)
+        graded = join(judged, run, settled, want_scores=scores, threads=each, progress=progress, name=name or None)
+        return evaluate_graded(graded, wanted)
+
+    tasks = [lambda name=name, run=run: one(name, run) for name, run in runs.items()]
+    results = _side_by_side(tasks, min(threads, len(tasks)), progress)
+    return dict(zip(runs, results, strict=True))
+
+
+def evaluate_graded(graded: GradedRun, measures: Sequence[Measure]) -> Evaluation:
+    """Scores a run that has met its judgments."""
+    return Evaluation(
+        graded.name,
+        graded.query_ids,
+        tuple(measures),
+        raw_scores(graded, measures),
+        graded.answered,
+        graded.policy,
+        graded.judged.scale,
+        graded.facts,
+    )
+
+
+def raw_scores(graded: GradedRun, measures: Sequence[Measure]) -> Floats:
+    """Measures x queries, NaN where a formula is undefined."""
+    scores = np.empty((len(measures), len(graded.query_ids)))
+    condensed = [_condenses(measure, graded.policy) for measure in measures]
+    for view in dict.fromkeys(condensed):
+        chosen = [i for i, is_condensed in enumerate(condensed) if is_condensed == view]
+        for block in blocks(graded.condensed() if view else graded):
+            for i in chosen:
+                scores[i, block.queries] = measures[i].compute(block)
+    return scores
+
+
+def score_list(
+    measure: Measure,
+    grades: Sequence[float | None],
+    unretrieved: Sequence[float],
+    scale: float | None,
+    policy: Mapping[str, Any],
+) -> float:
+    """The raw score of one list that is given by its grades."""
+    judged = {f"found{i}": grade for i, grade in enumerate(grades) if grade is not None}
+    judged.update({f"unretrieved{i}": grade for i, grade in enumerate(unretrieved)})
+    # Judgments are never empty; a missed document of grade 0 changes no score.
+    qrels = Qrels.from_dict({"query": judged or {"none": 0}}, scale=scale)
+    settled = Policy(**policy)
+    prepared = Judged(qrels, settled)
+    measure.check(prepared.grade)
+    run = {f"found{i}": -float(i) for i in range(len(grades))}
+    graded = join(prepared, {"query": run}, settled, want_scores=True)
+    return float(raw_scores(graded, [measure])[0, 0])
+
+
+def _condenses(measure: Measure, policy: Policy) -> bool:
+    return not measure.whole_list and (getattr(measure, "unjudged", None) or policy.unjudged) == "condensed"
+
+
+def _side_by_side(tasks: Sequence[Callable[[], Evaluation]], workers: int, progress: Progress) -> list[Evaluation]:
+    """Runs all tasks on some threads and waits for them in a way that an interrupt can reach."""
+    results: list[Evaluation | BaseException | None] = [None] * len(tasks)
+    waiting = iter(range(len(tasks)))
+    lock = threading.Lock()
+
+    def work() -> None:
+        while True:
+            with lock:
+                i = next(waiting, None)
+            if i is None or progress.cancelled:
+                return
+            try:
+                results[i] = tasks[i]()
+            except BaseException as error:
+                results[i] = error
+
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(workers)]
+    for thread in threads:
+        thread.start()
+    try:
+        for thread in threads:
+            while thread.is_alive():
+                thread.join(0.1)
+                progress.report()
+    except KeyboardInterrupt:
+        progress.cancel()
+        for thread in threads:
+            thread.join()
+        raise
+    return [_or_raise(result) for result in results]
+
+
+def _or_raise(result: Evaluation | BaseException | None) -> Evaluation:
+    if isinstance(result, Evaluation):
+        return result
+    raise result or RuntimeError("cancelled")

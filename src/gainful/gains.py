@@ -1,0 +1,124 @@
+"""From grade to gain: what a document of a grade is worth to the user."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from gainful.arrays import Floats
+from gainful.errors import InputError, UsageError
+from gainful.notation import nearest, number_text, read_number
+
+#: The maps that have names, with what they do.
+NAMED_GAINS: Mapping[str, str] = {
+    "linear": "the grade itself",
+    "exp2": "2^grade - 1",
+    "binary": "1 if the grade is above 0",
+    "scaled": "grade / scale",
+}
+
+_WEIGHTS = re.compile(r"(\d+\.?\d*|\.\d+)(-(\d+\.?\d*|\.\d+))+", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Gain:
+    """A gain map. ``weights`` is empty for the named ones, else the gain of each grade that has one.
+
+    Negative grades and unjudged documents have gain 0 in every map.
+
+    >>> Gain.of("0-1-10-100").of_grades(np.array([3.0, 0.0, -2.0]), scale=3.0)
+    array([100.,   0.,   0.])
+    >>> str(Gain.of({0: 0, 0.3: 1, 1: 10}))
+    '{0:0,0.3:1,1:10}'
+    """
+
+    text: str
+    weights: tuple[tuple[float, float], ...] = ()
+
+    @classmethod
+    def of(cls, value: object) -> Gain:
+        """A gain map from its text, from a mapping of grades to gains, or itself."""
+        if isinstance(value, Gain):
+            return value
+        if isinstance(value, Mapping):
+            return cls._from_pairs(list(value.items()))
+        if isinstance(value, str):
+            text = value.replace(" ", "")
+            if text in NAMED_GAINS:
+                return cls(text)
+            if _WEIGHTS.fullmatch(text):
+                numbers = [float(part) for part in text.split("-")]
+                return cls("-".join(_plain(number) for number in numbers), tuple(enumerate(map(float, numbers))))
+            if text.startswith("{") and text.endswith("}"):
+                return cls._from_pairs([_pair(part) for part in text[1:-1].split(",") if part])
+        raise UsageError(
+            f"gain: expected {' | '.join(NAMED_GAINS)}, weights by level like 0-1-10-100, or a map like "
+            f"{{0:0,0.3:1,1:10}}, found {value if isinstance(value, str) else repr(value)}",
+            nearest(str(value), NAMED_GAINS),
+        )
+
+    @classmethod
+    def _from_pairs(cls, pairs: list[tuple[object, object]]) -> Gain:
+        read = sorted((read_number(g, "gain: grade"), read_number(w, "gain: weight")) for g, w in pairs)
+        if not read:
+            raise UsageError("gain: expected a map of grades to gains, found an empty one")
+        for number in (number for pair in read for number in pair):
+            if number < 0:
+                raise UsageError(f"gain: expected numbers of at least 0 in the map, found {number_text(number)}")
+        if len({grade for grade, _ in read}) < len(read):
+            raise UsageError("gain: expected each grade once in the map")
+        return cls("{" + ",".join(f"{number_text(g)}:{number_text(w)}" for g, w in read) + "}", tuple(read))
+
+    def __str__(self) -> str:
+        return self.text
+
+    def of_grades(self, grades: Floats, scale: float) -> Floats:
+        """The gain of every grade; ``scale`` is the highest grade there can be."""
+        clipped = np.maximum(grades, 0.0)
+        if self.weights:
+            gains = self._looked_up(clipped, grades >= 0)
+        elif self.text == "linear":
+            gains = clipped
+        elif self.text == "exp2":
+            gains = np.exp2(clipped) - 1.0
+        elif self.text == "binary":
+            gains = (clipped > 0).astype(np.float64)
+        else:
+            gains = clipped / scale if scale > 0 else np.zeros_like(clipped)
+        return gains
+
+    def check(self, grades: Floats) -> None:
+        """Refuses judgments with a grade that this map gives no finite gain."""
+        levels = np.unique(grades[grades >= 0])
+        if self.weights:
+            known = np.array([grade for grade, _ in self.weights])
+            without = levels[~np.isin(levels, known)]
+            if without.size:
+                raise InputError(
+                    f"gain={self}: expected a weight for every grade in the judgments, found none for "
+                    + ", ".join(number_text(grade) for grade in without[:10]),
+                    "give every grade its weight, 0 included" if without[0] == 0 else None,
+                )
+        elif self.text == "exp2" and levels.size and levels[-1] >= 1024:
+            raise InputError(f"gain=exp2: 2^{number_text(levels[-1])} is too large for a 64-bit float")
+
+    def _looked_up(self, grades: Floats, counts: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Floats:
+        known = np.array([grade for grade, _ in self.weights])
+        weights = np.array([weight for _, weight in self.weights])
+        places = np.minimum(np.searchsorted(known, grades), known.size - 1)
+        return np.where(counts, weights[places], 0.0)
+
+
+def _pair(text: str) -> tuple[object, object]:
+    grade, colon, weight = text.partition(":")
+    if not colon:
+        raise UsageError(f"gain: expected grade:gain pairs in the map, found '{text}'")
+    return grade, weight
+
+
+def _plain(number: float) -> str:
+    """Decimals without an exponent: a minus sign would read as the next weight."""
+    return np.format_float_positional(number, trim="-")

@@ -1,0 +1,96 @@
+"""TREC text: what its lines are, and what to say when one is not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gainful.arrays import Bytes
+from gainful.errors import InputError
+
+if TYPE_CHECKING:
+    from gainful._core import Fault
+
+RUN_LINE = "query Q0 document rank score tag"
+QRELS_LINE = "query subtopic document grade"
+
+FIELDS, NUMBER, OVERFLOW, RANK, DUPLICATE = 1, 2, 3, 4, 5
+_WIDEST = 120
+
+
+def line_number(data: Bytes, offset: int) -> int:
+    """The number, from 1, of the line that starts at an offset."""
+    step = 1 << 24
+    return 1 + sum(int(np.count_nonzero(data[at : min(at + step, offset)] == 10)) for at in range(0, offset, step))
+
+
+def line_text(data: Bytes, offset: int) -> str:
+    """The line that starts at an offset, as it can be shown."""
+    piece = data[offset : offset + 4096].tobytes().split(b"\n", 1)[0].removesuffix(b"\r")
+    shown = printable(piece)
+    return shown if len(shown) <= _WIDEST else shown[: _WIDEST - 3] + "..."
+
+
+def printable(raw: bytes) -> str:
+    """Bytes as text that a terminal can show: what is not printable is escaped."""
+    text = raw.decode("utf-8", "backslashreplace")
+    return "".join(c if c.isprintable() or c == "\t" else c.encode("unicode_escape").decode() for c in text)
+
+
+def fields_at(data: Bytes, offset: int) -> list[bytes]:
+    """The fields of the line that starts at an offset."""
+    ends = np.flatnonzero(data[offset : offset + (1 << 20)] == 10)
+    line = data[offset : offset + int(ends[0]) if ends.size else None].tobytes().removesuffix(b"\r")
+    return re.findall(rb"[^ \t]+", line)
+
+
+def input_error(messages: Sequence[str], count: int, hint: str | None) -> InputError:
+    """One error for several places, the rest counted."""
+    rest = count - len(messages)
+    return InputError("\n".join([*messages, f"... and {rest:,} more like these"] if rest else messages), hint)
+
+
+def raise_faults(name: str, data: Bytes, faults: Sequence[Fault], count: int, *, run: bool) -> None:
+    """Turns the core's faults in a text into an error, if there are any."""
+    if not count:
+        return
+    messages = [f"{name}:{_message(data, fault, run)}\n    {line_text(data, fault[0])}" for fault in faults]
+    raise input_error(messages, count, hint_for(faults[0][1], run=run))
+
+
+def _message(data: Bytes, fault: Fault, run: bool) -> str:
+    offset, code, detail = fault
+    where = f"{line_number(data, offset)}: "
+    if code == FIELDS:
+        return where + f"expected {6 if run else 4} fields, found {detail}"
+    fields = fields_at(data, offset)
+    what, value = ("score", fields[4]) if run else ("grade", fields[3])
+    if code == NUMBER:
+        return where + f"expected a number as {what}, found '{printable(value)}'"
+    if code == OVERFLOW:
+        return where + f"expected a {what} that fits a 64-bit float, found '{printable(value)}'"
+    if code == RANK:
+        return where + f"expected a number as rank, found '{printable(fields[3])}'"
+    return where + duplicate_message(fields[2], fields[0], f"line {line_number(data, detail)}")
+
+
+def duplicate_message(document: bytes, query: bytes, first: str) -> str:
+    """What is said of a document that stands twice in one list."""
+    return (
+        f"expected every document once in a list, found '{printable(document)}' again for query "
+        f"'{printable(query)}' (first: {first})"
+    )
+
+
+def hint_for(code: int, *, run: bool) -> str:
+    """What to do about a kind of fault."""
+    if code == FIELDS:
+        return f"a run line is `{RUN_LINE}`" if run else f"a judgment line is `{QRELS_LINE}`"
+    if code == RANK:
+        return "order=rank and ties=rank need the rank column"
+    if code == DUPLICATE:
+        return "duplicates=first (--duplicates first) keeps the best ranked of them"
+    return "numbers are decimal, like 2, -0.5 or 1e-3"

@@ -1,0 +1,148 @@
+"""Measures made of the ranks at which relevant documents stand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gainful.arrays import Floats
+from gainful.measures.base import Measure
+from gainful.measures.block import Block, ordinal_in_row
+
+
+@dataclass(frozen=True, repr=False)
+class AP(Measure):
+    """Average precision: the mean of the precisions at the ranks of the relevant documents.
+
+    Formula:
+        AP = sum over relevant documents at rank i of P@i, divided by all relevant judged documents
+
+    Conventions:
+        - a relevant document that was not retrieved adds 0 but counts in the divisor
+        - AP@k stops at rank k and still divides by all relevant documents
+        - nothing relevant: undefined
+        - relevant is grade > 0, with rel=g grade >= g, with level=g grade = g
+
+    Agrees with:
+        trec_eval map and map_cut_k, ir_measures AP, ranx map
+    Differs from:
+        torchmetrics (divides by the relevant documents retrieved), NTCIREVAL AP@k (divides by min(n, k))
+
+    Reference:
+        Buckley and Voorhees, Evaluating evaluation measure stability, SIGIR 2000
+
+    Example:
+        Relevant at ranks 1 and 3, one missed: (1/1 + 2/3) / 3.
+
+        >>> from gainful import parse
+        >>> round(parse("AP").score([2, 0, 1, 0], unretrieved=[1]), 4)
+        0.5556
+    """
+
+    name = "AP"
+    rel: float | None = None
+    level: float | None = None
+    unjudged: str | None = None
+    cutoff: int | None = None
+
+    def compute(self, block: Block) -> Floats:
+        relevant, base = block.relevant(self.rel, self.level), block.recall_base(self.rel, self.level)
+        precisions = ordinal_in_row(relevant.row) / relevant.rank
+        if self.cutoff is not None:
+            precisions = np.where(relevant.rank <= self.cutoff, precisions, 0.0)
+        with np.errstate(invalid="ignore"):
+            return np.bincount(relevant.row, precisions, minlength=block.size) / np.where(base == 0, np.nan, base)
+
+
+@dataclass(frozen=True, repr=False)
+class RR(Measure):
+    """Reciprocal rank: how soon the first relevant document comes.
+
+    Formula:
+        RR = 1 / rank of the first relevant document
+
+    Conventions:
+        - 0 where no relevant document is retrieved, with RR@k where none is in the top k
+        - nothing relevant: 0
+
+    Agrees with:
+        trec_eval recip_rank, ir_measures RR, ranx mrr
+    Differs from:
+        ir_measures RR@k, which breaks ties the other way round (docid-asc)
+
+    Reference:
+        Voorhees, The TREC-8 question answering track report, 1999
+
+    Example:
+        >>> from gainful import parse
+        >>> parse("RR").score([0, None, 0, 1])
+        0.25
+    """
+
+    name = "RR"
+    rel: float | None = None
+    level: float | None = None
+    unjudged: str | None = None
+    cutoff: int | None = None
+
+    def compute(self, block: Block) -> Floats:
+        relevant = block.relevant(self.rel, self.level)
+        first = ordinal_in_row(relevant.row) == 1
+        if self.cutoff is not None:
+            first &= relevant.rank <= self.cutoff
+        scores = np.zeros(block.size)
+        scores[relevant.row[first]] = 1.0 / relevant.rank[first]
+        return scores
+
+
+@dataclass(frozen=True, repr=False)
+class IPrec(Measure):
+    """Interpolated precision at a recall level: the best precision at that recall or any higher one.
+
+    Formula:
+        IPrec@r = max of P@i over the ranks i by which at least c relevant documents were found
+
+    c is r times the number of relevant documents, rounded (recall-cut=round, as trec_eval 10 does) or with 0.9 added
+    and truncated (recall-cut=ceil0.9, as trec_eval 9 does).
+
+    Conventions:
+        - r is a recall level from 0 to 1; IPrec@0 is the best precision anywhere
+        - 0 where that recall is never reached
+        - nothing relevant: undefined
+
+    Agrees with:
+        trec_eval iprec_at_recall_r, ir_measures IPrec@r (recall-cut=ceil0.9)
+
+    Reference:
+        trec_eval, m_iprec_at_recall.c
+
+    Example:
+        Relevant at ranks 1 and 3 of two: both are found at rank 3 with precision 2/3.
+
+        >>> from gainful import parse
+        >>> round(parse("IPrec@0.5").score([1, 0, 1]), 4), round(parse("IPrec@1").score([1, 0, 1]), 4)
+        (1.0, 0.6667)
+    """
+
+    name = "IPrec"
+    at = "recall"
+    needs_at = True
+    rel: float | None = None
+    level: float | None = None
+    unjudged: str | None = None
+    recall: float | None = None
+
+    def _hint_at(self) -> str:
+        return "write IPrec@0.5"
+
+    def compute(self, block: Block) -> Floats:
+        relevant, base = block.relevant(self.rel, self.level), block.recall_base(self.rel, self.level)
+        found = ordinal_in_row(relevant.row)
+        wanted = (self.recall or 0.0) * base
+        needed = np.floor(wanted + (0.5 if block.policy.recall_cut == "round" else 0.9))
+        # Precision is highest where a relevant document stands, so only those ranks need looking at.
+        enough = found >= needed[relevant.row]
+        scores = np.zeros(block.size)
+        np.maximum.at(scores, relevant.row[enough], found[enough] / relevant.rank[enough])
+        return np.where(base == 0, np.nan, scores)

@@ -1,0 +1,215 @@
+"""What a measure is: a frozen set of parameters and a formula over a block of queries."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Literal
+
+from gainful.arrays import Floats
+from gainful.discounts import DISCOUNTS, read_base
+from gainful.errors import UsageError
+from gainful.gains import Gain
+from gainful.measures.block import Block
+from gainful.notation import choose, nearest, number_text, read_number
+
+Better = Literal["higher", "lower", "neither"]
+Aggregate = Literal["mean", "sum"]
+
+
+@dataclass(frozen=True, repr=False)
+class Measure(ABC):
+    """The definition of a number for one query. Its fields are its parameters.
+
+    A subclass is a frozen dataclass that gives ``name`` and :meth:`compute`; its docstring is its help text. The other
+    class attributes say how its scores are to be read.
+    """
+
+    name: ClassVar[str]
+    #: Which direction is better, the values it can have, and what becomes of many scores.
+    better: ClassVar[Better] = "higher"
+    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    aggregate: ClassVar[Aggregate] = "mean"
+    #: What it needs beyond ranks and grades: ``"scores"``.
+    needs: ClassVar[frozenset[str]] = frozenset()
+    #: The parameter that ``@`` sets, and whether it must be given.
+    at: ClassVar[str | None] = "cutoff"
+    needs_at: ClassVar[bool] = False
+    #: Whether it looks at the whole list even where the policy removes unjudged documents.
+    whole_list: ClassVar[bool] = False
+    #: Laws that it is excused from, each with the reason.
+    exempt: ClassVar[Mapping[str, str]] = {}
+
+    @abstractmethod
+    def compute(self, block: Block) -> Floats:
+        """One score for every query of the block; NaN where the formula divides by 0."""
+
+    def __post_init__(self) -> None:
+        for parameter in fields(self):
+            value = getattr(self, parameter.name)
+            if value is not None:
+                object.__setattr__(self, parameter.name, self._read(parameter.name, parameter.default, value))
+        self.validate()
+
+    def validate(self) -> None:
+        """Refuses parameters that do not go together. Subclasses extend it."""
+        if getattr(self, "rel", None) is not None and getattr(self, "level", None) is not None:
+            raise UsageError(f"{self.name}: expected rel or level, found both")
+        if self.needs_at and self.at is not None and getattr(self, self.at) is None:
+            raise UsageError(f"{self.name}: expected a {self.at}, found none", self._hint_at())
+
+    def _hint_at(self) -> str:
+        return f"write {self.name}@10"
+
+    def check(self, grades: Floats) -> None:
+        """Refuses judgments that the measure has no value for."""
+        gain = getattr(self, "gain", None)
+        if isinstance(gain, Gain):
+            gain.check(grades)
+
+    def _read(self, parameter: str, default: object, value: object) -> object:
+        what = f"{self.name}: {parameter}"
+        if parameter in _READERS:
+            return _READERS[parameter](value, what)
+        if isinstance(default, bool):
+            return value if isinstance(value, bool) else choose(value, ("true", "false"), what) == "true"
+        if isinstance(default, int):
+            return read_whole(value, what)
+        return read_number(value, what) if isinstance(default, float) else value
+
+    @classmethod
+    def parameters(cls) -> dict[str, object]:
+        """The names of the parameters and their defaults."""
+        return {parameter.name: parameter.default for parameter in fields(cls)}
+
+    @classmethod
+    def from_parameters(cls, given: Mapping[str, object]) -> Measure:
+        """A measure from parameters by name, values as texts or as themselves."""
+        known = cls.parameters()
+        for parameter in given:
+            if parameter not in known:
+                listed = f"{cls.name} takes {', '.join(known)}" if known else f"{cls.name} takes no parameters"
+                close = nearest(parameter, known)
+                raise UsageError(
+                    f"{cls.name}: unknown parameter '{parameter}'", f"{close} {listed}" if close else listed
+                )
+        return cls(**given)
+
+    def replace(self, **changes: Any) -> Measure:
+        """A copy with some parameters changed."""
+        return replace(self, **changes)
+
+    def __matmul__(self, value: object) -> Measure:
+        if self.at is None:
+            raise UsageError(f"{self.name}: takes no @, found @{value}")
+        return self.replace(**{self.at: value})
+
+    def __str__(self) -> str:
+        """The canonical text: parameters that differ from their defaults, in order, ``@`` last."""
+        return self._text(lambda value, default: value is not None and value != default)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def full_text(self) -> str:
+        """The text with all parameters that are set, defaults included."""
+        return self._text(lambda value, default: value is not None)
+
+    def _text(self, shown: Callable[[object, object], bool]) -> str:
+        given = [(p.name, getattr(self, p.name), p.default) for p in fields(self) if p.name not in self._unused()]
+        texts = [
+            f"{name}={_value_text(value)}"
+            for name, value, default in given
+            if name != self.at and shown(value, default)
+        ]
+        at = getattr(self, self.at) if self.at else None
+        return self.name + (f"({', '.join(texts)})" if texts else "") + ("" if at is None else f"@{_value_text(at)}")
+
+    def _unused(self) -> frozenset[str]:
+        """Parameters that have no effect beside the others."""
+        return frozenset()
+
+    @property
+    def worst(self) -> float | None:
+        """The worst value there is: 0, or where lower is better the upper bound, if there is one."""
+        if self.better != "lower":
+            return 0.0
+        return self.bounds[1] if math.isfinite(self.bounds[1]) else None
+
+    @property
+    def rank_cutoff(self) -> int | None:
+        """The rank after which nothing counts, if there is one."""
+        cutoff = getattr(self, "cutoff", None)
+        return cutoff if isinstance(cutoff, int) else None
+
+    @classmethod
+    def help_text(cls) -> str:
+        """The docstring, without its indentation."""
+        return inspect.cleandoc(cls.__doc__ or "")
+
+    def score(
+        self,
+        grades: Sequence[float | None],
+        unretrieved: Sequence[float] = (),
+        *,
+        scale: float | None = None,
+        **policy: Any,
+    ) -> float:
+        """The raw score of one list, given as its grades in rank order; None is an unjudged document.
+
+        ``unretrieved`` are the grades of judged documents that the list misses; further arguments are the policy's.
+
+        >>> from gainful.measures.grammar import parse
+        >>> parse("P@4").score([2, None, 0, 1])
+        0.5
+        """
+        from gainful.evaluate import score_list
+
+        return score_list(self, grades, unretrieved, scale, policy)
+
+
+def read_whole(value: object, what: str) -> int:
+    """A whole number of at least 1."""
+    number = read_number(value, what)
+    if number != int(number) or number < 1:
+        raise UsageError(f"{what}: expected a whole number of at least 1, found {value}")
+    return int(number)
+
+
+def _read_between(low: float, high: float) -> Callable[[object, str], float]:
+    def read(value: object, what: str) -> float:
+        number = read_number(value, what)
+        if not low <= number <= high:
+            limit = (
+                f"from {number_text(low)} to {number_text(high)}"
+                if high < math.inf
+                else f"of at least {number_text(low)}"
+            )
+            raise UsageError(f"{what}: expected a number {limit}, found {number_text(number)}")
+        return number
+
+    return read
+
+
+#: How the parameters that many measures share are read.
+_READERS: Mapping[str, Callable[[object, str], object]] = {
+    "cutoff": read_whole,
+    "rel": _read_between(0, math.inf),
+    "level": _read_between(0, math.inf),
+    "recall": _read_between(0, 1),
+    "beta": _read_between(0, math.inf),
+    "gain": lambda value, what: Gain.of(value),
+    "base": lambda value, what: read_base(value),
+    "discount": lambda value, what: choose(value, DISCOUNTS, what),
+    "average": lambda value, what: choose(value, ("ranks",), what),
+    "unjudged": lambda value, what: choose(value, ("zero", "condensed"), what),
+}
+
+
+def _value_text(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return number_text(value) if isinstance(value, (int, float)) else str(value)

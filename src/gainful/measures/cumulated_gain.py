@@ -1,0 +1,258 @@
+"""Cumulated gain: how much a user has gained by the time they have read down to a rank.
+
+References: K. Järvelin and J. Kekäläinen, IR evaluation methods for retrieving highly relevant documents, SIGIR 2000;
+Cumulated gain-based evaluation of IR techniques, ACM TOIS 20(4), 2002.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gainful.arrays import Floats
+from gainful.discounts import DISCOUNTS, Base, divisors
+from gainful.errors import UsageError
+from gainful.gains import Gain
+from gainful.measures.base import Measure
+from gainful.measures.block import Block, GainLists
+
+_LINEAR = Gain("linear")
+
+
+class _CumulatedGain(Measure):
+    """What the four have in common: a run's sum of discounted gains, and that of the ideal list.
+
+    Not a dataclass itself: every measure lists its parameters in the order in which they are printed.
+    """
+
+    if TYPE_CHECKING:
+        gain: Gain
+        discount: str
+        base: Base
+        average: str | None
+        rel: float | None
+        level: float | None
+        cutoff: int | None
+
+    def validate(self) -> None:
+        super().validate()
+        if self.average is not None and self.cutoff is None:
+            raise UsageError(
+                f"{self.name}: average=ranks needs a cutoff, found none", f"write {self.name}(average=ranks)@10"
+            )
+        if "base" in self._unused() and self.base != self.parameters().get("base", self.base):
+            raise UsageError(f"{self.name}: discount={self.discount} has no base, found base={self.base}")
+
+    def _unused(self) -> frozenset[str]:
+        return frozenset() if DISCOUNTS[self.discount].has_base else frozenset({"base"})
+
+    def _divisors(self, ranks: Floats) -> Floats:
+        return divisors(self.discount, self.base, ranks)
+
+    def _total(self, lists: GainLists) -> Floats:
+        return lists.total(self._divisors, self.cutoff)
+
+    def _vectors(self, lists: GainLists, block: Block) -> Floats:
+        """The cumulated value at every rank, as far as it can change."""
+        depth = min(self.cutoff or block.width, block.width)
+        return np.cumsum(lists.dense(depth) / self._divisors(np.arange(1.0, depth + 1.0)), axis=1)
+
+    def _absolute(self, block: Block) -> Floats:
+        run = block.gain_lists(self.gain, self.rel, self.level)
+        return self._total(run) if self.average is None else self._average(self._vectors(run, block))
+
+    def _normalised(self, block: Block) -> Floats:
+        run = block.gain_lists(self.gain, self.rel, self.level)
+        ideal = block.ideal_lists(self.gain, self.rel, self.level)
+        with np.errstate(invalid="ignore"):
+            if self.average is None:
+                return self._total(run) / self._total(ideal)
+            return self._average(self._vectors(run, block) / self._vectors(ideal, block))
+
+    def _average(self, vectors: Floats) -> Floats:
+        """avg-pos(V, k): the mean over ranks 1 to k. Past the block's width a vector keeps its last value."""
+        k = self.cutoff or vectors.shape[1]
+        rest = k - vectors.shape[1]
+        return np.asarray((np.cumsum(vectors, axis=1)[:, -1] + rest * vectors[:, -1]) / k)
+
+
+@dataclass(frozen=True, repr=False)
+class CG(_CumulatedGain):
+    """The gain that a user has collected by rank k.
+
+    Formula:
+        CG[k] = G[1] + ... + G[k]
+
+    G[i] is the gain of the document at rank i: its grade, or what the gain map makes of it.
+
+    Conventions:
+        - past the end of a list nothing is gained; without @k the whole list counts
+        - unjudged documents and negative grades have gain 0
+        - nothing relevant: 0
+        - average=ranks is the mean of CG[1], ..., CG[k]
+
+    Agrees with:
+        MATTERS (CG vectors)
+
+    Reference:
+        Järvelin and Kekäläinen, TOIS 2002, eq. 1 (which prints 0 for G[1])
+
+    Example:
+        >>> from gainful import parse
+        >>> parse("CG@5").score([3, 2, 3, 0, 0, 1, 2, 2, 3, 0])
+        8.0
+    """
+
+    name = "CG"
+    discount = "none"
+    base = 2.0
+    bounds = (0.0, math.inf)
+    gain: Gain = _LINEAR
+    average: str | None = None
+    rel: float | None = None
+    level: float | None = None
+    unjudged: str | None = None
+    cutoff: int | None = None
+
+    def compute(self, block: Block) -> Floats:
+        return self._absolute(block)
+
+
+@dataclass(frozen=True, repr=False)
+class DCG(_CumulatedGain):
+    """The gain collected by rank k, worth less the later it comes.
+
+    Formula:
+        DCG[k] = G[1] / d(1) + ... + G[k] / d(k)
+
+    d is the discount: burges2005 (the default) log_b(j + 1); jarvelin2002 1 for j < b, else log_b j; jarvelin2000 1 for
+    j = 1, else log_b j; jarvelin2008 1 + log_b j; rank j; none 1. The base b is 2 unless given.
+
+    Conventions:
+        - past the end of a list nothing is gained; without @k the whole list counts
+        - unjudged documents and negative grades have gain 0
+        - nothing relevant: 0
+        - average=ranks is the mean of DCG[1], ..., DCG[k]
+
+    Agrees with:
+        ranx dcg@k (linear gain), ranx dcg_burges@k (gain=exp2), scikit-learn dcg_score without ties
+    Differs from:
+        scikit-learn's log_base scales the result: it is not jarvelin2002's base, before which nothing is discounted
+
+    Reference:
+        Järvelin and Kekäläinen, TOIS 2002, eq. 2 (which prints CG[i-1] for DCG[i-1]); Burges et al., ICML 2005
+
+    Example:
+        Grades 3, 2, 3 with jarvelin2002 and base 2: 3/1 + 2/1 + 3/log2(3).
+
+        >>> from gainful import parse
+        >>> round(parse("DCG(discount=jarvelin2002)@3").score([3, 2, 3, 0, 0, 1, 2, 2, 3, 0]), 2)
+        6.89
+    """
+
+    name = "DCG"
+    bounds = (0.0, math.inf)
+    gain: Gain = _LINEAR
+    discount: str = "burges2005"
+    base: Base = 2.0
+    average: str | None = None
+    rel: float | None = None
+    level: float | None = None
+    unjudged: str | None = None
+    cutoff: int | None = None
+
+    def compute(self, block: Block) -> Floats:
+        return self._absolute(block)
+
+
+@dataclass(frozen=True, repr=False)
+class NCG(_CumulatedGain):
+    """The share of the gain that the best possible list would have given by rank k.
+
+    Formula:
+        nCG[k] = CG[k] / CG[k] of the ideal list
+
+    The ideal list has all judged gains in descending order, whether the run found them or not.
+
+    Conventions:
+        - list and ideal list are both cut at k; the judgments never are
+        - unjudged documents and negative grades have gain 0
+        - no document with a gain above 0: undefined
+        - average=ranks is the mean of nCG[1], ..., nCG[k]; AnCG is short for it
+
+    Agrees with:
+        MATTERS (nCG vectors)
+
+    Reference:
+        Järvelin and Kekäläinen, TOIS 2002, section 2.3
+
+    Example:
+        The article's list gains 8 by rank 4, its ideal list 3 + 3 + 3 + 2 = 11.
+
+        >>> from gainful import parse
+        >>> round(parse("nCG@4").score([3, 2, 3, 0, 0, 1, 2, 2, 3, 0], unretrieved=[1, 1, 1]), 2)
+        0.73
+    """
+
+    name = "nCG"
+    discount = "none"
+    base = 2.0
+    gain: Gain = _LINEAR
+    average: str | None = None
+    rel: float | None = None
+    level: float | None = None
+    unjudged: str | None = None
+    cutoff: int | None = None
+
+    def compute(self, block: Block) -> Floats:
+        return self._normalised(block)
+
+
+@dataclass(frozen=True, repr=False)
+class NDCG(_CumulatedGain):
+    """The share of the discounted gain that the best possible list would have given by rank k.
+
+    Formula:
+        nDCG[k] = DCG[k] / DCG[k] of the ideal list
+
+    The ideal list has all judged gains in descending order, whether the run found them or not. The discounts are those
+    of DCG.
+
+    Conventions:
+        - list and ideal list are both cut at k; the judgments never are
+        - unjudged documents and negative grades have gain 0
+        - no document with a gain above 0: undefined
+        - average=ranks is the mean of nDCG[1], ..., nDCG[k]; AnDCG is short for it
+
+    Agrees with:
+        trec_eval ndcg and ndcg_cut_k, ranx ndcg@k; with gain=exp2 ranx ndcg_burges@k and gdeval
+    Differs from:
+        scikit-learn (ideal from the items passed in only, ties averaged)
+        trec_eval -l, which does not touch nDCG; our rel does
+
+    Reference:
+        Järvelin and Kekäläinen, TOIS 2002, section 2.3; Burges et al., ICML 2005
+
+    Example:
+        Grades 1 and 2 in the wrong order: (1/1 + 2/log2(3)) / (2/1 + 1/log2(3)).
+
+        >>> from gainful import parse
+        >>> round(parse("nDCG@10").score([1, 2]), 4)
+        0.8597
+    """
+
+    name = "nDCG"
+    gain: Gain = _LINEAR
+    discount: str = "burges2005"
+    base: Base = 2.0
+    average: str | None = None
+    rel: float | None = None
+    level: float | None = None
+    unjudged: str | None = None
+    cutoff: int | None = None
+
+    def compute(self, block: Block) -> Floats:
+        return self._normalised(block)

@@ -1,0 +1,77 @@
+"""How gainful writes and reads numbers and names in measures, policies and signatures."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Iterable
+from numbers import Real
+
+from gainful.errors import UsageError
+
+#: The numbers that gainful reads anywhere: decimal, finite, no words, no underscores.
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+def number_text(value: float) -> str:
+    """The shortest text that reads back as the same number; integers without ``.0``.
+
+    >>> number_text(2.0), number_text(0.1), number_text(1e22)
+    ('2', '0.1', '1e+22')
+    """
+    if value == int(value) and abs(value) < 1e16:
+        return str(int(value))
+    return repr(float(value))
+
+
+def read_number(value: object, what: str) -> float:
+    """A finite number from a number or its text.
+
+    >>> read_number("2.5", "rel")
+    2.5
+    """
+    is_text = isinstance(value, str) and NUMBER.fullmatch(value.strip())
+    if not is_text and (isinstance(value, bool) or not isinstance(value, Real)):
+        raise UsageError(f"{what}: expected a number, found {value!r}")
+    number = float(value)  # type: ignore[arg-type]
+    if not math.isfinite(number):
+        raise UsageError(f"{what}: expected a finite number, found {value!r}")
+    return number
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """A hint that names the known words closest to an unknown one, if any is close."""
+    known = list(known)
+    by_folded = {name.casefold(): name for name in known}
+    close = [by_folded[name] for name in difflib.get_close_matches(word.casefold(), by_folded, n=3, cutoff=0.5)]
+    return f"did you mean {' or '.join(close)}?" if close else None
+
+
+def choose(value: object, known: Iterable[str], what: str) -> str:
+    """The value, if it is one of the known words."""
+    known = list(known)
+    if isinstance(value, str) and value in known:
+        return value
+    found = f"'{value}'" if isinstance(value, str) else repr(value)
+    raise UsageError(f"{what}: expected {' | '.join(known)}, found {found}", nearest(str(value), known))
+
+
+def count_of(number: int, singular: str, plural: str | None = None) -> str:
+    """A number with its noun.
+
+    >>> count_of(1, "query", "queries"), count_of(1200, "line")
+    ('1 query', '1,200 lines')
+    """
+    noun = singular if number == 1 else plural or singular + "s"
+    return f"{number:,} {noun}"
+
+
+def text_of_id(identifier: bytes) -> str:
+    """Ids are bytes; as text they are UTF-8, with bytes that are not kept as surrogates."""
+    return identifier.decode("utf-8", "surrogateescape")
+
+
+def bytes_of_id(identifier: str) -> bytes:
+    """The inverse of :func:`text_of_id`."""
+    return identifier.encode("utf-8", "surrogateescape")

@@ -1,0 +1,58 @@
+"""Legal but suspicious: what a user should know before they trust a number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from gainful.notation import count_of, text_of_id
+from gainful.results import Evaluation
+
+_DONE = {"zero": "scored as badly as can be", "skip": "left out", "ignore": "ignored"}
+
+
+def notices(evaluations: Iterable[Evaluation]) -> list[str]:
+    """One line for each thing that is worth knowing, run by run."""
+    evaluations = list(evaluations)
+    lines = [line for evaluation in evaluations for line in _of_one(evaluation)]
+    shares = [(e.run, e.facts.unjudged_share) for e in evaluations if e.facts.unjudged_at_10]
+    if shares:
+        lines.append("unjudged in the top 10: " + ", ".join(f"{run} {share:.1%}" for run, share in shares))
+    return lines
+
+
+def _of_one(evaluation: Evaluation) -> list[str]:
+    run, facts, policy = evaluation.run, evaluation.facts, evaluation.policy
+    lines = []
+    if evaluation.missing:
+        lines.append(_about("judged query", evaluation.missing, "not answered", "missing", policy.missing))
+    if facts.extra_ids:
+        extra = [text_of_id(identifier) for identifier in facts.extra_ids]
+        lines.append(_about("query", extra, "without judgments", "extra", policy.extra))
+    lines += [
+        _about("query", list(queries), f"with {', '.join(measures)} undefined", "undefined", policy.undefined)
+        for queries, measures in _undefined(evaluation).items()
+    ]
+    if facts.duplicate_count:
+        lines.append(f"{count_of(facts.duplicate_count, 'repeated document')} dropped (duplicates=first)")
+    if facts.float32_ties:
+        lines.append(f"{count_of(facts.float32_ties, 'document')} tied only because scores are float32")
+    if facts.rank_conflicts:
+        conflicts = count_of(facts.rank_conflicts, "line")
+        lines.append(f"the rank column contradicts the scores in {conflicts}; order=score goes by the scores")
+    return [f"{run}: {line}" for line in lines]
+
+
+def _about(noun: str, queries: Sequence[str], what: str, choice: str, value: str) -> str:
+    plural = noun.removesuffix("y") + "ies"
+    shown = ", ".join(queries[:5]) + (", ..." if len(queries) > 5 else "")
+    return f"{count_of(len(queries), noun, plural)} {what}, {_DONE[value]} ({choice}={value}): {shown}"
+
+
+def _undefined(evaluation: Evaluation) -> dict[tuple[str, ...], list[str]]:
+    """Measures that are undefined for the same queries, together."""
+    by_queries: dict[tuple[str, ...], list[str]] = {}
+    for measure in evaluation.measures:
+        queries = tuple(evaluation.undefined(measure))
+        if queries:
+            by_queries.setdefault(queries, []).append(str(measure))
+    return by_queries

@@ -1,0 +1,153 @@
+"""Every convention that can change a number, named, with its default.
+
+What two tools call nDCG differs because they read, order and average differently. gainful gives each such choice a
+name, a flag and a place in the signature, so that no number is printed without the conventions that made it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+
+from gainful.errors import UsageError
+from gainful.notation import choose, nearest, number_text, read_number
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One convention: its values, the first being the default, and what it decides."""
+
+    name: str
+    values: tuple[str, ...]
+    about: str
+
+    @property
+    def field(self) -> str:
+        return self.name.replace("-", "_")
+
+    @property
+    def default(self) -> str:
+        return self.values[0]
+
+
+CHOICES: tuple[Choice, ...] = (
+    Choice("order", ("score", "rank", "input"), "what ranks a list"),
+    Choice("ties", ("docid-desc", "docid-asc", "rank", "input"), "what breaks equal scores; ids compare as bytes"),
+    Choice("scores", ("float64", "float32"), "precision of scores; float32 rounds them before they are compared"),
+    Choice("duplicates", ("error", "first"), "a document twice in one list; first keeps the best ranked"),
+    Choice("depth", ("all",), "cut every list after N documents; all, or a number"),
+    Choice("unjudged", ("zero", "condensed"), "unjudged documents: gain 0 at their rank, or removed"),
+    Choice("negative", ("judged", "unjudged"), "a grade below 0: judged not relevant, or not judged"),
+    Choice("grade-zero", ("0",), "the grade that means not relevant: subtracted first, what falls below is 0"),
+    Choice("judges", ("error", "mean", "median", "max", "min"), "different grades for one query and document"),
+    Choice("subtopics", ("no", "yes"), "whether column 2 of the judgments is the sub-topic"),
+    Choice("missing", ("zero", "skip", "error"), "a judged query that the run does not answer"),
+    Choice("undefined", ("zero", "skip", "error"), "a query for which the formula divides by 0"),
+    Choice("extra", ("ignore", "error"), "a query in the run without judgments"),
+    Choice("recall-cut", ("round", "ceil0.9"), "documents that make a recall level: rounded, or + 0.9 and truncated"),
+)
+
+#: Other tools' habits, as the choices in which they differ from the defaults.
+DIALECTS: Mapping[str, Mapping[str, str]] = {
+    "trec_eval-9": {"scores": "float32", "missing": "skip", "negative": "unjudged", "recall_cut": "ceil0.9"},
+    "trec_eval-10": {"missing": "error", "negative": "unjudged"},
+}
+
+
+@dataclass(frozen=True)
+class Policy:
+    """All conventions of an evaluation; each field is one choice, see :data:`CHOICES`.
+
+    >>> Policy(missing="skip").differences()
+    {'missing': 'skip'}
+    >>> Policy.like("trec_eval-9", missing="zero").scores
+    'float32'
+    """
+
+    order: str = "score"
+    ties: str = "docid-desc"
+    scores: str = "float64"
+    duplicates: str = "error"
+    depth: int | None = None
+    unjudged: str = "zero"
+    negative: str = "judged"
+    grade_zero: float = 0.0
+    judges: str = "error"
+    subtopics: bool = False
+    missing: str = "zero"
+    undefined: str = "zero"
+    extra: str = "ignore"
+    recall_cut: str = "round"
+
+    def __post_init__(self) -> None:
+        for choice in CHOICES:
+            value = getattr(self, choice.field)
+            object.__setattr__(self, choice.field, _read(choice, value))
+
+    @classmethod
+    def like(cls, dialect: str, **explicit: object) -> Policy:
+        """The policy of another tool; what is given explicitly beats it."""
+        return cls(**{**DIALECTS[choose(dialect, DIALECTS, "like")], **explicit})  # type: ignore[arg-type]
+
+    @classmethod
+    def from_texts(cls, texts: Mapping[str, str]) -> Policy:
+        """A policy from the texts of :meth:`texts`; what is not there keeps its default."""
+        known = {choice.name: choice.field for choice in CHOICES}
+        for name in texts:
+            if name not in known:
+                raise UsageError(f"policy: unknown choice '{name}'", nearest(name, known))
+        return cls(**{known[name]: text for name, text in texts.items()})  # type: ignore[arg-type]
+
+    def replace(self, **changes: object) -> Policy:
+        """A copy with some choices changed."""
+        return replace(self, **changes)  # type: ignore[arg-type]
+
+    def texts(self) -> dict[str, str]:
+        """Every choice and its value as text, in the order of the signature."""
+        return {choice.name: _write(getattr(self, choice.field)) for choice in CHOICES}
+
+    def differences(self) -> dict[str, str]:
+        """The choices that differ from the defaults."""
+        return {c.name: text for c, text in zip(CHOICES, self.texts().values(), strict=True) if text != c.default}
+
+    def __str__(self) -> str:
+        return "|".join(f"{name}:{text}" for name, text in self.texts().items())
+
+    @cached_property
+    def needs_rank(self) -> bool:
+        """Whether the run's rank column decides anything."""
+        return self.order == "rank" or self.ties == "rank"
+
+
+def _read(choice: Choice, value: object) -> object:
+    if choice.name == "depth":
+        return _read_depth(value)
+    if choice.name == "grade-zero":
+        number = read_number(value, "grade-zero")
+        if number < 0:
+            raise UsageError(f"grade-zero: expected a number of at least 0, found {number_text(number)}")
+        return number
+    if choice.name == "subtopics":
+        return value if isinstance(value, bool) else choose(value, choice.values, "subtopics") == "yes"
+    return choose(value, choice.values, choice.name)
+
+
+def _read_depth(value: object) -> int | None:
+    if value is None or value == "all":
+        return None
+    number = read_number(value, "depth")
+    if number != int(number) or number < 1:
+        raise UsageError(f"depth: expected 'all' or a whole number of at least 1, found {value!r}")
+    return int(number)
+
+
+def _write(value: object) -> str:
+    if value is None:
+        return "all"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return value if isinstance(value, str) else number_text(value)  # type: ignore[arg-type]
+
+
+assert [field.name for field in fields(Policy)] == [choice.field for choice in CHOICES]

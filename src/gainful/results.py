@@ -1,0 +1,158 @@
+"""What an evaluation found: raw scores, the policy that settles them, and where they came from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+
+import numpy as np
+
+from gainful.arrays import Bools, Floats
+from gainful.data.graded import JoinFacts
+from gainful.errors import InputError, UsageError
+from gainful.measures.base import Measure
+from gainful.measures.grammar import parse
+from gainful.notation import count_of, text_of_id
+from gainful.policy import Policy
+from gainful.signature import Signature
+
+
+@dataclass(frozen=True)
+class Score:
+    """A value for one query after the policy. ``value`` is None where the policy leaves the query out;
+    ``status`` is ``"missing"`` or ``"undefined"`` where the policy stepped in, else None."""
+
+    query: str
+    value: float | None
+    status: str | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation:
+    """The scores of one run: queries x measures.
+
+    Scores are kept raw, NaN where a formula is undefined. Values returned are after the policy; aggregates are computed
+    from them when asked for, never stored.
+    """
+
+    run: str
+    query_ids: tuple[bytes, ...]
+    measures: tuple[Measure, ...]
+    raw: Floats  # measures x queries
+    answered: Bools
+    policy: Policy
+    scale: float
+    facts: JoinFacts
+
+    def __post_init__(self) -> None:
+        self._refuse()
+
+    def __repr__(self) -> str:
+        means = ", ".join(f"{measure}: {self.aggregate(measure):.4f}" for measure in self.measures)
+        return f"<Evaluation of {self.run}, {count_of(len(self.query_ids), 'query', 'queries')}: {means}>"
+
+    @cached_property
+    def queries(self) -> list[str]:
+        """The judged queries, in byte order."""
+        return [text_of_id(identifier) for identifier in self.query_ids]
+
+    def mean(self, measure: str | Measure) -> float:
+        """The arithmetic mean over queries, after the policy; NaN when no query is left."""
+        values = self._counted(measure)
+        return math.fsum(values) / values.size if values.size else math.nan
+
+    def aggregate(self, measure: str | Measure) -> float:
+        """What a table prints: the mean over queries; for counts the sum."""
+        measure = self._measure(measure)
+        return self.mean(measure) if measure.aggregate == "mean" else math.fsum(self._counted(measure))
+
+    def by_query(self, measure: str | Measure) -> dict[str, float | None]:
+        """The value of every query; None where the policy leaves it out of the mean."""
+        return {score.query: score.value for score in self.scores(measure)}
+
+    def scores(self, measure: str | Measure) -> Iterator[Score]:
+        """The value of every query with what the policy did, in byte order of the queries."""
+        measure = self._measure(measure)
+        undefined = np.isnan(self.raw[self.measures.index(measure)]) & self.answered
+        for query, value, answered, bad in zip(
+            self.queries, self._settled(measure).tolist(), self.answered.tolist(), undefined.tolist(), strict=True
+        ):
+            status = "missing" if not answered else "undefined" if bad else None
+            yield Score(query, None if math.isnan(value) else value, status)
+
+    def signature(self, measure: str | Measure | None = None) -> Signature:
+        """The line that says what made these numbers."""
+        return Signature(
+            None if measure is None else self._measure(measure), self.policy, self.scale, len(self.query_ids)
+        )
+
+    @property
+    def missing(self) -> list[str]:
+        """Judged queries that the run does not answer."""
+        return [query for query, answered in zip(self.queries, self.answered.tolist(), strict=True) if not answered]
+
+    def undefined(self, measure: str | Measure) -> list[str]:
+        """Answered queries for which the measure's formula divides by 0."""
+        return [score.query for score in self.scores(measure) if score.status == "undefined"]
+
+    def merge(self, *others: Evaluation) -> Evaluation:
+        """One evaluation of disjoint sets of queries, such as the partitions of a larger job."""
+        return reduce(_merge_two, others, self)
+
+    def _measure(self, measure: str | Measure) -> Measure:
+        found = parse(measure)
+        if found not in self.measures:
+            raise UsageError(f"{found} was not evaluated; there are {', '.join(map(str, self.measures))}")
+        return found
+
+    def _counted(self, measure: str | Measure) -> Floats:
+        settled = self._settled(self._measure(measure))
+        return settled[~np.isnan(settled)]
+
+    def _settled(self, measure: Measure) -> Floats:
+        """Values after the policy, NaN where the query is left out."""
+        raw = self.raw[self.measures.index(measure)]
+        worst = np.nan if measure.worst is None else measure.worst
+        values = np.where(np.isnan(raw), worst if self.policy.undefined == "zero" else np.nan, raw)
+        if self.policy.missing == "skip":
+            return np.where(self.answered, values, np.nan)
+        # A query that is not answered scores as badly as can be; a count is simply what an empty list has.
+        unanswered = raw if measure.better == "neither" else worst
+        return np.where(self.answered, values, np.where(np.isnan(raw), worst, unanswered))
+
+    def _refuse(self) -> None:
+        """What the policy calls an error."""
+        if self.policy.extra == "error" and self.facts.extra_ids:
+            extra = [text_of_id(identifier) for identifier in self.facts.extra_ids]
+            raise InputError(f"{self.run}: extra=error: {_listed(extra)} without judgments")
+        if self.policy.missing == "error" and not self.answered.all():
+            raise InputError(f"{self.run}: missing=error: {_listed(self.missing)} not answered")
+        if self.policy.undefined == "error":
+            for measure in self.measures:
+                if self.undefined(measure):
+                    raise InputError(f"{self.run}: undefined=error: {measure} for {_listed(self.undefined(measure))}")
+
+
+def _listed(queries: list[str]) -> str:
+    shown = ", ".join(f"'{query}'" for query in queries[:5]) + (", ..." if len(queries) > 5 else "")
+    return f"{count_of(len(queries), 'query', 'queries')} ({shown})"
+
+
+def _merge_two(one: Evaluation, other: Evaluation) -> Evaluation:
+    for what in ("measures", "policy", "scale"):
+        if getattr(one, what) != getattr(other, what):
+            raise UsageError(f"merge: expected the same {what}, found {getattr(one, what)} and {getattr(other, what)}")
+    shared = set(one.query_ids).intersection(other.query_ids)
+    if shared:
+        raise UsageError(f"merge: expected disjoint queries, found '{text_of_id(min(shared))}' in both")
+    query_ids = one.query_ids + other.query_ids
+    order = sorted(range(len(query_ids)), key=query_ids.__getitem__)
+    return replace(
+        one,
+        query_ids=tuple(query_ids[i] for i in order),
+        raw=np.concatenate((one.raw, other.raw), axis=1)[:, order],
+        answered=np.concatenate((one.answered, other.answered))[order],
+        facts=one.facts.merge(other.facts, set(query_ids)),
+    )
