@@ -1,0 +1,28 @@
+"""The entry point. `--version` is answered before anything heavy is loaded."""
+
+from __future__ import annotations
+
+import sys
+
+
+def version_line() -> str:
+    """The version and the core in use."""
+    from gainful._version import __version__
+    from gainful.core import core
+
+    about = "compiled" if core.KIND == "C++" else "no compiled core: slower, same numbers"
+    return f"gainful {__version__} ({core.KIND} core, {about})"
+
+
+def main() -> None:
+    """Runs the command line and exits with its code."""
+    if sys.argv[1:] == ["--version"]:
+        sys.stdout.write(version_line() + "\n")
+        return
+    from gainful.cli.main import run
+
+    sys.exit(run(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,40 @@
+"""`gainful demo`: a first success in a minute, with nothing to download."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from gainful.evaluate import evaluate_runs
+from gainful.notices import notices
+from gainful.render import FORMATS, Report
+from gainful.simulate import simulate
+
+MEASURES = ("nDCG@10", "nDCG(gain=0-1-10-100, discount=jarvelin2002)@100", "AP", "RR", "P@10", "Judged@10")
+
+
+@click.command("demo")
+@click.option(
+    "--out", type=click.Path(file_okay=False), default="gainful-demo", show_default=True, help="Where to write."
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Another seed, another collection.")
+def command(out: str, seed: int) -> None:
+    """Simulate judgments and five systems, write them as TREC files, evaluate them and print a table."""
+    directory = Path(out)
+    directory.mkdir(parents=True, exist_ok=True)
+    qrels, *runs = simulate(seed=seed).write(directory, compressed=["dense"])
+    paths = [str(path) for path in runs]
+    names = [path.name.split(".")[0] for path in runs]
+    evaluations = evaluate_runs(str(qrels), dict(zip(names, paths, strict=True)), MEASURES)
+    report = Report(list(evaluations.values()), paths, by_query=True)
+    with (directory / "results.jsonl").open("w", encoding="utf-8") as file:
+        FORMATS["jsonl"](report, file)
+    FORMATS["table"](Report(report.evaluations, paths), sys.stdout)
+    for line in notices(report.evaluations):
+        sys.stderr.write(f"notice: {line}\n")
+    runs_written = " ".join(path.name for path in runs)
+    click.echo(f"\nWrote to {directory}/: qrels.txt (judgments), {runs_written} (simulated systems),")
+    click.echo("results.jsonl (all values by query). Try:\n")
+    click.echo(f"    gainful eval {qrels} {paths[1]} {paths[2]} -m nDCG@10 -m AP --baseline bm25")

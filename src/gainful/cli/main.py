@@ -1,0 +1,105 @@
+"""The group of commands, and the one place where errors become messages and exit codes."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+import click
+
+from gainful.errors import GainfulError
+from gainful.notation import nearest
+
+#: Where each command lives. They are loaded when used, so that none pays for another.
+COMMANDS = {
+    "eval": "Score runs against judgments and print a table.",
+    "demo": "Make a small collection of five systems and evaluate it.",
+    "measures": "List the measures, all or those that match.",
+    "completion": "Print the shell's completion script.",
+}
+
+
+class LazyGroup(click.Group):
+    """A group that knows the names of its commands and loads the one that is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"gainful.cli.{cmd_name}_command").command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+            close = nearest(args[0], COMMANDS)
+            raise click.UsageError(f"no command '{args[0]}'" + (f"; {close}" if close else ""), ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+def _print_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from gainful.__main__ import version_line
+
+        click.echo(version_line())
+        ctx.exit()
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Version and core in use.",
+)
+def cli() -> None:
+    """Evaluate search, retrieval and recommendation by how relevant results are."""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs a command and returns its exit code.
+
+    0 done, 1 a check that was asked for failed, 2 wrong usage or a missing extra, 3 bad input, 70 unexpected, 130
+    interrupted.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            # Ids are bytes: what came in as bytes that are not UTF-8 goes out as the same bytes.
+            stream.reconfigure(encoding="utf-8", errors="surrogateescape")
+    try:
+        code = cli.main(list(arguments), prog_name="gainful", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code if isinstance(error, click.UsageError) else 3
+    except GainfulError as error:
+        sys.stderr.write(f"{error}\n")
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        sys.stderr.write("interrupted\n")
+        return 130
+    except BrokenPipeError:
+        # Whoever read our output has seen enough. Python must not try to flush the rest of it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:  # the funnel's last resort
+        if os.environ.get("GAINFUL_TRACEBACK"):
+            traceback.print_exc()
+        sys.stderr.write(
+            f"unexpected {type(error).__name__}: {error}\n"
+            "hint: this is a fault in gainful; GAINFUL_TRACEBACK=1 shows where\n"
+        )
+        return 70

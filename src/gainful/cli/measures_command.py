@@ -1,0 +1,71 @@
+"""`gainful measures`: the catalogue."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from gainful.measures.base import Measure
+from gainful.measures.catalog import FAMILIES, SHORT_NAMES
+from gainful.measures.help import Help
+
+
+@click.command("measures")
+@click.argument("text", required=False, default="")
+@click.option(
+    "--format", "format_", type=click.Choice(["table", "jsonl"]), default="table", show_default=True, help="Output."
+)
+def command(text: str, format_: str) -> None:
+    """List the measures, or those whose name, description or family contains TEXT."""
+    found = {
+        family: [measure for measure in measures if _matches(text, family, measure)]
+        for family, measures in FAMILIES.items()
+    }
+    if format_ == "jsonl":
+        for family, measures in found.items():
+            for measure in measures:
+                click.echo(json.dumps(_row(family, measure)))
+        return
+    shown = [measure for measures in found.values() for measure in measures]
+    if not shown:
+        raise click.UsageError(f"no measure matches '{text}'; `gainful measures` lists all")
+    width = max(len(measure.name) for measure in shown)
+    for family, measures in found.items():
+        if measures:
+            click.echo(family)
+        for measure in measures:
+            click.echo(f"  {measure.name:<{width}}  {Help.of(measure).claim}")
+            click.echo(f"  {'':<{width}}  {_parameters(measure)}")
+    short = ", ".join(f"{name} = {_long(name)}" for name in SHORT_NAMES)
+    click.echo(f"\nShort names: {short}")
+
+
+def _matches(text: str, family: str, measure: type[Measure]) -> bool:
+    names = [name for name, entry in SHORT_NAMES.items() if entry.measure is measure]
+    return text.casefold() in " ".join([family, measure.name, *names, measure.help_text()]).casefold()
+
+
+def _parameters(measure: type[Measure]) -> str:
+    known = [name for name in measure.parameters() if name != measure.at]
+    at = f"@{'k' if measure.at == 'cutoff' else 'r'}" if measure.at else ""
+    needed = at if measure.needs_at else f"[{at}]" if at else ""
+    return f"{measure.name}({', '.join(known)}){needed}" if known else f"{measure.name}{needed}"
+
+
+def _long(name: str) -> str:
+    entry = SHORT_NAMES[name]
+    preset = ", ".join(f"{key}={value}" for key, value in entry.preset.items())
+    return f"{entry.measure.name}({preset})" if preset else entry.measure.name
+
+
+def _row(family: str, measure: type[Measure]) -> dict[str, object]:
+    return {
+        "name": measure.name,
+        "family": family,
+        "claim": Help.of(measure).claim,
+        "parameters": {name: None if value is None else str(value) for name, value in measure.parameters().items()},
+        "better": measure.better,
+        "bounds": [None if abs(bound) == float("inf") else bound for bound in measure.bounds],
+        "aggregate": measure.aggregate,
+    }

@@ -1,0 +1,51 @@
+"""What runs are called: short names that tell them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from gainful.errors import UsageError
+from gainful.notation import count_of
+
+_COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
+_FORMATS = (".run", ".res", ".txt", ".trec", ".json", ".jsonl", ".tsv", ".csv", ".parquet")
+
+
+def run_names(paths: Sequence[str], given: Sequence[str] = ()) -> list[str]:
+    """A name for every run: given, or the file's name without directory, compression and format.
+
+    >>> run_names(["a/bm25.run.gz", "b/bm25.run", "dense.0.5.res"])
+    ['a/bm25', 'b/bm25', 'dense.0.5']
+    """
+    if given:
+        if len(given) != len(paths):
+            raise UsageError(f"--name: expected one for each of {count_of(len(paths), 'run')}, found {len(given)}")
+        return _distinct(list(given))
+    names = [_short_name(path) for path in paths]
+    clashing = [name for name in names if names.count(name) > 1]
+    named = [
+        f"{Path(path).resolve().parent.name}/{name}" if name in clashing else name
+        for path, name in zip(paths, names, strict=True)
+    ]
+    if len(set(named)) < len(named):
+        named = list(paths)
+    return _distinct(named)
+
+
+def _short_name(path: str) -> str:
+    if path == "-":
+        return "stdin"
+    name = Path(path).name
+    for endings in (_COMPRESSIONS, _FORMATS):
+        ending = Path(name).suffix.lower()
+        if ending in endings and Path(name).stem:
+            name = Path(name).stem
+    return name
+
+
+def _distinct(names: list[str]) -> list[str]:
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"expected every run under a name of its own, found '{name}' twice", "--name gives names")
+    return names

@@ -1,0 +1,76 @@
+"""Options that several commands share: the policy, the measures, the numbers' look."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+from click.shell_completion import CompletionItem
+
+from gainful.measures.base import Measure
+from gainful.measures.catalog import DEFAULT_MEASURES, MEASURES, SHORT_NAMES
+from gainful.measures.grammar import parse_all
+from gainful.notation import read_number
+from gainful.policy import CHOICES, DIALECTS, Policy
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def _complete_measure(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    return [CompletionItem(name) for name in [*MEASURES, *SHORT_NAMES] if name.startswith(incomplete)]
+
+
+def policy_options(command: _Command) -> _Command:
+    """Adds a flag for every choice of the policy, and ``--like``."""
+    for choice in reversed(CHOICES):
+        if choice.name == "subtopics":
+            option = click.option("--subtopics/--no-subtopics", default=None, help=f"{choice.about.capitalize()}.")
+        elif len(choice.values) > 1:
+            help_text = f"{choice.about.capitalize()}.  [default: {choice.default}]"
+            option = click.option(f"--{choice.name}", type=click.Choice(choice.values), help=help_text)
+        else:
+            help_text = f"{choice.about.capitalize()}.  [default: {choice.default}]"
+            option = click.option(f"--{choice.name}", metavar="N", help=help_text)
+        command = option(command)
+    dialects = click.Choice(list(DIALECTS))
+    return click.option("--like", type=dialects, help="Another tool's conventions; an explicit flag beats it.")(command)
+
+
+def policy_from(options: dict[str, Any]) -> Policy:
+    """Takes the policy's options out of a command's options."""
+    given = {choice.field: options.pop(choice.field) for choice in CHOICES}
+    explicit = {field: value for field, value in given.items() if value is not None}
+    like = options.pop("like")
+    return Policy.like(like, **explicit) if like else Policy(**explicit)
+
+
+def measure_options(command: _Command) -> _Command:
+    """Adds ``-m`` and ``--rel``."""
+    command = click.option(
+        "--rel", metavar="G", help="Relevant from grade G on, for every measure that takes rel and has none."
+    )(command)
+    return click.option(
+        "-m",
+        "--measure",
+        "measures",
+        multiple=True,
+        metavar="MEASURE",
+        shell_complete=_complete_measure,
+        help=f"A measure such as nDCG@10; may be repeated.  [default: {', '.join(DEFAULT_MEASURES)}]",
+    )(command)
+
+
+def measures_from(texts: tuple[str, ...], rel: str | None) -> list[Measure]:
+    """The measures that were asked for, with ``--rel`` set where it applies."""
+    measures = parse_all(texts or DEFAULT_MEASURES)
+    if rel is None:
+        return measures
+    level = read_number(rel, "--rel")
+    return list(dict.fromkeys(_with_rel(measure, level) for measure in measures))
+
+
+def _with_rel(measure: Measure, rel: float) -> Measure:
+    takes = "rel" in measure.parameters()
+    free = getattr(measure, "rel", None) is None and getattr(measure, "level", None) is None
+    return measure.replace(rel=rel) if takes and free else measure
