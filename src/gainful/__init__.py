@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gainful.data.qrels import Qrels
     from gainful.data.run import Run
     from gainful.errors import GainfulError, InputError, MissingExtraError, UsageError
-    from gainful.evaluate import evaluate, evaluate_runs
+    from gainful.evaluation import evaluate, evaluate_runs
     from gainful.gains import Gain
     from gainful.measures.base import Measure
     from gainful.measures.block import Block
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gainful.policy import Policy
     from gainful.results import Evaluation
     from gainful.signature import Signature
-    from gainful.simulate import simulate
+    from gainful.simulation import simulate
 
 #: Where each public name lives; modules are loaded when a name is first used, so that `import gainful` is instant.
 _HOMES = {
@@ -42,10 +42,10 @@ _HOMES = {
     "Run": "gainful.data.run",
     "Signature": "gainful.signature",
     "UsageError": "gainful.errors",
-    "evaluate": "gainful.evaluate",
-    "evaluate_runs": "gainful.evaluate",
+    "evaluate": "gainful.evaluation",
+    "evaluate_runs": "gainful.evaluation",
     "parse": "gainful.measures.grammar",
-    "simulate": "gainful.simulate",
+    "simulate": "gainful.simulation",
 }
 
 __all__ = [

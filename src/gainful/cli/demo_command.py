@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from gainful.evaluate import evaluate_runs
+from gainful.evaluation import evaluate_runs
 from gainful.notices import notices
 from gainful.render import FORMATS, Report
-from gainful.simulate import simulate
+from gainful.simulation import simulate
 
 MEASURES = ("nDCG@10", "nDCG(gain=0-1-10-100, discount=jarvelin2002)@100", "AP", "RR", "P@10", "Judged@10")
 

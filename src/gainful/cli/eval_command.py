@@ -12,7 +12,7 @@ from gainful.cli.options import measure_options, measures_from, policy_from, pol
 from gainful.cli.progress import ProgressBar
 from gainful.data.qrels import Qrels
 from gainful.errors import UsageError
-from gainful.evaluate import evaluate_runs
+from gainful.evaluation import evaluate_runs
 from gainful.notation import nearest, read_number
 from gainful.notices import notices
 from gainful.render import FORMATS, Report

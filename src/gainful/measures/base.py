@@ -166,7 +166,7 @@ class Measure(ABC):
         >>> parse("P@4").score([2, None, 0, 1])
         0.5
         """
-        from gainful.evaluate import score_list
+        from gainful.evaluation import score_list
 
         return score_list(self, grades, unretrieved, scale, policy)
 

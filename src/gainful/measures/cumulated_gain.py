@@ -230,8 +230,8 @@ class NDCG(_CumulatedGain):
     Agrees with:
         trec_eval ndcg and ndcg_cut_k, ranx ndcg@k; with gain=exp2 ranx ndcg_burges@k and gdeval
     Differs from:
-        scikit-learn (ideal from the items passed in only, ties averaged)
-        trec_eval -l, which does not touch nDCG; our rel does
+        - scikit-learn (ideal from the items passed in only, ties averaged)
+        - trec_eval -l, which does not touch nDCG; our rel does
 
     Reference:
         Järvelin and Kekäläinen, TOIS 2002, section 2.3; Burges et al., ICML 2005

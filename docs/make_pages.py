@@ -1,0 +1,151 @@
+"""Writes the generated pages: one a measure from the catalogue, and the page of all choices from the policy.
+
+Run it through `make docs`. A test holds the files equal to what this script would write.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gainful.discounts import DISCOUNTS
+from gainful.gains import NAMED_GAINS
+from gainful.measures.base import Measure
+from gainful.measures.catalog import DEFAULT_MEASURES, FAMILIES, SHORT_NAMES
+from gainful.measures.help import SECTIONS, Help
+from gainful.policy import CHOICES, DIALECTS
+
+DOCS = Path(__file__).parent
+
+_PARAMETERS = {
+    "gain": "the gain map, see [choices](../choices.md#gain-maps)",
+    "discount": "the discount, see [choices](../choices.md#discounts)",
+    "base": "the base of the discount's logarithm: a number above 1, or `e`",
+    "average": "`ranks`: the mean of the values at ranks 1 to k",
+    "rel": "relevant from this grade on (gain measures: other gains are 0)",
+    "level": "relevant at exactly this grade (gain measures: other gains are 0)",
+    "unjudged": "`zero` or `condensed`, instead of the policy's",
+    "beta": "above 1 favours recall, below 1 precision",
+    "cutoff": "`@k`: look at the first k documents",
+    "recall": "`@r`: a recall level from 0 to 1",
+}
+
+
+def pages() -> dict[Path, str]:
+    """Every generated file and its text."""
+    result = {DOCS / "measures" / "README.md": _index(), DOCS / "choices.md": _choices()}
+    for family, measures in FAMILIES.items():
+        for measure in measures:
+            result[DOCS / "measures" / f"{measure.name}.md"] = _measure_page(family, measure)
+    return result
+
+
+def _measure_page(family: str, measure: type[Measure]) -> str:
+    text = Help.of(measure)
+    lines = [f"# {measure.name}", "", text.claim, "", f"*{family}.* {_direction(measure)}", ""]
+    for name in SECTIONS:
+        if name in text.sections:
+            lines += [f"## {name}", "", _section(name, text.sections[name]), ""]
+    if measure.parameters():
+        lines += ["## Parameters", "", "| parameter | default | meaning |", "|---|---|---|"]
+        lines += [
+            f"| `{name}` | {_default(value)} | {_PARAMETERS[name]} |" for name, value in measure.parameters().items()
+        ]
+        lines.append("")
+    lines += ["[All measures](README.md) · [Choices](../choices.md)", ""]
+    return "\n".join(lines)
+
+
+def _direction(measure: type[Measure]) -> str:
+    bounds = "from 0 to 1" if measure.bounds == (0.0, 1.0) else "0 or more"
+    better = {"higher": "Higher is better", "lower": "Lower is better", "neither": "Neither direction is better"}
+    together = "the mean over queries" if measure.aggregate == "mean" else "the sum over queries"
+    return f"{better[measure.better]}; values {bounds}; a table shows {together}."
+
+
+def _section(name: str, text: str) -> str:
+    """A docstring section as Markdown: formulas and examples are code, the rest is prose and lists."""
+    lines = text.splitlines()
+    result: list[str] = []
+    in_code = False
+    for line in lines:
+        indented = line.startswith("    ")
+        is_code = indented and (
+            name == "Formula" or line.strip().startswith((">>>", "...")) or (in_code and name == "Example")
+        )
+        if line.strip() and is_code != in_code:
+            fence = "```python" if name == "Example" else "```text"
+            result = [*result, fence] if is_code else [*_without_blank_end(result), "```", ""]
+            in_code = is_code
+        result.append(line.removeprefix("    ").rstrip())
+    result = _without_blank_end(result)
+    return "\n".join([*result, "```"] if in_code else result)
+
+
+def _without_blank_end(lines: list[str]) -> list[str]:
+    while lines and not lines[-1]:
+        lines = lines[:-1]
+    return lines
+
+
+def _default(value: object) -> str:
+    if value is None:
+        return ""
+    return f"`{value:g}`" if isinstance(value, float) else f"`{value}`"
+
+
+def _index() -> str:
+    lines = [
+        "# Measures",
+        "",
+        "Generated from the catalogue. `gainful measures` lists the same, `gainful measures recall` searches it.",
+        f"Without `-m`, `gainful eval` computes {', '.join(DEFAULT_MEASURES)}.",
+        "",
+    ]
+    for family, measures in FAMILIES.items():
+        lines += [f"## {family}", "", "| measure | what it says |", "|---|---|"]
+        lines += [f"| [{measure.name}]({measure.name}.md) | {Help.of(measure).claim} |" for measure in measures]
+        lines.append("")
+    lines += ["## Short names", "", "| short | long |", "|---|---|"]
+    for name, entry in SHORT_NAMES.items():
+        preset = ", ".join(f"{key}={value}" for key, value in entry.preset.items())
+        lines.append(f"| {name} | `{entry.measure.name}{f'({preset})' if preset else ''}` |")
+    return "\n".join([*lines, ""])
+
+
+def _choices() -> str:
+    lines = [
+        "# Choices",
+        "",
+        "Generated from the code. Every convention that can change a number has a name, a default, a flag and a place",
+        "in the signature. In Python they are the fields of `gainful.Policy` (with `_` for `-`).",
+        "",
+        "| choice | values, default first | what it decides |",
+        "|---|---|---|",
+    ]
+    for choice in CHOICES:
+        values = ", ".join(f"`{value}`" for value in choice.values) + (", a number" if len(choice.values) == 1 else "")
+        lines.append(f"| `--{choice.name}` | {values} | {choice.about} |")
+    lines += ["", "## Dialects", "", "`--like` takes over another tool's choices; an explicit flag beats it.", ""]
+    lines += ["| dialect | choices that differ from the defaults |", "|---|---|"]
+    for name, changes in DIALECTS.items():
+        changed = ", ".join(f"`{field.replace('_', '-')}={value}`" for field, value in changes.items())
+        lines.append(f"| `{name}` | {changed} |")
+    lines += ["", "## Gain maps", "", "| gain | a document of grade g is worth |", "|---|---|"]
+    lines += [f"| `{name}` | {about} |" for name, about in NAMED_GAINS.items()]
+    lines += ["| `0-1-10-100` | the weight of its level: grade 0 gives 0, 1 gives 1, 2 gives 10, 3 gives 100 |"]
+    lines += ["| `{0:0,0.3:1,1:10}` | the weight of its grade, for real grades |", ""]
+    lines += [
+        "Negative grades and unjudged documents are worth 0 in every map.",
+        "A grade from 0 on without a weight is an error.",
+        "",
+    ]
+    lines += ["## Discounts", "", "| discount | divides a gain at rank j by | from |", "|---|---|---|"]
+    lines += [f"| `{name}` | {discount.formula} | {discount.source} |" for name, discount in DISCOUNTS.items()]
+    return "\n".join([*lines, ""])
+
+
+if __name__ == "__main__":
+    for path, text in pages().items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        print(f"wrote {path.relative_to(DOCS.parent)}")

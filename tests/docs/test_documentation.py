@@ -1,0 +1,93 @@
+"""Every command and every Python example in the documentation is run, in the folder that the demo makes."""
+
+from __future__ import annotations
+
+import doctest
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gainful.cli.main import run
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def commands() -> list[tuple[str, str, str]]:
+    found = []
+    for page in PAGES:
+        for block in BLOCK.findall(page.read_text(encoding="utf-8")):
+            for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+                command, _, output = part.partition("\n")
+                found.append((page.name, command, output))
+    return found
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("docs") / "gainful-demo"
+    assert run(["demo", "--out", str(folder)]) == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """A PATH on which `gainful` is the one under test."""
+    folder = tmp_path_factory.mktemp("bin")
+    script = folder / "gainful"
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gainful "$@"\n')
+    script.chmod(0o755)
+    return {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
+
+
+def test_there_are_commands_to_run() -> None:
+    assert len(commands()) >= 8
+
+
+@pytest.mark.parametrize(("page", "command", "output"), commands(), ids=lambda text: text[:40])
+def test_command_prints_what_the_page_shows(
+    demo: Path, environment: dict[str, str], page: str, command: str, output: str
+) -> None:
+    done = subprocess.run(command, shell=True, cwd=demo, env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout + done.stderr == output
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_python_examples(demo: Path, monkeypatch: pytest.MonkeyPatch, page: Path) -> None:
+    monkeypatch.chdir(demo)
+    examples = "\n".join(PYTHON.findall(page.read_text(encoding="utf-8")))
+    test = doctest.DocTestParser().get_doctest(examples, {}, page.name, str(page), 0)
+    assert doctest.DocTestRunner().run(test).failed == 0
+
+
+def test_links_lead_somewhere() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_generated_pages_are_current() -> None:
+    spec = importlib.util.spec_from_file_location("make_pages", ROOT / "docs" / "make_pages.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    pages: dict[Path, str] = module.pages()
+    assert set((ROOT / "docs" / "measures").glob("*.md")) == {p for p in pages if p.parent.name == "measures"}
+    for path, text in pages.items():
+        assert path.read_text(encoding="utf-8") == text, f"{path.name}: run `make docs`"
+
+
+def test_version_is_said_once() -> None:
+    import tomllib
+
+    from gainful import __version__
+
+    assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"] == __version__
+    assert f"version: {__version__}" in (ROOT / "CITATION.cff").read_text()

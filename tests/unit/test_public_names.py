@@ -1,0 +1,35 @@
+"""The public names are what they say, whatever was imported before."""
+
+from __future__ import annotations
+
+import pkgutil
+import subprocess
+import sys
+
+import gainful
+
+
+def test_every_public_name_is_there() -> None:
+    for name in gainful.__all__:
+        assert getattr(gainful, name) is not None
+
+
+def test_no_module_hides_a_public_name() -> None:
+    # `import gainful.x` would replace a function `gainful.x` by the module.
+    modules = {module.name for module in pkgutil.iter_modules(gainful.__path__)}
+    assert not modules.intersection(gainful.__all__)
+
+
+def test_importing_gainful_loads_nothing_heavy() -> None:
+    code = "import gainful, sys; print([m for m in ('numpy', 'scipy', 'click', 'rich') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_evaluating_loads_neither_scipy_nor_rich() -> None:
+    code = (
+        "import gainful, sys; gainful.evaluate({'q': {'d': 1}}, {'q': {'d': 1.0}});"
+        "print([m for m in ('scipy', 'rich', 'click') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
