@@ -11,3 +11,9 @@ Bytes: TypeAlias = NDArray[np.uint8]
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 Bools: TypeAlias = NDArray[np.bool_]
+
+
+def distinct(values: Floats) -> Floats:
+    """The different values in ascending order. (np.unique would load numpy.ma, a tenth of a small command's time.)"""
+    ordered = np.sort(values)
+    return ordered[np.append(True, ordered[1:] != ordered[:-1])] if ordered.size else ordered

@@ -66,7 +66,7 @@ def evaluate_runs(
     wanted = tuple(parse_all(measures))
     judged = Judged(Qrels.of(qrels), settled)
     for measure in wanted:
-        measure.check(judged.grade)
+        measure.check(judged.levels)
     threads = threads or default_threads()
     progress = progress or Progress()
     each = max(1, threads // max(1, len(runs)))
@@ -90,7 +90,7 @@ def evaluate_graded(graded: GradedRun, measures: Sequence[Measure]) -> Evaluatio
         raw_scores(graded, measures),
         graded.answered,
         graded.policy,
-        graded.judged.scale,
+        graded.judged.qrels.scale,
         graded.facts,
     )
 
@@ -121,7 +121,7 @@ def score_list(
     qrels = Qrels.from_dict({"query": judged or {"none": 0}}, scale=scale)
     settled = Policy(**policy)
     prepared = Judged(qrels, settled)
-    measure.check(prepared.grade)
+    measure.check(prepared.levels)
     run = {f"found{i}": -float(i) for i in range(len(grades))}
     graded = join(prepared, {"query": run}, settled, want_scores=True)
     return float(raw_scores(graded, [measure])[0, 0])

@@ -90,13 +90,13 @@ class Gain:
             gains = clipped / scale if scale > 0 else np.zeros_like(clipped)
         return gains
 
-    def check(self, grades: Floats) -> None:
-        """Refuses judgments with a grade that this map gives no finite gain."""
-        levels = np.unique(grades[grades >= 0])
+    def check(self, levels: Floats) -> None:
+        """Refuses judgments with a grade that this map gives no finite gain; ``levels`` are their distinct grades."""
+        levels = levels[levels >= 0]
         if self.weights:
-            known = np.array([grade for grade, _ in self.weights])
-            without = levels[~np.isin(levels, known)]
-            if without.size:
+            known = {grade for grade, _ in self.weights}
+            without = [level for level in levels.tolist() if level not in known]
+            if without:
                 raise InputError(
                     f"gain={self}: expected a weight for every grade in the judgments, found none for "
                     + ", ".join(number_text(grade) for grade in without[:10]),

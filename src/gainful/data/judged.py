@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gainful.arrays import Floats, Ints
+from gainful.arrays import Floats, Ints, distinct
 from gainful.core import core
 from gainful.data.qrels import Qrels
 from gainful.io.trec import input_error, line_number, line_text, printable
@@ -57,6 +57,11 @@ class Judged:
         order = order[~np.isnan(self.grade[order])]
         counts = np.bincount(query_of_item[order], minlength=len(self.qrels.query_ids))
         return np.concatenate(([0], np.cumsum(counts))), self.grade[order]
+
+    @cached_property
+    def levels(self) -> Floats:
+        """The distinct grades, ascending."""
+        return distinct(self.grade[~np.isnan(self.grade)])
 
     def _grades(self) -> Floats:
         grade = self._one_grade_an_item()

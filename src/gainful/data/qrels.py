@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gainful.arrays import Bytes, Floats, Ints
+from gainful.arrays import Bytes, Floats, Ints, distinct
 from gainful.core import core, default_threads
 from gainful.data.ids import byte_order, pack, read_id, read_value
 from gainful.errors import InputError, UsageError
@@ -140,7 +140,7 @@ class Qrels:
 
 
 def _scale_and_levels(grades: Floats, scale: float | None, name: str) -> tuple[float, tuple[float, ...]]:
-    levels = tuple(float(level) for level in np.unique(grades))
+    levels = tuple(float(level) for level in distinct(grades))
     if scale is None:
         return levels[-1], levels
     given = read_number(scale, "scale")

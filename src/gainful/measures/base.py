@@ -64,11 +64,11 @@ class Measure(ABC):
     def _hint_at(self) -> str:
         return f"write {self.name}@10"
 
-    def check(self, grades: Floats) -> None:
-        """Refuses judgments that the measure has no value for."""
+    def check(self, levels: Floats) -> None:
+        """Refuses judgments that the measure has no value for; ``levels`` are their distinct grades."""
         gain = getattr(self, "gain", None)
         if isinstance(gain, Gain):
-            gain.check(grades)
+            gain.check(levels)
 
     def _read(self, parameter: str, default: object, value: object) -> object:
         what = f"{self.name}: {parameter}"
