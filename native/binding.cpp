@@ -216,6 +216,7 @@ nb::dict join_columns_py(const nb::list& query_ids, Input<int64_t> list_offsets,
 NB_MODULE(_core, module) {
     module.doc() = "Parse bytes, intern ids, order, join. See _core.pyi.";
     module.attr("KIND") = "C++";
+    nb::set_leak_warnings(false);  // an interrupted process may end while a thread still holds an index
     module.def("read_judgments", &read_judgments_py, nb::arg("data"), nb::arg("threads"));
     module.def("read_run", &read_run_py, nb::arg("data"), nb::arg("threads"));
     nb::class_<Index>(module, "JudgmentIndex")

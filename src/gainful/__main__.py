@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
@@ -16,7 +17,7 @@ def version_line() -> str:
 
 def main() -> None:
     """Runs the command line and exits with its code."""
-    if sys.argv[1:] == ["--version"]:
+    if sys.argv[1:] == ["--version"] and sys.stdout and "GAINFUL_CORE" not in os.environ:
         sys.stdout.write(version_line() + "\n")
         return
     from gainful.cli.main import run

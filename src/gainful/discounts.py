@@ -35,7 +35,7 @@ DISCOUNTS: Mapping[str, Discount] = {
 }
 
 
-def read_base(value: object) -> Base:
+def read_base(value: object, what: str = "base") -> Base:
     """A base from a number, its text, or ``e``.
 
     >>> read_base("2"), read_base("e")
@@ -43,9 +43,9 @@ def read_base(value: object) -> Base:
     """
     if value == "e":
         return "e"
-    base = read_number(value, "base")
+    base = read_number(value, what)
     if base <= 1:
-        raise UsageError(f"base: expected a number above 1 or e, found {number_text(base)}")
+        raise UsageError(f"{what}: expected a number above 1 or e, found {number_text(base)}")
     return base
 
 

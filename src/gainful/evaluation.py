@@ -14,7 +14,7 @@ from gainful.data.graded import GradedRun, Progress, join
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
-from gainful.io.sources import Source
+from gainful.io.sources import Source, Text, is_stream, open_source
 from gainful.measures.base import Measure
 from gainful.measures.block import blocks
 from gainful.measures.catalog import DEFAULT_MEASURES
@@ -71,14 +71,20 @@ def evaluate_runs(
     progress = progress or Progress()
     each = max(1, threads // max(1, len(runs)))
 
-    def one(name: str, run: RunLike) -> Evaluation:
+    def one(name: str, run: RunLike | Text) -> Evaluation:
         scores = any("scores" in measure.needs for measure in wanted)
         graded = join(judged, run, settled, want_scores=scores, threads=each, progress=progress, name=name or None)
         return evaluate_graded(graded, wanted)
 
-    tasks = [lambda name=name, run=run: one(name, run) for name, run in runs.items()]
+    # Streams are read here: a thread that waits for somebody else could not be interrupted.
+    opened = {name: _opened_if_stream(run) for name, run in runs.items()}
+    tasks = [lambda name=name, run=run: one(name, run) for name, run in opened.items()]
     results = _side_by_side(tasks, min(threads, len(tasks)), progress)
     return dict(zip(runs, results, strict=True))
+
+
+def _opened_if_stream(run: RunLike) -> RunLike | Text:
+    return run if isinstance(run, (Run, Mapping)) or not is_stream(run) else open_source(run)
 
 
 def evaluate_graded(graded: GradedRun, measures: Sequence[Measure]) -> Evaluation:
@@ -159,7 +165,7 @@ def _side_by_side(tasks: Sequence[Callable[[], Evaluation]], workers: int, progr
     except KeyboardInterrupt:
         progress.cancel()
         for thread in threads:
-            thread.join()
+            thread.join(1.0)
         raise
     return [_or_raise(result) for result in results]
 

@@ -39,12 +39,12 @@ class Gain:
     weights: tuple[tuple[float, float], ...] = ()
 
     @classmethod
-    def of(cls, value: object) -> Gain:
+    def of(cls, value: object, what: str = "gain") -> Gain:
         """A gain map from its text, from a mapping of grades to gains, or itself."""
         if isinstance(value, Gain):
             return value
         if isinstance(value, Mapping):
-            return cls._from_pairs(list(value.items()))
+            return cls._from_pairs(list(value.items()), what)
         if isinstance(value, str):
             text = value.replace(" ", "")
             if text in NAMED_GAINS:
@@ -53,23 +53,23 @@ class Gain:
                 numbers = [float(part) for part in text.split("-")]
                 return cls("-".join(_plain(number) for number in numbers), tuple(enumerate(map(float, numbers))))
             if text.startswith("{") and text.endswith("}"):
-                return cls._from_pairs([_pair(part) for part in text[1:-1].split(",") if part])
+                return cls._from_pairs([_pair(part, what) for part in text[1:-1].split(",") if part], what)
         raise UsageError(
-            f"gain: expected {' | '.join(NAMED_GAINS)}, weights by level like 0-1-10-100, or a map like "
+            f"{what}: expected {' | '.join(NAMED_GAINS)}, weights by level like 0-1-10-100, or a map like "
             f"{{0:0,0.3:1,1:10}}, found {value if isinstance(value, str) else repr(value)}",
             nearest(str(value), NAMED_GAINS),
         )
 
     @classmethod
-    def _from_pairs(cls, pairs: list[tuple[object, object]]) -> Gain:
-        read = sorted((read_number(g, "gain: grade"), read_number(w, "gain: weight")) for g, w in pairs)
+    def _from_pairs(cls, pairs: list[tuple[object, object]], what: str) -> Gain:
+        read = sorted((read_number(g, f"{what}: grade"), read_number(w, f"{what}: weight")) for g, w in pairs)
         if not read:
-            raise UsageError("gain: expected a map of grades to gains, found an empty one")
+            raise UsageError(f"{what}: expected a map of grades to gains, found an empty one")
         for number in (number for pair in read for number in pair):
             if number < 0:
-                raise UsageError(f"gain: expected numbers of at least 0 in the map, found {number_text(number)}")
+                raise UsageError(f"{what}: expected numbers of at least 0 in the map, found {number_text(number)}")
         if len({grade for grade, _ in read}) < len(read):
-            raise UsageError("gain: expected each grade once in the map")
+            raise UsageError(f"{what}: expected each grade once in the map")
         return cls("{" + ",".join(f"{number_text(g)}:{number_text(w)}" for g, w in read) + "}", tuple(read))
 
     def __str__(self) -> str:
@@ -112,10 +112,10 @@ class Gain:
         return np.where(counts, weights[places], 0.0)
 
 
-def _pair(text: str) -> tuple[object, object]:
+def _pair(text: str, what: str) -> tuple[object, object]:
     grade, colon, weight = text.partition(":")
     if not colon:
-        raise UsageError(f"gain: expected grade:gain pairs in the map, found '{text}'")
+        raise UsageError(f"{what}: expected grade:gain pairs in the map, found '{text}'")
     return grade, weight
 
 

@@ -43,7 +43,9 @@ def read_number(value: object, what: str) -> float:
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """A hint that names the known words closest to an unknown one, if any is close."""
     known = list(known)
-    by_folded = {name.casefold(): name for name in known}
+    by_folded: dict[str, str] = {}
+    for name in known:
+        by_folded.setdefault(name.casefold(), name)
     close = [by_folded[name] for name in difflib.get_close_matches(word.casefold(), by_folded, n=3, cutoff=0.5)]
     return f"did you mean {' or '.join(close)}?" if close else None
 
@@ -65,6 +67,18 @@ def count_of(number: int, singular: str, plural: str | None = None) -> str:
     """
     noun = singular if number == 1 else plural or singular + "s"
     return f"{number:,} {noun}"
+
+
+def printable(raw: bytes | str, width: int = 60) -> str:
+    """Bytes or an id as a terminal can show them: what is not printable is escaped, what is long is cut.
+
+    >>> print(printable(b"d1" + bytes([27, 255])), printable("x" * 70, 10))
+    d1\\x1b\\xff xxxxxxx...
+    """
+    data = bytes_of_id(raw) if isinstance(raw, str) else raw
+    text = data.decode("utf-8", "backslashreplace")
+    shown = "".join(c if c.isprintable() or c == "\t" else c.encode("unicode_escape").decode() for c in text)
+    return shown if len(shown) <= width else shown[: width - 3] + "..."
 
 
 def text_of_id(identifier: bytes) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from gainful.notation import count_of, text_of_id
+from gainful.notation import count_of, printable, text_of_id
 from gainful.results import Evaluation
 
 _DONE = {"zero": "scored as badly as can be", "skip": "left out", "ignore": "ignored"}
@@ -44,7 +44,7 @@ def _of_one(evaluation: Evaluation) -> list[str]:
 
 def _about(noun: str, queries: Sequence[str], what: str, choice: str, value: str) -> str:
     plural = noun.removesuffix("y") + "ies"
-    shown = ", ".join(queries[:5]) + (", ..." if len(queries) > 5 else "")
+    shown = ", ".join(map(printable, queries[:5])) + (", ..." if len(queries) > 5 else "")
     return f"{count_of(len(queries), noun, plural)} {what}, {_DONE[value]} ({choice}={value}): {shown}"
 
 

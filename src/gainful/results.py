@@ -14,7 +14,7 @@ from gainful.data.graded import JoinFacts
 from gainful.errors import InputError, UsageError
 from gainful.measures.base import Measure
 from gainful.measures.grammar import parse
-from gainful.notation import count_of, text_of_id
+from gainful.notation import count_of, printable, text_of_id
 from gainful.policy import Policy
 from gainful.signature import Signature
 
@@ -136,7 +136,7 @@ class Evaluation:
 
 
 def _listed(queries: list[str]) -> str:
-    shown = ", ".join(f"'{query}'" for query in queries[:5]) + (", ..." if len(queries) > 5 else "")
+    shown = ", ".join(f"'{printable(query)}'" for query in queries[:5]) + (", ..." if len(queries) > 5 else "")
     return f"{count_of(len(queries), 'query', 'queries')} ({shown})"
 
 

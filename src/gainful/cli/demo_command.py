@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -37,4 +38,5 @@ def command(out: str, seed: int) -> None:
     runs_written = " ".join(path.name for path in runs)
     click.echo(f"\nWrote to {directory}/: qrels.txt (judgments), {runs_written} (simulated systems),")
     click.echo("results.jsonl (all values by query). Try:\n")
-    click.echo(f"    gainful eval {qrels} {paths[1]} {paths[2]} -m nDCG@10 -m AP --baseline bm25")
+    files = " ".join(shlex.quote(str(path)) for path in (qrels, *runs[1:3]))
+    click.echo(f"    gainful eval {files} -m nDCG@10 -m AP --baseline bm25")

@@ -45,8 +45,8 @@ def command(qrels: str, runs: tuple[str, ...], **options: Any) -> None:
     """
     policy = policy_from(options)
     measures = measures_from(options["measures"], options["rel"])
-    names = run_names(runs, options["names"])
     _check_standard_input(qrels, runs)
+    names = run_names(runs, options["names"])
     baseline = _baseline(options["baseline"], names)
     scale = None if options["scale"] is None else read_number(options["scale"], "--scale")
     judgments = Qrels.read(qrels, scale=scale, threads=options["threads"])

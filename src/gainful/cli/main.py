@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import sys
@@ -71,35 +72,58 @@ def cli() -> None:
 def run(arguments: Sequence[str]) -> int:
     """Runs a command and returns its exit code.
 
-    0 done, 1 a check that was asked for failed, 2 wrong usage or a missing extra, 3 bad input, 70 unexpected, 130
-    interrupted.
+    0 done, 1 a check that was asked for failed, 2 wrong usage or a missing extra, 3 bad input (or output that cannot be
+    written), 70 unexpected, 130 interrupted.
     """
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            # Ids are bytes: what came in as bytes that are not UTF-8 goes out as the same bytes.
-            stream.reconfigure(encoding="utf-8", errors="surrogateescape")
+    _prepare_streams()
     try:
         code = cli.main(list(arguments), prog_name="gainful", standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
-    except click.ClickException as error:
+    except SystemExit as closed:
+        # Completion ends like this with a code; otherwise it is click's answer to a reader who has seen enough.
+        return int(closed.code or 0) if "_GAINFUL_COMPLETE" in os.environ else 0
+    except (Exception, KeyboardInterrupt) as error:
+        return _told(error)
+
+
+def _prepare_streams() -> None:
+    # Whoever started us may have closed them.
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="surrogateescape")
+
+
+def _told(error: BaseException) -> int:
+    """Says what went wrong, and returns the exit code."""
+    if isinstance(error, click.ClickException):
         error.show()
-        return error.exit_code if isinstance(error, click.UsageError) else 3
-    except GainfulError as error:
+        return 2
+    if isinstance(error, OSError):
+        _forget_output()
+        if not isinstance(error, BrokenPipeError):
+            where = error.filename or "standard output"
+            sys.stderr.write(f"{where}: cannot be written ({error.strerror or error})\n")
+            return 3
+        return 0
+    if isinstance(error, GainfulError):
         sys.stderr.write(f"{error}\n")
         return error.exit_code
-    except (click.Abort, KeyboardInterrupt):
+    if isinstance(error, (click.Abort, KeyboardInterrupt)):
         sys.stderr.write("interrupted\n")
         return 130
-    except BrokenPipeError:
-        # Whoever read our output has seen enough. Python must not try to flush the rest of it at exit.
+    if os.environ.get("GAINFUL_TRACEBACK"):
+        traceback.print_exception(error)
+    sys.stderr.write(
+        f"unexpected {type(error).__name__}: {error}\n"
+        "hint: this is a fault in gainful; GAINFUL_TRACEBACK=1 shows where\n"
+    )
+    return 70
+
+
+def _forget_output() -> None:
+    """Keeps Python from trying once more, at its exit, to write what could not be written."""
+    with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except Exception as error:  # the funnel's last resort
-        if os.environ.get("GAINFUL_TRACEBACK"):
-            traceback.print_exc()
-        sys.stderr.write(
-            f"unexpected {type(error).__name__}: {error}\n"
-            "hint: this is a fault in gainful; GAINFUL_TRACEBACK=1 shows where\n"
-        )
-        return 70

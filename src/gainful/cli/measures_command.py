@@ -6,6 +6,7 @@ import json
 
 import click
 
+from gainful.errors import UsageError
 from gainful.measures.base import Measure
 from gainful.measures.catalog import FAMILIES, SHORT_NAMES
 from gainful.measures.help import Help
@@ -22,14 +23,14 @@ def command(text: str, format_: str) -> None:
         family: [measure for measure in measures if _matches(text, family, measure)]
         for family, measures in FAMILIES.items()
     }
+    shown = [measure for measures in found.values() for measure in measures]
+    if not shown:
+        raise UsageError(f"no measure matches '{text}'", "`gainful measures` lists all")
     if format_ == "jsonl":
         for family, measures in found.items():
             for measure in measures:
                 click.echo(json.dumps(_row(family, measure)))
         return
-    shown = [measure for measures in found.values() for measure in measures]
-    if not shown:
-        raise click.UsageError(f"no measure matches '{text}'; `gainful measures` lists all")
     width = max(len(measure.name) for measure in shown)
     for family, measures in found.items():
         if measures:

@@ -25,7 +25,7 @@ def run_names(paths: Sequence[str], given: Sequence[str] = ()) -> list[str]:
     names = [_short_name(path) for path in paths]
     clashing = [name for name in names if names.count(name) > 1]
     named = [
-        f"{Path(path).resolve().parent.name}/{name}" if name in clashing else name
+        f"{Path(path).absolute().parent.name}/{name}" if name in clashing else name
         for path, name in zip(paths, names, strict=True)
     ]
     if len(set(named)) < len(named):
@@ -45,6 +45,8 @@ def _short_name(path: str) -> str:
 
 
 def _distinct(names: list[str]) -> list[str]:
+    if "" in names:
+        raise UsageError("--name: expected a name, found an empty one")
     for name in names:
         if names.count(name) > 1:
             raise UsageError(f"expected every run under a name of its own, found '{name}' twice", "--name gives names")

@@ -21,16 +21,20 @@ def _complete_measure(ctx: click.Context, param: click.Parameter, incomplete: st
     return [CompletionItem(name) for name in [*MEASURES, *SHORT_NAMES] if name.startswith(incomplete)]
 
 
+def _sentence(about: str) -> str:
+    return about[0].upper() + about[1:] + "."
+
+
 def policy_options(command: _Command) -> _Command:
     """Adds a flag for every choice of the policy, and ``--like``."""
     for choice in reversed(CHOICES):
         if choice.name == "subtopics":
-            option = click.option("--subtopics/--no-subtopics", default=None, help=f"{choice.about.capitalize()}.")
+            option = click.option("--subtopics/--no-subtopics", default=None, help=_sentence(choice.about))
         elif len(choice.values) > 1:
-            help_text = f"{choice.about.capitalize()}.  [default: {choice.default}]"
+            help_text = f"{_sentence(choice.about)}  [default: {choice.default}]"
             option = click.option(f"--{choice.name}", type=click.Choice(choice.values), help=help_text)
         else:
-            help_text = f"{choice.about.capitalize()}.  [default: {choice.default}]"
+            help_text = f"{_sentence(choice.about)}  [default: {choice.default}]"
             option = click.option(f"--{choice.name}", metavar="N", help=help_text)
         command = option(command)
     dialects = click.Choice(list(DIALECTS))

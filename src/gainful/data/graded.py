@@ -13,8 +13,9 @@ from gainful.core import core
 from gainful.data.judged import Judged
 from gainful.data.run import Run, empty_run
 from gainful.errors import InputError
-from gainful.io.sources import Source, open_source
-from gainful.io.trec import DUPLICATE, duplicate_message, hint_for, input_error, printable, raise_faults
+from gainful.io.sources import Source, Text, open_source
+from gainful.io.trec import DUPLICATE, duplicate_message, hint_for, input_error, raise_faults
+from gainful.notation import printable
 from gainful.policy import CHOICES, Policy
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class GradedRun:
 
 def join(
     judged: Judged,
-    run: Run | Source | Mapping[Any, Any],
+    run: Run | Source | Text | Mapping[Any, Any],
     policy: Policy,
     *,
     want_scores: bool = False,
@@ -123,7 +124,7 @@ def join(
         joined = _join_columns(judged, run, policy, want_scores, threads, progress)
         name = name or run.name
     else:
-        text = open_source(run)
+        text = run if isinstance(run, Text) else open_source(run)
         progress.total += text.data.size
         joined = core.join_text(text.data, judged.index, *_options(policy), want_scores, threads, progress.cells)
         raise_faults(text.name, text.data, joined["faults"], joined["fault_count"], run=True)

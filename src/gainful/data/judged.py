@@ -11,8 +11,8 @@ import numpy as np
 from gainful.arrays import Floats, Ints, distinct
 from gainful.core import core
 from gainful.data.qrels import Qrels
-from gainful.io.trec import input_error, line_number, line_text, printable
-from gainful.notation import number_text
+from gainful.io.trec import input_error, line_number, line_text
+from gainful.notation import number_text, printable
 from gainful.policy import Policy
 
 if TYPE_CHECKING:

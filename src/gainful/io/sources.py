@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import mmap
 import os
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
@@ -37,6 +38,13 @@ def open_source(source: Source, name: str | None = None) -> Text:
     return Text(_decompressed(_mapped(path), str(path)), name or str(path))
 
 
+def is_stream(source: object) -> bool:
+    """Whether reading a source may have to wait for somebody else: standard input, pipes and the like."""
+    if not isinstance(source, (str, os.PathLike)):
+        return False
+    return str(source) == "-" or (Path(source).exists() and not Path(source).is_file())
+
+
 def _mapped(path: Path) -> Bytes:
     try:
         with path.open("rb") as file:
@@ -51,6 +59,30 @@ def _mapped(path: Path) -> Bytes:
         raise InputError(f"{path}: cannot be read ({reason})") from error
 
 
+class _Decompressor(Protocol):
+    """What the decompressors of the standard library and of zstandard have in common."""
+
+    def decompress(self, data: bytes) -> bytes: ...
+
+    @property
+    def eof(self) -> bool: ...
+
+    @property
+    def unused_data(self) -> bytes: ...
+
+
+def _streams(data: bytes, new_decompressor: Callable[[], _Decompressor]) -> bytes:
+    """All streams of a file, one after the other. What is cut off or not a stream at all is an error, never skipped."""
+    pieces = []
+    while data:
+        decompressor = new_decompressor()
+        pieces.append(decompressor.decompress(data))
+        if not decompressor.eof:
+            raise EOFError("it ends in the middle")
+        data = decompressor.unused_data
+    return b"".join(pieces)
+
+
 def _gunzip(data: bytes) -> bytes:
     import gzip
 
@@ -60,45 +92,43 @@ def _gunzip(data: bytes) -> bytes:
 def _bunzip(data: bytes) -> bytes:
     import bz2
 
-    return bz2.decompress(data)
+    return _streams(data, bz2.BZ2Decompressor)
 
 
 def _unxz(data: bytes) -> bytes:
     import lzma
 
-    return lzma.decompress(data)
+    # An xz file may be padded with zeros.
+    unpadded = data.rstrip(b"\0")
+    padding = (len(data) - len(unpadded)) // 4 * 4
+    return _streams(data[: len(data) - padding], lzma.LZMADecompressor)
 
 
 def _unzstd(data: bytes) -> bytes:
-    try:
-        import zstandard
-    except ImportError as error:
-        raise MissingExtraError(
-            "reading zstd needs the package zstandard", "install it with: pip install 'gainful[zstd]'"
-        ) from error
-    import io
+    import zstandard
 
-    with zstandard.ZstdDecompressor().stream_reader(io.BytesIO(data), read_across_frames=True) as reader:
-        return reader.read()
+    return _streams(data, zstandard.ZstdDecompressor().decompressobj)
 
 
 #: How a compressed file begins, what it is called, and what undoes it.
-_COMPRESSIONS: tuple[tuple[bytes, str, Callable[[bytes], bytes]], ...] = (
-    (b"\x1f\x8b", "gzip", _gunzip),
-    (b"BZh", "bzip2", _bunzip),
-    (b"\xfd7zXZ\x00", "xz", _unxz),
-    (b"\x28\xb5\x2f\xfd", "zstd", _unzstd),
+_COMPRESSIONS: tuple[tuple[re.Pattern[bytes], str, Callable[[bytes], bytes]], ...] = (
+    (re.compile(rb"\x1f\x8b"), "gzip", _gunzip),
+    (re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"), "bzip2", _bunzip),
+    (re.compile(rb"\xfd7zXZ\x00"), "xz", _unxz),
+    (re.compile(rb"\x28\xb5\x2f\xfd"), "zstd", _unzstd),
 )
 
 
 def _decompressed(data: Bytes, name: str) -> Bytes:
-    start = data[:6].tobytes()
+    start = data[:10].tobytes()
     for magic, kind, decompress in _COMPRESSIONS:
-        if start.startswith(magic):
+        if magic.match(start):
             try:
                 return np.frombuffer(decompress(data.tobytes()), np.uint8)
-            except MissingExtraError:
-                raise
+            except ImportError as error:
+                raise MissingExtraError(
+                    f"{name}: reading zstd needs the package zstandard", "install it with: pip install 'gainful[zstd]'"
+                ) from error
             except Exception as error:  # each library has its own exceptions for damaged data
                 raise InputError(f"{name}: expected {kind} data, found a damaged file ({error})") from error
     return data

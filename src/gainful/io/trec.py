@@ -10,6 +10,7 @@ import numpy as np
 
 from gainful.arrays import Bytes
 from gainful.errors import InputError
+from gainful.notation import printable
 
 if TYPE_CHECKING:
     from gainful._core import Fault
@@ -29,22 +30,20 @@ def line_number(data: Bytes, offset: int) -> int:
 
 def line_text(data: Bytes, offset: int) -> str:
     """The line that starts at an offset, as it can be shown."""
-    piece = data[offset : offset + 4096].tobytes().split(b"\n", 1)[0].removesuffix(b"\r")
-    shown = printable(piece)
-    return shown if len(shown) <= _WIDEST else shown[: _WIDEST - 3] + "..."
-
-
-def printable(raw: bytes) -> str:
-    """Bytes as text that a terminal can show: what is not printable is escaped."""
-    text = raw.decode("utf-8", "backslashreplace")
-    return "".join(c if c.isprintable() or c == "\t" else c.encode("unicode_escape").decode() for c in text)
+    piece = data[offset : offset + 4 * _WIDEST].tobytes().split(b"\n", 1)[0].removesuffix(b"\r")
+    return printable(piece, _WIDEST)
 
 
 def fields_at(data: Bytes, offset: int) -> list[bytes]:
     """The fields of the line that starts at an offset."""
-    ends = np.flatnonzero(data[offset : offset + (1 << 20)] == 10)
-    line = data[offset : offset + int(ends[0]) if ends.size else None].tobytes().removesuffix(b"\r")
-    return re.findall(rb"[^ \t]+", line)
+    step = 1 << 16
+    pieces = []
+    for at in range(offset, data.size, step):
+        piece, feed, _ = data[at : at + step].tobytes().partition(b"\n")
+        pieces.append(piece)
+        if feed:
+            break
+    return re.findall(rb"[^ \t]+", b"".join(pieces).removesuffix(b"\r"))
 
 
 def input_error(messages: Sequence[str], count: int, hint: str | None) -> InputError:

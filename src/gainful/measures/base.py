@@ -121,12 +121,10 @@ class Measure(ABC):
     def _text(self, shown: Callable[[object, object], bool]) -> str:
         given = [(p.name, getattr(self, p.name), p.default) for p in fields(self) if p.name not in self._unused()]
         texts = [
-            f"{name}={_value_text(value)}"
-            for name, value, default in given
-            if name != self.at and shown(value, default)
+            f"{name}={value_text(value)}" for name, value, default in given if name != self.at and shown(value, default)
         ]
         at = getattr(self, self.at) if self.at else None
-        return self.name + (f"({', '.join(texts)})" if texts else "") + ("" if at is None else f"@{_value_text(at)}")
+        return self.name + (f"({', '.join(texts)})" if texts else "") + ("" if at is None else f"@{value_text(at)}")
 
     def _unused(self) -> frozenset[str]:
         """Parameters that have no effect beside the others."""
@@ -201,15 +199,16 @@ _READERS: Mapping[str, Callable[[object, str], object]] = {
     "level": _read_between(0, math.inf),
     "recall": _read_between(0, 1),
     "beta": _read_between(0, math.inf),
-    "gain": lambda value, what: Gain.of(value),
-    "base": lambda value, what: read_base(value),
+    "gain": Gain.of,
+    "base": read_base,
     "discount": lambda value, what: choose(value, DISCOUNTS, what),
     "average": lambda value, what: choose(value, ("ranks",), what),
     "unjudged": lambda value, what: choose(value, ("zero", "condensed"), what),
 }
 
 
-def _value_text(value: object) -> str:
+def value_text(value: object) -> str:
+    """A parameter's value as measures write it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return number_text(value) if isinstance(value, (int, float)) else str(value)

@@ -16,7 +16,7 @@ from gainful.arrays import Floats
 from gainful.discounts import DISCOUNTS, Base, divisors
 from gainful.errors import UsageError
 from gainful.gains import Gain
-from gainful.measures.base import Measure
+from gainful.measures.base import Measure, value_text
 from gainful.measures.block import Block, GainLists
 
 _LINEAR = Gain("linear")
@@ -44,7 +44,7 @@ class _CumulatedGain(Measure):
                 f"{self.name}: average=ranks needs a cutoff, found none", f"write {self.name}(average=ranks)@10"
             )
         if "base" in self._unused() and self.base != self.parameters().get("base", self.base):
-            raise UsageError(f"{self.name}: discount={self.discount} has no base, found base={self.base}")
+            raise UsageError(f"{self.name}: discount={self.discount} has no base, found base={value_text(self.base)}")
 
     def _unused(self) -> frozenset[str]:
         return frozenset() if DISCOUNTS[self.discount].has_base else frozenset({"base"})

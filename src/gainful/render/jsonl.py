@@ -39,10 +39,10 @@ def _header(report: Report) -> dict[str, object]:
 
 def _row(cell: Cell) -> dict[str, object]:
     row: dict[str, object] = {"run": cell.run, "query": cell.query, "measure": str(cell.measure), "value": cell.value}
-    if cell.value is not None and cell.measure.aggregate == "sum":
-        row["value"] = int(cell.value)
     if cell.status is not None:
         row["status"] = cell.status
     if cell.difference is not None:
         row["difference"] = cell.difference
+    if cell.measure.aggregate == "sum":
+        return {key: int(value) if isinstance(value, float) else value for key, value in row.items()}
     return row

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TextIO
 
+from gainful.notation import printable
 from gainful.render.report import Cell, Report
 
+_WIDEST = 80
 _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 
 
@@ -30,25 +32,22 @@ def write_table(report: Report, out: TextIO) -> None:
 def _row(report: Report, cells: Sequence[Cell]) -> list[str]:
     query = cells[0].query
     labels = [cells[0].run, *(["all" if query is None else query] if report.by_query else [])]
-    return labels + [_text(report, cell) for cell in cells]
+    return [printable(label, _WIDEST) for label in labels] + [_text(report, cell) for cell in cells]
 
 
 def _text(report: Report, cell: Cell) -> str:
-    if cell.value is None:
-        return "- "
+    """The value, a place for the mark, and with a baseline a place for the difference."""
     places = 0 if cell.measure.aggregate == "sum" else report.places
-    text = f"{cell.value:.{places}f}"
-    if cell.difference is not None:
-        text += f" ({cell.difference:+.{places}f})"
-    elif report.baseline:
-        text += " " * len(f" ({0.0:+.{places}f})")
     is_best = cell.query is None and report.best.get(cell.measure) == cell.value
-    return text + ("*" if is_best else " ")
+    text = ("-" if cell.value is None else f"{cell.value:.{places}f}") + ("*" if is_best else " ")
+    if report.baseline is None:
+        return text
+    empty = " " * len(f" ({0.0:+.{places}f})")
+    return text + (empty if cell.difference is None else f" ({cell.difference:+.{places}f})")
 
 
 def _line(texts: Sequence[str], widths: Sequence[int], labels: int) -> str:
     left = [text.ljust(width) for text, width in zip(texts[:labels], widths[:labels], strict=True)]
-    # The mark's column stays free above the numbers.
     right = [text.rjust(width) for text, width in zip(texts[labels:], widths[labels:], strict=True)]
     return "  ".join([*left, *right]).rstrip()
 

@@ -1,0 +1,134 @@
+"""What the tests of the command line share: a directory with files, the command in this process, and both cores."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gainful
+from gainful.cli.main import run
+
+SOURCES = str(Path(gainful.__file__).parents[1])
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        """Standard output as JSON lines."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+    def value(self, measure: str, query: str | None = None, run: str | None = None) -> float | None:
+        """The value of one row of JSON lines."""
+        assert self.code == 0, self.err
+        [row] = [
+            row
+            for row in self.lines[1:]
+            if row["measure"] == measure and row["query"] == query and run in (None, row["run"])
+        ]
+        return row["value"]
+
+
+@dataclass
+class Command:
+    """The command line inside a directory of its own."""
+
+    directory: Path
+    capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch
+
+    def write(self, name: str, content: str | bytes) -> Path:
+        path = self.directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    def __call__(self, *arguments: str, stdin: bytes = b"") -> Result:
+        """Runs the command in this process."""
+        self.monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        self.capsys.readouterr()
+        code = run(arguments)
+        captured = self.capsys.readouterr()
+        return Result(code, captured.out, captured.err)
+
+    def evaluate(self, qrels: str | bytes, lines: str | bytes, *arguments: str) -> Result:
+        """Runs `gainful eval` on two texts, written to the files `qrels` and `r.run`."""
+        self.write("qrels", qrels)
+        self.write("r.run", lines)
+        return self("eval", "qrels", "r.run", *arguments)
+
+    def score(self, qrels: str, lines: str, measure: str, *arguments: str) -> float | None:
+        """The aggregate of one measure on two texts."""
+        result = self.evaluate(qrels, lines, "-m", measure, "--format", "jsonl", *arguments)
+        assert result.code == 0, result.err
+        assert len(result.lines) == 2
+        return result.lines[1]["value"]
+
+    def process(self, *arguments: str, stdin: bytes = b"", **environment: str) -> subprocess.CompletedProcess[bytes]:
+        """Runs the command in a process of its own."""
+        return subprocess.run(
+            [sys.executable, "-m", "gainful", *arguments],
+            input=stdin,
+            capture_output=True,
+            cwd=self.directory,
+            env=process_environment(**environment),
+            timeout=60,
+            check=False,
+        )
+
+
+def process_environment(**more: str) -> dict[str, str]:
+    """The environment in which a process finds the same gainful."""
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("GAINFUL_")}
+    return {**ours, "PYTHONPATH": SOURCES, **more}
+
+
+@pytest.fixture
+def command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
+    monkeypatch.chdir(tmp_path)
+    return Command(tmp_path, capsys, monkeypatch)
+
+
+@pytest.fixture(scope="session")
+def environment() -> Callable[..., dict[str, str]]:
+    return process_environment
+
+
+@pytest.fixture
+def use_core(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Makes this process use one of the two cores."""
+
+    def use(name: str) -> None:
+        try:
+            module = importlib.import_module(f"gainful.{name}")
+        except ImportError:
+            if os.environ.get("GAINFUL_REQUIRE_CORE") == "1":
+                raise
+            pytest.skip("the compiled core is not built")
+        for user in ("qrels", "run", "graded", "judged"):
+            monkeypatch.setattr(importlib.import_module(f"gainful.data.{user}"), "core", module)
+
+    return use
+
+
+@pytest.fixture(params=["_core", "_pure"])
+def core(request: pytest.FixtureRequest, use_core: Callable[[str], None]) -> str:
+    """Runs a test over both cores."""
+    use_core(request.param)
+    return str(request.param)

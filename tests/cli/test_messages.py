@@ -1,0 +1,662 @@
+"""What is said of bad input and wrong usage, word for word, with the exit code."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+
+import pytest
+import zstandard
+
+QRELS = "q1 0 d1 1\n"
+RUN = "q1 Q0 d1 1 1 t\n"
+
+RUN_HINT = "hint: a run line is `query Q0 document rank score tag`"
+QRELS_HINT = "hint: a judgment line is `query subtopic document grade`"
+NUMBER_HINT = "hint: numbers are decimal, like 2, -0.5 or 1e-3"
+RANK_HINT = "hint: order=rank and ties=rank need the rank column"
+DUPLICATE_HINT = "hint: duplicates=first (--duplicates first) keeps the best ranked of them"
+JUDGES_HINT = "hint: judges=mean, median, max or min (--judges) makes one grade of several"
+SUBTOPICS_HINT = "hint: column 2 differs: if it is the sub-topic, use subtopics=yes (--subtopics)"
+
+NOT_NUMBERS = [
+    "nan",
+    "NaN",
+    "-nan",
+    "inf",
+    "+inf",
+    "-Infinity",
+    "0x10",
+    "0x1p3",
+    "1_000",
+    "1,5",
+    "1.2.3",
+    "1e",
+    "1e+",
+    "e5",
+    ".",
+    "-",
+    "+-1",
+    "1d0",
+    "1f",
+    "1%",
+    "None",
+    "x",
+    "''",
+    "１",
+    "٣",
+]
+TOO_LARGE = ["1e309", "-1e309", "1e99999999999999999999", "2e308"]
+
+
+def refused(result, *lines: str, code: int = 3) -> None:
+    """The command printed these lines on standard error, nothing else, and left with this code."""
+    assert result.err.splitlines() == list(lines)
+    assert result.out == ""
+    assert result.code == code
+
+
+# -- Lines that are not what they should be ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("q1 Q0 d1 1 1", 5),
+        ("q1 Q0 d1 1 1 t more", 7),
+        ("q1", 1),
+        ("q1 0 d1 1", 4),
+        ("q1\tQ0\td1\t1\t1", 5),
+        ("q1 Q0 d1 1  t", 5),  # an empty score
+        ("q1,Q0,d1,1,1,t", 1),
+        ("{", 1),
+    ],
+)
+def test_fields_of_a_run(command, core, line, found):
+    result = command.evaluate(QRELS, RUN + line + "\n")
+    refused(result, f"r.run:2: expected 6 fields, found {found}", f"    {line}", RUN_HINT)
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [("q1 0 d1", 3), ("q1 0 d1 1 x", 5), ("q1 Q0 d1 1 1 t", 6), ("q1", 1), ("q1 0 d1  ", 3), ("query-id,d1,1", 1)],
+)
+def test_fields_of_judgments(command, core, line, found):
+    result = command.evaluate(QRELS + line + "\n", RUN)
+    refused(result, f"qrels:2: expected 4 fields, found {found}", f"    {line}", QRELS_HINT)
+
+
+@pytest.mark.parametrize("text", NOT_NUMBERS)
+def test_scores_that_are_no_numbers(command, core, text):
+    line = f"q1 Q0 d2 2 {text} t"
+    refused(
+        command.evaluate(QRELS, RUN + line + "\n"),
+        f"r.run:2: expected a number as score, found '{text}'",
+        f"    {line}",
+        NUMBER_HINT,
+    )
+
+
+@pytest.mark.parametrize("text", NOT_NUMBERS)
+def test_grades_that_are_no_numbers(command, core, text):
+    line = f"q1 0 d2 {text}"
+    refused(
+        command.evaluate(QRELS + line + "\n", RUN),
+        f"qrels:2: expected a number as grade, found '{text}'",
+        f"    {line}",
+        NUMBER_HINT,
+    )
+
+
+@pytest.mark.parametrize("text", TOO_LARGE)
+def test_numbers_too_large(command, core, text):
+    refused(
+        command.evaluate(QRELS, RUN + f"q1 Q0 d2 2 {text} t\n"),
+        f"r.run:2: expected a score that fits a 64-bit float, found '{text}'",
+        f"    q1 Q0 d2 2 {text} t",
+        NUMBER_HINT,
+    )
+    refused(
+        command.evaluate(QRELS + f"q1 0 d2 {text}\n", RUN),
+        f"qrels:2: expected a grade that fits a 64-bit float, found '{text}'",
+        f"    q1 0 d2 {text}",
+        NUMBER_HINT,
+    )
+
+
+@pytest.mark.parametrize("flags", [("--order", "rank"), ("--ties", "rank")])
+@pytest.mark.parametrize("text", ["-", "nan", "first", "1e999"])
+def test_ranks_that_are_needed(command, core, flags, text):
+    result = command.evaluate(QRELS, RUN + f"q1 Q0 d2 {text} 0.5 t\n", *flags)
+    refused(result, f"r.run:2: expected a number as rank, found '{text}'", f"    q1 Q0 d2 {text} 0.5 t", RANK_HINT)
+
+
+def test_duplicates(command, core):
+    lines = "q1 Q0 d1 1 3 t\nq2 Q0 d1 1 3 t\nq1 Q0 d2 2 2 t\nq1 Q0 d1 3 1 t\nq1 Q0 d1 4 0 t\n"
+    refused(
+        command.evaluate(QRELS, lines),
+        "r.run:4: expected every document once in a list, found 'd1' again for query 'q1' (first: line 1)",
+        "    q1 Q0 d1 3 1 t",
+        "r.run:5: expected every document once in a list, found 'd1' again for query 'q1' (first: line 1)",
+        "    q1 Q0 d1 4 0 t",
+        DUPLICATE_HINT,
+    )
+
+
+def test_duplicates_of_queries_that_are_not_judged(command, core):
+    lines = RUN + "q9 Q0 d1 1 3 t\nq9 Q0 d1 2 2 t\n"
+    refused(
+        command.evaluate(QRELS, lines),
+        "r.run:3: expected every document once in a list, found 'd1' again for query 'q9' (first: line 2)",
+        "    q9 Q0 d1 2 2 t",
+        DUPLICATE_HINT,
+    )
+
+
+def test_conflicting_judgments(command, core):
+    refused(
+        command.evaluate("q1 0 d1 1\nq1 0 d2 1\nq1 0 d1 2\nq1 0 d1 1\nq1 0 d1 -0.5\n", RUN),
+        "qrels:3: expected one grade for query 'q1' and document 'd1', found 2 after 1 (line 1)",
+        "    q1 0 d1 2",
+        "qrels:5: expected one grade for query 'q1' and document 'd1', found -0.5 after 1 (line 1)",
+        "    q1 0 d1 -0.5",
+        JUDGES_HINT,
+    )
+
+
+def test_conflicting_judgments_by_subtopic(command, core):
+    refused(
+        command.evaluate("q1 1 d1 1\nq1 2 d1 0\n", RUN),
+        "qrels:2: expected one grade for query 'q1' and document 'd1', found 0 after 1 (line 1)",
+        "    q1 2 d1 0",
+        SUBTOPICS_HINT,
+    )
+
+
+def test_conflicting_judgments_of_one_subtopic(command, core):
+    refused(
+        command.evaluate("q1 1 d1 1\nq1 2 d1 5\nq1 1 d1 0\n", RUN, "--subtopics"),
+        "qrels:3: expected one grade for query 'q1' and document 'd1', found 0 after 1 (line 1)",
+        "    q1 1 d1 0",
+        JUDGES_HINT,
+    )
+
+
+def test_ten_bad_lines_are_all_shown(command, core):
+    lines = "".join(f"q1 Q0 d{i} {i} x t\n" for i in range(10))
+    expected = [
+        text
+        for i in range(10)
+        for text in (f"r.run:{i + 1}: expected a number as score, found 'x'", f"    q1 Q0 d{i} {i} x t")
+    ]
+    refused(command.evaluate(QRELS, lines), *expected, NUMBER_HINT)
+
+
+@pytest.mark.parametrize(("count", "rest"), [(11, "1"), (1210, "1,200")])
+def test_more_than_ten_bad_lines_are_counted(command, core, count, rest):
+    lines = "".join(f"q1 Q0 d{i} {i} x t\n" for i in range(count))
+    result = command.evaluate(QRELS, lines)
+    shown = result.err.splitlines()
+    assert shown[:2] == ["r.run:1: expected a number as score, found 'x'", "    q1 Q0 d0 0 x t"]
+    assert shown[18:] == [
+        "r.run:10: expected a number as score, found 'x'",
+        "    q1 Q0 d9 9 x t",
+        f"... and {rest} more like these",
+        NUMBER_HINT,
+    ]
+    assert result.code == 3
+
+
+def test_more_than_ten_conflicts_are_counted(command, core):
+    qrels = "".join(f"q1 0 d{i} 1\nq1 0 d{i} 2\n" for i in range(12))
+    shown = command.evaluate(qrels, RUN).err.splitlines()
+    assert len(shown) == 22
+    assert shown[-3:] == ["    q1 0 d9 2", "... and 2 more like these", JUDGES_HINT]
+
+
+def test_more_than_ten_duplicates_are_counted(command, core):
+    shown = command.evaluate(QRELS, RUN * 13).err.splitlines()
+    assert len(shown) == 22
+    assert shown[18] == (
+        "r.run:11: expected every document once in a list, found 'd1' again for query 'q1' (first: line 1)"
+    )
+    assert shown[-2:] == ["... and 2 more like these", DUPLICATE_HINT]
+
+
+def test_faults_of_several_kinds(command, core):
+    lines = "q1 Q0 d1 1 1 t\nq1 Q0 d2 2 x t\nq1 Q0 d1 3 1 t\nq1 Q0 d4 1\nq1 Q0 d5 5 1e999 t\n"
+    refused(
+        command.evaluate(QRELS, lines),
+        "r.run:2: expected a number as score, found 'x'",
+        "    q1 Q0 d2 2 x t",
+        "r.run:4: expected 6 fields, found 4",
+        "    q1 Q0 d4 1",
+        "r.run:5: expected a score that fits a 64-bit float, found '1e999'",
+        "    q1 Q0 d5 5 1e999 t",
+        NUMBER_HINT,
+    )
+
+
+def test_line_numbers_count_every_line(command, core):
+    text = b"\xef\xbb\xbf# a comment\r\n\r\n  \t\nq1 0 d1 1\r\n#\nq1 0 d2\r\n"
+    refused(command.evaluate(text, RUN), "qrels:6: expected 4 fields, found 3", "    q1 0 d2", QRELS_HINT)
+
+
+def test_the_first_line_after_a_byte_order_mark(command, core):
+    result = command.evaluate(b"\xef\xbb\xbfq1 0 d2", RUN)
+    refused(result, "qrels:1: expected 4 fields, found 3", "    q1 0 d2", QRELS_HINT)
+
+
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [
+        (b"q1 Q0 d\xff 1 1", r"q1 Q0 d\xff 1 1"),
+        (b"q1 Q0 d\x1b[31m 1 1", r"q1 Q0 d\x1b[31m 1 1"),
+        (b"q1 Q0 d\x00 1 1", r"q1 Q0 d\x00 1 1"),
+        (b"q1 Q0 d\rd 1 1", r"q1 Q0 d\rd 1 1"),
+        ("q1 Q0 \N{RIGHT-TO-LEFT OVERRIDE}d 1 1".encode(), r"q1 Q0 \u202ed 1 1"),
+        ("q1 Q0 dé東 1 1".encode(), "q1 Q0 dé東 1 1"),
+    ],
+)
+def test_bytes_that_cannot_be_shown_are_escaped(command, core, raw, shown):
+    result = command.evaluate(QRELS, raw + b"\n")
+    refused(result, "r.run:1: expected 6 fields, found 5", f"    {shown}", RUN_HINT)
+
+
+def test_values_that_cannot_be_shown_are_escaped(command, core):
+    refused(
+        command.evaluate(QRELS, b"q1 Q0 d1 1 \x1b[1m\xfe t\n"),
+        r"r.run:1: expected a number as score, found '\x1b[1m\xfe'",
+        r"    q1 Q0 d1 1 \x1b[1m\xfe t",
+        NUMBER_HINT,
+    )
+    refused(
+        command.evaluate(QRELS, b"q\x07 Q0 d\xfe 1 1 t\nq\x07 Q0 d\xfe 2 1 t\n"),
+        r"r.run:2: expected every document once in a list, found 'd\xfe' again for query 'q\x07' (first: line 1)",
+        r"    q\x07 Q0 d\xfe 2 1 t",
+        DUPLICATE_HINT,
+    )
+    refused(
+        command.evaluate(b"q\x07 0 d\xfe 1\nq\x07 0 d\xfe 2\n", RUN),
+        r"qrels:2: expected one grade for query 'q\x07' and document 'd\xfe', found 2 after 1 (line 1)",
+        r"    q\x07 0 d\xfe 2",
+        JUDGES_HINT,
+    )
+
+
+def test_long_lines_are_cut(command, core):
+    fits, too_long = "q1 0 " + "d" * 115, "q1 0 " + "d" * 116
+    refused(
+        command.evaluate(f"{fits}\n{too_long}\n", RUN),
+        "qrels:1: expected 4 fields, found 3",
+        f"    {fits}",
+        "qrels:2: expected 4 fields, found 3",
+        f"    {too_long[:117]}...",
+        QRELS_HINT,
+    )
+
+
+def test_very_long_lines_do_not_fill_the_screen(command, core):
+    # Every line of a message stays short, whatever the file has: a field of a line may be as long as the line.
+    long = "x" * 5000
+    for result in (
+        command.evaluate(QRELS, f"q1 Q0 {long} 1 1\n"),
+        command.evaluate(QRELS, f"q1 Q0 d1 1 {long} t\n"),
+        command.evaluate(QRELS, f"q1 Q0 {long} 1 1 t\nq1 Q0 {long} 2 1 t\n"),
+        command.evaluate(f"q1 0 {long} 1\nq1 0 {long} 2\n", RUN),
+    ):
+        assert result.code == 3
+        assert max(map(len, result.err.splitlines())) < 400
+
+
+def test_the_value_of_a_line_longer_than_a_mebibyte(command, core):
+    result = command.evaluate(f"q1 0 {'d' * (1 << 20)} x\nq1 0 d1 1\n", RUN)
+    assert result.err.splitlines()[0] == "qrels:1: expected a number as grade, found 'x'"
+
+
+# -- Files that are not what they should be ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n", b"# nothing\n#\n", b"\xef\xbb\xbf", b" \t\r\n", gzip.compress(b"")])
+def test_files_without_content(command, core, content):
+    refused(command.evaluate(content, RUN), "qrels: expected at least one judgment, found none")
+    refused(command.evaluate(QRELS, content), "r.run: expected at least one ranked document, found none")
+
+
+def test_no_shared_query(command, core):
+    refused(
+        command.evaluate("302 0 d1 1\n301 0 d1 1\n", "q2 Q0 d1 1 1 t\nq1 Q0 d1 1 1 t\n"),
+        "r: expected queries that are judged, found none: the run has 'q1', qrels has '301'",
+        "hint: are these judgments and this run of the same collection?",
+    )
+
+
+def test_files_that_are_not_there(command):
+    command.write("qrels", QRELS)
+    command.write("r.run", RUN)
+    refused(command("eval", "nothing", "r.run"), "nothing: no such file")
+    refused(command("eval", "qrels", "runs/nothing.run"), "runs/nothing.run: no such file")
+    refused(command("eval", "qrels", "r.run/x"), "r.run/x: cannot be read (Not a directory)")
+
+
+def test_directories(command):
+    command.write("qrels", QRELS)
+    command.write("runs/r.run", RUN)
+    refused(command("eval", "qrels", "runs"), "runs: cannot be read (Is a directory)")
+    refused(command("eval", "runs", "runs/r.run"), "runs: cannot be read (Is a directory)")
+
+
+@pytest.mark.parametrize(
+    ("kind", "ending", "compress"),
+    [
+        ("gzip", "gz", gzip.compress),
+        ("bzip2", "bz2", bz2.compress),
+        ("xz", "xz", lzma.compress),
+        ("zstd", "zst", zstandard.compress),
+    ],
+)
+def test_damaged_files(command, kind, ending, compress):
+    # Whole lines could be read from the part that is there: a guess that must not be made.
+    text = "".join(f"q{i} Q0 d{i * 7919 % 10007} 1 {i / 7} t\n" for i in range(30_000)).encode()
+    packed = compress(text)
+    command.write("qrels", QRELS)
+    for damaged in (packed[: len(packed) * 9 // 10], packed[:-3], packed[:12]):
+        name = f"r.run.{ending}"
+        command.write(name, damaged)
+        result = command("eval", "qrels", name)
+        assert result.err.startswith(f"{name}: expected {kind} data, found a damaged file ("), len(damaged)
+        assert result.err.endswith(")\n")
+        assert result.err.count("\n") == 1
+        assert (result.code, result.out) == (3, "")
+
+
+def test_text_where_compressed_data_was_said_to_be(command, core):
+    command.write("qrels", QRELS)
+    command.write("r.run.gz", RUN)
+    assert command("eval", "qrels", "r.run.gz").code == 0
+
+
+def test_binary_data(command, core):
+    result = command.evaluate(QRELS, b"PAR1\x15\x04\x15\x00\xff")
+    refused(result, "r.run:1: expected 6 fields, found 1", r"    PAR1\x15\x04\x15\x00\xff", RUN_HINT)
+
+
+def test_messages_about_standard_input(command, core):
+    command.write("qrels", QRELS)
+    command.write("r.run", RUN)
+    refused(command("eval", "qrels", "-"), "<stdin>: expected at least one ranked document, found none")
+    refused(command("eval", "-", "r.run"), "<stdin>: expected at least one judgment, found none")
+    refused(
+        command("eval", "qrels", "-", stdin=b"q1 Q0\n"), "<stdin>:1: expected 6 fields, found 2", "    q1 Q0", RUN_HINT
+    )
+
+
+def test_nothing_is_printed_before_all_is_read(command, core):
+    command.write("qrels", QRELS)
+    command.write("good.run", RUN)
+    command.write("bad.run", "q1 Q0 d1 1 1\n")
+    for threads in "1", "2":
+        refused(
+            command("eval", "qrels", "good.run", "bad.run", "--threads", threads),
+            "bad.run:1: expected 6 fields, found 5",
+            "    q1 Q0 d1 1 1",
+            RUN_HINT,
+        )
+
+
+def test_of_several_bad_runs_the_first_is_told(command, core):
+    command.write("qrels", QRELS)
+    names = [f"bad{i}.run" for i in range(6)]
+    for name in names:
+        command.write(name, "q1 Q0 d1 1 1\n")
+    for threads in "1", "2", "8":
+        result = command("eval", "qrels", *reversed(names), "--threads", threads)
+        refused(result, "bad5.run:1: expected 6 fields, found 5", "    q1 Q0 d1 1 1", RUN_HINT)
+
+
+def test_judgments_are_told_before_runs(command, core):
+    result = command.evaluate("q1 0 d1\n", "q1 Q0 d1\n")
+    refused(result, "qrels:1: expected 4 fields, found 3", "    q1 0 d1", QRELS_HINT)
+
+
+# -- What the policy forbids -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        ("--missing error", "r: missing=error: 1 query ('q2') not answered"),
+        ("--like trec_eval-10", "r: missing=error: 1 query ('q2') not answered"),
+        ("--extra error", "r: extra=error: 6 queries ('x0', 'x1', 'x2', 'x3', 'x4', ...) without judgments"),
+        ("--undefined error -m RR -m AP", "r: undefined=error: AP for 1 query ('q3')"),
+        ("--undefined error", "r: undefined=error: nDCG@10 for 1 query ('q3')"),
+    ],
+)
+def test_what_the_policy_forbids(command, core, flags, message):
+    qrels = "q1 0 d1 1\nq2 0 d1 1\nq3 0 d1 0\n"
+    lines = "q1 Q0 d1 1 1 t\nq3 Q0 d1 1 1 t\n" + "".join(f"x{i} Q0 d1 1 1 t\n" for i in range(6))
+    refused(command.evaluate(qrels, lines, *flags.split()), message)
+
+
+def test_what_an_error_policy_does_not_forbid(command, core):
+    flags = ("--missing", "error", "--undefined", "error", "--extra", "error")
+    assert command.evaluate("q1 0 d1 1\n", RUN, *flags).code == 0
+    # A formula that is simply 0 without relevant documents is not undefined.
+    assert command.evaluate("q1 0 d1 0\n", RUN, *flags, "-m", "RR", "-m", "P@5").code == 0
+
+
+@pytest.mark.parametrize(
+    ("measure", "lines"),
+    [
+        (
+            "nDCG(gain=0-1-10)@10",
+            ["gain=0-1-10: expected a weight for every grade in the judgments, found none for 0.5, 3"],
+        ),
+        (
+            "DCG(gain={0.5:1,1:2,3:4})",
+            [
+                "gain={0.5:1,1:2,3:4}: expected a weight for every grade in the judgments, found none for 0",
+                "hint: give every grade its weight, 0 included",
+            ],
+        ),
+    ],
+)
+def test_grades_without_a_weight(command, core, measure, lines):
+    refused(command.evaluate("q1 0 d1 3\nq1 0 d2 0\nq1 0 d3 .5\nq1 0 d4 1\nq1 0 d5 -1\n", RUN, "-m", measure), *lines)
+
+
+def test_gains_that_are_too_large(command, core):
+    assert command.evaluate("q1 0 d1 1023\n", RUN, "-m", "nDCG(gain=exp2)@10").code == 0
+    refused(
+        command.evaluate("q1 0 d1 1024\n", RUN, "-m", "nDCG(gain=exp2)@10"),
+        "gain=exp2: 2^1024 is too large for a 64-bit float",
+    )
+
+
+def test_grades_above_the_scale(command, core):
+    refused(
+        command.evaluate("q1 0 d1 2.5\n", RUN, "--scale", "2"), "qrels: expected grades up to the scale 2, found 2.5"
+    )
+
+
+# -- Wrong usage -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("measure", "lines"),
+    [
+        ("Sucess@5", ["unknown measure 'Sucess'", "hint: did you mean Success?"]),
+        ("zzz", ["unknown measure 'zzz'", "hint: `gainful measures` lists them"]),
+        (
+            "nDCG(gian=exp2)@10",
+            [
+                "nDCG: unknown parameter 'gian'",
+                "hint: did you mean gain? nDCG takes gain, discount, base, average, rel, level, unjudged, cutoff",
+            ],
+        ),
+        ("NumQ(rel=1)", ["NumQ: unknown parameter 'rel'", "hint: NumQ takes no parameters"]),
+        ("P(rel=1, level=2)@5", ["P: expected rel or level, found both"]),
+        ("nDCG(rel=1, level=2)@5", ["nDCG: expected rel or level, found both"]),
+        (
+            "nDCG(average=ranks)",
+            ["nDCG: average=ranks needs a cutoff, found none", "hint: write nDCG(average=ranks)@10"],
+        ),
+        ("AnCG", ["nCG: average=ranks needs a cutoff, found none", "hint: write nCG(average=ranks)@10"]),
+        ("P", ["P: expected a cutoff, found none", "hint: write P@10, or SetP for the whole list"]),
+        ("IPrec", ["IPrec: expected a recall, found none", "hint: write IPrec@0.5"]),
+        ("IPrec@1.5", ["IPrec: recall: expected a number from 0 to 1, found 1.5"]),
+        ("Rprec@5", ["Rprec: takes no @, found @5"]),
+        ("nDCG@0", ["nDCG: cutoff: expected a whole number of at least 1, found 0"]),
+        ("nDCG@2.5", ["nDCG: cutoff: expected a whole number of at least 1, found 2.5"]),
+        ("nDCG@ten", ["nDCG: cutoff: expected a number, found 'ten'"]),
+        ("nDCG(cutoff=5)@10", ["nDCG: expected cutoff once, found it in the parentheses and after @"]),
+        ("P(rel=1, rel=2)@5", ["P: expected every parameter once, found rel again"]),
+        ("P(rel)@5", ["P: expected parameter=value, found 'rel'"]),
+        ("P(rel=-1)@5", ["P: rel: expected a number of at least 0, found -1"]),
+        ("nDCG(base=1)@5", ["nDCG: base: expected a number above 1 or e, found 1"]),
+        ("nDCG(discount=rank, base=3)@5", ["nDCG: discount=rank has no base, found base=3"]),
+        ("nDCG(average=queries)@5", ["nDCG: average: expected ranks, found 'queries'"]),
+        (
+            "nDCG(discount=burges)@5",
+            [
+                "nDCG: discount: expected burges2005 | jarvelin2002 | jarvelin2000 | jarvelin2008 | rank | none, "
+                "found 'burges'",
+                "hint: did you mean burges2005?",
+            ],
+        ),
+        (
+            "nDCG(gain=exp)@5",
+            [
+                "nDCG: gain: expected linear | exp2 | binary | scaled, weights by level like 0-1-10-100, or a map like "
+                "{0:0,0.3:1,1:10}, found exp",
+                "hint: did you mean exp2?",
+            ],
+        ),
+        (
+            "nDCG@10@5",
+            [
+                "measure: expected Name, Name@k or Name(parameter=value, ...)@k, found 'nDCG@10@5'",
+                "hint: for example nDCG@10 or nDCG(gain=0-1-10-100, discount=jarvelin2002)@100",
+            ],
+        ),
+    ],
+)
+def test_measures(command, measure, lines):
+    refused(command.evaluate(QRELS, RUN, "-m", measure), *lines, code=2)
+
+
+@pytest.mark.parametrize("name", ["ndcg", "nDGC", "NDGC"])
+def test_the_name_that_is_printed_is_the_one_suggested(command, name):
+    hint = command.evaluate(QRELS, RUN, "-m", f"{name}@10").err.splitlines()[1]
+    assert "nDCG" in hint.removeprefix("hint: did you mean ").removesuffix("?").split(" or ")
+
+
+@pytest.mark.parametrize(
+    ("flags", "lines"),
+    [
+        ("--rel high", ["--rel: expected a number, found 'high'"]),
+        ("--rel nan", ["--rel: expected a number, found 'nan'"]),
+        ("--scale x", ["--scale: expected a number, found 'x'"]),
+        ("--scale 1e999", ["--scale: expected a finite number, found '1e999'"]),
+        ("--depth 0", ["depth: expected 'all' or a whole number of at least 1, found '0'"]),
+        ("--depth 1.5", ["depth: expected 'all' or a whole number of at least 1, found '1.5'"]),
+        ("--depth some", ["depth: expected a number, found 'some'"]),
+        ("--grade-zero -1", ["grade-zero: expected a number of at least 0, found -1"]),
+        ("--baseline bm25", ["--baseline: no run is called 'bm25'; there are r"]),
+        ("--baseline r.run", ["--baseline: no run is called 'r.run'; there are r"]),
+        ("--name a --name b", ["--name: expected one for each of 1 run, found 2"]),
+    ],
+)
+def test_options(command, flags, lines):
+    refused(command.evaluate(QRELS, RUN, *flags.split()), *lines, code=2)
+
+
+def usage(message: str) -> list[str]:
+    return [
+        "Usage: gainful eval [OPTIONS] QRELS RUNS...",
+        "Try 'gainful eval --help' for help.",
+        "",
+        f"Error: {message}",
+    ]
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("--places", "18"),
+        ("--places", "-1"),
+        ("--threads", "0"),
+        ("--format", "xml"),
+        ("--ties", "docid"),
+        ("--judges", "mode"),
+        ("--like", "trec_eval"),
+        ("--unknown",),
+    ],
+)
+def test_options_that_click_checks(command, flags):
+    result = command.evaluate(QRELS, RUN, *flags)
+    assert (result.code, result.out) == (2, "")
+    shown = result.err.splitlines()
+    assert shown[:3] == usage("")[:3]
+    assert shown[3].startswith("Error: ")
+    assert flags[0] in shown[3]
+
+
+def test_missing_arguments(command):
+    refused(command("eval"), *usage("Missing argument 'QRELS'."), code=2)
+    refused(command("eval", "qrels"), *usage("Missing argument 'RUNS...'."), code=2)
+
+
+def test_a_baseline_that_is_nearly_a_run(command):
+    command.write("qrels", QRELS)
+    command.write("bm25.run", RUN)
+    command.write("dense.run", RUN)
+    refused(
+        command("eval", "qrels", "bm25.run", "dense.run", "--baseline", "BM25.run"),
+        "--baseline: no run is called 'BM25.run'; there are bm25, dense",
+        "hint: did you mean bm25?",
+        code=2,
+    )
+
+
+def test_names_that_are_not_distinct(command):
+    command.write("qrels", QRELS)
+    command.write("a.run", RUN)
+    command.write("b.run", RUN)
+    hint = "hint: --name gives names"
+    refused(
+        command("eval", "qrels", "a.run", "a.run"),
+        "expected every run under a name of its own, found 'a.run' twice",
+        hint,
+        code=2,
+    )
+    refused(
+        command("eval", "qrels", "a.run", "b.run", "--name", "x", "--name", "x"),
+        "expected every run under a name of its own, found 'x' twice",
+        hint,
+        code=2,
+    )
+    refused(
+        command("eval", "qrels", "a.run", "b.run", "--name", "x"),
+        "--name: expected one for each of 2 runs, found 1",
+        code=2,
+    )
+
+
+@pytest.mark.parametrize("arguments", [("-", "-"), ("-", "r.run", "-"), ("qrels", "-", "-")])
+def test_standard_input_twice(command, arguments):
+    command.write("qrels", QRELS)
+    command.write("r.run", RUN)
+    refused(command("eval", *arguments), "standard input (-) can be read once, found it twice", code=2)
+
+
+def test_codes_of_a_process(command):
+    command.write("qrels", QRELS)
+    command.write("r.run", RUN)
+    command.write("bad.run", "q1 Q0 d1 1 1\n")
+    assert command.process("eval", "qrels", "r.run").returncode == 0
+    assert command.process("eval", "qrels", "r.run", "-m", "zzz").returncode == 2
+    bad = command.process("eval", "qrels", "bad.run")
+    assert (bad.returncode, bad.stdout) == (3, b"")
+    assert bad.stderr.decode().splitlines() == ["bad.run:1: expected 6 fields, found 5", "    q1 Q0 d1 1 1", RUN_HINT]

@@ -1,0 +1,464 @@
+"""`--version`, `demo`, `measures`, `completion`, help, and what happens when things go wrong in earnest."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import gainful
+from gainful.cli import eval_command
+from gainful.cli.main import COMMANDS
+from gainful.cli.progress import ProgressBar
+from gainful.measures.catalog import FAMILIES, MEASURES, SHORT_NAMES
+
+QRELS = "q1 0 d1 1\n"
+RUN = "q1 Q0 d1 1 1 t\n"
+
+
+# -- --version ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("core", "words"),
+    [("c++", "C++ core, compiled"), ("python", "Python core, no compiled core: slower, same numbers")],
+)
+def test_version(command, core, words):
+    if core == "c++" and os.environ.get("GAINFUL_REQUIRE_CORE") != "1":
+        pytest.importorskip("gainful._core", exc_type=ImportError)
+    result = command.process("--version", GAINFUL_CORE=core)
+    assert (result.returncode, result.stderr) == (0, b"")
+    assert result.stdout.decode() == f"gainful {gainful.__version__} ({words})\n"
+
+
+def test_version_in_this_process(command):
+    result = command("--version")
+    assert result.code == 0
+    assert result.out.startswith(f"gainful {gainful.__version__} (")
+
+
+@pytest.mark.parametrize("arguments", [("--version",), ("eval", "qrels", "r.run")])
+def test_a_core_that_there_is_not(command, arguments):
+    command.write("qrels", QRELS)
+    command.write("r.run", RUN)
+    result = command.process(*arguments, GAINFUL_CORE="rust")
+    assert (result.returncode, result.stdout) == (2, b"")
+    assert result.stderr.decode() == "GAINFUL_CORE: expected c++ | python, found 'rust'\n"
+
+
+# -- demo --------------------------------------------------------------------------------------------------------------
+
+DEMO_FILES = ["bm25.run", "dense.run.gz", "hybrid.run", "qrels.txt", "reranker.run", "results.jsonl", "tfidf.run"]
+DEMO_RUNS = ["tfidf.run", "bm25.run", "dense.run.gz", "hybrid.run", "reranker.run"]
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory, environment):
+    """The directory in which the demo ran, and what it printed."""
+    directory = tmp_path_factory.mktemp("demo")
+    result = subprocess.run(
+        [sys.executable, "-m", "gainful", "demo"],
+        cwd=directory,
+        env=environment(),
+        capture_output=True,
+        check=True,
+    )
+    return directory, result.stdout.decode(), result.stderr.decode()
+
+
+def test_demo_writes_files(demo):
+    directory, _, _ = demo
+    assert sorted(path.name for path in (directory / "gainful-demo").iterdir()) == DEMO_FILES
+    assert gzip.decompress((directory / "gainful-demo/dense.run.gz").read_bytes()).count(b" Q0 ") > 1000
+
+
+def test_demo_prints_a_table_and_what_to_do_next(demo):
+    _, out, err = demo
+    lines = out.splitlines()
+    assert lines[0].split() == [
+        "run",
+        "nDCG@10",
+        "nDCG(gain=0-1-10-100,",
+        "discount=jarvelin2002)@100",
+        "AP",
+        "RR",
+        "P@10",
+        "Judged@10",
+    ]
+    assert [line.split()[0] for line in lines[2:7]] == ["tfidf", "bm25", "dense", "hybrid", "reranker"]
+    assert lines[6].count("*") == 5
+    assert "Wrote to gainful-demo/: qrels.txt (judgments), " + " ".join(DEMO_RUNS) + " (simulated systems)," in lines
+    assert lines[-1] == (
+        "    gainful eval gainful-demo/qrels.txt gainful-demo/bm25.run gainful-demo/dense.run.gz -m nDCG@10 -m AP "
+        "--baseline bm25"
+    )
+    assert err.startswith("notice: unjudged in the top 10: tfidf ")
+
+
+def test_demo_commands_run(demo, command, monkeypatch):
+    directory, out, _ = demo
+    monkeypatch.chdir(directory)
+    commands = [line.strip() for line in out.splitlines() if line.startswith("    gainful ")]
+    assert commands
+    for line in commands:
+        result = command(*shlex.split(line)[1:])
+        assert result.code == 0
+        assert "* best of its column; (+/-) difference to bm25" in result.out
+
+
+def test_demo_commands_run_in_a_folder_with_a_space(command):
+    out = command("demo", "--out", "my demo").out
+    result = command(*shlex.split(out.splitlines()[-1])[1:])
+    assert (result.code, result.err.count("no such file")) == (0, 0)
+
+
+def test_demo_results_are_those_of_eval(demo, command, monkeypatch):
+    directory, _, _ = demo
+    monkeypatch.chdir(directory)
+    written = (directory / "gainful-demo/results.jsonl").read_text()
+    header = json.loads(written.splitlines()[0])
+    measures = [text for name in header["measures"] for text in ("-m", name)]
+    runs = [f"gainful-demo/{name}" for name in DEMO_RUNS]
+    result = command("eval", "gainful-demo/qrels.txt", *runs, *measures, "--by-query", "--format", "jsonl")
+    assert result.out == written
+    assert [run["path"] for run in header["runs"]] == runs
+    assert len(result.lines) == 1 + 5 * 6 * 51
+
+
+def test_demo_is_deterministic(demo, command):
+    directory, out, err = demo
+    again = command("demo")
+    assert (again.code, again.out, again.err) == (0, out, err)
+    for name in DEMO_FILES:
+        written = (command.directory / "gainful-demo" / name).read_bytes()
+        assert written == (directory / "gainful-demo" / name).read_bytes(), name
+
+
+def test_demo_with_another_seed(demo, command):
+    directory, out, _ = demo
+    other = command("demo", "--seed", "1", "--out", "deep/down")
+    assert other.code == 0
+    assert other.out.splitlines()[2:7] != out.splitlines()[2:7]
+    assert (command.directory / "deep/down/qrels.txt").read_bytes() != (
+        directory / "gainful-demo/qrels.txt"
+    ).read_bytes()
+
+
+def test_demo_where_nothing_can_be_written(command):
+    command.write("taken", "a file\n")
+    for out in "taken", "taken/below":
+        result = command("demo", "--out", out)
+        assert result.code in (2, 3), result.err
+        assert "fault in gainful" not in result.err
+
+
+# -- measures ----------------------------------------------------------------------------------------------------------
+
+
+def test_measures_lists_all(command):
+    result = command("measures")
+    assert (result.code, result.err) == (0, "")
+    lines = result.out.splitlines()
+    for family in FAMILIES:
+        assert family in lines
+    listed = [line.split()[0] for line in lines if line.startswith("  ") and not line.startswith("   ")]
+    assert listed == list(MEASURES)
+    assert lines[-1].startswith("Short names: AnCG = nCG(average=ranks), AnDCG = nDCG(average=ranks), MAP = AP, ")
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("nDCG", {"nDCG"}),
+        ("ndcg", {"nDCG"}),
+        ("mrr", {"RR"}),
+        ("Cumulated gain", {"CG", "DCG", "nCG", "nDCG"}),
+        ("interpolated", {"IPrec"}),
+        ("van Rijsbergen", {"F", "SetF"}),
+    ],
+)
+def test_measures_can_be_searched(command, text, names):
+    result = command("measures", text)
+    assert result.code == 0
+    lines = result.out.splitlines()
+    assert {line.split()[0] for line in lines if line.startswith("  ") and not line.startswith("   ")} == names
+    assert {row["name"] for row in command("measures", text, "--format", "jsonl").lines} == names
+
+
+def test_measures_as_json_lines(command):
+    rows = command("measures", "--format", "jsonl").lines
+    assert [row["name"] for row in rows] == list(MEASURES)
+    for row in rows:
+        assert list(row) == ["name", "family", "claim", "parameters", "better", "bounds", "aggregate"]
+        assert row["better"] in ("higher", "lower", "neither")
+    by_name = {row["name"]: row for row in rows}
+    assert by_name["nDCG"]["parameters"]["discount"] == "burges2005"
+    assert by_name["DCG"]["bounds"] == [0.0, None]
+    assert by_name["NumRet"]["aggregate"] == "sum"
+
+
+@pytest.mark.parametrize("format_", ["table", "jsonl"])
+def test_measures_that_nothing_matches(command, format_):
+    result = command("measures", "zzz", "--format", format_)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.splitlines() == ["no measure matches 'zzz'", "hint: `gainful measures` lists all"]
+
+
+# -- completion --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts(command, shell):
+    if shell == "bash" and shutil.which("bash") is None:
+        pytest.skip("click asks bash for its version")
+    result = command("completion", shell)
+    assert result.code == 0
+    assert f"_GAINFUL_COMPLETE={shell}_complete" in result.out
+    assert "gainful" in result.out
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+def test_the_bash_script_is_sound(command):
+    script = command("completion", "bash").out
+    assert subprocess.run(["bash", "-n"], input=script.encode(), check=False).returncode == 0
+
+
+def test_completion_for_an_unknown_shell(command):
+    result = command("completion", "tcsh")
+    assert (result.code, result.out) == (2, "")
+    assert "'tcsh' is not one of 'bash', 'zsh', 'fish'" in result.err
+
+
+@pytest.mark.parametrize(
+    ("words", "completions"),
+    [
+        ("gainful eval -m nD", ["nDCG"]),
+        ("gainful eval qrels a.run --measure Num", ["NumQ", "NumRet", "NumRel", "NumRelRet"]),
+        ("gainful eval -m M", ["MAP", "MRR"]),
+        ("gainful eval --ju", ["--judges"]),
+        ("gainful eval --ties docid", ["docid-desc", "docid-asc"]),
+        ("gainful eval --like trec", ["trec_eval-9", "trec_eval-10"]),
+        ("gainful comp", ["completion"]),
+        ("gainful completion z", ["zsh"]),
+    ],
+)
+def test_completions(command, words, completions):
+    environment = {"COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
+    result = command.process(_GAINFUL_COMPLETE="bash_complete", **environment)
+    assert (result.returncode, result.stderr) == (0, b"")
+    assert result.stdout.decode().splitlines() == [f"plain,{word}" for word in completions]
+
+
+def test_all_measures_complete(command):
+    result = command.process(_GAINFUL_COMPLETE="zsh_complete", COMP_WORDS="gainful eval -m ", COMP_CWORD="3")
+    assert result.stdout.decode().splitlines()[1::3] == [*MEASURES, *SHORT_NAMES]
+
+
+# -- Help and unknown commands -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("flag", ["--help", "-h"])
+def test_help(command, flag):
+    result = command(flag)
+    assert (result.code, result.err) == (0, "")
+    for name, about in COMMANDS.items():
+        assert f"  {name:<10}  {about}\n" in result.out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_of_a_command(command, name):
+    result = command(name, "--help")
+    assert (result.code, result.err) == (0, "")
+    assert result.out.startswith(f"Usage: gainful {name} [OPTIONS]")
+    assert command(name, "-h").out == result.out
+
+
+def test_without_a_command(command):
+    result = command()
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith("Usage: gainful [OPTIONS] COMMAND [ARGS]...\n")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("evla", "no command 'evla'; did you mean eval?"),
+        ("measure", "no command 'measure'; did you mean measures?"),
+        ("zzz", "no command 'zzz'"),
+    ],
+)
+def test_unknown_commands(command, given, message):
+    result = command(given, "x")
+    assert (result.code, result.out) == (2, "")
+    assert result.err.splitlines() == [
+        "Usage: gainful [OPTIONS] COMMAND [ARGS]...",
+        "Try 'gainful --help' for help.",
+        "",
+        f"Error: {message}",
+    ]
+
+
+# -- Interrupts, faults, broken pipes ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def files(command):
+    command.write("qrels", QRELS)
+    command.write("r.run", RUN)
+    return command
+
+
+def failing_with(error: BaseException):
+    def fail(*arguments, **options):
+        raise error
+
+    return fail
+
+
+def test_interrupted(files, monkeypatch):
+    monkeypatch.setattr(eval_command, "evaluate_runs", failing_with(KeyboardInterrupt()))
+    result = files("eval", "qrels", "r.run")
+    assert (result.code, result.out, result.err.strip()) == (130, "", "interrupted")
+
+
+def test_interrupted_in_a_worker(files, monkeypatch):
+    monkeypatch.setitem(eval_command.evaluate_runs.__globals__, "join", failing_with(KeyboardInterrupt()))
+    result = files("eval", "qrels", "r.run")
+    assert (result.code, result.out, result.err.strip()) == (130, "", "interrupted")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs signals and named pipes")
+@pytest.mark.parametrize("what", ["standard input", "a pipe"])
+def test_interrupted_while_waiting_for_input(files, environment, what):
+    os.mkfifo(files.directory / "pipe.run")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gainful", "eval", "qrels", "-" if what == "standard input" else "pipe.run"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=files.directory,
+        env=environment(),
+    )
+    try:
+        # Whoever opens a named pipe waits for the other side: from then on the command is reading it.
+        writer = None if what == "standard input" else (files.directory / "pipe.run").open("wb")
+        time.sleep(1.0)
+        process.send_signal(signal.SIGINT)
+        try:
+            code = process.wait(5)
+        except subprocess.TimeoutExpired:
+            pytest.fail("the command does not end")
+        finally:
+            if writer:
+                writer.close()
+        assert (code, process.stderr.read().decode().strip()) == (130, "interrupted")
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_unexpected_exceptions(files, monkeypatch):
+    monkeypatch.setattr(eval_command, "evaluate_runs", failing_with(ZeroDivisionError("by zero")))
+    result = files("eval", "qrels", "r.run")
+    assert (result.code, result.out) == (70, "")
+    assert result.err.splitlines() == [
+        "unexpected ZeroDivisionError: by zero",
+        "hint: this is a fault in gainful; GAINFUL_TRACEBACK=1 shows where",
+    ]
+
+
+def test_unexpected_exceptions_with_a_traceback(files, monkeypatch):
+    monkeypatch.setattr(eval_command, "evaluate_runs", failing_with(ZeroDivisionError("by zero")))
+    monkeypatch.setenv("GAINFUL_TRACEBACK", "1")
+    result = files("eval", "qrels", "r.run")
+    assert result.code == 70
+    assert result.err.startswith("Traceback (most recent call last):\n")
+    assert result.err.splitlines()[-2] == "unexpected ZeroDivisionError: by zero"
+
+
+@pytest.mark.parametrize("queries", [1, 20_000])
+def test_broken_pipes(command, environment, queries):
+    """Like `gainful eval ... | head -1`: quiet, and no failure."""
+    command.write("qrels", "".join(f"q{i} 0 d 1\n" for i in range(queries)))
+    command.write("r.run", "".join(f"q{i} Q0 d 1 1 t\n" for i in range(queries)))
+    with subprocess.Popen(
+        [sys.executable, "-m", "gainful", "eval", "qrels", "r.run", "--by-query", "--format", "jsonl"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=command.directory,
+        env=environment(),
+    ) as process:
+        if queries > 1:
+            assert process.stdout.readline().startswith(b'{"gainful": ')
+        process.stdout.close()
+        err = process.stderr.read()
+    assert (process.returncode, err) == (0, b"")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")  # noqa: PTH110
+def test_a_full_disk_is_no_fault_in_gainful(files, environment):
+    with open("/dev/full", "wb") as full:  # noqa: PTH123
+        result = subprocess.run(
+            [sys.executable, "-m", "gainful", "eval", "qrels", "r.run"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            cwd=files.directory,
+            env=environment(),
+            check=False,
+        )
+    assert result.returncode not in (0, 1)
+    assert b"No space left on device" in result.stderr
+    assert b"fault in gainful" not in result.stderr
+
+
+# -- The progress bar --------------------------------------------------------------------------------------------------
+
+
+class Terminal:
+    """A standard error that says it is a terminal."""
+
+    def __init__(self, stream):
+        self._stream = stream
+
+    def isatty(self):
+        return True
+
+    def __getattr__(self, name):
+        return getattr(self._stream, name)
+
+
+def report_some_work(wanted=True):
+    with ProgressBar("reading runs", wanted) as progress:
+        progress.total = 1000
+        progress.cells[0] = 250
+        progress.report()
+
+
+@pytest.mark.parametrize(
+    ("patience", "terminal", "wanted", "shown"),
+    [(0.0, True, True, True), (60.0, True, True, False), (0.0, False, True, False), (0.0, True, False, False)],
+)
+def test_progress_bar(capsys, monkeypatch, patience, terminal, wanted, shown):
+    monkeypatch.setattr("gainful.cli.progress._PATIENCE", patience)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "100")
+    if terminal:
+        monkeypatch.setattr(sys, "stderr", Terminal(sys.stderr))
+    report_some_work(wanted)
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert ("reading runs" in captured.err) == shown
+
+
+def test_no_progress_bar_without_a_terminal(files, monkeypatch):
+    monkeypatch.setattr("gainful.cli.progress._PATIENCE", 0.0)
+    result = files("eval", "qrels", "r.run")
+    assert (result.code, result.err) == (0, "")
