@@ -104,7 +104,8 @@ class R(_Binary):
 
 def _f_measure(found: Ints, retrieved: Ints | float, base: Ints, beta: float) -> Floats:
     # (1 + b^2) P R / (b^2 P + R) with P = found / retrieved and R = found / base, multiplied out: nothing found is 0.
-    weighted = np.asarray((1 + beta**2) * found / (beta**2 * base + np.maximum(retrieved, 0)))
+    total = beta**2 * base + retrieved
+    weighted = (1 + beta**2) * found / np.where(found == 0, 1.0, total)
     return np.where(base == 0, np.nan, weighted)
 
 
