@@ -45,7 +45,7 @@ docs: $(VENV)/.testable
 	$(BIN)/python docs/make_pages.py
 
 bench: $(VENV)/.testable
-	$(PIP) install ".[bench]"
+	GAINFUL_REQUIRE_CORE=1 $(PIP) install ".[bench]"
 	$(BIN)/python benchmarks/run.py
 
 sanitize: $(VENV)/.testable

@@ -62,7 +62,7 @@ def evaluate_runs(
 
     The judgments are prepared once. If runs fail, the error of the first of them is raised.
     """
-    settled = policy if isinstance(policy, Policy) else Policy.like(policy) if policy else Policy()
+    settled = policy if isinstance(policy, Policy) else Policy() if policy is None else Policy.like(policy)
     wanted = tuple(parse_all(measures))
     judged = Judged(Qrels.of(qrels), settled)
     for measure in wanted:

@@ -20,6 +20,9 @@ NAMED_GAINS: Mapping[str, str] = {
     "scaled": "grade / scale",
 }
 
+#: Sums of gains up to this stay finite however long the lists are.
+_LARGEST = 1e290
+
 _WEIGHTS = re.compile(r"(\d+\.?\d*|\.\d+)(-(\d+\.?\d*|\.\d+))+", re.ASCII)
 
 
@@ -46,12 +49,12 @@ class Gain:
         if isinstance(value, Mapping):
             return cls._from_pairs(list(value.items()), what)
         if isinstance(value, str):
-            text = value.replace(" ", "")
+            text = value.strip()
             if text in NAMED_GAINS:
                 return cls(text)
             if _WEIGHTS.fullmatch(text):
-                numbers = [float(part) for part in text.split("-")]
-                return cls("-".join(_plain(number) for number in numbers), tuple(enumerate(map(float, numbers))))
+                numbers = [read_number(part, what) for part in text.split("-")]
+                return cls("-".join(_plain(number) for number in numbers), tuple(enumerate(numbers)))
             if text.startswith("{") and text.endswith("}"):
                 return cls._from_pairs([_pair(part, what) for part in text[1:-1].split(",") if part], what)
         raise UsageError(
@@ -102,8 +105,10 @@ class Gain:
                     + ", ".join(number_text(grade) for grade in without[:10]),
                     "give every grade its weight, 0 included" if without[0] == 0 else None,
                 )
-        elif self.text == "exp2" and levels.size and levels[-1] >= 1024:
-            raise InputError(f"gain=exp2: 2^{number_text(levels[-1])} is too large for a 64-bit float")
+        with np.errstate(over="ignore"):
+            gains = self.of_grades(levels, 1.0)
+        if gains.size and not gains.max() <= _LARGEST:
+            raise InputError(f"gain={self}: the gain of grade {number_text(levels[-1])} is too large to add up")
 
     def _looked_up(self, grades: Floats, counts: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Floats:
         known = np.array([grade for grade, _ in self.weights])

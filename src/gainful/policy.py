@@ -137,7 +137,7 @@ def _read_depth(value: object) -> int | None:
     if value is None or value == "all":
         return None
     number = read_number(value, "depth")
-    if number != int(number) or number < 1:
+    if number != int(number) or not 1 <= number <= 2**53:
         raise UsageError(f"depth: expected 'all' or a whole number of at least 1, found {value!r}")
     return int(number)
 

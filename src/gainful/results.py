@@ -58,6 +58,10 @@ class Evaluation:
         """The judged queries, in byte order."""
         return [text_of_id(identifier) for identifier in self.query_ids]
 
+    @cached_property
+    def _position(self) -> dict[Measure, int]:
+        return {measure: i for i, measure in enumerate(self.measures)}
+
     def mean(self, measure: str | Measure) -> float:
         """The arithmetic mean over queries, after the policy; NaN when no query is left."""
         values = self._counted(measure)
@@ -75,7 +79,7 @@ class Evaluation:
     def scores(self, measure: str | Measure) -> Iterator[Score]:
         """The value of every query with what the policy did, in byte order of the queries."""
         measure = self._measure(measure)
-        undefined = np.isnan(self.raw[self.measures.index(measure)]) & self.answered
+        undefined = np.isnan(self.raw[self._position[measure]]) & self.answered
         for query, value, answered, bad in zip(
             self.queries, self._settled(measure).tolist(), self.answered.tolist(), undefined.tolist(), strict=True
         ):
@@ -103,7 +107,7 @@ class Evaluation:
 
     def _measure(self, measure: str | Measure) -> Measure:
         found = parse(measure)
-        if found not in self.measures:
+        if found not in self._position:
             raise UsageError(f"{found} was not evaluated; there are {', '.join(map(str, self.measures))}")
         return found
 
@@ -113,7 +117,7 @@ class Evaluation:
 
     def _settled(self, measure: Measure) -> Floats:
         """Values after the policy, NaN where the query is left out."""
-        raw = self.raw[self.measures.index(measure)]
+        raw = self.raw[self._position[measure]]
         worst = np.nan if measure.worst is None else measure.worst
         values = np.where(np.isnan(raw), worst if self.policy.undefined == "zero" else np.nan, raw)
         if self.policy.missing == "skip":

@@ -57,8 +57,9 @@ class Signature:
             scale, queries, version = texts.pop("scale"), texts.pop("queries"), texts.pop("gainful")
         except KeyError as missing:
             raise UsageError(f"signature: expected {missing.args[0]}:..., found none") from None
-        number = read_number(queries, "signature: queries")
-        return cls(measure, Policy.from_texts(texts), read_number(scale, "signature: scale"), int(number), version)
+        if not queries.isdecimal():
+            raise UsageError(f"signature: expected a whole number of queries, found '{queries}'")
+        return cls(measure, Policy.from_texts(texts), read_number(scale, "signature: scale"), int(queries), version)
 
 
 def _pairs(texts: Mapping[str, str]) -> list[str]:

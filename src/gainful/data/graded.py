@@ -131,7 +131,7 @@ def join(
         if not joined["list_count"]:
             raise empty_run(text.name)
         name = name or text.name
-    if len(joined["extra_ids"]) == joined["list_count"]:
+    if len(joined["extra_ids"]) == joined["list_count"] and not judged.qrels.is_part:
         _raise_disjoint(name, judged, joined)
     return _graded(name, judged, policy, joined)
 

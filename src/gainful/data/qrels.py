@@ -42,6 +42,7 @@ class Qrels:
     scale: float
     levels: tuple[float, ...]
     line: Ints | None = field(default=None, repr=False)  # offset of each row's line, when it came from text
+    is_part: bool = False  # selected from a whole: a run need not answer any query of a part
 
     @classmethod
     def read(cls, source: Source, *, scale: float | None = None, threads: int | None = None) -> Qrels:
@@ -69,12 +70,14 @@ class Qrels:
     def from_dict(
         cls, judgments: Mapping[Any, Mapping[Any, Any]], *, scale: float | None = None, name: str = "<dict>"
     ) -> Qrels:
-        """Judgments from ``{query: {document: grade}}``."""
+        """Judgments from ``{query: {document: grade}}``. A query without documents is judged, with nothing relevant."""
+        names: list[bytes] = []
         queries: list[bytes] = []
         documents: list[bytes] = []
         grades: list[float] = []
         for query, grade_of in judgments.items():
             query_id = read_id(query, f"{name}: query")
+            names.append(query_id)
             if not isinstance(grade_of, Mapping):
                 raise InputError(f"{name}[{query!r}]: expected a dict of documents and grades, found {grade_of!r}")
             for document, grade in grade_of.items():
@@ -84,7 +87,7 @@ class Qrels:
                 grades.append(read_value(grade, where, "grade"))
         if not grades:
             raise InputError(f"{name}: expected at least one judgment, found none")
-        query_ids = byte_order(queries)
+        query_ids = byte_order(names)
         number = {identifier: i for i, identifier in enumerate(query_ids)}
         grade_column = np.array(grades)
         return cls(
@@ -131,6 +134,7 @@ class Qrels:
             subtopic=self.subtopic[rows],
             grade=self.grade[rows],
             line=None if self.line is None else self.line[rows],
+            is_part=True,
         )
 
     def document(self, row: int) -> bytes:

@@ -172,7 +172,7 @@ class Measure(ABC):
 def read_whole(value: object, what: str) -> int:
     """A whole number of at least 1."""
     number = read_number(value, what)
-    if number != int(number) or number < 1:
+    if number != int(number) or not 1 <= number <= 2**53:
         raise UsageError(f"{what}: expected a whole number of at least 1, found {value}")
     return int(number)
 

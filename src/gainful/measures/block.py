@@ -52,6 +52,13 @@ class GainLists:
         values[row, rank - 1] = gain
         return values
 
+    def last_rank(self, depth: int) -> Ints:
+        """The last rank down to ``depth`` that has a gain, 0 where none has."""
+        row, rank, _ = self._to(depth)
+        last = np.zeros(self.size, np.int64)
+        last[row] = rank  # ranks ascend within a row, so the last one stays
+        return last
+
     def _to(self, cutoff: int | None) -> tuple[Ints, Ints, Floats]:
         if cutoff is None:
             return self.row, self.rank, self.gain

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gainful.arrays import Floats
+from gainful.arrays import Floats, Ints
 from gainful.discounts import DISCOUNTS, Base, divisors
 from gainful.errors import UsageError
 from gainful.gains import Gain
@@ -55,28 +55,44 @@ class _CumulatedGain(Measure):
     def _total(self, lists: GainLists) -> Floats:
         return lists.total(self._divisors, self.cutoff)
 
-    def _vectors(self, lists: GainLists, block: Block) -> Floats:
-        """The cumulated value at every rank, as far as it can change."""
-        depth = min(self.cutoff or block.width, block.width)
-        return np.cumsum(lists.dense(depth) / self._divisors(np.arange(1.0, depth + 1.0)), axis=1)
-
     def _absolute(self, block: Block) -> Floats:
         run = block.gain_lists(self.gain, self.rel, self.level)
-        return self._total(run) if self.average is None else self._average(self._vectors(run, block))
+        if self.average is None:
+            return self._total(run)
+        depth = self._depth(block)
+        return self._average(self._vectors(run, depth), run.last_rank(depth))
 
     def _normalised(self, block: Block) -> Floats:
         run = block.gain_lists(self.gain, self.rel, self.level)
         ideal = block.ideal_lists(self.gain, self.rel, self.level)
         with np.errstate(invalid="ignore"):
             if self.average is None:
-                return self._total(run) / self._total(ideal)
-            return self._average(self._vectors(run, block) / self._vectors(ideal, block))
+                scores = self._total(run) / self._total(ideal)
+            else:
+                depth = self._depth(block)
+                last_change = np.maximum(run.last_rank(depth), ideal.last_rank(depth))
+                scores = self._average(self._vectors(run, depth) / self._vectors(ideal, depth), last_change)
+        # No list beats the ideal one, but the same gains added in another order may differ in the last bit. Only a
+        # discount that favours rank 2 over rank 1 (jarvelin2000, base above 2) really gives more.
+        return scores if self.discount == "jarvelin2000" else np.minimum(scores, 1.0)
 
-    def _average(self, vectors: Floats) -> Floats:
-        """avg-pos(V, k): the mean over ranks 1 to k. Past the block's width a vector keeps its last value."""
+    def _depth(self, block: Block) -> int:
+        return min(self.cutoff or block.width, block.width)
+
+    def _vectors(self, lists: GainLists, depth: int) -> Floats:
+        """The cumulated value at every rank."""
+        return np.cumsum(lists.dense(depth) / self._divisors(np.arange(1.0, depth + 1.0)), axis=1)
+
+    def _average(self, vectors: Floats, last_change: Ints) -> Floats:
+        """avg-pos(V, k): the mean over ranks 1 to k.
+
+        After its last change a vector stays as it is, so the rest is one product. Each row goes by its own last change:
+        its score must not depend on how long the other lists of the block are.
+        """
         k = self.cutoff or vectors.shape[1]
-        rest = k - vectors.shape[1]
-        return np.asarray((np.cumsum(vectors, axis=1)[:, -1] + rest * vectors[:, -1]) / k)
+        row, last = np.arange(vectors.shape[0]), np.maximum(last_change, 1) - 1
+        summed = np.cumsum(vectors, axis=1)[row, last] + (k - 1 - last) * vectors[row, last]
+        return np.asarray(summed / k)
 
 
 @dataclass(frozen=True, repr=False)
@@ -226,6 +242,7 @@ class NDCG(_CumulatedGain):
         - unjudged documents and negative grades have gain 0
         - no document with a gain above 0: undefined
         - average=ranks is the mean of nDCG[1], ..., nDCG[k]; AnDCG is short for it
+        - with discount=jarvelin2000 and a base above 2 it can exceed 1: there rank 2 counts more than rank 1
 
     Agrees with:
         trec_eval ndcg and ndcg_cut_k, ranx ndcg@k; with gain=exp2 ranx ndcg_burges@k and gdeval

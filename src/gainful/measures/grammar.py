@@ -23,6 +23,8 @@ def parse(text: str | Measure) -> Measure:
     """
     if isinstance(text, Measure):
         return text
+    if not isinstance(text, str):
+        raise UsageError(f"measure: expected a text or a Measure, found {text!r}")
     match = _MEASURE.fullmatch(text)
     if not match:
         raise UsageError(
@@ -54,7 +56,8 @@ def parse_all(measures: str | Measure | Iterable[str | Measure]) -> list[Measure
 def _parameters(text: str, name: str) -> dict[str, str]:
     given: dict[str, str] = {}
     at = 0
-    while at < len(text.rstrip()):
+    text = text.strip()
+    while at < len(text) or text.endswith(","):
         match = _PARAMETER.match(text, at)
         if not match or not match["value"]:
             raise UsageError(f"{name}: expected parameter=value, found '{text[at:].strip()}'")

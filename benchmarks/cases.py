@@ -1,0 +1,200 @@
+"""The questions: each measures some processes and writes rows of the report."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from datasets import BUILD, HERE, JUDGED, LARGE, SMALL, TENTH, Dataset, make, warm
+from processes import Measured, Repetitions, Tool, measure
+from report import MEGABYTE, Report, Row
+from tools import count_lines, gainful_eval, gainful_version, installed, python, script, trec_eval
+
+#: Real runs, where the checkout has the shared data beside it.
+ROBUST = HERE.parent.parent / "shared" / "data" / "robust2005"
+
+COMMAND = "gainful command"
+PYTREC_EVAL = "pytrec_eval script"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How thorough to be."""
+
+    repetitions: Repetitions
+    all_peers: bool = False
+
+
+def small(report: Report, settings: Settings) -> None:
+    """50 x 1,000: what starting costs."""
+    found = _beside_peers(SMALL, report, settings, ("ir_measures", "ranx"))
+    if PYTREC_EVAL in found:
+        _command_row(report, SMALL, found, PYTREC_EVAL, limit=1.0)
+    _rows_without_target(report, SMALL, found)
+
+
+def judged(report: Report, settings: Settings) -> None:
+    """1,000 x 1,000 with 600 judged documents each: what judgments cost."""
+    found = _beside_peers(JUDGED, report, settings, ("ir_measures", "ranx"))
+    _work_row(report, JUDGED, found, limit=1 / 3)
+    _rows_without_target(report, JUDGED, found)
+
+
+def large(report: Report, settings: Settings) -> None:
+    """6,980 x 1,000: what reading costs, in time and memory."""
+    slow_peers = ("ir_measures", "ranx") if settings.all_peers else ()
+    if not settings.all_peers:
+        report.notes.append(f"{LARGE.name}: ir_measures and ranx take long and gigabytes here: skipped without --all")
+    one_thread = gainful_eval(LARGE.qrels, [LARGE.run], "--threads", "1", name="gainful command, 1 thread")
+    baselines = (count_lines(LARGE.run), python("import numpy"), one_thread)
+    found = _beside_peers(LARGE, report, settings, slow_peers, baselines)
+    _work_row(report, LARGE, found, limit=1 / 10)
+    _command_row(report, LARGE, found, "wc -l", limit=15)
+    if "trec_eval" in found:
+        _command_row(report, LARGE, found, "trec_eval", limit=1 / 8)
+    numpy = found["python -c 'import numpy'"]
+    above = _above_file(found[COMMAND], LARGE)
+    what = "peak memory above the mapped file"
+    report.rows.append(Row(LARGE.name, what, above, numpy.tool, numpy.peak, 250 * MEGABYTE, "B", "value"))
+    _rows_without_target(report, LARGE, found)
+    report.rows.append(
+        Row(LARGE.name, one_thread.name, found[one_thread.name].seconds, COMMAND, found[COMMAND].seconds)
+    )
+
+
+def growth(report: Report, settings: Settings) -> None:
+    """Ten times the rows: what grows."""
+    tools = [gainful_eval(data.qrels, [data.run], name=f"gainful command, {data.name}") for data in (LARGE, TENTH)]
+    for dataset in (TENTH, LARGE):
+        make(dataset)
+        warm(dataset.run)
+    found = measure(tools, settings.repetitions)
+    report.measured.extend(("growth", one) for one in found.values())
+    ten, one = found.values()
+    report.rows.append(Row("growth", f"time, {LARGE.name}", ten.seconds, TENTH.name, one.seconds, 11))
+    # The few numbers kept for each query may show; a matrix for all queries at once would be ten times as much.
+    memory = [_above_file(measured, dataset) for measured, dataset in ((ten, LARGE), (one, TENTH))]
+    what = f"memory above the file, {LARGE.name}"
+    report.rows.append(Row("growth", what, memory[0], TENTH.name, memory[1], 1.25, "B"))
+
+
+def startup(report: Report, settings: Settings) -> None:
+    """What the smallest command costs."""
+    baseline = python("pass")
+    found = measure([gainful_version(), baseline], settings.repetitions)
+    report.measured.extend(("startup", one) for one in found.values())
+    ours, theirs = found.values()
+    report.rows.append(Row("startup", ours.tool, ours.seconds, theirs.tool, theirs.seconds, 5))
+
+
+def robust2005(report: Report, settings: Settings) -> None:
+    """Nineteen real runs in one command."""
+    if not ROBUST.is_dir():
+        report.notes.append("robust2005: no ../shared/data/robust2005 beside the checkout: skipped")
+        return
+    if not _has(report, "robust2005", "pytrec_eval"):
+        return
+    qrels, runs = _unpacked()
+    warm(qrels, *runs)
+    # pytrec_eval keeps scores as trec_eval does; the same conventions make the same numbers.
+    ours = gainful_eval(qrels, runs, "--like", "trec_eval-9", "--missing", "zero")
+    found = measure([ours, script("pytrec_eval", qrels, runs)], settings.repetitions)
+    report.keep("robust2005", found)
+    work = found[PYTREC_EVAL].inside("read", "evaluate")
+    what, seconds = f"{len(runs)} runs, command", found[COMMAND].seconds
+    report.rows.append(Row("robust2005", what, seconds, "pytrec_eval, read + evaluate", work, 1 / 6))
+    report.rows.append(Row("robust2005", what, seconds, PYTREC_EVAL, found[PYTREC_EVAL].seconds))
+
+
+CASES: dict[str, Callable[[Report, Settings], None]] = {
+    SMALL.name: small,
+    JUDGED.name: judged,
+    LARGE.name: large,
+    "growth": growth,
+    "startup": startup,
+    "robust2005": robust2005,
+}
+
+
+def _beside_peers(
+    dataset: Dataset, report: Report, settings: Settings, peers: tuple[str, ...], baselines: tuple[Tool, ...] = ()
+) -> dict[str, Measured]:
+    """Measures gainful, those peers that are there, and baselines, and compares their numbers."""
+    make(dataset)
+    warm(dataset.qrels, dataset.run)
+    files = (dataset.qrels, [dataset.run])
+    tools = [gainful_eval(*files), script("gainful", *files, slow=False)]
+    is_small = dataset is SMALL
+    tools += [
+        script(peer, *files, slow=not is_small or peer == "ranx")
+        for peer in ("pytrec_eval", *peers)
+        if _has(report, dataset.name, peer)
+    ]
+    trec = trec_eval(dataset)
+    if trec is None:
+        report.notes.append(f"{dataset.name}: trec_eval is not on PATH: skipped")
+    else:
+        tools.append(trec)
+    found = measure([*tools, *baselines], settings.repetitions)
+    report.keep(dataset.name, found)
+    return found
+
+
+def _has(report: Report, case: str, peer: str) -> bool:
+    if not installed(peer):
+        report.notes.append(f"{case}: {peer} is not installed: skipped")
+        return False
+    return True
+
+
+def _command_row(
+    report: Report, dataset: Dataset, found: dict[str, Measured], peer: str, limit: float | None = None
+) -> None:
+    """Whole command beside whole process."""
+    ours, theirs = found[COMMAND].seconds, found[peer].seconds
+    report.rows.append(Row(dataset.name, "command", ours, peer, theirs, limit))
+
+
+def _work_row(report: Report, dataset: Dataset, found: dict[str, Measured], limit: float) -> None:
+    """Whole command beside pytrec_eval's work alone, without the start of Python and imports."""
+    if PYTREC_EVAL in found:
+        work = found[PYTREC_EVAL].inside("read", "evaluate")
+        report.rows.append(
+            Row(dataset.name, "command", found[COMMAND].seconds, "pytrec_eval, read + evaluate", work, limit)
+        )
+
+
+def _rows_without_target(report: Report, dataset: Dataset, found: dict[str, Measured]) -> None:
+    """Whole commands beside those peers that no target names, and whole Python calls beside all."""
+    named = {row.peer_name for row in report.rows if row.case == dataset.name and row.what == "command"}
+    peers = [name for name in found if name.endswith(" script") and name != "gainful script"]
+    for name in [*peers, "trec_eval"]:
+        if name in found and name not in named:
+            _command_row(report, dataset, found, name)
+    ours = found["gainful script"].inside("import", "evaluate")
+    for name in peers:
+        theirs = found[name].inside("import", "read", "evaluate")
+        report.rows.append(Row(dataset.name, "Python, import to means", ours, name, theirs))
+
+
+def _above_file(measured: Measured, dataset: Dataset) -> int:
+    return measured.peak - dataset.run.stat().st_size
+
+
+def _unpacked() -> tuple[Path, list[Path]]:
+    """The judgments, and the runs without their compression."""
+    target = BUILD / "robust2005"
+    target.mkdir(parents=True, exist_ok=True)
+    runs = []
+    for packed in sorted((ROBUST / "runs").glob("*.gz")):
+        run = target / packed.stem
+        if not run.exists():
+            unfinished = run.with_name(run.name + ".unfinished")
+            with gzip.open(packed) as source, unfinished.open("wb") as out:
+                shutil.copyfileobj(source, out)
+            unfinished.replace(run)
+        runs.append(run)
+    return ROBUST / "qrels.robust2005.txt", runs

@@ -1,0 +1,106 @@
+"""The commands that are measured: gainful, its peers, and baselines."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shutil
+import sys
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from datasets import HERE, Dataset
+from processes import Answer, Means, Tool
+
+MEASURES = ("nDCG@10", "AP", "RR")
+
+#: Package -> the module whose presence says that it is installed.
+PEERS = {"pytrec_eval-terrier": "pytrec_eval", "ir_measures": "ir_measures", "ranx": "ranx"}
+
+_TREC_EVAL_NAMES = {"ndcg_cut_10": "nDCG@10", "map": "AP", "recip_rank": "RR"}
+
+
+def installed(module: str) -> bool:
+    return importlib.util.find_spec(module) is not None
+
+
+def versions() -> dict[str, str]:
+    """The version of every package that takes part."""
+    found = {"python": sys.version.split()[0]}
+    for package in ("gainful", *PEERS, "numpy"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "absent"
+    return found
+
+
+def gainful_command(*arguments: str) -> list[str]:
+    """The command as it is installed beside this Python."""
+    executable = Path(sys.executable).with_name("gainful")
+    start = [str(executable)] if executable.exists() else [sys.executable, "-m", "gainful"]
+    return [*start, *arguments]
+
+
+def gainful_eval(qrels: Path, runs: Sequence[Path], *options: str, name: str = "gainful command") -> Tool:
+    measures = [part for measure in MEASURES for part in ("-m", measure)]
+    files = [str(qrels), *map(str, runs)]
+    command = gainful_command("eval", *files, *measures, "--quiet", "--format", "jsonl", *options)
+    return Tool(name, command, _read_jsonl)
+
+
+def gainful_version() -> Tool:
+    return Tool("gainful --version", gainful_command("--version"))
+
+
+def script(module: str, qrels: Path, runs: Sequence[Path], *, slow: bool = True) -> Tool:
+    """One of the scripts in `peers`."""
+    path = HERE / "peers" / f"{module}_script.py"
+    return Tool(f"{module} script", [sys.executable, str(path), str(qrels), *map(str, runs)], _read_script, slow)
+
+
+def trec_eval(dataset: Dataset) -> Tool | None:
+    """trec_eval, if there is one."""
+    executable = shutil.which("trec_eval")
+    if executable is None:
+        return None
+    measures = ["-m", "ndcg_cut.10", "-m", "map", "-m", "recip_rank"]
+    run = str(dataset.run)
+    command = [executable, "-c", *measures, str(dataset.qrels), run]
+    return Tool("trec_eval", command, lambda output: _read_trec_eval(output, run), slow=True)
+
+
+def count_lines(file: Path) -> Tool:
+    return Tool("wc -l", ["wc", "-l", str(file)])
+
+
+def python(statement: str) -> Tool:
+    return Tool(f"python -c '{statement}'", [sys.executable, "-c", statement])
+
+
+def _read_jsonl(output: str) -> Answer:
+    header, *rows = (json.loads(line) for line in output.splitlines())
+    paths = {run["run"]: run["path"] for run in header["runs"]}
+    means: Means = {}
+    for row in rows:
+        means.setdefault(paths[row["run"]], {})[row["measure"]] = row["value"]
+    return Answer(means)
+
+
+def _read_script(output: str) -> Answer:
+    answer = Answer()
+    for line in output.splitlines():
+        kind, *values = line.split("\t")
+        if kind == "mean":
+            run, measure, mean = values
+            answer.means.setdefault(run, {})[measure] = float(mean)
+        else:
+            phase, seconds = values
+            answer.phases[phase] = float(seconds)
+    return answer
+
+
+def _read_trec_eval(output: str, run: str) -> Answer:
+    fields = (line.split() for line in output.splitlines())
+    return Answer({run: {_TREC_EVAL_NAMES[name]: float(mean) for name, _, mean in fields}})

@@ -1,0 +1,451 @@
+"""What every measure of the catalogue must obey, whatever it measures.
+
+A measure is excused from a law by name in its class attribute ``exempt``; single variants are excused in ``EXCUSED``
+below, each with the reason. A law that a measure is excused from is shown to be broken, so that no excuse outlives its
+reason.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from itertools import chain
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gainful import Measure, evaluate, parse
+from gainful.measures.catalog import MEASURES
+
+LAWS = ("bounds", "perfect", "swap", "rename", "cutoff", "append")
+
+_GAINS = [
+    "",
+    "gain=exp2",
+    "gain=binary",
+    "gain=scaled",
+    "gain=0-1-10-100",
+    "gain=0-3-0-1",
+    "gain={0:0.5,1:1,2:4,3:4.5}",
+]
+_CHOSEN = ["", "rel=2", "level=1", "unjudged=condensed", "rel=2, unjudged=condensed"]
+_DISCOUNTS = [
+    "base=10",
+    "discount=jarvelin2002",
+    "discount=jarvelin2002, base=10",
+    "discount=jarvelin2000",
+    "discount=jarvelin2000, base=1.2",
+    "discount=jarvelin2000, base=10",
+    "discount=jarvelin2008, base=4",
+    "discount=rank",
+    "discount=none",
+]
+
+
+def _written(name: str, inside: str, at: str = "") -> str:
+    return f"{name}({inside}){at}" if inside else name + at
+
+
+def _gain_variants(name: str) -> list[str]:
+    insides = [*_GAINS, *_CHOSEN[1:], "gain=exp2, level=2", *(_DISCOUNTS if name in ("DCG", "nDCG") else [])]
+    plain = [_written(name, inside, at) for inside in insides for at in ("", "@1", "@4")]
+    averaged = [
+        _written(name, ", ".join(filter(None, [inside, "average=ranks"])), at)
+        for inside in insides
+        for at in ("@3", "@30")
+    ]
+    return plain + averaged
+
+
+def _binary_variants(name: str, *ats: str, extra: tuple[str, ...] = ()) -> list[str]:
+    return [_written(name, inside, at) for inside in [*_CHOSEN, *extra] for at in ats]
+
+
+CUTS = ("@1", "@3", "@30")
+VARIANTS: dict[str, list[str]] = {
+    **{name: _gain_variants(name) for name in ("CG", "DCG", "nCG", "nDCG")},
+    **{name: _binary_variants(name, *CUTS) for name in ("P", "R")},
+    "F": _binary_variants("F", *CUTS, extra=("beta=2", "beta=0.5")),
+    **{name: _binary_variants(name, "", *CUTS) for name in ("Success", "AP", "RR")},
+    **{name: _binary_variants(name, "") for name in ("Rprec", "SetP", "SetR")},
+    "SetF": _binary_variants("SetF", "", extra=("beta=2", "beta=0.5")),
+    "Judged": ["Judged", "Judged@1", "Judged@3", "Judged@30"],
+    "IPrec": _binary_variants("IPrec", "@0", "@0.1", "@0.5", "@1"),
+    "NumQ": ["NumQ"],
+    "NumRet": ["NumRet", "NumRet(unjudged=condensed)"],
+    "NumRel": ["NumRel", "NumRel(rel=2)", "NumRel(level=1)"],
+    "NumRelRet": ["NumRelRet", "NumRelRet(rel=2)", "NumRelRet(level=1)"],
+}
+ALL = [parse(text) for text in chain.from_iterable(VARIANTS.values())]
+
+
+def _boosts(measure: Measure) -> bool:
+    return getattr(measure, "discount", None) == "jarvelin2000" and getattr(measure, "base", 2) == 10
+
+
+#: Law -> which variants are excused, and why.
+_BOOSTS = (_boosts, "jarvelin2000 boosts ranks 2 to b - 1, so the ideal list is not the best one when b > 2")
+EXCUSED: dict[str, tuple[Callable[[Measure], bool], str]] = {"bounds": _BOOSTS, "perfect": _BOOSTS, "swap": _BOOSTS}
+
+
+@cache
+def bound_by(law: str, name: str) -> tuple[Measure, ...]:
+    """The variants of a measure that have to obey a law."""
+    if law in MEASURES[name].exempt:
+        return ()
+    excused = EXCUSED.get(law, (lambda _: False, ""))[0]
+    return tuple(measure for measure in map(parse, VARIANTS[name]) if not excused(measure))
+
+
+GOOD = [name for name, measure in MEASURES.items() if measure.better != "neither"]
+
+
+def those_bound_by(law: str, names: Iterable[str] = MEASURES) -> pytest.MarkDecorator:
+    """A test for every measure that has to obey a law."""
+    return pytest.mark.parametrize("name", [name for name in names if bound_by(law, name)])
+
+
+# --- Random judgments and lists -------------------------------------------------------------------------------------
+
+# Documents d0, d1, ... are judged with the grades of a list; x0, x1, ... are not judged.
+Query = tuple[dict[str, int], list[str]]
+
+
+@st.composite
+def queries(draw: st.DrawFn, *, max_judged: int = 8, retrieved: int = 0) -> Query:
+    """Judgments of one query, and a ranked list of some of its documents and unjudged ones, ``retrieved`` at least."""
+    grades = draw(st.lists(st.sampled_from([0, 1, 2, 3, -1]), min_size=max(1, retrieved), max_size=max_judged))
+    judged = {f"d{i}": grade for i, grade in enumerate(grades)}
+    pool = [*judged, *(f"x{i}" for i in range(draw(st.integers(0, 5))))]
+    ranking = draw(st.permutations(pool))
+    return judged, list(ranking[: draw(st.integers(retrieved, len(pool)))])
+
+
+def raw(measures: Sequence[Measure], judged: dict[str, int], ranking: list[str]) -> list[float]:
+    """The scores of one list, NaN where undefined. A judged document of grade 3 elsewhere keeps the scale at 3."""
+    result = evaluate({"q": judged, "other": {"d": 3}}, {"q": ranking, "other": ["d"]}, measures)
+    return [float(value) for value in result.raw[:, result.queries.index("q")]]
+
+
+class Scores:
+    """The raw scores of some measures for lists of the same query, each list scored once."""
+
+    def __init__(self, measures: Sequence[Measure], judged: dict[str, int]) -> None:
+        self._measures, self._judged = measures, judged
+        self._known: dict[tuple[str, ...], dict[Measure, float]] = {}
+
+    def of(self, measure: Measure, ranking: list[str]) -> float:
+        key = tuple(ranking)
+        if key not in self._known:
+            self._known[key] = dict(zip(self._measures, raw(self._measures, self._judged, ranking), strict=True))
+        return self._known[key][measure]
+
+
+def same(one: float, other: float) -> bool:
+    return one == other or (math.isnan(one) and math.isnan(other))
+
+
+def worth(measure: Measure, grade: int | None) -> float:
+    """What a document of a grade is worth to a measure: by its own definition of relevance and gain."""
+    rel, level, gain = (getattr(measure, name, None) for name in ("rel", "level", "gain"))
+    if grade is None or grade < 0 or (level is not None and grade != level) or (rel is not None and grade < rel):
+        return 0.0
+    if gain is None:
+        return 1.0 if rel is not None or level is not None or grade > 0 else 0.0
+    weights = {"0-1-10-100": [0, 1, 10, 100], "0-3-0-1": [0, 3, 0, 1], "{0:0.5,1:1,2:4,3:4.5}": [0.5, 1, 4, 4.5]}
+    if str(gain) in weights:
+        return float(weights[str(gain)][grade])
+    return {"linear": grade, "exp2": 2.0**grade - 1, "binary": float(grade > 0), "scaled": grade / 3}[str(gain)]
+
+
+def seen_documents(measure: Measure, judged: dict[str, int], ranking: list[str]) -> list[str]:
+    """The list as the measure sees it: without unjudged documents where it condenses."""
+    condensed = getattr(measure, "unjudged", None) == "condensed"
+    return [document for document in ranking if document in judged or not condensed]
+
+
+few = settings(derandomize=True, deadline=None, max_examples=20, database=None)
+
+
+def test_every_measure_has_variants() -> None:
+    assert set(VARIANTS) == set(MEASURES)
+    assert all(type(parse(text)) is MEASURES[name] for name, texts in VARIANTS.items() for text in texts)
+
+
+def test_measures_are_excused_only_from_laws_there_are() -> None:
+    for measure in MEASURES.values():
+        assert set(measure.exempt) <= set(LAWS)
+        assert all(measure.exempt.values())
+
+
+# --- The laws -------------------------------------------------------------------------------------------------------
+
+
+@those_bound_by("bounds")
+@few
+@given(query=queries())
+def test_bounds(name: str, query: Query) -> None:
+    """A score lies within the bounds that its measure declares."""
+    measures = bound_by("bounds", name)
+    for measure, score in zip(measures, raw(measures, *query), strict=True):
+        low, high = measure.bounds
+        assert math.isnan(score) or low <= score <= high + 1e-12, str(measure)
+
+
+def test_the_excuse_from_the_bounds() -> None:
+    assert parse("nDCG(discount=jarvelin2000, base=10)").score([1, 2]) > 1
+
+
+#: Measures whose best list scores 1, and which cut-offs prevent that when more is relevant than they show.
+REACHES_ONE = {"nCG", "nDCG", "Rprec", "Success", "SetP", "SetR", "SetF", "AP", "RR", "IPrec", "R"}
+
+
+@those_bound_by("perfect", GOOD)
+@few
+@given(query=queries(), other=st.randoms(use_true_random=False))
+def test_perfect(name: str, query: Query, other: random.Random) -> None:
+    """No list beats the one of all relevant documents, best first; it scores the upper bound where that is possible."""
+    measures = bound_by("perfect", name)
+    judged, ranking = query
+    shuffled = other.sample(list(judged), len(judged))
+    scores = Scores(measures, judged)
+    for measure in measures:
+        base = [document for document in judged if worth(measure, judged[document]) > 0]
+        if not base:
+            continue
+        best = sorted(base, key=lambda document: -worth(measure, judged[document]))
+        top = scores.of(measure, best)
+        for rival in (ranking, shuffled, [*best, "x0"]):
+            score = scores.of(measure, rival)
+            assert math.isnan(score) or score <= top + 1e-12, str(measure)
+        cut = measure.name in ("R", "AP") and measure.rank_cutoff is not None and measure.rank_cutoff < len(base)
+        if measure.name in REACHES_ONE and not cut:
+            assert top == pytest.approx(measure.bounds[1], abs=1e-12), str(measure)
+
+
+def test_the_excuse_from_perfection() -> None:
+    measure = parse("nDCG(discount=jarvelin2000, base=10)")
+    assert measure.score([1, 2]) > measure.score([2, 1])
+    assert parse("Judged").score([0, 0]) == parse("Judged").score([3, 3])
+
+
+@those_bound_by("swap", GOOD)
+@few
+@given(query=queries(retrieved=2), choice=st.randoms(use_true_random=False))
+def test_swap(name: str, query: Query, choice: random.Random) -> None:
+    """A better document changes places with a worse one above it: that never hurts."""
+    measures = bound_by("swap", name)
+    judged, ranking = query
+    above, below = sorted(choice.sample(range(len(ranking)), 2))
+    swapped = list(ranking)
+    swapped[above], swapped[below] = swapped[below], swapped[above]
+    befores, afters = raw(measures, judged, ranking), raw(measures, judged, swapped)
+    for measure, before, after in zip(measures, befores, afters, strict=True):
+        if "condensed" in str(measure) and not {ranking[above], ranking[below]} <= judged.keys():
+            continue  # in the list that it sees, one document would move alone
+        upper, lower = (worth(measure, judged.get(ranking[place])) for place in (above, below))
+        sign = -1 if measure.better == "lower" else 1
+        if math.isnan(before) or math.isnan(after):
+            assert math.isnan(before) and math.isnan(after), str(measure)
+        elif lower > upper:
+            assert sign * after >= sign * before - 1e-12, str(measure)
+        elif lower < upper:
+            assert sign * after <= sign * before + 1e-12, str(measure)
+        else:
+            assert after == pytest.approx(before, abs=1e-12), str(measure)
+
+
+@pytest.mark.parametrize(
+    ("measure", "before", "after"),
+    [
+        ("nDCG", [0, 2], [2, 0]),
+        ("nDCG", [1, 2], [2, 1]),
+        ("DCG", [1, 2], [2, 1]),
+        ("nCG@1", [1, 2], [2, 1]),
+        ("AP", [0, 1], [1, 0]),
+        ("RR", [0, 1], [1, 0]),
+        ("P@1", [0, 1], [1, 0]),
+        ("nDCG(level=1)", [3, 1], [1, 3]),
+        ("nDCG(gain=0-3-0-1)", [3, 1], [1, 3]),
+    ],
+)
+def test_a_swap_that_helps(measure: str, before: list[int], after: list[int]) -> None:
+    """The law above is not empty: these swaps raise the score."""
+    assert parse(measure).score(after, scale=3) > parse(measure).score(before, scale=3)
+
+
+def test_the_excuse_from_swapping() -> None:
+    measure = parse("DCG(discount=jarvelin2000, base=10)")
+    assert measure.score([0, 1]) > measure.score([1, 0])
+
+
+@st.composite
+def collections(draw: st.DrawFn) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
+    """Several queries with judgments and scored lists, with ties, unanswered queries and one that is not judged."""
+    qrels, run = {}, {}
+    for i in range(draw(st.integers(1, 4))):
+        judged, ranking = draw(queries(max_judged=5))
+        qrels[f"q{i}"] = judged
+        if i == 0 or draw(st.booleans()):
+            run[f"q{i}"] = {document: float(draw(st.integers(0, 3))) for document in ranking}
+    run["unjudged"] = {"d0": 1.0}
+    return qrels, run
+
+
+@those_bound_by("rename")
+@few
+@given(collection=collections(), order=st.randoms(use_true_random=False))
+def test_rename(
+    name: str,
+    collection: tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]],
+    order: random.Random,
+) -> None:
+    """New names that sort like the old ones, and another order of the input, change nothing."""
+    measures = bound_by("rename", name)
+    qrels, run = collection
+
+    def renamed(lists: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+        """The same with longer names, shuffled; a common beginning keeps the order of ids."""
+        return {
+            f"topic-{query}": {f"doc/{name}": documents[name] for name in order.sample(list(documents), len(documents))}
+            for query, documents in order.sample(list(lists.items()), len(lists))
+        }
+
+    before, after = evaluate(qrels, run, measures), evaluate(renamed(qrels), renamed(run), measures)
+    for measure in measures:
+        old = [(f"topic-{score.query}", score.value, score.status) for score in before.scores(measure)]
+        assert [(score.query, score.value, score.status) for score in after.scores(measure)] == old, str(measure)
+        assert same(before.aggregate(measure), after.aggregate(measure)), str(measure)
+
+
+@those_bound_by("rename")
+@few
+@given(query=queries(), order=st.randoms(use_true_random=False))
+def test_rename_at_will_without_ties(name: str, query: Query, order: random.Random) -> None:
+    """Where no scores tie, names do not matter at all."""
+    measures = bound_by("rename", name)
+    judged, ranking = query
+    old = sorted({*judged, *ranking})
+    new = dict(zip(old, order.sample([f"n{i}" for i in range(len(old))], len(old)), strict=True))
+    again = raw(measures, {new[name]: grade for name, grade in judged.items()}, [new[name] for name in ranking])
+    for measure, before, after in zip(measures, raw(measures, judged, ranking), again, strict=True):
+        assert same(before, after), str(measure)
+
+
+@those_bound_by("cutoff", [name for name, measure in MEASURES.items() if measure.at == "cutoff"])
+@few
+@given(query=queries(), other=st.randoms(use_true_random=False))
+def test_cutoff(name: str, query: Query, other: random.Random) -> None:
+    """@k sees only the first k documents: whatever stands below can be removed, mixed or replaced."""
+    measures = [measure for measure in bound_by("cutoff", name) if measure.rank_cutoff is not None]
+    judged, ranking = query
+    scores = Scores(measures, judged)
+    tails: dict[int, list[str]] = {}
+    for measure in measures:
+        seen = seen_documents(measure, judged, ranking)
+        if len(seen) < (measure.rank_cutoff or 0):
+            continue
+        # The last document that counts, and with it the part of the list that has to stay.
+        kept = ranking[: ranking.index(seen[(measure.rank_cutoff or 1) - 1]) + 1]
+        rest = [document for document in [*judged, "y0", "y1"] if document not in kept]
+        mixed = tails.setdefault(len(kept), other.sample(rest, len(rest)))
+        for tail in ([], mixed, ["y0", "y1"]):
+            changed = scores.of(measure, [*kept, *tail])
+            assert same(scores.of(measure, ranking), changed), str(measure)
+
+
+@pytest.mark.parametrize("measure", ["CG", "DCG", "nCG", "nDCG", "P", "R", "F", "Success", "AP", "RR"])
+def test_a_document_above_the_cutoff_counts(measure: str) -> None:
+    """The law above is not empty: at rank k a relevant document counts, at rank k + 1 it does not."""
+    assert parse(f"{measure}@3").score([0, 0, 1]) > 0
+    assert parse(f"{measure}@2").score([0, 0, 1]) == 0
+
+
+#: Measures of how much was retrieved: what unjudged documents at the end make of n documents, of which j are judged.
+COUNTS_THE_LIST = {"SetP", "SetF", "NumRet", "Judged"}
+
+
+@those_bound_by("append")
+@few
+@given(query=queries(), more=st.integers(1, 40))
+def test_append(name: str, query: Query, more: int) -> None:
+    """Unjudged documents at the end change nothing, unless a measure counts what was retrieved."""
+    measures = bound_by("append", name)
+    judged, ranking = query
+    longer = [*ranking, *(f"y{i}" for i in range(more))]
+    befores, afters = raw(measures, judged, ranking), raw(measures, judged, longer)
+    for measure, before, after in zip(measures, befores, afters, strict=True):
+        if measure.name not in COUNTS_THE_LIST or "condensed" in str(measure):
+            assert same(before, after), str(measure)
+        elif measure.name == "NumRet":
+            assert after == before + more
+        elif measure.name == "Judged":
+            known, k = sum(document in judged for document in ranking), measure.rank_cutoff or len(longer)
+            shown = longer[:k]
+            assert after == sum(document in judged for document in shown) / len(shown)
+            assert known or after == 0
+        elif not math.isnan(before):
+            assert after < before or before == 0, str(measure)
+
+
+# --- Undefined exactly where the documentation says so --------------------------------------------------------------
+
+EMPTY_BASE = {"nCG", "nDCG", "R", "F", "Rprec", "SetR", "SetF", "AP", "IPrec"}
+EMPTY_LIST = {"SetP", "Judged"}
+
+
+@pytest.mark.parametrize("name", MEASURES)
+@few
+@given(query=queries(max_judged=3))
+def test_undefined(name: str, query: Query) -> None:
+    judged, ranking = query
+    measures = bound_by("undefined", name)
+    for measure, score in zip(measures, raw(measures, judged, ranking), strict=True):
+        base = [document for document in judged if worth(measure, judged[document]) > 0]
+        no_base = name in EMPTY_BASE and not base
+        no_list = name in EMPTY_LIST and not seen_documents(measure, judged, ranking)
+        assert math.isnan(score) == (no_base or no_list), str(measure)
+
+
+@pytest.mark.parametrize("name", sorted(set(MEASURES) - EMPTY_BASE - EMPTY_LIST))
+def test_never_undefined(name: str) -> None:
+    measures = bound_by("undefined", name)
+    for score in raw(measures, {"d0": 0}, []):
+        assert not math.isnan(score)
+
+
+@pytest.mark.parametrize("name", sorted(EMPTY_BASE | EMPTY_LIST))
+def test_undefined_without_anything(name: str) -> None:
+    """Nothing relevant and nothing retrieved: NaN, and not a word of complaint."""
+    for measure, score in zip(
+        bound_by("undefined", name), raw(bound_by("undefined", name), {"d0": -1}, []), strict=True
+    ):
+        assert math.isnan(score), str(measure)
+
+
+@pytest.mark.parametrize("name", sorted(EMPTY_BASE | EMPTY_LIST))
+def test_help_says_when_it_is_undefined(name: str) -> None:
+    assert ("nothing retrieved: undefined" if name in EMPTY_LIST else "undefined") in MEASURES[name].help_text()
+
+
+# --- Texts ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("measure", ALL, ids=str)
+def test_text_round_trip(measure: Measure) -> None:
+    for text in (str(measure), repr(measure), measure.full_text()):
+        again = parse(text)
+        assert again == measure
+        assert hash(again) == hash(measure)
+        assert str(again) == str(measure)
+        assert again.full_text() == measure.full_text()
+
+
+def test_variants_are_all_different() -> None:
+    assert len(set(ALL)) == len(ALL)
+    assert len({str(measure) for measure in ALL}) == len(ALL)
+    assert len({measure.full_text() for measure in ALL}) == len(ALL)

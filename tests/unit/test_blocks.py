@@ -1,0 +1,102 @@
+"""Queries are computed in blocks that fit the cache. How they are cut into blocks must not change a digit."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from gainful import Measure, Policy, parse
+from gainful.data.graded import GradedRun, join
+from gainful.data.judged import Judged
+from gainful.data.qrels import Qrels
+from gainful.measures.block import CELLS, blocks
+from gainful.measures.catalog import MEASURES
+
+TEXTS = [
+    *(f"{name}{at}" for name in ("CG", "DCG", "nCG", "nDCG") for at in ("", "@1", "@5", "@100")),
+    *(f"{name}(average=ranks)@{k}" for name in ("CG", "DCG", "nCG", "nDCG") for k in (1, 5, 20, 100)),
+    "nDCG(gain=exp2, discount=jarvelin2002)@10",
+    "nDCG(gain=0-5-1-3, discount=jarvelin2008, base=3)",
+    "DCG(gain=scaled, base=e, rel=2, average=ranks)@50",
+    *("P@1", "P@10", "R@3", "F@5", "Rprec", "Success@2", "Success", "SetP", "SetR", "SetF(beta=2)", "Judged@10"),
+    *("Judged", "AP", "AP(rel=2)@5", "RR", "RR(level=1)@3", "IPrec@0", "IPrec@0.5", "IPrec@1"),
+    *("NumQ", "NumRet", "NumRel", "NumRelRet"),
+]
+ALL = [parse(text) for text in TEXTS]
+
+
+def graded_run(queries: int = 40) -> GradedRun:
+    """Lists from no documents to forty, recall bases from none to twelve."""
+    rng = random.Random(2002)
+    qrels, run = {}, {}
+    for i in range(queries):
+        judged = rng.sample(range(60), rng.randint(1, 12))
+        qrels[f"q{i}"] = {f"d{d}": rng.choice([0, 0, 1, 2, 3]) for d in judged}
+        if i % 7:
+            run[f"q{i}"] = {f"d{d}": rng.random() for d in rng.sample(range(60), i)}
+    policy = Policy()
+    return join(Judged(Qrels.from_dict(qrels), policy), run, policy)
+
+
+@pytest.fixture(scope="module")
+def graded() -> GradedRun:
+    return graded_run()
+
+
+def scores(graded: GradedRun, measure: Measure, cells: int) -> list[float]:
+    values = np.full(len(graded.query_ids), -1.0)
+    for block in blocks(graded, cells):
+        values[block.queries] = measure.compute(block)
+    return [float(value) for value in values]
+
+
+def test_all_measures_are_looked_at() -> None:
+    assert {measure.name for measure in ALL} == set(MEASURES)
+
+
+@pytest.mark.parametrize("measure", ALL, ids=str)
+def test_block_sizes_change_nothing(graded: GradedRun, measure: Measure) -> None:
+    for view in (graded, graded.condensed()):
+        whole = scores(view, measure, CELLS)
+        for cells in (1, 2, 13, 50, 200):
+            np.testing.assert_array_equal(scores(view, measure, cells), whole)
+
+
+@pytest.mark.parametrize("cells", [1, 2, 13, 50, 200, 10**6])
+def test_every_query_is_in_one_block(graded: GradedRun, cells: int) -> None:
+    found = [int(query) for block in blocks(graded, cells) for query in block.queries]
+    assert sorted(found) == list(range(len(graded.query_ids)))
+
+
+@pytest.mark.parametrize("cells", [13, 50, 200])
+def test_blocks_fit(graded: GradedRun, cells: int) -> None:
+    """As many queries as fit, but at least one."""
+    cut = list(blocks(graded, cells))
+    assert all(block.size == 1 or block.size * block.width <= cells for block in cut)
+    assert len(list(blocks(graded, 10**6))) == 1
+    assert len(list(blocks(graded, 1))) == len(graded.query_ids)
+
+
+def test_arrays_of_a_block() -> None:
+    """What a measure sees of two queries, by hand."""
+    policy = Policy()
+    judged = Judged(Qrels.from_dict({"q1": {"a": 1, "b": 3, "c": -1}, "q2": {"a": 2}}), policy)
+    run = {"q1": {"c": 9.0, "x": 8.0, "a": 7.0}, "q2": {"y": 1.0, "a": 0.5}}
+    [block] = blocks(join(judged, run, policy, want_scores=True))
+    nan = np.nan
+    assert (block.size, block.width, block.scale) == (2, 3, 3)
+    assert block.retrieved.tolist() == [3, 2]
+    assert np.array_equal(block.grades(), [[-1, nan, 1], [nan, 2, nan]], equal_nan=True)
+    assert block.gains().tolist() == [[0, 0, 1], [0, 2, 0]]
+    assert block.gains("exp2", depth=4).tolist() == [[0, 0, 1, 0], [0, 3, 0, 0]]
+    assert block.ideal().tolist() == [[3, 1, 0], [2, 0, 0]]
+    assert block.ideal(depth=1).tolist() == [[3], [2]]
+    assert np.array_equal(block.scores(), [[9, 8, 7], [1, 0.5, nan]], equal_nan=True)
+    assert block.recall_base().tolist() == [2, 1]
+    assert block.recall_base(rel=2).tolist() == [1, 1]
+    assert block.recall_base(level=1).tolist() == [1, 0]
+    assert block.relevant().rank.tolist() == [3, 2]
+    assert block.judged.grade.tolist() == [3, 1, -1, 2]
+    assert block.judged.rank.tolist() == [1, 2, 3, 1]

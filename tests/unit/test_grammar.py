@@ -1,0 +1,235 @@
+"""Texts of measures: what is read, what is written, and what is said about mistakes."""
+
+from __future__ import annotations
+
+import pytest
+
+from gainful import Measure, UsageError, parse
+from gainful.measures.catalog import DEFAULT_MEASURES, MEASURES
+from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG
+from gainful.measures.grammar import parse_all
+from gainful.measures.precision import P, Rprec
+
+
+def said(text: str) -> str:
+    """The whole message, with its hint, of the error that a text causes."""
+    with pytest.raises(UsageError) as caught:
+        parse(text)
+    return str(caught.value)
+
+
+class TestReading:
+    @pytest.mark.parametrize(
+        ("text", "measure"),
+        [
+            ("nDCG", NDCG()),
+            ("nDCG()", NDCG()),
+            ("nDCG@10", NDCG(cutoff=10)),
+            ("nDCG(cutoff=10)", NDCG(cutoff=10)),
+            ("nDCG(gain=exp2)@10", NDCG(gain="exp2", cutoff=10)),
+            ("nDCG(gain = exp2 , base = 10) @ 10", NDCG(gain="exp2", base=10, cutoff=10)),
+            ("  nDCG@10\n", NDCG(cutoff=10)),
+            ("nDCG(\n  gain=exp2,\n  base=e\n)@10", NDCG(gain="exp2", base="e", cutoff=10)),
+            ("nDCG(gain='exp2', discount=\"rank\")", NDCG(gain="exp2", discount="rank")),
+            ("nDCG(gain=0-1-10-100)", NDCG(gain="0-1-10-100")),
+            ("nDCG(gain={0:0,0.3:1,1:10}, rel=0.3)@5", NDCG(gain={0: 0, 0.3: 1, 1: 10}, rel=0.3, cutoff=5)),
+            ("nDCG(gain={ 1 : 10 , 0 : 0 })", NDCG(gain={0: 0, 1: 10})),
+            ("CG(level=2)@3", CG(level=2, cutoff=3)),
+            ("DCG(discount=jarvelin2002, base=2.5)", DCG(discount="jarvelin2002", base=2.5)),
+            ("nCG(average=ranks)@200", NCG(average="ranks", cutoff=200)),
+            ("P@5", P(cutoff=5)),
+            ("P@5.0", P(cutoff=5)),
+            ("P(rel=+2.)@5", P(rel=2, cutoff=5)),
+            ("Rprec(unjudged=condensed)", Rprec(unjudged="condensed")),
+        ],
+    )
+    def test_texts(self, text: str, measure: Measure) -> None:
+        assert parse(text) == measure
+
+    def test_a_measure_is_returned_as_it_is(self) -> None:
+        measure = NDCG(cutoff=10)
+        assert parse(measure) is measure
+
+    def test_at(self) -> None:
+        assert NDCG() @ 10 == parse("nDCG@10")
+        assert parse("nDCG(gain=exp2)@5") @ 10 == parse("nDCG(gain=exp2)@10")
+        assert str(parse("IPrec@0.5") @ 0.25) == "IPrec@0.25"
+
+    def test_names_are_case_sensitive(self) -> None:
+        assert "unknown measure 'ndcg'" in said("ndcg")
+
+    @pytest.mark.parametrize("name", DEFAULT_MEASURES)
+    def test_defaults_are_canonical(self, name: str) -> None:
+        assert str(parse(name)) == name
+
+
+class TestWriting:
+    @pytest.mark.parametrize(
+        ("text", "canonical"),
+        [
+            ("nDCG(base=2, gain=linear, discount=burges2005)", "nDCG"),
+            ("nDCG(base=2.0, gain='exp2')@10", "nDCG(gain=exp2)@10"),
+            ("nDCG(rel=2.0, base=10, gain=exp2)@1e1", "nDCG(gain=exp2, base=10, rel=2)@10"),
+            ("nDCG(discount=none)", "nDCG(discount=none)"),
+            ("nDCG(gain={1:10, 0.30:1, 0:0})", "nDCG(gain={0:0,0.3:1,1:10})"),
+            ("nDCG(gain=0-1.50-010)", "nDCG(gain=0-1.5-10)"),
+            ("CG(cutoff=7)", "CG@7"),
+            ("F(beta=1.0)@5", "F@5"),
+            ("F(beta=0.5, rel=1)@5", "F(rel=1, beta=0.5)@5"),
+            ("IPrec@.10", "IPrec@0.1"),
+            ("IPrec(recall=0)", "IPrec@0"),
+            ("P(unjudged=zero)@5", "P(unjudged=zero)@5"),
+        ],
+    )
+    def test_canonical_text(self, text: str, canonical: str) -> None:
+        assert str(parse(text)) == canonical
+        assert repr(parse(text)) == canonical
+        assert str(parse(canonical)) == canonical
+
+    @pytest.mark.parametrize(
+        ("text", "full"),
+        [
+            ("nDCG@10", "nDCG(gain=linear, discount=burges2005, base=2)@10"),
+            ("nDCG(discount=rank)", "nDCG(gain=linear, discount=rank)"),
+            ("AnDCG(base=e)@5", "nDCG(gain=linear, discount=burges2005, base=e, average=ranks)@5"),
+            ("CG", "CG(gain=linear)"),
+            ("F@5", "F(beta=1)@5"),
+            ("P(rel=2)@5", "P(rel=2)@5"),
+            ("NumQ", "NumQ"),
+        ],
+    )
+    def test_full_text(self, text: str, full: str) -> None:
+        assert parse(text).full_text() == full
+        assert parse(full) == parse(text)
+
+    def test_equal_measures_are_one_key(self) -> None:
+        assert len({parse("nDCG@10"), parse("nDCG(base=2)@10"), NDCG(cutoff=10), parse("NDCG@10")}) == 1
+
+    def test_measures_differ_by_every_parameter(self) -> None:
+        texts = ["nDCG", "nDCG@1", "nDCG(gain=exp2)", "nDCG(base=3)", "nDCG(rel=1)", "nDCG(level=1)", "DCG", "nCG"]
+        assert len({parse(text) for text in texts}) == len(texts)
+
+
+class TestShortNames:
+    @pytest.mark.parametrize(
+        ("short", "long"),
+        [
+            ("AnCG@50", "nCG(average=ranks)@50"),
+            ("AnDCG@50", "nDCG(average=ranks)@50"),
+            ("AnDCG(gain=0-1-10-100)@50", "nDCG(gain=0-1-10-100, average=ranks)@50"),
+            ("MAP", "AP"),
+            ("MAP(rel=2)@10", "AP(rel=2)@10"),
+            ("MRR@10", "RR@10"),
+            ("NDCG@10", "nDCG@10"),
+            ("Precision@5", "P@5"),
+            ("Recall@5", "R@5"),
+        ],
+    )
+    def test_they_stand_for_long_ones(self, short: str, long: str) -> None:
+        assert parse(short) == parse(long)
+        assert str(parse(short)) == long
+
+
+class TestSeveral:
+    def test_repetitions_are_dropped_and_the_order_kept(self) -> None:
+        assert [str(m) for m in parse_all(["P@5", "AP", "MAP", NDCG(), "nDCG(base=2)", "P@5"])] == ["P@5", "AP", "nDCG"]
+
+    @pytest.mark.parametrize("one", ["AP", parse("AP")])
+    def test_one_needs_no_list(self, one: str | Measure) -> None:
+        assert parse_all(one) == [parse("AP")]
+
+    def test_none_is_an_error(self) -> None:
+        with pytest.raises(UsageError, match=r"\Ameasures: expected at least one, found none\Z"):
+            parse_all([])
+
+
+class TestMistakes:
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            ("nDGC", "unknown measure 'nDGC'\nhint: did you mean nDCG or AnDCG or nCG?"),
+            ("ndcg", "unknown measure 'ndcg'\nhint: did you mean nDCG or AnDCG or nCG?"),
+            ("Rpec", "unknown measure 'Rpec'\nhint: did you mean Rprec or IPrec or Recall?"),
+            ("qqqqq", "unknown measure 'qqqqq'\nhint: `gainful measures` lists them"),
+            (
+                "nDCG(gian=exp2)",
+                "nDCG: unknown parameter 'gian'\nhint: did you mean gain? "
+                "nDCG takes gain, discount, base, average, rel, level, unjudged, cutoff",
+            ),
+            (
+                "CG(zzz=1)",
+                "CG: unknown parameter 'zzz'\nhint: CG takes gain, average, rel, level, unjudged, cutoff",
+            ),
+            ("NumQ(rel=1)", "NumQ: unknown parameter 'rel'\nhint: NumQ takes no parameters"),
+            (
+                "nDCG(discount=jarvelin2020)",
+                "nDCG: discount: expected burges2005 | jarvelin2002 | jarvelin2000 | jarvelin2008 | rank | none, "
+                "found 'jarvelin2020'\nhint: did you mean jarvelin2008 or jarvelin2002 or jarvelin2000?",
+            ),
+            (
+                "nDCG(gain=exp)",
+                "nDCG: gain: expected linear | exp2 | binary | scaled, weights by level like 0-1-10-100, or a map like "
+                "{0:0,0.3:1,1:10}, found exp\nhint: did you mean exp2?",
+            ),
+            ("nDCG(average=rank)@5", "nDCG: average: expected ranks, found 'rank'\nhint: did you mean ranks?"),
+            (
+                "P(unjudged=condense)@5",
+                "P: unjudged: expected zero | condensed, found 'condense'\nhint: did you mean condensed?",
+            ),
+            (
+                "nDCG(average=ranks)",
+                "nDCG: average=ranks needs a cutoff, found none\nhint: write nDCG(average=ranks)@10",
+            ),
+            ("nDCG(base=1)", "nDCG: base: expected a number above 1 or e, found 1"),
+            ("nDCG(base=two)", "nDCG: base: expected a number, found 'two'"),
+            ("nDCG(discount=none, base=3)", "nDCG: discount=none has no base, found base=3"),
+            ("nDCG(rel=1, level=2)", "nDCG: expected rel or level, found both"),
+            ("P(rel=1, level=2)@5", "P: expected rel or level, found both"),
+            ("P", "P: expected a cutoff, found none\nhint: write P@10, or SetP for the whole list"),
+            ("IPrec", "IPrec: expected a recall, found none\nhint: write IPrec@0.5"),
+            ("P@0", "P: cutoff: expected a whole number of at least 1, found 0"),
+            ("P@-3", "P: cutoff: expected a whole number of at least 1, found -3"),
+            ("P@2.5", "P: cutoff: expected a whole number of at least 1, found 2.5"),
+            ("P@ten", "P: cutoff: expected a number, found 'ten'"),
+            ("P@1e999", "P: cutoff: expected a finite number, found '1e999'"),
+            ("P@nan", "P: cutoff: expected a number, found 'nan'"),
+            ("P(rel=1_0)@5", "P: rel: expected a number, found '1_0'"),
+            ("P(rel=-1)@5", "P: rel: expected a number of at least 0, found -1"),
+            ("IPrec@1.5", "IPrec: recall: expected a number from 0 to 1, found 1.5"),
+            ("Rprec@5", "Rprec: takes no @, found @5"),
+            ("NumQ@1", "NumQ: takes no @, found @1"),
+            ("P(cutoff=5)@5", "P: expected cutoff once, found it in the parentheses and after @"),
+            ("P(rel=1, rel=2)@5", "P: expected every parameter once, found rel again"),
+            ("P(rel)@5", "P: expected parameter=value, found 'rel'"),
+            ("P(rel=)@5", "P: expected parameter=value, found 'rel='"),
+            ("P(rel=1)(rel=2)@5", "P: rel: expected a number, found '1)(rel=2'"),
+            ("P(rel=1,,level=2)@5", "P: expected parameter=value, found ',level=2'"),
+        ],
+    )
+    def test_messages(self, text: str, message: str) -> None:
+        assert said(text) == message
+
+    @pytest.mark.parametrize("text", ["", " ", "P @ 5 @ 6", "P(rel=1", "P)@5", "@5", "P@", "P@5)", "nDCG 10", "P@(5)"])
+    def test_what_is_no_measure_at_all(self, text: str) -> None:
+        assert said(text) == (
+            f"measure: expected Name, Name@k or Name(parameter=value, ...)@k, found '{text}'\n"
+            "hint: for example nDCG@10 or nDCG(gain=0-1-10-100, discount=jarvelin2002)@100"
+        )
+
+    def test_at_on_a_measure_without_one(self) -> None:
+        with pytest.raises(UsageError, match=r"\ARprec: takes no @, found @5\Z"):
+            Rprec() @ 5
+
+    @pytest.mark.parametrize("name", MEASURES)
+    def test_every_name_is_found(self, name: str) -> None:
+        measure = MEASURES[name]
+        at = {"cutoff": "@5", "recall": "@0.5", None: ""}[measure.at]
+        assert type(parse(name + at)) is measure
+
+    def test_parameters_are_checked_in_python_too(self) -> None:
+        with pytest.raises(UsageError, match=r"\AP: cutoff: expected a whole number of at least 1, found 0\Z"):
+            P(cutoff=0)
+        with pytest.raises(UsageError, match=r"\AP: cutoff: expected a number, found True\Z"):
+            P(cutoff=True)
+        with pytest.raises(UsageError, match=r"\AP: cutoff: expected a number, found \[\]\Z"):
+            P(cutoff=[])  # type: ignore[arg-type]

@@ -1,0 +1,537 @@
+"""Every convention: its values, its default, what it does to a tiny example, and what is said about mistakes."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import pytest
+
+from gainful import InputError, Policy, Qrels, UsageError, evaluate
+from gainful.policy import CHOICES, DIALECTS
+
+VALUES = {
+    "order": ("score", "rank", "input"),
+    "ties": ("docid-desc", "docid-asc", "rank", "input"),
+    "scores": ("float64", "float32"),
+    "duplicates": ("error", "first"),
+    "depth": ("all",),
+    "unjudged": ("zero", "condensed"),
+    "negative": ("judged", "unjudged"),
+    "grade-zero": ("0",),
+    "judges": ("error", "mean", "median", "max", "min"),
+    "subtopics": ("no", "yes"),
+    "missing": ("zero", "skip", "error"),
+    "undefined": ("zero", "skip", "error"),
+    "extra": ("ignore", "error"),
+    "recall-cut": ("round", "ceil0.9"),
+}
+
+
+def value(measure: str, qrels: Any, run: Any, **choices: Any) -> float:
+    return evaluate(qrels, run, measure, policy=Policy(**choices)).mean(measure)
+
+
+def complaint(*arguments: Any, measure: str = "AP", **choices: Any) -> str:
+    """The whole message, with its hint, of the error that an evaluation ends in."""
+    with pytest.raises(InputError) as caught:
+        evaluate(*arguments, measure, policy=Policy(**choices))
+    return str(caught.value)
+
+
+class TestChoices:
+    def test_names_and_values(self) -> None:
+        assert {choice.name: choice.values for choice in CHOICES} == VALUES
+
+    @pytest.mark.parametrize("choice", CHOICES, ids=lambda choice: choice.name)
+    def test_the_first_value_is_the_default(self, choice: Any) -> None:
+        assert Policy().texts()[choice.name] == choice.default == VALUES[choice.name][0]
+        assert choice.about
+
+    @pytest.mark.parametrize("name", VALUES)
+    def test_every_value_is_taken_and_written(self, name: str) -> None:
+        field = name.replace("-", "_")
+        for text in VALUES[name]:
+            policy = Policy(**{field: text})
+            assert policy.texts()[name] == text
+            assert policy.differences() == ({} if text == VALUES[name][0] else {name: text})
+            assert Policy.from_texts({name: text}) == policy
+            assert Policy().replace(**{field: text}) == policy
+
+    def test_numbers(self) -> None:
+        assert Policy(depth=100).texts()["depth"] == "100"
+        assert Policy(depth="1e2") == Policy(depth=100.0) == Policy(depth=100)
+        assert Policy(depth="all") == Policy(depth=None) == Policy()
+        assert Policy(grade_zero="2.50").texts()["grade-zero"] == "2.5"
+        assert Policy(grade_zero=1).grade_zero == 1.0
+
+    def test_subtopics_is_true_or_a_word(self) -> None:
+        assert Policy(subtopics=True) == Policy(subtopics="yes")
+        assert Policy(subtopics=False) == Policy()
+
+    def test_all_texts_read_back(self) -> None:
+        policy = Policy(order="input", ties="rank", depth=7, grade_zero=0.5, subtopics=True, recall_cut="ceil0.9")
+        assert Policy.from_texts(policy.texts()) == policy
+        assert str(policy) == "|".join(f"{name}:{text}" for name, text in policy.texts().items())
+        assert list(policy.texts()) == list(VALUES)
+
+    def test_policies_are_values(self) -> None:
+        assert hash(Policy(depth=3)) == hash(Policy(depth=3.0))
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            Policy().depth = 3  # type: ignore[misc]
+
+    @pytest.mark.parametrize(
+        ("choices", "message"),
+        [
+            ({"order": "scores"}, "order: expected score | rank | input, found 'scores'\nhint: did you mean score?"),
+            (
+                {"ties": "docid"},
+                "ties: expected docid-desc | docid-asc | rank | input, found 'docid'\n"
+                "hint: did you mean docid-asc or docid-desc?",
+            ),
+            ({"scores": 32}, "scores: expected float64 | float32, found 32"),
+            ({"duplicates": "last"}, "duplicates: expected error | first, found 'last'"),
+            ({"missing": "skipp"}, "missing: expected zero | skip | error, found 'skipp'\nhint: did you mean skip?"),
+            ({"recall_cut": "ceil"}, "recall-cut: expected round | ceil0.9, found 'ceil'\nhint: did you mean ceil0.9?"),
+            ({"depth": 0}, "depth: expected 'all' or a whole number of at least 1, found 0"),
+            ({"depth": "2.5"}, "depth: expected 'all' or a whole number of at least 1, found '2.5'"),
+            ({"depth": "deep"}, "depth: expected a number, found 'deep'"),
+            ({"grade_zero": -1}, "grade-zero: expected a number of at least 0, found -1"),
+            ({"grade_zero": "x"}, "grade-zero: expected a number, found 'x'"),
+            ({"subtopics": "both"}, "subtopics: expected no | yes, found 'both'"),
+            ({"subtopics": 1}, "subtopics: expected no | yes, found 1"),
+        ],
+    )
+    def test_mistakes(self, choices: dict[str, Any], message: str) -> None:
+        with pytest.raises(UsageError) as caught:
+            Policy(**choices)
+        assert str(caught.value) == message
+
+    def test_unknown_choice(self) -> None:
+        with pytest.raises(UsageError) as caught:
+            Policy.from_texts({"unjudge": "zero"})
+        assert (
+            str(caught.value) == "policy: unknown choice 'unjudge'\nhint: did you mean unjudged or judges or undefined?"
+        )
+
+
+class TestDialects:
+    def test_trec_eval_9(self) -> None:
+        assert Policy.like("trec_eval-9").differences() == {
+            "scores": "float32",
+            "negative": "unjudged",
+            "missing": "skip",
+            "recall-cut": "ceil0.9",
+        }
+
+    def test_trec_eval_10(self) -> None:
+        policy = Policy.like("trec_eval-10")
+        assert policy.differences() == {"negative": "unjudged", "missing": "error"}
+        assert (policy.scores, policy.recall_cut) == ("float64", "round")
+
+    @pytest.mark.parametrize("dialect", DIALECTS)
+    def test_what_is_explicit_wins(self, dialect: str) -> None:
+        policy = Policy.like(dialect, missing="zero", negative="judged", depth=5)
+        assert (policy.missing, policy.negative, policy.depth) == ("zero", "judged", 5)
+        assert policy.scores == Policy.like(dialect).scores
+
+    def test_by_name_in_evaluate(self) -> None:
+        qrels, run = {"q1": {"a": 1}, "q2": {"a": 1}}, {"q1": {"a": 1.0}}
+        assert evaluate(qrels, run, "AP").mean("AP") == 0.5
+        assert evaluate(qrels, run, "AP", policy="trec_eval-9").mean("AP") == 1.0
+        with pytest.raises(InputError, match="missing=error"):
+            evaluate(qrels, run, "AP", policy="trec_eval-10")
+
+    def test_unknown(self) -> None:
+        with pytest.raises(UsageError) as caught:
+            Policy.like("trec_eval")
+        assert caught.value.message == "like: expected trec_eval-9 | trec_eval-10, found 'trec_eval'"
+
+
+class TestOrder:
+    QRELS = {"q": {"a": 1}}
+    # By score a comes last, by rank first, in the input second.
+    TEXT = b"q Q0 b 3 9 t\nq Q0 a 1 2 t\nq Q0 c 2 5 t\n"
+
+    @pytest.mark.parametrize(("order", "rank"), [("score", 3), ("rank", 1), ("input", 2)])
+    def test_values(self, order: str, rank: int) -> None:
+        assert value("RR", self.QRELS, self.TEXT, order=order) == 1 / rank
+
+    def test_score_is_the_default(self) -> None:
+        assert value("RR", self.QRELS, self.TEXT) == 1 / 3
+
+    def test_lists_without_scores_are_in_their_own_order(self) -> None:
+        result = evaluate(self.QRELS, {"q": ["b", "a", "c"]}, "RR")
+        assert result.mean("RR") == 1 / 2
+        assert result.policy.order == "input"
+
+    def test_rank_without_a_rank_column(self) -> None:
+        message = complaint(self.QRELS, {"q": {"a": 1.0}}, order="rank")
+        assert message == "<dict>: order=rank needs a rank column, found none"
+
+    def test_a_rank_that_is_none(self) -> None:
+        message = complaint(self.QRELS, b"q Q0 a first 1 t\n", order="rank")
+        assert message == (
+            "<bytes>:1: expected a number as rank, found 'first'\n    q Q0 a first 1 t\n"
+            "hint: order=rank and ties=rank need the rank column"
+        )
+
+
+class TestTies:
+    QRELS = {"q": {"b": 1}}
+    TEXT = b"q Q0 a 2 1 t\nq Q0 c 4 1 t\nq Q0 b 1 1 t\nq Q0 d 3 1 t\n"
+
+    @pytest.mark.parametrize(("ties", "rank"), [("docid-desc", 3), ("docid-asc", 2), ("rank", 1), ("input", 3)])
+    def test_values(self, ties: str, rank: int) -> None:
+        assert value("RR", self.QRELS, self.TEXT, ties=ties) == 1 / rank
+
+    def test_only_equal_scores_are_ties(self) -> None:
+        assert value("RR", self.QRELS, {"q": {"z": 1.0, "b": 1.5}}) == 1
+
+    def test_ids_compare_as_bytes(self) -> None:
+        """é is two bytes above z; by letters it would stand before f."""
+        qrels = {"q": {"é": 1}}
+        run = {"q": {"z": 1.0, "é": 1.0, "a": 1.0}}
+        assert value("RR", qrels, run, ties="docid-desc") == 1
+        assert value("RR", qrels, run, ties="docid-asc") == 1 / 3
+
+    def test_a_prefix_comes_before_the_longer_id(self) -> None:
+        assert value("RR", {"q": {"d1": 1}}, {"q": {"d1": 1.0, "d10": 1.0}}, ties="docid-asc") == 1
+        assert value("RR", {"q": {"d1": 1}}, {"q": {"d1": 1.0, "d10": 1.0}}) == 1 / 2
+
+    def test_numbers_compare_as_text(self) -> None:
+        assert value("RR", {"q": {9: 1}}, {"q": {10: 1.0, 9: 1.0}}) == 1
+
+    def test_rank_without_a_rank_column(self) -> None:
+        message = complaint(self.QRELS, {"q": {"b": 1.0}}, ties="rank")
+        assert message == "<dict>: ties=rank needs a rank column, found none"
+
+
+class TestScores:
+    # 16777217 = 2^24 + 1 is no float32; it rounds to 16777216, where a has its score.
+    QRELS = {"q": {"a": 1}}
+    RUN = {"q": {"a": 16777217.0, "b": 16777216.0}}
+
+    def test_float64(self) -> None:
+        assert value("RR", self.QRELS, self.RUN) == 1
+
+    def test_float32_ties_what_it_cannot_tell_apart(self) -> None:
+        assert value("RR", self.QRELS, self.RUN, scores="float32") == 1 / 2
+
+    def test_text_is_rounded_in_two_steps(self) -> None:
+        """Parsed as float64, then rounded: 1 + 2^-24 + 2^-60 becomes 1 + 2^-24 and then 1, not 1 + 2^-23."""
+        score = "1.00000005960464477626"
+        text = f"q Q0 a 1 {score} t\nq Q0 b 2 1 t\n".encode()
+        assert float(score) == 1 + 2**-24
+        assert value("RR", self.QRELS, text, scores="float32") == 1 / 2
+
+
+class TestDuplicates:
+    QRELS = {"q": {"a": 1, "b": 1}}
+    TEXT = b"q Q0 x 1 4 t\nq Q0 a 2 1 t\nq Q0 b 3 2 t\nq Q0 a 4 3 t\n"
+
+    def test_error(self) -> None:
+        assert complaint(self.QRELS, self.TEXT) == (
+            "<bytes>:4: expected every document once in a list, found 'a' again for query 'q' (first: line 2)\n"
+            "    q Q0 a 4 3 t\n"
+            "hint: duplicates=first (--duplicates first) keeps the best ranked of them"
+        )
+
+    def test_error_in_lists(self) -> None:
+        assert complaint(self.QRELS, {"q": ["a", "b", "a"]}) == (
+            "<dict>: expected every document once in a list, found 'a' again for query 'q' (first: row 1)\n"
+            "hint: duplicates=first (--duplicates first) keeps the best ranked of them"
+        )
+
+    def test_first_keeps_the_best_ranked(self) -> None:
+        """x, a (3), b, and the other a is gone: AP = (1/2 + 2/3) / 2."""
+        assert value("AP", self.QRELS, self.TEXT, duplicates="first") == pytest.approx((1 / 2 + 2 / 3) / 2, abs=1e-15)
+        assert value("NumRet", self.QRELS, self.TEXT, duplicates="first") == 3
+
+    def test_the_same_document_for_two_queries_is_no_duplicate(self) -> None:
+        assert value("P@1", {"q": {"a": 1}, "r": {"a": 1}}, {"q": ["a"], "r": ["a"]}) == 1
+
+    def test_duplicates_go_before_depth_counts(self) -> None:
+        assert value("NumRelRet", self.QRELS, {"q": ["a", "a", "b"]}, duplicates="first", depth=2) == 2
+
+
+class TestDepth:
+    QRELS = {"q": {"a": 1, "b": 1}}
+    RUN = {"q": {"b": 1.0, "x": 3.0, "a": 2.0}}
+
+    @pytest.mark.parametrize(("depth", "found"), [(None, 2), ("all", 2), (1, 0), (2, 1), (3, 2), (9, 2)])
+    def test_cuts_after_ordering(self, depth: object, found: int) -> None:
+        assert value("NumRelRet", self.QRELS, self.RUN, depth=depth) == found
+
+    def test_cuts_before_condensing(self) -> None:
+        assert value("NumRet", self.QRELS, self.RUN, depth=2, unjudged="condensed") == 1
+
+    def test_does_not_cut_the_recall_base(self) -> None:
+        assert value("SetR", self.QRELS, self.RUN, depth=2) == 1 / 2
+
+
+class TestUnjudged:
+    QRELS = {"q": {"a": 1, "b": 0}}
+    RUN = {"q": ["x", "b", "y", "a"]}
+
+    def test_zero_keeps_their_ranks(self) -> None:
+        assert value("RR", self.QRELS, self.RUN) == 1 / 4
+
+    def test_condensed_closes_the_ranks(self) -> None:
+        assert value("RR", self.QRELS, self.RUN, unjudged="condensed") == 1 / 2
+        assert value("P@2", self.QRELS, self.RUN, unjudged="condensed") == 1 / 2
+
+    def test_a_measure_has_its_own(self) -> None:
+        names = ["RR", "RR(unjudged=condensed)", "RR(unjudged=zero)"]
+        zero = evaluate(self.QRELS, self.RUN, names)
+        assert [zero.mean(name) for name in names] == [1 / 4, 1 / 2, 1 / 4]
+        condensed = evaluate(self.QRELS, self.RUN, names, policy=Policy(unjudged="condensed"))
+        assert [condensed.mean(name) for name in names] == [1 / 2, 1 / 2, 1 / 4]
+
+    def test_judged_looks_at_the_whole_list(self) -> None:
+        assert value("Judged@2", self.QRELS, self.RUN, unjudged="condensed") == 1 / 2
+
+
+class TestNegative:
+    QRELS = {"q": {"bad": -1, "a": 1}}
+    RUN = {"q": ["bad", "a"]}
+
+    def test_judged(self) -> None:
+        assert value("Judged", self.QRELS, self.RUN) == 1
+        assert value("RR(unjudged=condensed)", self.QRELS, self.RUN) == 1 / 2
+
+    def test_unjudged(self) -> None:
+        assert value("Judged", self.QRELS, self.RUN, negative="unjudged") == 1 / 2
+        assert value("RR(unjudged=condensed)", self.QRELS, self.RUN, negative="unjudged") == 1
+
+    @pytest.mark.parametrize("negative", ["judged", "unjudged"])
+    def test_the_gain_is_0_either_way(self, negative: str) -> None:
+        assert value("CG", self.QRELS, self.RUN, negative=negative) == 1
+        assert value("nDCG", self.QRELS, self.RUN, negative=negative) == pytest.approx(1 / math.log2(3), abs=1e-15)
+
+    @pytest.mark.parametrize("negative", ["judged", "unjudged"])
+    def test_a_query_with_nothing_else_is_still_judged(self, negative: str) -> None:
+        result = evaluate(
+            {"q": {"a": -1}, "r": {"a": 1}}, {"q": ["a"], "r": ["a"]}, "AP", policy=Policy(negative=negative)
+        )
+        assert result.by_query("AP") == {"q": 0.0, "r": 1.0}
+
+
+class TestGradeZero:
+    QRELS = {"q": {"a": 5, "b": 3, "c": 1}}
+    RUN = {"q": ["c", "b", "a"]}
+
+    def test_is_subtracted_and_the_rest_is_0(self) -> None:
+        """Five stars with 3 meaning "not relevant": the gains are 2, 0, 0."""
+        assert value("CG", self.QRELS, self.RUN, grade_zero=3) == 2
+        assert value("NumRel", self.QRELS, self.RUN, grade_zero=3) == 1
+        assert value("NumRel", self.QRELS, self.RUN) == 3
+
+    def test_rel_counts_from_there(self) -> None:
+        assert value("NumRel(rel=2)", self.QRELS, self.RUN, grade_zero=1) == 2
+
+    def test_scaled_gains_are_scaled_after_it(self) -> None:
+        """(5 - 1) / (5 - 1), (3 - 1) / (5 - 1) and 0."""
+        assert value("CG(gain=scaled)", self.QRELS, self.RUN, grade_zero=1) == 1.5
+
+    def test_what_falls_below_stays_judged(self) -> None:
+        assert value("Judged", self.QRELS, self.RUN, grade_zero=3, negative="unjudged") == 1
+
+    def test_real_values(self) -> None:
+        assert value("CG", self.QRELS, self.RUN, grade_zero=2.5) == 3.0
+
+
+class TestJudges:
+    TEXT = b"q 0 a 0\nq 0 a 1\nq 0 a 3\nq 0 a 4\nq 0 b 1\nq 0 b 1\n"
+    RUN = {"q": ["a"]}
+
+    @pytest.mark.parametrize(("judges", "grade"), [("mean", 2), ("median", 2), ("max", 4), ("min", 0)])
+    def test_values(self, judges: str, grade: float) -> None:
+        assert value("CG", self.TEXT, self.RUN, judges=judges) == grade
+
+    def test_median_of_an_odd_number(self) -> None:
+        text = b"q 0 a 0\nq 0 a 1\nq 0 a 5\n"
+        assert value("CG", text, self.RUN, judges="median") == 1
+        assert value("CG", text, self.RUN, judges="mean") == 2
+
+    def test_equal_repeats_merge(self) -> None:
+        assert value("NumRel", b"q 0 b 1\nq 0 b 1.0\n", {"q": ["b"]}) == 1
+
+    def test_grade_zero_is_subtracted_from_what_the_judges_agree_on(self) -> None:
+        """The mean of 0, 1, 3, 4 is 2, less 1; clipped one by one it would be 5/4."""
+        assert value("CG", self.TEXT, self.RUN, judges="mean", grade_zero=1) == 1
+
+    def test_error(self) -> None:
+        assert complaint(b"q 0 a 1\nq 0 a 2.5\n", {"q": ["a"]}) == (
+            "<bytes>:2: expected one grade for query 'q' and document 'a', found 2.5 after 1 (line 1)\n"
+            "    q 0 a 2.5\n"
+            "hint: judges=mean, median, max or min (--judges) makes one grade of several"
+        )
+
+    def test_error_between_ids_that_are_the_same_text(self) -> None:
+        assert complaint({"q": {1: 1, "1": 2}}, {"q": ["1"]}) == (
+            "<dict>: expected one grade for query 'q' and document '1', found 2 after 1\n"
+            "hint: judges=mean, median, max or min (--judges) makes one grade of several"
+        )
+
+
+class TestSubtopics:
+    TEXT = b"q 1 a 1\nq 2 a 3\nq 1 b 1\n"
+    RUN = {"q": ["a"]}
+
+    def test_no_makes_different_grades_an_error_with_a_hint(self) -> None:
+        assert complaint(self.TEXT, self.RUN) == (
+            "<bytes>:2: expected one grade for query 'q' and document 'a', found 3 after 1 (line 1)\n"
+            "    q 2 a 3\n"
+            "hint: column 2 differs: if it is the sub-topic, use subtopics=yes (--subtopics)"
+        )
+
+    def test_yes_takes_the_highest_grade(self) -> None:
+        assert value("CG", self.TEXT, self.RUN, subtopics=True) == 3
+        assert value("NumRel", self.TEXT, self.RUN, subtopics="yes") == 2
+
+    def test_judges_settle_each_subtopic_first(self) -> None:
+        """The means are 2 for sub-topic 1 and 1 for sub-topic 2; over all judgments it would be 5/3."""
+        text = b"q 1 a 0\nq 1 a 4\nq 2 a 1\n"
+        assert value("CG", text, self.RUN, subtopics=True, judges="mean") == 2
+        assert value("CG", text, self.RUN, judges="mean") == 5 / 3
+
+
+class TestMissing:
+    QRELS = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 0}}
+    RUN = {"q1": ["a"]}
+
+    def test_zero_keeps_the_denominator(self) -> None:
+        result = evaluate(self.QRELS, self.RUN, ["P@1", "AP"])
+        assert result.by_query("P@1") == {"q1": 1.0, "q2": 0.0, "q3": 0.0}
+        assert result.mean("AP") == pytest.approx(1 / 3, abs=1e-15)
+        assert result.missing == ["q2", "q3"]
+
+    def test_skip_leaves_them_out(self) -> None:
+        result = evaluate(self.QRELS, self.RUN, "AP", policy=Policy(missing="skip"))
+        assert result.by_query("AP") == {"q1": 1.0, "q2": None, "q3": None}
+        assert result.mean("AP") == 1
+
+    def test_error(self) -> None:
+        message = complaint(self.QRELS, self.RUN, missing="error")
+        assert message == "<dict>: missing=error: 2 queries ('q2', 'q3') not answered"
+
+    def test_an_empty_answer_is_not_missing(self) -> None:
+        result = evaluate(self.QRELS, {"q1": ["a"], "q2": [], "q3": []}, "AP", policy=Policy(missing="error"))
+        assert result.missing == []
+        assert result.by_query("AP") == {"q1": 1.0, "q2": 0.0, "q3": 0.0}
+
+    def test_missing_comes_before_undefined(self) -> None:
+        """q3 has nothing relevant and no answer: it is missing, not undefined."""
+        zero_skip = evaluate(self.QRELS, self.RUN, "AP", policy=Policy(missing="zero", undefined="skip"))
+        assert zero_skip.by_query("AP") == {"q1": 1.0, "q2": 0.0, "q3": 0.0}
+        assert zero_skip.undefined("AP") == []
+        skip_zero = evaluate(self.QRELS, self.RUN, "AP", policy=Policy(missing="skip", undefined="zero"))
+        assert skip_zero.by_query("AP") == {"q1": 1.0, "q2": None, "q3": None}
+        evaluate(self.QRELS, self.RUN, "AP", policy=Policy(undefined="error"))
+
+    def test_counts_are_those_of_an_empty_list(self) -> None:
+        names = ["NumQ", "NumRet", "NumRel", "NumRelRet"]
+        zero = evaluate(self.QRELS, self.RUN, names)
+        assert [zero.aggregate(name) for name in names] == [3, 1, 2, 1]
+        skip = evaluate(self.QRELS, self.RUN, names, policy=Policy(missing="skip"))
+        assert [skip.aggregate(name) for name in names] == [1, 1, 1, 1]
+
+    def test_many_are_listed_in_part(self) -> None:
+        qrels = {f"q{i}": {"a": 1} for i in range(7)}
+        assert complaint(qrels, {"q0": ["a"]}, missing="error") == (
+            "<dict>: missing=error: 6 queries ('q1', 'q2', 'q3', 'q4', 'q5', ...) not answered"
+        )
+
+
+class TestUndefined:
+    QRELS = {"q1": {"a": 1}, "q2": {"a": 0}}
+    RUN = {"q1": ["a"], "q2": ["a"]}
+
+    @pytest.mark.parametrize("measure", ["AP", "nDCG", "nCG@3", "R@3", "Rprec", "F@3", "SetR", "SetF", "IPrec@0.5"])
+    def test_an_empty_recall_base(self, measure: str) -> None:
+        zero, skip = (evaluate(self.QRELS, self.RUN, measure, policy=Policy(undefined=u)) for u in ("zero", "skip"))
+        assert zero.by_query(measure)["q2"] == 0.0
+        assert skip.by_query(measure)["q2"] is None
+        assert zero.undefined(measure) == skip.undefined(measure) == ["q2"]
+        assert zero.mean(measure) == skip.mean(measure) / 2
+
+    @pytest.mark.parametrize("measure", ["P@3", "RR", "Success@3", "CG", "DCG", "NumRel"])
+    def test_what_is_simply_0_there(self, measure: str) -> None:
+        result = evaluate(self.QRELS, self.RUN, measure, policy=Policy(undefined="skip"))
+        assert result.by_query(measure)["q2"] == 0.0
+        assert result.undefined(measure) == []
+
+    @pytest.mark.parametrize("measure", ["SetP", "Judged@5"])
+    def test_an_empty_list(self, measure: str) -> None:
+        result = evaluate(self.QRELS, {"q1": ["a"], "q2": []}, measure, policy=Policy(undefined="skip"))
+        assert result.by_query(measure) == {"q1": 1.0, "q2": None}
+
+    def test_error(self) -> None:
+        assert complaint(self.QRELS, self.RUN, undefined="error") == ("<dict>: undefined=error: AP for 1 query ('q2')")
+        evaluate(self.QRELS, self.RUN, "P@5", policy=Policy(undefined="error"))
+
+
+class TestExtra:
+    QRELS = {"q1": {"a": 1}}
+    RUN = {"q1": ["a"], "q9": ["a"], "q8": ["a"]}
+
+    def test_ignore(self) -> None:
+        result = evaluate(self.QRELS, self.RUN, ["AP", "NumQ"])
+        assert result.by_query("AP") == {"q1": 1.0}
+        assert result.aggregate("NumQ") == 1
+        assert result.facts.extra_ids == (b"q8", b"q9")
+
+    def test_error(self) -> None:
+        message = complaint(self.QRELS, self.RUN, extra="error")
+        assert message == "<dict>: extra=error: 2 queries ('q8', 'q9') without judgments"
+
+    def test_nothing_in_common_is_always_an_error(self) -> None:
+        assert complaint(self.QRELS, {"x": ["a"]}) == (
+            "<dict>: expected queries that are judged, found none: the run has 'x', <dict> has 'q1'\n"
+            "hint: are these judgments and this run of the same collection?"
+        )
+
+
+class TestRecallCut:
+    # Three relevant documents at ranks 1, 3 and 6: the precisions there are 1, 2/3 and 1/2.
+    QRELS = {"q": {"a": 1, "b": 1, "c": 1}}
+    RUN = {"q": ["a", "x", "b", "y", "z", "c"]}
+
+    @pytest.mark.parametrize(
+        ("recall", "rounded", "raised"),
+        [
+            ("0", 1, 1),  # 0 documents either way
+            ("0.1", 1, 1),  # 0.3: 0 or 1
+            ("0.4", 1, 2 / 3),  # 1.2: 1 or 2
+            ("0.5", 2 / 3, 2 / 3),  # 1.5: 2 or 2
+            ("0.8", 2 / 3, 1 / 2),  # 2.4: 2 or 3
+            ("1", 1 / 2, 1 / 2),
+        ],
+    )
+    def test_values(self, recall: str, rounded: float, raised: float) -> None:
+        assert value(f"IPrec@{recall}", self.QRELS, self.RUN) == rounded
+        assert value(f"IPrec@{recall}", self.QRELS, self.RUN, recall_cut="ceil0.9") == raised
+
+    def test_a_recall_never_reached_is_0(self) -> None:
+        assert value("IPrec@1", self.QRELS, {"q": ["a", "b"]}) == 0
+
+
+class TestScale:
+    """Not a choice but a fact that the signature has: the highest grade in the whole file, or given."""
+
+    def test_survives_a_selection(self) -> None:
+        qrels = Qrels.from_dict({"q1": {"a": 1}, "q2": {"a": 4}})
+        result = evaluate(qrels.select(["q1"]), {"q1": ["a"]}, "CG(gain=scaled)")
+        assert result.mean("CG(gain=scaled)") == 1 / 4
+        assert result.scale == 4
+
+    def test_given(self) -> None:
+        qrels = Qrels.from_dict({"q1": {"a": 1}}, scale=5)
+        assert evaluate(qrels, {"q1": ["a"]}, "CG(gain=scaled)").mean("CG(gain=scaled)") == 1 / 5
+
+    def test_too_low(self) -> None:
+        with pytest.raises(InputError) as caught:
+            Qrels.from_dict({"q1": {"a": 3}}, scale=2)
+        assert str(caught.value) == "<dict>: expected grades up to the scale 2, found 3"
