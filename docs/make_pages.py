@@ -10,7 +10,7 @@ from pathlib import Path
 from gainful.discounts import DISCOUNTS
 from gainful.gains import NAMED_GAINS
 from gainful.measures.base import Measure
-from gainful.measures.catalog import DEFAULT_MEASURES, FAMILIES, SHORT_NAMES
+from gainful.measures.catalog import DEFAULT_MEASURES, FAMILIES, MEASURES, SHORT_NAMES, long_text
 from gainful.measures.help import SECTIONS, Help
 from gainful.policy import CHOICES, DIALECTS
 
@@ -33,8 +33,8 @@ _PARAMETERS = {
 def pages() -> dict[Path, str]:
     """Every generated file and its text."""
     result = {DOCS / "measures" / "README.md": _index(), DOCS / "choices.md": _choices()}
-    for family, measures in FAMILIES.items():
-        for measure in measures:
+    for family, names in FAMILIES.items():
+        for measure in (MEASURES[name] for name in names):
             result[DOCS / "measures" / f"{measure.name}.md"] = _measure_page(family, measure)
     return result
 
@@ -101,14 +101,12 @@ def _index() -> str:
         f"Without `-m`, `gainful eval` computes {', '.join(DEFAULT_MEASURES)}.",
         "",
     ]
-    for family, measures in FAMILIES.items():
+    for family, names in FAMILIES.items():
         lines += [f"## {family}", "", "| measure | what it says |", "|---|---|"]
-        lines += [f"| [{measure.name}]({measure.name}.md) | {Help.of(measure).claim} |" for measure in measures]
+        lines += [f"| [{name}]({name}.md) | {Help.of(MEASURES[name]).claim} |" for name in names]
         lines.append("")
     lines += ["## Short names", "", "| short | long |", "|---|---|"]
-    for name, entry in SHORT_NAMES.items():
-        preset = ", ".join(f"{key}={value}" for key, value in entry.preset.items())
-        lines.append(f"| {name} | `{entry.measure.name}{f'({preset})' if preset else ''}` |")
+    lines += [f"| {name} | `{long_text(name)}` |" for name in SHORT_NAMES]
     return "\n".join([*lines, ""])
 
 

@@ -3,8 +3,10 @@
 #include <nanobind/ndarray.h>
 
 #include <atomic>
+#include <future>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -74,12 +76,7 @@ void require(bool condition, const char* what) {
     if (!condition) throw std::invalid_argument(what);
 }
 
-nb::dict read_judgments_py(Input<uint8_t> data, int threads) {
-    JudgmentColumns columns;
-    {
-        const nb::gil_scoped_release release;
-        columns = read_judgments(begin_of(data), end_of(data), at_least_one(threads));
-    }
+nb::dict to_dict(JudgmentColumns&& columns) {
     nb::dict result;
     result["query_ids"] = to_list(columns.query_ids);
     result["query"] = to_array(std::move(columns.query));
@@ -91,6 +88,15 @@ nb::dict read_judgments_py(Input<uint8_t> data, int threads) {
     result["line"] = to_array(std::move(columns.line));
     put_faults(result, columns.faults);
     return result;
+}
+
+nb::dict read_judgments_py(Input<uint8_t> data, int threads) {
+    JudgmentColumns columns;
+    {
+        const nb::gil_scoped_release release;
+        columns = read_judgments(begin_of(data), end_of(data), at_least_one(threads));
+    }
+    return to_dict(std::move(columns));
 }
 
 nb::dict read_run_py(Input<uint8_t> data, int threads) {
@@ -114,7 +120,10 @@ nb::dict read_run_py(Input<uint8_t> data, int threads) {
 /// The index together with the bytes it points into.
 struct Index {
     Input<uint8_t> data;
-    std::unique_ptr<const JudgmentIndex> judgments;
+    std::shared_ptr<const JudgmentIndex> judgments;
+
+    Index(Input<uint8_t> bytes, std::shared_ptr<const JudgmentIndex> built)
+        : data(std::move(bytes)), judgments(std::move(built)) {}
 
     Index(const nb::list& query_ids, Input<int64_t> query, Input<uint8_t> bytes, Input<int64_t> start,
           Input<int64_t> length)
@@ -123,7 +132,7 @@ struct Index {
         std::vector<std::string> ids = to_strings(query_ids);
         const nb::gil_scoped_release release;
         const DocumentSpans documents(begin_of(data), data.size(), start.data(), length.data(), start.size());
-        judgments = std::make_unique<const JudgmentIndex>(std::move(ids), query.data(), query.size(), documents);
+        judgments = std::make_shared<const JudgmentIndex>(std::move(ids), query.data(), query.size(), documents);
     }
 };
 
@@ -145,36 +154,133 @@ nb::dict to_dict(Joined&& joined) {
     return result;
 }
 
+Joined join_text(const Input<uint8_t>& data, const JudgmentIndex& index, const JoinOptions& options, size_t workers,
+                 const Progress& progress) {
+    const char *const text = begin_of(data), *const end = end_of(data);
+    std::atomic<int64_t> listed{0};
+    const Grouping grouping = group_by_query(skip_byte_order_mark(text, end), end, workers);
+    Joined joined = join_lists(grouping.query_ids, index, options, workers, progress, [&](size_t list, ListJoiner& joiner) {
+        read_list(grouping, list, text, end, options.needs_rank(), joiner.rows, joiner.log.form);
+        const int64_t bytes = bytes_of_list(grouping, list);
+        listed += bytes;
+        return bytes;
+    });
+    // Comments and blank lines before the first list belong to no list but are done, too.
+    progress.add(static_cast<int64_t>(data.size()) - listed);
+    return joined;
+}
+
+JoinOptions to_options(int order, int ties, bool float32, bool keep_first, int64_t depth, bool want_scores) {
+    return {static_cast<Order>(order), static_cast<Ties>(ties), float32, keep_first, depth, want_scores};
+}
+
 nb::dict join_text_py(Input<uint8_t> data, const Index& index, int order, int ties, bool float32, bool keep_first,
                       int64_t depth, bool want_scores, int threads, Cells progress_cells) {
-    const JoinOptions options{static_cast<Order>(order), static_cast<Ties>(ties), float32, keep_first, depth, want_scores};
-    const Progress progress(progress_cells.data());
+    const JoinOptions options = to_options(order, ties, float32, keep_first, depth, want_scores);
     Joined joined;
-    Grouping grouping;
     {
         const nb::gil_scoped_release release;
-        const char* const text = begin_of(data);
-        const size_t workers = at_least_one(threads);
-        std::atomic<int64_t> listed{0};
-        grouping = group_by_query(skip_byte_order_mark(text, end_of(data)), end_of(data), workers);
-        joined = join_lists(grouping.query_ids, *index.judgments, options, workers, progress,
-                            [&](size_t list, ListJoiner& joiner) {
-                                read_list(grouping, list, text, options.needs_rank(), joiner.rows, joiner.log.form);
-                                const int64_t bytes = bytes_of_list(grouping, list);
-                                listed += bytes;
-                                return bytes;
-                            });
-        // Comments and blank lines before the first list belong to no list but are done, too.
-        progress.add(static_cast<int64_t>(data.size()) - listed);
+        joined = join_text(data, *index.judgments, options, at_least_one(threads), Progress(progress_cells.data()));
     }
     return to_dict(std::move(joined));
 }
+
+/// Reads judgments and joins runs with them on threads of its own, while Python goes on.
+class JoinJob {
+  public:
+    JoinJob(Input<uint8_t> qrels, const nb::list& runs, int order, int ties, bool float32, bool keep_first, int64_t depth,
+            int threads, Cells progress_cells)
+        : qrels_(std::move(qrels)),
+          options_(to_options(order, ties, float32, keep_first, depth, false)),
+          progress_cells_(std::move(progress_cells)) {
+        for (const nb::handle run : runs) runs_.push_back(nb::cast<Input<uint8_t>>(run));
+        joined_.resize(runs_.size());
+        results_.resize(runs_.size());
+        for (std::promise<void>& promise : joined_) results_[&promise - joined_.data()] = promise.get_future().share();
+        thread_ = std::thread([this, workers = at_least_one(threads)] { run(workers); });
+    }
+
+    ~JoinJob() {
+        std::atomic_ref<int64_t>(progress_cells_.data()[1]).store(1);
+        const nb::gil_scoped_release release;
+        thread_.join();
+    }
+
+    /// The judgments' columns; to be asked for once.
+    nb::dict judgments() {
+        wait(judged_future_);
+        return to_dict(std::move(columns_));
+    }
+
+    Index index() {
+        wait(judged_future_);
+        require(index_ != nullptr, "the judgments have faults");
+        return Index(qrels_, index_);
+    }
+
+    /// The join of a run; to be asked for once.
+    nb::dict joined(size_t run) {
+        require(run < results_.size(), "there is no such run");
+        wait(results_[run]);
+        return to_dict(std::move(outcomes_[run]));
+    }
+
+  private:
+    static void wait(const std::shared_future<void>& future) {
+        {
+            const nb::gil_scoped_release release;
+            future.wait();
+        }
+        future.get();
+    }
+
+    void run(size_t workers) {
+        outcomes_.resize(runs_.size());
+        try {
+            columns_ = read_judgments(begin_of(qrels_), end_of(qrels_), workers);
+            if (!columns_.faults.count()) index_ = build_index();
+            judged_.set_value();
+        } catch (...) {
+            judged_.set_exception(std::current_exception());
+        }
+        const size_t each = std::max<size_t>(1, workers / std::max<size_t>(1, runs_.size()));
+        for_each_task(runs_.size(), workers, [&](size_t, size_t i) {
+            try {
+                require(index_ != nullptr, "the judgments have faults");
+                outcomes_[i] = join_text(runs_[i], *index_, options_, each, Progress(progress_cells_.data()));
+                joined_[i].set_value();
+            } catch (...) {
+                joined_[i].set_exception(std::current_exception());
+            }
+        });
+    }
+
+    std::shared_ptr<const JudgmentIndex> build_index() const {
+        std::vector<std::string> ids(columns_.query_ids.begin(), columns_.query_ids.end());
+        const DocumentSpans documents(begin_of(qrels_), qrels_.size(), columns_.document_start.data(),
+                                      columns_.document_length.data(), columns_.document_start.size());
+        return std::make_shared<const JudgmentIndex>(std::move(ids), columns_.query.data(), columns_.query.size(), documents);
+    }
+
+    Input<uint8_t> qrels_;
+    std::vector<Input<uint8_t>> runs_;
+    JoinOptions options_;
+    Cells progress_cells_;
+    JudgmentColumns columns_;
+    std::shared_ptr<const JudgmentIndex> index_;
+    std::vector<Joined> outcomes_;
+    std::promise<void> judged_;
+    std::shared_future<void> judged_future_ = judged_.get_future().share();
+    std::vector<std::promise<void>> joined_;
+    std::vector<std::shared_future<void>> results_;
+    std::thread thread_;
+};
 
 nb::dict join_columns_py(const nb::list& query_ids, Input<int64_t> list_offsets, Input<uint8_t> data, Input<int64_t> start,
                          Input<int64_t> length, Input<double> score, Input<double> rank, const Index& index, int order,
                          int ties, bool float32, bool keep_first, int64_t depth, bool want_scores, int threads,
                          Cells progress_cells) {
-    const JoinOptions options{static_cast<Order>(order), static_cast<Ties>(ties), float32, keep_first, depth, want_scores};
+    const JoinOptions options = to_options(order, ties, float32, keep_first, depth, want_scores);
     const std::vector<std::string> ids = to_strings(query_ids);
     const size_t rows = score.size();
     require(list_offsets.size() == ids.size() + 1 && list_offsets.data()[0] == 0 &&
@@ -202,7 +308,8 @@ nb::dict join_columns_py(const nb::list& query_ids, Input<int64_t> list_offsets,
                     joiner.log.form.add(i, FaultCode::rank);
                     continue;
                 }
-                joiner.rows.push_back({documents[static_cast<size_t>(i)], 0, score.data()[i], row_rank, 0.0, i});
+                const Id document = documents[static_cast<size_t>(i)];
+                joiner.rows.push_back({document, hash_id(document), score.data()[i], row_rank, 0.0, i});
             }
             return last - first;
         };
@@ -228,6 +335,13 @@ NB_MODULE(_core, module) {
     module.def("join_text", &join_text_py, nb::arg("data"), nb::arg("index"), nb::arg("order"), nb::arg("ties"),
                nb::arg("float32"), nb::arg("keep_first"), nb::arg("depth"), nb::arg("want_scores"), nb::arg("threads"),
                nb::arg("progress"));
+    nb::class_<JoinJob>(module, "JoinJob")
+        .def(nb::init<Input<uint8_t>, const nb::list&, int, int, bool, bool, int64_t, int, Cells>(), nb::arg("qrels"),
+             nb::arg("runs"), nb::arg("order"), nb::arg("ties"), nb::arg("float32"), nb::arg("keep_first"), nb::arg("depth"),
+             nb::arg("threads"), nb::arg("progress"))
+        .def("judgments", &JoinJob::judgments)
+        .def("index", &JoinJob::index)
+        .def("joined", &JoinJob::joined, nb::arg("run"));
     module.def("join_columns", &join_columns_py, nb::arg("query_ids"), nb::arg("list_offsets"), nb::arg("data"),
                nb::arg("document_start"), nb::arg("document_length"), nb::arg("score"), nb::arg("rank"), nb::arg("index"),
                nb::arg("order"), nb::arg("ties"), nb::arg("float32"), nb::arg("keep_first"), nb::arg("depth"),

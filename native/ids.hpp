@@ -23,8 +23,15 @@ inline uint64_t hash_id(Id id) {
         std::memcpy(&word, p, 8);
         h = fold(h, word);
     }
+    // The tail in at most two loads of fixed size; they may overlap.
+    if (left >= 4) {
+        uint32_t first, last;
+        std::memcpy(&first, p, 4);
+        std::memcpy(&last, p + left - 4, 4);
+        return fold(h, first | static_cast<uint64_t>(last) << 32);
+    }
     uint64_t tail = 0;
-    std::memcpy(&tail, p, left);
+    for (size_t i = 0; i < left; ++i) tail |= static_cast<uint64_t>(static_cast<unsigned char>(p[i])) << (8 * i);
     return fold(h, tail);
 }
 
@@ -38,6 +45,8 @@ inline size_t slots_for(size_t ids) {
 class IdTable {
   public:
     uint32_t number_of(Id id) {
+        // Ids come in runs: mostly this one is the same as the last.
+        if (!ids_.empty() && ids_[last_] == id) return last_;
         if (2 * (ids_.size() + 1) > slots_.size()) grow();
         const uint64_t hash = hash_id(id);
         uint32_t& slot = find(id, hash);
@@ -46,7 +55,8 @@ class IdTable {
             hashes_.push_back(hash);
             slot = static_cast<uint32_t>(ids_.size());
         }
-        return slot - 1;
+        last_ = slot - 1;
+        return last_;
     }
 
     /// The number of a known id, or -1.
@@ -75,6 +85,7 @@ class IdTable {
         }
     }
 
+    uint32_t last_ = 0;
     std::vector<uint32_t> slots_;  // number + 1; 0 is free
     std::vector<Id> ids_;
     std::vector<uint64_t> hashes_;

@@ -51,7 +51,6 @@ class ListJoiner {
     /// Orders the list and appends its hits. Returns how many documents it retrieves. A query of -1 has no judgments.
     int64_t join(int64_t query) {
         row_count += static_cast<int64_t>(rows.size());
-        for (Row& row : rows) row.hash = hash_id(row.document);
         const bool repeats = find_duplicates();
         order_rows();
         if (options_.order == Order::score) inspect_scores();
@@ -108,20 +107,33 @@ class ListJoiner {
         return options_.ties == Ties::document_ascending ? a.document < b.document : b.document < a.document;
     }
 
-    bool before(const Row& a, const Row& b) const { return a.key != b.key ? a.key < b.key : tie_before(a, b); }
+    bool before(uint32_t a, uint32_t b) const {
+        const Row &first = rows[a], &second = rows[b];
+        if (first.key != second.key) return first.key < second.key;
+        if (tie_before(first, second)) return true;
+        return a < b && !tie_before(second, first);
+    }
 
+    /// Sorts as little as it takes: nothing when the input is in order, only groups of equal keys when just they are not.
     void order_rows() {
         if (options_.order == Order::input) return;
-        bool ordered = true;
+        bool keys_ordered = true, ties_ordered = true;
         for (size_t i = 0; i < rows.size(); ++i) {
             rows[i].key = options_.order == Order::score ? -options_.score_as_used(rows[i].score) : rows[i].rank;
-            ordered = ordered && (i == 0 || !before(rows[i], rows[i - 1]));
+            if (i == 0 || rows[i].key > rows[i - 1].key) continue;
+            if (rows[i].key < rows[i - 1].key) keys_ordered = false;
+            else if (tie_before(rows[i], rows[i - 1])) ties_ordered = false;
         }
-        if (ordered) return;
-        std::sort(order_.begin(), order_.end(), [&](uint32_t a, uint32_t b) {
-            if (before(rows[a], rows[b])) return true;
-            return !before(rows[b], rows[a]) && a < b;
-        });
+        const auto is_before = [this](uint32_t a, uint32_t b) { return before(a, b); };
+        if (!keys_ordered) {
+            std::sort(order_.begin(), order_.end(), is_before);
+        } else if (!ties_ordered) {
+            for (auto first = order_.begin(), end = first; first != order_.end(); first = end) {
+                const double key = rows[*first].key;
+                end = std::find_if(first, order_.end(), [&](uint32_t i) { return rows[i].key != key; });
+                if (end - first > 1) std::sort(first, end, is_before);
+            }
+        }
     }
 
     /// Counts, over the groups of equal score, what deserves a notice.

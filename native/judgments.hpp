@@ -31,35 +31,29 @@ struct JudgmentPiece {
     std::vector<int64_t> line;
     Faults faults;
 
-    void read(const char* text, const char* begin, const char* end) {
-        for (const char* at = begin; at < end;) {
-            const Line line_here = line_at(at, end);
-            at = line_here.next;
-            read_line(line_here, line_here.begin - text);
+    void read(const char* text, const char* begin, const char* piece_end, const char* end) {
+        for (const char* at = begin; at < piece_end;) {
+            const SplitLine split(at, end);
+            at = split.next();
+            if (split.has_content()) read_line(split, split.begin() - text);
         }
     }
 
   private:
     /// A judgment line is `query subtopic document grade`.
-    void read_line(const Line& line_here, int64_t where) {
-        Fields fields(line_here.begin, line_here.end);
-        if (!fields.more() || fields.is_comment()) return;
-        const Id query_id = fields.take();
-        const Id subtopic_id = fields.take_or_empty();
-        const Id document_id = fields.take_or_empty();
-        const Id grade_text = fields.take_or_empty();
-        if (grade_text.empty() || fields.more()) {
-            faults.add(where, FaultCode::fields, Fields(line_here.begin, line_here.end).count_rest());
+    void read_line(const SplitLine& split, int64_t where) {
+        if (split.count() != 4) {
+            faults.add(where, FaultCode::fields, split.count());
             return;
         }
         double value = 0;
-        if (const Number number = parse_number(grade_text, value); number != Number::valid) {
+        if (const Number number = parse_number(split[3], value); number != Number::valid) {
             faults.add(where, number == Number::overflow ? FaultCode::overflow : FaultCode::number);
             return;
         }
-        query.push_back(queries.number_of(query_id));
-        subtopic.push_back(subtopics.number_of(subtopic_id));
-        document.push_back(document_id);
+        query.push_back(queries.number_of(split[0]));
+        subtopic.push_back(subtopics.number_of(split[1]));
+        document.push_back(split[2]);
         grade.push_back(value);
         line.push_back(where);
     }
@@ -86,7 +80,7 @@ inline std::vector<std::vector<uint32_t>> number_overall(const std::vector<const
 inline JudgmentColumns read_judgments(const char* text, const char* end, size_t threads) {
     const std::vector<const char*> cuts = cut_at_lines(skip_byte_order_mark(text, end), end, threads);
     std::vector<detail::JudgmentPiece> pieces(cuts.size() - 1);
-    for_each_task(pieces.size(), threads, [&](size_t, size_t i) { pieces[i].read(text, cuts[i], cuts[i + 1]); });
+    for_each_task(pieces.size(), threads, [&](size_t, size_t i) { pieces[i].read(text, cuts[i], cuts[i + 1], end); });
 
     std::vector<const IdTable*> query_tables, subtopic_tables;
     for (const detail::JudgmentPiece& piece : pieces) {

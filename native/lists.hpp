@@ -74,9 +74,9 @@ inline void find_segments(const char* begin, const char* end, IdTable& queries, 
             segments.back().end = line.next;
             continue;
         }
-        Fields fields(line.begin, line.end);
-        if (!fields.more() || fields.is_comment()) continue;
-        const Id query = fields.take();
+        const SplitLine split(line.begin, end);
+        if (!split.has_content()) continue;
+        const Id query = split[0];
         if (size && query == current) {
             segments.back().end = line.next;
             continue;
@@ -134,45 +134,39 @@ struct Row {
 };
 
 /// A run line is `query Q0 document rank score tag`. Returns false for lines without content and for faults.
-inline bool read_run_line(const Line& line, const char* text, bool needs_rank, Row& row, Faults& faults) {
-    Fields fields(line.begin, line.end);
-    if (!fields.more() || fields.is_comment()) return false;
-    const int64_t where = line.begin - text;
-    fields.take();
-    fields.take_or_empty();
-    row.document = fields.take_or_empty();
-    const Id rank = fields.take_or_empty();
-    const Id score = fields.take_or_empty();
-    const Id tag = fields.take_or_empty();
-    if (tag.empty() || fields.more()) {
-        faults.add(where, FaultCode::fields, Fields(line.begin, line.end).count_rest());
+inline bool read_run_line(const SplitLine& line, const char* text, bool needs_rank, Row& row, Faults& faults) {
+    if (!line.has_content()) return false;
+    row.where = line.begin() - text;
+    if (line.count() != 6) {
+        faults.add(row.where, FaultCode::fields, line.count());
         return false;
     }
-    if (const Number number = parse_number(score, row.score); number != Number::valid) {
-        faults.add(where, number == Number::overflow ? FaultCode::overflow : FaultCode::number);
+    row.document = line[2];
+    row.hash = hash_id(row.document);
+    if (const Number number = parse_number(line[4], row.score); number != Number::valid) {
+        faults.add(row.where, number == Number::overflow ? FaultCode::overflow : FaultCode::number);
         return false;
     }
-    if (parse_number(rank, row.rank) != Number::valid) {
+    if (parse_number(line[3], row.rank) != Number::valid) {
         if (needs_rank) {
-            faults.add(where, FaultCode::rank);
+            faults.add(row.where, FaultCode::rank);
             return false;
         }
         row.rank = std::numeric_limits<double>::quiet_NaN();
     }
-    row.where = where;
     return true;
 }
 
-/// Appends the rows of one query, in the order of the text.
-inline void read_list(const Grouping& grouping, size_t query, const char* text, bool needs_rank, std::vector<Row>& rows,
-                      Faults& faults) {
-    Row row;
+/// Appends the rows of one query, in the order of the text [text, end).
+inline void read_list(const Grouping& grouping, size_t query, const char* text, const char* end, bool needs_rank,
+                      std::vector<Row>& rows, Faults& faults) {
     for (size_t s = grouping.offsets[query]; s < grouping.offsets[query + 1]; ++s) {
         const Segment& segment = grouping.segments[s];
         for (const char* at = segment.begin; at < segment.end;) {
-            const Line line = line_at(at, segment.end);
-            at = line.next;
-            if (read_run_line(line, text, needs_rank, row, faults)) rows.push_back(row);
+            const SplitLine line(at, end);
+            at = line.next();
+            rows.emplace_back();
+            if (!read_run_line(line, text, needs_rank, rows.back(), faults)) rows.pop_back();
         }
     }
 }

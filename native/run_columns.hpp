@@ -23,7 +23,7 @@ inline RunColumns read_run(const char* text, const char* end, size_t threads) {
     std::vector<std::vector<Row>> rows(lists);
     std::vector<Faults> faults(std::max<size_t>(1, threads));
     for_each_task(lists, threads, [&](size_t worker, size_t list) {
-        read_list(grouping, list, text, false, rows[list], faults[worker]);
+        read_list(grouping, list, text, end, false, rows[list], faults[worker]);
     });
 
     RunColumns columns;

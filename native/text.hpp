@@ -1,6 +1,7 @@
 // Bytes to lines, fields and numbers. Nothing here allocates.
 #pragma once
 
+#include <bit>
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
@@ -8,6 +9,10 @@
 #include <limits>
 #include <string>
 #include <string_view>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 namespace gainful {
 
@@ -35,40 +40,92 @@ inline Line line_at(const char* begin, const char* end) {
     return {begin, content_end, feed ? feed + 1 : end};
 }
 
-/// Takes fields off the front of a line, one at a time.
-class Fields {
+/// Where the blanks and the line feeds are among 64 bytes, one bit a byte.
+struct Marks {
+    uint64_t blanks;
+    uint64_t feeds;
+};
+
+inline Marks mark_64_bytes(const char* bytes) {
+    Marks marks{0, 0};
+#if defined(__SSE2__)
+    const __m128i space = _mm_set1_epi8(' '), tab = _mm_set1_epi8('\t'), feed = _mm_set1_epi8('\n');
+    for (int part = 0; part < 4; ++part) {
+        const __m128i here = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes) + part);
+        const __m128i blank = _mm_or_si128(_mm_cmpeq_epi8(here, space), _mm_cmpeq_epi8(here, tab));
+        marks.blanks |= static_cast<uint64_t>(static_cast<uint16_t>(_mm_movemask_epi8(blank))) << (16 * part);
+        marks.feeds |= static_cast<uint64_t>(static_cast<uint16_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(here, feed))))
+                       << (16 * part);
+    }
+#else
+    for (int i = 0; i < 64; ++i) {
+        marks.blanks |= static_cast<uint64_t>(is_blank(bytes[i])) << i;
+        marks.feeds |= static_cast<uint64_t>(bytes[i] == '\n') << i;
+    }
+#endif
+    return marks;
+}
+
+/// A line and its fields: up to `kMost` of them, and how many there are in all.
+class SplitLine {
   public:
-    Fields(const char* begin, const char* end) : at_(begin), end_(end) { skip_blanks(); }
+    static constexpr int kMost = 6;
 
-    bool more() const { return at_ < end_; }
-
-    /// The next field. Only while there are more.
-    Id take() {
-        const char* start = at_;
-        while (at_ < end_ && !is_blank(*at_)) ++at_;
-        Id field(start, static_cast<size_t>(at_ - start));
-        skip_blanks();
-        return field;
+    /// Splits the line that starts at `begin`; `end` is the end of the whole text.
+    SplitLine(const char* begin, const char* end) : begin_(begin) {
+        // Nearly all lines end within 64 bytes, where a few bit operations find all fields at once.
+        if (end - begin >= 64) {
+            const Marks marks = mark_64_bytes(begin);
+            if (marks.feeds) {
+                split_short(marks);
+                return;
+            }
+        }
+        split_long(end);
     }
 
-    /// The next field, or an empty one when the line is over; a field itself is never empty.
-    Id take_or_empty() { return more() ? take() : Id(); }
-
-    int64_t count_rest() {
-        int64_t n = 0;
-        for (; more(); ++n) take();
-        return n;
-    }
-
-    bool is_comment() const { return more() && *at_ == '#'; }
+    const char* begin() const { return begin_; }
+    const char* next() const { return next_; }
+    int64_t count() const { return count_; }
+    bool has_content() const { return count_ > 0 && fields_[0][0] != '#'; }
+    Id operator[](int field) const { return fields_[field]; }
 
   private:
-    void skip_blanks() {
-        while (at_ < end_ && is_blank(*at_)) ++at_;
+    void split_short(const Marks& marks) {
+        const int feed = std::countr_zero(marks.feeds);
+        const int length = feed > 0 && begin_[feed - 1] == '\r' ? feed - 1 : feed;
+        next_ = begin_ + feed + 1;
+        // `length` is at most 63, so the bit after the last byte always exists and ends the last field.
+        const uint64_t content = ~marks.blanks & ((uint64_t{1} << length) - 1);
+        uint64_t starts = content & ~(content << 1);
+        uint64_t ends = ~content & (content << 1);
+        for (count_ = 0; count_ < kMost && starts; ++count_) {
+            const int start = std::countr_zero(starts), stop = std::countr_zero(ends);
+            fields_[count_] = Id(begin_ + start, static_cast<size_t>(stop - start));
+            starts &= starts - 1;
+            ends &= ends - 1;
+        }
+        if (starts) count_ += std::popcount(starts);
     }
 
-    const char* at_;
-    const char* end_;
+    void split_long(const char* end) {
+        const Line line = line_at(begin_, end);
+        next_ = line.next;
+        count_ = 0;
+        for (const char* at = line.begin;;) {
+            while (at < line.end && is_blank(*at)) ++at;
+            if (at == line.end) return;
+            const char* start = at;
+            while (at < line.end && !is_blank(*at)) ++at;
+            if (count_ < kMost) fields_[count_] = Id(start, static_cast<size_t>(at - start));
+            ++count_;
+        }
+    }
+
+    const char* begin_;
+    const char* next_;
+    int64_t count_;
+    Id fields_[kMost];
 };
 
 enum class Number { valid, malformed, overflow };

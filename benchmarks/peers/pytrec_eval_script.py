@@ -11,13 +11,13 @@ def main(qrels_path: str, run_paths: list[str]) -> None:
     imported = time.perf_counter()
     reading = evaluating = 0.0
 
-    with open(qrels_path) as file:  # noqa: PTH123 - as its documentation does
+    with open(qrels_path) as file:
         qrels = pytrec_eval.parse_qrel(file)
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.10", "map", "recip_rank"})
     reading += time.perf_counter() - imported
     for path in run_paths:
         began = time.perf_counter()
-        with open(path) as file:  # noqa: PTH123
+        with open(path) as file:
             run = pytrec_eval.parse_run(file)
         read = time.perf_counter()
         scores = evaluator.evaluate(run)

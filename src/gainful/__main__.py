@@ -20,9 +20,15 @@ def main() -> None:
     if sys.argv[1:] == ["--version"] and sys.stdout and "GAINFUL_CORE" not in os.environ:
         sys.stdout.write(version_line() + "\n")
         return
+    # No command multiplies matrices; NumPy's idle threads would only take the processor from ours.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from gainful.cli.main import run
 
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    # Everything is written and closed: taking the interpreter down in good order would be a tenth of a small command.
+    os._exit(code)
 
 
 if __name__ == "__main__":

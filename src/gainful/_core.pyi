@@ -22,6 +22,7 @@ A line has at most one fault, looked for in that order. When a text has faults o
 reported, not duplicates.
 """
 
+from array import array
 from typing import Final, TypedDict
 
 import numpy as np
@@ -31,6 +32,7 @@ Bytes = NDArray[np.uint8]
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Fault = tuple[int, int, int]
+Cells = array[int] | Ints  # two int64
 
 #: Which of the two cores this is: ``"C++"`` or ``"Python"``.
 KIND: Final[str]
@@ -121,8 +123,33 @@ def join_text(
     depth: int,
     want_scores: bool,
     threads: int,
-    progress: Ints,
+    progress: Cells,
 ) -> Joined: ...
+
+class JoinJob:
+    """Reads judgments and joins run texts with them on threads of its own, while the caller goes on.
+
+    Only in the compiled core. Buffers may be any contiguous bytes, so that nothing here needs NumPy until a result is
+    asked for. Each result waits for its part of the work and is to be asked for once; ``judgments`` comes first, and
+    if it has faults there are no other results (ValueError). Dropping the job makes it give up.
+    """
+
+    def __init__(
+        self,
+        qrels: memoryview,
+        runs: list[memoryview],
+        order: int,
+        ties: int,
+        float32: bool,
+        keep_first: bool,
+        depth: int,
+        threads: int,
+        progress: Cells,
+    ) -> None: ...
+    def judgments(self) -> JudgmentText: ...
+    def index(self) -> JudgmentIndex: ...
+    def joined(self, run: int) -> Joined: ...
+
 def join_columns(
     query_ids: list[bytes],  # distinct, in any order
     list_offsets: Ints,
@@ -139,5 +166,5 @@ def join_columns(
     depth: int,
     want_scores: bool,
     threads: int,
-    progress: Ints,
+    progress: Cells,
 ) -> Joined: ...

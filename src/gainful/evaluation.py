@@ -8,9 +8,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from gainful.ahead import ReadRun
 from gainful.arrays import Floats
 from gainful.core import default_threads
-from gainful.data.graded import GradedRun, Progress, join
+from gainful.data.graded import GradedRun, join
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
@@ -20,6 +21,7 @@ from gainful.measures.block import blocks
 from gainful.measures.catalog import DEFAULT_MEASURES
 from gainful.measures.grammar import parse_all
 from gainful.policy import Policy
+from gainful.progress import Progress
 from gainful.results import Evaluation
 
 QrelsLike: TypeAlias = Qrels | Source | Mapping[Any, Mapping[Any, Any]]
@@ -63,17 +65,31 @@ def evaluate_runs(
     The judgments are prepared once. If runs fail, the error of the first of them is raised.
     """
     settled = policy if isinstance(policy, Policy) else Policy() if policy is None else Policy.like(policy)
-    wanted = tuple(parse_all(measures))
-    judged = Judged(Qrels.of(qrels), settled)
+    wanted = parse_all(measures)
+    return evaluate_judged(Judged(Qrels.of(qrels), settled), runs, wanted, threads=threads, progress=progress)
+
+
+def evaluate_judged(
+    judged: Judged,
+    runs: Mapping[str, RunLike | ReadRun],
+    measures: Sequence[Measure],
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> dict[str, Evaluation]:
+    """Scores several runs against judgments that are already prepared, under the policy they were prepared for."""
+    wanted = tuple(measures)
     for measure in wanted:
         measure.check(judged.levels)
     threads = threads or default_threads()
     progress = progress or Progress()
     each = max(1, threads // max(1, len(runs)))
 
-    def one(name: str, run: RunLike | Text) -> Evaluation:
+    def one(name: str, run: RunLike | Text | ReadRun) -> Evaluation:
         scores = any("scores" in measure.needs for measure in wanted)
-        graded = join(judged, run, settled, want_scores=scores, threads=each, progress=progress, name=name or None)
+        graded = join(
+            judged, run, judged.policy, want_scores=scores, threads=each, progress=progress, name=name or None
+        )
         return evaluate_graded(graded, wanted)
 
     # Streams are read here: a thread that waits for somebody else could not be interrupted.
@@ -83,8 +99,8 @@ def evaluate_runs(
     return dict(zip(runs, results, strict=True))
 
 
-def _opened_if_stream(run: RunLike) -> RunLike | Text:
-    return run if isinstance(run, (Run, Mapping)) or not is_stream(run) else open_source(run)
+def _opened_if_stream(run: RunLike | ReadRun) -> RunLike | Text | ReadRun:
+    return run if isinstance(run, (Run, ReadRun, Mapping)) or not is_stream(run) else open_source(run)
 
 
 def evaluate_graded(graded: GradedRun, measures: Sequence[Measure]) -> Evaluation:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Iterable
@@ -42,7 +41,8 @@ def read_number(value: object, what: str) -> float:
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """A hint that names the known words closest to an unknown one, if any is close."""
-    known = list(known)
+    import difflib
+
     by_folded: dict[str, str] = {}
     for name in known:
         by_folded.setdefault(name.casefold(), name)

@@ -121,8 +121,8 @@ def use_core(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
             if os.environ.get("GAINFUL_REQUIRE_CORE") == "1":
                 raise
             pytest.skip("the compiled core is not built")
-        for user in ("qrels", "run", "graded", "judged"):
-            monkeypatch.setattr(importlib.import_module(f"gainful.data.{user}"), "core", module)
+        for user in ("ahead", "data.qrels", "data.run", "data.graded", "data.judged"):
+            monkeypatch.setattr(importlib.import_module(f"gainful.{user}"), "core", module)
 
     return use
 

@@ -15,7 +15,7 @@ import time
 import pytest
 
 import gainful
-from gainful.cli import eval_command
+from gainful import evaluation
 from gainful.cli.main import COMMANDS
 from gainful.cli.progress import ProgressBar
 from gainful.measures.catalog import FAMILIES, MEASURES, SHORT_NAMES
@@ -324,13 +324,13 @@ def failing_with(error: BaseException):
 
 
 def test_interrupted(files, monkeypatch):
-    monkeypatch.setattr(eval_command, "evaluate_runs", failing_with(KeyboardInterrupt()))
+    monkeypatch.setattr(evaluation, "evaluate_judged", failing_with(KeyboardInterrupt()))
     result = files("eval", "qrels", "r.run")
     assert (result.code, result.out, result.err.strip()) == (130, "", "interrupted")
 
 
 def test_interrupted_in_a_worker(files, monkeypatch):
-    monkeypatch.setitem(eval_command.evaluate_runs.__globals__, "join", failing_with(KeyboardInterrupt()))
+    monkeypatch.setattr(evaluation, "join", failing_with(KeyboardInterrupt()))
     result = files("eval", "qrels", "r.run")
     assert (result.code, result.out, result.err.strip()) == (130, "", "interrupted")
 
@@ -366,7 +366,7 @@ def test_interrupted_while_waiting_for_input(files, environment, what):
 
 
 def test_unexpected_exceptions(files, monkeypatch):
-    monkeypatch.setattr(eval_command, "evaluate_runs", failing_with(ZeroDivisionError("by zero")))
+    monkeypatch.setattr(evaluation, "evaluate_judged", failing_with(ZeroDivisionError("by zero")))
     result = files("eval", "qrels", "r.run")
     assert (result.code, result.out) == (70, "")
     assert result.err.splitlines() == [
@@ -376,7 +376,7 @@ def test_unexpected_exceptions(files, monkeypatch):
 
 
 def test_unexpected_exceptions_with_a_traceback(files, monkeypatch):
-    monkeypatch.setattr(eval_command, "evaluate_runs", failing_with(ZeroDivisionError("by zero")))
+    monkeypatch.setattr(evaluation, "evaluate_judged", failing_with(ZeroDivisionError("by zero")))
     monkeypatch.setenv("GAINFUL_TRACEBACK", "1")
     result = files("eval", "qrels", "r.run")
     assert result.code == 70
@@ -403,9 +403,9 @@ def test_broken_pipes(command, environment, queries):
     assert (process.returncode, err) == (0, b"")
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")  # noqa: PTH110
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 def test_a_full_disk_is_no_fault_in_gainful(files, environment):
-    with open("/dev/full", "wb") as full:  # noqa: PTH123
+    with open("/dev/full", "wb") as full:
         result = subprocess.run(
             [sys.executable, "-m", "gainful", "eval", "qrels", "r.run"],
             stdout=full,

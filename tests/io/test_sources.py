@@ -138,7 +138,7 @@ def test_a_named_pipe(tmp_path, content):
         writer.join()
 
 
-@pytest.mark.skipif(not os.path.isdir("/dev/fd"), reason="needs /dev/fd")  # noqa: PTH112
+@pytest.mark.skipif(not os.path.isdir("/dev/fd"), reason="needs /dev/fd")
 def test_a_pipe_as_shells_substitute_processes():
     reading, writing = os.pipe()
     try:

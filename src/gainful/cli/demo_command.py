@@ -10,7 +10,8 @@ import click
 
 from gainful.evaluation import evaluate_runs
 from gainful.notices import notices
-from gainful.render import FORMATS, Report
+from gainful.render import write
+from gainful.render.report import Report
 from gainful.simulation import simulate
 
 MEASURES = ("nDCG@10", "nDCG(gain=0-1-10-100, discount=jarvelin2002)@100", "AP", "RR", "P@10", "Judged@10")
@@ -31,8 +32,8 @@ def command(out: str, seed: int) -> None:
     evaluations = evaluate_runs(str(qrels), dict(zip(names, paths, strict=True)), MEASURES)
     report = Report(list(evaluations.values()), paths, by_query=True)
     with (directory / "results.jsonl").open("w", encoding="utf-8") as file:
-        FORMATS["jsonl"](report, file)
-    FORMATS["table"](Report(report.evaluations, paths), sys.stdout)
+        write(report, "jsonl", file)
+    write(Report(report.evaluations, paths), "table", sys.stdout)
     for line in notices(report.evaluations):
         sys.stderr.write(f"notice: {line}\n")
     runs_written = " ".join(path.name for path in runs)

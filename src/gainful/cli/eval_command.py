@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from gainful.ahead import ReadAhead, ReadRun
 from gainful.cli.names import run_names
 from gainful.cli.options import measure_options, measures_from, policy_from, policy_options
 from gainful.cli.progress import ProgressBar
-from gainful.data.qrels import Qrels
+from gainful.core import default_threads
 from gainful.errors import UsageError
-from gainful.evaluation import evaluate_runs
 from gainful.notation import nearest, read_number
-from gainful.notices import notices
-from gainful.render import FORMATS, Report
+from gainful.policy import Policy
+from gainful.render import FORMATS, write
+
+if TYPE_CHECKING:
+    from gainful.data.judged import Judged
+    from gainful.results import Evaluation
 
 _PATH = click.Path(allow_dash=True)
 
@@ -24,9 +29,7 @@ _PATH = click.Path(allow_dash=True)
 @click.argument("qrels", type=_PATH)
 @click.argument("runs", type=_PATH, nargs=-1, required=True)
 @measure_options
-@click.option(
-    "--format", "format_", type=click.Choice(list(FORMATS)), default="table", show_default=True, help="Output."
-)
+@click.option("--format", "format_", type=click.Choice(FORMATS), default="table", show_default=True, help="Output.")
 @click.option("--by-query", is_flag=True, help="Every query's value, too.")
 @click.option("--places", type=click.IntRange(0, 17), default=4, show_default=True, help="Decimal places in tables.")
 @click.option("--baseline", metavar="RUN", help="Add every run's difference to this one.")
@@ -44,21 +47,14 @@ def command(qrels: str, runs: tuple[str, ...], **options: Any) -> None:
     Example: gainful eval qrels.txt bm25.run dense.run.gz -m nDCG@10 -m AP
     """
     policy = policy_from(options)
-    measures = measures_from(options["measures"], options["rel"])
     _check_standard_input(qrels, runs)
     names = run_names(runs, options["names"])
     baseline = _baseline(options["baseline"], names)
-    scale = None if options["scale"] is None else read_number(options["scale"], "--scale")
-    judgments = Qrels.read(qrels, scale=scale, threads=options["threads"])
-    with ProgressBar("reading runs", wanted=not options["quiet"]) as progress:
-        evaluations = evaluate_runs(
-            judgments,
-            dict(zip(names, runs, strict=True)),
-            measures,
-            policy=policy,
-            threads=options["threads"],
-            progress=progress,
-        )
+    evaluations = _evaluations(qrels, dict(zip(names, runs, strict=True)), policy, options)
+    # Loaded late, as is all that needs NumPy: by now the core has long been reading.
+    from gainful.notices import notices
+    from gainful.render.report import Report
+
     report = Report(
         list(evaluations.values()),
         list(runs),
@@ -69,7 +65,31 @@ def command(qrels: str, runs: tuple[str, ...], **options: Any) -> None:
     if not options["quiet"]:
         for line in notices(evaluations.values()):
             sys.stderr.write(f"notice: {line}\n")
-    FORMATS[options["format_"]](report, sys.stdout)
+    write(report, options["format_"], sys.stdout)
+
+
+def _evaluations(
+    qrels: str, runs: Mapping[str, str], policy: Policy, options: Mapping[str, Any]
+) -> Mapping[str, Evaluation]:
+    threads = options["threads"] or default_threads()
+    scale = None if options["scale"] is None else read_number(options["scale"], "--scale")
+    with ProgressBar("reading runs", wanted=not options["quiet"]) as progress:
+        ahead = ReadAhead.start(qrels, list(runs.values()), policy, threads, progress)
+        measures = measures_from(options["measures"], options["rel"])
+        from gainful.evaluation import evaluate_judged
+
+        judged = ahead.judged(policy, scale) if ahead else _judged(qrels, policy, scale, threads)
+        sources: Sequence[str | ReadRun] = ahead.runs() if ahead else list(runs.values())
+        return evaluate_judged(
+            judged, dict(zip(runs, sources, strict=True)), measures, threads=threads, progress=progress
+        )
+
+
+def _judged(qrels: str, policy: Policy, scale: float | None, threads: int) -> Judged:
+    from gainful.data.judged import Judged
+    from gainful.data.qrels import Qrels
+
+    return Judged(Qrels.read(qrels, scale=scale, threads=threads), policy)
 
 
 def _check_standard_input(qrels: str, runs: tuple[str, ...]) -> None:

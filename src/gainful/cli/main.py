@@ -6,7 +6,6 @@ import contextlib
 import importlib
 import os
 import sys
-import traceback
 from collections.abc import Sequence
 
 import click
@@ -89,8 +88,8 @@ def run(arguments: Sequence[str]) -> int:
 
 def _prepare_streams() -> None:
     # Whoever started us may have closed them.
-    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
-    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="surrogateescape")
@@ -115,6 +114,8 @@ def _told(error: BaseException) -> int:
         sys.stderr.write("interrupted\n")
         return 130
     if os.environ.get("GAINFUL_TRACEBACK"):
+        import traceback
+
         traceback.print_exception(error)
     sys.stderr.write(
         f"unexpected {type(error).__name__}: {error}\n"

@@ -8,7 +8,7 @@ import click
 
 from gainful.errors import UsageError
 from gainful.measures.base import Measure
-from gainful.measures.catalog import FAMILIES, SHORT_NAMES
+from gainful.measures.catalog import FAMILIES, MEASURES, SHORT_NAMES, long_text
 from gainful.measures.help import Help
 
 
@@ -20,8 +20,8 @@ from gainful.measures.help import Help
 def command(text: str, format_: str) -> None:
     """List the measures, or those whose name, description or family contains TEXT."""
     found = {
-        family: [measure for measure in measures if _matches(text, family, measure)]
-        for family, measures in FAMILIES.items()
+        family: [MEASURES[name] for name in names if _matches(text, family, MEASURES[name])]
+        for family, names in FAMILIES.items()
     }
     shown = [measure for measures in found.values() for measure in measures]
     if not shown:
@@ -38,12 +38,12 @@ def command(text: str, format_: str) -> None:
         for measure in measures:
             click.echo(f"  {measure.name:<{width}}  {Help.of(measure).claim}")
             click.echo(f"  {'':<{width}}  {_parameters(measure)}")
-    short = ", ".join(f"{name} = {_long(name)}" for name in SHORT_NAMES)
+    short = ", ".join(f"{name} = {long_text(name)}" for name in SHORT_NAMES)
     click.echo(f"\nShort names: {short}")
 
 
 def _matches(text: str, family: str, measure: type[Measure]) -> bool:
-    names = [name for name, entry in SHORT_NAMES.items() if entry.measure is measure]
+    names = [short for short, (name, _) in SHORT_NAMES.items() if name == measure.name]
     return text.casefold() in " ".join([family, measure.name, *names, measure.help_text()]).casefold()
 
 
@@ -52,12 +52,6 @@ def _parameters(measure: type[Measure]) -> str:
     at = f"@{'k' if measure.at == 'cutoff' else 'r'}" if measure.at else ""
     needed = at if measure.needs_at else f"[{at}]" if at else ""
     return f"{measure.name}({', '.join(known)}){needed}" if known else f"{measure.name}{needed}"
-
-
-def _long(name: str) -> str:
-    entry = SHORT_NAMES[name]
-    preset = ", ".join(f"{key}={value}" for key, value in entry.preset.items())
-    return f"{entry.measure.name}({preset})" if preset else entry.measure.name
 
 
 def _row(family: str, measure: type[Measure]) -> dict[str, object]:

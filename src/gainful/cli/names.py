@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os.path
 from collections.abc import Sequence
-from pathlib import Path
 
 from gainful.errors import UsageError
 from gainful.notation import count_of
@@ -25,7 +25,7 @@ def run_names(paths: Sequence[str], given: Sequence[str] = ()) -> list[str]:
     names = [_short_name(path) for path in paths]
     clashing = [name for name in names if names.count(name) > 1]
     named = [
-        f"{Path(path).absolute().parent.name}/{name}" if name in clashing else name
+        f"{os.path.basename(os.path.dirname(os.path.abspath(path)))}/{name}" if name in clashing else name
         for path, name in zip(paths, names, strict=True)
     ]
     if len(set(named)) < len(named):
@@ -36,11 +36,11 @@ def run_names(paths: Sequence[str], given: Sequence[str] = ()) -> list[str]:
 def _short_name(path: str) -> str:
     if path == "-":
         return "stdin"
-    name = Path(path).name
+    name = os.path.basename(path)
     for endings in (_COMPRESSIONS, _FORMATS):
-        ending = Path(name).suffix.lower()
-        if ending in endings and Path(name).stem:
-            name = Path(name).stem
+        stem, ending = os.path.splitext(name)
+        if ending.lower() in endings:
+            name = stem
     return name
 
 

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-from click.shell_completion import CompletionItem
 
-from gainful.measures.base import Measure
 from gainful.measures.catalog import DEFAULT_MEASURES, MEASURES, SHORT_NAMES
-from gainful.measures.grammar import parse_all
 from gainful.notation import read_number
 from gainful.policy import CHOICES, DIALECTS, Policy
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from gainful.measures.base import Measure
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 def _complete_measure(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from click.shell_completion import CompletionItem
+
     return [CompletionItem(name) for name in [*MEASURES, *SHORT_NAMES] if name.startswith(incomplete)]
 
 
@@ -67,6 +71,8 @@ def measure_options(command: _Command) -> _Command:
 
 def measures_from(texts: tuple[str, ...], rel: str | None) -> list[Measure]:
     """The measures that were asked for, with ``--rel`` set where it applies."""
+    from gainful.measures.grammar import parse_all
+
     measures = parse_all(texts or DEFAULT_MEASURES)
     if rel is None:
         return measures

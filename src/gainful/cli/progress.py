@@ -7,7 +7,7 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from gainful.data.graded import Progress
+from gainful.progress import Progress
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar

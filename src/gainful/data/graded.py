@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gainful.ahead import ReadRun
 from gainful.arrays import Bools, Floats, Ints
-from gainful.core import core
+from gainful.core import core, join_options
 from gainful.data.judged import Judged
 from gainful.data.run import Run, empty_run
 from gainful.errors import InputError
 from gainful.io.sources import Source, Text, open_source
 from gainful.io.trec import DUPLICATE, duplicate_message, hint_for, input_error, raise_faults
 from gainful.notation import printable
-from gainful.policy import CHOICES, Policy
+from gainful.policy import Policy
+from gainful.progress import Progress
 
 if TYPE_CHECKING:
     from gainful._core import Joined
-
-_VALUES = {choice.field: choice.values for choice in CHOICES}
 
 
 @dataclass(frozen=True)
@@ -46,28 +46,6 @@ class JoinFacts:
             tuple(sorted({*self.extra_ids, *other.extra_ids} - judged_ids)),
             *(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)[1:]),
         )
-
-
-class Progress:
-    """How far a job is, in bytes; the core counts in ``cells`` while it works. ``on_report`` is called now and then."""
-
-    def __init__(self, on_report: Callable[[int, int], None] | None = None) -> None:
-        self.cells = np.zeros(2, np.int64)
-        self.total = 0
-        self._on_report = on_report
-
-    def report(self) -> None:
-        """Tells the listener what is done and what there is to do."""
-        if self._on_report:
-            self._on_report(int(self.cells[0]), self.total)
-
-    def cancel(self) -> None:
-        """Makes joins that are under way give up."""
-        self.cells[1] = 1
-
-    @property
-    def cancelled(self) -> bool:
-        return bool(self.cells[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +84,7 @@ class GradedRun:
 
 def join(
     judged: Judged,
-    run: Run | Source | Text | Mapping[Any, Any],
+    run: Run | Source | Text | ReadRun | Mapping[Any, Any],
     policy: Policy,
     *,
     want_scores: bool = False,
@@ -124,9 +102,7 @@ def join(
         joined = _join_columns(judged, run, policy, want_scores, threads, progress)
         name = name or run.name
     else:
-        text = run if isinstance(run, Text) else open_source(run)
-        progress.total += text.data.size
-        joined = core.join_text(text.data, judged.index, *_options(policy), want_scores, threads, progress.cells)
+        text, joined = _join_text(judged, run, policy, want_scores, threads, progress)
         raise_faults(text.name, text.data, joined["faults"], joined["fault_count"], run=True)
         if not joined["list_count"]:
             raise empty_run(text.name)
@@ -136,14 +112,17 @@ def join(
     return _graded(name, judged, policy, joined)
 
 
-def _options(policy: Policy) -> tuple[int, int, bool, bool, int]:
-    return (
-        _VALUES["order"].index(policy.order),
-        _VALUES["ties"].index(policy.ties),
-        policy.scores == "float32",
-        policy.duplicates == "first",
-        policy.depth or 0,
-    )
+def _join_text(
+    judged: Judged, run: Source | Text | ReadRun, policy: Policy, want_scores: bool, threads: int, progress: Progress
+) -> tuple[Text, Joined]:
+    if isinstance(run, ReadRun):
+        if not want_scores:
+            return run.text, run.joined()
+        run = run.text
+    text = run if isinstance(run, Text) else open_source(run)
+    progress.total += text.data.size
+    options = join_options(policy)
+    return text, core.join_text(text.data, judged.index, *options, want_scores, threads, progress.cells)
 
 
 def _fitting(run: Run, policy: Policy) -> Policy:
@@ -170,7 +149,7 @@ def _join_columns(
         run.score if run.has_scores else np.zeros(len(run)),
         run.rank if run.has_ranks else np.zeros(0),
         judged.index,
-        *_options(policy),
+        *join_options(policy),
         want_scores,
         threads,
         progress.cells,

@@ -28,9 +28,11 @@ class Judged:
     and ``grade-zero``; where ``negative=unjudged`` makes a grade count as no judgment at all it is NaN.
     """
 
-    def __init__(self, qrels: Qrels, policy: Policy) -> None:
+    def __init__(self, qrels: Qrels, policy: Policy, index: JudgmentIndex | None = None) -> None:
         self.qrels = qrels
         self.policy = policy
+        if index is not None:
+            self.__dict__["index"] = index  # built ahead; otherwise it is built when it is first needed
         self.item: Ints = self.index.item
         self.item_offsets: Ints = self.index.item_offsets
         self.grade = self._grades()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,9 +12,12 @@ from gainful.arrays import Bytes, Floats, Ints, distinct
 from gainful.core import core, default_threads
 from gainful.data.ids import byte_order, pack, read_id, read_value
 from gainful.errors import InputError, UsageError
-from gainful.io.sources import Source, open_source
+from gainful.io.sources import Source, Text, open_source
 from gainful.io.trec import raise_faults
 from gainful.notation import bytes_of_id, count_of, number_text, read_number, text_of_id
+
+if TYPE_CHECKING:
+    from gainful._core import JudgmentText
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +51,11 @@ class Qrels:
     def read(cls, source: Source, *, scale: float | None = None, threads: int | None = None) -> Qrels:
         """Judgments from TREC text (``query subtopic document grade``): a path, ``-`` or bytes, maybe compressed."""
         text = open_source(source)
-        columns = core.read_judgments(text.data, threads or default_threads())
+        return cls.from_columns(text, core.read_judgments(text.data, threads or default_threads()), scale)
+
+    @classmethod
+    def from_columns(cls, text: Text, columns: JudgmentText, scale: float | None) -> Qrels:
+        """Judgments from what the core has read of a text."""
         raise_faults(text.name, text.data, columns["faults"], columns["fault_count"], run=False)
         if not columns["grade"].size:
             raise InputError(f"{text.name}: expected at least one judgment, found none")

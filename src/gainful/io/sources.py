@@ -7,51 +7,68 @@ import os
 import re
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
-import numpy as np
-
-from gainful.arrays import Bytes
 from gainful.errors import InputError, MissingExtraError
+
+if TYPE_CHECKING:
+    from gainful.arrays import Bytes
 
 #: A path (``-`` is standard input), or the bytes themselves.
 Source: TypeAlias = str | os.PathLike[str] | bytes | bytearray | memoryview
 
 
-@dataclass(frozen=True)
-class Text:
+class Text(NamedTuple):
     """Bytes and what to call them in messages. Files that are not compressed stay mapped, not copied."""
 
     data: Bytes
     name: str
 
+    @classmethod
+    def of_view(cls, view: bytes | bytearray | memoryview | mmap.mmap, name: str) -> Text:
+        """A text over any bytes, without a copy."""
+        import numpy as np
+
+        return cls(np.frombuffer(view, np.uint8), name)
+
 
 def open_source(source: Source, name: str | None = None) -> Text:
     """The (decompressed) bytes of a source. ``name`` is what messages call it instead of its path."""
+    data: bytes | mmap.mmap
     if isinstance(source, (bytes, bytearray, memoryview)):
-        return Text(_decompressed(np.frombuffer(bytes(source), np.uint8), name or "<bytes>"), name or "<bytes>")
-    if str(source) == "-":
-        return Text(_decompressed(np.frombuffer(sys.stdin.buffer.read(), np.uint8), "<stdin>"), name or "<stdin>")
-    path = Path(source)
-    return Text(_decompressed(_mapped(path), str(path)), name or str(path))
+        data, found = bytes(source), "<bytes>"
+    elif str(source) == "-":
+        data, found = sys.stdin.buffer.read(), "<stdin>"
+    else:
+        data, found = _mapped(os.fspath(source)), os.fspath(source)
+    return Text.of_view(_decompressed(data, name or found), name or found)
+
+
+def plain_view(path: str) -> memoryview | None:
+    """The bytes of a file that needs nothing but mapping; None for anything that takes more or fails."""
+    if not os.path.isfile(path):
+        return None
+    try:
+        data = _mapped(path)
+    except InputError:
+        return None
+    return memoryview(data) if len(data) and not _compression(data[:10]) else None
 
 
 def is_stream(source: object) -> bool:
     """Whether reading a source may have to wait for somebody else: standard input, pipes and the like."""
     if not isinstance(source, (str, os.PathLike)):
         return False
-    return str(source) == "-" or (Path(source).exists() and not Path(source).is_file())
+    return str(source) == "-" or (os.path.exists(source) and not os.path.isfile(source))
 
 
-def _mapped(path: Path) -> Bytes:
+def _mapped(path: str) -> bytes | mmap.mmap:
     try:
-        with path.open("rb") as file:
+        with open(path, "rb") as file:
             if os.fstat(file.fileno()).st_size == 0:
                 # Pipes and some special files have no size but do have content.
-                return np.frombuffer(file.read(), np.uint8)
-            return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), np.uint8)
+                return file.read()
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file") from error
     except (OSError, ValueError) as error:
@@ -119,16 +136,20 @@ _COMPRESSIONS: tuple[tuple[re.Pattern[bytes], str, Callable[[bytes], bytes]], ..
 )
 
 
-def _decompressed(data: Bytes, name: str) -> Bytes:
-    start = data[:10].tobytes()
-    for magic, kind, decompress in _COMPRESSIONS:
-        if magic.match(start):
-            try:
-                return np.frombuffer(decompress(data.tobytes()), np.uint8)
-            except ImportError as error:
-                raise MissingExtraError(
-                    f"{name}: reading zstd needs the package zstandard", "install it with: pip install 'gainful[zstd]'"
-                ) from error
-            except Exception as error:  # each library has its own exceptions for damaged data
-                raise InputError(f"{name}: expected {kind} data, found a damaged file ({error})") from error
-    return data
+def _compression(start: bytes) -> tuple[str, Callable[[bytes], bytes]] | None:
+    return next(((kind, undo) for magic, kind, undo in _COMPRESSIONS if magic.match(start)), None)
+
+
+def _decompressed(data: bytes | mmap.mmap, name: str) -> bytes | mmap.mmap:
+    compression = _compression(data[:10])
+    if compression is None:
+        return data
+    kind, decompress = compression
+    try:
+        return decompress(bytes(data))
+    except ImportError as error:
+        raise MissingExtraError(
+            f"{name}: reading zstd needs the package zstandard", "install it with: pip install 'gainful[zstd]'"
+        ) from error
+    except Exception as error:  # each library has its own exceptions for damaged data
+        raise InputError(f"{name}: expected {kind} data, found a damaged file ({error})") from error

@@ -1,56 +1,98 @@
-"""All measures by name: one explicit, ordered table."""
+"""All measures by name: one explicit, ordered table. A family's file is loaded when one of its measures is needed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import importlib
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 from gainful.errors import UsageError
-from gainful.measures import average_precision, counts, cumulated_gain, precision
-from gainful.measures.base import Measure
 from gainful.notation import nearest
 
+if TYPE_CHECKING:
+    from gainful.measures.base import Measure
 
-@dataclass(frozen=True)
-class Entry:
+
+class Entry(NamedTuple):
     """A measure and the parameters that a name sets beforehand."""
 
     measure: type[Measure]
-    preset: Mapping[str, object] = field(default_factory=dict)
+    preset: Mapping[str, object] = {}
 
 
-FAMILIES: Mapping[str, tuple[type[Measure], ...]] = {
-    "Cumulated gain": (cumulated_gain.CG, cumulated_gain.DCG, cumulated_gain.NCG, cumulated_gain.NDCG),
-    "Precision and recall": (
-        precision.P,
-        precision.R,
-        precision.F,
-        precision.Rprec,
-        precision.Success,
-        precision.SetP,
-        precision.SetR,
-        precision.SetF,
-        precision.Judged,
-    ),
-    "By the ranks of relevant documents": (average_precision.AP, average_precision.RR, average_precision.IPrec),
-    "Counts": (counts.NumQ, counts.NumRet, counts.NumRel, counts.NumRelRet),
+#: Family -> name -> where it is defined.
+FAMILIES: Mapping[str, Mapping[str, str]] = {
+    "Cumulated gain": {
+        "CG": "cumulated_gain.CG",
+        "DCG": "cumulated_gain.DCG",
+        "nCG": "cumulated_gain.NCG",
+        "nDCG": "cumulated_gain.NDCG",
+    },
+    "Precision and recall": {
+        "P": "precision.P",
+        "R": "precision.R",
+        "F": "precision.F",
+        "Rprec": "precision.Rprec",
+        "Success": "precision.Success",
+        "SetP": "precision.SetP",
+        "SetR": "precision.SetR",
+        "SetF": "precision.SetF",
+        "Judged": "precision.Judged",
+    },
+    "By the ranks of relevant documents": {
+        "AP": "average_precision.AP",
+        "RR": "average_precision.RR",
+        "IPrec": "average_precision.IPrec",
+    },
+    "Counts": {
+        "NumQ": "counts.NumQ",
+        "NumRet": "counts.NumRet",
+        "NumRel": "counts.NumRel",
+        "NumRelRet": "counts.NumRelRet",
+    },
 }
 
-MEASURES: Mapping[str, type[Measure]] = {measure.name: measure for family in FAMILIES.values() for measure in family}
 
-#: Short and customary names; the long form is what gets printed.
-SHORT_NAMES: Mapping[str, Entry] = {
-    "AnCG": Entry(cumulated_gain.NCG, {"average": "ranks"}),
-    "AnDCG": Entry(cumulated_gain.NDCG, {"average": "ranks"}),
-    "MAP": Entry(average_precision.AP),
-    "MRR": Entry(average_precision.RR),
-    "NDCG": Entry(cumulated_gain.NDCG),
-    "Precision": Entry(precision.P),
-    "Recall": Entry(precision.R),
+class _Measures(Mapping[str, "type[Measure]"]):
+    """The table as a mapping of names to classes, each loaded when it is looked up."""
+
+    def __init__(self) -> None:
+        self._homes = {name: home for family in FAMILIES.values() for name, home in family.items()}
+
+    def __getitem__(self, name: str) -> type[Measure]:
+        module, _, attribute = self._homes[name].partition(".")
+        measure: type[Measure] = getattr(importlib.import_module(f"gainful.measures.{module}"), attribute)
+        return measure
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._homes)
+
+    def __len__(self) -> int:
+        return len(self._homes)
+
+
+MEASURES: Mapping[str, type[Measure]] = _Measures()
+
+#: Short and customary names, with what they stand for; the long form is what gets printed.
+SHORT_NAMES: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    "AnCG": ("nCG", {"average": "ranks"}),
+    "AnDCG": ("nDCG", {"average": "ranks"}),
+    "MAP": ("AP", {}),
+    "MRR": ("RR", {}),
+    "NDCG": ("nDCG", {}),
+    "Precision": ("P", {}),
+    "Recall": ("R", {}),
 }
 
 #: What ``gainful eval`` computes when nobody says.
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
+
+
+def long_text(short_name: str) -> str:
+    """What a short name stands for, as text."""
+    name, preset = SHORT_NAMES[short_name]
+    parameters = ", ".join(f"{key}={value}" for key, value in preset.items())
+    return f"{name}({parameters})" if parameters else name
 
 
 def find(name: str) -> Entry:
@@ -58,7 +100,8 @@ def find(name: str) -> Entry:
     if name in MEASURES:
         return Entry(MEASURES[name])
     if name in SHORT_NAMES:
-        return SHORT_NAMES[name]
+        long_name, preset = SHORT_NAMES[name]
+        return Entry(MEASURES[long_name], preset)
     offered = _offered(name)
     if offered is not None:
         return Entry(offered)
@@ -70,6 +113,8 @@ def find(name: str) -> Entry:
 def _offered(name: str) -> type[Measure] | None:
     """A measure from the entry points ``gainful.measures`` of installed packages; looked up only when needed."""
     from importlib.metadata import entry_points
+
+    from gainful.measures.base import Measure
 
     for point in entry_points(group="gainful.measures", name=name):
         measure = point.load()

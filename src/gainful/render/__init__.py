@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TextIO
+import importlib
+from typing import TYPE_CHECKING, TextIO
 
-from gainful.render.jsonl import write_jsonl
-from gainful.render.report import Report
-from gainful.render.table import write_table
+if TYPE_CHECKING:
+    from gainful.render.report import Report
 
-__all__ = ["FORMATS", "Report"]
+#: Each format has a file of its own with a function `write`; it is loaded when it is asked for.
+FORMATS = ("table", "jsonl")
 
-FORMATS: Mapping[str, Callable[[Report, TextIO], None]] = {"table": write_table, "jsonl": write_jsonl}
+
+def write(report: Report, format_: str, out: TextIO) -> None:
+    """Writes a report in one of the formats."""
+    importlib.import_module(f"gainful.render.{format_}").write(report, out)

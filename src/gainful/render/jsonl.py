@@ -9,7 +9,7 @@ from gainful._version import __version__
 from gainful.render.report import Cell, Report
 
 
-def write_jsonl(report: Report, out: TextIO) -> None:
+def write(report: Report, out: TextIO) -> None:
     """A header that says what was done, then one line a value."""
     out.write(json.dumps(_header(report)) + "\n")
     for evaluation in report.evaluations:

@@ -12,7 +12,7 @@ _WIDEST = 80
 _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 
 
-def write_table(report: Report, out: TextIO) -> None:
+def write(report: Report, out: TextIO) -> None:
     """One row a run (and query, if wanted), the best aggregate of each column marked by an asterisk."""
     header = ["run", *(["query"] if report.by_query else []), *map(str, report.measures)]
     rows = [_row(report, cells) for evaluation in report.evaluations for cells in report.rows(evaluation)]

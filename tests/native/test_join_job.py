@@ -1,0 +1,83 @@
+"""The job that reads ahead gives what the single calls give, waits for nobody, and can be dropped."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from array import array
+
+import numpy as np
+import pytest
+
+core = pytest.importorskip("gainful._core", reason="only the compiled core reads ahead")
+
+QRELS = b"q1 0 d1 1\nq1 0 d2 0\nq2 0 d1 2\n"
+RUNS = [b"q1 Q0 d2 1 3 t\nq1 Q0 d1 2 2 t\n", b"q2 Q0 d1 1 1 t\nq3 Q0 d9 1 1 t\n", b"q1 Q0 d1\n"]
+OPTIONS = (0, 0, False, False, 0)
+
+
+def cells() -> array[int]:
+    return array("q", [0, 0])
+
+
+def as_array(data: bytes) -> np.ndarray:
+    return np.frombuffer(data, np.uint8)
+
+
+def same(one: dict[str, object], other: dict[str, object]) -> bool:
+    return (
+        all(np.array_equal(np.asarray(one[key]), np.asarray(other[key])) for key in one) and one.keys() == other.keys()
+    )
+
+
+@pytest.mark.parametrize("threads", [1, 2, 8])
+def test_a_job_gives_what_the_calls_give(threads: int) -> None:
+    progress = cells()
+    job = core.JoinJob(memoryview(QRELS), [memoryview(run) for run in RUNS], *OPTIONS, threads, progress)
+    judgments = core.read_judgments(as_array(QRELS), 1)
+    assert same(job.judgments(), judgments)
+    columns = [judgments[key] for key in ("document_start", "document_length")]
+    index = core.JudgmentIndex(judgments["query_ids"], judgments["query"], as_array(QRELS), *columns)
+    assert np.array_equal(job.index().item, index.item)
+    for i, run in enumerate(RUNS):
+        alone = core.join_text(as_array(run), index, *OPTIONS, False, 1, cells())
+        assert same(job.joined(i), alone)
+    assert progress[0] == sum(map(len, RUNS))
+
+
+def test_judgments_with_faults_have_no_joins() -> None:
+    job = core.JoinJob(memoryview(b"q1 0 d1\n"), [memoryview(RUNS[0])], *OPTIONS, 2, cells())
+    assert job.judgments()["faults"] == [(0, 1, 3)]
+    for ask in (job.index, lambda: job.joined(0)):
+        with pytest.raises(ValueError, match="the judgments have faults"):
+            ask()
+
+
+def test_there_is_no_other_run() -> None:
+    job = core.JoinJob(memoryview(QRELS), [], *OPTIONS, 1, cells())
+    with pytest.raises(ValueError, match="there is no such run"):
+        job.joined(0)
+
+
+def test_a_dropped_job_gives_up() -> None:
+    run = b"".join(b"q%d Q0 d%d 1 1 t\n" % (i % 1000, i) for i in range(200_000))
+    progress = cells()
+    job = core.JoinJob(memoryview(QRELS), [memoryview(run)] * 8, *OPTIONS, 2, progress)
+    del job
+    assert progress[1] == 1
+
+
+def test_a_cancelled_job_says_so() -> None:
+    progress = array("q", [0, 1])
+    job = core.JoinJob(memoryview(QRELS), [memoryview(RUNS[0])], *OPTIONS, 1, progress)
+    with pytest.raises(RuntimeError, match="cancelled"):
+        job.joined(0)
+
+
+def test_starting_needs_no_numpy() -> None:
+    code = (
+        "import sys; from array import array; from gainful import _core;"
+        "job = _core.JoinJob(memoryview(b'q 0 d 1'), [], 0, 0, False, False, 0, 1, array('q', [0, 0]));"
+        "assert 'numpy' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
