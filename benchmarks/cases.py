@@ -106,7 +106,7 @@ def robust2005(report: Report, settings: Settings) -> None:
     work = found[PYTREC_EVAL].inside("read", "evaluate")
     what, seconds = f"{len(runs)} runs, command", found[COMMAND].seconds
     report.rows.append(Row("robust2005", what, seconds, "pytrec_eval, read + evaluate", work, 1 / 6))
-    report.rows.append(Row("robust2005", what, seconds, PYTREC_EVAL, found[PYTREC_EVAL].seconds))
+    report.rows.append(Row("robust2005", what, seconds, PYTREC_EVAL, found[PYTREC_EVAL].seconds, 1 / 6))
 
 
 CASES: dict[str, Callable[[Report, Settings], None]] = {

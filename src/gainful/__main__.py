@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -22,6 +23,8 @@ def main() -> None:
         return
     # No command multiplies matrices; NumPy's idle threads would only take the processor from ours.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # A command's objects live as long as it does: looking for garbage among them only delays the start.
+    gc.disable()
     from gainful.cli.main import run
 
     code = run(sys.argv[1:])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from gainful.core import core, join_options
+from gainful.core import core
 from gainful.io.sources import Text, plain_view
 from gainful.policy import Policy
 from gainful.progress import Progress
@@ -50,7 +50,7 @@ class ReadAhead:
             return None
         first, *others = [view for view in views if view is not None]
         progress.total += sum(map(len, others))
-        job = core.JoinJob(first, others, *join_options(policy), threads, progress.cells)
+        job = core.JoinJob(first, others, *policy.join_options(), threads, progress.cells)
         return cls((qrels, first), list(zip(runs, others, strict=True)), job)
 
     def judged(self, policy: Policy, scale: float | None) -> Judged:

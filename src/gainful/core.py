@@ -10,7 +10,6 @@ import os
 from typing import TYPE_CHECKING
 
 from gainful.errors import UsageError
-from gainful.policy import CHOICES, Policy
 
 if TYPE_CHECKING:
     import gainful._core as core
@@ -31,18 +30,6 @@ else:
     core = _load()
 
 __all__ = ["core"]
-
-
-def join_options(policy: Policy) -> tuple[int, int, bool, bool, int]:
-    """The policy as the core counts it: order, ties, float32, keep_first, depth."""
-    values = {choice.field: choice.values for choice in CHOICES}
-    return (
-        values["order"].index(policy.order),
-        values["ties"].index(policy.ties),
-        policy.scores == "float32",
-        policy.duplicates == "first",
-        policy.depth or 0,
-    )
 
 
 def default_threads() -> int:

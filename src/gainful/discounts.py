@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,8 +16,7 @@ from gainful.notation import choose, number_text, read_number
 Base = float | str
 
 
-@dataclass(frozen=True)
-class Discount:
+class Discount(NamedTuple):
     """What divides a gain at rank j, in words, and where it was proposed."""
 
     formula: str

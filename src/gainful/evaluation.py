@@ -95,7 +95,9 @@ def evaluate_judged(
     # Streams are read here: a thread that waits for somebody else could not be interrupted.
     opened = {name: _opened_if_stream(run) for name, run in runs.items()}
     tasks = [lambda name=name, run=run: one(name, run) for name, run in opened.items()]
-    results = _side_by_side(tasks, min(threads, len(tasks)), progress)
+    # What is read ahead is on the core's threads already; what is left holds the interpreter's lock most of the time.
+    workers = 1 if any(isinstance(run, ReadRun) for run in opened.values()) else min(threads, len(tasks))
+    results = _side_by_side(tasks, workers, progress)
     return dict(zip(runs, results, strict=True))
 
 

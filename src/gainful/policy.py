@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from typing import NamedTuple
 
 from gainful.errors import UsageError
 from gainful.notation import choose, nearest, number_text, read_number
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(NamedTuple):
     """One convention: its values, the first being the default, and what it decides."""
 
     name: str
@@ -113,6 +113,17 @@ class Policy:
 
     def __str__(self) -> str:
         return "|".join(f"{name}:{text}" for name, text in self.texts().items())
+
+    def join_options(self) -> tuple[int, int, bool, bool, int]:
+        """What concerns the core, as it counts: order, ties, float32, keep_first, depth."""
+        values = {choice.field: choice.values for choice in CHOICES}
+        return (
+            values["order"].index(self.order),
+            values["ties"].index(self.ties),
+            self.scores == "float32",
+            self.duplicates == "first",
+            self.depth or 0,
+        )
 
     @cached_property
     def needs_rank(self) -> bool:

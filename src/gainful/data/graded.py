@@ -10,7 +10,7 @@ import numpy as np
 
 from gainful.ahead import ReadRun
 from gainful.arrays import Bools, Floats, Ints
-from gainful.core import core, join_options
+from gainful.core import core
 from gainful.data.judged import Judged
 from gainful.data.run import Run, empty_run
 from gainful.errors import InputError
@@ -48,7 +48,7 @@ class JoinFacts:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GradedRun:
     """For every judged query what the run retrieved of it: how many documents, and at which ranks which grades.
 
@@ -121,7 +121,7 @@ def _join_text(
         run = run.text
     text = run if isinstance(run, Text) else open_source(run)
     progress.total += text.data.size
-    options = join_options(policy)
+    options = policy.join_options()
     return text, core.join_text(text.data, judged.index, *options, want_scores, threads, progress.cells)
 
 
@@ -149,7 +149,7 @@ def _join_columns(
         run.score if run.has_scores else np.zeros(len(run)),
         run.rank if run.has_ranks else np.zeros(0),
         judged.index,
-        *join_options(policy),
+        *policy.join_options(),
         want_scores,
         threads,
         progress.cells,

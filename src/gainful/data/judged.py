@@ -10,7 +10,9 @@ import numpy as np
 
 from gainful.arrays import Floats, Ints, distinct
 from gainful.core import core
+from gainful.data.lists import Documents, GainLists
 from gainful.data.qrels import Qrels
+from gainful.gains import Gain
 from gainful.io.trec import input_error, line_number, line_text
 from gainful.notation import number_text, printable
 from gainful.policy import Policy
@@ -33,6 +35,8 @@ class Judged:
         self.policy = policy
         if index is not None:
             self.__dict__["index"] = index  # built ahead; otherwise it is built when it is first needed
+        self._recall_bases: dict[object, Ints] = {}
+        self._ideal_lists: dict[object, GainLists] = {}
         self.item: Ints = self.index.item
         self.item_offsets: Ints = self.index.item_offsets
         self.grade = self._grades()
@@ -52,13 +56,30 @@ class Judged:
         )
 
     @cached_property
-    def best_first(self) -> tuple[Ints, Floats]:
-        """The judged grades of every query, best first: offsets by query, and the grades."""
-        query_of_item = np.repeat(np.arange(len(self.qrels.query_ids)), np.diff(self.item_offsets))
+    def best_first(self) -> tuple[Ints, Documents]:
+        """The judged documents of every query, best first: offsets by query, and the documents."""
+        queries = len(self.qrels.query_ids)
+        query_of_item = np.repeat(np.arange(queries), np.diff(self.item_offsets))
         order = np.lexsort((-self.grade, query_of_item))
         order = order[~np.isnan(self.grade[order])]
-        counts = np.bincount(query_of_item[order], minlength=len(self.qrels.query_ids))
-        return np.concatenate(([0], np.cumsum(counts))), self.grade[order]
+        row = query_of_item[order]
+        offsets = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=queries))))
+        return offsets, Documents(row, np.arange(1, row.size + 1) - offsets[row], self.grade[order])
+
+    def recall_base(self, rel: float | None, level: float | None) -> Ints:
+        """How many relevant judged documents each query has."""
+        if (rel, level) not in self._recall_bases:
+            relevant = self.best_first[1].relevant(rel, level)
+            self._recall_bases[rel, level] = np.bincount(relevant.row, minlength=len(self.qrels.query_ids))
+        return self._recall_bases[rel, level]
+
+    def ideal_lists(self, gain: Gain | str, rel: float | None, level: float | None) -> GainLists:
+        """The best lists there can be, for all queries; the same for every run."""
+        if (gain, rel, level) not in self._ideal_lists:
+            judged, queries = self.best_first[1], len(self.qrels.query_ids)
+            lists = GainLists.of(judged, queries, gain, self.scale, rel, level)
+            self._ideal_lists[gain, rel, level] = lists.best_first()
+        return self._ideal_lists[gain, rel, level]
 
     @cached_property
     def levels(self) -> Floats:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from gainful.arrays import Floats
+from gainful.data.lists import ordinal_in_row
 from gainful.measures.base import Measure
-from gainful.measures.block import Block, ordinal_in_row
+from gainful.measures.block import Block
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AP(Measure):
     """Average precision: the mean of the precisions at the ranks of the relevant documents.
 
@@ -55,7 +56,7 @@ class AP(Measure):
             return np.bincount(relevant.row, precisions, minlength=block.size) / np.where(base == 0, np.nan, base)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RR(Measure):
     """Reciprocal rank: how soon the first relevant document comes.
 
@@ -96,7 +97,7 @@ class RR(Measure):
         return scores
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class IPrec(Measure):
     """Interpolated precision at a recall level: the best precision at that recall or any higher one.
 

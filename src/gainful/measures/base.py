@@ -20,12 +20,12 @@ Better = Literal["higher", "lower", "neither"]
 Aggregate = Literal["mean", "sum"]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Measure(ABC):
     """The definition of a number for one query. Its fields are its parameters.
 
-    A subclass is a frozen dataclass that gives ``name`` and :meth:`compute`; its docstring is its help text. The other
-    class attributes say how its scores are to be read.
+    A subclass is a frozen dataclass (``eq`` and ``repr`` may be left to this class) that gives ``name`` and
+    :meth:`compute`; its docstring is its help text. The other class attributes say how its scores are to be read.
     """
 
     name: ClassVar[str]
@@ -98,6 +98,19 @@ class Measure(ABC):
                 )
         return cls(**given)
 
+    # Written out once, because generating them for every measure would cost more than all the rest of loading it.
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self._values() == other._values()
+
+    def __hash__(self) -> int:
+        return hash((type(self), *self._values()))
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _values(self) -> tuple[object, ...]:
+        return tuple(getattr(self, parameter.name) for parameter in fields(self))
+
     def replace(self, **changes: Any) -> Measure:
         """A copy with some parameters changed."""
         return replace(self, **changes)
@@ -110,9 +123,6 @@ class Measure(ABC):
     def __str__(self) -> str:
         """The canonical text: parameters that differ from their defaults, in order, ``@`` last."""
         return self._text(lambda value, default: value is not None and value != default)
-
-    def __repr__(self) -> str:
-        return str(self)
 
     def full_text(self) -> str:
         """The text with all parameters that are set, defaults included."""

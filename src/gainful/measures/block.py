@@ -3,67 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
 
-from gainful.arrays import Bools, Floats, Ints
+from gainful.arrays import Floats, Ints
 from gainful.data.graded import GradedRun
+from gainful.data.lists import Documents, GainLists, gather
 from gainful.gains import Gain
 
 #: Blocks of at most so many cells (queries x ranks) stay in the processor's cache and keep memory flat.
 CELLS = 1 << 18
 
 _T = TypeVar("_T")
-
-
-@dataclass(frozen=True, eq=False)
-class Documents:
-    """Some documents of a block's queries: their row (query), rank from 1 and grade; by row, then by rank."""
-
-    row: Ints
-    rank: Ints
-    grade: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class GainLists:
-    """Ranked lists of gains, one a row, holding only the places with a gain above 0; by row, then by rank."""
-
-    size: int
-    row: Ints
-    rank: Ints
-    gain: Floats
-
-    def total(self, divisors: Callable[[Floats], Floats], cutoff: int | None) -> Floats:
-        """The sum over each list, down to ``cutoff``, of gain / divisor(rank), added in the order of ranks."""
-        row, rank, gain = self._to(cutoff)
-        if not rank.size:
-            return np.zeros(self.size)
-        by_rank = divisors(np.arange(1.0, float(rank.max()) + 1.0))
-        return np.bincount(row, gain / by_rank[rank - 1], minlength=self.size).astype(np.float64, copy=False)
-
-    def dense(self, depth: int) -> Floats:
-        """The gains as an array of lists x ranks, 0 where there is none."""
-        row, rank, gain = self._to(depth)
-        values = np.zeros((self.size, depth))
-        values[row, rank - 1] = gain
-        return values
-
-    def last_rank(self, depth: int) -> Ints:
-        """The last rank down to ``depth`` that has a gain, 0 where none has."""
-        row, rank, _ = self._to(depth)
-        last = np.zeros(self.size, np.int64)
-        last[row] = rank  # ranks ascend within a row, so the last one stays
-        return last
-
-    def _to(self, cutoff: int | None) -> tuple[Ints, Ints, Floats]:
-        if cutoff is None:
-            return self.row, self.rank, self.gain
-        shown = self.rank <= cutoff
-        return self.row[shown], self.rank[shown], self.gain[shown]
 
 
 class Block:
@@ -86,50 +39,49 @@ class Block:
 
     @cached_property
     def hits(self) -> Documents:
-        row, place = _gather(self.graded.hit_offsets, self.queries)
+        if self.size == len(self.graded.query_ids):
+            row = np.repeat(self.queries, np.diff(self.graded.hit_offsets))
+            return Documents(row, self.graded.hit_rank, self.graded.hit_grade)
+        row, place = gather(self.graded.hit_offsets, self.queries)
         return Documents(row, self.graded.hit_rank[place], self.graded.hit_grade[place])
 
     @cached_property
     def judged(self) -> Documents:
-        offsets, grade = self.graded.judged.best_first
-        row, place = _gather(offsets, self.queries)
-        return Documents(row, place - offsets[self.queries][row] + 1, grade[place])
+        offsets, all_judged = self.graded.judged.best_first
+        row, place = gather(offsets, self.queries)
+        return Documents(row, all_judged.rank[place], all_judged.grade[place])
 
     @cached_property
     def width(self) -> int:
-        longest = max(int(self.retrieved.max(initial=0)), int(self.judged.rank.max(initial=0)))
-        return max(longest, 1)
+        judged_counts = np.diff(self.graded.judged.best_first[0])[self.queries]
+        return max(1, int(self.retrieved.max(initial=0)), int(judged_counts.max(initial=0)))
 
     def relevant(self, rel: float | None = None, level: float | None = None) -> Documents:
         """The hits that are relevant: grade above 0, at least ``rel``, or exactly ``level``."""
-        return self._cached(("relevant", rel, level), lambda: _chosen(self.hits, rel, level))
+        return self._cached(("relevant", rel, level), lambda: self.hits.relevant(rel, level))
 
     def recall_base(self, rel: float | None = None, level: float | None = None) -> Ints:
         """How many relevant judged documents each query has."""
-
-        def count() -> Ints:
-            return np.bincount(_chosen(self.judged, rel, level).row, minlength=self.size)
-
-        return self._cached(("recall_base", rel, level), count)
+        return self.graded.judged.recall_base(rel, level)[self.queries]
 
     def gain_lists(
         self, gain: Gain | str = "linear", rel: float | None = None, level: float | None = None
     ) -> GainLists:
         """The gains of the run's lists. ``rel`` and ``level`` set all other gains to 0."""
-        return self._cached(("gain", gain, rel, level), lambda: self._gain_lists(self.hits, gain, rel, level))
+        return self._cached(
+            ("gain", gain, rel, level), lambda: GainLists.of(self.hits, self.size, gain, self.scale, rel, level)
+        )
 
     def ideal_lists(
         self, gain: Gain | str = "linear", rel: float | None = None, level: float | None = None
     ) -> GainLists:
         """The recall base's gains in descending order: the best lists there can be."""
 
-        def best() -> GainLists:
-            lists = self._gain_lists(self.judged, gain, rel, level)
-            order = _descending(lists.row, lists.gain)
-            row = lists.row[order]
-            return GainLists(self.size, row, ordinal_in_row(row), lists.gain[order])
+        def chosen() -> GainLists:
+            lists = self.graded.judged.ideal_lists(gain, rel, level)
+            return lists if self.size == lists.size else lists.of_rows(self.queries)
 
-        return self._cached(("ideal", gain, rel, level), best)
+        return self._cached(("ideal", gain, rel, level), chosen)
 
     def gains(self, gain: Gain | str = "linear", depth: int | None = None) -> Floats:
         """Gains as an array of queries x ranks; 0 for unjudged documents and past the end of a list."""
@@ -154,7 +106,7 @@ class Block:
         """
         starts = np.cumsum(self.graded.retrieved) - self.graded.retrieved
         offsets = np.append(starts, self.graded.score.size)
-        row, place = _gather(offsets, self.queries)
+        row, place = gather(offsets, self.queries)
         rank, depth = place - starts[self.queries][row] + 1, depth or self.width
         shown = rank <= depth
         values = np.full((self.size, depth), np.nan)
@@ -165,15 +117,6 @@ class Block:
         """How many of the documents each query has, down to ``cutoff``."""
         row = documents.row if cutoff is None else documents.row[documents.rank <= cutoff]
         return np.bincount(row, minlength=self.size)
-
-    def _gain_lists(self, documents: Documents, gain: Gain | str, rel: float | None, level: float | None) -> GainLists:
-        if rel is not None or level is not None:
-            documents = _chosen(documents, rel, level)
-        gains = Gain.of(gain).of_grades(documents.grade, self.scale)
-        kept = gains > 0
-        if kept.all():
-            return GainLists(self.size, documents.row, documents.rank, gains)
-        return GainLists(self.size, documents.row[kept], documents.rank[kept], gains[kept])
 
     def _cached(self, key: object, make: Callable[[], _T]) -> _T:
         if key not in self._cache:
@@ -195,35 +138,3 @@ def blocks(graded: GradedRun, cells: int = CELLS) -> Iterator[Block]:
         rows = max(1, int(np.searchsorted(products, cells, "right")))
         yield Block(graded, np.sort(order[first : first + rows]))
         first += rows
-
-
-def _gather(offsets: Ints, rows: Ints) -> tuple[Ints, Ints]:
-    """For every entry of the chosen rows its row among the chosen and its place among all."""
-    starts, counts = offsets[rows], offsets[rows + 1] - offsets[rows]
-    row = np.repeat(np.arange(rows.size), counts)
-    before = np.cumsum(counts) - counts
-    return row, np.arange(row.size) - np.repeat(before - starts, counts)
-
-
-def _chosen(documents: Documents, rel: float | None, level: float | None) -> Documents:
-    chosen = is_relevant(documents.grade, rel, level)
-    return Documents(documents.row[chosen], documents.rank[chosen], documents.grade[chosen])
-
-
-def is_relevant(grades: Floats, rel: float | None, level: float | None) -> Bools:
-    """Grade above 0; with ``rel`` at least that; with ``level`` exactly that."""
-    if level is not None:
-        return np.asarray(grades == level)
-    return np.asarray(grades > 0 if rel is None else grades >= rel)
-
-
-def ordinal_in_row(row: Ints) -> Ints:
-    """1, 2, 3, ... within every run of equal rows."""
-    starts = np.flatnonzero(np.diff(row, prepend=-1))
-    return np.arange(1, row.size + 1) - np.repeat(starts, np.diff(starts, append=row.size))
-
-
-def _descending(row: Ints, gain: Floats) -> Ints:
-    """The order that sorts gains downwards within their rows; most maps keep the order of grades."""
-    rises = (np.diff(gain) > 0) & (np.diff(row) == 0)
-    return np.lexsort((-gain, row)) if rises.any() else np.arange(row.size)

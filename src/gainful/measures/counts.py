@@ -13,7 +13,7 @@ from gainful.measures.base import Aggregate, Better, Measure
 from gainful.measures.block import Block
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Count(Measure):
     better: ClassVar[Better] = "neither"
     bounds: ClassVar[tuple[float, float]] = (0.0, math.inf)
@@ -21,7 +21,7 @@ class _Count(Measure):
     at = None
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NumQ(_Count):
     """How many queries were evaluated.
 
@@ -49,7 +49,7 @@ class NumQ(_Count):
         return np.ones(block.size)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NumRet(_Count):
     """How many documents were retrieved.
 
@@ -78,7 +78,7 @@ class NumRet(_Count):
         return block.retrieved.astype(np.float64)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NumRel(_Count):
     """How many documents are judged relevant.
 
@@ -108,7 +108,7 @@ class NumRel(_Count):
         return block.recall_base(self.rel, self.level).astype(np.float64)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NumRelRet(_Count):
     """How many relevant documents were retrieved.
 

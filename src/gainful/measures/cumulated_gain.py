@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gainful.arrays import Floats, Ints
+from gainful.data.lists import GainLists
 from gainful.discounts import DISCOUNTS, Base, divisors
 from gainful.errors import UsageError
 from gainful.gains import Gain
 from gainful.measures.base import Measure, value_text
-from gainful.measures.block import Block, GainLists
+from gainful.measures.block import Block
 
 _LINEAR = Gain("linear")
 
@@ -95,7 +96,7 @@ class _CumulatedGain(Measure):
         return np.asarray(summed / k)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CG(_CumulatedGain):
     """The gain that a user has collected by rank k.
 
@@ -137,7 +138,7 @@ class CG(_CumulatedGain):
         return self._absolute(block)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DCG(_CumulatedGain):
     """The gain collected by rank k, worth less the later it comes.
 
@@ -184,7 +185,7 @@ class DCG(_CumulatedGain):
         return self._absolute(block)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NCG(_CumulatedGain):
     """The share of the gain that the best possible list would have given by rank k.
 
@@ -227,7 +228,7 @@ class NCG(_CumulatedGain):
         return self._normalised(block)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NDCG(_CumulatedGain):
     """The share of the discounted gain that the best possible list would have given by rank k.
 

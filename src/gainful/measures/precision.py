@@ -17,7 +17,7 @@ def _ratio(numerator: Ints | Floats, denominator: Ints | Floats) -> Floats:
         return np.where(denominator == 0, np.nan, numerator / denominator)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Binary(Measure):
     """A measure that only asks whether a document is relevant."""
 
@@ -35,7 +35,7 @@ class _Binary(Measure):
         return f"write {self.name}@10, or Set{self.name} for the whole list"
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class P(_Binary):
     """Precision: the share of relevant documents among the first k.
 
@@ -68,7 +68,7 @@ class P(_Binary):
         return self._found(block, self.cutoff) / float(self.cutoff or 1)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class R(_Binary):
     """Recall: the share of the relevant documents that the first k hold.
 
@@ -109,7 +109,7 @@ def _f_measure(found: Ints, retrieved: Ints | float, base: Ints, beta: float) ->
     return np.where(base == 0, np.nan, weighted)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class F(_Binary):
     """F: precision and recall of the first k in one number.
 
@@ -145,7 +145,7 @@ class F(_Binary):
         return _f_measure(self._found(block, self.cutoff), float(self.cutoff or 1), self._base(block), self.beta)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Rprec(_Binary):
     """R-precision: precision after as many documents as there are relevant ones.
 
@@ -179,7 +179,7 @@ class Rprec(_Binary):
         return _ratio(found, base)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Success(_Binary):
     """Success: whether the first k hold anything relevant at all.
 
@@ -209,7 +209,7 @@ class Success(_Binary):
         return (self._found(block, self.cutoff) > 0).astype(np.float64)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SetP(_Binary):
     """Precision of the whole list, as a set.
 
@@ -238,7 +238,7 @@ class SetP(_Binary):
         return _ratio(self._found(block), block.retrieved)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SetR(_Binary):
     """Recall of the whole list.
 
@@ -267,7 +267,7 @@ class SetR(_Binary):
         return _ratio(self._found(block), self._base(block))
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SetF(_Binary):
     """F of the whole list, as a set.
 
@@ -299,7 +299,7 @@ class SetF(_Binary):
         return _f_measure(self._found(block), block.retrieved, self._base(block), self.beta)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Judged(Measure):
     """How much of what the user sees was judged at all: below 1, the other numbers are guesses about the rest.
 

@@ -11,7 +11,7 @@ from gainful.measures.base import Measure
 from gainful.results import Evaluation
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Cell:
     """One value. ``query`` is None for the aggregate; ``difference`` is to the baseline, if there is one."""
 
@@ -23,7 +23,7 @@ class Cell:
     difference: float | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Report:
     """Evaluations of the same measures on the same judgments, and what to show of them."""
 
@@ -49,19 +49,25 @@ class Report:
         """The best aggregate of every measure that has a better direction, where there is something to compare."""
         found: dict[Measure, float] = {}
         for measure in self.measures:
-            values = [evaluation.aggregate(measure) for evaluation in self.evaluations]
-            values = [value for value in values if not math.isnan(value)]
+            values = [value for value in self._aggregates[measure].values() if value is not None]
             if measure.better != "neither" and len(self.evaluations) > 1 and values:
                 found[measure] = max(values) if measure.better == "higher" else min(values)
         return found
+
+    @cached_property
+    def _aggregates(self) -> dict[Measure, dict[str, float | None]]:
+        return {
+            measure: {evaluation.run: _or_none(evaluation.aggregate(measure)) for evaluation in self.evaluations}
+            for measure in self.measures
+        }
 
     @cached_property
     def _reference(self) -> Evaluation | None:
         return next((e for e in self.evaluations if e.run == self.baseline), None)
 
     def _aggregate_cell(self, evaluation: Evaluation, measure: Measure) -> Cell:
-        value = _or_none(evaluation.aggregate(measure))
-        reference = None if self._reference is None else _or_none(self._reference.aggregate(measure))
+        value = self._aggregates[measure][evaluation.run]
+        reference = None if self.baseline is None else self._aggregates[measure][self.baseline]
         return Cell(evaluation.run, None, measure, value, None, self._difference(evaluation, value, reference))
 
     def _query_cells(self, evaluation: Evaluation, measure: Measure) -> Iterator[Cell]:

@@ -1,0 +1,114 @@
+"""Ranked lists as sparse arrays: only the documents that matter, by row (query), then by rank."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from gainful.arrays import Bools, Floats, Ints
+from gainful.gains import Gain
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Documents:
+    """Some documents of some queries: their row (query), rank from 1 and grade; by row, then by rank."""
+
+    row: Ints
+    rank: Ints
+    grade: Floats
+
+    def relevant(self, rel: float | None, level: float | None) -> Documents:
+        """Those with a grade above 0, of at least ``rel``, or of exactly ``level``."""
+        chosen = is_relevant(self.grade, rel, level)
+        return Documents(self.row[chosen], self.rank[chosen], self.grade[chosen])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GainLists:
+    """Ranked lists of gains, one a row, holding only the places with a gain above 0; by row, then by rank."""
+
+    size: int
+    row: Ints
+    rank: Ints
+    gain: Floats
+
+    @classmethod
+    def of(
+        cls, documents: Documents, size: int, gain: Gain | str, scale: float, rel: float | None, level: float | None
+    ) -> GainLists:
+        """The gains of documents. ``rel`` and ``level`` set all other gains to 0."""
+        if rel is not None or level is not None:
+            documents = documents.relevant(rel, level)
+        gains = Gain.of(gain).of_grades(documents.grade, scale)
+        kept = gains > 0
+        if kept.all():
+            return cls(size, documents.row, documents.rank, gains)
+        return cls(size, documents.row[kept], documents.rank[kept], gains[kept])
+
+    def best_first(self) -> GainLists:
+        """The same gains in descending order: the best lists that can be made of them."""
+        order = _descending(self.row, self.gain)
+        row = self.row[order]
+        return GainLists(self.size, row, ordinal_in_row(row), self.gain[order])
+
+    def of_rows(self, rows: Ints) -> GainLists:
+        """The lists of some rows, numbered anew."""
+        row, place = gather(np.searchsorted(self.row, np.arange(self.size + 1)), rows)
+        return GainLists(int(rows.size), row, self.rank[place], self.gain[place])
+
+    def total(self, divisors: Callable[[Floats], Floats], cutoff: int | None) -> Floats:
+        """The sum over each list, down to ``cutoff``, of gain / divisor(rank), added in the order of ranks."""
+        row, rank, gain = self._to(cutoff)
+        if not rank.size:
+            return np.zeros(self.size)
+        by_rank = divisors(np.arange(1.0, float(rank.max()) + 1.0))
+        return np.bincount(row, gain / by_rank[rank - 1], minlength=self.size).astype(np.float64, copy=False)
+
+    def dense(self, depth: int) -> Floats:
+        """The gains as an array of lists x ranks, 0 where there is none."""
+        row, rank, gain = self._to(depth)
+        values = np.zeros((self.size, depth))
+        values[row, rank - 1] = gain
+        return values
+
+    def last_rank(self, depth: int) -> Ints:
+        """The last rank down to ``depth`` that has a gain, 0 where none has."""
+        row, rank, _ = self._to(depth)
+        last = np.zeros(self.size, np.int64)
+        last[row] = rank  # ranks ascend within a row, so the last one stays
+        return last
+
+    def _to(self, cutoff: int | None) -> tuple[Ints, Ints, Floats]:
+        if cutoff is None:
+            return self.row, self.rank, self.gain
+        shown = self.rank <= cutoff
+        return self.row[shown], self.rank[shown], self.gain[shown]
+
+
+def gather(offsets: Ints, rows: Ints) -> tuple[Ints, Ints]:
+    """For every entry of the chosen rows its row among the chosen and its place among all."""
+    starts, counts = offsets[rows], offsets[rows + 1] - offsets[rows]
+    row = np.repeat(np.arange(rows.size), counts)
+    before = np.cumsum(counts) - counts
+    return row, np.arange(row.size) - np.repeat(before - starts, counts)
+
+
+def is_relevant(grades: Floats, rel: float | None, level: float | None) -> Bools:
+    """Grade above 0; with ``rel`` at least that; with ``level`` exactly that."""
+    if level is not None:
+        return np.asarray(grades == level)
+    return np.asarray(grades > 0 if rel is None else grades >= rel)
+
+
+def ordinal_in_row(row: Ints) -> Ints:
+    """1, 2, 3, ... within every run of equal rows."""
+    starts = np.flatnonzero(np.diff(row, prepend=-1))
+    return np.arange(1, row.size + 1) - np.repeat(starts, np.diff(starts, append=row.size))
+
+
+def _descending(row: Ints, gain: Floats) -> Ints:
+    """The order that sorts gains downwards within their rows; most maps keep the order of grades."""
+    rises = (np.diff(gain) > 0) & (np.diff(row) == 0)
+    return np.lexsort((-gain, row)) if rises.any() else np.arange(row.size)
