@@ -22,10 +22,14 @@ $(BIN)/python:
 $(VENV)/.installed: $(BIN)/python $(SOURCES)
 	$(PIP) install .
 	@$(BIN)/gainful --version
+	@$(BIN)/gainful --version | grep -q 'C++' || echo "The C++ core was not built: is there a g++, and Python's headers (python3-dev)? Then: make clean demo"
 	@touch $@
 
 # A developer's install: the compiled core must build, and the tools and peers are there.
 $(VENV)/.testable: $(BIN)/python $(SOURCES)
+	@command -v $${CXX:-g++} >/dev/null || { echo "make test needs a C++ compiler: install g++ (make demo works without)"; exit 1; }
+	@$(BIN)/python -c "import os, sysconfig; raise SystemExit(not os.path.exists(os.path.join(sysconfig.get_path('include'), 'Python.h')))" \
+	  || { echo "make test needs Python's headers: install python3-dev (make demo works without)"; exit 1; }
 	GAINFUL_REQUIRE_CORE=1 $(PIP) install ".[test]"
 	@$(BIN)/gainful --version
 	@touch $@ $(VENV)/.installed

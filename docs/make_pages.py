@@ -122,7 +122,8 @@ def _choices() -> str:
     ]
     for choice in CHOICES:
         values = ", ".join(f"`{value}`" for value in choice.values) + (", a number" if len(choice.values) == 1 else "")
-        lines.append(f"| `--{choice.name}` | {values} | {choice.about} |")
+        flag = "--subtopics`, `--no-subtopics" if choice.name == "subtopics" else f"--{choice.name}"
+        lines.append(f"| `{flag}` | {values} | {choice.about} |")
     lines += ["", "## Dialects", "", "`--like` takes over another tool's choices; an explicit flag beats it.", ""]
     lines += ["| dialect | choices that differ from the defaults |", "|---|---|"]
     for name, changes in DIALECTS.items():

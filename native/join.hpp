@@ -53,8 +53,8 @@ class ListJoiner {
         row_count += static_cast<int64_t>(rows.size());
         const bool repeats = find_duplicates();
         order_rows();
-        if (options_.order == Order::score) inspect_scores();
-        if (repeats) drop_duplicates();
+        if (options_.order == Order::score && query >= 0) inspect_scores();
+        if (repeats) drop_duplicates(query >= 0);
         if (options_.depth > 0 && order_.size() > static_cast<size_t>(options_.depth)) {
             order_.resize(static_cast<size_t>(options_.depth));
         }
@@ -93,12 +93,12 @@ class ListJoiner {
         return found;
     }
 
-    void drop_duplicates() {
+    void drop_duplicates(bool counted) {
         std::vector<bool> repeated(rows.size(), false);
         visit_repeats(order_, [&](uint32_t later, uint32_t) { repeated[later] = true; });
         const size_t before = order_.size();
         std::erase_if(order_, [&](uint32_t i) { return repeated[i]; });
-        duplicate_count += static_cast<int64_t>(before - order_.size());
+        if (counted) duplicate_count += static_cast<int64_t>(before - order_.size());
     }
 
     bool tie_before(const Row& a, const Row& b) const {

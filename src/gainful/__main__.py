@@ -19,8 +19,12 @@ def version_line() -> str:
 def main() -> None:
     """Runs the command line and exits with its code."""
     if sys.argv[1:] == ["--version"] and sys.stdout and "GAINFUL_CORE" not in os.environ:
-        sys.stdout.write(version_line() + "\n")
-        return
+        try:
+            sys.stdout.write(version_line() + "\n")
+            sys.stdout.flush()
+            os._exit(0)
+        except OSError:
+            pass  # the funnel below says what is wrong
     # No command multiplies matrices; NumPy's idle threads would only take the processor from ours.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # A command's objects live as long as it does: looking for garbage among them only delays the start.

@@ -234,15 +234,15 @@ class _Run:
             rows = zip(self.where, self.rank, strict=True)
             self.faults += [(where, RANK, 0) for where, rank in rows if math.isnan(rank)]
 
-    def ranked(self, rows: range) -> list[int]:
+    def ranked(self, rows: range, judged: bool) -> list[int]:
         """Order the rows of one query, look them over, and leave out what duplicates and depth leave out."""
         ordered = self._ordered(rows)
-        if self.policy.order == ORDER_SCORE:
+        if self.policy.order == ORDER_SCORE and judged:
             self.rank_conflicts += self._count_rank_conflicts(ordered)
             self.float32_ties += self._count_float32_ties(ordered) if self.policy.float32 else 0
         kept = list(self._first_rows(ordered).values())
         if len(kept) < len(rows):
-            self.duplicate_count += len(rows) - len(kept)
+            self.duplicate_count += len(rows) - len(kept) if judged else 0
             if not self.policy.keep_first:
                 first = self._first_rows(rows)
                 origins = ((row, first[self.documents[row]]) for row in rows)
@@ -304,7 +304,7 @@ def _join(
         for query, begin, end in zip(query_ids, bounds[:-1], bounds[1:], strict=True):
             if progress[1]:
                 raise RuntimeError("cancelled")
-            lists[query] = run.ranked(range(begin, end))
+            lists[query] = run.ranked(range(begin, end), query in index._judged)
             if end > begin:  # each list has its share of the work, and the shares add up
                 progress[0] += work * end // row_count - work * begin // row_count
     return _met(run, lists, index, want_scores)

@@ -17,3 +17,9 @@ def distinct(values: Floats) -> Floats:
     """The different values in ascending order. (np.unique would load numpy.ma, a tenth of a small command's time.)"""
     ordered = np.sort(values)
     return ordered[np.append(True, ordered[1:] != ordered[:-1])] if ordered.size else ordered
+
+
+def freeze(*arrays: Floats | Ints) -> None:
+    """Makes arrays read-only: what is called immutable is."""
+    for array in arrays:
+        array.setflags(write=False)

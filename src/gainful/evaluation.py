@@ -15,9 +15,10 @@ from gainful.data.graded import GradedRun, join
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
+from gainful.errors import UsageError
 from gainful.io.sources import Source, Text, is_stream, open_source
-from gainful.measures.base import Measure
-from gainful.measures.block import blocks
+from gainful.measures.base import Measure, read_whole
+from gainful.measures.block import Block, blocks
 from gainful.measures.catalog import DEFAULT_MEASURES
 from gainful.measures.grammar import parse_all
 from gainful.policy import Policy
@@ -79,9 +80,8 @@ def evaluate_judged(
 ) -> dict[str, Evaluation]:
     """Scores several runs against judgments that are already prepared, under the policy they were prepared for."""
     wanted = tuple(measures)
-    for measure in wanted:
-        measure.check(judged.levels)
-    threads = threads or default_threads()
+    _check(wanted, judged)
+    threads = default_threads() if threads is None else read_whole(threads, "threads")
     progress = progress or Progress()
     each = max(1, threads // max(1, len(runs)))
 
@@ -101,6 +101,17 @@ def evaluate_judged(
     return dict(zip(runs, results, strict=True))
 
 
+def _check(measures: Sequence[Measure], judged: Judged) -> None:
+    seen: set[str] = set()
+    for measure in measures:
+        if str(measure) in seen:
+            raise UsageError(f"expected measures that can be told apart, found '{measure}' twice")
+        seen.add(str(measure))
+        if not measure.needs <= {"scores"}:
+            raise UsageError(f"{measure}: needs can hold scores, found {', '.join(sorted(measure.needs))}")
+        measure.check(judged.levels)
+
+
 def _opened_if_stream(run: RunLike | ReadRun) -> RunLike | Text | ReadRun:
     return run if isinstance(run, (Run, ReadRun, Mapping)) or not is_stream(run) else open_source(run)
 
@@ -109,6 +120,7 @@ def evaluate_graded(graded: GradedRun, measures: Sequence[Measure]) -> Evaluatio
     """Scores a run that has met its judgments."""
     return Evaluation(
         graded.name,
+        graded.source,
         graded.query_ids,
         tuple(measures),
         raw_scores(graded, measures),
@@ -127,8 +139,15 @@ def raw_scores(graded: GradedRun, measures: Sequence[Measure]) -> Floats:
         chosen = [i for i, is_condensed in enumerate(condensed) if is_condensed == view]
         for block in blocks(graded.condensed() if view else graded):
             for i in chosen:
-                scores[i, block.queries] = measures[i].compute(block)
+                scores[i, block.queries] = _computed(measures[i], block)
     return scores
+
+
+def _computed(measure: Measure, block: Block) -> Floats:
+    values = np.asarray(measure.compute(block), np.float64)
+    if values.shape != (block.size,) or np.isinf(values).any():
+        raise UsageError(f"{measure}: expected compute to return one finite score (or NaN) a query, found {values!r}")
+    return values
 
 
 def score_list(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gainful.arrays import Floats
+from gainful.arrays import Floats, distinct
 from gainful.errors import InputError, UsageError
 from gainful.notation import nearest, number_text, read_number
 
@@ -40,6 +40,12 @@ class Gain:
 
     text: str
     weights: tuple[tuple[float, float], ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.weights and self.text not in NAMED_GAINS:
+            parsed = Gain.of(self.text)
+            object.__setattr__(self, "text", parsed.text)
+            object.__setattr__(self, "weights", parsed.weights)
 
     @classmethod
     def of(cls, value: object, what: str = "gain") -> Gain:
@@ -86,7 +92,8 @@ class Gain:
         elif self.text == "linear":
             gains = clipped
         elif self.text == "exp2":
-            gains = np.exp2(clipped) - 1.0
+            # Close to 0 the difference would lose digits; at whole grades the power is exact.
+            gains = np.where(clipped < 1.0, np.expm1(clipped * np.log(2.0)), np.exp2(clipped) - 1.0)
         elif self.text == "binary":
             gains = (clipped > 0).astype(np.float64)
         else:
@@ -98,22 +105,28 @@ class Gain:
         levels = levels[levels >= 0]
         if self.weights:
             known = {grade for grade, _ in self.weights}
-            without = [level for level in levels.tolist() if level not in known]
-            if without:
-                raise InputError(
-                    f"gain={self}: expected a weight for every grade in the judgments, found none for "
-                    + ", ".join(number_text(grade) for grade in without[:10]),
-                    "give every grade its weight, 0 included" if without[0] == 0 else None,
-                )
+            without = levels[[level not in known for level in levels.tolist()]]
+            if without.size:
+                self._refuse(without)
         with np.errstate(over="ignore"):
             gains = self.of_grades(levels, 1.0)
         if gains.size and not gains.max() <= _LARGEST:
             raise InputError(f"gain={self}: the gain of grade {number_text(levels[-1])} is too large to add up")
 
+    def _refuse(self, without: Floats) -> None:
+        raise InputError(
+            f"gain={self}: expected a weight for every grade in the judgments, found none for "
+            + ", ".join(number_text(grade) for grade in without[:10]),
+            "give every grade its weight, 0 included" if without[0] == 0 else None,
+        )
+
     def _looked_up(self, grades: Floats, counts: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Floats:
         known = np.array([grade for grade, _ in self.weights])
         weights = np.array([weight for _, weight in self.weights])
         places = np.minimum(np.searchsorted(known, grades), known.size - 1)
+        unknown = counts & (known[places] != grades)
+        if unknown.any():
+            self._refuse(distinct(grades[unknown]))
         return np.where(counts, weights[places], 0.0)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from gainful.notation import count_of, printable, text_of_id
 from gainful.results import Evaluation
 
+_SHOWN = 5
 _DONE = {"zero": "scored as badly as can be", "skip": "left out", "ignore": "ignored"}
 
 
@@ -16,12 +17,16 @@ def notices(evaluations: Iterable[Evaluation]) -> list[str]:
     lines = [line for evaluation in evaluations for line in _of_one(evaluation)]
     shares = [(e.run, e.facts.unjudged_share) for e in evaluations if e.facts.unjudged_at_10]
     if shares:
-        lines.append("unjudged in the top 10: " + ", ".join(f"{run} {share:.1%}" for run, share in shares))
+        if len(shares) > _SHOWN:
+            shares = sorted(shares, key=lambda pair: -pair[1])
+        shown = ", ".join(f"{printable(run, 80)} {share:.1%}" for run, share in shares[:_SHOWN])
+        rest = f", {len(shares) - _SHOWN} more less than these" if len(shares) > _SHOWN else ""
+        lines.append(f"unjudged in the top 10: {shown}{rest}")
     return lines
 
 
 def _of_one(evaluation: Evaluation) -> list[str]:
-    run, facts, policy = evaluation.run, evaluation.facts, evaluation.policy
+    run, facts, policy = printable(evaluation.run, 80), evaluation.facts, evaluation.policy
     lines = []
     if evaluation.missing:
         lines.append(_about("judged query", evaluation.missing, "not answered", "missing", policy.missing))
@@ -44,7 +49,7 @@ def _of_one(evaluation: Evaluation) -> list[str]:
 
 def _about(noun: str, queries: Sequence[str], what: str, choice: str, value: str) -> str:
     plural = noun.removesuffix("y") + "ies"
-    shown = ", ".join(map(printable, queries[:5])) + (", ..." if len(queries) > 5 else "")
+    shown = ", ".join(map(printable, queries[:_SHOWN])) + (", ..." if len(queries) > _SHOWN else "")
     return f"{count_of(len(queries), noun, plural)} {what}, {_DONE[value]} ({choice}={value}): {shown}"
 
 

@@ -33,12 +33,16 @@ class Choice(NamedTuple):
 
 CHOICES: tuple[Choice, ...] = (
     Choice("order", ("score", "rank", "input"), "what ranks a list"),
-    Choice("ties", ("docid-desc", "docid-asc", "rank", "input"), "what breaks equal scores; ids compare as bytes"),
+    Choice(
+        "ties",
+        ("docid-desc", "docid-asc", "rank", "input"),
+        "what breaks equal scores (under order=rank: equal ranks); ids compare as bytes, rank falls back on docid-desc",
+    ),
     Choice("scores", ("float64", "float32"), "precision of scores; float32 rounds them before they are compared"),
     Choice("duplicates", ("error", "first"), "a document twice in one list; first keeps the best ranked"),
     Choice("depth", ("all",), "cut every list after N documents; all, or a number"),
     Choice("unjudged", ("zero", "condensed"), "unjudged documents: gain 0 at their rank, or removed"),
-    Choice("negative", ("judged", "unjudged"), "a grade below 0: judged not relevant, or not judged"),
+    Choice("negative", ("judged", "unjudged"), "a grade below 0, after grade-zero: judged not relevant, or not judged"),
     Choice("grade-zero", ("0",), "the grade that means not relevant: subtracted first, what falls below is 0"),
     Choice("judges", ("error", "mean", "median", "max", "min"), "different grades for one query and document"),
     Choice("subtopics", ("no", "yes"), "whether column 2 of the judgments is the sub-topic"),

@@ -38,6 +38,7 @@ class Evaluation:
     """
 
     run: str
+    source: str  # where the run came from
     query_ids: tuple[bytes, ...]
     measures: tuple[Measure, ...]
     raw: Floats  # measures x queries
@@ -47,6 +48,7 @@ class Evaluation:
     facts: JoinFacts
 
     def __post_init__(self) -> None:
+        self.raw.setflags(write=False)
         self._refuse()
 
     def __repr__(self) -> str:
@@ -62,10 +64,19 @@ class Evaluation:
     def _position(self) -> dict[Measure, int]:
         return {measure: i for i, measure in enumerate(self.measures)}
 
+    @cached_property
+    def _by_text(self) -> dict[str, Measure]:
+        """Knows own measures, too, that no catalogue has."""
+        return {str(measure): measure for measure in self.measures}
+
     def mean(self, measure: str | Measure) -> float:
         """The arithmetic mean over queries, after the policy; NaN when no query is left."""
         values = self._counted(measure)
         return math.fsum(values) / values.size if values.size else math.nan
+
+    def count(self, measure: str | Measure) -> int:
+        """How many queries the mean is over: all but those that the policy leaves out."""
+        return int(self._counted(measure).size)
 
     def aggregate(self, measure: str | Measure) -> float:
         """What a table prints: the mean over queries; for counts the sum."""
@@ -106,7 +117,7 @@ class Evaluation:
         return reduce(_merge_two, others, self)
 
     def _measure(self, measure: str | Measure) -> Measure:
-        found = parse(measure)
+        found = measure if isinstance(measure, Measure) else self._by_text.get(measure) or parse(measure)
         if found not in self._position:
             raise UsageError(f"{found} was not evaluated; there are {', '.join(map(str, self.measures))}")
         return found
@@ -130,13 +141,19 @@ class Evaluation:
         """What the policy calls an error."""
         if self.policy.extra == "error" and self.facts.extra_ids:
             extra = [text_of_id(identifier) for identifier in self.facts.extra_ids]
-            raise InputError(f"{self.run}: extra=error: {_listed(extra)} without judgments")
+            raise self._refused(f"{_listed(extra)} without judgments", "extra", "ignore leaves them aside")
         if self.policy.missing == "error" and not self.answered.all():
-            raise InputError(f"{self.run}: missing=error: {_listed(self.missing)} not answered")
+            raise self._refused(
+                f"{_listed(self.missing)} not answered", "missing", "zero scores them 0, skip leaves them out"
+            )
         if self.policy.undefined == "error":
             for measure in self.measures:
                 if self.undefined(measure):
-                    raise InputError(f"{self.run}: undefined=error: {measure} for {_listed(self.undefined(measure))}")
+                    what = f"{measure} is undefined for {_listed(self.undefined(measure))}"
+                    raise self._refused(what, "undefined", "zero scores them 0, skip leaves them out")
+
+    def _refused(self, what: str, choice: str, others: str) -> InputError:
+        return InputError(f"{self.source}: {what}, and {choice}=error forbids it", f"--{choice} {others}")
 
 
 def _listed(queries: list[str]) -> str:

@@ -80,11 +80,11 @@ def test_by_query_table(example):
         "b    q1     0.5000       1",
         "b    q2     0.5000       2",
         "b    q3     0.0000       1",
-        "b    all    0.3333       4",
+        "b    (all)  0.3333       4",
         "a    q1     1.0000       3",
         "a    q2     1.0000       1",
         "a    q3     0.0000       0",
-        "a    all    0.6667*      4",
+        "a    (all)  0.6667*      4",
     ]
 
 
@@ -113,12 +113,12 @@ def test_baseline_table(example):
 def test_baseline_by_query_table(example):
     result = example("eval", "qrels.txt", "a.run", "b.run", "-m", "NumRet", "-m", "AP", "--baseline", "a", "--by-query")
     rows = [line.split() for line in result.out.split("\n\n")[0].splitlines()[2:]]
-    assert [row[:3] for row in rows[:4]] == [["a", "q1", "3"], ["a", "q2", "1"], ["a", "q3", "0"], ["a", "all", "4"]]
+    assert [row[:3] for row in rows[:4]] == [["a", "q1", "3"], ["a", "q2", "1"], ["a", "q3", "0"], ["a", "(all)", "4"]]
     assert rows[4:] == [
         ["b", "q1", "1", "(-2)", "0.5000", "(-0.5000)"],
         ["b", "q2", "2", "(+1)", "0.5000", "(-0.5000)"],
         ["b", "q3", "1", "(+1)", "0.0000", "(+0.0000)"],
-        ["b", "all", "4", "(+0)", "0.3333", "(-0.3333)"],
+        ["b", "(all)", "4", "(+0)", "0.3333", "(-0.3333)"],
     ]
 
 
@@ -128,7 +128,7 @@ def test_values_left_out_are_dashes(example):
         ["a", "q1", "1.0000"],
         ["a", "q2", "1.0000"],
         ["a", "q3", "-"],
-        ["a", "all", "1.0000"],
+        ["a", "(all)", "1.0000"],
     ]
     assert result.out.splitlines()[-1].startswith("missing:skip|undefined:skip|order:score|ties:docid-desc|")
 

@@ -60,6 +60,16 @@ def refused(result, *lines: str, code: int = 3) -> None:
 # -- Lines that are not what they should be ----------------------------------------------------------------------------
 
 
+COMMAS = "hint: fields are separated by spaces or tabs, not by commas"
+#: Lines that tell what the whole file probably is.
+MISTAKEN = {
+    "q1 0 d1 1": "hint: this looks like judgments; judgments come first: gainful eval QRELS RUN...",
+    "q1 Q0 d1 1 1 t": "hint: this looks like a run; judgments come first: gainful eval QRELS RUN...",
+    "q1,Q0,d1,1,1,t": COMMAS,
+    "query-id,d1,1": COMMAS,
+}
+
+
 @pytest.mark.parametrize(
     ("line", "found"),
     [
@@ -75,7 +85,7 @@ def refused(result, *lines: str, code: int = 3) -> None:
 )
 def test_fields_of_a_run(command, core, line, found):
     result = command.evaluate(QRELS, RUN + line + "\n")
-    refused(result, f"r.run:2: expected 6 fields, found {found}", f"    {line}", RUN_HINT)
+    refused(result, f"r.run:2: expected 6 fields, found {found}", f"    {line}", MISTAKEN.get(line, RUN_HINT))
 
 
 @pytest.mark.parametrize(
@@ -84,7 +94,13 @@ def test_fields_of_a_run(command, core, line, found):
 )
 def test_fields_of_judgments(command, core, line, found):
     result = command.evaluate(QRELS + line + "\n", RUN)
-    refused(result, f"qrels:2: expected 4 fields, found {found}", f"    {line}", QRELS_HINT)
+    refused(result, f"qrels:2: expected 4 fields, found {found}", f"    {line}", MISTAKEN.get(line, QRELS_HINT))
+
+
+def test_utf16_is_recognised(command, core):
+    result = command.evaluate(QRELS, RUN.encode("utf-16"))
+    assert result.code == 3
+    assert result.err.splitlines()[-1] == "hint: this looks like UTF-16; convert it: iconv -f utf-16 -t utf-8"
 
 
 @pytest.mark.parametrize("text", NOT_NUMBERS)
@@ -327,7 +343,7 @@ def test_files_without_content(command, core, content):
 def test_no_shared_query(command, core):
     refused(
         command.evaluate("302 0 d1 1\n301 0 d1 1\n", "q2 Q0 d1 1 1 t\nq1 Q0 d1 1 1 t\n"),
-        "r: expected queries that are judged, found none: the run has 'q1', qrels has '301'",
+        "r.run: expected queries that are judged, found none: the run has 'q1', qrels has '301'",
         "hint: are these judgments and this run of the same collection?",
     )
 
@@ -426,17 +442,25 @@ def test_judgments_are_told_before_runs(command, core):
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        ("--missing error", "r: missing=error: 1 query ('q2') not answered"),
-        ("--like trec_eval-10", "r: missing=error: 1 query ('q2') not answered"),
-        ("--extra error", "r: extra=error: 6 queries ('x0', 'x1', 'x2', 'x3', 'x4', ...) without judgments"),
-        ("--undefined error -m RR -m AP", "r: undefined=error: AP for 1 query ('q3')"),
-        ("--undefined error", "r: undefined=error: nDCG@10 for 1 query ('q3')"),
+        ("--missing error", "r.run: 1 query ('q2') not answered, and missing=error forbids it"),
+        ("--like trec_eval-10", "r.run: 1 query ('q2') not answered, and missing=error forbids it"),
+        (
+            "--extra error",
+            "r.run: 6 queries ('x0', 'x1', 'x2', 'x3', 'x4', ...) without judgments, and extra=error forbids it",
+        ),
+        (
+            "--undefined error -m RR -m AP",
+            "r.run: AP is undefined for 1 query ('q3'), and undefined=error forbids it",
+        ),
+        ("--undefined error", "r.run: nDCG@10 is undefined for 1 query ('q3'), and undefined=error forbids it"),
     ],
 )
 def test_what_the_policy_forbids(command, core, flags, message):
     qrels = "q1 0 d1 1\nq2 0 d1 1\nq3 0 d1 0\n"
     lines = "q1 Q0 d1 1 1 t\nq3 Q0 d1 1 1 t\n" + "".join(f"x{i} Q0 d1 1 1 t\n" for i in range(6))
-    refused(command.evaluate(qrels, lines, *flags.split()), message)
+    choice = message.split("=error")[0].split()[-1]
+    others = "ignore leaves them aside" if choice == "extra" else "zero scores them 0, skip leaves them out"
+    refused(command.evaluate(qrels, lines, *flags.split()), message, f"hint: --{choice} {others}")
 
 
 def test_what_an_error_policy_does_not_forbid(command, core):
@@ -507,8 +531,8 @@ def test_grades_above_the_scale(command, core):
         ("IPrec", ["IPrec: expected a recall, found none", "hint: write IPrec@0.5"]),
         ("IPrec@1.5", ["IPrec: recall: expected a number from 0 to 1, found 1.5"]),
         ("Rprec@5", ["Rprec: takes no @, found @5"]),
-        ("nDCG@0", ["nDCG: cutoff: expected a whole number of at least 1, found 0"]),
-        ("nDCG@2.5", ["nDCG: cutoff: expected a whole number of at least 1, found 2.5"]),
+        ("nDCG@0", ["nDCG: cutoff: expected a whole number from 1 to 2^53, found 0"]),
+        ("nDCG@2.5", ["nDCG: cutoff: expected a whole number from 1 to 2^53, found 2.5"]),
         ("nDCG@ten", ["nDCG: cutoff: expected a number, found 'ten'"]),
         ("nDCG(cutoff=5)@10", ["nDCG: expected cutoff once, found it in the parentheses and after @"]),
         ("P(rel=1, rel=2)@5", ["P: expected every parameter once, found rel again"]),

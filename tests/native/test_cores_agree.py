@@ -167,6 +167,19 @@ number_texts = st.tuples(
 
 
 @repeatable
+@given(st.binary(max_size=400), st.integers(0, 60))
+def test_any_bytes(noise: bytes, width: int) -> None:
+    # Arbitrary bytes, and the same bytes broken into lines of about the right number of fields.
+    for text in (
+        noise,
+        b"".join(noise[i : i + 1] + (b" " if i % 7 else b"\n") for i in range(len(noise))),
+        noise * width,
+    ):
+        for read in ("read_judgments", "read_run"):
+            assert_same(*(getattr(core, read)(as_array(text), 2) for core in (pure, compiled)))
+
+
+@repeatable
 @given(st.lists(number_texts.map("".join).filter(bool), min_size=1, max_size=20))
 def test_numbers(texts: list[str]) -> None:
     for text in texts:

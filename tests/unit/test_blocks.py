@@ -90,7 +90,7 @@ def test_arrays_of_a_block() -> None:
     assert block.retrieved.tolist() == [3, 2]
     assert np.array_equal(block.grades(), [[-1, nan, 1], [nan, 2, nan]], equal_nan=True)
     assert block.gains().tolist() == [[0, 0, 1], [0, 2, 0]]
-    assert block.gains("exp2", depth=4).tolist() == [[0, 0, 1, 0], [0, 3, 0, 0]]
+    assert block.gains("exp2", depth=4).tolist() == [[0, 0, 1], [0, 3, 0]]  # nothing comes after the width
     assert block.ideal().tolist() == [[3, 1, 0], [2, 0, 0]]
     assert block.ideal(depth=1).tolist() == [[3], [2]]
     assert np.array_equal(block.scores(), [[9, 8, 7], [1, 0.5, nan]], equal_nan=True)

@@ -187,9 +187,9 @@ class TestMistakes:
             ("P(rel=1, level=2)@5", "P: expected rel or level, found both"),
             ("P", "P: expected a cutoff, found none\nhint: write P@10, or SetP for the whole list"),
             ("IPrec", "IPrec: expected a recall, found none\nhint: write IPrec@0.5"),
-            ("P@0", "P: cutoff: expected a whole number of at least 1, found 0"),
-            ("P@-3", "P: cutoff: expected a whole number of at least 1, found -3"),
-            ("P@2.5", "P: cutoff: expected a whole number of at least 1, found 2.5"),
+            ("P@0", "P: cutoff: expected a whole number from 1 to 2^53, found 0"),
+            ("P@-3", "P: cutoff: expected a whole number from 1 to 2^53, found -3"),
+            ("P@2.5", "P: cutoff: expected a whole number from 1 to 2^53, found 2.5"),
             ("P@ten", "P: cutoff: expected a number, found 'ten'"),
             ("P@1e999", "P: cutoff: expected a finite number, found '1e999'"),
             ("P@nan", "P: cutoff: expected a number, found 'nan'"),
@@ -227,7 +227,7 @@ class TestMistakes:
         assert type(parse(name + at)) is measure
 
     def test_parameters_are_checked_in_python_too(self) -> None:
-        with pytest.raises(UsageError, match=r"\AP: cutoff: expected a whole number of at least 1, found 0\Z"):
+        with pytest.raises(UsageError, match=r"\AP: cutoff: expected a whole number from 1 to 2\^53, found 0\Z"):
             P(cutoff=0)
         with pytest.raises(UsageError, match=r"\AP: cutoff: expected a number, found True\Z"):
             P(cutoff=True)

@@ -415,7 +415,7 @@ class TestMissing:
 
     def test_error(self) -> None:
         message = complaint(self.QRELS, self.RUN, missing="error")
-        assert message == "<dict>: missing=error: 2 queries ('q2', 'q3') not answered"
+        assert message.startswith("<dict>: 2 queries ('q2', 'q3') not answered, and missing=error forbids it\n")
 
     def test_an_empty_answer_is_not_missing(self) -> None:
         result = evaluate(self.QRELS, {"q1": ["a"], "q2": [], "q3": []}, "AP", policy=Policy(missing="error"))
@@ -441,7 +441,8 @@ class TestMissing:
     def test_many_are_listed_in_part(self) -> None:
         qrels = {f"q{i}": {"a": 1} for i in range(7)}
         assert complaint(qrels, {"q0": ["a"]}, missing="error") == (
-            "<dict>: missing=error: 6 queries ('q1', 'q2', 'q3', 'q4', 'q5', ...) not answered"
+            "<dict>: 6 queries ('q1', 'q2', 'q3', 'q4', 'q5', ...) not answered, and missing=error forbids it\n"
+            "hint: --missing zero scores them 0, skip leaves them out"
         )
 
 
@@ -469,7 +470,10 @@ class TestUndefined:
         assert result.by_query(measure) == {"q1": 1.0, "q2": None}
 
     def test_error(self) -> None:
-        assert complaint(self.QRELS, self.RUN, undefined="error") == ("<dict>: undefined=error: AP for 1 query ('q2')")
+        assert complaint(self.QRELS, self.RUN, undefined="error") == (
+            "<dict>: AP is undefined for 1 query ('q2'), and undefined=error forbids it\n"
+            "hint: --undefined zero scores them 0, skip leaves them out"
+        )
         evaluate(self.QRELS, self.RUN, "P@5", policy=Policy(undefined="error"))
 
 
@@ -485,7 +489,7 @@ class TestExtra:
 
     def test_error(self) -> None:
         message = complaint(self.QRELS, self.RUN, extra="error")
-        assert message == "<dict>: extra=error: 2 queries ('q8', 'q9') without judgments"
+        assert message.startswith("<dict>: 2 queries ('q8', 'q9') without judgments, and extra=error forbids it\n")
 
     def test_nothing_in_common_is_always_an_error(self) -> None:
         assert complaint(self.QRELS, {"x": ["a"]}) == (

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import sys
 from pathlib import Path
 
 import click
 
+from gainful.errors import UsageError
 from gainful.evaluation import evaluate_runs
 from gainful.notices import notices
 from gainful.render import write
@@ -25,6 +27,7 @@ MEASURES = ("nDCG@10", "nDCG(gain=0-1-10-100, discount=jarvelin2002)@100", "AP",
 def command(out: str, seed: int) -> None:
     """Simulate judgments and five systems, write them as TREC files, evaluate them and print a table."""
     directory = Path(out)
+    _refuse_others_files(directory)
     directory.mkdir(parents=True, exist_ok=True)
     qrels, *runs = simulate(seed=seed).write(directory, compressed=["dense"])
     paths = [str(path) for path in runs]
@@ -40,4 +43,24 @@ def command(out: str, seed: int) -> None:
     click.echo(f"\nWrote to {directory}/: qrels.txt (judgments), {runs_written} (simulated systems),")
     click.echo("results.jsonl (all values by query). Try:\n")
     files = " ".join(shlex.quote(str(path)) for path in (qrels, *runs[1:3]))
-    click.echo(f"    gainful eval {files} -m nDCG@10 -m AP --baseline bm25")
+    click.echo(f"    {_program()} eval {files} -m nDCG@10 -m AP --baseline bm25")
+
+
+def _refuse_others_files(directory: Path) -> None:
+    """The demo writes into a new or empty folder, or over an earlier demo; never over anything else."""
+    if not directory.is_dir() or not any(directory.iterdir()):
+        return
+    results = directory / "results.jsonl"
+    if not (results.is_file() and results.read_bytes().startswith(b'{"gainful":')):
+        raise UsageError(
+            f"{directory}: expected a new or empty folder or an earlier demo, found other files",
+            "--out names another folder",
+        )
+
+
+def _program() -> str:
+    """How to call gainful from here."""
+    if shutil.which("gainful"):
+        return "gainful"
+    called = sys.argv[0]
+    return shlex.quote(called) if Path(called).name == "gainful" else f"{shlex.quote(sys.executable)} -m gainful"

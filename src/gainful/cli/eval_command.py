@@ -62,10 +62,10 @@ def command(qrels: str, runs: tuple[str, ...], **options: Any) -> None:
         places=options["places"],
         baseline=baseline,
     )
-    if not options["quiet"]:
-        for line in notices(evaluations.values()):
-            sys.stderr.write(f"notice: {line}\n")
     write(report, options["format_"], sys.stdout)
+    if not options["quiet"]:
+        sys.stdout.flush()
+        sys.stderr.writelines(f"notice: {line}\n" for line in notices(evaluations.values()))
 
 
 def _evaluations(

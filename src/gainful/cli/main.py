@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import click
 
 from gainful.errors import GainfulError
-from gainful.notation import nearest
+from gainful.notation import nearest, printable
 
 #: Where each command lives. They are loaded when used, so that none pays for another.
 COMMANDS = {
@@ -74,7 +74,13 @@ def run(arguments: Sequence[str]) -> int:
     0 done, 1 a check that was asked for failed, 2 wrong usage or a missing extra, 3 bad input (or output that cannot be
     written), 70 unexpected, 130 interrupted.
     """
-    _prepare_streams()
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - closed by who started us
+    if sys.stdout is None:
+        sys.stderr.write("standard output: cannot be written (closed)\n")
+        return 3
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="surrogateescape")
     try:
         code = cli.main(list(arguments), prog_name="gainful", standalone_mode=False)
         sys.stdout.flush()
@@ -86,15 +92,6 @@ def run(arguments: Sequence[str]) -> int:
         return _told(error)
 
 
-def _prepare_streams() -> None:
-    # Whoever started us may have closed them.
-    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(encoding="utf-8", errors="surrogateescape")
-
-
 def _told(error: BaseException) -> int:
     """Says what went wrong, and returns the exit code."""
     if isinstance(error, click.ClickException):
@@ -104,11 +101,11 @@ def _told(error: BaseException) -> int:
         _forget_output()
         if not isinstance(error, BrokenPipeError):
             where = error.filename or "standard output"
-            sys.stderr.write(f"{where}: cannot be written ({error.strerror or error})\n")
+            sys.stderr.write(f"{printable(where, 200)}: cannot be written ({error.strerror or error})\n")
             return 3
         return 0
     if isinstance(error, GainfulError):
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write("\n".join(printable(line, 1000) for line in str(error).split("\n")) + "\n")
         return error.exit_code
     if isinstance(error, (click.Abort, KeyboardInterrupt)):
         sys.stderr.write("interrupted\n")

@@ -8,7 +8,7 @@ import click
 
 from gainful.errors import UsageError
 from gainful.measures.base import Measure
-from gainful.measures.catalog import FAMILIES, MEASURES, SHORT_NAMES, long_text
+from gainful.measures.catalog import FAMILIES, MEASURES, SHORT_NAMES, find, long_text, offered_names
 from gainful.measures.help import Help
 
 
@@ -23,6 +23,9 @@ def command(text: str, format_: str) -> None:
         family: [MEASURES[name] for name in names if _matches(text, family, MEASURES[name])]
         for family, names in FAMILIES.items()
     }
+    found["From installed packages"] = [
+        measure for measure in (find(name).measure for name in offered_names()) if _matches(text, "", measure)
+    ]
     shown = [measure for measures in found.values() for measure in measures]
     if not shown:
         raise UsageError(f"no measure matches '{text}'", "`gainful measures` lists all")
@@ -38,6 +41,8 @@ def command(text: str, format_: str) -> None:
         for measure in measures:
             click.echo(f"  {measure.name:<{width}}  {Help.of(measure).claim}")
             click.echo(f"  {'':<{width}}  {_parameters(measure)}")
+    if text:
+        return
     short = ", ".join(f"{name} = {long_text(name)}" for name in SHORT_NAMES)
     click.echo(f"\nShort names: {short}")
 
@@ -48,8 +53,9 @@ def _matches(text: str, family: str, measure: type[Measure]) -> bool:
 
 
 def _parameters(measure: type[Measure]) -> str:
-    known = [name for name in measure.parameters() if name != measure.at]
-    at = f"@{'k' if measure.at == 'cutoff' else 'r'}" if measure.at else ""
+    parameter = measure.at_parameter()
+    known = [name for name in measure.parameters() if name != parameter]
+    at = f"@{'k' if parameter == 'cutoff' else 'r'}" if parameter else ""
     needed = at if measure.needs_at else f"[{at}]" if at else ""
     return f"{measure.name}({', '.join(known)}){needed}" if known else f"{measure.name}{needed}"
 

@@ -33,7 +33,9 @@ def policy_options(command: _Command) -> _Command:
     """Adds a flag for every choice of the policy, and ``--like``."""
     for choice in reversed(CHOICES):
         if choice.name == "subtopics":
-            option = click.option("--subtopics/--no-subtopics", default=None, help=_sentence(choice.about))
+            option = click.option(
+                "--subtopics/--no-subtopics", default=None, help=f"{_sentence(choice.about)}  [default: no]"
+            )
         elif len(choice.values) > 1:
             help_text = f"{_sentence(choice.about)}  [default: {choice.default}]"
             option = click.option(f"--{choice.name}", type=click.Choice(choice.values), help=help_text)

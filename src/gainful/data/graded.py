@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,10 +53,11 @@ class GradedRun:
     """For every judged query what the run retrieved of it: how many documents, and at which ranks which grades.
 
     A *hit* is a retrieved document that is judged. Hits of query i are ``hit_offsets[i] : hit_offsets[i + 1]``, by
-    rank; the judged grades of the query, best first, are ``judged_offsets[i] : judged_offsets[i + 1]``.
+    rank. What is judged, retrieved or not, is in ``judged``.
     """
 
     name: str
+    source: str  # what messages call the run: its path
     judged: Judged
     policy: Policy
     answered: Bools
@@ -64,7 +65,7 @@ class GradedRun:
     hit_offsets: Ints
     hit_rank: Ints
     hit_grade: Floats
-    score: Floats = field(repr=False)  # of all retrieved, in rank order, if they were asked for
+    score: Floats  # of all retrieved, in rank order, if they were asked for
     facts: JoinFacts = JoinFacts()
 
     @property
@@ -94,22 +95,22 @@ def join(
 ) -> GradedRun:
     """Orders a run by the policy and meets it with the judgments. Files never become a Run on the way."""
     if isinstance(run, Mapping):
-        run = Run.from_dict(run)
+        run = Run.from_dict(run, name=name or "<dict>")
     progress = progress or Progress()
     if isinstance(run, Run):
         progress.total += len(run)
         policy = _fitting(run, policy)
         joined = _join_columns(judged, run, policy, want_scores, threads, progress)
-        name = name or run.name
+        source = run.name
     else:
         text, joined = _join_text(judged, run, policy, want_scores, threads, progress)
         raise_faults(text.name, text.data, joined["faults"], joined["fault_count"], run=True)
         if not joined["list_count"]:
             raise empty_run(text.name)
-        name = name or text.name
+        source = text.name
     if len(joined["extra_ids"]) == joined["list_count"] and not judged.qrels.is_part:
-        _raise_disjoint(name, judged, joined)
-    return _graded(name, judged, policy, joined)
+        _raise_disjoint(source, judged, joined)
+    return _graded(name or source, source, judged, policy, joined)
 
 
 def _join_text(
@@ -174,15 +175,15 @@ def _raise_row_faults(run: Run, joined: Joined) -> None:
     raise input_error(messages, count, hint_for(DUPLICATE, run=True))
 
 
-def _raise_disjoint(name: str, judged: Judged, joined: Joined) -> None:
+def _raise_disjoint(source: str, judged: Judged, joined: Joined) -> None:
     raise InputError(
-        f"{name}: expected queries that are judged, found none: the run has "
+        f"{source}: expected queries that are judged, found none: the run has "
         f"'{printable(joined['extra_ids'][0])}', {judged.qrels.name} has '{printable(judged.qrels.query_ids[0])}'",
         "are these judgments and this run of the same collection?",
     )
 
 
-def _graded(name: str, judged: Judged, policy: Policy, joined: Joined) -> GradedRun:
+def _graded(name: str, source: str, judged: Judged, policy: Policy, joined: Joined) -> GradedRun:
     hit_grade = judged.grade[joined["hit_item"]]
     offsets, rank = joined["hit_offsets"], joined["hit_rank"].astype(np.int64)
     counts = np.isfinite(hit_grade)
@@ -193,6 +194,7 @@ def _graded(name: str, judged: Judged, policy: Policy, joined: Joined) -> Graded
     shown = int(np.minimum(joined["retrieved"], 10).sum())
     return GradedRun(
         name,
+        source,
         judged,
         policy,
         joined["answered"],

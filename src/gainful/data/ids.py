@@ -16,7 +16,10 @@ from gainful.notation import bytes_of_id
 def read_id(value: object, where: str) -> bytes:
     """An id as bytes. Integers are their decimal text."""
     if isinstance(value, str):
-        identifier = bytes_of_id(value)
+        try:
+            identifier = bytes_of_id(value)
+        except UnicodeEncodeError as error:
+            raise InputError(f"{where}: expected an id that can be written as UTF-8, found {value!r}") from error
     elif isinstance(value, bytes):
         identifier = value
     elif isinstance(value, (int, np.integer)) and not isinstance(value, bool):
@@ -30,7 +33,7 @@ def read_id(value: object, where: str) -> bytes:
 
 def read_value(value: object, where: str, what: str) -> float:
     """A finite grade or score from a Python number."""
-    if isinstance(value, (Real, np.generic)):
+    if isinstance(value, (Real, np.bool_)):
         try:
             number = float(value)
         except (TypeError, ValueError, OverflowError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -55,8 +56,12 @@ class GainLists:
 
     def of_rows(self, rows: Ints) -> GainLists:
         """The lists of some rows, numbered anew."""
-        row, place = gather(np.searchsorted(self.row, np.arange(self.size + 1)), rows)
+        row, place = gather(self._offsets, rows)
         return GainLists(int(rows.size), row, self.rank[place], self.gain[place])
+
+    @cached_property
+    def _offsets(self) -> Ints:
+        return np.concatenate(([0], np.cumsum(np.bincount(self.row, minlength=self.size))))
 
     def total(self, divisors: Callable[[Floats], Floats], cutoff: int | None) -> Floats:
         """The sum over each list, down to ``cutoff``, of gain / divisor(rank), added in the order of ranks."""

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gainful.arrays import Bytes, Floats, Ints, distinct
+from gainful.arrays import Bytes, Floats, Ints, distinct, freeze
 from gainful.core import core, default_threads
 from gainful.data.ids import byte_order, pack, read_id, read_value
 from gainful.errors import InputError, UsageError
 from gainful.io.sources import Source, Text, open_source
 from gainful.io.trec import raise_faults
-from gainful.notation import bytes_of_id, count_of, number_text, read_number, text_of_id
+from gainful.notation import count_of, number_text, read_number, text_of_id
 
 if TYPE_CHECKING:
     from gainful._core import JudgmentText
@@ -46,6 +46,9 @@ class Qrels:
     levels: tuple[float, ...]
     line: Ints | None = field(default=None, repr=False)  # offset of each row's line, when it came from text
     is_part: bool = False  # selected from a whole: a run need not answer any query of a part
+
+    def __post_init__(self) -> None:
+        freeze(self.query, self.document_start, self.document_length, self.subtopic, self.grade)
 
     @classmethod
     def read(cls, source: Source, *, scale: float | None = None, threads: int | None = None) -> Qrels:
@@ -123,9 +126,13 @@ class Qrels:
         """The judged queries, in byte order."""
         return [text_of_id(identifier) for identifier in self.query_ids]
 
-    def select(self, queries: Iterable[str]) -> Qrels:
+    def select(self, queries: Iterable[str | bytes | int]) -> Qrels:
         """The judgments of some of the queries; scale and levels stay those of the whole."""
-        wanted = {bytes_of_id(query) for query in queries}
+        if isinstance(queries, (str, bytes)):
+            raise UsageError(f"{self.name}: expected several queries to select, found one text, {queries!r}")
+        wanted = {read_id(query, f"{self.name}: query") for query in queries}
+        if not wanted:
+            raise UsageError(f"{self.name}: expected queries to select, found none")
         unknown = wanted.difference(self.query_ids)
         if unknown:
             first = text_of_id(min(unknown))
@@ -155,6 +162,8 @@ def _scale_and_levels(grades: Floats, scale: float | None, name: str) -> tuple[f
     if scale is None:
         return levels[-1], levels
     given = read_number(scale, "scale")
+    if given <= 0:
+        raise UsageError(f"scale: expected a number above 0, found {number_text(given)}")
     if levels[-1] > given:
         raise InputError(
             f"{name}: expected grades up to the scale {number_text(given)}, found {number_text(levels[-1])}"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from gainful.arrays import Bytes, Floats, Ints
+from gainful.arrays import Bytes, Floats, Ints, freeze
 from gainful.core import core, default_threads
 from gainful.data.ids import pack, read_id, read_value
 from gainful.errors import InputError
@@ -41,6 +41,9 @@ class Run:
     score: Floats = field(repr=False)  # empty when the format has none
     rank: Floats = field(default_factory=lambda: _NONE, repr=False)  # empty when there is no such column
     line: Ints | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        freeze(self.list_offsets, self.document_start, self.document_length, self.score, self.rank)
 
     @classmethod
     def read(cls, source: Source, *, threads: int | None = None) -> Run:
@@ -126,6 +129,7 @@ def empty_run(name: str) -> InputError:
 
 
 def _documents(ranked: object, where: str) -> list[bytes]:
-    if isinstance(ranked, (str, bytes)) or not isinstance(ranked, Iterable):
+    # A set, or anything else that has no order of its own, is not a ranking.
+    if isinstance(ranked, (str, bytes)) or not isinstance(ranked, (Mapping, Sequence, np.ndarray)):
         raise InputError(f"{where}: expected a dict of documents and scores or a list of documents, found {ranked!r}")
     return [read_id(document, where) for document in ranked]

@@ -38,10 +38,16 @@ def open_source(source: Source, name: str | None = None) -> Text:
     if isinstance(source, (bytes, bytearray, memoryview)):
         data, found = bytes(source), "<bytes>"
     elif str(source) == "-":
-        data, found = sys.stdin.buffer.read(), "<stdin>"
+        data, found = _standard_input(), "<stdin>"
     else:
         data, found = _mapped(os.fspath(source)), os.fspath(source)
     return Text.of_view(_decompressed(data, name or found), name or found)
+
+
+def _standard_input() -> bytes:
+    if sys.stdin is None:
+        raise InputError("<stdin>: cannot be read (closed)")
+    return sys.stdin.buffer.read()
 
 
 def plain_view(path: str) -> memoryview | None:

@@ -57,7 +57,21 @@ def raise_faults(name: str, data: Bytes, faults: Sequence[Fault], count: int, *,
     if not count:
         return
     messages = [f"{name}:{_message(data, fault, run)}\n    {line_text(data, fault[0])}" for fault in faults]
-    raise input_error(messages, count, hint_for(faults[0][1], run=run))
+    raise input_error(messages, count, _mistaken(data, faults[0], run) or hint_for(faults[0][1], run=run))
+
+
+def _mistaken(data: Bytes, fault: Fault, run: bool) -> str | None:
+    """What the whole file probably is, when it is not what it should be."""
+    if data[:2].tobytes() in (b"\xff\xfe", b"\xfe\xff"):
+        return "this looks like UTF-16; convert it: iconv -f utf-16 -t utf-8"
+    if fault[1] != FIELDS:
+        return None
+    if fault[2] == (4 if run else 6):
+        looks = "judgments" if run else "a run"
+        return f"this looks like {looks}; judgments come first: gainful eval QRELS RUN..."
+    if fault[2] == 1 and b"," in line_text(data, fault[0]).encode():
+        return "fields are separated by spaces or tabs, not by commas"
+    return None
 
 
 def _message(data: Bytes, fault: Fault, run: bool) -> str:

@@ -14,7 +14,7 @@ from gainful.discounts import DISCOUNTS, read_base
 from gainful.errors import UsageError
 from gainful.gains import Gain
 from gainful.measures.block import Block
-from gainful.notation import choose, nearest, number_text, read_number
+from gainful.notation import NUMBER, choose, nearest, number_text, read_number
 
 Better = Literal["higher", "lower", "neither"]
 Aggregate = Literal["mean", "sum"]
@@ -58,7 +58,8 @@ class Measure(ABC):
         """Refuses parameters that do not go together. Subclasses extend it."""
         if getattr(self, "rel", None) is not None and getattr(self, "level", None) is not None:
             raise UsageError(f"{self.name}: expected rel or level, found both")
-        if self.needs_at and self.at is not None and getattr(self, self.at) is None:
+        at = self.at_parameter()
+        if self.needs_at and at is not None and getattr(self, at) is None:
             raise UsageError(f"{self.name}: expected a {self.at}, found none", self._hint_at())
 
     def _hint_at(self) -> str:
@@ -76,14 +77,22 @@ class Measure(ABC):
             return _READERS[parameter](value, what)
         if isinstance(default, bool):
             return value if isinstance(value, bool) else choose(value, ("true", "false"), what) == "true"
-        if isinstance(default, int):
-            return read_whole(value, what)
-        return read_number(value, what) if isinstance(default, float) else value
+        if isinstance(default, str) or not isinstance(value, str):
+            return value
+        # A text for a number: an own measure's parameter from the command line.
+        is_number = isinstance(default, (int, float)) or NUMBER.fullmatch(value)
+        number = read_number(value, what) if is_number else None
+        return value if number is None else int(number) if number == int(number) else number
 
     @classmethod
     def parameters(cls) -> dict[str, object]:
         """The names of the parameters and their defaults."""
         return {parameter.name: parameter.default for parameter in fields(cls)}
+
+    @classmethod
+    def at_parameter(cls) -> str | None:
+        """The parameter that ``@`` sets, if the measure has it."""
+        return cls.at if cls.at in cls.parameters() else None
 
     @classmethod
     def from_parameters(cls, given: Mapping[str, object]) -> Measure:
@@ -116,9 +125,10 @@ class Measure(ABC):
         return replace(self, **changes)
 
     def __matmul__(self, value: object) -> Measure:
-        if self.at is None:
+        at = self.at_parameter()
+        if at is None:
             raise UsageError(f"{self.name}: takes no @, found @{value}")
-        return self.replace(**{self.at: value})
+        return self.replace(**{at: value})
 
     def __str__(self) -> str:
         """The canonical text: parameters that differ from their defaults, in order, ``@`` last."""
@@ -133,7 +143,8 @@ class Measure(ABC):
         texts = [
             f"{name}={value_text(value)}" for name, value, default in given if name != self.at and shown(value, default)
         ]
-        at = getattr(self, self.at) if self.at else None
+        name = self.at_parameter()
+        at = getattr(self, name) if name else None
         return self.name + (f"({', '.join(texts)})" if texts else "") + ("" if at is None else f"@{value_text(at)}")
 
     def _unused(self) -> frozenset[str]:
@@ -181,9 +192,11 @@ class Measure(ABC):
 
 def read_whole(value: object, what: str) -> int:
     """A whole number of at least 1."""
+    if isinstance(value, str) and "," in value:
+        raise UsageError(f"{what}: expected a number, found '{value}'", "several measures are given by several -m")
     number = read_number(value, what)
     if number != int(number) or not 1 <= number <= 2**53:
-        raise UsageError(f"{what}: expected a whole number of at least 1, found {value}")
+        raise UsageError(f"{what}: expected a whole number from 1 to 2^53, found {value}")
     return int(number)
 
 
@@ -208,7 +221,7 @@ _READERS: Mapping[str, Callable[[object, str], object]] = {
     "rel": _read_between(0, math.inf),
     "level": _read_between(0, math.inf),
     "recall": _read_between(0, 1),
-    "beta": _read_between(0, math.inf),
+    "beta": _read_between(0, 1e100),
     "gain": Gain.of,
     "base": read_base,
     "discount": lambda value, what: choose(value, DISCOUNTS, what),

@@ -11,6 +11,7 @@ import numpy as np
 from gainful.arrays import Floats, Ints
 from gainful.data.graded import GradedRun
 from gainful.data.lists import Documents, GainLists, gather
+from gainful.errors import UsageError
 from gainful.gains import Gain
 
 #: Blocks of at most so many cells (queries x ranks) stay in the processor's cache and keep memory flat.
@@ -84,16 +85,22 @@ class Block:
         return self._cached(("ideal", gain, rel, level), chosen)
 
     def gains(self, gain: Gain | str = "linear", depth: int | None = None) -> Floats:
-        """Gains as an array of queries x ranks; 0 for unjudged documents and past the end of a list."""
-        return self.gain_lists(gain).dense(depth or self.width)
+        """Gains as an array of queries x ranks; 0 for unjudged documents and past the end of a list.
+
+        As in all these arrays there are at most ``width`` ranks, however large the depth: nothing comes after them.
+        """
+        return self.gain_lists(gain).dense(self._depth(depth))
 
     def ideal(self, gain: Gain | str = "linear", depth: int | None = None) -> Floats:
         """The ideal lists' gains as an array of queries x ranks."""
-        return self.ideal_lists(gain).dense(depth or self.width)
+        return self.ideal_lists(gain).dense(self._depth(depth))
+
+    def _depth(self, wanted: int | None) -> int:
+        return min(wanted or self.width, self.width)
 
     def grades(self, depth: int | None = None) -> Floats:
         """Grades as an array of queries x ranks; NaN where there is no judgment."""
-        hits, depth = self.hits, depth or self.width
+        hits, depth = self.hits, self._depth(depth)
         shown = hits.rank <= depth
         values = np.full((self.size, depth), np.nan)
         values[hits.row[shown], hits.rank[shown] - 1] = hits.grade[shown]
@@ -104,10 +111,12 @@ class Block:
 
         Only for measures that declare ``needs = frozenset({"scores"})``.
         """
+        if self.graded.score.size != self.graded.retrieved.sum():
+            raise UsageError('scores are kept only for measures with needs = frozenset({"scores"})')
         starts = np.cumsum(self.graded.retrieved) - self.graded.retrieved
         offsets = np.append(starts, self.graded.score.size)
         row, place = gather(offsets, self.queries)
-        rank, depth = place - starts[self.queries][row] + 1, depth or self.width
+        rank, depth = place - starts[self.queries][row] + 1, self._depth(depth)
         shown = rank <= depth
         values = np.full((self.size, depth), np.nan)
         values[row[shown], rank[shown] - 1] = self.graded.score[place[shown]]

@@ -106,8 +106,16 @@ def find(name: str) -> Entry:
     if offered is not None:
         return Entry(offered)
     raise UsageError(
-        f"unknown measure '{name}'", nearest(name, [*MEASURES, *SHORT_NAMES]) or "`gainful measures` lists them"
+        f"unknown measure '{name}'",
+        nearest(name, [*MEASURES, *SHORT_NAMES, *offered_names()]) or "`gainful measures` lists them",
     )
+
+
+def offered_names() -> list[str]:
+    """The names of measures that installed packages offer."""
+    from importlib.metadata import entry_points
+
+    return sorted({point.name for point in entry_points(group="gainful.measures")})
 
 
 def _offered(name: str) -> type[Measure] | None:
@@ -117,8 +125,13 @@ def _offered(name: str) -> type[Measure] | None:
     from gainful.measures.base import Measure
 
     for point in entry_points(group="gainful.measures", name=name):
-        measure = point.load()
+        try:
+            measure = point.load()
+        except Exception as error:  # whatever the other package does wrong
+            raise UsageError(f"measure '{name}': {point.value} cannot be loaded ({error})") from error
         if not (isinstance(measure, type) and issubclass(measure, Measure)):
-            raise UsageError(f"{point.value}: expected a subclass of gainful.Measure, found {measure!r}")
+            raise UsageError(f"measure '{name}': expected {point.value} to be a subclass of gainful.Measure")
+        if measure.name != name:
+            raise UsageError(f"measure '{name}': {point.value} calls itself '{measure.name}'")
         return measure
     return None

@@ -34,7 +34,7 @@ def parse(text: str | Measure) -> Measure:
     entry = find(match["name"])
     given: dict[str, object] = {**entry.preset, **_parameters(match["parameters"] or "", match["name"])}
     if match["at"] is not None:
-        at = entry.measure.at
+        at = entry.measure.at_parameter()
         if at is None:
             raise UsageError(f"{match['name']}: takes no @, found @{match['at']}")
         if at in given:

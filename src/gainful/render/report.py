@@ -55,6 +55,12 @@ class Report:
         return found
 
     @cached_property
+    def counted(self) -> dict[str, int]:
+        """How many queries each run's means are over, where that differs between runs; else empty."""
+        counts = {e.run: min(e.count(measure) for measure in self.measures) for e in self.evaluations}
+        return counts if len(set(counts.values())) > 1 else {}
+
+    @cached_property
     def _aggregates(self) -> dict[Measure, dict[str, float | None]]:
         return {
             measure: {evaluation.run: _or_none(evaluation.aggregate(measure)) for evaluation in self.evaluations}

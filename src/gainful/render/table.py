@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import TextIO
 
@@ -20,18 +21,21 @@ def write(report: Report, out: TextIO) -> None:
     widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
     lines = [_line(header, widths, labels), "  ".join("-" * width for width in widths)]
     lines += [_line(row, widths, labels) for row in rows]
-    if out.isatty():
+    if out.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb":
         lines = [_emphasised(line) for line in lines]
     footer = ["* best of its column"] if report.best else []
-    if report.baseline:
+    if report.baseline is not None:
         footer.append(f"(+/-) difference to {report.baseline}")
+    if report.counted:
+        counts = ", ".join(f"{printable(run, _WIDEST)} {count}" for run, count in report.counted.items())
+        footer.append(f"means over different numbers of queries: {counts}")
     signature = report.evaluations[0].signature().short()
     out.write("\n".join([*lines, "", *(["; ".join(footer)] if footer else []), signature]) + "\n")
 
 
 def _row(report: Report, cells: Sequence[Cell]) -> list[str]:
     query = cells[0].query
-    labels = [cells[0].run, *(["all" if query is None else query] if report.by_query else [])]
+    labels = [cells[0].run, *(["(all)" if query is None else query] if report.by_query else [])]
     return [printable(label, _WIDEST) for label in labels] + [_text(report, cell) for cell in cells]
 
 

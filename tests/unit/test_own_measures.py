@@ -1,0 +1,163 @@
+"""Measures that users write: read, printed, asked for and refused as ours are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+import gainful
+from gainful import Block, InputError, Measure, UsageError
+from gainful.arrays import Floats
+
+QRELS = {"q1": {"a": 3, "b": 1, "c": 0}, "q2": {"a": 1}}
+RUN = {"q1": {"a": 1.0, "b": 2.0, "x": 3.0}, "q2": {"z": 1}}
+
+
+@dataclass(frozen=True)
+class Total(Measure):
+    """The gain of the whole list; no parameters at all."""
+
+    name = "Total"
+    bounds = (0.0, float("inf"))
+
+    def compute(self, block: Block) -> Floats:
+        return block.gains("linear").sum(axis=1)
+
+
+@dataclass(frozen=True)
+class Shifted(Measure):
+    """Parameters of several kinds."""
+
+    name = "Shifted"
+    shift: int = 0
+    factor: float = 1.0
+    window: int | None = None
+    word: str = "plain"
+
+    def compute(self, block: Block) -> Floats:
+        return block.retrieved * self.factor + self.shift
+
+
+@dataclass(frozen=True)
+class TopScore(Measure):
+    """Looks at the system's scores."""
+
+    name = "TopScore"
+    needs: ClassVar[frozenset[str]] = frozenset({"scores"})
+
+    def compute(self, block: Block) -> Floats:
+        return np.nan_to_num(block.scores(1)[:, 0])
+
+
+def test_a_measure_without_parameters() -> None:
+    result = gainful.evaluate(QRELS, RUN, [Total()])
+    assert result.by_query(Total()) == {"q1": 4.0, "q2": 0.0}
+    assert result.by_query("Total") == result.by_query(Total())
+    assert repr(result) == "<Evaluation of <dict>, 2 queries: Total: 2.0000>"
+    assert str(result.signature("Total")).startswith("Total|order:score|")
+    with pytest.raises(UsageError, match="Total: takes no @"):
+        Total() @ 5
+
+
+def test_parameters_from_texts() -> None:
+    given = {"shift": "-2", "factor": "0.5", "window": "3", "word": "7"}
+    measure = Shifted.from_parameters(given)
+    assert measure == Shifted(shift=-2, factor=0.5, window=3, word="7")
+    assert str(measure) == "Shifted(shift=-2, factor=0.5, window=3, word=7)"
+    assert Shifted() != measure
+
+
+def test_scores_on_request() -> None:
+    assert gainful.evaluate(QRELS, RUN, [TopScore(), "P@1"]).by_query("TopScore") == {"q1": 3.0, "q2": 1.0}
+
+    class Greedy(TopScore):
+        needs = frozenset()
+
+    with pytest.raises(UsageError, match="scores are kept only for measures with needs"):
+        gainful.evaluate(QRELS, RUN, [Greedy()])
+
+
+def test_needs_that_there_are_not() -> None:
+    class Typo(TopScore):
+        needs = frozenset({"score"})
+
+    with pytest.raises(UsageError, match="TopScore: needs can hold scores, found score"):
+        gainful.evaluate(QRELS, RUN, [Typo()])
+
+
+@pytest.mark.parametrize("answer", [1.0, [1.0], [np.inf, 0.0]])
+def test_answers_that_are_no_scores(answer: object) -> None:
+    class Wrong(Total):
+        def compute(self, block: Block) -> Floats:
+            return answer  # type: ignore[return-value]
+
+    with pytest.raises(UsageError, match=r"Total: expected compute to return one finite score \(or NaN\) a query"):
+        gainful.evaluate(QRELS, RUN, [Wrong()])
+
+
+def test_grades_without_a_weight_are_refused_inside_a_formula() -> None:
+    class Weighted(Total):
+        def compute(self, block: Block) -> Floats:
+            return block.gains("0-1").sum(axis=1)
+
+    with pytest.raises(
+        InputError, match="gain=0-1: expected a weight for every grade in the judgments, found none for 3"
+    ):
+        gainful.evaluate(QRELS, RUN, [Weighted()])
+
+
+def test_measures_of_the_same_text_cannot_be_told_apart() -> None:
+    class Other(Total):
+        pass
+
+    with pytest.raises(UsageError, match="found 'Total' twice"):
+        gainful.evaluate(QRELS, RUN, [Total(), Other()])
+
+
+def test_arrays_are_as_wide_as_the_lists() -> None:
+    seen: list[tuple[int, ...]] = []
+
+    class Wide(Total):
+        def compute(self, block: Block) -> Floats:
+            seen.append(block.gains("linear", depth=10**6).shape)
+            return np.zeros(block.size)
+
+    gainful.evaluate(QRELS, RUN, [Wide()])
+    assert seen == [(2, 3)]
+
+
+def test_a_gain_is_what_its_text_says() -> None:
+    measure = gainful.parse("CG")
+    assert measure.replace(gain=gainful.Gain("0-1-10-100")).score([1, 2, 3]) == 111.0
+    with pytest.raises(UsageError, match="gain: expected linear"):
+        gainful.Gain("exp")
+
+
+def test_what_has_no_order_is_no_ranking() -> None:
+    with pytest.raises(InputError, match="expected a dict of documents and scores or a list of documents"):
+        gainful.evaluate(QRELS, {"q1": {"a", "b"}})
+
+
+def test_immutable_means_immutable() -> None:
+    qrels = gainful.Qrels.from_dict(QRELS)
+    result = gainful.evaluate(qrels, RUN, "P@1")
+    for array in (qrels.grade, result.raw):
+        with pytest.raises(ValueError, match="read-only"):
+            array[:] = 9
+
+
+def test_facts_of_parts_add_up() -> None:
+    policy = gainful.Policy(duplicates="first")
+    run = b"q1 0 a 1 2 t\nq1 0 a 2 1 t\nq2 0 a 1 2 t\nq2 0 a 2 1 t\n"
+    qrels = gainful.Qrels.from_dict(QRELS)
+    first, second = (gainful.evaluate(qrels.select([query]), run, "P@1", policy=policy) for query in ("q1", "q2"))
+    assert first.merge(second).facts == gainful.evaluate(qrels, run, "P@1", policy=policy).facts
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1.5, "x"])
+def test_threads_are_a_whole_number(threads: object) -> None:
+    with pytest.raises(UsageError, match="threads: expected"):
+        gainful.evaluate(QRELS, RUN, threads=threads)  # type: ignore[arg-type]
