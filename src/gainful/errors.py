@@ -14,6 +14,9 @@ class GainfulError(Exception):
         self.message = message
         self.hint = hint
 
+    def __reduce__(self) -> tuple[type[GainfulError], tuple[str, str | None]]:
+        return type(self), (self.message, self.hint)  # so that the hint travels to other processes, too
+
     def __str__(self) -> str:
         return f"{self.message}\nhint: {self.hint}" if self.hint else self.message
 

@@ -92,6 +92,10 @@ class Policy:
     @classmethod
     def like(cls, dialect: str, **explicit: object) -> Policy:
         """The policy of another tool; what is given explicitly beats it."""
+        known = [choice.field for choice in CHOICES]
+        for name in explicit:
+            if name not in known:
+                raise UsageError(f"policy: unknown choice '{name}'", nearest(name, known))
         return cls(**{**DIALECTS[choose(dialect, DIALECTS, "like")], **explicit})  # type: ignore[arg-type]
 
     @classmethod

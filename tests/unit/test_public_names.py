@@ -33,3 +33,10 @@ def test_evaluating_loads_neither_scipy_nor_rich() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_errors_travel_with_their_hints() -> None:
+    import pickle
+
+    error = pickle.loads(pickle.dumps(gainful.InputError("what", "do this")))
+    assert (type(error), str(error)) == (gainful.InputError, "what\nhint: do this")
