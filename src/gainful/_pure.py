@@ -1,6 +1,6 @@
 """The kernel in pure Python, for machines without a compiler.
 
-The names, the contract and the answers are those of ``gainful._core``; its stub ``_core.pyi`` documents them. Here
+The names, the contract and the answers are those of ``gainful._core``; ``_core.pyi`` documents them. Here
 clarity comes before speed, but nothing takes more than linear time in the length of a line.
 """
 
