@@ -144,6 +144,7 @@ nb::dict to_dict(Joined&& joined) {
     result["hit_rank"] = to_array(std::move(joined.hit_rank));
     result["hit_item"] = to_array(std::move(joined.hit_item));
     result["scores"] = to_array(std::move(joined.scores));
+    result["rows"] = to_array(std::move(joined.rows));
     result["extra_ids"] = to_list(joined.extra_ids);
     result["list_count"] = joined.list_count;
     result["row_count"] = joined.row_count;
@@ -170,13 +171,14 @@ Joined join_text(const Input<uint8_t>& data, const JudgmentIndex& index, const J
     return joined;
 }
 
-JoinOptions to_options(int order, int ties, bool float32, bool keep_first, int64_t depth, bool want_scores) {
-    return {static_cast<Order>(order), static_cast<Ties>(ties), float32, keep_first, depth, want_scores};
+JoinOptions to_options(int order, int ties, bool float32, bool keep_first, int64_t depth, bool want_scores,
+                       bool want_rows) {
+    return {static_cast<Order>(order), static_cast<Ties>(ties), float32, keep_first, depth, want_scores, want_rows};
 }
 
 nb::dict join_text_py(Input<uint8_t> data, const Index& index, int order, int ties, bool float32, bool keep_first,
-                      int64_t depth, bool want_scores, int threads, Cells progress_cells) {
-    const JoinOptions options = to_options(order, ties, float32, keep_first, depth, want_scores);
+                      int64_t depth, bool want_scores, bool want_rows, int threads, Cells progress_cells) {
+    const JoinOptions options = to_options(order, ties, float32, keep_first, depth, want_scores, want_rows);
     Joined joined;
     {
         const nb::gil_scoped_release release;
@@ -191,7 +193,7 @@ class JoinJob {
     JoinJob(Input<uint8_t> qrels, const nb::list& runs, int order, int ties, bool float32, bool keep_first, int64_t depth,
             int threads, Cells progress_cells)
         : qrels_(std::move(qrels)),
-          options_(to_options(order, ties, float32, keep_first, depth, false)),
+          options_(to_options(order, ties, float32, keep_first, depth, false, false)),
           progress_cells_(std::move(progress_cells)) {
         for (const nb::handle run : runs) runs_.push_back(nb::cast<Input<uint8_t>>(run));
         joined_.resize(runs_.size());
@@ -278,9 +280,9 @@ class JoinJob {
 
 nb::dict join_columns_py(const nb::list& query_ids, Input<int64_t> list_offsets, Input<uint8_t> data, Input<int64_t> start,
                          Input<int64_t> length, Input<double> score, Input<double> rank, const Index& index, int order,
-                         int ties, bool float32, bool keep_first, int64_t depth, bool want_scores, int threads,
+                         int ties, bool float32, bool keep_first, int64_t depth, bool want_scores, bool want_rows, int threads,
                          Cells progress_cells) {
-    const JoinOptions options = to_options(order, ties, float32, keep_first, depth, want_scores);
+    const JoinOptions options = to_options(order, ties, float32, keep_first, depth, want_scores, want_rows);
     const std::vector<std::string> ids = to_strings(query_ids);
     const size_t rows = score.size();
     require(list_offsets.size() == ids.size() + 1 && list_offsets.data()[0] == 0 &&
@@ -333,7 +335,7 @@ NB_MODULE(_core, module) {
         .def_prop_ro("item_offsets",
                      [](const Index& index) { return to_array(std::vector<int64_t>(index.judgments->item_offsets())); });
     module.def("join_text", &join_text_py, nb::arg("data"), nb::arg("index"), nb::arg("order"), nb::arg("ties"),
-               nb::arg("float32"), nb::arg("keep_first"), nb::arg("depth"), nb::arg("want_scores"), nb::arg("threads"),
+               nb::arg("float32"), nb::arg("keep_first"), nb::arg("depth"), nb::arg("want_scores"), nb::arg("want_rows"), nb::arg("threads"),
                nb::arg("progress"));
     nb::class_<JoinJob>(module, "JoinJob")
         .def(nb::init<Input<uint8_t>, const nb::list&, int, int, bool, bool, int64_t, int, Cells>(), nb::arg("qrels"),
@@ -345,5 +347,5 @@ NB_MODULE(_core, module) {
     module.def("join_columns", &join_columns_py, nb::arg("query_ids"), nb::arg("list_offsets"), nb::arg("data"),
                nb::arg("document_start"), nb::arg("document_length"), nb::arg("score"), nb::arg("rank"), nb::arg("index"),
                nb::arg("order"), nb::arg("ties"), nb::arg("float32"), nb::arg("keep_first"), nb::arg("depth"),
-               nb::arg("want_scores"), nb::arg("threads"), nb::arg("progress"));
+               nb::arg("want_scores"), nb::arg("want_rows"), nb::arg("threads"), nb::arg("progress"));
 }

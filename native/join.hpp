@@ -22,6 +22,7 @@ struct JoinOptions {
     bool keep_first;
     int64_t depth;  // 0: all
     bool want_scores;
+    bool want_rows;
 
     bool needs_rank() const { return order == Order::rank || ties == Ties::rank; }
     double score_as_used(double score) const { return float32 ? static_cast<double>(static_cast<float>(score)) : score; }
@@ -32,6 +33,7 @@ struct Joined {
     std::vector<int64_t> retrieved, hit_offsets;
     std::vector<int32_t> hit_rank, hit_item;
     std::vector<double> scores;
+    std::vector<int64_t> rows;
     std::vector<Id> extra_ids;
     int64_t list_count = 0, row_count = 0, duplicate_count = 0, rank_conflicts = 0, float32_ties = 0;
     Faults faults;
@@ -47,6 +49,7 @@ class ListJoiner {
     int64_t row_count = 0, duplicate_count = 0, rank_conflicts = 0, float32_ties = 0;
     std::vector<int32_t> hit_rank, hit_item;
     std::vector<double> scores;
+    std::vector<int64_t> ranked;  // where each retrieved document stands in the input, in rank order
 
     /// Orders the list and appends its hits. Returns how many documents it retrieves. A query of -1 has no judgments.
     int64_t join(int64_t query) {
@@ -163,6 +166,7 @@ class ListJoiner {
                 hit_item.push_back(item);
             }
             if (options_.want_scores) scores.push_back(options_.score_as_used(row.score));
+            if (options_.want_rows) ranked.push_back(row.where);
         }
     }
 
@@ -178,7 +182,7 @@ Joined join_lists(const std::vector<Id>& query_ids, const JudgmentIndex& index, 
                   const Progress& progress, Read read) {
     struct Place {
         uint32_t worker;
-        size_t hits, hits_end, scores, scores_end;
+        size_t hits, hits_end, scores, scores_end, ranked, ranked_end;
     };
     threads = std::max<size_t>(1, std::min(threads, query_ids.size()));
     std::vector<ListJoiner> joiners(threads, ListJoiner(index, options));
@@ -193,19 +197,20 @@ Joined join_lists(const std::vector<Id>& query_ids, const JudgmentIndex& index, 
         joiner.rows.clear();
         const int64_t amount = read(list, joiner);
         const int64_t query = index.find_query(query_ids[list]);
-        const size_t hits = joiner.hit_rank.size(), scores = joiner.scores.size();
+        const size_t hits = joiner.hit_rank.size(), scores = joiner.scores.size(), ranked = joiner.ranked.size();
         const int64_t retrieved = joiner.join(query);
         if (query >= 0) {
             const size_t q = static_cast<size_t>(query);
             result.answered[q] = 1;
             result.retrieved[q] = retrieved;
-            places[q] = {static_cast<uint32_t>(worker), hits, joiner.hit_rank.size(), scores, joiner.scores.size()};
+            places[q] = {static_cast<uint32_t>(worker), hits,   joiner.hit_rank.size(), scores,
+                         joiner.scores.size(),          ranked, joiner.ranked.size()};
         }
         progress.add(amount);
     });
 
     FaultLog log;
-    size_t hit_count = 0, score_count = 0;
+    size_t hit_count = 0, score_count = 0, row_count = 0;
     for (const ListJoiner& joiner : joiners) {
         log.merge(joiner.log);
         result.row_count += joiner.row_count;
@@ -214,11 +219,13 @@ Joined join_lists(const std::vector<Id>& query_ids, const JudgmentIndex& index, 
         result.float32_ties += joiner.float32_ties;
         hit_count += joiner.hit_rank.size();
         score_count += joiner.scores.size();
+        row_count += joiner.ranked.size();
     }
     result.faults = log.reported();
     result.hit_rank.reserve(hit_count);
     result.hit_item.reserve(hit_count);
     result.scores.reserve(score_count);
+    result.rows.reserve(row_count);
     result.hit_offsets.assign(1, 0);
     for (const Place& place : places) {
         const ListJoiner& joiner = joiners[place.worker];
@@ -228,6 +235,7 @@ Joined join_lists(const std::vector<Id>& query_ids, const JudgmentIndex& index, 
         copy(result.hit_rank, joiner.hit_rank, place.hits, place.hits_end);
         copy(result.hit_item, joiner.hit_item, place.hits, place.hits_end);
         copy(result.scores, joiner.scores, place.scores, place.scores_end);
+        copy(result.rows, joiner.ranked, place.ranked, place.ranked_end);
         result.hit_offsets.push_back(static_cast<int64_t>(result.hit_rank.size()));
     }
     for (const Id id : query_ids) {

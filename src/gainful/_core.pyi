@@ -76,6 +76,7 @@ class Joined(TypedDict):
     hit_rank: NDArray[np.int32]  # from 1
     hit_item: NDArray[np.int32]  # which judged item was found there
     scores: Floats  # of all retrieved documents in rank order, where they were asked for, else empty
+    rows: Ints  # where each of them stands (offset of its line, or row), where that was asked for, else empty
     extra_ids: list[bytes]  # queries of the run that the index does not have, in byte order
     list_count: int  # queries in the run
     row_count: int  # rows in the run
@@ -123,6 +124,7 @@ def join_text(
     keep_first: bool,
     depth: int,
     want_scores: bool,
+    want_rows: bool,
     threads: int,
     progress: Cells,
 ) -> Joined: ...
@@ -166,6 +168,93 @@ def join_columns(
     keep_first: bool,
     depth: int,
     want_scores: bool,
+    want_rows: bool,
     threads: int,
     progress: Cells,
 ) -> Joined: ...
+
+# Tables -------------------------------------------------------------------------------------------------------------
+
+#: Ids as spans: id i is data[start[i] : start[i] + length[i]].
+Spans = tuple[Bytes, Ints, Ints]
+
+class TableText(TypedDict):
+    """Chosen fields of a delimited text as columns, one row a line, in the order of the text."""
+
+    ids: list[Spans]  # one for each of id_fields
+    numbers: list[Floats]  # one for each of number_fields
+    line: Ints  # offset of the first byte of each row's line
+    faults: list[Fault]
+    fault_count: int
+
+def read_table(
+    data: Bytes, first: int, separator: int, fields: int, id_fields: list[int], number_fields: list[int]
+) -> TableText:
+    """Reads lines of exactly ``fields`` fields, from offset ``first`` on.
+
+    ``separator`` is a byte such as ``,``; 0 stands for runs of spaces and tabs. With a separator, a field that begins
+    with ``"`` runs to the closing ``"``, may hold separators and line feeds, and doubles every ``"`` of its own; blanks
+    around fields (spaces, and tabs where the tab is not the separator) are not part of them. Blank lines, lines that
+    begin with ``#`` and a BOM at offset 0 are skipped, as in TREC text.
+
+    Faults as above; ``where`` is the offset of the row's first byte. FIELDS: detail is how many there are. NUMBER,
+    OVERFLOW: detail is the field. Further: EMPTY 6, an id without a byte (detail: the field); QUOTE 7, a quoted field
+    that does not end, or does not end its field. A row has at most one fault: QUOTE, FIELDS, then by field.
+    """
+
+class LetorText(TypedDict):
+    """A LETOR text (``grade qid:query 1:value 2:value ... #docid = document``) as columns, one row a line."""
+
+    query: Spans
+    document: Spans  # where a line names none, the ordinal of the row within its query, from 1
+    grade: Floats
+    value: Floats  # of the wanted feature; 0 where the line does not have it, NaN where it is NULL
+    feature_count: int  # the highest feature in the text
+    line: Ints
+    faults: list[Fault]
+    fault_count: int
+
+def read_letor(data: Bytes, feature: int) -> LetorText:
+    """Reads a LETOR text with the values of one feature (0: none).
+
+    The document is the word after ``docid =`` (or ``docid=``) in the comment that ends a line; a line that begins with
+    ``#`` is skipped. Faults: FIELDS, the line has no ``qid:`` second (detail: how many fields it has); NUMBER and
+    OVERFLOW with detail 0 for the grade, else the field's number from 0; a field from the third on that is not
+    ``feature:value`` with a whole feature of at least 1 is NUMBER, too; EMPTY 6: ``qid:`` with nothing behind.
+    """
+
+def pack_ids(values: list[object]) -> tuple[Bytes, Ints, Ints, int]:
+    """Ids as spans from texts (UTF-8, with surrogateescape), bytes and integers (as decimal text), and the position of
+    the first value that is none of these, or empty, or a text that cannot be encoded; -1 when all are fine.
+    A bool is none of these. NumPy integers are integers."""
+
+def number_ids(data: Bytes, start: Ints, length: Ints) -> tuple[list[bytes], Ints]:
+    """The distinct ids in byte order, and for every span its place among them. ValueError when spans leave data."""
+
+class ArrowTable:
+    """The columns of an Arrow C stream, read through the PyCapsule interface (a capsule named arrow_array_stream).
+
+    Reads all chunks. Raises ValueError with the producer's message when the stream fails, or when it is not a stream
+    of structs. Columns are copied when they are asked for; the stream's memory is released with this object.
+    """
+
+    def __init__(self, capsule: object) -> None: ...
+    @property
+    def names(self) -> list[str]: ...
+    @property
+    def formats(self) -> list[str]: ...  # Arrow's format strings; of a dictionary, "dictionary of " and the values'
+    @property
+    def rows(self) -> int: ...
+    def ids(self, column: int) -> tuple[Bytes, Ints, Ints, Ints]:
+        """Ids as spans, and the first ten rows that are null, or empty, ascending.
+
+        Strings and binaries (u U vu z Z vz), integers of all widths as decimal text, and dictionaries of these.
+        TypeError for any other format.
+        """
+
+    def numbers(self, column: int) -> tuple[Floats, Ints]:
+        """Float64 values (NaN where null), and the first ten rows that are null, ascending.
+
+        Integers and floats of all widths (half floats too), booleans (0 and 1), and dictionaries of these.
+        TypeError for any other format.
+        """

@@ -10,7 +10,7 @@ import math
 import re
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -210,6 +210,13 @@ class _Policy:
         return self.order == ORDER_RANK or self.ties == TIES_RANK
 
 
+class _Want(NamedTuple):
+    """What is kept of all retrieved documents, in rank order."""
+
+    scores: bool
+    rows: bool
+
+
 class _Run:
     """The rows of a run, grouped by query, and what is noticed while they are ordered.
 
@@ -291,7 +298,7 @@ class _Run:
 
 
 def _join(
-    run: _Run, query_ids: list[bytes], offsets: Ints, index: JudgmentIndex, want_scores: bool, work: int, progress: Ints
+    run: _Run, query_ids: list[bytes], offsets: Ints, index: JudgmentIndex, want: _Want, work: int, progress: Ints
 ) -> Joined:
     """Order the lists, unless there are faults already, and meet them with the judgments."""
     lists: dict[bytes, list[int]] = {}
@@ -307,14 +314,15 @@ def _join(
             lists[query] = run.ranked(range(begin, end), query in index._judged)
             if end > begin:  # each list has its share of the work, and the shares add up
                 progress[0] += work * end // row_count - work * begin // row_count
-    return _met(run, lists, index, want_scores)
+    return _met(run, lists, index, want)
 
 
-def _met(run: _Run, lists: dict[bytes, list[int]], index: JudgmentIndex, want_scores: bool) -> Joined:
+def _met(run: _Run, lists: dict[bytes, list[int]], index: JudgmentIndex, want: _Want) -> Joined:
     """The result, query by query in the order of the index."""
     hit_offsets, hit_ranks, hit_items = [0], list[int](), list[int]()
     retrieved: list[int] = []
     scores: list[float] = []
+    ranked: list[int] = []
     for query, (first_item, numbers) in index._judged.items():
         rows = lists.get(query, [])
         for rank, row in enumerate(rows, 1):
@@ -324,8 +332,10 @@ def _met(run: _Run, lists: dict[bytes, list[int]], index: JudgmentIndex, want_sc
                 hit_items.append(first_item + number)
         hit_offsets.append(len(hit_ranks))
         retrieved.append(len(rows))
-        if want_scores:
+        if want.scores:
             scores += [run.score[row] for row in rows]
+        if want.rows:
+            ranked += [run.where[row] for row in rows]
     return {
         "answered": np.array([query in lists for query in index._judged], dtype=np.bool_),
         "retrieved": _ints(retrieved),
@@ -333,6 +343,7 @@ def _met(run: _Run, lists: dict[bytes, list[int]], index: JudgmentIndex, want_sc
         "hit_rank": np.array(hit_ranks, dtype=np.int32),
         "hit_item": np.array(hit_items, dtype=np.int32),
         "scores": _floats(scores),
+        "rows": _ints(ranked),
         "extra_ids": sorted(lists.keys() - index._judged.keys()),
         "list_count": len(lists),
         "row_count": len(run.documents),
@@ -353,6 +364,7 @@ def join_text(
     keep_first: bool,
     depth: int,
     want_scores: bool,
+    want_rows: bool,
     threads: int,
     progress: Ints,
 ) -> Joined:
@@ -363,7 +375,7 @@ def join_text(
     policy = _Policy(order, ties, float32, keep_first, depth)
     run = _Run(documents, text["score"], text["rank"], text["line"], policy)
     run.faults += faults
-    return _join(run, text["query_ids"], text["list_offsets"], index, want_scores, data.size, progress)
+    return _join(run, text["query_ids"], text["list_offsets"], index, _Want(want_scores, want_rows), data.size, progress)
 
 
 def join_columns(
@@ -381,6 +393,7 @@ def join_columns(
     keep_first: bool,
     depth: int,
     want_scores: bool,
+    want_rows: bool,
     threads: int,
     progress: Ints,
 ) -> Joined:
@@ -399,4 +412,4 @@ def join_columns(
         raise ValueError("there is no rank column")
     ranks = rank if len(rank) else np.full(row_count, np.nan)
     run = _Run(documents, score, ranks, np.arange(row_count), policy)
-    return _join(run, query_ids, list_offsets, index, want_scores, row_count, progress)
+    return _join(run, query_ids, list_offsets, index, _Want(want_scores, want_rows), row_count, progress)

@@ -30,6 +30,7 @@ OPTIONS = {
     "keep_first": False,
     "depth": 0,
     "want_scores": False,
+    "want_rows": False,
     "threads": 1,
 }
 
@@ -504,6 +505,7 @@ def expected_join(run: bytes, judgments: bytes, options: dict[str, Any]) -> dict
         "hit_rank": [rank for pairs in hits.values() for rank, _ in pairs],
         "hit_item": [item for pairs in hits.values() for _, item in pairs],
         "scores": scores if options["want_scores"] else [],
+        "rows": [],
         "extra_ids": sorted(set(lists) - set(judged)),
         "list_count": len(lists),
         "row_count": sum(map(len, lists.values())),
@@ -556,18 +558,21 @@ def test_result_types(core: Any) -> None:
         "hit_rank": np.int32,
         "hit_item": np.int32,
         "scores": np.float64,
+        "rows": np.int64,
     }
 
 
 def test_a_small_join_by_hand(core: Any) -> None:
     run = run_lines(("2", "a", 1, 0.5), ("1", "x", 1, 3), ("2", "b", 2, 0.9), ("2", "c", 3, 0.5), ("9", "a", 1, 1))
-    found = join(core, run, b"2 0 c 1\n2 0 b 0\n1 0 y 1\n3 0 a 1\n", want_scores=True)
+    found = join(core, run, b"2 0 c 1\n2 0 b 0\n1 0 y 1\n3 0 a 1\n", want_scores=True, want_rows=True)
     assert found["answered"].tolist() == [True, True, False]
     assert found["retrieved"].tolist() == [1, 3, 0]
     assert found["hit_offsets"].tolist() == [0, 0, 2, 2]
     assert found["hit_rank"].tolist() == [1, 2]  # b, then c before a
     assert found["hit_item"].tolist() == [2, 1]  # y; c b; a
     assert found["scores"].tolist() == [3.0, 0.9, 0.5, 0.5]
+    lines = run.split(b"\n")
+    assert [run[row:].split(b"\n")[0] for row in found["rows"].tolist()] == [lines[1], lines[2], lines[3], lines[0]]
     assert (found["extra_ids"], found["list_count"], found["row_count"]) == ([b"9"], 3, 5)
     assert (found["rank_conflicts"], found["float32_ties"], found["duplicate_count"]) == (1, 0, 0)
 

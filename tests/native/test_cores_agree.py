@@ -102,6 +102,7 @@ policies = st.tuples(
     st.sampled_from([False, True, True]),  # keep_first
     st.sampled_from([0, 0, 1, 2, 5, 10**12]),  # depth
     st.booleans(),  # want_scores
+    st.booleans(),  # want_rows
     st.sampled_from([1, 2, 8]),  # threads
 )
 threads = st.sampled_from([1, 3])

@@ -40,7 +40,7 @@ def test_a_job_gives_what_the_calls_give(threads: int) -> None:
     index = core.JudgmentIndex(judgments["query_ids"], judgments["query"], as_array(QRELS), *columns)
     assert np.array_equal(job.index().item, index.item)
     for i, run in enumerate(RUNS):
-        alone = core.join_text(as_array(run), index, *OPTIONS, False, 1, cells())
+        alone = core.join_text(as_array(run), index, *OPTIONS, False, False, 1, cells())
         assert same(job.joined(i), alone)
     assert progress[0] == sum(map(len, RUNS))
 

@@ -66,6 +66,7 @@ class GradedRun:
     hit_rank: Ints
     hit_grade: Floats
     score: Floats  # of all retrieved, in rank order, if they were asked for
+    row: Ints  # where they stand in the Run, in rank order, if that was asked for
     facts: JoinFacts = JoinFacts()
 
     @property
@@ -76,11 +77,11 @@ class GradedRun:
         """The same lists without their unjudged documents, ranks closed up."""
         counts = np.diff(self.hit_offsets)
         rank = np.arange(1, self.hit_rank.size + 1) - np.repeat(self.hit_offsets[:-1], counts)
-        score = self.score
-        if score.size:
-            list_start = np.cumsum(self.retrieved) - self.retrieved
-            score = score[np.repeat(list_start, counts) + self.hit_rank - 1]
-        return replace(self, retrieved=counts, hit_rank=rank, score=score)
+        list_start = np.cumsum(self.retrieved) - self.retrieved
+        place = np.repeat(list_start, counts) + self.hit_rank - 1
+        score = self.score[place] if self.score.size else self.score
+        row = self.row[place] if self.row.size else self.row
+        return replace(self, retrieved=counts, hit_rank=rank, score=score, row=row)
 
 
 def join(
@@ -89,18 +90,22 @@ def join(
     policy: Policy,
     *,
     want_scores: bool = False,
+    want_rows: bool = False,
     threads: int = 1,
     progress: Progress | None = None,
     name: str | None = None,
 ) -> GradedRun:
-    """Orders a run by the policy and meets it with the judgments. Files never become a Run on the way."""
+    """Orders a run by the policy and meets it with the judgments. Files never become a Run on the way.
+
+    ``want_rows`` is for a :class:`Run`, whose rows can be looked at afterwards.
+    """
     if isinstance(run, Mapping):
         run = Run.from_dict(run, name=name or "<dict>")
     progress = progress or Progress()
     if isinstance(run, Run):
         progress.total += len(run)
         policy = _fitting(run, policy)
-        joined = _join_columns(judged, run, policy, want_scores, threads, progress)
+        joined = _join_columns(judged, run, policy, (want_scores, want_rows), threads, progress)
         source = run.name
     else:
         text, joined = _join_text(judged, run, policy, want_scores, threads, progress)
@@ -123,7 +128,7 @@ def _join_text(
     text = run if isinstance(run, Text) else open_source(run)
     progress.total += text.data.size
     options = policy.join_options()
-    return text, core.join_text(text.data, judged.index, *options, want_scores, threads, progress.cells)
+    return text, core.join_text(text.data, judged.index, *options, want_scores, False, threads, progress.cells)
 
 
 def _fitting(run: Run, policy: Policy) -> Policy:
@@ -137,9 +142,9 @@ def _fitting(run: Run, policy: Policy) -> Policy:
 
 
 def _join_columns(
-    judged: Judged, run: Run, policy: Policy, want_scores: bool, threads: int, progress: Progress
+    judged: Judged, run: Run, policy: Policy, want: tuple[bool, bool], threads: int, progress: Progress
 ) -> Joined:
-    if want_scores and not run.has_scores:
+    if want[0] and not run.has_scores:
         raise InputError(f"{run.name}: expected scores, found a run without them")
     joined = core.join_columns(
         list(run.query_ids),
@@ -151,7 +156,7 @@ def _join_columns(
         run.rank if run.has_ranks else np.zeros(0),
         judged.index,
         *policy.join_options(),
-        want_scores,
+        *want,
         threads,
         progress.cells,
     )
@@ -203,6 +208,7 @@ def _graded(name: str, source: str, judged: Judged, policy: Policy, joined: Join
         rank,
         hit_grade,
         joined["scores"],
+        joined["rows"],
         JoinFacts(
             tuple(joined["extra_ids"]),
             joined["duplicate_count"],
