@@ -3,6 +3,8 @@
 #include <nanobind/ndarray.h>
 
 #include <atomic>
+#include <charconv>
+#include <cstring>
 #include <future>
 #include <memory>
 #include <string>
@@ -14,6 +16,7 @@
 #include "judgments.hpp"
 #include "lists.hpp"
 #include "run_columns.hpp"
+#include "tables.hpp"
 
 namespace nb = nanobind;
 using namespace gainful;
@@ -320,6 +323,151 @@ nb::dict join_columns_py(const nb::list& query_ids, Input<int64_t> list_offsets,
     return to_dict(std::move(joined));
 }
 
+/// The data that spans point into: the array itself where it holds everything, else a new one with more at its end.
+nb::object with_extra(nb::handle array, const Input<uint8_t>& data, const std::string& extra) {
+    if (extra.empty()) return nb::borrow(array);
+    std::vector<char> joined;
+    joined.reserve(data.size() + extra.size());
+    joined.insert(joined.end(), begin_of(data), end_of(data));
+    joined.insert(joined.end(), extra.begin(), extra.end());
+    return to_array<uint8_t>(std::move(joined));
+}
+
+std::vector<int64_t> to_ints(const nb::list& values) {
+    std::vector<int64_t> result;
+    for (const nb::handle value : values) result.push_back(nb::cast<int64_t>(value));
+    return result;
+}
+
+nb::dict read_table_py(nb::handle array, int64_t first, int separator, int64_t fields, const nb::list& id_fields,
+                       const nb::list& number_fields) {
+    require(separator >= 0 && separator < 256, "the separator is not a byte");
+    const Input<uint8_t> data = nb::cast<Input<uint8_t>>(array);
+    const TableShape shape{static_cast<char>(separator), fields, to_ints(id_fields), to_ints(number_fields)};
+    TableColumns columns;
+    {
+        const nb::gil_scoped_release release;
+        columns = read_table(begin_of(data), end_of(data), first, shape);
+    }
+    const nb::object bytes = with_extra(array, data, columns.extra);
+    nb::list ids, numbers;
+    for (TableColumns::Spans& spans : columns.ids) {
+        ids.append(nb::make_tuple(bytes, to_array(std::move(spans.start)), to_array(std::move(spans.length))));
+    }
+    for (std::vector<double>& column : columns.numbers) numbers.append(to_array(std::move(column)));
+    nb::dict result;
+    result["ids"] = ids;
+    result["numbers"] = numbers;
+    result["line"] = to_array(std::move(columns.line));
+    put_faults(result, columns.faults);
+    return result;
+}
+
+nb::tuple number_ids_py(Input<uint8_t> data, Input<int64_t> start, Input<int64_t> length) {
+    require(start.size() == length.size(), "the columns differ in length");
+    IdTable distinct;
+    std::vector<Id> ids;
+    std::vector<int64_t> numbers(start.size());
+    {
+        const nb::gil_scoped_release release;
+        const DocumentSpans spans(begin_of(data), data.size(), start.data(), length.data(), start.size());
+        for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = distinct.number_of(spans[i]);
+        const ByteOrder order(distinct.ids());
+        for (int64_t& number : numbers) number = order.place[static_cast<size_t>(number)];
+        ids = order.apply(distinct.ids());
+    }
+    return nb::make_tuple(to_list(ids), to_array(std::move(numbers)));
+}
+
+/// Puts ids one behind the other.
+class IdPacker {
+  public:
+    /// Adds the id that a value is; false, and an empty id, when it is none.
+    bool add(PyObject* value) {
+        start.push_back(static_cast<int64_t>(data.size()));
+        append(value);
+        length.push_back(static_cast<int64_t>(data.size()) - start.back());
+        return length.back() > 0;
+    }
+
+    std::vector<char> data;
+    std::vector<int64_t> start, length;
+
+  private:
+    void append(PyObject* value) {
+        if (PyUnicode_Check(value)) {
+            append_text(value);
+        } else if (PyBytes_Check(value)) {
+            append(PyBytes_AS_STRING(value), PyBytes_GET_SIZE(value));
+        } else if (PyIndex_Check(value) && !is_bool(value)) {
+            append_integer(value);
+        }
+    }
+
+    void append(const char* bytes, Py_ssize_t size) { data.insert(data.end(), bytes, bytes + size); }
+
+    /// What Python could not do makes the value no id when the fault is the value's.
+    static void forgive(PyObject* kind) {
+        if (!PyErr_ExceptionMatches(kind)) throw nb::python_error();
+        PyErr_Clear();
+    }
+
+    void append_text(PyObject* text) {
+        Py_ssize_t size = 0;
+        if (const char* bytes = PyUnicode_AsUTF8AndSize(text, &size)) {
+            append(bytes, size);
+            return;
+        }
+        forgive(PyExc_UnicodeEncodeError);
+        const nb::object encoded = nb::steal(PyUnicode_AsEncodedString(text, "utf-8", "surrogateescape"));
+        if (!encoded) {
+            forgive(PyExc_UnicodeEncodeError);
+        } else {
+            append(PyBytes_AS_STRING(encoded.ptr()), PyBytes_GET_SIZE(encoded.ptr()));
+        }
+    }
+
+    static bool is_bool(PyObject* value) {
+        const char* const name = Py_TYPE(value)->tp_name;
+        return PyBool_Check(value) || std::strcmp(name, "numpy.bool") == 0 || std::strcmp(name, "numpy.bool_") == 0;
+    }
+
+    void append_integer(PyObject* value) {
+        const nb::object integer = nb::steal(PyNumber_Index(value));
+        if (!integer) {
+            forgive(PyExc_TypeError);
+            return;
+        }
+        int overflow = 0;
+        const long long small = PyLong_AsLongLongAndOverflow(integer.ptr(), &overflow);
+        if (!overflow) {
+            char digits[24];
+            append(digits, std::to_chars(digits, digits + sizeof digits, small).ptr - digits);
+            return;
+        }
+        const nb::object decimal = nb::steal(PyObject_Str(integer.ptr()));
+        if (!decimal) {
+            forgive(PyExc_ValueError);  // Python writes no integers of more than some thousand digits
+        } else {
+            append_text(decimal.ptr());
+        }
+    }
+};
+
+nb::tuple pack_ids_py(const nb::list& values) {
+    IdPacker packer;
+    int64_t first_fault = -1;
+    packer.start.reserve(values.size());
+    packer.length.reserve(values.size());
+    // A value's own code may run here and change the list: look at its length each time, and keep the value.
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(values.ptr()); ++i) {
+        const nb::object value = nb::borrow(PyList_GET_ITEM(values.ptr(), i));
+        if (!packer.add(value.ptr()) && first_fault < 0) first_fault = i;
+    }
+    return nb::make_tuple(to_array<uint8_t>(std::move(packer.data)), to_array(std::move(packer.start)),
+                          to_array(std::move(packer.length)), first_fault);
+}
+
 }  // namespace
 
 NB_MODULE(_core, module) {
@@ -348,4 +496,8 @@ NB_MODULE(_core, module) {
                nb::arg("document_start"), nb::arg("document_length"), nb::arg("score"), nb::arg("rank"), nb::arg("index"),
                nb::arg("order"), nb::arg("ties"), nb::arg("float32"), nb::arg("keep_first"), nb::arg("depth"),
                nb::arg("want_scores"), nb::arg("want_rows"), nb::arg("threads"), nb::arg("progress"));
+    module.def("read_table", &read_table_py, nb::arg("data"), nb::arg("first"), nb::arg("separator"), nb::arg("fields"),
+               nb::arg("id_fields"), nb::arg("number_fields"));
+    module.def("pack_ids", &pack_ids_py, nb::arg("values"));
+    module.def("number_ids", &number_ids_py, nb::arg("data"), nb::arg("start"), nb::arg("length"));
 }

@@ -7,7 +7,7 @@
 
 namespace gainful {
 
-enum class FaultCode : int64_t { fields = 1, number = 2, overflow = 3, rank = 4, duplicate = 5 };
+enum class FaultCode : int64_t { fields = 1, number = 2, overflow = 3, rank = 4, duplicate = 5, empty = 6, quote = 7 };
 
 struct Fault {
     int64_t where;

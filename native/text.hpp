@@ -40,6 +40,20 @@ inline Line line_at(const char* begin, const char* end) {
     return {begin, content_end, feed ? feed + 1 : end};
 }
 
+/// The first of two bytes in [at, end), or the end.
+inline const char* find_either(const char* at, const char* end, char one, char other) {
+#if defined(__SSE2__)
+    const __m128i ones = _mm_set1_epi8(one), others = _mm_set1_epi8(other);
+    for (; end - at >= 16; at += 16) {
+        const __m128i here = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+        const int found = _mm_movemask_epi8(_mm_or_si128(_mm_cmpeq_epi8(here, ones), _mm_cmpeq_epi8(here, others)));
+        if (found) return at + std::countr_zero(static_cast<unsigned>(found));
+    }
+#endif
+    while (at < end && *at != one && *at != other) ++at;
+    return at;
+}
+
 /// Where the blanks and the line feeds are among 64 bytes, one bit a byte.
 struct Marks {
     uint64_t blanks;

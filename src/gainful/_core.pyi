@@ -194,12 +194,17 @@ def read_table(
 
     ``separator`` is a byte such as ``,``; 0 stands for runs of spaces and tabs. With a separator, a field that begins
     with ``"`` runs to the closing ``"``, may hold separators and line feeds, and doubles every ``"`` of its own; blanks
-    around fields (spaces, and tabs where the tab is not the separator) are not part of them. Blank lines, lines that
+    around fields (spaces and tabs, unless they are the separator) are not part of them. Blank lines, lines that
     begin with ``#`` and a BOM at offset 0 are skipped, as in TREC text.
 
     Faults as above; ``where`` is the offset of the row's first byte. FIELDS: detail is how many there are. NUMBER,
     OVERFLOW: detail is the field. Further: EMPTY 6, an id without a byte (detail: the field); QUOTE 7, a quoted field
-    that does not end, or does not end its field. A row has at most one fault: QUOTE, FIELDS, then by field.
+    that does not end, or does not end its field (detail: the field; after the latter, the next line is a new row).
+    A row has at most one fault: QUOTE, FIELDS, then by field. Rows with faults are left out of the columns.
+
+    The spans' data is ``data`` itself, or, where a wanted id doubles quotes, ``data`` with such ids at its end. Raises
+    ValueError when ``first`` is outside of the data, a wanted field is not one of ``fields``, or the separator is a
+    quote, CR or LF.
     """
 
 class LetorText(TypedDict):
@@ -226,7 +231,7 @@ def read_letor(data: Bytes, feature: int) -> LetorText:
 def pack_ids(values: list[object]) -> tuple[Bytes, Ints, Ints, int]:
     """Ids as spans from texts (UTF-8, with surrogateescape), bytes and integers (as decimal text), and the position of
     the first value that is none of these, or empty, or a text that cannot be encoded; -1 when all are fine.
-    A bool is none of these. NumPy integers are integers."""
+    A bool is none of these. NumPy integers are integers. The span of a value that is no id is empty."""
 
 def number_ids(data: Bytes, start: Ints, length: Ints) -> tuple[list[bytes], Ints]:
     """The distinct ids in byte order, and for every span its place among them. ValueError when spans leave data."""

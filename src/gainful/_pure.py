@@ -14,22 +14,43 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from gainful._pure_tables import number_ids, pack_ids, read_table
+from gainful._pure_text import (
+    BYTE_ORDER_MARK,
+    DUPLICATE,
+    FIELD,
+    FIELDS,
+    RANK,
+    distinct,
+    earliest,
+    fault_of,
+    floats,
+    ids_at,
+    ints,
+    number,
+)
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from gainful._core import Bytes, Fault, Floats, Ints, Joined, JudgmentText, RunText
 
+__all__ = [
+    "KIND",
+    "JudgmentIndex",
+    "join_columns",
+    "join_text",
+    "number_ids",
+    "pack_ids",
+    "read_judgments",
+    "read_run",
+    "read_table",
+]
+
 KIND: Final = "Python"
 
-FIELDS, NUMBER, OVERFLOW, RANK, DUPLICATE = 1, 2, 3, 4, 5
 ORDER_SCORE, ORDER_RANK = 0, 1
 TIES_DOCID_DESC, TIES_DOCID_ASC, TIES_RANK = 0, 1, 2
-
-_FAULTS_KEPT = 10
-_BOM = b"\xef\xbb\xbf"
-_FIELD = re.compile(rb"[^ \t]+")
-# The contract's grammar, written so that no text can be split in two ways: a long field never makes it backtrack.
-_NUMBER = re.compile(rb"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 
 
 def _line_pattern(field_count: int) -> re.Pattern[bytes]:
@@ -44,7 +65,7 @@ _RUN_LINE = _line_pattern(6)
 
 def _lines(text: bytes, pattern: re.Pattern[bytes], faults: list[Fault]) -> Iterator[tuple[int, re.Match[bytes]]]:
     """Each well-formed line's offset and match; lines with a wrong number of fields become faults."""
-    start = len(_BOM) if text.startswith(_BOM) else 0
+    start = len(BYTE_ORDER_MARK) if text.startswith(BYTE_ORDER_MARK) else 0
     while start < len(text):
         feed = text.find(b"\n", start)
         end = feed if feed >= 0 else len(text)
@@ -53,15 +74,10 @@ def _lines(text: bytes, pattern: re.Pattern[bytes], faults: list[Fault]) -> Iter
         if line is not None:
             yield start, line
         else:
-            fields = _FIELD.findall(text, start, content_end)
+            fields = FIELD.findall(text, start, content_end)
             if fields and not fields[0].startswith(b"#"):
                 faults.append((start, FIELDS, len(fields)))
         start = end + 1
-
-
-def _number(text: bytes) -> float:
-    """The number that a field is: NaN when it is none, infinite when it is too large for a float64."""
-    return float(text) if _NUMBER.fullmatch(text) else math.nan
 
 
 def _rows(
@@ -70,31 +86,12 @@ def _rows(
     """Each faultless line's offset, fields and number."""
     rows = []
     for start, line in _lines(data.tobytes(), pattern, faults):
-        value = _number(line[number_field])
-        if math.isfinite(value):
-            rows.append((start, line, value))
+        value = number(line[number_field])
+        if fault := fault_of(value):
+            faults.append((start, fault, 0))
         else:
-            faults.append((start, NUMBER if math.isnan(value) else OVERFLOW, 0))
+            rows.append((start, line, value))
     return rows
-
-
-def _earliest(faults: Iterable[Fault]) -> list[Fault]:
-    return sorted(faults)[:_FAULTS_KEPT]
-
-
-def _distinct(values: list[bytes]) -> tuple[list[bytes], Ints]:
-    """The distinct values in byte order, and for each value its position among them."""
-    ids = sorted(set(values))
-    position = {value: at for at, value in enumerate(ids)}
-    return ids, _ints([position[value] for value in values])
-
-
-def _ints(values: list[int]) -> Ints:
-    return np.array(values, dtype=np.int64)
-
-
-def _floats(values: list[float]) -> Floats:
-    return np.array(values, dtype=np.float64)
 
 
 def _offsets(sizes: Ints) -> Ints:
@@ -108,18 +105,18 @@ def read_judgments(data: Bytes, threads: int) -> JudgmentText:
     """Read a qrels text."""
     faults: list[Fault] = []
     rows = _rows(data, _JUDGMENT_LINE, 4, faults)
-    query_ids, query = _distinct([line[1] for _, line, _ in rows])
-    subtopic_ids, subtopic = _distinct([line[2] for _, line, _ in rows])
+    query_ids, query = distinct([line[1] for _, line, _ in rows])
+    subtopic_ids, subtopic = distinct([line[2] for _, line, _ in rows])
     return {
         "query_ids": query_ids,
         "query": query,
         "subtopic_ids": subtopic_ids,
         "subtopic": subtopic,
-        "document_start": _ints([line.start(3) for _, line, _ in rows]),
-        "document_length": _ints([len(line[3]) for _, line, _ in rows]),
-        "grade": _floats([grade for _, _, grade in rows]),
-        "line": _ints([start for start, _, _ in rows]),
-        "faults": _earliest(faults),
+        "document_start": ints([line.start(3) for _, line, _ in rows]),
+        "document_length": ints([len(line[3]) for _, line, _ in rows]),
+        "grade": floats([grade for _, _, grade in rows]),
+        "line": ints([start for start, _, _ in rows]),
+        "faults": earliest(faults),
         "fault_count": len(faults),
     }
 
@@ -127,21 +124,21 @@ def read_judgments(data: Bytes, threads: int) -> JudgmentText:
 def _read_run(data: Bytes, faults: list[Fault]) -> RunText:
     """The rows of the faultless lines, whatever the others are, and in ``faults`` every fault of the others."""
     rows = _rows(data, _RUN_LINE, 5, faults)
-    query_ids, query = _distinct([line[1] for _, line, _ in rows])
+    query_ids, query = distinct([line[1] for _, line, _ in rows])
     grouped = np.argsort(query, kind="stable")
     rank_texts = [line[4] for _, line, _ in rows]
-    ranks = {text: _number(text) for text in set(rank_texts)}  # the same few in every list
-    rank = _floats([ranks[text] for text in rank_texts])
+    ranks = {text: number(text) for text in set(rank_texts)}  # the same few in every list
+    rank = floats([ranks[text] for text in rank_texts])
     rank[np.isinf(rank)] = np.nan
     return {
         "query_ids": query_ids,
         "list_offsets": _offsets(np.bincount(query, minlength=len(query_ids))),
-        "document_start": _ints([line.start(3) for _, line, _ in rows])[grouped],
-        "document_length": _ints([len(line[3]) for _, line, _ in rows])[grouped],
-        "score": _floats([score for _, _, score in rows])[grouped],
+        "document_start": ints([line.start(3) for _, line, _ in rows])[grouped],
+        "document_length": ints([len(line[3]) for _, line, _ in rows])[grouped],
+        "score": floats([score for _, _, score in rows])[grouped],
         "rank": rank[grouped],
-        "line": _ints([start for start, _, _ in rows])[grouped],
-        "faults": _earliest(faults),
+        "line": ints([start for start, _, _ in rows])[grouped],
+        "faults": earliest(faults),
         "fault_count": len(faults),
     }
 
@@ -149,14 +146,6 @@ def _read_run(data: Bytes, faults: list[Fault]) -> RunText:
 def read_run(data: Bytes, threads: int) -> RunText:
     """Read a run text."""
     return _read_run(data, [])
-
-
-def _documents(data: Bytes, start: Ints, length: Ints) -> list[bytes]:
-    """The ids that spans of the data hold. Raises ValueError when one leaves it, where a slice would be cut short."""
-    if len(start) != len(length) or np.any((start < 0) | (length < 0) | (start > data.size - length)):
-        raise ValueError("the document spans do not lie within the data")
-    text = data.tobytes()
-    return [text[at : at + size] for at, size in zip(start.tolist(), length.tolist(), strict=True)]
 
 
 def _require_distinct(query_ids: list[bytes]) -> None:
@@ -170,7 +159,7 @@ class JudgmentIndex:
     def __init__(
         self, query_ids: list[bytes], query: Ints, data: Bytes, document_start: Ints, document_length: Ints
     ) -> None:
-        documents = _documents(data, document_start, document_length)
+        documents = ids_at(data, document_start, document_length)
         if len(query) != len(documents) or np.any((query < 0) | (query >= len(query_ids))):
             raise ValueError("each row needs the position of its query")
         _require_distinct(query_ids)
@@ -179,8 +168,8 @@ class JudgmentIndex:
             numbers[at].setdefault(document, len(numbers[at]))
             for at, document in zip(query.tolist(), documents, strict=True)
         ]
-        self._item_offsets = _offsets(_ints([len(of_query) for of_query in numbers]))
-        self._item = _ints(within) + self._item_offsets[query]
+        self._item_offsets = _offsets(ints([len(of_query) for of_query in numbers]))
+        self._item = ints(within) + self._item_offsets[query]
         # Query id -> its first item, and the numbers of its documents counted from there; in the order of query_ids.
         self._judged = dict(zip(query_ids, zip(self._item_offsets.tolist(), numbers, strict=False), strict=True))
 
@@ -338,19 +327,19 @@ def _met(run: _Run, lists: dict[bytes, list[int]], index: JudgmentIndex, want: _
             ranked += [run.where[row] for row in rows]
     return {
         "answered": np.array([query in lists for query in index._judged], dtype=np.bool_),
-        "retrieved": _ints(retrieved),
-        "hit_offsets": _ints(hit_offsets),
+        "retrieved": ints(retrieved),
+        "hit_offsets": ints(hit_offsets),
         "hit_rank": np.array(hit_ranks, dtype=np.int32),
         "hit_item": np.array(hit_items, dtype=np.int32),
-        "scores": _floats(scores),
-        "rows": _ints(ranked),
+        "scores": floats(scores),
+        "rows": ints(ranked),
         "extra_ids": sorted(lists.keys() - index._judged.keys()),
         "list_count": len(lists),
         "row_count": len(run.documents),
         "duplicate_count": run.duplicate_count,
         "rank_conflicts": run.rank_conflicts,
         "float32_ties": run.float32_ties,
-        "faults": _earliest(run.faults),
+        "faults": earliest(run.faults),
         "fault_count": len(run.faults),
     }
 
@@ -371,11 +360,13 @@ def join_text(
     """Read a run text and join it; progress counts bytes."""
     faults: list[Fault] = []
     text = _read_run(data, faults)
-    documents = _documents(data, text["document_start"], text["document_length"])
+    documents = ids_at(data, text["document_start"], text["document_length"])
     policy = _Policy(order, ties, float32, keep_first, depth)
     run = _Run(documents, text["score"], text["rank"], text["line"], policy)
     run.faults += faults
-    return _join(run, text["query_ids"], text["list_offsets"], index, _Want(want_scores, want_rows), data.size, progress)
+    return _join(
+        run, text["query_ids"], text["list_offsets"], index, _Want(want_scores, want_rows), data.size, progress
+    )
 
 
 def join_columns(
@@ -398,7 +389,7 @@ def join_columns(
     progress: Ints,
 ) -> Joined:
     """Join a run that is already in columns; progress counts rows."""
-    documents = _documents(data, document_start, document_length)
+    documents = ids_at(data, document_start, document_length)
     row_count = len(documents)
     if len(score) != row_count or len(rank) not in (0, row_count):
         raise ValueError("the columns differ in length")

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import itertools
 import math
 import mmap
-import os
 import random
 import warnings
 from typing import TYPE_CHECKING, Any
@@ -17,10 +15,8 @@ import pytest
 
 if TYPE_CHECKING:
     from pathlib import Path
-    from types import ModuleType
 
 FIELDS, NUMBER, OVERFLOW, RANK, DUPLICATE = 1, 2, 3, 4, 5
-MODULES = {"C++": "gainful._core", "Python": "gainful._pure"}
 ORDERS = {"score": 0, "rank": 1, "input": 2}
 TIES = {"docid-desc": 0, "docid-asc": 1, "rank": 2, "input": 3}
 OPTIONS = {
@@ -33,18 +29,6 @@ OPTIONS = {
     "want_rows": False,
     "threads": 1,
 }
-
-
-@pytest.fixture(params=list(MODULES))
-def core(request: pytest.FixtureRequest) -> ModuleType:
-    try:
-        module = importlib.import_module(MODULES[request.param])
-    except ImportError:
-        if request.param == "Python" or os.environ.get("GAINFUL_REQUIRE_CORE") == "1":
-            raise
-        pytest.skip("the compiled core is not built")
-    assert request.param == module.KIND
-    return module
 
 
 def as_array(data: bytes) -> Any:

@@ -1,0 +1,32 @@
+"""The two cores: each test that asks for ``core`` runs on both, one that asks for ``cores`` has them side by side."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from typing import Any
+
+import pytest
+
+MODULES = {"C++": "gainful._core", "Python": "gainful._pure"}
+
+
+def load(kind: str) -> Any:
+    try:
+        module = importlib.import_module(MODULES[kind])
+    except ImportError:
+        if kind == "Python" or os.environ.get("GAINFUL_REQUIRE_CORE") == "1":
+            raise
+        pytest.skip("the compiled core is not built")
+    assert kind == module.KIND
+    return module
+
+
+@pytest.fixture(params=list(MODULES), scope="session")
+def core(request: pytest.FixtureRequest) -> Any:
+    return load(request.param)
+
+
+@pytest.fixture(scope="session")
+def cores() -> tuple[Any, Any]:
+    return load("Python"), load("C++")

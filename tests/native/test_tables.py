@@ -1,0 +1,430 @@
+"""Tables and columns of ids, as ``_core.pyi`` promises them, asked of both cores."""
+
+from __future__ import annotations
+
+import csv
+import enum
+import io
+import itertools
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+FIELDS, NUMBER, OVERFLOW, EMPTY, QUOTE = 1, 2, 3, 6, 7
+
+repeatable = settings(max_examples=250, deadline=None, derandomize=True, database=None)
+
+
+def as_array(data: bytes) -> Any:
+    return np.frombuffer(data, dtype=np.uint8)
+
+
+def ints(*values: int) -> Any:
+    return np.array(values, dtype=np.int64)
+
+
+def ids_of(spans: Any) -> list[bytes]:
+    data, start, length = spans[:3]
+    assert (data.dtype, start.dtype, length.dtype) == (np.uint8, np.int64, np.int64)
+    text = data.tobytes()
+    found = [text[at : at + size] for at, size in zip(start.tolist(), length.tolist(), strict=True)]
+    assert [len(each) for each in found] == length.tolist()
+    return found
+
+
+def read(core: Any, text: bytes, fields: int, numbers: tuple[int, ...] = (), separator: str = ",") -> Any:
+    """All fields but the numbers as ids."""
+    ids = [field for field in range(fields) if field not in numbers]
+    mark = ord(separator) if separator else 0
+    return core.read_table(as_array(text), 0, mark, fields, ids, list(numbers))
+
+
+def rows_of(found: Any) -> list[tuple[bytes, ...]]:
+    return list(zip(*map(ids_of, found["ids"]), strict=True))
+
+
+# -- Rows and fields ---------------------------------------------------------------------------------------------------
+
+
+def test_chosen_fields_become_columns_in_the_order_of_the_choice(core: Any) -> None:
+    data = as_array(b"q1,7,d1,x,2.5\nq2,8,d2,y,-1\n")
+    found = core.read_table(data, 0, ord(","), 5, [2, 0, 2], [4, 1])
+    assert [ids_of(spans) for spans in found["ids"]] == [[b"d1", b"d2"], [b"q1", b"q2"], [b"d1", b"d2"]]
+    assert [column.tolist() for column in found["numbers"]] == [[2.5, -1], [7, 8]]
+    assert {column.dtype for column in found["numbers"]} == {np.dtype(np.float64)}
+    assert (found["line"].tolist(), found["line"].dtype) == ([0, 14], np.int64)
+    assert (found["faults"], found["fault_count"]) == ([], 0)
+    assert all(spans[0] is data for spans in found["ids"])
+
+
+def test_reading_starts_where_it_is_told(core: Any) -> None:
+    text = b'"query, or\ntopic",document\nq,d\n'
+    found = core.read_table(as_array(text), text.index(b"q,d"), ord(","), 2, [0, 1], [])
+    assert (rows_of(found), found["line"].tolist()) == ([(b"q", b"d")], [text.index(b"q,d")])
+    assert core.read_table(as_array(text), len(text), ord(","), 2, [0, 1], [])["line"].tolist() == []
+
+
+def test_a_byte_order_mark_is_skipped_at_offset_0_only(core: Any) -> None:
+    mark = b"\xef\xbb\xbf"
+    found = read(core, mark + b'"a",b\n' + mark + b"c,d\n", 2)
+    assert (rows_of(found), found["line"].tolist()) == ([(b"a", b"b"), (mark + b"c", b"d")], [3, 9])
+    found = core.read_table(as_array(b"\n" + mark + b"a,b"), 1, ord(","), 2, [0, 1], [])
+    assert rows_of(found) == [(mark + b"a", b"b")]
+
+
+@pytest.mark.parametrize("separator", [",", "\t", ";", "|", "\xff", "a", "^", "]", "-", "\\", "\x00"[:0], " "])
+def test_separators(core: Any, separator: str) -> None:
+    mark = separator.encode("latin-1") or b" \t "
+    found = read(core, b"1%b2%b3.5\n4%b5%b6\n" % ((mark,) * 4), 3, (2,), separator)
+    assert (rows_of(found), found["numbers"][0].tolist()) == ([(b"1", b"2"), (b"4", b"5")], [3.5, 6])
+    assert found["faults"] == []
+
+
+def test_blanks_around_fields_are_not_part_of_them(core: Any) -> None:
+    text = b' a b\t,\t"c" , " d " , 1 \r\n'
+    found = read(core, text, 4, (3,))
+    assert (rows_of(found), found["numbers"][0].tolist()) == ([(b"a b", b"c", b" d ")], [1])
+    found = read(core, b' a \t "b" \t1\t2 \n', 4, (2, 3), "\t")
+    assert (rows_of(found), [column.tolist() for column in found["numbers"]]) == ([(b"a", b"b")], [[1], [2]])
+    assert rows_of(read(core, b'a\t b\n"c \t"\t d\n', 2, (), " ")) == [(b"a", b"b"), (b"c \t", b"d")]
+
+
+def test_a_separator_that_is_blank_still_makes_empty_fields(core: Any) -> None:
+    assert read(core, b"a\t\tb\n", 3, (), "\t")["faults"] == [(0, EMPTY, 1)]
+    assert read(core, b"\ta\tb\n", 3, (), "\t")["faults"] == [(0, EMPTY, 0)]
+    assert read(core, b"a  b\n", 3, (), " ")["faults"] == [(0, EMPTY, 1)]
+    assert read(core, b"\t\t\n", 3, (), "\t")["faults"] == [(0, EMPTY, 0)]
+    assert read(core, b"a\tb\t\n", 2, (), "\t")["faults"] == [(0, FIELDS, 3)]
+    assert rows_of(read(core, b"\t\ta  \t b\t\n", 2, (), "")) == [(b"a", b"b")]
+
+
+def test_quotes_mean_nothing_between_blanks_or_inside_a_field(core: Any) -> None:
+    assert rows_of(read(core, b'"a b" c\n', 3, (), "")) == [(b'"a', b'b"', b"c")]
+    data = as_array(b'a"b,c""\n')
+    found = core.read_table(data, 0, ord(","), 2, [0, 1], [])
+    assert rows_of(found) == [(b'a"b', b'c""')]
+    assert found["ids"][0][0] is data
+
+
+def test_comments_and_blank_lines_are_skipped(core: Any) -> None:
+    text = b'# a,"b\n\n \t\n\r\n \t# c\n"#d",e\nf,#g\n#'
+    assert rows_of(read(core, text, 2)) == [(b"#d", b"e"), (b"f", b"#g")]
+    assert read(core, text, 2)["line"].tolist() == [text.index(b'"#d"'), text.index(b"f,")]
+    assert rows_of(read(core, b"#a b\n \t#c d\n \t\na #b\n", 2, (), "")) == [(b"a", b"#b")]
+    assert rows_of(read(core, b"\t#a\n \nb\tc\n # d\te\n", 2, (), "\t")) == [(b"b", b"c")]
+
+
+@pytest.mark.parametrize("separator", [",", ""])
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b" \r\n", b"\n\n"])
+def test_line_ends(core: Any, end: bytes, separator: str) -> None:
+    gap = separator.encode() or b" "
+    text = end.join([b"a" + gap + b"b", b"c" + gap + b"d"])
+    for tail in (b"", b"\r", end):
+        found = read(core, text + tail, 2, (), separator)
+        assert (rows_of(found), found["line"].tolist()) == ([(b"a", b"b"), (b"c", b"d")], [0, 3 + len(end)])
+
+
+def test_one_carriage_return_is_dropped_behind_quotes_too(core: Any) -> None:
+    assert rows_of(read(core, b'a,"b"\r\nc,"d"\r', 2)) == [(b"a", b"b"), (b"c", b"d")]
+    assert rows_of(read(core, b"a,b\r\r\nc\r,d\r\n", 2)) == [(b"a", b"b\r"), (b"c\r", b"d")]
+    assert read(core, b'a,"b"\r\r\n', 2)["faults"] == [(0, QUOTE, 1)]
+    assert read(core, b"a,\r\n", 2)["faults"] == [(0, EMPTY, 1)]
+    assert read(core, b"\r\r\n", 2)["faults"] == [(0, FIELDS, 1)]
+
+
+def test_quoted_fields_hold_separators_and_line_feeds(core: Any) -> None:
+    data = as_array(b'"a,b","c\nd\r\ne"\r\n\n"f","#"\n')
+    found = core.read_table(data, 0, ord(","), 2, [0, 1], [])
+    assert (rows_of(found), found["line"].tolist()) == ([(b"a,b", b"c\nd\r\ne"), (b"f", b"#")], [0, 17])
+    assert found["ids"][0][0] is data
+
+
+def test_doubled_quotes_are_single_ones(core: Any) -> None:
+    text = b'"a""b",1,"""",x\n"c",2,"""d"""" """,y\n'
+    found = read(core, text, 4, (1,))
+    assert rows_of(found) == [(b'a"b', b'"', b"x"), (b"c", b'"d"" "', b"y")]
+    data = found["ids"][0][0]
+    assert data.tobytes() == text + b'a"b' + b'"' + b'"d"" "'
+    assert all(spans[0] is data for spans in found["ids"])
+    # Fields that nobody asked for, and rows that are left out, add nothing.
+    whole = as_array(b'"a""b",c\n')
+    assert core.read_table(whole, 0, ord(","), 2, [1], [])["ids"][0][0] is whole
+    whole = as_array(b'"a""b",x\n')
+    assert core.read_table(whole, 0, ord(","), 2, [0], [1])["ids"][0][0] is whole
+
+
+def test_numbers_may_be_quoted(core: Any) -> None:
+    assert read(core, b'a,"2.5"\n', 2, (1,))["numbers"][0].tolist() == [2.5]
+    for text in (b'a,"1"""\n', b'a,""\n', b'a," 1"\n', b"a,\n"):
+        assert read(core, text, 2, (1,))["faults"] == [(0, NUMBER, 1)]
+
+
+@pytest.mark.parametrize("text", [b"", b"\n", b"\r", b" ", b"#", b'#"', b"\xef\xbb\xbf", b"\xef\xbb\xbf#,\n\n"])
+@pytest.mark.parametrize("separator", [",", ""])
+def test_texts_without_rows(core: Any, text: bytes, separator: str) -> None:
+    found = read(core, text, 3, (1,), separator)
+    assert ([ids_of(spans) for spans in found["ids"]], found["line"].size, found["faults"]) == ([[], []], 0, [])
+    assert [column.size for column in found["numbers"]] == [0]
+
+
+def test_rows_may_be_of_any_width(core: Any) -> None:
+    for separator, width in itertools.product([",", ""], [1, 7, 40]):
+        fields = [b"%d" % i for i in range(1, width + 1)]
+        text = (separator.encode() or b" ").join(fields) + b"\n"
+        assert rows_of(read(core, text * 2, width, (), separator)) == [tuple(fields)] * 2
+        assert read(core, text, width + 1, (), separator)["faults"] == [(0, FIELDS, width)]
+        assert read(core, text, max(1, width - 1), (), separator)["faults"] == ([(0, FIELDS, width)] * (width > 1))
+
+
+# -- Faults ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("row", "code", "detail"),
+    [
+        (b"a,1,b", FIELDS, 3),
+        (b"a,x,,,", FIELDS, 5),
+        (b",", FIELDS, 2),
+        (b",1,b,1e999", EMPTY, 0),
+        (b"a,x,,1", NUMBER, 1),
+        (b"a,1e999,,x", OVERFLOW, 1),
+        (b'a,1,"",x', EMPTY, 2),
+        (b"a,1,b,nan", NUMBER, 3),
+        (b"a,1,b,-1e999", OVERFLOW, 3),
+        (b'a,"1"x,b,1', QUOTE, 1),
+        (b'"a"",1', QUOTE, 0),
+        (b',x,"b"c,1,1,1', QUOTE, 2),
+        (b'a,1,b,1,"c', QUOTE, 4),
+    ],
+)
+def test_a_row_has_one_fault(core: Any, row: bytes, code: int, detail: int) -> None:
+    found = core.read_table(as_array(b"a,1,b,2\n " + row), 0, ord(","), 4, [0, 2], [1, 3])
+    assert (found["faults"], found["fault_count"]) == ([(8, code, detail)], 1)
+    assert (rows_of(found), found["line"].tolist()) == ([(b"a", b"b")], [0])
+    assert [column.tolist() for column in found["numbers"]] == [[1], [2]]
+
+
+def test_a_field_that_is_id_and_number(core: Any) -> None:
+    found = core.read_table(as_array(b"7\n,\nx\n"), 0, ord(";"), 1, [0], [0])
+    assert (ids_of(found["ids"][0]), found["numbers"][0].tolist()) == ([b"7"], [7])
+    assert found["faults"] == [(2, NUMBER, 0), (4, NUMBER, 0)]
+    assert core.read_table(as_array(b'"";1\n'), 0, ord(";"), 2, [0], [0])["faults"] == [(0, EMPTY, 0)]
+
+
+def test_after_a_fault_reading_goes_on(core: Any) -> None:
+    # A field that goes on behind its closing quote spoils its line; one that never ends spoils the rest of the text.
+    found = read(core, b'"a"b,"c\nd,e\n"f","g"h"\ni,j\n"k,l\nm,n\n', 2)
+    assert rows_of(found) == [(b"d", b"e"), (b"i", b"j")]
+    assert found["faults"] == [(0, QUOTE, 0), (12, QUOTE, 1), (26, QUOTE, 0)]
+
+
+def test_the_ten_earliest_faults_are_kept_and_all_are_counted(core: Any) -> None:
+    found = read(core, b"a,b\n" * 3 + b"x\n" * 12 + b"c,d", 2)
+    assert (found["faults"], found["fault_count"]) == ([(12 + 2 * i, FIELDS, 1) for i in range(10)], 12)
+    assert rows_of(found) == [(b"a", b"b")] * 3 + [(b"c", b"d")]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (-1, 44, 2, [0], []),
+        (4, 44, 2, [0], []),
+        (0, 44, 2, [2], []),
+        (0, 44, 2, [], [-1]),
+        (0, 34, 2, [0], []),
+        (0, 10, 2, [0], []),
+        (0, 13, 2, [0], []),
+        (0, 256, 2, [0], []),
+        (0, -1, 2, [0], []),
+    ],
+)
+def test_impossible_tables(core: Any, arguments: tuple[Any, ...]) -> None:
+    with pytest.raises(ValueError, match=r"field|byte|outside"):
+        core.read_table(as_array(b"a,b"), *arguments)
+
+
+# -- Against Python's csv, and core against core -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_csv_texts_are_read_as_python_reads_them(core: Any, quoting: Any, line_end: str) -> None:
+    chance = random.Random(3)
+    alphabet = ["a", "b", '"', '""', ",", "\n", "\r\n", "é", "#", "long enough to pass sixteen bytes"]
+    cells = [
+        ["x" + "".join(chance.choices(alphabet, k=chance.randint(0, 5))) + "y", repr(chance.uniform(-9, 9)), "z"]
+        for _ in range(400)
+    ]
+    text = io.StringIO(newline="")
+    csv.writer(text, quoting=quoting, lineterminator=line_end).writerows(cells)
+    expected = list(csv.reader(io.StringIO(text.getvalue(), newline="")))
+    assert expected == cells
+    found = read(core, text.getvalue().encode(), 3, (1,))
+    assert [(a.decode(), b.decode()) for a, b in rows_of(found)] == [(row[0], row[2]) for row in expected]
+    assert found["numbers"][0].tolist() == [float(row[1]) for row in expected]
+    assert found["faults"] == []
+
+
+def assert_same(ours: Any, theirs: Any) -> None:
+    """Equal in every array, too."""
+    assert ours.keys() == theirs.keys()
+    assert (ours["fault_count"], ours["faults"]) == (theirs["fault_count"], theirs["faults"])
+    for mine, other in zip(itertools.chain(*ours["ids"]), itertools.chain(*theirs["ids"]), strict=True):
+        np.testing.assert_array_equal(mine, other)
+    for name in ("numbers", "line"):
+        assert [column.tolist() for column in ours[name]] == [column.tolist() for column in theirs[name]]
+
+
+QUOTED = [b'"1"', b'"b"', b'"c""d"', b'"e,\tf\n"', b' "g" ', b'h"', b'""', b'"k', b'"l"m', b'"\r\n"']
+PLAIN = [b"a", b"1", b"-2.5", b" 3 ", b"", b"i j", b"\xff", b"#", b"\r", b"1e999", b"nan", b"\x00", b"n" * 20]
+cells = st.sampled_from(QUOTED + PLAIN)
+gaps = st.sampled_from([b",", b",", b",", b",", b"\t", b" ", b";"])
+line_ends = st.sampled_from([b"\n", b"\n", b"\r\n", b" \n", b"\n\n", b"\n#c\n", b"\r\r\n"])
+table_lines = st.tuples(cells, gaps, cells, gaps, cells, line_ends).map(b"".join)
+noise = st.lists(st.sampled_from(list(b'"",,,\t\t  \r\n\n#1.ea\xff\x00')), max_size=120).map(bytes)
+marks = st.sampled_from([b"", b"", b"\xef\xbb\xbf"])
+table_texts = st.tuples(marks, st.one_of(noise, st.lists(table_lines, max_size=12).map(b"".join))).map(b"".join)
+choices = st.lists(st.integers(0, 2), max_size=3)
+
+
+@repeatable
+@given(table_texts, st.sampled_from([0, 9, 32, 44, 44, 44, 59, 97]), st.sampled_from([3, 3, 3, 4]), choices, choices)
+def test_the_cores_agree(
+    cores: Any, text: bytes, separator: int, fields: int, ids: list[int], numbers: list[int]
+) -> None:
+    for first in {0, len(text) // 3}:
+        assert_same(*(core.read_table(as_array(text), first, separator, fields, ids, numbers) for core in cores))
+
+
+# -- Ids ---------------------------------------------------------------------------------------------------------------
+
+
+class Colour(enum.IntEnum):
+    RED = 7
+
+    def __str__(self) -> str:
+        return "red"
+
+
+class Text(str):
+    __slots__ = ()
+
+
+class Whole:
+    def __index__(self) -> int:
+        return -5
+
+
+class Angry:
+    def __index__(self) -> int:
+        raise OSError("not today")
+
+
+GOOD_IDS: list[tuple[Any, bytes]] = [
+    ("a", b"a"),
+    ("é\U0001f600", "é\U0001f600".encode()),
+    ("a\udcff", b"a\xff"),
+    ("\x00", b"\x00"),
+    (Text("t"), b"t"),
+    (np.str_("n"), b"n"),
+    (b"\xff\x00", b"\xff\x00"),
+    (np.bytes_(b"b"), b"b"),
+    (0, b"0"),
+    (-12, b"-12"),
+    (2**63 - 1, b"9223372036854775807"),
+    (-(2**63), b"-9223372036854775808"),
+    (2**63, b"9223372036854775808"),
+    (-(10**30), b"-1" + b"0" * 30),
+    (Colour.RED, b"7"),
+    (Whole(), b"-5"),
+    *((kind(5), b"5") for kind in (np.int8, np.uint8, np.int16, np.uint32, np.int64)),
+    (np.uint64(2**64 - 1), b"18446744073709551615"),
+]
+NO_IDS: list[Any] = [
+    "",
+    b"",
+    None,
+    True,
+    False,
+    np.True_,
+    np.False_,
+    1.0,
+    np.float64(2),
+    1j,
+    ("a",),
+    bytearray(b"a"),
+    "\ud800",
+    10**5000,
+    np.array([1, 2]),
+    np.array(1.5),
+    int,
+]
+
+
+def test_ids_are_packed(core: Any) -> None:
+    values = [value for value, _ in GOOD_IDS]
+    packed = core.pack_ids(values)
+    assert (ids_of(packed), packed[3]) == ([expected for _, expected in GOOD_IDS], -1)
+    assert packed[0].tobytes() == b"".join(expected for _, expected in GOOD_IDS)
+
+
+@pytest.mark.parametrize("value", NO_IDS, ids=lambda value: type(value).__name__)
+def test_the_first_value_that_is_no_id_is_told(core: Any, value: Any) -> None:
+    packed = core.pack_ids(["a", 12, value, b"b", None])
+    assert (ids_of(packed), packed[3]) == ([b"a", b"12", b"", b"b", b""], 2)
+
+
+def test_packing_nothing(core: Any) -> None:
+    packed = core.pack_ids([])
+    assert (ids_of(packed), packed[3]) == ([], -1)
+
+
+def test_errors_in_the_values_own_code_are_passed_on(core: Any) -> None:
+    with pytest.raises(OSError, match="not today"):
+        core.pack_ids(["a", Angry()])
+
+
+def test_values_that_change_the_list_while_it_is_packed() -> None:
+    compiled = pytest.importorskip("gainful._core")
+    values: list[Any] = []
+
+    class Vandal:
+        def __index__(self) -> int:
+            values.clear()
+            return 1
+
+    values += ["a", Vandal(), "b" * 1000]
+    assert ids_of(compiled.pack_ids(values)) == [b"a", b"1"]
+
+
+def test_ids_are_numbered_in_byte_order(core: Any) -> None:
+    text = b"bb\xffa"
+    ids, numbers = core.number_ids(as_array(text), ints(0, 1, 2, 3, 3, 0, 0), ints(1, 1, 1, 1, 0, 2, 1))
+    assert ids == [b"", b"a", b"b", b"bb", b"\xff"]
+    assert (numbers.tolist(), numbers.dtype) == ([2, 2, 4, 1, 0, 3, 2], np.int64)
+    ids, numbers = core.number_ids(as_array(b""), ints(), ints())
+    assert (ids, numbers.tolist(), numbers.dtype) == ([], [], np.int64)
+
+
+@pytest.mark.parametrize(
+    ("start", "length"),
+    [([-1], [1]), ([0], [4]), ([4], [0]), ([0], [-1]), ([2**62], [2**62]), ([1], [2**63 - 1]), ([0], [1, 1])],
+)
+def test_spans_must_lie_in_the_data(core: Any, start: list[int], length: list[int]) -> None:
+    with pytest.raises(ValueError, match=r"data|length"):
+        core.number_ids(as_array(b"abc"), ints(*start), ints(*length))
+
+
+@repeatable
+@given(st.lists(st.one_of(st.text(max_size=4), st.binary(max_size=4), st.integers(), st.booleans(), st.none())))
+def test_the_cores_agree_on_ids(cores: Any, values: list[object]) -> None:
+    (data, *spans, fault), (same_data, *same_spans, same_fault) = (core.pack_ids(values) for core in cores)
+    assert (data.tobytes(), fault) == (same_data.tobytes(), same_fault)
+    np.testing.assert_array_equal(spans, same_spans)
+    (ids, numbers), (same_ids, same_numbers) = (core.number_ids(data, *spans) for core in cores)
+    assert ids == same_ids
+    np.testing.assert_array_equal(numbers, same_numbers)
