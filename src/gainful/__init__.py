@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from gainful.measures.block import Block
     from gainful.measures.grammar import parse
     from gainful.policy import Policy
+    from gainful.render.report import Report
     from gainful.results import Evaluation
     from gainful.signature import Signature
     from gainful.simulation import simulate
@@ -39,6 +40,7 @@ _HOMES = {
     "MissingExtraError": "gainful.errors",
     "Policy": "gainful.policy",
     "Qrels": "gainful.data.qrels",
+    "Report": "gainful.render.report",
     "Run": "gainful.data.run",
     "Signature": "gainful.signature",
     "UsageError": "gainful.errors",
@@ -59,6 +61,7 @@ __all__ = [
     "MissingExtraError",
     "Policy",
     "Qrels",
+    "Report",
     "Run",
     "Signature",
     "UsageError",

@@ -30,14 +30,10 @@ def command(out: str, seed: int) -> None:
     _refuse_others_files(directory)
     directory.mkdir(parents=True, exist_ok=True)
     qrels, *runs = simulate(seed=seed).write(directory, compressed=["dense"])
-    paths = [str(path) for path in runs]
-    names = [path.name.split(".")[0] for path in runs]
-    evaluations = evaluate_runs(str(qrels), dict(zip(names, paths, strict=True)), MEASURES)
-    report = Report(list(evaluations.values()), paths, by_query=True)
-    with (directory / "results.jsonl").open("w", encoding="utf-8") as file:
-        write(report, "jsonl", file)
-    write(Report(report.evaluations, paths), "table", sys.stdout)
-    for line in notices(report.evaluations):
+    evaluations = evaluate_runs(str(qrels), {path.name.split(".")[0]: str(path) for path in runs}, MEASURES)
+    Report(evaluations, by_query=True).save(directory / "results.jsonl")
+    write(Report(evaluations), "table", sys.stdout)
+    for line in notices(evaluations.values()):
         sys.stderr.write(f"notice: {line}\n")
     runs_written = " ".join(path.name for path in runs)
     click.echo(f"\nWrote to {directory}/: qrels.txt (judgments), {runs_written} (simulated systems),")

@@ -10,13 +10,19 @@ import click
 
 from gainful.ahead import ReadAhead, ReadRun
 from gainful.cli.names import run_names
-from gainful.cli.options import measure_options, measures_from, policy_from, policy_options
+from gainful.cli.options import (
+    measure_options,
+    measures_from,
+    output_from,
+    output_options,
+    policy_from,
+    policy_options,
+)
 from gainful.cli.progress import ProgressBar
 from gainful.core import default_threads
 from gainful.errors import UsageError
 from gainful.notation import nearest, read_number
 from gainful.policy import Policy
-from gainful.render import FORMATS, write
 
 if TYPE_CHECKING:
     from gainful.data.judged import Judged
@@ -29,7 +35,7 @@ _PATH = click.Path(allow_dash=True)
 @click.argument("qrels", type=_PATH)
 @click.argument("runs", type=_PATH, nargs=-1, required=True)
 @measure_options
-@click.option("--format", "format_", type=click.Choice(FORMATS), default="table", show_default=True, help="Output.")
+@output_options
 @click.option("--by-query", is_flag=True, help="Every query's value, too.")
 @click.option("--places", type=click.IntRange(0, 17), default=4, show_default=True, help="Decimal places in tables.")
 @click.option("--baseline", metavar="RUN", help="Add every run's difference to this one.")
@@ -46,7 +52,7 @@ def command(qrels: str, runs: tuple[str, ...], **options: Any) -> None:
 
     Example: gainful eval qrels.txt bm25.run dense.run.gz -m nDCG@10 -m AP
     """
-    policy = policy_from(options)
+    policy, output = policy_from(options), output_from(options)
     _check_standard_input(qrels, runs)
     names = run_names(runs, options["names"])
     baseline = _baseline(options["baseline"], names)
@@ -55,14 +61,7 @@ def command(qrels: str, runs: tuple[str, ...], **options: Any) -> None:
     from gainful.notices import notices
     from gainful.render.report import Report
 
-    report = Report(
-        list(evaluations.values()),
-        list(runs),
-        by_query=options["by_query"],
-        places=options["places"],
-        baseline=baseline,
-    )
-    write(report, options["format_"], sys.stdout)
+    output.write(Report(evaluations, options["by_query"], options["places"], baseline))
     if not options["quiet"]:
         sys.stdout.flush()
         sys.stderr.writelines(f"notice: {line}\n" for line in notices(evaluations.values()))

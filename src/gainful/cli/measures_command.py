@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
+from typing import Any, TextIO
 
 import click
 
+from gainful.cli.options import output_from, output_options
 from gainful.errors import UsageError
 from gainful.measures.base import Measure
 from gainful.measures.catalog import FAMILIES, MEASURES, SHORT_NAMES, find, long_text, offered_names
 from gainful.measures.help import Help
+from gainful.render.page import Column, Page, Table
+
+_Found = Mapping[str, Sequence[type[Measure]]]
 
 
 @click.command("measures")
 @click.argument("text", required=False, default="")
-@click.option(
-    "--format", "format_", type=click.Choice(["table", "jsonl"]), default="table", show_default=True, help="Output."
-)
-def command(text: str, format_: str) -> None:
+@output_options
+def command(text: str, **options: Any) -> None:
     """List the measures, or those whose name, description or family contains TEXT."""
+    output = output_from(options)
     found = {
         family: [MEASURES[name] for name in names if _matches(text, family, MEASURES[name])]
         for family, names in FAMILIES.items()
@@ -26,25 +31,42 @@ def command(text: str, format_: str) -> None:
     found["From installed packages"] = [
         measure for measure in (find(name).measure for name in offered_names()) if _matches(text, "", measure)
     ]
-    shown = [measure for measures in found.values() for measure in measures]
-    if not shown:
+    if not any(found.values()):
         raise UsageError(f"no measure matches '{text}'", "`gainful measures` lists all")
-    if format_ == "jsonl":
-        for family, measures in found.items():
-            for measure in measures:
-                click.echo(json.dumps(_row(family, measure)))
+    short = "" if text else "Short names: " + ", ".join(f"{name} = {long_text(name)}" for name in SHORT_NAMES)
+    if output.format not in ("table", "jsonl"):
+        output.write(_page(found, short))
         return
-    width = max(len(measure.name) for measure in shown)
+    with output.opened() as out:
+        if output.format == "table":
+            _write_list(found, short, out)
+        else:
+            out.writelines(json.dumps(row) + "\n" for row in _rows(found))
+
+
+def _write_list(found: _Found, short: str, out: TextIO) -> None:
+    """Two lines a measure: what it says, and how it is written."""
+    width = max(len(measure.name) for measures in found.values() for measure in measures)
     for family, measures in found.items():
-        if measures:
-            click.echo(family)
+        out.write(f"{family}\n" if measures else "")
         for measure in measures:
-            click.echo(f"  {measure.name:<{width}}  {Help.of(measure).claim}")
-            click.echo(f"  {'':<{width}}  {_parameters(measure)}")
-    if text:
-        return
-    short = ", ".join(f"{name} = {long_text(name)}" for name in SHORT_NAMES)
-    click.echo(f"\nShort names: {short}")
+            out.write(f"  {measure.name:<{width}}  {Help.of(measure).claim}\n")
+            out.write(f"  {'':<{width}}  {_parameters(measure)}\n")
+    out.write(f"\n{short}\n" if short else "")
+
+
+def _page(found: _Found, short: str) -> Page:
+    names = ("measure", "family", "what it says", "written", "better", "over queries")
+    rows = tuple(
+        (measure.name, family, Help.of(measure).claim, _parameters(measure), measure.better, measure.aggregate)
+        for family, measures in found.items()
+        for measure in measures
+    )
+    return Page("measures", (Table(tuple(map(Column, names)), rows),), (short,) if short else ())
+
+
+def _rows(found: _Found) -> list[dict[str, object]]:
+    return [_row(family, measure) for family, measures in found.items() for measure in measures]
 
 
 def _matches(text: str, family: str, measure: type[Measure]) -> bool:

@@ -1,20 +1,27 @@
-"""Options that several commands share: the policy, the measures, the numbers' look."""
+"""Options that several commands share: the policy, the measures, where results go and how they look."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypeVar
 
 import click
 
+from gainful.errors import InputError
 from gainful.measures.catalog import DEFAULT_MEASURES, MEASURES, SHORT_NAMES
 from gainful.notation import read_number
 from gainful.policy import CHOICES, DIALECTS, Policy
+from gainful.render import FORMATS, format_of, write
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from gainful.measures.base import Measure
+    from gainful.render.page import Page
+    from gainful.render.report import Report
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -86,3 +93,50 @@ def _with_rel(measure: Measure, rel: float) -> Measure:
     takes = "rel" in measure.parameters()
     free = getattr(measure, "rel", None) is None and getattr(measure, "level", None) is None
     return measure.replace(rel=rel) if takes and free else measure
+
+
+def output_options(command: _Command) -> _Command:
+    """Adds ``--format`` and ``--output``."""
+    command = click.option(
+        "--output",
+        "-o",
+        type=click.Path(dir_okay=False, allow_dash=True),
+        help="Write a file instead; its ending chooses the format.",
+    )(command)
+    return click.option(
+        "--format", "format_", type=click.Choice(FORMATS), help="How to write results.  [default: table]"
+    )(command)
+
+
+class Output(NamedTuple):
+    """Where a command's results go, and in which format."""
+
+    format: str
+    path: str | None
+
+    @contextmanager
+    def opened(self) -> Iterator[TextIO]:
+        """The file, which is replaced when all is written, or standard output."""
+        if self.path is None:
+            yield sys.stdout
+            return
+        from gainful.io.atomic import atomic_output
+
+        with atomic_output(self.path) as out:
+            yield out
+
+    def write(self, content: Page | Report) -> None:
+        """Writes all that a command has to show."""
+        with self.opened() as out:
+            write(content, self.format, out)
+
+
+def output_from(options: dict[str, Any]) -> Output:
+    """Takes the output's options out of a command's options. What cannot work is refused before the work begins."""
+    format_, path = options.pop("format_"), options.pop("output")
+    if path in (None, "-"):
+        return Output(format_ or "table", None)
+    folder = os.path.dirname(path) or "."
+    if not os.path.isdir(folder):
+        raise InputError(f"{path}: cannot be written (there is no folder {folder})")
+    return Output(format_ or format_of(path), path)

@@ -42,6 +42,8 @@ class AP(Measure):
     """
 
     name = "AP"
+    trec_eval = "map"
+    trec_eval_at = "map_cut_{}"
     rel: float | None = None
     level: float | None = None
     unjudged: str | None = None
@@ -82,6 +84,7 @@ class RR(Measure):
     """
 
     name = "RR"
+    trec_eval = "recip_rank"
     rel: float | None = None
     level: float | None = None
     unjudged: str | None = None
@@ -127,6 +130,7 @@ class IPrec(Measure):
     """
 
     name = "IPrec"
+    trec_eval_at = "iprec_at_recall_{:.2f}"
     at = "recall"
     needs_at = True
     rel: float | None = None

@@ -40,6 +40,9 @@ class Measure(ABC):
     needs_at: ClassVar[bool] = False
     #: Whether it looks at the whole list even where the policy removes unjudged documents.
     whole_list: ClassVar[bool] = False
+    #: What trec_eval calls it with all parameters at their defaults, and with ``@`` (``{}`` is its value).
+    trec_eval: ClassVar[str | None] = None
+    trec_eval_at: ClassVar[str | None] = None
     #: Laws that it is excused from, each with the reason.
     exempt: ClassVar[Mapping[str, str]] = {}
 
@@ -146,6 +149,23 @@ class Measure(ABC):
         name = self.at_parameter()
         at = getattr(self, name) if name else None
         return self.name + (f"({', '.join(texts)})" if texts else "") + ("" if at is None else f"@{value_text(at)}")
+
+    def trec_eval_name(self) -> str | None:
+        """What trec_eval calls exactly this measure; None where it has no such measure.
+
+        >>> from gainful.measures.grammar import parse
+        >>> parse("nDCG@10").trec_eval_name(), parse("nDCG(gain=exp2)@10").trec_eval_name()
+        ('ndcg_cut_10', None)
+        """
+        name = self.at_parameter()
+        at = getattr(self, name) if name else None
+        if any(getattr(self, p.name) != p.default for p in fields(self) if p.name != name):
+            return None
+        if at is None or self.trec_eval_at is None:
+            return self.trec_eval if at is None else None
+        # A value that the name would have to round is none of trec_eval's.
+        digits = self.trec_eval_at[self.trec_eval_at.index("{") :].format(at)
+        return self.trec_eval_at.format(at) if float(digits) == at else None
 
     def _unused(self) -> frozenset[str]:
         """Parameters that have no effect beside the others."""

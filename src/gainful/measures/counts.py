@@ -44,6 +44,7 @@ class NumQ(_Count):
     """
 
     name = "NumQ"
+    trec_eval = "num_q"
 
     def compute(self, block: Block) -> Floats:
         return np.ones(block.size)
@@ -72,6 +73,7 @@ class NumRet(_Count):
     """
 
     name = "NumRet"
+    trec_eval = "num_ret"
     unjudged: str | None = None
 
     def compute(self, block: Block) -> Floats:
@@ -101,6 +103,7 @@ class NumRel(_Count):
     """
 
     name = "NumRel"
+    trec_eval = "num_rel"
     rel: float | None = None
     level: float | None = None
 
@@ -131,6 +134,7 @@ class NumRelRet(_Count):
     """
 
     name = "NumRelRet"
+    trec_eval = "num_rel_ret"
     rel: float | None = None
     level: float | None = None
 

@@ -263,6 +263,8 @@ class NDCG(_CumulatedGain):
     """
 
     name = "nDCG"
+    trec_eval = "ndcg"
+    trec_eval_at = "ndcg_cut_{}"
     gain: Gain = _LINEAR
     discount: str = "burges2005"
     base: Base = 2.0

@@ -61,6 +61,7 @@ class P(_Binary):
     """
 
     name = "P"
+    trec_eval_at = "P_{}"
     needs_at = True
     cutoff: int | None = None
 
@@ -95,6 +96,7 @@ class R(_Binary):
     """
 
     name = "R"
+    trec_eval_at = "recall_{}"
     needs_at = True
     cutoff: int | None = None
 
@@ -171,6 +173,7 @@ class Rprec(_Binary):
     """
 
     name = "Rprec"
+    trec_eval = "Rprec"
     at = None
 
     def compute(self, block: Block) -> Floats:
@@ -203,6 +206,7 @@ class Success(_Binary):
     """
 
     name = "Success"
+    trec_eval_at = "success_{}"
     cutoff: int | None = None
 
     def compute(self, block: Block) -> Floats:
@@ -232,6 +236,7 @@ class SetP(_Binary):
     """
 
     name = "SetP"
+    trec_eval = "set_P"
     at = None
 
     def compute(self, block: Block) -> Floats:
@@ -261,6 +266,7 @@ class SetR(_Binary):
     """
 
     name = "SetR"
+    trec_eval = "set_recall"
     at = None
 
     def compute(self, block: Block) -> Floats:
@@ -292,6 +298,7 @@ class SetF(_Binary):
     """
 
     name = "SetF"
+    trec_eval = "set_F"
     at = None
     beta: float = 1.0
 

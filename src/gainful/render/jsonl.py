@@ -3,46 +3,82 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Iterator, Mapping
 from typing import TextIO
 
 from gainful._version import __version__
-from gainful.render.report import Cell, Report
+from gainful.render.page import Cell, Column, Page, Table
+from gainful.render.report import Report, Value
+from gainful.render.shown import present
 
 
-def write(report: Report, out: TextIO) -> None:
-    """A header that says what was done, then one line a value."""
-    out.write(json.dumps(_header(report)) + "\n")
-    for evaluation in report.evaluations:
-        for cells in report.rows(evaluation):
-            out.writelines(json.dumps(_row(cell)) + "\n" for cell in cells)
+def write(content: Page | Report, out: TextIO) -> None:
+    """A header that says what was done, then one line a value (of evaluations) or a row."""
+    lines = _report_lines(content) if isinstance(content, Report) else _page_lines(content)
+    out.writelines(json.dumps(line) + "\n" for line in lines)
 
 
-def _header(report: Report) -> dict[str, object]:
+def _report_lines(report: Report) -> Iterator[Mapping[str, object]]:
     first = report.evaluations[0]
-    return {
+    yield {
         "gainful": __version__,
         "signature": str(first.signature()),
         "measures": {str(measure): str(first.signature(measure)) for measure in report.measures},
         "runs": [
             {
                 "run": evaluation.run,
-                "path": path,
+                "path": evaluation.source,
                 "queries": len(evaluation.query_ids),
                 "missing": len(evaluation.missing),
                 "extra": len(evaluation.facts.extra_ids),
                 "unjudged@10": evaluation.facts.unjudged_share,
             }
-            for evaluation, path in zip(report.evaluations, report.paths, strict=True)
+            for evaluation in report.evaluations
         ],
     }
+    for evaluation in report.evaluations:
+        for values in report.rows(evaluation):
+            yield from map(_value, values)
 
 
-def _row(cell: Cell) -> dict[str, object]:
-    row: dict[str, object] = {"run": cell.run, "query": cell.query, "measure": str(cell.measure), "value": cell.value}
-    if cell.status is not None:
-        row["status"] = cell.status
-    if cell.difference is not None:
-        row["difference"] = cell.difference
-    if cell.measure.aggregate == "sum":
-        return {key: int(value) if isinstance(value, float) else value for key, value in row.items()}
+def _value(value: Value) -> dict[str, object]:
+    row: dict[str, object] = {
+        "run": value.run,
+        "query": value.query,
+        "measure": str(value.measure),
+        "value": value.cell,
+    }
+    if value.status is not None:
+        row["status"] = value.status
+    if value.difference is not None:
+        row["difference"] = value.difference_cell
     return row
+
+
+def _page_lines(page: Page) -> Iterator[Mapping[str, object]]:
+    """The header, then rows (with their table's title, if it has one) and paragraphs in order, then notes."""
+    yield {"gainful": __version__, "command": page.command, **page.header}
+    for part in page.parts:
+        yield from [{"text": part}] if isinstance(part, str) else _table_lines(part)
+    yield from ({"note": note} for note in page.notes)
+
+
+def _table_lines(table: Table) -> Iterator[Mapping[str, object]]:
+    title: dict[str, object] = {"table": table.title} if table.title else {}
+    for row in table.rows:
+        yield {**title, **{c.name: _exact(cell, c) for cell, c in zip(row, table.columns, strict=True)}}
+    yield from ({**title, "note": note} for note in table.notes)
+
+
+def _exact(cell: Cell, column: Column) -> Cell:
+    cell = present(cell)
+    if cell is None:
+        return None
+    if isinstance(cell, str) or column.kind == "text":
+        return str(cell)
+    if column.kind == "count" or isinstance(cell, int):
+        return int(cell)
+    value = float(cell)
+    # JSON has no infinity.
+    return value if math.isfinite(value) else str(value)

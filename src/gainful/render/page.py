@@ -2,31 +2,81 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-#: One value of a table; None is a value that does not exist.
+#: One value of a table; None (or NaN) is a value that does not exist.
 Cell: TypeAlias = str | int | float | None
 
-#: How a column's values are meant: ``share`` is a fraction that people read as per cent.
-Kind: TypeAlias = Literal["text", "number", "count", "share"]
+#: How a column's values are meant: ``share`` is a fraction that people read as per cent; ``difference`` belongs to the
+#: column before it, where people see it in parentheses.
+Kind: TypeAlias = Literal["text", "number", "count", "share", "difference"]
+
+
+class Showable:
+    """What can be shown in every format. A subclass says what its page is."""
+
+    def page(self) -> Page:
+        """The data that the formats draw."""
+        raise NotImplementedError
+
+    def text(self, format: str = "table") -> str:  # noqa: A002 - the word that users know
+        """The text in one of the formats table, trec, jsonl, csv, markdown, latex and html."""
+        from io import StringIO
+
+        from gainful.render import write
+
+        out = StringIO()
+        write(self, format, out)  # type: ignore[arg-type]
+        return out.getvalue()
+
+    def save(self, path: str | os.PathLike[str], format: str | None = None) -> None:  # noqa: A002
+        """Writes a file, whole or not at all; without a format its ending (.csv, .md, .tex, ...) decides."""
+        from gainful.io.atomic import atomic_output
+        from gainful.render import format_of, write
+
+        format_ = format or format_of(path)
+        with atomic_output(path) as out:
+            write(self, format_, out)  # type: ignore[arg-type]
+
+    def __str__(self) -> str:
+        return self.text().rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        from gainful.render.html import fragment
+
+        return fragment(self.page())
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its name, what its values are, and how many decimal places people want to see of them."""
+    """A column: its name, what its values are, and how people want to see them.
+
+    ``places`` are decimal places: 4 if not given, of per cent 1, of counts always none. ``none`` stands where there is
+    no value.
+    """
 
     name: str
     kind: Kind = "text"
-    places: int = 4
+    places: int | None = None
+    none: str = "-"
+
+    @property
+    def decimals(self) -> int:
+        """How many decimal places people see."""
+        if self.kind == "count":
+            return 0
+        return (1 if self.kind == "share" else 4) if self.places is None else self.places
 
 
 @dataclass(frozen=True)
 class Table:
     """Rows under named columns. The leading text columns say what a row is about.
 
-    ``marked`` are the cells (row, column) to be emphasised, such as the best of a column; ``notes`` stand below.
+    ``marked`` are the cells (row, column) to be emphasised, such as the best of a column; ``notes`` stand below. A note
+    that starts with ``* `` says what a mark means.
     """
 
     columns: tuple[Column, ...]
@@ -37,22 +87,34 @@ class Table:
 
     @property
     def labels(self) -> int:
-        """How many leading columns are text and name the row; at least one."""
-        texts = next((i for i, column in enumerate(self.columns) if column.kind != "text"), len(self.columns))
+        """How many leading columns name the row: all texts before the first value; of texts only, one."""
+        texts = next((i for i, column in enumerate(self.columns) if column.kind != "text"), 1)
         return max(1, texts)
 
 
 @dataclass(frozen=True)
-class Page:
+class Page(Showable):
     """What a command shows: tables and paragraphs in order, then notes (a signature, what a mark means).
 
     ``header`` opens the JSON lines; ``command`` is the command's name.
+
+    >>> page = Page("demo", (Table((Column("run"), Column("AP", "number")), (("a", 0.5), ("b", None))),), ("all",))
+    >>> print(page.text("csv"), end="")
+    run,AP
+    a,0.5
+    b,
     """
 
     command: str
     parts: tuple[Table | str, ...]
     notes: tuple[str, ...] = ()
     header: Mapping[str, object] = field(default_factory=dict)
+
+    # A dataclass would otherwise print itself where people want to see the table.
+    __str__ = Showable.__str__
+
+    def page(self) -> Page:
+        return self
 
     @property
     def tables(self) -> Iterator[Table]:

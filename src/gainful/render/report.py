@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
+from typing import NamedTuple
 
+from gainful.errors import UsageError
 from gainful.measures.base import Measure
+from gainful.notation import count_of, nearest, printable
+from gainful.render.page import Cell, Column, Page, Showable, Table
 from gainful.results import Evaluation
 
+_WIDEST = 80
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Cell:
+
+class Value(NamedTuple):
     """One value. ``query`` is None for the aggregate; ``difference`` is to the baseline, if there is one."""
 
     run: str
@@ -22,27 +27,99 @@ class Cell:
     status: str | None = None
     difference: float | None = None
 
+    @property
+    def cell(self) -> Cell:
+        return _whole(self.value) if self.measure.aggregate == "sum" else self.value
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Report:
-    """Evaluations of the same measures on the same judgments, and what to show of them."""
+    @property
+    def difference_cell(self) -> Cell:
+        return _whole(self.difference) if self.measure.aggregate == "sum" else self.difference
 
-    evaluations: Sequence[Evaluation]
-    paths: Sequence[str]
-    by_query: bool = False
-    places: int = 4
-    baseline: str | None = None
+
+class Report(Showable):
+    """Evaluations of the same measures on the same queries, and what to show of them, in any format.
+
+    ``evaluations`` is one, several, or a dict that names them, as :func:`gainful.evaluate_runs` returns it.
+
+    >>> import gainful
+    >>> runs = {"first": {"q1": ["d1", "d2"]}, "second": {"q1": ["d2", "d1"]}}
+    >>> report = Report(gainful.evaluate_runs({"q1": {"d1": 1}}, runs, ["P@1", "RR"]), baseline="second", places=1)
+    >>> print(report.text("csv"), end="")
+    run,P@1,P@1 difference,RR,RR difference
+    first,1.0,1.0,1.0,0.5
+    second,0.0,,0.5,
+    """
+
+    def __init__(
+        self,
+        evaluations: Mapping[str, Evaluation] | Iterable[Evaluation] | Evaluation,
+        by_query: bool = False,
+        places: int = 4,
+        baseline: str | None = None,
+    ) -> None:
+        self.evaluations = _listed(evaluations)
+        self.by_query = by_query
+        self.places = places
+        self.baseline = baseline
+        _check(self)
 
     @property
     def measures(self) -> tuple[Measure, ...]:
         return self.evaluations[0].measures
 
-    def rows(self, evaluation: Evaluation) -> Iterator[list[Cell]]:
-        """The cells of a run, one row a query if wanted, the aggregate last."""
+    def page(self) -> Page:
+        """One row a run (and query, if wanted), the best aggregates marked, the conventions as notes."""
+        rows: list[tuple[Cell, ...]] = []
+        marked: set[tuple[int, int]] = set()
+        first, step = (2 if self.by_query else 1), (1 if self.baseline is None else 2)
+        for values in (values for evaluation in self.evaluations for values in self.rows(evaluation)):
+            labels = (values[0].run, values[0].query) if self.by_query else (values[0].run,)
+            if self.baseline is None:
+                rows.append((*labels, *(value.cell for value in values)))
+            else:
+                rows.append((*labels, *(cell for value in values for cell in (value.cell, value.difference_cell))))
+            if values[0].query is None:
+                best = [i for i, value in enumerate(values) if self.best.get(value.measure) == value.value]
+                marked.update((len(rows) - 1, first + step * i) for i in best if values[i].value is not None)
+        table = Table(tuple(self._columns()), tuple(rows), marked=frozenset(marked))
+        return Page("eval", (table,), tuple(self._notes()))
+
+    def _columns(self) -> Iterator[Column]:
+        yield Column("run")
         if self.by_query:
-            columns = [list(self._query_cells(evaluation, measure)) for measure in self.measures]
+            yield Column("query", none="(all)")
+        for measure in self.measures:
+            is_count = measure.aggregate == "sum"
+            places = 0 if is_count else self.places
+            yield Column(str(measure), "count" if is_count else "number", places)
+            if self.baseline is not None:
+                yield Column(f"{measure} difference", "difference", places)
+
+    def _notes(self) -> Iterator[str]:
+        notes = ["* best of its column"] if self.best else []
+        if self.baseline is not None:
+            notes.append(f"(+/-) difference to {printable(self.baseline, _WIDEST)}")
+        if self.counted:
+            counts = ", ".join(f"{printable(run, _WIDEST)} {count}" for run, count in self.counted.items())
+            notes.append(f"means over different numbers of queries: {counts}")
+        if notes:
+            yield "; ".join(notes)
+        yield from self.signatures
+
+    @property
+    def signatures(self) -> list[str]:
+        """The conventions: one line, or where they differ one for each group of runs that shares them."""
+        runs: dict[str, list[str]] = {}
+        for evaluation in self.evaluations:
+            runs.setdefault(evaluation.signature().short(), []).append(printable(evaluation.run, _WIDEST))
+        return [line if len(runs) == 1 else f"{', '.join(names)}: {line}" for line, names in runs.items()]
+
+    def rows(self, evaluation: Evaluation) -> Iterator[list[Value]]:
+        """The values of a run, one row a query if wanted, the aggregate last."""
+        if self.by_query:
+            columns = [list(self._query_values(evaluation, measure)) for measure in self.measures]
             yield from (list(row) for row in zip(*columns, strict=True))
-        yield [self._aggregate_cell(evaluation, measure) for measure in self.measures]
+        yield [self._aggregate_value(evaluation, measure) for measure in self.measures]
 
     @cached_property
     def best(self) -> dict[Measure, float]:
@@ -71,16 +148,16 @@ class Report:
     def _reference(self) -> Evaluation | None:
         return next((e for e in self.evaluations if e.run == self.baseline), None)
 
-    def _aggregate_cell(self, evaluation: Evaluation, measure: Measure) -> Cell:
+    def _aggregate_value(self, evaluation: Evaluation, measure: Measure) -> Value:
         value = self._aggregates[measure][evaluation.run]
         reference = None if self.baseline is None else self._aggregates[measure][self.baseline]
-        return Cell(evaluation.run, None, measure, value, None, self._difference(evaluation, value, reference))
+        return Value(evaluation.run, None, measure, value, None, self._difference(evaluation, value, reference))
 
-    def _query_cells(self, evaluation: Evaluation, measure: Measure) -> Iterator[Cell]:
+    def _query_values(self, evaluation: Evaluation, measure: Measure) -> Iterator[Value]:
         reference = {} if self._reference is None else self._reference.by_query(measure)
         for score in evaluation.scores(measure):
             difference = self._difference(evaluation, score.value, reference.get(score.query))
-            yield Cell(evaluation.run, score.query, measure, score.value, score.status, difference)
+            yield Value(evaluation.run, score.query, measure, score.value, score.status, difference)
 
     def _difference(self, evaluation: Evaluation, value: float | None, reference: float | None) -> float | None:
         if evaluation.run == self.baseline or value is None or reference is None:
@@ -88,5 +165,52 @@ class Report:
         return value - reference
 
 
+def _listed(evaluations: Mapping[str, Evaluation] | Iterable[Evaluation] | Evaluation) -> tuple[Evaluation, ...]:
+    if isinstance(evaluations, Evaluation):
+        return (evaluations,)
+    if isinstance(evaluations, Mapping):
+        return tuple(e if e.run == name else replace(e, run=name) for name, e in evaluations.items())
+    return tuple(evaluations)
+
+
+def _check(report: Report) -> None:
+    if not report.evaluations:
+        raise UsageError("report: expected at least one evaluation, found none")
+    names = [evaluation.run for evaluation in report.evaluations]
+    if len(set(names)) < len(names):
+        again = next(name for name in names if names.count(name) > 1)
+        raise UsageError(
+            f"report: expected every run under a name of its own, found '{printable(again)}' twice",
+            "a dict gives names: Report({'mine': one, 'theirs': other})",
+        )
+    first, *others = report.evaluations
+    for other in others:
+        if other.measures != first.measures:
+            raise UsageError(
+                f"report: expected the same measures for all runs, found {_texts(first)} for '{printable(first.run)}' "
+                f"and {_texts(other)} for '{printable(other.run)}'"
+            )
+        if other.query_ids != first.query_ids:
+            both = [count_of(len(e.query_ids), "query", "queries") for e in (first, other)]
+            raise UsageError(
+                f"report: expected the same judged queries for all runs, found {both[0]} for '{printable(first.run)}' "
+                f"and other {both[1]} for '{printable(other.run)}'"
+            )
+    if report.baseline is not None and report.baseline not in names:
+        listed = ", ".join(map(printable, names))
+        raise UsageError(
+            f"baseline: no run is called '{printable(report.baseline)}'; there are {listed}",
+            nearest(report.baseline, names),
+        )
+
+
+def _texts(evaluation: Evaluation) -> str:
+    return ", ".join(map(str, evaluation.measures))
+
+
 def _or_none(value: float) -> float | None:
     return None if math.isnan(value) else value
+
+
+def _whole(value: float | None) -> int | None:
+    return None if value is None else int(value)

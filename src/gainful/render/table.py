@@ -4,58 +4,90 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import TextIO
 
-from gainful.notation import printable
-from gainful.render.report import Cell, Report
+from gainful.render.page import Page, Showable, Table
+from gainful.render.shown import Group, Shown, groups, plain, shown_rows
 
-_WIDEST = 80
+_WIDEST_LABEL, _WIDEST_TEXT, _WIDEST_LINE = 80, 60, 100
 _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 
 
-def write(report: Report, out: TextIO) -> None:
-    """One row a run (and query, if wanted), the best aggregate of each column marked by an asterisk."""
-    header = ["run", *(["query"] if report.by_query else []), *map(str, report.measures)]
-    rows = [_row(report, cells) for evaluation in report.evaluations for cells in report.rows(evaluation)]
-    labels = len(header) - len(report.measures)
-    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
-    lines = [_line(header, widths, labels), "  ".join("-" * width for width in widths)]
-    lines += [_line(row, widths, labels) for row in rows]
-    if out.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb":
-        lines = [_emphasised(line) for line in lines]
-    footer = ["* best of its column"] if report.best else []
-    if report.baseline is not None:
-        footer.append(f"(+/-) difference to {report.baseline}")
-    if report.counted:
-        counts = ", ".join(f"{printable(run, _WIDEST)} {count}" for run, count in report.counted.items())
-        footer.append(f"means over different numbers of queries: {counts}")
-    signature = report.evaluations[0].signature().short()
-    out.write("\n".join([*lines, "", *(["; ".join(footer)] if footer else []), signature]) + "\n")
+def write(content: Showable, out: TextIO) -> None:
+    """Tables and paragraphs one below the other, marked cells with an asterisk (on a terminal in bold), then notes."""
+    page = content.page()
+    bold = out.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    # Evaluations keep a place for the mark even where there is nothing to compare: their columns never move.
+    always = not isinstance(content, Page)
+    blocks = [
+        _wrapped(plain(part), _WIDEST_LINE)
+        if isinstance(part, str)
+        else _table(part, bold, always or bool(part.marked))
+        for part in page.parts
+    ]
+    if page.notes:
+        blocks.append([plain(note) for note in page.notes])
+    out.write("\n\n".join("\n".join(block) for block in blocks) + "\n")
 
 
-def _row(report: Report, cells: Sequence[Cell]) -> list[str]:
-    query = cells[0].query
-    labels = [cells[0].run, *(["(all)" if query is None else query] if report.by_query else [])]
-    return [printable(label, _WIDEST) for label in labels] + [_text(report, cell) for cell in cells]
+def _table(table: Table, bold: bool, has_marks: bool) -> list[str]:
+    columns, labels = groups(table), table.labels
+    header = [plain(group.column.name) for group in columns]
+    rows = [_physical_lines(row, columns, labels, has_marks) for row in shown_rows(table, columns)]
+    texts = [header, *(line for _, lines in rows for line in lines)]
+    widths = [max(len(line[i]) for line in texts) for i in range(len(columns))]
+    is_left = [group.is_text for group in columns]
+    shown = [_line(header, widths, is_left), "  ".join("-" * width for width in widths)]
+    for row, lines in rows:
+        shown.append(_line(lines[0], widths, is_left, [bold and cell.is_marked for cell in row]))
+        shown += [_line(line, widths, is_left) for line in lines[1:]]
+    return [
+        *([plain(table.title)] if table.title else []),
+        *shown,
+        *(["", *map(plain, table.notes)] if table.notes else []),
+    ]
 
 
-def _text(report: Report, cell: Cell) -> str:
-    """The value, a place for the mark, and with a baseline a place for the difference."""
-    places = 0 if cell.measure.aggregate == "sum" else report.places
-    is_best = cell.query is None and report.best.get(cell.measure) == cell.value
-    text = ("-" if cell.value is None else f"{cell.value:.{places}f}") + ("*" if is_best else " ")
-    if report.baseline is None:
+_Lines = list[Sequence[str]]
+
+
+def _physical_lines(row: list[Shown], columns: list[Group], labels: int, has_marks: bool) -> tuple[list[Shown], _Lines]:
+    """A row with the lines that it takes: more than one where a text is long."""
+    texts = [_text(cell, group, has_marks) for cell, group in zip(row, columns, strict=True)]
+    for i in range(labels):
+        if len(texts[i]) > _WIDEST_LABEL and columns[i].is_text:
+            texts[i] = texts[i][: _WIDEST_LABEL - 3] + "..."
+    if all(len(text) <= _WIDEST_TEXT for text in texts[labels:]):
+        return row, [texts]
+    pieces = [
+        _wrapped(text, _WIDEST_TEXT) if i >= labels and columns[i].is_text else [text] for i, text in enumerate(texts)
+    ]
+    return row, list(zip_longest(*pieces, fillvalue=""))
+
+
+def _text(cell: Shown, group: Group, has_marks: bool) -> str:
+    """The value, a place for the mark, and where there are differences a place for one."""
+    text = cell.text + ("*" if cell.is_marked else " " if has_marks and not group.is_text else "")
+    if group.difference is None:
         return text
-    empty = " " * len(f" ({0.0:+.{places}f})")
-    return text + (empty if cell.difference is None else f" ({cell.difference:+.{places}f})")
+    return f"{text} {cell.difference or ' ' * len(f'({0.0:+.{group.difference.decimals}f})')}"
 
 
-def _line(texts: Sequence[str], widths: Sequence[int], labels: int) -> str:
-    left = [text.ljust(width) for text, width in zip(texts[:labels], widths[:labels], strict=True)]
-    right = [text.rjust(width) for text, width in zip(texts[labels:], widths[labels:], strict=True)]
-    return "  ".join([*left, *right]).rstrip()
+def _line(texts: Sequence[str], widths: Sequence[int], is_left: Sequence[bool], bold: Sequence[bool] = ()) -> str:
+    cells = [
+        text.ljust(width) if left else text.rjust(width)
+        for text, width, left in zip(texts, widths, is_left, strict=True)
+    ]
+    for i, emphasised in enumerate(bold):
+        if emphasised:
+            value, mark, rest = cells[i].rpartition("*")
+            indent = len(value) - len(value.lstrip())
+            cells[i] = f"{value[:indent]}{_BOLD}{value[indent:]}{mark}{_PLAIN}{rest}"
+    return "  ".join(cells).rstrip()
 
 
-def _emphasised(line: str) -> str:
-    """The marked numbers in bold, for terminals."""
-    return " ".join(f"{_BOLD}{word}{_PLAIN}" if word.endswith("*") else word for word in line.split(" "))
+def _wrapped(text: str, width: int) -> list[str]:
+    from textwrap import wrap
+
+    return wrap(text, width, break_long_words=False, break_on_hyphens=False) or [""]

@@ -1,0 +1,82 @@
+"""LaTeX: tables in the style of booktabs, the best in bold; everything that is not a table is a comment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TextIO
+
+from gainful.render.page import Showable, Table
+from gainful.render.shown import Group, Shown, explained, groups, plain, shown_rows
+
+#: What would be a command, a line break's argument, a ligature or another glyph.
+_ESCAPES = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        "[": "{[}",
+        "]": "{]}",
+        "*": "{*}",
+        "`": r"\textasciigrave{}",
+        **{character: f"\\{character}" for character in "&%$#_{}"},
+    }
+)
+
+
+def write(content: Showable, out: TextIO) -> None:
+    """The tables one after the other; titles, paragraphs and notes as comments."""
+    page = content.page()
+    lines = [r"% \usepackage{booktabs}"]
+    for part in page.parts:
+        lines += [_comment(part)] if isinstance(part, str) else _table(part)
+    out.writelines(f"{line}\n" for line in [*lines, *map(_comment, page.notes)])
+
+
+def _table(table: Table) -> Iterator[str]:
+    columns = groups(table)
+    if table.title:
+        yield _comment(table.title)
+    yield rf"\begin{{tabular}}{{@{{}}{''.join(map(_alignment, columns))}@{{}}}}"
+    yield r"\toprule"
+    yield _row([_header(group) for group in columns])
+    yield r"\midrule"
+    for row in shown_rows(table, columns):
+        yield _row([_cell(cell, group) for cell, group in zip(row, columns, strict=True)])
+    yield r"\bottomrule"
+    yield r"\end{tabular}"
+    yield from map(_comment, table.notes)
+
+
+def _alignment(group: Group) -> str:
+    return "l" if group.is_text else "r" if group.difference is None else "r@{ }r"
+
+
+def _header(group: Group) -> str:
+    name = _escaped(group.column.name)
+    return name if group.difference is None else rf"\multicolumn{{2}}{{r}}{{{name}}}"
+
+
+def _row(cells: list[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _cell(cell: Shown, group: Group) -> str:
+    text = _escaped(cell.text) if group.is_text else _number(cell.text)
+    bold = rf"\textbf{{{text}}}" if cell.is_marked else text
+    return bold if group.difference is None else f"{bold} & {_number(cell.difference)}"
+
+
+def _number(text: str) -> str:
+    """A number with a minus sign in place of the hyphen."""
+    return _escaped(text).replace("-", "$-$")
+
+
+def _escaped(text: str) -> str:
+    return plain(text).replace("--", "-\0-").translate(_ESCAPES).replace("\0", "{}")
+
+
+def _comment(text: str) -> str:
+    return f"% {plain(explained(text, 'bold'))}"

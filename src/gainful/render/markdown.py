@@ -1,0 +1,66 @@
+"""Markdown: pipe tables as GitHub draws them, the best in bold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TextIO
+
+from gainful.render.page import Showable, Table
+from gainful.render.shown import Shown, explained, groups, plain, shown_rows
+
+_SPECIAL = re.compile(r"([\\`*_\[\]<>|~&$])")
+_OPENS_A_BLOCK = re.compile(r"^(\d*)([#+=.)-])")
+
+
+def write(content: Showable, out: TextIO) -> None:
+    """Titles as headings, tables, paragraphs, and notes below."""
+    page = content.page()
+    blocks = [block for part in page.parts for block in ([_prose(part)] if isinstance(part, str) else _table(part))]
+    out.write("\n\n".join([*blocks, *map(_note, page.notes)]) + "\n")
+
+
+def _table(table: Table) -> Iterator[str]:
+    if table.title:
+        yield f"### {_escaped(table.title)}"
+    columns = groups(table)
+    header = [_escaped(group.column.name) for group in columns]
+    rows = [[_cell(cell) for cell in row] for row in shown_rows(table, columns)]
+    widths = [max(3, *(len(row[i]) for row in [header, *rows])) for i in range(len(columns))]
+    is_left = [group.is_text for group in columns]
+    rule = ["-" * width if left else "-" * (width - 1) + ":" for width, left in zip(widths, is_left, strict=True)]
+    yield "\n".join(_line(row, widths, is_left) for row in [header, rule, *rows])
+    yield from map(_note, table.notes)
+
+
+def _line(texts: list[str], widths: list[int], is_left: list[bool]) -> str:
+    cells = [
+        text.ljust(width) if left else text.rjust(width)
+        for text, width, left in zip(texts, widths, is_left, strict=True)
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def _cell(cell: Shown) -> str:
+    text = _escaped(cell.text)
+    bold = f"**{text}**" if cell.is_marked and text else text
+    return f"{bold} {cell.difference}".rstrip()
+
+
+def _prose(text: str) -> str:
+    return _not_a_list(_escaped(text))
+
+
+def _note(note: str) -> str:
+    """Sentences as they are, signatures as code."""
+    words = plain(explained(note, "bold")).split(" ")
+    return _not_a_list(" ".join(f"`{word}`" if "|" in word and "`" not in word else _escaped(word) for word in words))
+
+
+def _not_a_list(text: str) -> str:
+    """What a line begins with must not make it a heading or a list."""
+    return _OPENS_A_BLOCK.sub(r"\1\\\2", text)
+
+
+def _escaped(text: str) -> str:
+    return _SPECIAL.sub(r"\\\1", plain(text))

@@ -1,0 +1,97 @@
+"""Tables as people read them: every value a text, differences behind their values. No layout yet."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from gainful.notation import printable
+from gainful.render.page import Cell, Column, Table
+
+_ENDLESS = 1 << 60
+
+
+class Shown(NamedTuple):
+    """One cell: its text, whether it is emphasised, and the text of a difference (empty where there is none)."""
+
+    text: str
+    is_marked: bool
+    difference: str
+
+
+class Group(NamedTuple):
+    """A column that stands on its own, with the place of it and of its differences in the table."""
+
+    column: Column
+    place: int
+    difference: Column | None
+
+    @property
+    def is_text(self) -> bool:
+        return self.column.kind == "text"
+
+
+def groups(table: Table) -> list[Group]:
+    """The columns of a table, each with its differences."""
+    following: list[Column | None] = [*table.columns[1:], None]
+    return [
+        Group(column, i, after if after is not None and after.kind == "difference" else None)
+        for i, (column, after) in enumerate(zip(table.columns, following, strict=True))
+        if column.kind != "difference" or i == 0
+    ]
+
+
+def shown_rows(table: Table, columns: list[Group]) -> list[list[Shown]]:
+    """The cells of a table as texts, row by row."""
+    marked = table.marked
+    return [
+        [
+            Shown(
+                shown(row[place], column),
+                (i, place) in marked,
+                "" if difference is None else _shown_difference(row[place + 1], difference),
+            )
+            for column, place, difference in columns
+        ]
+        for i, row in enumerate(table.rows)
+    ]
+
+
+def shown(cell: Cell, column: Column) -> str:
+    """A value as people read it.
+
+    >>> shown(0.73, Column("agree", "share")), shown(2 / 3, Column("AP", "number", 2)), shown(None, Column("AP"))
+    ('73.0 %', '0.67', '-')
+    """
+    cell = present(cell)
+    if cell is None:
+        return column.none
+    if isinstance(cell, str):
+        return plain(cell)
+    if column.kind == "text":
+        return str(cell)
+    if column.kind == "share":
+        return f"{100 * cell:.{column.decimals}f} %"
+    return f"{cell:.{column.decimals}f}"
+
+
+def present(cell: Cell) -> Cell:
+    """The value, or None where there is none: NaN is none."""
+    return None if cell != cell else cell  # noqa: PLR0124 - NaN is not equal to itself
+
+
+def _shown_difference(cell: Cell, column: Column) -> str:
+    return "" if present(cell) is None else f"({cell:+.{column.decimals}f})"
+
+
+def plain(text: str) -> str:
+    """A text or an id in one line, what cannot be printed escaped."""
+    return text if text.isascii() and text.isprintable() else printable(text, _ENDLESS).replace("\t", " ")
+
+
+def explained(note: str, emphasis: str) -> str:
+    """A note in which the mark is called what it is in a format.
+
+    >>> explained("* best of its column", "bold")
+    'bold: best of its column'
+    """
+    return f"{emphasis}: {note[2:]}" if note.startswith("* ") else note
