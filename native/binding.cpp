@@ -14,6 +14,7 @@
 
 #include "join.hpp"
 #include "judgments.hpp"
+#include "letor.hpp"
 #include "lists.hpp"
 #include "run_columns.hpp"
 #include "tables.hpp"
@@ -363,6 +364,27 @@ nb::dict read_table_py(nb::handle array, int64_t first, int separator, int64_t f
     return result;
 }
 
+nb::dict read_letor_py(nb::handle array, int64_t feature) {
+    const Input<uint8_t> data = nb::cast<Input<uint8_t>>(array);
+    LetorColumns columns;
+    {
+        const nb::gil_scoped_release release;
+        columns = read_letor(begin_of(data), end_of(data), feature);
+    }
+    nb::object documents = nb::borrow(array);
+    if (!columns.documents.empty()) documents = to_array<uint8_t>(std::move(columns.documents));
+    nb::dict result;
+    result["query"] = nb::make_tuple(array, to_array(std::move(columns.query_start)), to_array(std::move(columns.query_length)));
+    result["document"] = nb::make_tuple(documents, to_array(std::move(columns.document_start)),
+                                        to_array(std::move(columns.document_length)));
+    result["grade"] = to_array(std::move(columns.grade));
+    result["value"] = to_array(std::move(columns.value));
+    result["feature_count"] = columns.feature_count;
+    result["line"] = to_array(std::move(columns.line));
+    put_faults(result, columns.faults);
+    return result;
+}
+
 nb::tuple number_ids_py(Input<uint8_t> data, Input<int64_t> start, Input<int64_t> length) {
     require(start.size() == length.size(), "the columns differ in length");
     IdTable distinct;
@@ -498,6 +520,7 @@ NB_MODULE(_core, module) {
                nb::arg("want_scores"), nb::arg("want_rows"), nb::arg("threads"), nb::arg("progress"));
     module.def("read_table", &read_table_py, nb::arg("data"), nb::arg("first"), nb::arg("separator"), nb::arg("fields"),
                nb::arg("id_fields"), nb::arg("number_fields"));
+    module.def("read_letor", &read_letor_py, nb::arg("data"), nb::arg("feature"));
     module.def("pack_ids", &pack_ids_py, nb::arg("values"));
     module.def("number_ids", &number_ids_py, nb::arg("data"), nb::arg("start"), nb::arg("length"));
 }

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from gainful._pure_letor import read_letor
 from gainful._pure_tables import number_ids, pack_ids, read_table
 from gainful._pure_text import (
     BYTE_ORDER_MARK,
@@ -43,6 +44,7 @@ __all__ = [
     "number_ids",
     "pack_ids",
     "read_judgments",
+    "read_letor",
     "read_run",
     "read_table",
 ]
