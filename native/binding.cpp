@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "arrow.hpp"
 #include "join.hpp"
 #include "judgments.hpp"
 #include "letor.hpp"
@@ -490,6 +491,59 @@ nb::tuple pack_ids_py(const nb::list& values) {
                           to_array(std::move(packer.length)), first_fault);
 }
 
+/// Takes the stream out of its capsule, which is left with nothing to release.
+ArrowArrayStream take_stream(nb::handle capsule) {
+    constexpr const char* kName = "arrow_array_stream";
+    if (!PyCapsule_CheckExact(capsule.ptr())) throw nb::type_error("expected a PyCapsule");
+    require(PyCapsule_IsValid(capsule.ptr(), kName), "expected a PyCapsule named arrow_array_stream");
+    auto* const stream = static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule.ptr(), kName));
+    require(stream->release != nullptr, "the Arrow stream was consumed already");
+    const ArrowArrayStream taken = *stream;
+    stream->release = nullptr;
+    return taken;
+}
+
+void open_arrow(ArrowTable* place, nb::handle capsule) {
+    const ArrowArrayStream stream = take_stream(capsule);
+    // A producer may work on other threads, which may need the interpreter lock.
+    const nb::gil_scoped_release release;
+    new (place) ArrowTable(stream);
+}
+
+template <class Column>
+Column read_arrow(const ArrowTable& table, int64_t column) {
+    if (column < 0 || static_cast<size_t>(column) >= table.columns()) throw nb::index_error("there is no such column");
+    const nb::gil_scoped_release release;
+    return table.read<Column>(static_cast<size_t>(column));
+}
+
+nb::tuple arrow_ids(const ArrowTable& table, int64_t column) {
+    ArrowIds ids = read_arrow<ArrowIds>(table, column);
+    std::vector<int64_t> empty;
+    for (size_t i = 0; i < ids.length.size() && empty.size() < 10; ++i) {
+        if (ids.length[i] == 0) empty.push_back(static_cast<int64_t>(i));
+    }
+    return nb::make_tuple(to_array<uint8_t>(std::move(ids.data)), to_array(std::move(ids.start)),
+                          to_array(std::move(ids.length)), to_array(std::move(empty)));
+}
+
+nb::tuple arrow_numbers(const ArrowTable& table, int64_t column) {
+    ArrowNumbers numbers = read_arrow<ArrowNumbers>(table, column);
+    return nb::make_tuple(to_array(std::move(numbers.values)), to_array(std::move(numbers.nulls)));
+}
+
+template <class Text>
+nb::list for_each_column(const ArrowTable& table, Text text) {
+    nb::list result;
+    for (size_t i = 0; i < table.columns(); ++i) {
+        const std::string bytes = text(i);
+        PyObject* const decoded = PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "surrogateescape");
+        if (!decoded) throw nb::python_error();
+        result.append(nb::steal(decoded));
+    }
+    return result;
+}
+
 }  // namespace
 
 NB_MODULE(_core, module) {
@@ -521,6 +575,20 @@ NB_MODULE(_core, module) {
     module.def("read_table", &read_table_py, nb::arg("data"), nb::arg("first"), nb::arg("separator"), nb::arg("fields"),
                nb::arg("id_fields"), nb::arg("number_fields"));
     module.def("read_letor", &read_letor_py, nb::arg("data"), nb::arg("feature"));
+    nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+        try {
+            std::rethrow_exception(thrown);
+        } catch (const UnsupportedFormat& error) {
+            PyErr_SetString(PyExc_TypeError, error.what());
+        }
+    });
+    nb::class_<ArrowTable>(module, "ArrowTable")
+        .def("__init__", &open_arrow, nb::arg("capsule").none())
+        .def_prop_ro("names", [](const ArrowTable& table) { return for_each_column(table, [&](size_t i) { return table.name(i); }); })
+        .def_prop_ro("formats", [](const ArrowTable& table) { return for_each_column(table, [&](size_t i) { return table.format(i); }); })
+        .def_prop_ro("rows", &ArrowTable::rows)
+        .def("ids", &arrow_ids, nb::arg("column"))
+        .def("numbers", &arrow_numbers, nb::arg("column"));
     module.def("pack_ids", &pack_ids_py, nb::arg("values"));
     module.def("number_ids", &number_ids_py, nb::arg("data"), nb::arg("start"), nb::arg("length"));
 }

@@ -35,9 +35,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from gainful._core import Bytes, Fault, Floats, Ints, Joined, JudgmentText, RunText
+    from gainful._pure_arrow import ArrowTable
 
 __all__ = [
     "KIND",
+    "ArrowTable",
     "JudgmentIndex",
     "join_columns",
     "join_text",
@@ -50,6 +52,16 @@ __all__ = [
 ]
 
 KIND: Final = "Python"
+
+
+def __getattr__(name: str) -> object:
+    """ArrowTable when it is asked for: it needs ctypes."""
+    if name == "ArrowTable":
+        from gainful import _pure_arrow
+
+        return _pure_arrow.ArrowTable
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 ORDER_SCORE, ORDER_RANK = 0, 1
 TIES_DOCID_DESC, TIES_DOCID_ASC, TIES_RANK = 0, 1, 2

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 FIELDS, NUMBER, OVERFLOW, RANK, DUPLICATE, EMPTY, QUOTE = 1, 2, 3, 4, 5, 6, 7
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+FAULTS_KEPT = 10
 FIELD = re.compile(rb"[^ \t]+")
 
-_FAULTS_KEPT = 10
 # The contract's grammar, written so that no text can be split in two ways: a long field never makes it backtrack.
 _NUMBER = re.compile(rb"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 
@@ -37,7 +37,7 @@ def fault_of(value: float) -> int:
 
 def earliest(faults: Iterable[Fault]) -> list[Fault]:
     """The faults that are kept."""
-    return sorted(faults)[:_FAULTS_KEPT]
+    return sorted(faults)[:FAULTS_KEPT]
 
 
 def ints(values: list[int]) -> Ints:
