@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +18,11 @@ from gainful.measures.grammar import parse
 from gainful.notation import count_of, printable, text_of_id
 from gainful.policy import Policy
 from gainful.signature import Signature
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
 
 
 @dataclass(frozen=True)
@@ -52,8 +58,11 @@ class Evaluation:
         self._refuse()
 
     def __repr__(self) -> str:
-        means = ", ".join(f"{measure}: {self.aggregate(measure):.4f}" for measure in self.measures)
-        return f"<Evaluation of {self.run}, {count_of(len(self.query_ids), 'query', 'queries')}: {means}>"
+        means = ", ".join(
+            f"{measure}: {self.aggregate(measure):.{4 if measure.aggregate == 'mean' else 0}f}"
+            for measure in self.measures
+        )
+        return f"<Evaluation of {printable(self.run)}, {count_of(len(self.query_ids), 'query', 'queries')}: {means}>"
 
     @cached_property
     def queries(self) -> list[str]:
@@ -115,6 +124,34 @@ class Evaluation:
     def merge(self, *others: Evaluation) -> Evaluation:
         """One evaluation of disjoint sets of queries, such as the partitions of a larger job."""
         return reduce(_merge_two, others, self)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """One row a query: run, query, and a column for every measure; NaN where the policy leaves a query out."""
+        from gainful.render.frames import pandas_frame
+
+        return pandas_frame(self)
+
+    def to_polars(self) -> polars.DataFrame:
+        """One row a query: run, query, and a column for every measure; null where the policy leaves a query out."""
+        from gainful.render.frames import polars_frame
+
+        return polars_frame(self)
+
+    def to_arrow(self) -> pyarrow.Table:
+        """One row a query: run, query, and a column for every measure; null where the policy leaves a query out."""
+        from gainful.render.frames import arrow_table
+
+        return arrow_table(self)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """For every library that takes Arrow data, such as duckdb and polars."""
+        stream: object = self.to_arrow().__arrow_c_stream__(requested_schema)
+        return stream
+
+    def _repr_html_(self) -> str:
+        from gainful.render.report import Report
+
+        return Report(self)._repr_html_()
 
     def _measure(self, measure: str | Measure) -> Measure:
         found = measure if isinstance(measure, Measure) else self._by_text.get(measure) or parse(measure)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gainful import Policy, evaluate
+from gainful import Report as Shown
 
 
 @dataclass(frozen=True)
@@ -89,3 +90,18 @@ def test_reports_are_of_version_10(
     differing = {name for name, query, printed in lines if not is_printed_as(values[name][query], printed)}
     assert differing
     assert all(name.startswith("iprec_at_recall") for name in differing)
+
+
+@pytest.mark.parametrize(("output", "lines"), [("out.test", 27), ("out.test.a", 61), ("out.test.aq", 241)])
+def test_trec_format_prints_their_lines(
+    output: str, lines: int, shared_data: Path, our_name: Callable[..., str | None]
+) -> None:
+    folder = shared_data / "trec_eval-tests"
+    theirs = [line for line in (folder / output).read_text().splitlines() if our_name(line.split()[0])]
+    assert len(theirs) == lines
+    measures = dict.fromkeys(our_name(line.split()[0]) for line in theirs)
+    policy = Policy.like("trec_eval-10")
+    evaluation = evaluate(folder / "qrels.test", folder / "results.test", measures, policy=policy, name="STANDARD")
+    first, *ours = Shown(evaluation, by_query=output.endswith("q")).text("trec").splitlines()
+    assert first == "runid                 \tall\tSTANDARD"
+    assert sorted(ours) == sorted(theirs)

@@ -233,3 +233,47 @@ class TestMistakes:
             P(cutoff=True)
         with pytest.raises(UsageError, match=r"\AP: cutoff: expected a number, found \[\]\Z"):
             P(cutoff=[])  # type: ignore[arg-type]
+
+
+class TestNamesOfTrecEval:
+    @pytest.mark.parametrize(
+        ("ours", "theirs"),
+        [
+            ("nDCG", "ndcg"),
+            ("nDCG@10", "ndcg_cut_10"),
+            ("nDCG(gain=linear, discount=burges2005, base=2)@5", "ndcg_cut_5"),
+            ("nDCG(gain=exp2)@10", None),
+            ("nDCG(rel=2)@10", None),
+            ("AnDCG@10", None),
+            ("DCG@10", None),
+            ("P@5", "P_5"),
+            ("P(unjudged=condensed)@5", None),
+            ("R@1000", "recall_1000"),
+            ("AP", "map"),
+            ("AP@100", "map_cut_100"),
+            ("AP(rel=2)", None),
+            ("AP(level=1)", None),
+            ("RR", "recip_rank"),
+            ("RR@10", None),
+            ("Rprec", "Rprec"),
+            ("Success@1", "success_1"),
+            ("Success", None),
+            ("IPrec@0", "iprec_at_recall_0.00"),
+            ("IPrec@0.1", "iprec_at_recall_0.10"),
+            ("IPrec@0.25", "iprec_at_recall_0.25"),
+            ("IPrec@0.125", None),
+            ("SetP", "set_P"),
+            ("SetR", "set_recall"),
+            ("SetF", "set_F"),
+            ("SetF(beta=2)", None),
+            ("F@10", None),
+            ("Judged@10", None),
+            ("NumQ", "num_q"),
+            ("NumRet", "num_ret"),
+            ("NumRel", "num_rel"),
+            ("NumRel(rel=2)", None),
+            ("NumRelRet", "num_rel_ret"),
+        ],
+    )
+    def test_only_where_the_measure_is_the_same(self, ours: str, theirs: str | None) -> None:
+        assert parse(ours).trec_eval_name() == theirs

@@ -35,6 +35,19 @@ def test_evaluating_loads_neither_scipy_nor_rich() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_a_table_loads_no_other_format() -> None:
+    code = (
+        "import io, sys; import gainful; from gainful.render import write;"
+        "result = gainful.evaluate({'q': {'d': 1}}, {'q': {'d': 1.0}});"
+        "write(gainful.Report(result), 'table', io.StringIO());"
+        "print([m for m in sys.modules if m in ('csv', 'html', 'json', 'gzip', 'pandas', 'polars', 'pyarrow')"
+        " or m.startswith('gainful.render.')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    ours = [f"gainful.render.{name}" for name in ("page", "report", "shown", "table")]
+    assert sorted(eval(done.stdout)) == ours
+
+
 def test_errors_travel_with_their_hints() -> None:
     import pickle
 

@@ -114,7 +114,7 @@ class TestValues:
 
     def test_repr(self) -> None:
         result = evaluate({"q1": {"a": 1}, "q2": {"a": 1}}, {"q1": ["a"]}, ["AP", "NumRel"], name="mine")
-        assert repr(result) == "<Evaluation of mine, 2 queries: AP: 0.5000, NumRel: 2.0000>"
+        assert repr(result) == "<Evaluation of mine, 2 queries: AP: 0.5000, NumRel: 2>"
 
     def test_names(self) -> None:
         assert evaluate(QRELS, RUN, "AP").run == "<dict>"

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from gainful.measures.base import Measure
-    from gainful.render.page import Page
-    from gainful.render.report import Report
+    from gainful.render.page import Showable
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -125,7 +124,7 @@ class Output(NamedTuple):
         with atomic_output(self.path) as out:
             yield out
 
-    def write(self, content: Page | Report) -> None:
+    def write(self, content: Showable) -> None:
         """Writes all that a command has to show."""
         with self.opened() as out:
             write(content, self.format, out)

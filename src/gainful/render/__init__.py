@@ -11,8 +11,7 @@ from gainful.errors import UsageError
 from gainful.notation import choose
 
 if TYPE_CHECKING:
-    from gainful.render.page import Page
-    from gainful.render.report import Report
+    from gainful.render.page import Showable
 
 #: Each format has a file of its own with a function `write`; it is loaded when it is asked for.
 FORMATS = ("table", "trec", "jsonl", "csv", "markdown", "latex", "html")
@@ -29,8 +28,8 @@ ENDINGS = {
 }
 
 
-def write(content: Page | Report, format_: str, out: TextIO) -> None:
-    """Writes a page or a report in one of the formats."""
+def write(content: Showable, format_: str, out: TextIO) -> None:
+    """Writes a page, a report, or what else can be shown in one of the formats."""
     importlib.import_module(f"gainful.render.{choose(format_, FORMATS, 'format')}").write(content, out)
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TextIO
 
-from gainful.render.page import Cell, Column, Showable, Table
-from gainful.render.shown import present
+from gainful.render.page import Cell, Showable, Table
+from gainful.render.shown import exact
 
 _NEEDS_QUOTES = re.compile(r'[",\r\n]')
 
@@ -18,11 +19,10 @@ def write(content: Showable, out: TextIO) -> None:
         out.writelines(_lines(table))
 
 
-def _lines(table: Table) -> list[str]:
-    header = _line([_quoted(column.name) for column in table.columns])
-    return [header] + [
-        _line([exact(cell, c) for cell, c in zip(row, table.columns, strict=True)]) for row in table.rows
-    ]
+def _lines(table: Table) -> Iterator[str]:
+    yield _line([_quoted(column.name) for column in table.columns])
+    for row in table.rows:
+        yield _line([_field(exact(cell, column)) for cell, column in zip(row, table.columns, strict=True)])
 
 
 def _line(fields: list[str]) -> str:
@@ -30,14 +30,9 @@ def _line(fields: list[str]) -> str:
     return (",".join(fields) or '""') + "\n"
 
 
-def exact(cell: Cell, column: Column) -> str:
-    """A value as it can be read back: floats as Python writes them, nothing where there is none."""
-    cell = present(cell)
-    if cell is None:
-        return ""
-    if isinstance(cell, str) or column.kind == "text":
-        return _quoted(str(cell))
-    return str(int(cell)) if column.kind == "count" or isinstance(cell, int) else repr(float(cell))
+def _field(cell: Cell) -> str:
+    """A value as it can be read back, nothing where there is none."""
+    return "" if cell is None else _quoted(cell) if isinstance(cell, str) else repr(cell)
 
 
 def _quoted(text: str) -> str:

@@ -7,7 +7,7 @@ from html import escape
 from typing import TextIO
 
 from gainful.render.page import Page, Showable, Table
-from gainful.render.shown import Group, Shown, explained, groups, plain, shown_rows
+from gainful.render.shown import Group, Paragraph, Shown, explained, groups, is_code, plain, shown_rows
 
 _PAGE_STYLE = """\
 :root { color-scheme: light dark; }
@@ -47,8 +47,15 @@ def fragment(page: Page) -> str:
     """The part of a page that a notebook shows: its tables, paragraphs and notes, with their style."""
     lines = ['<div class="gainful">', f"<style>\n{_STYLE}</style>"]
     for part in page.parts:
-        lines += [f"<p>{escape(plain(part))}</p>"] if isinstance(part, str) else _table(part)
+        lines += [_paragraph(part)] if isinstance(part, str) else _table(part)
     return "\n".join([*lines, *map(_note, page.notes), "</div>", ""])
+
+
+def _paragraph(text: str) -> str:
+    lines, is_verbatim = Paragraph.of(text)
+    if is_verbatim:
+        return "<pre>" + "\n".join(escape(line[4:]) for line in lines) + "</pre>"
+    return "<p>" + "<br>\n".join(map(escape, lines)) + "</p>"
 
 
 def _table(table: Table) -> Iterator[str]:
@@ -78,4 +85,4 @@ def _class(group: Group, is_marked: bool = False) -> str:
 def _note(note: str) -> str:
     """Sentences as they are, signatures as code."""
     words = escape(plain(explained(note, "bold"))).split(" ")
-    return f'<p class="note">{" ".join(f"<code>{word}</code>" if "|" in word else word for word in words)}</p>'
+    return f'<p class="note">{" ".join(f"<code>{word}</code>" if is_code(word) else word for word in words)}</p>'

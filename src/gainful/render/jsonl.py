@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping
 from typing import TextIO
 
 from gainful._version import __version__
-from gainful.render.page import Cell, Column, Page, Table
+from gainful.render.page import Cell, Page, Showable, Table
 from gainful.render.report import Report, Value
-from gainful.render.shown import present
+from gainful.render.shown import exact
 
 
-def write(content: Page | Report, out: TextIO) -> None:
+def write(content: Showable, out: TextIO) -> None:
     """A header that says what was done, then one line a value (of evaluations) or a row."""
-    lines = _report_lines(content) if isinstance(content, Report) else _page_lines(content)
+    lines = _report_lines(content) if isinstance(content, Report) else _page_lines(content.page())
     out.writelines(json.dumps(line) + "\n" for line in lines)
 
 
@@ -67,18 +67,10 @@ def _page_lines(page: Page) -> Iterator[Mapping[str, object]]:
 def _table_lines(table: Table) -> Iterator[Mapping[str, object]]:
     title: dict[str, object] = {"table": table.title} if table.title else {}
     for row in table.rows:
-        yield {**title, **{c.name: _exact(cell, c) for cell, c in zip(row, table.columns, strict=True)}}
+        yield {**title, **{c.name: _finite(exact(cell, c)) for cell, c in zip(row, table.columns, strict=True)}}
     yield from ({**title, "note": note} for note in table.notes)
 
 
-def _exact(cell: Cell, column: Column) -> Cell:
-    cell = present(cell)
-    if cell is None:
-        return None
-    if isinstance(cell, str) or column.kind == "text":
-        return str(cell)
-    if column.kind == "count" or isinstance(cell, int):
-        return int(cell)
-    value = float(cell)
-    # JSON has no infinity.
-    return value if math.isfinite(value) else str(value)
+def _finite(cell: Cell) -> Cell:
+    """JSON has no infinity: it becomes a text."""
+    return str(cell) if isinstance(cell, float) and math.isinf(cell) else cell

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from gainful.render.page import Showable, Table
-from gainful.render.shown import Group, Shown, explained, groups, plain, shown_rows
+from gainful.render.shown import Group, Paragraph, Shown, explained, groups, plain, shown_rows
 
 #: What would be a command, a line break's argument, a ligature or another glyph.
 _ESCAPES = str.maketrans(
@@ -29,10 +29,11 @@ _ESCAPES = str.maketrans(
 def write(content: Showable, out: TextIO) -> None:
     """The tables one after the other; titles, paragraphs and notes as comments."""
     page = content.page()
-    lines = [r"% \usepackage{booktabs}"]
-    for part in page.parts:
-        lines += [_comment(part)] if isinstance(part, str) else _table(part)
-    out.writelines(f"{line}\n" for line in [*lines, *map(_comment, page.notes)])
+    blocks = [map(_comment, Paragraph.of(part).lines) if isinstance(part, str) else _table(part) for part in page.parts]
+    notes = [map(_comment, page.notes)] if page.notes else []
+    texts = ["\n".join(block) for block in [*blocks, *notes]]
+    # An empty line ends a paragraph: tables come below each other.
+    out.write("\n".join([r"% \usepackage{booktabs}", "\n\n".join(texts), ""]))
 
 
 def _table(table: Table) -> Iterator[str]:
@@ -70,8 +71,8 @@ def _cell(cell: Shown, group: Group) -> str:
 
 
 def _number(text: str) -> str:
-    """A number with a minus sign in place of the hyphen."""
-    return _escaped(text).replace("-", "$-$")
+    """A number with a minus sign in place of the hyphen, a dash where there is none."""
+    return "--" if text == "-" else _escaped(text).replace("-", "$-$")
 
 
 def _escaped(text: str) -> str:

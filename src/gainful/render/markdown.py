@@ -7,16 +7,15 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from gainful.render.page import Showable, Table
-from gainful.render.shown import Shown, explained, groups, plain, shown_rows
+from gainful.render.shown import Paragraph, Shown, explained, groups, is_code, plain, shown_rows
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~&$])")
-_OPENS_A_BLOCK = re.compile(r"^(\d*)([#+=.)-])")
 
 
 def write(content: Showable, out: TextIO) -> None:
     """Titles as headings, tables, paragraphs, and notes below."""
     page = content.page()
-    blocks = [block for part in page.parts for block in ([_prose(part)] if isinstance(part, str) else _table(part))]
+    blocks = [block for part in page.parts for block in ([_paragraph(part)] if isinstance(part, str) else _table(part))]
     out.write("\n\n".join([*blocks, *map(_note, page.notes)]) + "\n")
 
 
@@ -47,19 +46,17 @@ def _cell(cell: Shown) -> str:
     return f"{bold} {cell.difference}".rstrip()
 
 
-def _prose(text: str) -> str:
-    return _not_a_list(_escaped(text))
+def _paragraph(text: str) -> str:
+    lines, is_verbatim = Paragraph.of(text)
+    if is_verbatim:
+        return "\n".join(["```text", *(line[4:] for line in lines), "```"])
+    return "\n".join(map(_escaped, lines))
 
 
 def _note(note: str) -> str:
     """Sentences as they are, signatures as code."""
     words = plain(explained(note, "bold")).split(" ")
-    return _not_a_list(" ".join(f"`{word}`" if "|" in word and "`" not in word else _escaped(word) for word in words))
-
-
-def _not_a_list(text: str) -> str:
-    """What a line begins with must not make it a heading or a list."""
-    return _OPENS_A_BLOCK.sub(r"\1\\\2", text)
+    return " ".join(f"`{word}`" if is_code(word) and "`" not in word else _escaped(word) for word in words)
 
 
 def _escaped(text: str) -> str:

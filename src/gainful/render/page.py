@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 #: One value of a table; None (or NaN) is a value that does not exist.
 Cell: TypeAlias = str | int | float | None
@@ -18,6 +18,9 @@ Kind: TypeAlias = Literal["text", "number", "count", "share", "difference"]
 class Showable:
     """What can be shown in every format. A subclass says what its page is."""
 
+    #: Whether a table's columns keep a place for the mark even where none is, so that they never move.
+    has_place_for_marks: ClassVar[bool] = False
+
     def page(self) -> Page:
         """The data that the formats draw."""
         raise NotImplementedError
@@ -29,7 +32,7 @@ class Showable:
         from gainful.render import write
 
         out = StringIO()
-        write(self, format, out)  # type: ignore[arg-type]
+        write(self, format, out)
         return out.getvalue()
 
     def save(self, path: str | os.PathLike[str], format: str | None = None) -> None:  # noqa: A002
@@ -39,7 +42,7 @@ class Showable:
 
         format_ = format or format_of(path)
         with atomic_output(path) as out:
-            write(self, format_, out)  # type: ignore[arg-type]
+            write(self, format_, out)
 
     def __str__(self) -> str:
         return self.text().rstrip("\n")
@@ -96,6 +99,7 @@ class Table:
 class Page(Showable):
     """What a command shows: tables and paragraphs in order, then notes (a signature, what a mark means).
 
+    A paragraph may have several lines; one that is indented by four spaces stays as it is, as formulas want it.
     ``header`` opens the JSON lines; ``command`` is the command's name.
 
     >>> page = Page("demo", (Table((Column("run"), Column("AP", "number")), (("a", 0.5), ("b", None))),), ("all",))

@@ -50,6 +50,8 @@ class Report(Showable):
     second,0.0,,0.5,
     """
 
+    has_place_for_marks = True
+
     def __init__(
         self,
         evaluations: Mapping[str, Evaluation] | Iterable[Evaluation] | Evaluation,
@@ -212,5 +214,5 @@ def _or_none(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _whole(value: float | None) -> int | None:
-    return None if value is None else int(value)
+def _whole(value: float | None) -> float | None:
+    return int(value) if value is not None and value.is_integer() else value

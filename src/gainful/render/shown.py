@@ -1,4 +1,4 @@
-"""Tables as people read them: every value a text, differences behind their values. No layout yet."""
+"""The values of tables: as people read them (texts, differences behind their values), or exact for machines."""
 
 from __future__ import annotations
 
@@ -74,6 +74,23 @@ def shown(cell: Cell, column: Column) -> str:
     return f"{cell:.{column.decimals}f}"
 
 
+def exact(cell: Cell, column: Column) -> Cell:
+    """A value for machines: a text, a float, an int where it counts something, or None.
+
+    >>> exact(0.73, Column("agree", "share")), exact(3.0, Column("documents", "count")), exact(3, Column("query"))
+    (0.73, 3, '3')
+    """
+    cell = present(cell)
+    if cell is None or isinstance(cell, str):
+        return cell
+    if column.kind == "text":
+        return str(cell)
+    if isinstance(cell, int) and column.kind != "share":
+        return cell
+    value = float(cell)
+    return int(value) if column.kind == "count" and value.is_integer() else value
+
+
 def present(cell: Cell) -> Cell:
     """The value, or None where there is none: NaN is none."""
     return None if cell != cell else cell  # noqa: PLR0124 - NaN is not equal to itself
@@ -88,6 +105,19 @@ def plain(text: str) -> str:
     return text if text.isascii() and text.isprintable() else printable(text, _ENDLESS).replace("\t", " ")
 
 
+class Paragraph(NamedTuple):
+    """The lines of a paragraph; ``is_verbatim`` if all are indented by four, as formulas are."""
+
+    lines: list[str]
+    is_verbatim: bool
+
+    @classmethod
+    def of(cls, text: str) -> Paragraph:
+        """The lines of a text, each printable."""
+        lines = [plain(line.rstrip()) for line in text.strip("\n").split("\n")]
+        return cls(lines, all(line.startswith("    ") or not line for line in lines) and any(lines))
+
+
 def explained(note: str, emphasis: str) -> str:
     """A note in which the mark is called what it is in a format.
 
@@ -95,3 +125,8 @@ def explained(note: str, emphasis: str) -> str:
     'bold: best of its column'
     """
     return f"{emphasis}: {note[2:]}" if note.startswith("* ") else note
+
+
+def is_code(word: str) -> bool:
+    """Whether a word of a note is better set as code: signatures are."""
+    return "|" in word and ":" in word

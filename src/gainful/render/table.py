@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import TextIO
 
-from gainful.render.page import Page, Showable, Table
-from gainful.render.shown import Group, Shown, groups, plain, shown_rows
+from gainful.render.page import Showable, Table
+from gainful.render.shown import Group, Paragraph, Shown, groups, plain, shown_rows
 
 _WIDEST_LABEL, _WIDEST_TEXT, _WIDEST_LINE = 80, 60, 100
 _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
@@ -18,21 +18,22 @@ def write(content: Showable, out: TextIO) -> None:
     """Tables and paragraphs one below the other, marked cells with an asterisk (on a terminal in bold), then notes."""
     page = content.page()
     bold = out.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    # Evaluations keep a place for the mark even where there is nothing to compare: their columns never move.
-    always = not isinstance(content, Page)
-    blocks = [
-        _wrapped(plain(part), _WIDEST_LINE)
-        if isinstance(part, str)
-        else _table(part, bold, always or bool(part.marked))
-        for part in page.parts
-    ]
+    always = content.has_place_for_marks
+    blocks = [_paragraph(part) if isinstance(part, str) else _table(part, bold, always) for part in page.parts]
     if page.notes:
         blocks.append([plain(note) for note in page.notes])
     out.write("\n\n".join("\n".join(block) for block in blocks) + "\n")
 
 
-def _table(table: Table, bold: bool, has_marks: bool) -> list[str]:
+def _paragraph(text: str) -> list[str]:
+    lines, is_verbatim = Paragraph.of(text)
+    return lines if is_verbatim else [piece for line in lines for piece in _wrapped(line, _WIDEST_LINE)]
+
+
+def _table(table: Table, bold: bool, always: bool) -> list[str]:
     columns, labels = groups(table), table.labels
+    marked = {place for _, place in table.marked}
+    has_marks = [not group.is_text and (always or group.place in marked) for group in columns]
     header = [plain(group.column.name) for group in columns]
     rows = [_physical_lines(row, columns, labels, has_marks) for row in shown_rows(table, columns)]
     texts = [header, *(line for _, lines in rows for line in lines)]
@@ -49,26 +50,29 @@ def _table(table: Table, bold: bool, has_marks: bool) -> list[str]:
     ]
 
 
-_Lines = list[Sequence[str]]
-
-
-def _physical_lines(row: list[Shown], columns: list[Group], labels: int, has_marks: bool) -> tuple[list[Shown], _Lines]:
+def _physical_lines(
+    row: list[Shown], columns: list[Group], labels: int, has_marks: list[bool]
+) -> tuple[list[Shown], list[Sequence[str]]]:
     """A row with the lines that it takes: more than one where a text is long."""
-    texts = [_text(cell, group, has_marks) for cell, group in zip(row, columns, strict=True)]
-    for i in range(labels):
-        if len(texts[i]) > _WIDEST_LABEL and columns[i].is_text:
-            texts[i] = texts[i][: _WIDEST_LABEL - 3] + "..."
-    if all(len(text) <= _WIDEST_TEXT for text in texts[labels:]):
+    texts = [_text(*each) for each in zip(row, columns, has_marks, strict=True)]
+    if all(len(text) <= _WIDEST_TEXT for text in texts):
         return row, [texts]
     pieces = [
-        _wrapped(text, _WIDEST_TEXT) if i >= labels and columns[i].is_text else [text] for i, text in enumerate(texts)
+        [text] if not group.is_text else _label_lines(text) if i < labels else _wrapped(text, _WIDEST_TEXT)
+        for i, (text, group) in enumerate(zip(texts, columns, strict=True))
     ]
     return row, list(zip_longest(*pieces, fillvalue=""))
 
 
+def _label_lines(text: str) -> list[str]:
+    """A sentence takes several lines; an id that is too long is cut."""
+    lines = _wrapped(text, _WIDEST_LABEL)
+    return [line if len(line) <= _WIDEST_LABEL else line[: _WIDEST_LABEL - 3] + "..." for line in lines]
+
+
 def _text(cell: Shown, group: Group, has_marks: bool) -> str:
     """The value, a place for the mark, and where there are differences a place for one."""
-    text = cell.text + ("*" if cell.is_marked else " " if has_marks and not group.is_text else "")
+    text = cell.text + ("*" if cell.is_marked else " " if has_marks else "")
     if group.difference is None:
         return text
     return f"{text} {cell.difference or ' ' * len(f'({0.0:+.{group.difference.decimals}f})')}"

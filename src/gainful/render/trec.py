@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TextIO
 
-from gainful.render.page import Cell, Column, Page
+from gainful.render.page import Cell, Column, Page, Showable
 from gainful.render.report import Report, Value
 from gainful.render.shown import present
 
@@ -13,9 +13,9 @@ from gainful.render.shown import present
 _ENDS = str.maketrans({character: character.encode("unicode_escape").decode() for character in "\t\n\v\f\r"})
 
 
-def write(content: Page | Report, out: TextIO) -> None:
+def write(content: Showable, out: TextIO) -> None:
     """Evaluations run by run as trec_eval prints them; of any other table a line for every row and value."""
-    out.writelines(_report_lines(content) if isinstance(content, Report) else _page_lines(content))
+    out.writelines(_report_lines(content) if isinstance(content, Report) else _page_lines(content.page()))
 
 
 def _report_lines(report: Report) -> Iterator[str]:

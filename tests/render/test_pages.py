@@ -1,0 +1,274 @@
+"""What any command shows: tables, paragraphs and notes, in every format."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+import math
+
+import numpy as np
+import pytest
+
+from gainful._version import __version__
+from gainful.render import FORMATS
+from gainful.render.page import Column, Page, Table
+
+LEVELS = Table(
+    (Column("grade", "number", 1), Column("documents", "count"), Column("share", "share"), Column("remark")),
+    ((0.0, 1200, 0.9375, "not relevant"), (1.0, 80, 0.0625, None), (2.5, 0, None, "a, b")),
+    title="Levels of qrels.txt",
+    notes=("* most",),
+    marked=frozenset({(0, 1)}),
+)
+AGREEMENT = Table(
+    (Column("a"), Column("b"), Column("kappa", "number", 3), Column("kappa difference", "difference", 3)),
+    (("first", "second", 0.5, None), ("first", "third", -1 / 3, -5 / 6)),
+)
+PAGE = Page(
+    "judgments",
+    ("Two sets of judgments.", LEVELS, AGREEMENT),
+    ("order:score|ties:docid-desc",),
+    {"judgments": ["qrels.txt"]},
+)
+
+
+def test_table():
+    assert PAGE.text("table") == (
+        "Two sets of judgments.\n"
+        "\n"
+        "Levels of qrels.txt\n"
+        "grade  documents   share  remark\n"
+        "-----  ---------  ------  ------------\n"
+        "  0.0      1200*  93.8 %  not relevant\n"
+        "  1.0        80    6.2 %  -\n"
+        "  2.5         0        -  a, b\n"
+        "\n"
+        "* most\n"
+        "\n"
+        "a      b                 kappa\n"
+        "-----  ------  ---------------\n"
+        "first  second   0.500\n"
+        "first  third   -0.333 (-0.833)\n"
+        "\n"
+        "order:score|ties:docid-desc\n"
+    )
+
+
+def test_csv():
+    first, second = PAGE.text("csv").split("\n\n")
+    assert list(csv.reader(io.StringIO(first))) == [
+        ["grade", "documents", "share", "remark"],
+        ["0.0", "1200", "0.9375", "not relevant"],
+        ["1.0", "80", "0.0625", ""],
+        ["2.5", "0", "", "a, b"],
+    ]
+    assert second == f"a,b,kappa,kappa difference\nfirst,second,0.5,\nfirst,third,{-1 / 3!r},{-5 / 6!r}\n"
+
+
+def test_an_empty_line_only_separates_tables():
+    one_column = Table((Column("only"),), ((None,), ("",), ("x",)))
+    assert Page("x", (one_column, one_column)).text("csv") == 'only\n""\n""\nx\n\nonly\n""\n""\nx\n'
+
+
+def test_jsonl():
+    assert [json.loads(line) for line in PAGE.text("jsonl").splitlines()] == [
+        {"gainful": __version__, "command": "judgments", "judgments": ["qrels.txt"]},
+        {"text": "Two sets of judgments."},
+        {"table": "Levels of qrels.txt", "grade": 0.0, "documents": 1200, "share": 0.9375, "remark": "not relevant"},
+        {"table": "Levels of qrels.txt", "grade": 1.0, "documents": 80, "share": 0.0625, "remark": None},
+        {"table": "Levels of qrels.txt", "grade": 2.5, "documents": 0, "share": None, "remark": "a, b"},
+        {"table": "Levels of qrels.txt", "note": "* most"},
+        {"a": "first", "b": "second", "kappa": 0.5, "kappa difference": None},
+        {"a": "first", "b": "third", "kappa": -1 / 3, "kappa difference": -5 / 6},
+        {"note": "order:score|ties:docid-desc"},
+    ]
+
+
+def test_trec():
+    assert PAGE.text("trec").splitlines() == [
+        "documents             \t0.0\t1200",
+        "share                 \t0.0\t0.9375",
+        "remark                \t0.0\tnot relevant",
+        "documents             \t1.0\t80",
+        "share                 \t1.0\t0.0625",
+        "documents             \t2.5\t0",
+        "remark                \t2.5\ta, b",
+        "kappa                 \tfirst second\t0.500",
+        "kappa                 \tfirst third\t-0.333",
+        "kappa difference      \tfirst third\t-0.833",
+    ]
+
+
+def test_markdown():
+    assert PAGE.text("markdown") == (
+        "Two sets of judgments.\n"
+        "\n"
+        "### Levels of qrels.txt\n"
+        "\n"
+        "| grade | documents |  share | remark       |\n"
+        "| ----: | --------: | -----: | ------------ |\n"
+        "|   0.0 |  **1200** | 93.8 % | not relevant |\n"
+        "|   1.0 |        80 |  6.2 % | -            |\n"
+        "|   2.5 |         0 |      - | a, b         |\n"
+        "\n"
+        "bold: most\n"
+        "\n"
+        "| a     | b      |           kappa |\n"
+        "| ----- | ------ | --------------: |\n"
+        "| first | second |           0.500 |\n"
+        "| first | third  | -0.333 (-0.833) |\n"
+        "\n"
+        "`order:score|ties:docid-desc`\n"
+    )
+
+
+def test_latex():
+    assert PAGE.text("latex") == (
+        "% \\usepackage{booktabs}\n"
+        "% Two sets of judgments.\n"
+        "\n"
+        "% Levels of qrels.txt\n"
+        "\\begin{tabular}{@{}rrrl@{}}\n"
+        "\\toprule\n"
+        "grade & documents & share & remark \\\\\n"
+        "\\midrule\n"
+        "0.0 & \\textbf{1200} & 93.8 \\% & not relevant \\\\\n"
+        "1.0 & 80 & 6.2 \\% & - \\\\\n"
+        "2.5 & 0 & -- & a, b \\\\\n"
+        "\\bottomrule\n"
+        "\\end{tabular}\n"
+        "% bold: most\n"
+        "\n"
+        "\\begin{tabular}{@{}llr@{ }r@{}}\n"
+        "\\toprule\n"
+        "a & b & \\multicolumn{2}{r}{kappa} \\\\\n"
+        "\\midrule\n"
+        "first & second & 0.500 &  \\\\\n"
+        "first & third & $-$0.333 & ($-$0.833) \\\\\n"
+        "\\bottomrule\n"
+        "\\end{tabular}\n"
+        "\n"
+        "% order:score|ties:docid-desc\n"
+    )
+
+
+def test_html():
+    html = PAGE.text("html")
+    assert html.startswith('<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n')
+    assert "<title>gainful judgments</title>" in html
+    assert "<p>Two sets of judgments.</p>\n<table>\n<caption>Levels of qrels.txt</caption>\n<thead>\n" in html
+    assert '<td class="number">0.0</td><td class="number marked">1200</td><td class="number">93.8 %</td>' in html
+    assert '<p class="note">bold: most</p>' in html
+    assert '<p class="note"><code>order:score|ties:docid-desc</code></p>\n</div>\n</body>\n</html>\n' in html
+
+
+def test_printing_a_page_prints_its_table():
+    assert str(PAGE) + "\n" == PAGE.text()
+
+
+def cell_of(format_, cell, column):
+    """How a format writes one value of a table that has only this one."""
+    text = Page("x", (Table((column,), ((cell,),)),)).text(format_)
+    if format_ == "jsonl":
+        return json.loads(text.splitlines()[1])[column.name]
+    return text.splitlines()[{"csv": 1, "table": 2}[format_]].strip()
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "shown", "exact", "parsed"),
+    [
+        (Column("x", "number"), 2 / 3, "0.6667", repr(2 / 3), 2 / 3),
+        (Column("x", "number", 0), 2 / 3, "1", repr(2 / 3), 2 / 3),
+        (Column("x", "number"), np.float64(0.1), "0.1000", "0.1", 0.1),
+        (Column("x", "number"), math.nan, "-", '""', None),
+        (Column("x", "number"), math.inf, "inf", "inf", "inf"),
+        (Column("x", "number"), None, "-", '""', None),
+        (Column("x", "number", none="never"), None, "never", '""', None),
+        (Column("x", "count"), 3.0, "3", "3", 3),
+        (Column("x", "count"), np.int64(3), "3", "3", 3),
+        (Column("x", "count", 4), 123456789, "123456789", "123456789", 123456789),
+        (Column("x", "share"), 0.731, "73.1 %", "0.731", 0.731),
+        (Column("x", "share", 0), 1, "100 %", "1.0", 1.0),
+        (Column("x"), 7, "7", "7", "7"),
+        (Column("x"), "", "", '""', ""),
+    ],
+)
+def test_values(column, cell, shown, exact, parsed):
+    assert cell_of("table", cell, column) == shown
+    assert cell_of("csv", cell, column) == exact
+    value = cell_of("jsonl", cell, column)
+    assert (value, type(value)) == (parsed, type(parsed))
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_what_is_empty_is_no_fault(format_):
+    for page in (Page("x", ()), Page("x", (Table((Column("a"), Column("b", "count")), ()),)), Page("x", ("",))):
+        assert page.text(format_).endswith("\n") or not page.text(format_)
+
+
+# -- Long texts --------------------------------------------------------------------------------------------------------
+
+WORDS = " ".join(f"word{i}" for i in range(40))
+
+
+def test_paragraphs_are_wrapped_at_100():
+    lines = Page("x", (WORDS,)).text().splitlines()
+    assert " ".join(lines) == WORDS
+    assert max(map(len, lines)) <= 100 < min(len(f"{a} {b.split()[0]}") for a, b in itertools.pairwise(lines))
+
+
+def test_notes_are_not():
+    assert WORDS in Page("x", (), (WORDS,)).text().splitlines()
+
+
+def test_long_texts_in_tables_take_several_lines():
+    table = Table((Column("what"), Column("n", "count"), Column("remedy")), (("a", 1, WORDS), ("b", 2, "none")))
+    lines = Page("x", (table,)).text().splitlines()
+    assert " ".join(line[9:] for line in lines[2:-1]) == WORDS
+    assert all(line.startswith(" " * 9) for line in lines[3:-1])
+    assert lines[2].startswith("a     1  word0 ") and lines[-1] == "b     2  none"
+    assert max(map(len, lines)) <= 9 + 60
+
+
+def test_long_ids_are_cut():
+    table = Table((Column("run"), Column("n", "count")), (("x" * 100, 1),))
+    assert Page("x", (table,)).text().splitlines()[2] == "x" * 77 + "...  1"
+    assert "x" * 100 in Page("x", (table,)).text("csv")
+
+
+def test_paragraphs_with_several_lines():
+    page = Page("x", ("first\nsecond & third", "    a = b\n\n      / <c>"))
+    assert page.text() == "first\nsecond & third\n\n    a = b\n\n      / <c>\n"
+    assert page.text("markdown") == "first\nsecond \\& third\n\n```text\na = b\n\n  / <c>\n```\n"
+    assert "<p>first<br>\nsecond &amp; third</p>\n<pre>a = b\n\n  / &lt;c&gt;</pre>" in page.text("html")
+    assert all(line.startswith("%") or not line for line in page.text("latex").splitlines())
+
+
+# -- Terminals ---------------------------------------------------------------------------------------------------------
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("variable", [None, "NO_COLOR", "TERM"])
+def test_marked_cells_are_bold_on_a_terminal(monkeypatch, variable):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    if variable:
+        monkeypatch.setenv(variable, {"NO_COLOR": "1", "TERM": "dumb"}[variable])
+    from gainful.render import write
+
+    table = Table(
+        (Column("run"), Column("AP", "number"), Column("d", "difference", 1)),
+        (("a*", 0.25, None), ("b", 0.5, 0.25)),
+        marked=frozenset({(1, 1)}),
+    )
+    out = Terminal()
+    write(Page("x", (table,)), "table", out)
+    lines = out.getvalue().splitlines()
+    assert lines[2] == "a*   0.2500"
+    assert lines[3] == ("b    0.5000* (+0.2)" if variable else "b    \x1b[1m0.5000*\x1b[0m (+0.2)")
