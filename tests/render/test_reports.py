@@ -6,6 +6,8 @@ import csv
 import io
 import json
 import re
+import shutil
+import subprocess
 from html.parser import HTMLParser
 
 import pytest
@@ -209,6 +211,18 @@ def test_differences_stand_behind_their_values(evaluations):
     head, *rows = [line for line in report.text("latex").splitlines() if line.endswith(r"\\")]
     assert {row.count("&") for row in rows} == {8} and head.count(r"\multicolumn{2}{r}{") == 4
     assert r"{@{}lr@{ }rr@{ }rr@{ }rr@{ }r@{}}" in report.text("latex")
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
+def test_latex_compiles(tmp_path, evaluations):
+    text = Report(evaluations, by_query=True, baseline="second").text("latex").replace("日本", "Nihon")
+    document = "\n".join(
+        [r"\documentclass{article}", r"\usepackage{booktabs}", r"\begin{document}", text, r"\end{document}"]
+    )
+    (tmp_path / "x.tex").write_text(document)
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "x.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
 
 
 # -- Formats for machines ----------------------------------------------------------------------------------------------

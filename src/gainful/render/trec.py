@@ -19,19 +19,18 @@ def write(content: Showable, out: TextIO) -> None:
 
 
 def _report_lines(report: Report) -> Iterator[str]:
+    names = [measure.trec_eval_name() or str(measure) for measure in report.measures]
     for evaluation in report.evaluations:
         yield _line("runid", "all", evaluation.run)
         for values in report.rows(evaluation):
-            yield from (line for value in values if (line := _value_line(value, report.places)))
+            for name, value in zip(names, values, strict=True):
+                # A query has no number of queries, and a query that the policy leaves out has no value.
+                if value.value is not None and (name != "num_q" or value.query is None):
+                    yield _line(name, "all" if value.query is None else value.query, _value_text(value, report.places))
 
 
-def _value_line(value: Value, places: int) -> str | None:
-    name = value.measure.trec_eval_name()
-    # A query has no number of queries, and a query that the policy leaves out has no value.
-    if value.value is None or (name == "num_q" and value.query is not None):
-        return None
-    text = str(value.cell) if value.measure.aggregate == "sum" else f"{value.value:6.{places}f}"
-    return _line(name or str(value.measure), "all" if value.query is None else value.query, text)
+def _value_text(value: Value, places: int) -> str:
+    return str(value.cell) if value.measure.aggregate == "sum" else f"{value.value:6.{places}f}"
 
 
 def _page_lines(page: Page) -> Iterator[str]:
