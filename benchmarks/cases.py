@@ -11,7 +11,7 @@ from pathlib import Path
 from datasets import BUILD, HERE, JUDGED, LARGE, SMALL, TENTH, Dataset, make, warm
 from processes import Measured, Repetitions, Tool, measure
 from report import MEGABYTE, Report, Row
-from tools import count_lines, gainful_eval, gainful_version, installed, python, script, trec_eval
+from tools import count_lines, frames_script, gainful_eval, gainful_version, installed, python, script, trec_eval
 
 #: Real runs, where the checkout has the shared data beside it.
 ROBUST = HERE.parent.parent / "shared" / "data" / "robust2005"
@@ -109,6 +109,19 @@ def robust2005(report: Report, settings: Settings) -> None:
     report.rows.append(Row("robust2005", what, seconds, PYTREC_EVAL, found[PYTREC_EVAL].seconds, 1 / 6))
 
 
+def frames(report: Report, settings: Settings) -> None:
+    """A million rows from data frames, beside building the dicts that pytrec_eval wants."""
+    libraries = [library for library in ("pandas", "polars", "pyarrow") if _has(report, "frames", library)]
+    found = measure([frames_script(library) for library in libraries], settings.repetitions)
+    report.measured.extend(("frames", one) for one in found.values())
+    for library, measured in zip(libraries, found.values(), strict=True):
+        dicts = measured.inside("dicts")
+        for what, limit in (("read", 1 / 8), ("evaluate", None)):
+            report.rows.append(
+                Row("frames", f"{library}, {what}", measured.inside(what), "building dicts", dicts, limit)
+            )
+
+
 CASES: dict[str, Callable[[Report, Settings], None]] = {
     SMALL.name: small,
     JUDGED.name: judged,
@@ -116,6 +129,7 @@ CASES: dict[str, Callable[[Report, Settings], None]] = {
     "growth": growth,
     "startup": startup,
     "robust2005": robust2005,
+    "frames": frames,
 }
 
 

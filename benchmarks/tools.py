@@ -60,6 +60,12 @@ def script(module: str, qrels: Path, runs: Sequence[Path], *, slow: bool = True)
     return Tool(f"{module} script", [sys.executable, str(path), str(qrels), *map(str, runs)], _read_script, slow)
 
 
+def frames_script(library: str) -> Tool:
+    """Reading a frame of a library, and building dicts from it."""
+    command = [sys.executable, str(HERE / "peers" / "frames_script.py"), library]
+    return Tool(f"{library} frame", command, _read_script, slow=True)
+
+
 def trec_eval(dataset: Dataset) -> Tool | None:
     """trec_eval, if there is one."""
     executable = shutil.which("trec_eval")

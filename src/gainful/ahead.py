@@ -6,10 +6,11 @@ has started.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from gainful.core import core
+from gainful.io.recognise import HEAD
 from gainful.io.sources import Text, plain_view
 from gainful.policy import Policy
 from gainful.progress import Progress
@@ -42,11 +43,23 @@ class ReadAhead:
 
     @classmethod
     def start(
-        cls, qrels: str, runs: Sequence[str], policy: Policy, threads: int, progress: Progress
+        cls,
+        qrels: str,
+        runs: Sequence[str],
+        policy: Policy,
+        threads: int,
+        progress: Progress,
+        is_trec: Callable[[bytes, str, bool], bool],
     ) -> ReadAhead | None:
-        """Starts to read, if the core can and all files are plain ones; else None, and they are read as usual."""
+        """Starts to read, if the core can and all files are plain TREC text; else None, and they are read as usual.
+
+        ``is_trec`` decides that by the beginning of a file, its path, and whether it is a run.
+        """
         views = [plain_view(path) for path in (qrels, *runs)]
-        if not hasattr(core, "JoinJob") or any(view is None for view in views):
+        if not hasattr(core, "JoinJob") or not all(
+            view is not None and is_trec(bytes(view[:HEAD]), path, i > 0)
+            for i, (path, view) in enumerate(zip((qrels, *runs), views, strict=True))
+        ):
             return None
         first, *others = [view for view in views if view is not None]
         progress.total += sum(map(len, others))

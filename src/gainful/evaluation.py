@@ -13,10 +13,11 @@ from gainful.arrays import Floats
 from gainful.core import default_threads
 from gainful.data.graded import GradedRun, join
 from gainful.data.judged import Judged
-from gainful.data.qrels import Qrels
-from gainful.data.run import Run
+from gainful.data.qrels import Qrels, QrelsLike
+from gainful.data.run import RunLike
 from gainful.errors import UsageError
-from gainful.io.sources import Source, Text, is_stream, open_source
+from gainful.io.rows import RunFile
+from gainful.io.sources import Text, is_stream, open_source
 from gainful.measures.base import Measure, read_whole
 from gainful.measures.block import Block, blocks
 from gainful.measures.catalog import DEFAULT_MEASURES
@@ -25,8 +26,6 @@ from gainful.policy import Policy
 from gainful.progress import Progress
 from gainful.results import Evaluation
 
-QrelsLike: TypeAlias = Qrels | Source | Mapping[Any, Mapping[Any, Any]]
-RunLike: TypeAlias = Run | Source | Mapping[Any, Any]
 MeasuresLike: TypeAlias = str | Measure | Iterable[str | Measure]
 
 
@@ -41,8 +40,8 @@ def evaluate(
 ) -> Evaluation:
     """Scores one run against judgments.
 
-    Judgments and run are paths, bytes, dicts or :class:`Qrels` and :class:`Run`. ``policy`` holds the conventions, or
-    names another tool's (``"trec_eval-9"``).
+    Judgments and run are paths, bytes, dicts, data frames or :class:`Qrels` and :class:`Run`. ``policy`` holds the
+    conventions, or names another tool's (``"trec_eval-9"``).
 
     >>> result = evaluate({"q1": {"d1": 2, "d2": 0}}, {"q1": {"d2": 0.9, "d1": 0.4}}, ["P@2", "RR"])
     >>> result.mean("P@2"), result.by_query("RR")
@@ -115,7 +114,9 @@ def _check(measures: Sequence[Measure], judged: Judged) -> None:
 
 
 def _opened_if_stream(run: RunLike | ReadRun) -> RunLike | Text | ReadRun:
-    return run if isinstance(run, (Run, ReadRun, Mapping)) or not is_stream(run) else open_source(run)
+    if isinstance(run, RunFile):
+        return RunFile(open_source(run.source), run.how) if is_stream(run.source) else run
+    return open_source(run) if is_stream(run) else run
 
 
 def evaluate_graded(graded: GradedRun, measures: Sequence[Measure]) -> Evaluation:

@@ -43,7 +43,11 @@ def _of_one(evaluation: Evaluation) -> list[str]:
         lines.append(f"{count_of(facts.float32_ties, 'document')} tied only because scores are float32")
     if facts.rank_conflicts:
         conflicts = count_of(facts.rank_conflicts, "line")
-        lines.append(f"the rank column contradicts the scores in {conflicts}; order=score goes by the scores")
+        what = "scores" if policy.order == "score" else "lines"
+        lines.append(
+            f"the rank column contradicts the {'' if what == 'scores' else 'order of the '}{what} in {conflicts}; "
+            f"order={policy.order} goes by the {what}"
+        )
     return [f"{run}: {line}" for line in lines]
 
 

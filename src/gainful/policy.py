@@ -127,7 +127,8 @@ class Policy:
         values = {choice.field: choice.values for choice in CHOICES}
         return (
             values["order"].index(self.order),
-            values["ties"].index(self.ties),
+            # Lists that stay as they came have no ties to break.
+            values["ties"].index("input" if self.order == "input" else self.ties),
             self.scores == "float32",
             self.duplicates == "first",
             self.depth or 0,
@@ -136,7 +137,7 @@ class Policy:
     @cached_property
     def needs_rank(self) -> bool:
         """Whether the run's rank column decides anything."""
-        return self.order == "rank" or self.ties == "rank"
+        return self.order == "rank" or (self.ties == "rank" and self.order == "score")
 
 
 def _read(choice: Choice, value: object) -> object:

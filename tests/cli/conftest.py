@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import io
 import json
 import os
@@ -108,27 +107,3 @@ def command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pyt
 @pytest.fixture(scope="session")
 def environment() -> Callable[..., dict[str, str]]:
     return process_environment
-
-
-@pytest.fixture
-def use_core(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Makes this process use one of the two cores."""
-
-    def use(name: str) -> None:
-        try:
-            module = importlib.import_module(f"gainful.{name}")
-        except ImportError:
-            if os.environ.get("GAINFUL_REQUIRE_CORE") == "1":
-                raise
-            pytest.skip("the compiled core is not built")
-        for user in ("ahead", "data.qrels", "data.run", "data.graded", "data.judged"):
-            monkeypatch.setattr(importlib.import_module(f"gainful.{user}"), "core", module)
-
-    return use
-
-
-@pytest.fixture(params=["_core", "_pure"])
-def core(request: pytest.FixtureRequest, use_core: Callable[[str], None]) -> str:
-    """Runs a test over both cores."""
-    use_core(request.param)
-    return str(request.param)

@@ -361,8 +361,9 @@ def test_files_that_are_not_there(command):
 def test_directories(command):
     command.write("qrels", QRELS)
     command.write("runs/r.run", RUN)
-    refused(command("eval", "qrels", "runs"), "runs: cannot be read (Is a directory)")
-    refused(command("eval", "runs", "runs/r.run"), "runs: cannot be read (Is a directory)")
+    found = "expected a file or a folder with {} files (NTCIR), found a folder without any"
+    refused(command("eval", "qrels", "runs"), f"runs: {found.format('.res')}")
+    refused(command("eval", "runs", "runs/r.run"), f"runs: {found.format('.rel')}")
 
 
 @pytest.mark.parametrize(
@@ -396,8 +397,8 @@ def test_text_where_compressed_data_was_said_to_be(command, core):
 
 
 def test_binary_data(command, core):
-    result = command.evaluate(QRELS, b"PAR1\x15\x04\x15\x00\xff")
-    refused(result, "r.run:1: expected 6 fields, found 1", r"    PAR1\x15\x04\x15\x00\xff", RUN_HINT)
+    result = command.evaluate(QRELS, b"RAP1\x15\x04\x15\x00\xff")
+    refused(result, "r.run:1: expected 6 fields, found 1", r"    RAP1\x15\x04\x15\x00\xff", RUN_HINT)
 
 
 def test_messages_about_standard_input(command, core):

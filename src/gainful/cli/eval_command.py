@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from gainful.ahead import ReadAhead, ReadRun
+from gainful.cli.inputs import Inputs, input_options
 from gainful.cli.names import run_names
 from gainful.cli.options import (
     measure_options,
@@ -26,6 +27,7 @@ from gainful.policy import Policy
 
 if TYPE_CHECKING:
     from gainful.data.judged import Judged
+    from gainful.io.rows import RunFile
     from gainful.results import Evaluation
 
 _PATH = click.Path(allow_dash=True)
@@ -41,54 +43,61 @@ _PATH = click.Path(allow_dash=True)
 @click.option("--baseline", metavar="RUN", help="Add every run's difference to this one.")
 @click.option("--name", "names", multiple=True, help="A run's name; once for every run, in their order.")
 @click.option("--scale", metavar="G", help="The highest grade there can be.  [default: the highest in the judgments]")
+@input_options
 @policy_options
 @click.option("--threads", type=click.IntRange(1), help="How many threads to use.  [default: all cores]")
 @click.option("--quiet", "-q", is_flag=True, help="No notices, no progress bar.")
 def command(qrels: str, runs: tuple[str, ...], **options: Any) -> None:
     """Score RUNS against the judgments QRELS and print a table, best values marked.
 
-    Files are TREC text, plain or compressed (gz, bz2, xz, zst); `-` is standard input. Judgments are lines
-    `query subtopic document grade`, runs are lines `query Q0 document rank score tag`.
+    Files are TREC text (judgments `query subtopic document grade`, runs `query Q0 document rank score tag`), CSV or
+    TSV with a header, JSON, JSON lines, MS MARCO, LETOR, NTCIR or parquet, recognised by their content; plain or
+    compressed (gz, bz2, xz, zst); `-` is standard input.
 
     Example: gainful eval qrels.txt bm25.run dense.run.gz -m nDCG@10 -m AP
     """
-    policy, output = policy_from(options), output_from(options)
+    policy, output, inputs = policy_from(options), output_from(options), Inputs.taken_from(options)
     _check_standard_input(qrels, runs)
     names = run_names(runs, options["names"])
-    baseline = _baseline(options["baseline"], names)
-    evaluations = _evaluations(qrels, dict(zip(names, runs, strict=True)), policy, options)
+    evaluations = _evaluations(qrels, dict(zip(names, runs, strict=True)), inputs, policy, options)
     # Loaded late, as is all that needs NumPy: by now the core has long been reading.
     from gainful.notices import notices
     from gainful.render.report import Report
 
-    output.write(Report(evaluations, options["by_query"], options["places"], baseline))
+    output.write(Report(evaluations, options["by_query"], options["places"], options["baseline"]))
     if not options["quiet"]:
         sys.stdout.flush()
         sys.stderr.writelines(f"notice: {line}\n" for line in notices(evaluations.values()))
 
 
 def _evaluations(
-    qrels: str, runs: Mapping[str, str], policy: Policy, options: Mapping[str, Any]
+    qrels: str, runs: Mapping[str, str], inputs: Inputs, policy: Policy, options: Mapping[str, Any]
 ) -> Mapping[str, Evaluation]:
+    if inputs.features is None:
+        _check_baseline(options["baseline"], runs)
     threads = options["threads"] or default_threads()
     scale = None if options["scale"] is None else read_number(options["scale"], "--scale")
     with ProgressBar("reading runs", wanted=not options["quiet"]) as progress:
-        ahead = ReadAhead.start(qrels, list(runs.values()), policy, threads, progress)
+        ahead = None
+        if inputs.features is None:
+            ahead = ReadAhead.start(qrels, list(runs.values()), policy, threads, progress, inputs.is_trec)
         measures = measures_from(options["measures"], options["rel"])
         from gainful.evaluation import evaluate_judged
 
-        judged = ahead.judged(policy, scale) if ahead else _judged(qrels, policy, scale, threads)
-        sources: Sequence[str | ReadRun] = ahead.runs() if ahead else list(runs.values())
-        return evaluate_judged(
-            judged, dict(zip(runs, sources, strict=True)), measures, threads=threads, progress=progress
-        )
+        if ahead:
+            judged = ahead.judged(policy, scale)
+            sources: Mapping[str, ReadRun | RunFile] = dict(zip(runs, ahead.runs(), strict=True))
+        else:
+            judged = _judged(qrels, inputs, policy, scale, threads)
+            sources = inputs.runs(runs)
+            _check_baseline(options["baseline"], sources)
+        return evaluate_judged(judged, sources, measures, threads=threads, progress=progress)
 
 
-def _judged(qrels: str, policy: Policy, scale: float | None, threads: int) -> Judged:
+def _judged(qrels: str, inputs: Inputs, policy: Policy, scale: float | None, threads: int) -> Judged:
     from gainful.data.judged import Judged
-    from gainful.data.qrels import Qrels
 
-    return Judged(Qrels.read(qrels, scale=scale, threads=threads), policy)
+    return Judged(inputs.read_qrels(qrels, scale=scale, threads=threads), policy)
 
 
 def _check_standard_input(qrels: str, runs: tuple[str, ...]) -> None:
@@ -96,9 +105,9 @@ def _check_standard_input(qrels: str, runs: tuple[str, ...]) -> None:
         raise UsageError("standard input (-) can be read once, found it twice")
 
 
-def _baseline(wanted: str | None, names: list[str]) -> str | None:
+def _check_baseline(wanted: str | None, names: Iterable[str]) -> None:
+    names = list(names)
     if wanted is not None and wanted not in names:
         raise UsageError(
             f"--baseline: no run is called '{wanted}'; there are {', '.join(names)}", nearest(wanted, names)
         )
-    return wanted

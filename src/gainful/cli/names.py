@@ -9,7 +9,7 @@ from gainful.errors import UsageError
 from gainful.notation import count_of
 
 _COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
-_FORMATS = (".run", ".res", ".txt", ".trec", ".json", ".jsonl", ".tsv", ".csv", ".parquet")
+_FORMATS = (".run", ".res", ".txt", ".trec", ".json", ".jsonl", ".tsv", ".csv", ".parquet", ".letor")
 
 
 def run_names(paths: Sequence[str], given: Sequence[str] = ()) -> list[str]:

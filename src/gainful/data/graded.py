@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Set
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,10 +12,12 @@ from gainful.ahead import ReadRun
 from gainful.arrays import Bools, Floats, Ints
 from gainful.core import core
 from gainful.data.judged import Judged
-from gainful.data.run import Run, empty_run
+from gainful.data.run import Run, RunLike, empty_run
 from gainful.errors import InputError
-from gainful.io.sources import Source, Text, open_source
-from gainful.io.trec import DUPLICATE, duplicate_message, hint_for, input_error, raise_faults
+from gainful.io.reader import read_content
+from gainful.io.rows import RunFile
+from gainful.io.sources import Text
+from gainful.io.trec import RANK, duplicate_message, hint_for, input_error, raise_faults
 from gainful.notation import printable
 from gainful.policy import Policy
 from gainful.progress import Progress
@@ -86,7 +88,7 @@ class GradedRun:
 
 def join(
     judged: Judged,
-    run: Run | Source | Text | ReadRun | Mapping[Any, Any],
+    run: RunLike | Text | ReadRun,
     policy: Policy,
     *,
     want_scores: bool = False,
@@ -99,16 +101,15 @@ def join(
 
     ``want_rows`` is for a :class:`Run`, whose rows can be looked at afterwards.
     """
-    if isinstance(run, Mapping):
-        run = Run.from_dict(run, name=name or "<dict>")
     progress = progress or Progress()
-    if isinstance(run, Run):
-        progress.total += len(run)
-        policy = _fitting(run, policy)
-        joined = _join_columns(judged, run, policy, (want_scores, want_rows), threads, progress)
-        source = run.name
+    opened = _opened(run, name, want_rows, threads)
+    if isinstance(opened, Run):
+        progress.total += len(opened)
+        policy = _fitting(opened, policy)
+        joined = _join_columns(judged, opened, policy, (want_scores, want_rows), threads, progress)
+        source = opened.name
     else:
-        text, joined = _join_text(judged, run, policy, want_scores, threads, progress)
+        text, joined = _join_text(judged, opened, policy, want_scores, threads, progress)
         raise_faults(text.name, text.data, joined["faults"], joined["fault_count"], run=True)
         if not joined["list_count"]:
             raise empty_run(text.name)
@@ -118,17 +119,31 @@ def join(
     return _graded(name or source, source, judged, policy, joined)
 
 
+def _opened(run: RunLike | Text | ReadRun, name: str | None, want_rows: bool, threads: int) -> Run | Text | ReadRun:
+    """A run in memory as it is, TREC text as text, any other format as a run."""
+    if isinstance(run, ReadRun) and not want_rows:
+        return run
+    if not isinstance(run, (Text, ReadRun, RunFile)):
+        found = Run.in_memory(run, name)
+        if found is not None:
+            return found
+    file = RunFile.of(run.text if isinstance(run, ReadRun) else run)
+    content, source = read_content(*file, run=True)
+    if isinstance(content, Text) and not want_rows:
+        return content
+    return Run.of_content(content, source, threads)
+
+
 def _join_text(
-    judged: Judged, run: Source | Text | ReadRun, policy: Policy, want_scores: bool, threads: int, progress: Progress
+    judged: Judged, run: Text | ReadRun, policy: Policy, want_scores: bool, threads: int, progress: Progress
 ) -> tuple[Text, Joined]:
     if isinstance(run, ReadRun):
         if not want_scores:
             return run.text, run.joined()
         run = run.text
-    text = run if isinstance(run, Text) else open_source(run)
-    progress.total += text.data.size
+    progress.total += run.data.size
     options = policy.join_options()
-    return text, core.join_text(text.data, judged.index, *options, want_scores, False, threads, progress.cells)
+    return run, core.join_text(run.data, judged.index, *options, want_scores, False, threads, progress.cells)
 
 
 def _fitting(run: Run, policy: Policy) -> Policy:
@@ -162,22 +177,34 @@ def _join_columns(
     )
     if joined["fault_count"]:
         _raise_row_faults(run, joined)
+    if policy.order == "input" and run.has_ranks:
+        joined["rank_conflicts"] = _unordered_ranks(run, set(judged.qrels.query_ids))
     return joined
+
+
+def _unordered_ranks(run: Run, judged_ids: Set[bytes]) -> int:
+    """How many rows of judged queries have a lower rank than the row before them."""
+    falls = np.diff(run.rank, prepend=-np.inf) < 0
+    falls[run.list_offsets[:-1][np.diff(run.list_offsets) > 0]] = False
+    judged = np.array([query in judged_ids for query in run.query_ids], bool)
+    return int(np.count_nonzero(falls & np.repeat(judged, np.diff(run.list_offsets))))
 
 
 def _raise_row_faults(run: Run, joined: Joined) -> None:
     faults, count = joined["faults"], joined["fault_count"]
-    if run.line is not None:
-        as_lines = [
-            (int(run.line[row]), code, int(run.line[detail]) if code == DUPLICATE else detail)
-            for row, code, detail in faults
-        ]
-        raise_faults(run.name, run.data, sorted(as_lines), count, run=True)
-    messages = [
-        f"{run.name}: " + duplicate_message(run.document(row), run.query_of(row), f"row {detail + 1}")
-        for row, code, detail in faults
-    ]
-    raise input_error(messages, count, hint_for(DUPLICATE, run=True))
+    messages = [_row_message(run, *fault) for fault in faults]
+    raise input_error(messages, count, hint_for(faults[0][1], run=True))
+
+
+def _row_message(run: Run, row: int, code: int, detail: int) -> str:
+    origin = run.origin
+    if code == RANK:
+        where = run.name if origin is None else origin.where(row)
+        return f"{where}: expected a number as rank, found none" + ("" if origin is None else origin.shown(row))
+    document, query = run.document(row), run.query_of(row)
+    if origin is None:
+        return f"{run.name}: " + duplicate_message(document, query, f"row {detail + 1}")
+    return f"{origin.where(row)}: " + duplicate_message(document, query, origin.place(detail)) + origin.shown(row)
 
 
 def _raise_disjoint(source: str, judged: Judged, joined: Joined) -> None:

@@ -13,7 +13,7 @@ from gainful.core import core
 from gainful.data.lists import Documents, GainLists
 from gainful.data.qrels import Qrels
 from gainful.gains import Gain
-from gainful.io.trec import input_error, line_number, line_text
+from gainful.io.trec import input_error
 from gainful.notation import number_text, printable
 from gainful.policy import Policy
 
@@ -140,11 +140,10 @@ class Judged:
             f"expected one grade for query '{printable(query)}' and document '{printable(document)}', found "
             f"{number_text(qrels.grade[row])} after {number_text(qrels.grade[first])}"
         )
-        if qrels.line is None:
+        origin = qrels.origin
+        if origin is None:
             return f"{qrels.name}: {text}"
-        here, there = int(qrels.line[row]), int(qrels.line[first])
-        line = line_number(qrels.data, here)
-        return f"{qrels.name}:{line}: {text} (line {line_number(qrels.data, there)})\n    {line_text(qrels.data, here)}"
+        return f"{origin.where(row)}: {text} ({origin.place(first)}){origin.shown(row)}"
 
 
 def _grouped(group: Ints, grade: Floats, combine: Combine) -> Floats:

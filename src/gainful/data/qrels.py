@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from gainful.arrays import Bytes, Floats, Ints, distinct, freeze
 from gainful.core import core, default_threads
-from gainful.data.ids import byte_order, pack, read_id, read_value
+from gainful.data.ids import read_id
+from gainful.data.nested import gather_entries
 from gainful.errors import InputError, UsageError
-from gainful.io.sources import Source, Text, open_source
+from gainful.io.origin import Origin, TextLines
+from gainful.io.reader import read_content, reading
+from gainful.io.rows import Entry, Frame, Rows, as_source, is_frame
+from gainful.io.sources import Source, Text
 from gainful.io.trec import raise_faults
 from gainful.notation import count_of, number_text, read_number, text_of_id
 
 if TYPE_CHECKING:
     from gainful._core import JudgmentText
+
+#: Whatever describes judgments.
+QrelsLike: TypeAlias = "Qrels | Source | Mapping[Any, Mapping[Any, Any]] | Frame"
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,24 +51,77 @@ class Qrels:
     grade: Floats = field(repr=False)
     scale: float
     levels: tuple[float, ...]
-    line: Ints | None = field(default=None, repr=False)  # offset of each row's line, when it came from text
+    origin: Origin | None = field(default=None, repr=False)  # where each row stands, unless it came from dicts
     is_part: bool = False  # selected from a whole: a run need not answer any query of a part
 
     def __post_init__(self) -> None:
         freeze(self.query, self.document_start, self.document_length, self.subtopic, self.grade)
 
     @classmethod
-    def read(cls, source: Source, *, scale: float | None = None, threads: int | None = None) -> Qrels:
-        """Judgments from TREC text (``query subtopic document grade``): a path, ``-`` or bytes, maybe compressed."""
-        text = open_source(source)
-        return cls.from_columns(text, core.read_judgments(text.data, threads or default_threads()), scale)
+    def read(
+        cls,
+        source: Source | Text,
+        *,
+        format: str | None = None,  # noqa: A002 - it is what people call it
+        columns: Mapping[str, str] | None = None,
+        scale: float | None = None,
+        threads: int | None = None,
+    ) -> Qrels:
+        """Judgments from a path, ``-``, bytes, NTCIR's folder or the id of a collection in ir_datasets.
+
+        The format is recognised unless given; ``columns`` maps the roles query, document, grade and subtopic to the
+        names that a header has for them.
+        """
+        content, name = read_content(source, reading(format, columns), run=False)
+        if isinstance(content, Text):
+            return cls.from_columns(content, core.read_judgments(content.data, threads or default_threads()), scale)
+        return cls.from_rows(content, name, scale) if isinstance(content, Rows) else cls._nested(content, name, scale)
+
+    @classmethod
+    def from_rows(cls, rows: Rows, name: str, scale: float | None = None) -> Qrels:
+        """Judgments from rows of whatever source."""
+        if rows.value is None or not rows.value.size:
+            raise _empty(name)
+        query_ids, query = core.number_ids(*rows.query)
+        subtopic_ids, subtopic = ([b"0"], np.zeros(query.size, np.int64))
+        if rows.subtopic is not None:
+            subtopic_ids, subtopic = core.number_ids(*rows.subtopic)
+        levels = _scale_and_levels(rows.value, scale, name)
+        return cls(
+            name,
+            tuple(query_ids),
+            query,
+            *rows.document,
+            tuple(subtopic_ids),
+            subtopic,
+            rows.value,
+            *levels,
+            origin=rows.origin,
+        )
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Frame,
+        *,
+        columns: Mapping[str, str] | None = None,
+        scale: float | None = None,
+        name: str = "<frame>",
+    ) -> Qrels:
+        """Judgments from a data frame with columns for query, document and grade: pandas, polars, pyarrow, ...
+
+        ``columns`` maps roles to names that are not understood by themselves, such as ``{"grade": "stars"}``.
+        """
+        from gainful.io.frames import read_frame
+
+        return cls.from_rows(read_frame(frame, columns or {}, run=False, name=name), name, scale)
 
     @classmethod
     def from_columns(cls, text: Text, columns: JudgmentText, scale: float | None) -> Qrels:
         """Judgments from what the core has read of a text."""
         raise_faults(text.name, text.data, columns["faults"], columns["fault_count"], run=False)
         if not columns["grade"].size:
-            raise InputError(f"{text.name}: expected at least one judgment, found none")
+            raise _empty(text.name)
         return cls(
             text.name,
             tuple(columns["query_ids"]),
@@ -73,7 +133,7 @@ class Qrels:
             columns["subtopic"],
             columns["grade"],
             *_scale_and_levels(columns["grade"], scale, text.name),
-            line=columns["line"],
+            origin=TextLines(text.name, text.data, columns["line"]),
         )
 
     @classmethod
@@ -81,42 +141,43 @@ class Qrels:
         cls, judgments: Mapping[Any, Mapping[Any, Any]], *, scale: float | None = None, name: str = "<dict>"
     ) -> Qrels:
         """Judgments from ``{query: {document: grade}}``. A query without documents is judged, with nothing relevant."""
-        names: list[bytes] = []
-        queries: list[bytes] = []
-        documents: list[bytes] = []
-        grades: list[float] = []
-        for query, grade_of in judgments.items():
-            query_id = read_id(query, f"{name}: query")
-            names.append(query_id)
-            if not isinstance(grade_of, Mapping):
-                raise InputError(f"{name}[{query!r}]: expected a dict of documents and grades, found {grade_of!r}")
-            for document, grade in grade_of.items():
-                where = f"{name}[{query!r}][{document!r}]"
-                queries.append(query_id)
-                documents.append(read_id(document, where))
-                grades.append(read_value(grade, where, "grade"))
-        if not grades:
-            raise InputError(f"{name}: expected at least one judgment, found none")
-        query_ids = byte_order(names)
-        number = {identifier: i for i, identifier in enumerate(query_ids)}
-        grade_column = np.array(grades)
+
+        def entries() -> Iterator[Entry]:
+            for query, grade_of in judgments.items():
+                where = f"{name}[{query!r}]"
+                if not isinstance(grade_of, Mapping):
+                    raise InputError(f"{where}: expected a dict of documents and grades, found {grade_of!r}")
+                yield Entry(query, list(grade_of), list(grade_of.values()), where)
+
+        return cls._nested(entries(), name, scale)
+
+    @classmethod
+    def _nested(cls, entries: Iterable[Entry], name: str, scale: float | None) -> Qrels:
+        gathered = gather_entries(entries, name, "grade")
+        if gathered.value is None or not gathered.value.size:
+            raise _empty(name)
+        order = sorted(range(len(gathered.query_ids)), key=gathered.query_ids.__getitem__)
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
         return cls(
             name,
-            tuple(query_ids),
-            np.fromiter((number[identifier] for identifier in queries), np.int64, len(queries)),
-            *pack(documents),
+            tuple(gathered.query_ids[i] for i in order),
+            np.repeat(place, np.diff(gathered.offsets)),
+            *gathered.document,
             (b"0",),
-            np.zeros(len(grades), np.int64),
-            grade_column,
-            *_scale_and_levels(grade_column, scale, name),
+            np.zeros(gathered.value.size, np.int64),
+            gathered.value,
+            *_scale_and_levels(gathered.value, scale, name),
         )
 
     @classmethod
-    def of(cls, value: Qrels | Source | Mapping[Any, Mapping[Any, Any]]) -> Qrels:
-        """Judgments from whatever describes them: themselves, a dict, a path or bytes."""
+    def of(cls, value: QrelsLike) -> Qrels:
+        """Judgments from whatever describes them: themselves, a dict, a data frame, a path or bytes."""
         if isinstance(value, Qrels):
             return value
-        return cls.from_dict(value) if isinstance(value, Mapping) else cls.read(value)
+        if isinstance(value, Mapping):
+            return cls.from_dict(value)
+        return cls.from_frame(value) if is_frame(value) else cls.read(as_source(value, "Qrels"))
 
     def __len__(self) -> int:
         return int(self.grade.size)
@@ -147,7 +208,7 @@ class Qrels:
             document_length=self.document_length[rows],
             subtopic=self.subtopic[rows],
             grade=self.grade[rows],
-            line=None if self.line is None else self.line[rows],
+            origin=None if self.origin is None else self.origin.take(rows),
             is_part=True,
         )
 
@@ -155,6 +216,10 @@ class Qrels:
         """The document id of a row."""
         start = int(self.document_start[row])
         return self.data[start : start + int(self.document_length[row])].tobytes()
+
+
+def _empty(name: str) -> InputError:
+    return InputError(f"{name}: expected at least one judgment, found none")
 
 
 def _scale_and_levels(grades: Floats, scale: float | None, name: str) -> tuple[float, tuple[float, ...]]:

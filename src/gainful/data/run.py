@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from gainful.arrays import Bytes, Floats, Ints, freeze
 from gainful.core import core, default_threads
-from gainful.data.ids import pack, read_id, read_value
+from gainful.data.nested import gather_entries
 from gainful.errors import InputError
-from gainful.io.sources import Source, open_source
+from gainful.io.origin import Origin, TextLines
+from gainful.io.reader import Content, read_content, reading
+from gainful.io.rows import Entry, Frame, Rows, RunFile, is_frame
+from gainful.io.sources import Source, Text
 from gainful.io.trec import raise_faults
 from gainful.notation import text_of_id
+
+#: Whatever describes a run.
+RunLike: TypeAlias = "Run | Source | RunFile | Mapping[Any, Any] | Frame"
 
 _NONE: Floats = np.zeros(0)
 
@@ -40,16 +46,66 @@ class Run:
     document_length: Ints = field(repr=False)
     score: Floats = field(repr=False)  # empty when the format has none
     rank: Floats = field(default_factory=lambda: _NONE, repr=False)  # empty when there is no such column
-    line: Ints | None = field(default=None, repr=False)
+    origin: Origin | None = field(default=None, repr=False)  # where each row stands, unless it came from dicts
 
     def __post_init__(self) -> None:
         freeze(self.list_offsets, self.document_start, self.document_length, self.score, self.rank)
 
     @classmethod
-    def read(cls, source: Source, *, threads: int | None = None) -> Run:
-        """A run from TREC text (``query Q0 document rank score tag``): a path, ``-`` or bytes, maybe compressed."""
-        text = open_source(source)
-        columns = core.read_run(text.data, threads or default_threads())
+    def read(
+        cls,
+        source: Source | Text,
+        *,
+        format: str | None = None,  # noqa: A002 - it is what people call it
+        columns: Mapping[str, str] | None = None,
+        feature: int | None = None,
+        threads: int | None = None,
+    ) -> Run:
+        """A run from a path, ``-``, bytes or NTCIR's folder.
+
+        The format is recognised unless given; ``columns`` maps the roles query, document, score and rank to the names
+        that a header has for them; ``feature`` is the LETOR feature that is the score.
+        """
+        how = reading(format, columns, feature)
+        return cls.of_content(*read_content(source, how, run=True), threads or default_threads())
+
+    @classmethod
+    def of_content(cls, content: Content, name: str, threads: int = 1) -> Run:
+        """A run from what a source holds."""
+        if isinstance(content, Text):
+            return cls._of_text(content, threads)
+        return cls.from_rows(content, name) if isinstance(content, Rows) else cls._nested(content, name)
+
+    @classmethod
+    def from_rows(cls, rows: Rows, name: str) -> Run:
+        """A run from rows of whatever source."""
+        query_ids, query = core.number_ids(*rows.query)
+        if not query.size:
+            raise empty_run(name)
+        data, start, length = rows.document
+        score = _NONE if rows.value is None else rows.value
+        rank = _NONE if rows.rank is None else rows.rank
+        offsets = np.concatenate(([0], np.cumsum(np.bincount(query)))).astype(np.int64)
+        if np.all(query[1:] >= query[:-1]):
+            return cls(name, tuple(query_ids), offsets, data, start, length, score, rank, rows.origin)
+        order = np.argsort(query, kind="stable")
+        score, rank = (column[order] if column.size else column for column in (score, rank))
+        origin = rows.origin.take(order)
+        return cls(name, tuple(query_ids), offsets, data, start[order], length[order], score, rank, origin)
+
+    @classmethod
+    def from_frame(cls, frame: Frame, *, columns: Mapping[str, str] | None = None, name: str = "<frame>") -> Run:
+        """A run from a data frame with columns for query, document and score or rank: pandas, polars, pyarrow, ...
+
+        ``columns`` maps roles to names that are not understood by themselves, such as ``{"score": "similarity"}``.
+        """
+        from gainful.io.frames import read_frame
+
+        return cls.from_rows(read_frame(frame, columns or {}, run=True, name=name), name)
+
+    @classmethod
+    def _of_text(cls, text: Text, threads: int) -> Run:
+        columns = core.read_run(text.data, threads)
         raise_faults(text.name, text.data, columns["faults"], columns["fault_count"], run=True)
         if not columns["score"].size:
             raise empty_run(text.name)
@@ -62,38 +118,38 @@ class Run:
             columns["document_length"],
             columns["score"],
             columns["rank"],
-            columns["line"],
+            TextLines(text.name, text.data, columns["line"]),
         )
 
     @classmethod
     def from_dict(cls, lists: Mapping[Any, Any], *, name: str = "<dict>") -> Run:
         """A run from ``{query: {document: score}}`` or ``{query: [document, ...]}``; a list may be empty."""
-        ids: dict[bytes, int] = {}
-        documents: list[bytes] = []
-        scores: list[float] = []
-        counts = [0]
-        for query, ranked in lists.items():
-            where = f"{name}[{query!r}]"
-            query_id = read_id(query, f"{name}: query")
-            if query_id in ids:
-                raise InputError(f"{where}: expected every query once, found it again")
-            ids[query_id] = len(ids)
-            documents += _documents(ranked, where)
-            if isinstance(ranked, Mapping):
-                scores += [read_value(s, f"{where}[{d!r}]", "score") for d, s in ranked.items()]
-            counts.append(len(documents))
-        if not ids:
-            raise empty_run(name)
-        if scores and len(scores) < len(documents):
-            raise InputError(f"{name}: expected scores for all documents or for none, found some lists without them")
-        return cls(name, tuple(ids), np.array(counts, np.int64), *pack(documents), np.array(scores, np.float64))
+        return cls._nested((_entry(query, ranked, name) for query, ranked in lists.items()), name)
 
     @classmethod
-    def of(cls, value: Run | Source | Mapping[Any, Any]) -> Run:
-        """A run from whatever describes it: itself, a dict, a path or bytes."""
+    def _nested(cls, entries: Iterable[Entry], name: str) -> Run:
+        gathered = gather_entries(entries, name, "score")
+        if not gathered.query_ids:
+            raise empty_run(name)
+        score = _NONE if gathered.value is None else gathered.value
+        return cls(name, tuple(gathered.query_ids), gathered.offsets, *gathered.document, score)
+
+    @classmethod
+    def of(cls, value: RunLike) -> Run:
+        """A run from whatever describes it: itself, a dict, a data frame, a path or bytes."""
+        run = cls.in_memory(value)
+        if run is not None:
+            return run
+        return cls.of_content(*read_content(*RunFile.of(value), run=True), default_threads())
+
+    @classmethod
+    def in_memory(cls, value: RunLike, name: str | None = None) -> Run | None:
+        """The run that a value holds, if it is not one that has to be read."""
         if isinstance(value, Run):
             return value
-        return cls.from_dict(value) if isinstance(value, Mapping) else cls.read(value)
+        if isinstance(value, Mapping):
+            return cls.from_dict(value, name=name or "<dict>")
+        return cls.from_frame(value, name=name or "<frame>") if is_frame(value) else None
 
     def __len__(self) -> int:
         return int(self.list_offsets[-1])
@@ -128,8 +184,9 @@ def empty_run(name: str) -> InputError:
     return InputError(f"{name}: expected at least one ranked document, found none")
 
 
-def _documents(ranked: object, where: str) -> list[bytes]:
+def _entry(query: object, ranked: object, name: str) -> Entry:
+    where = f"{name}[{query!r}]"
     # A set, or anything else that has no order of its own, is not a ranking.
     if isinstance(ranked, (str, bytes)) or not isinstance(ranked, (Mapping, Sequence, np.ndarray)):
         raise InputError(f"{where}: expected a dict of documents and scores or a list of documents, found {ranked!r}")
-    return [read_id(document, where) for document in ranked]
+    return Entry(query, list(ranked), list(ranked.values()) if isinstance(ranked, Mapping) else None, where)

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, TypeGuard
 
 from gainful.errors import InputError, MissingExtraError
 
@@ -61,11 +61,11 @@ def plain_view(path: str) -> memoryview | None:
     return memoryview(data) if len(data) and not _compression(data[:10]) else None
 
 
-def is_stream(source: object) -> bool:
+def is_stream(source: object) -> TypeGuard[str | os.PathLike[str]]:
     """Whether reading a source may have to wait for somebody else: standard input, pipes and the like."""
     if not isinstance(source, (str, os.PathLike)):
         return False
-    return str(source) == "-" or (os.path.exists(source) and not os.path.isfile(source))
+    return str(source) == "-" or (os.path.exists(source) and not os.path.isfile(source) and not os.path.isdir(source))
 
 
 def _mapped(path: str) -> bytes | mmap.mmap:

@@ -6,10 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from gainful.arrays import Bytes
 from gainful.errors import InputError
+from gainful.io.origin import line_number, line_text
 from gainful.notation import printable
 
 if TYPE_CHECKING:
@@ -19,19 +18,6 @@ RUN_LINE = "query Q0 document rank score tag"
 QRELS_LINE = "query subtopic document grade"
 
 FIELDS, NUMBER, OVERFLOW, RANK, DUPLICATE = 1, 2, 3, 4, 5
-_WIDEST = 120
-
-
-def line_number(data: Bytes, offset: int) -> int:
-    """The number, from 1, of the line that starts at an offset."""
-    step = 1 << 24
-    return 1 + sum(int(np.count_nonzero(data[at : min(at + step, offset)] == 10)) for at in range(0, offset, step))
-
-
-def line_text(data: Bytes, offset: int) -> str:
-    """The line that starts at an offset, as it can be shown."""
-    piece = data[offset : offset + 4 * _WIDEST].tobytes().split(b"\n", 1)[0].removesuffix(b"\r")
-    return printable(piece, _WIDEST)
 
 
 def fields_at(data: Bytes, offset: int) -> list[bytes]:
@@ -62,8 +48,6 @@ def raise_faults(name: str, data: Bytes, faults: Sequence[Fault], count: int, *,
 
 def _mistaken(data: Bytes, fault: Fault, run: bool) -> str | None:
     """What the whole file probably is, when it is not what it should be."""
-    if data[:2].tobytes() in (b"\xff\xfe", b"\xfe\xff"):
-        return "this looks like UTF-16; convert it: iconv -f utf-16 -t utf-8"
     if fault[1] != FIELDS:
         return None
     if fault[2] == (4 if run else 6):

@@ -1,0 +1,82 @@
+"""Where a row came from, in words that let a person find it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from gainful.arrays import Bytes, Ints
+from gainful.notation import printable
+
+_WIDEST = 120
+
+
+class Origin(Protocol):
+    """Says where rows stand in what they were read from."""
+
+    def where(self, row: int) -> str:
+        """The source and the place in it."""
+
+    def place(self, row: int) -> str:
+        """The place alone."""
+
+    def shown(self, row: int) -> str:
+        """What stands there, on a line of its own, if it can be shown; else nothing."""
+
+    def take(self, rows: Ints) -> Origin:
+        """The origin of some of the rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class TextLines:
+    """Rows that are lines of a text, known by the offsets of their first bytes."""
+
+    name: str
+    data: Bytes
+    offset: Ints
+
+    def where(self, row: int) -> str:
+        return f"{self.name}:{line_number(self.data, int(self.offset[row]))}"
+
+    def place(self, row: int) -> str:
+        return f"line {line_number(self.data, int(self.offset[row]))}"
+
+    def shown(self, row: int) -> str:
+        return f"\n    {line_text(self.data, int(self.offset[row]))}"
+
+    def take(self, rows: Ints) -> TextLines:
+        return TextLines(self.name, self.data, self.offset[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class FrameRows:
+    """Rows of a data frame, counted from 0 as its users do."""
+
+    name: str
+    number: Ints
+
+    def where(self, row: int) -> str:
+        return f"{self.name}: {self.place(row)}"
+
+    def place(self, row: int) -> str:
+        return f"row {int(self.number[row])} (counting from 0)"
+
+    def shown(self, row: int) -> str:
+        return ""
+
+    def take(self, rows: Ints) -> FrameRows:
+        return FrameRows(self.name, self.number[rows])
+
+
+def line_number(data: Bytes, offset: int) -> int:
+    """The number, from 1, of the line that starts at an offset."""
+    step = 1 << 24
+    return 1 + sum(int(np.count_nonzero(data[at : min(at + step, offset)] == 10)) for at in range(0, offset, step))
+
+
+def line_text(data: Bytes, offset: int) -> str:
+    """The line that starts at an offset, as it can be shown."""
+    piece = data[offset : offset + 4 * _WIDEST].tobytes().split(b"\n", 1)[0].removesuffix(b"\r")
+    return printable(piece, _WIDEST)

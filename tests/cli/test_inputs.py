@@ -1,0 +1,94 @@
+"""Options that say how files are to be read."""
+
+from __future__ import annotations
+
+import pytest
+
+QRELS_CSV = "SessionID,URL,Relevance\n1,a,2\n1,b,0\n"
+RUN_CSV = "qid,docno,similarity\n1,b,0.9\n1,a,0.4\n"
+LETOR = "2 qid:1 1:0.1 2:0.9 #docid = a\n0 qid:1 1:0.7 2:0.2 #docid = b\n"
+
+
+def test_columns_of_both_sides(command, core):
+    command.write("q.csv", QRELS_CSV)
+    command.write("r.csv", RUN_CSV)
+    columns = "qrels.query=SessionID,qrels.doc=URL,grade=Relevance,score=similarity"
+    result = command("eval", "q.csv", "r.csv", "-m", "RR", "--columns", columns, "--format", "jsonl")
+    assert result.value("RR") == 0.5
+    assert [row["run"] for row in result.lines[1:]] == ["r"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ("query", "--columns: expected role=name, found 'query'"),
+        ("user=x", "--columns: expected query | document | grade | score | rank | subtopic, found 'user'"),
+        ("left.query=x", "--columns: expected qrels | run, found 'left'"),
+    ],
+)
+def test_columns_that_say_nothing(command, columns, message):
+    command.write("q.csv", QRELS_CSV)
+    command.write("r.csv", RUN_CSV)
+    result = command("eval", "q.csv", "r.csv", "--columns", columns)
+    assert (result.code, result.err.splitlines()[0]) == (2, message)
+
+
+def test_a_column_that_is_not_there(command):
+    command.write("q.csv", QRELS_CSV)
+    command.write("r.csv", RUN_CSV)
+    columns = "qrels.query=SessionID,qrels.document=Url,qrels.grade=Relevance"
+    result = command("eval", "q.csv", "r.csv", "--columns", columns, "--qrels-format", "csv")
+    assert result.code == 3
+    assert result.err.splitlines() == [
+        "q.csv:1: expected a column 'Url' for document, found SessionID, URL, Relevance",
+        "hint: did you mean URL?",
+    ]
+
+
+def test_features_are_systems(command, core):
+    command.write("q.letor", LETOR)
+    result = command("eval", "q.letor", "q.letor", "--feature", "all", "-m", "RR", "--format", "jsonl")
+    assert [(row["run"], row["value"]) for row in result.lines[1:]] == [("q:1", 0.5), ("q:2", 1.0)]
+    one = command("eval", "q.letor", "q.letor", "--feature", "2", "-m", "RR", "--format", "jsonl")
+    assert [(row["run"], row["value"]) for row in one.lines[1:]] == [("q", 1.0)]
+    chosen = command(
+        "eval", "q.letor", "q.letor", "--feature", "2,1", "--baseline", "q:1", "-m", "RR", "--format", "jsonl"
+    )
+    assert [(row["run"], row.get("difference")) for row in chosen.lines[1:]] == [("q:2", 0.5), ("q:1", None)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["q.letor"], 2, "q.letor: expected the feature that is the score, found none"),
+        (["q.letor", "--feature", "0"], 2, "--feature: expected a number, several like 1,5,9, or all, found '0'"),
+        (["q.letor", "--feature", "3"], 3, "q.letor: expected a feature 3, found 2 features"),
+        (["r.run", "--feature", "1"], 2, "--feature: expected LETOR runs, found r.run, which is not one"),
+        (["q.letor", "--feature", "all", "--baseline", "x"], 2, "--baseline: no run is called 'x'; there are q:1, q:2"),
+        (["r.run", "--run-format", "msmarco"], 3, "r.run:1: expected 3 fields, found 6"),
+        (["r.run", "--run-format", "csv"], 3, "r.run:1: expected a column for query"),
+    ],
+)
+def test_what_cannot_be_read(command, arguments, code, message):
+    command.write("q.letor", LETOR)
+    command.write("r.run", "1 Q0 a 1 0.5 t\n")
+    result = command("eval", "q.letor", *arguments)
+    assert (result.code, result.err.splitlines()[0].startswith(message)) == (code, True), result.err
+
+
+def test_formats_from_standard_input(command, core):
+    command.write("q.csv", "query,doc,grade\n1,a,1\n")
+    result = command("eval", "q.csv", "-", "-m", "RR", "--format", "jsonl", stdin=b'{"1": ["b", "a"]}')
+    assert result.value("RR") == 0.5
+
+
+def test_a_rank_column_that_contradicts_the_lines_is_noticed(command, core):
+    command.write("q.csv", "query,doc,grade\n1,a,1\n")
+    command.write("r.tsv", "1\tb\t2\n1\ta\t1\n")
+    result = command("eval", "q.csv", "r.tsv", "-m", "RR", "--format", "jsonl")
+    assert result.value("RR") == 0.5
+    assert (
+        "notice: r: the rank column contradicts the order of the lines in 1 line; order=input goes by the lines"
+        in result.err.splitlines()
+    )
+    assert command("eval", "q.csv", "r.tsv", "-m", "RR", "--order", "rank", "--format", "jsonl").value("RR") == 1.0

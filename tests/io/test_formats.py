@@ -1,0 +1,373 @@
+# ruff: noqa: E501 - a case a line reads better
+"""Every format in: the same judgments and the same run give the same scores, whatever they are written in."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gainful
+from gainful import InputError, Qrels, Run, UsageError, evaluate
+from gainful.io.recognise import recognise
+
+from .conftest import Collection, json_lines, rows_of, table, trec_qrels, trec_run, write_ntcir
+
+pytestmark = pytest.mark.usefixtures("core")
+
+MEASURES = ["nDCG@10", "AP", "P@5", "RR(rel=2)", "DCG(gain=exp2)", "NumRet", "NumRelRet"]
+
+
+def scores(qrels: Any, run: Any) -> dict[str, dict[str, float | None]]:
+    result = evaluate(qrels, run, MEASURES)
+    return {measure: result.by_query(measure) for measure in MEASURES}
+
+
+def qrels_texts(qrels: dict[str, dict[str, float]]) -> dict[str, bytes]:
+    rows = [(q, d, g) for q, d, g, _ in rows_of(qrels)]
+    nested = [{"query": q, "judgments": grades} for q, grades in qrels.items()]
+    return {
+        "csv": table(rows, ["query", "document", "grade"], ","),
+        "csv, CRLF, other names and order": table(
+            [(g, d, q, "x,y") for q, d, g in rows],
+            ["Relevance", "Doc_ID", "query-id", "comment"],
+            ",",
+            lineterminator="\r\n",
+        ),
+        "csv of a spreadsheet": b"\xef\xbb\xbf" + table(rows, ["qid", "docno", "label"], ";"),
+        "csv, all quoted": table(rows, ["topic", "doc", "rel"], ",", quoting=1),
+        "tsv as BEIR writes it": table(rows, ["query-id", "corpus-id", "score"], "\t"),
+        "json": json.dumps(qrels).encode(),
+        "json, pretty": json.dumps(qrels, indent=2).encode(),
+        "jsonl": json_lines(nested),
+        "json list of entries": json.dumps(nested).encode(),
+        "jsonl of rows": json_lines([{"query_id": q, "doc_id": d, "relevance": g} for q, d, g in rows]),
+    }
+
+
+def run_texts(run: dict[str, dict[str, float]]) -> dict[str, bytes]:
+    rows = [(q, d, s, rank) for q, d, s, rank in rows_of(run)]
+    return {
+        "csv": table([(q, d, s) for q, d, s, _ in rows], ["query", "document", "score"], ","),
+        "tsv with rank": table([(rank, q, d, s) for q, d, s, rank in rows], ["rank", "qid", "docid", "score"], "\t"),
+        "csv, ranks only": table([(q, d, rank) for q, d, _, rank in rows], ["q_id", "pid", "rank"], ","),
+        "json": json.dumps(run).encode(),
+        "json, ids only": json.dumps({q: list(scores) for q, scores in run.items()}).encode(),
+        "jsonl, ids": json_lines([{"query": q, "results": list(scores)} for q, scores in run.items()]),
+        "jsonl, pairs": json_lines([{"query": q, "results": list(scores.items())} for q, scores in run.items()]),
+        "jsonl, dict": json_lines([{"query": q, "results": scores} for q, scores in run.items()]),
+        "jsonl, objects": json_lines(
+            [{"qid": q, "results": [{"id": d, "score": s} for d, s in scores.items()]} for q, scores in run.items()]
+        ),
+        "jsonl of rows": json_lines([{"query": q, "document": d, "score": s} for q, d, s, _ in rows]),
+    }
+
+
+@pytest.mark.parametrize("kind", qrels_texts({}))
+def test_judgments_in_any_format(collection: Collection, kind: str) -> None:
+    expected = scores(collection.qrels, collection.run)
+    text = qrels_texts(collection.qrels)[kind]
+    assert scores(text, collection.run) == expected
+    assert scores(gzip.compress(text, mtime=0), collection.run) == expected
+
+
+@pytest.mark.parametrize("kind", run_texts({}))
+def test_runs_in_any_format(collection: Collection, kind: str) -> None:
+    text = run_texts(collection.run)[kind]
+    assert scores(collection.qrels, text) == scores(collection.qrels, collection.run)
+
+
+def test_formats_without_quotes(plain: Collection, tmp_path: Path) -> None:
+    expected = scores(plain.qrels, plain.run)
+    rel, res = write_ntcir(tmp_path, plain)
+    one_file = "".join(f"{q} {d} L{int(g)}\n" for q, d, g, _ in rows_of(plain.qrels)).encode()
+    msmarco = "".join(f"{q}\t{d}\t{rank}\n" for q, d, _, rank in rows_of(plain.run)).encode()
+    assert scores(trec_qrels(plain.qrels), trec_run(plain.run)) == expected
+    assert scores(rel, res) == expected
+    assert scores(one_file, msmarco) == expected
+
+
+def test_one_topic_of_ntcir_is_named_by_its_file(tmp_path: Path) -> None:
+    (tmp_path / "0001.rel").write_text("d1 L2\nd2 L0\n")
+    (tmp_path / "0001.mine.res").write_text("d2\nd1\n")
+    assert evaluate(tmp_path / "0001.rel", tmp_path / "0001.mine.res", "RR").by_query("RR") == {"0001": 0.5}
+
+
+def letor(qrels: dict[str, dict[str, float]], run: dict[str, dict[str, float]], comment: str = "#docid = {}") -> bytes:
+    """Feature 1 is the run's score, feature 2 its opposite; documents that the run has not are NULL."""
+    lines = []
+    for query, grades in qrels.items():
+        for document, grade in grades.items():
+            score = run[query].get(document)
+            features = f"1:{score} 2:{-score}" if score is not None else "1:NULL 2:NULL"
+            lines.append(f"{int(grade)} qid:{query} {features} 7:1 {comment.format(document)}\n")
+    return "".join(lines).encode()
+
+
+def test_letor_is_judgments_and_as_many_systems_as_features(plain: Collection) -> None:
+    text = letor(plain.qrels, plain.run, "#docid = {} inc = 1 prob = 0.5")
+    # All documents are retrieved; those without a value come last, by descending id as equal scores do.
+    as_run = {q: {d: plain.run[q].get(d, -1e9) for d in grades} for q, grades in plain.qrels.items()}
+    opposite = {q: {d: -plain.run[q].get(d, 1e9) for d in grades} for q, grades in plain.qrels.items()}
+    assert scores(text, as_run) == scores(plain.qrels, as_run)
+    assert scores(plain.qrels, Run.read(text, feature=1)) == scores(plain.qrels, as_run)
+    assert scores(text, Run.read(text, feature=2)) == scores(plain.qrels, opposite)
+    assert set(Run.read(text, feature=3).score) == {0.0}  # not in the file: 0, as sparse vectors are
+    with pytest.raises(InputError, match="expected a feature 8, found 7 features"):
+        Run.read(text, feature=8)
+    with pytest.raises(UsageError, match="expected the feature that is the score, found none"):
+        Run.read(text)
+
+
+def test_letor_without_ids_counts_documents_within_their_query() -> None:
+    text = b"2 qid:1 1:0.5\n0 qid:1 1:0.9\n1 qid:2 1:0.1 # nothing here\n"
+    run = Run.read(text, feature=1)
+    assert [run.document(row) for row in range(3)] == [b"1", b"2", b"1"]
+    assert evaluate(text, run, "RR").by_query("RR") == {"1": 0.5, "2": 1.0}
+
+
+def test_integer_ids_are_their_decimal_text() -> None:
+    qrels = b'{"query": 7, "judgments": {"12": 1}}\n'
+    run = b'{"query": "7", "results": [[13, 0.5], [12, 0.25]]}\n'
+    assert evaluate(qrels, run, "RR").by_query("RR") == {"7": 0.5}
+
+
+def test_an_answered_query_without_results_is_not_missing() -> None:
+    result = evaluate(
+        {"q1": {"d": 1}, "q2": {"d": 1}}, b'{"query": "q1", "results": []}\n', "P@1", policy="trec_eval-9"
+    )
+    assert result.missing == ["q2"]
+    assert result.by_query("P@1") == {"q1": 0.0, "q2": None}
+
+
+def test_subtopics_from_a_column() -> None:
+    text = b"query,subtopic,document,grade\nq1,1,d1,1\nq1,2,d1,2\n"
+    assert evaluate(text, {"q1": ["d1"]}, "CG", policy=gainful.Policy(subtopics=True)).mean("CG") == 2.0
+    with pytest.raises(InputError, match="column 2 differs"):
+        evaluate(text, {"q1": ["d1"]}, "CG")
+
+
+def test_lists_without_scores_stay_as_they_came() -> None:
+    run = b"query,doc,rank\nq1,a,2\nq1,b,1\n"
+    result = evaluate({"q1": {"b": 1}}, run, "RR")
+    assert (result.mean("RR"), result.policy.order) == (0.5, "input")
+    assert result.facts.rank_conflicts == 1
+    assert evaluate({"q1": {"b": 1}}, run, "RR", policy=gainful.Policy(order="rank")).mean("RR") == 1.0
+    unbroken = gainful.Policy(ties="rank")
+    assert evaluate({"q1": {"b": 1}}, {"q1": ["a", "b"]}, "RR", policy=unbroken).mean("RR") == 0.5
+
+
+# -- Recognised by content -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("head", "run", "expected"),
+    [
+        (b"q1 0 d1 2\n", False, "trec"),
+        (b"# a comment\n\nq1 Q0 d1 1 0.5 tag\n", True, "trec"),
+        (b"q1\td1\t1\n", True, "msmarco"),
+        (b"q1 d1 x\n", True, "trec"),
+        (b"PAR1\x15", False, "parquet"),
+        (b'{"q1": {"d1": 1}}', False, "json"),
+        (b'{"query": {"d1": 1}}', False, "json"),
+        (b'{\n  "q1": {', True, "json"),
+        (b'[{"query": "q1", "results": []}]', True, "json"),
+        (b'{"query": "q1", "results": []}\n{', True, "jsonl"),
+        (b'\xef\xbb\xbf{"qid": 3, "docno": "d", "score": 1}\n', True, "jsonl"),
+        (b"query,doc,grade\n", False, "csv"),
+        (b"QID;Doc_Id;Rel\r\n", False, "csv"),
+        (b'"query_id","doc_id","score"\n', True, "csv"),
+        (b"query-id\tcorpus-id\tscore\n", False, "tsv"),
+        (b"query doc score\n", True, "trec"),  # blanks separate no header
+        (b"0 qid:85 1:2.0 #docid = 57950\n", False, "letor"),
+        (b"0 qid:85 1:2.0\n", True, "letor"),
+        (b"0101 doc1 L2\n", False, "ntcir"),
+        (b"doc1 L0\n", False, "ntcir"),
+        (b"doc1\n", True, "trec"),
+        (b"", False, "trec"),
+    ],
+)
+def test_recognised_by_content(head: bytes, run: bool, expected: str) -> None:
+    assert recognise(head, "file", run=run, columns={}) == expected
+
+
+def test_a_result_file_of_ntcir_is_recognised_by_its_name_too() -> None:
+    assert recognise(b"doc1\ndoc2\n", "a/0001.x.res", run=True, columns={}) == "ntcir"
+
+
+def test_other_files_are_named() -> None:
+    with pytest.raises(InputError, match="found a zip file or a spreadsheet\nhint: save the sheet as CSV"):
+        Qrels.read(b"PK\x03\x04 and so on")
+    with pytest.raises(InputError, match="looks like UTF-16"):
+        Qrels.read("q1 0 d1 1\n".encode("utf-16"))
+
+
+def test_a_given_format_beats_the_content() -> None:
+    text = b"q1,d1,2\n"
+    with pytest.raises(InputError, match="expected a column for query"):
+        Qrels.read(text, format="csv")
+    with pytest.raises(UsageError, match=r"expected trec \| msmarco"):
+        Qrels.read(text, format="excel")
+    assert Run.read(b"1 2 3\n", format="msmarco").document(0) == b"2"
+    with pytest.raises(UsageError, match="which is of runs"):
+        Qrels.read(b"1 2 3\n", format="msmarco")
+
+
+# -- Columns ----------------------------------------------------------------------------------------------------------
+
+
+def test_columns_by_other_names() -> None:
+    text = b"SessionID\tURL\tRelevance\n22\thttp://a\t1\n"
+    qrels = Qrels.read(text, columns={"query": "SessionID", "document": "URL"})
+    assert (qrels.queries, qrels.document(0), qrels.grade.tolist()) == (["22"], b"http://a", [1.0])
+    with pytest.raises(InputError, match="expected a column 'Url' for document, found SessionID, URL, Relevance"):
+        Qrels.read(text, format="tsv", columns={"query": "SessionID", "document": "Url"})
+
+
+def test_an_id_beats_the_text_of_a_query() -> None:
+    run = Run.read(b"qid,query,docid,docno,score\n1,port arthur,77,D1,2.5\n")
+    assert (run.queries, run.document(0)) == (["1"], b"D1")
+
+
+def test_two_columns_for_one_role_are_an_error() -> None:
+    with pytest.raises(InputError, match="expected one column for document, found doc_id and pid"):
+        Run.read(b"qid,doc_id,pid,score\n1,a,b,2\n")
+    assert Run.read(b"qid,doc_id,pid,score\n1,a,b,2\n", columns={"document": "pid"}).document(0) == b"b"
+
+
+def test_a_relevance_beats_a_score_in_judgments() -> None:
+    assert Qrels.read(b"qid,docid,score,relevance\n1,a,0.25,3\n").grade.tolist() == [3.0]
+
+
+# -- Errors name file, line and field -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "run", "message"),
+    [
+        (b"query,doc,grade\nq1,d1,1\nq1,d2,x\n", False, "<bytes>:3: expected a number as grade (field 3), found 'x'\n    q1,d2,x"),
+        (b"query,doc,grade\nq1,d1\n", False, "<bytes>:2: expected 3 fields, found 2\n    q1,d1"),
+        (b"query,doc,grade\nq1,,1\n", False, "<bytes>:2: expected an id as document (field 2), found nothing\n    q1,,1"),
+        (b'query,doc,grade\nq1,"d1,1\n', False, '<bytes>:2: expected a closing " at the end of a field, found none'),
+        (b"query;doc;grade\nq1;d1;0,5\n", False, "expected a number as grade (field 3), found '0,5'"),
+        (b"query,doc,score\nq1,d1,1e999\n", True, "expected a number that fits a 64-bit float as score (field 3), found '1e999'"),
+        (b"query,doc,rank\nq1,d1,first\n", True, "<bytes>:2: expected a number as rank (field 3), found 'first'"),
+        (b"query,doc\nq1,d1\n", False, "<bytes>:1: expected a column for grade (grade, relevance, rel, label, score)"),
+        (b"1 2 3\n1 2\n", True, "<bytes>:2: expected 3 fields, found 2\n    1 2"),
+        (b'{"q1": {"d1": "x"}}', False, "<bytes>['q1']['d1']: expected a finite number as grade, found 'x'"),
+        (b'{"q1": ["d1"]}', False, "<bytes>['q1']: expected an object of documents and grades"),
+        (b'{"q1": {"d1": 1}, "q1": {}}', False, "<bytes>: expected JSON, found 'q1' twice in one object"),
+        (b'{"q1": {"d1": NaN}}', False, "<bytes>: expected JSON, found NaN, which is not a number"),
+        (b'{"q1": {"d1": 1}', False, "<bytes>:1: expected JSON, found expecting"),
+        (b'{"query": "q1", "results": []}\nx\n', True, "<bytes>:2: expected JSON, found expecting value at column 1\n    x"),
+        (b'{"query": "q1", "results": [["d1", "x"]]}\n', True, "<bytes>:1: results['d1']: expected a finite number as score, found 'x'"),
+        (b'{"query": "q1", "results": [["d1"]]}\n', True, '<bytes>:1: results[0]: expected [document, score], found ["d1"]'),
+        (b'{"query": "q1", "results": []}\n{"query": "q1", "results": []}\n', True, "<bytes>:2: results: expected every query once, found 'q1' again"),
+        (b'{"query": "q1", "found": []}\n', True, "<bytes>:1: expected an object with query and results, found query, found"),
+        (b'{"query": null, "results": []}\n', True, "query: expected a text, bytes or an integer as id, found None"),
+        (b"2 qid:1 1:x #docid = a\n", False, "<bytes>:1: expected feature:value (field 3), found '1:x'"),
+        (b"x qid:1 1:1 #docid = a\n", False, "<bytes>:1: expected a number as grade, found 'x'"),
+        (b"2 qid:1 1:1\n2 1:1\n", False, "<bytes>:2: expected `grade qid:query` at the start of the line, found none"),
+        (b"0101 d1 L2\n0101 d2 2\n", False, "<bytes>:2: expected a level such as L2, found '2'"),
+        (b"query,doc,score\nq1,d1,1\nq1,d1,2\n", True, "expected every document once in a list, found 'd1' again for query 'q1' (first: line 2)\n    q1,d1,2"),
+        (b"query,doc,grade\nq1,d1,1\nq1,d1,2\n", False, "<bytes>:3: expected one grade for query 'q1' and document 'd1', found 2 after 1 (line 2)\n    q1,d1,2"),
+        (b"query,doc,grade\n", False, "<bytes>: expected at least one judgment, found none"),
+        (b"query,doc,score\n", True, "<bytes>: expected at least one ranked document, found none"),
+    ],
+)  # fmt: skip
+def test_errors_name_file_line_and_field(text: bytes, run: bool, message: str) -> None:
+    with pytest.raises(InputError) as error:
+        evaluate(b"q1 0 d1 1\n" if run else text, text if run else {"q1": {"d1": 1.0}}, "P@1")
+    assert message in str(error.value)
+
+
+def test_all_bad_lines_up_to_ten_then_a_count() -> None:
+    text = b"query,doc,grade\n" + b"".join(b"q1,d%d,bad\n" % i for i in range(25))
+    with pytest.raises(InputError) as error:
+        Qrels.read(text)
+    assert str(error.value).count("found 'bad'") == 10
+    assert "... and 15 more like these" in str(error.value)
+
+
+def test_values_that_are_no_source() -> None:
+    with pytest.raises(UsageError, match="expected a path, bytes, a dict, a data frame or Qrels, found int"):
+        evaluate(5, {"q": ["d"]})
+    with pytest.raises(UsageError, match="expected a path, bytes, a dict, a data frame or a Run, found list"):
+        evaluate({"q": {"d": 1}}, ["d"])
+
+
+def test_an_empty_folder_is_no_collection(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"expected a file or a folder with \.rel files"):
+        Qrels.read(tmp_path)
+
+
+def test_parquet(collection: Collection, tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    for name, lists, column in (("qrels", collection.qrels, "relevance"), ("run", collection.run, "score")):
+        rows = rows_of(lists)
+        columns = {
+            "query_id": [row[0] for row in rows],
+            "doc_id": [row[1] for row in rows],
+            column: [row[2] for row in rows],
+        }
+        parquet.write_table(pyarrow.table(columns), tmp_path / name, row_group_size=7)
+    assert scores(tmp_path / "qrels", tmp_path / "run") == scores(collection.qrels, collection.run)
+    damaged = io.BytesIO((tmp_path / "run").read_bytes()[:200]).getvalue()
+    with pytest.raises(InputError, match="expected parquet, found a file that cannot be read"):
+        Run.read(damaged)
+
+
+def test_a_collection_of_ir_datasets(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
+    from typing import NamedTuple
+
+    # The real package is large and its collections are downloads; what is used of it is three calls.
+    ir_datasets: Any = ModuleType("ir_datasets")
+    ir_datasets.__spec__ = ModuleSpec("ir_datasets", None)
+    monkeypatch.setitem(sys.modules, "ir_datasets", ir_datasets)
+
+    class Judgment(NamedTuple):
+        query_id: str
+        doc_id: str
+        relevance: float
+        iteration: str = "0"
+
+    class Dataset:
+        def __init__(self, judged: bool) -> None:
+            self.judged = judged
+
+        def has_qrels(self) -> bool:
+            return self.judged
+
+        def qrels_iter(self) -> Any:
+            return iter(Judgment(q, d, g) for q, d, g, _ in rows_of(collection.qrels))
+
+    known = {"mine/test": Dataset(True), "mine": Dataset(False)}
+    ir_datasets.registry, ir_datasets.load = known, known.__getitem__
+    expected = scores(collection.qrels, collection.run)
+    assert scores("irds:mine/test", collection.run) == scores("mine/test", collection.run) == expected
+    with pytest.raises(InputError, match="irds:mine: expected a collection with judgments, found one without"):
+        Qrels.read("irds:mine")
+    with pytest.raises(InputError, match="found none that ir_datasets knows"):
+        Qrels.read("irds:other")
+    with pytest.raises(InputError, match="other: no such file"):
+        Qrels.read("other")
+
+
+def test_rows_of_a_query_need_not_stand_together(collection: Collection) -> None:
+    rows = [(q, d, s) for q, d, s, _ in rows_of(collection.run)]
+    run = Run.read(table(rows, ["query", "document", "score"], ","))
+    for i, query in enumerate(run.queries):
+        places = range(run.list_offsets[i], run.list_offsets[i + 1])
+        listed = {gainful.notation.text_of_id(run.document(row)): run.score[row] for row in places}
+        assert listed == collection.run[query]
+        assert np.all(np.diff(list(listed.values())) <= 0)

@@ -1,0 +1,231 @@
+# ruff: noqa: E501 - a case a line reads better
+"""Data frames of every kind give the scores that the same dicts give."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gainful import InputError, Qrels, Run, evaluate
+
+from .conftest import Collection, rows_of
+
+pandas = pytest.importorskip("pandas")
+polars = pytest.importorskip("polars")
+pyarrow = pytest.importorskip("pyarrow")
+
+pytestmark = pytest.mark.usefixtures("core")
+
+MEASURES = ["nDCG@10", "AP", "RR(rel=2)", "NumRet"]
+Columns = dict[str, list[Any]]
+
+
+def columns_of(lists: dict[str, dict[str, float]], value: str) -> Columns:
+    rows = rows_of(lists)
+    return {"query": [r[0] for r in rows], "document": [r[1] for r in rows], value: [float(r[2]) for r in rows]}
+
+
+def split(table: Any) -> Any:
+    """The same table in many chunks, one of them empty."""
+    pieces = [table.slice(0, 1), table.slice(1, 0), table.slice(1, 50), table.slice(51)]
+    return pyarrow.concat_tables(pieces)
+
+
+def typed(columns: Columns, ids: Any, values: Any) -> Any:
+    *names, value = columns
+    arrays = [pyarrow.array(columns[name], pyarrow.string()).cast(ids) for name in names]
+    return pyarrow.table([*arrays, pyarrow.array(columns[value], values)], [*names, value])
+
+
+def within_a_longer_one(table: Any) -> Any:
+    """A slice out of the middle: every array has an offset."""
+    return pyarrow.concat_tables([table.slice(0, 3), table, table.slice(5, 2)]).combine_chunks().slice(3, len(table))
+
+
+FRAMES: dict[str, Callable[[Columns], Any]] = {
+    "pandas": pandas.DataFrame,
+    "pandas objects": lambda c: pandas.DataFrame({k: pandas.Series(v, dtype=object) for k, v in c.items()}),
+    "pandas strings in pyarrow": lambda c: pandas.DataFrame(c).astype(
+        {k: pandas.ArrowDtype(pyarrow.large_string()) for k in list(c)[:2]}
+    ),
+    "pandas categories": lambda c: pandas.DataFrame(c).astype({"query": "category", "document": "category"}),
+    "pandas float32 and nullable": lambda c: pandas.DataFrame(c).convert_dtypes(),
+    "pandas, an index of its own": lambda c: pandas.DataFrame(c, index=range(900, 900 + len(c["query"]))),
+    "pandas, every other row of a view": lambda c: pandas.DataFrame(
+        {k: [x for value in v for x in (value, value)] for k, v in c.items()}
+    ).iloc[::2],
+    "polars": polars.DataFrame,
+    "polars categories": lambda c: polars.DataFrame(c).with_columns(
+        polars.col("query").cast(polars.Categorical), polars.col("document").cast(polars.Categorical)
+    ),
+    "polars chunks": lambda c: polars.concat(
+        [polars.DataFrame(c)[:9], polars.DataFrame(c)[9:]], rechunk=False
+    ),
+    "pyarrow": pyarrow.table,
+    "pyarrow chunks": lambda c: split(pyarrow.table(c)),
+    "pyarrow large strings": lambda c: typed(c, pyarrow.large_string(), pyarrow.float64()),
+    "pyarrow string views": lambda c: split(typed(c, pyarrow.string_view(), pyarrow.float64())),
+    "pyarrow dictionaries": lambda c: typed(c, pyarrow.dictionary(pyarrow.int8(), pyarrow.string()), pyarrow.float64()),
+    "pyarrow dictionaries that differ": lambda c: pyarrow.concat_tables(
+        [
+            typed({k: v[:40] for k, v in c.items()}, pyarrow.dictionary(pyarrow.int16(), pyarrow.string()), pyarrow.float64()),
+            typed({k: v[40:] for k, v in c.items()}, pyarrow.dictionary(pyarrow.int16(), pyarrow.string()), pyarrow.float64()),
+        ]
+    ),
+    "pyarrow views": lambda c: within_a_longer_one(pyarrow.table(c)),
+    "pyarrow dictionary views": lambda c: within_a_longer_one(
+        typed(c, pyarrow.dictionary(pyarrow.int32(), pyarrow.string()), pyarrow.float64())
+    ),
+    "pyarrow reader": lambda c: split(pyarrow.table(c)).to_reader(),
+}  # fmt: skip
+
+
+def scores(qrels: Any, run: Any) -> dict[str, dict[str, float | None]]:
+    result = evaluate(qrels, run, MEASURES)
+    return {measure: result.by_query(measure) for measure in MEASURES}
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_frames_give_what_dicts_give(collection: Collection, kind: str) -> None:
+    make = FRAMES[kind]
+    expected = scores(collection.qrels, collection.run)
+    assert scores(make(columns_of(collection.qrels, "grade")), make(columns_of(collection.run, "score"))) == expected
+
+
+@pytest.mark.parametrize("kind", ["pandas", "pandas objects", "pandas categories", "pandas float32 and nullable"])
+def test_pandas_without_pyarrow(collection: Collection, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    qrels, run = (FRAMES[kind](columns_of(*pair)) for pair in ((collection.qrels, "grade"), (collection.run, "score")))
+    expected = scores(collection.qrels, collection.run)
+    monkeypatch.setattr(pandas.DataFrame, "__arrow_c_stream__", _no_pyarrow)
+    assert scores(qrels, run) == expected
+
+
+def _no_pyarrow(*_: Any, **__: Any) -> Any:
+    raise ImportError("pyarrow is not there")
+
+
+def test_duckdb_relations(collection: Collection) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    frame = pyarrow.table(columns_of(collection.run, "score"))
+    assert builtins.len(frame)
+    relation = duckdb.sql("select * from frame")
+    assert scores(collection.qrels, relation) == scores(collection.qrels, collection.run)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [pyarrow.int8(), pyarrow.uint8(), pyarrow.int16(), pyarrow.uint16(), pyarrow.int32(), pyarrow.uint32(),
+     pyarrow.int64(), pyarrow.uint64()],
+    ids=str,
+)  # fmt: skip
+def test_integers_of_all_widths_are_ids_and_grades(kind: Any) -> None:
+    qrels = pyarrow.table(
+        [pyarrow.array([1, 1], kind), pyarrow.array([10, 11], kind), pyarrow.array([0, 2], kind)],
+        ["qid", "docid", "rel"],
+    )
+    assert evaluate(qrels, {"1": ["10", "11"]}, "RR").by_query("RR") == {"1": 0.5}
+    run = pyarrow.table(
+        [pyarrow.array([1, 1], kind), pyarrow.array([10, 11], kind), pyarrow.array([3, 4], kind)],
+        ["qid", "docid", "score"],
+    )
+    assert evaluate({"1": {"11": 1}}, run, "RR").mean("RR") == 1.0
+
+
+@pytest.mark.parametrize("kind", [pyarrow.float16(), pyarrow.float32(), pyarrow.float64(), pyarrow.bool_()], ids=str)
+def test_numbers_of_other_kinds(kind: Any) -> None:
+    table = pyarrow.table(
+        [
+            pyarrow.array(["q", "q"]),
+            pyarrow.array(["a", "b"]),
+            pyarrow.array([False, True]).cast(pyarrow.int8()).cast(kind),
+        ],
+        ["query", "doc", "score"],
+    )
+    assert evaluate({"q": {"b": 1}}, table, "RR").mean("RR") == 1.0
+
+
+def test_integers_against_texts_match() -> None:
+    qrels = pandas.DataFrame({"qid": [7, 7], "docno": ["12", "13"], "label": [1, 0]})
+    run = polars.DataFrame({"topic": ["7"], "doc_id": [12], "score": [1]})
+    assert evaluate(qrels, run, "P@1").mean("P@1") == 1.0
+
+
+def with_null(column: str) -> Columns:
+    columns: Columns = {"query": ["q1", "q1", "q2"], "document": ["a", "b", "c"], "score": [3.0, 2.0, 1.0]}
+    columns[column][1] = None
+    return columns
+
+
+@pytest.mark.parametrize("make", [pandas.DataFrame, polars.DataFrame, pyarrow.table, FRAMES["pandas objects"]])
+@pytest.mark.parametrize("column", ["query", "document", "score"])
+def test_a_null_is_an_error_that_names_its_row(make: Callable[[Columns], Any], column: str) -> None:
+    with pytest.raises(InputError) as error:
+        Run.of(make(with_null(column)))
+    message = str(error.value)
+    assert message.startswith("<frame>: row 1 (counting from 0): expected ")
+    assert f" as {column} in column '{column}', found n" in message.replace("None", "none")
+
+
+def test_a_null_category_is_an_error_that_names_its_row() -> None:
+    frame = pandas.DataFrame(with_null("document")).astype({"document": "category"})
+    with pytest.raises(InputError, match=r"row 1 \(counting from 0\): expected an id as document"):
+        Run.of(frame)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_numbers_must_be_finite(value: float) -> None:
+    columns = {"query": ["q1", "q1"], "document": ["a", "b"], "score": [1.0, value]}
+    for make in (polars.DataFrame, pyarrow.table, FRAMES["pandas"]):
+        with pytest.raises(InputError, match=r"row 1 \(counting from 0\): expected a finite number as score"):
+            Run.of(make(columns))
+
+
+def test_columns_of_the_wrong_kind_are_named() -> None:
+    frame = polars.DataFrame({"query": ["q"], "document": ["d"], "score": ["high"]})
+    with pytest.raises(InputError, match="expected a number as score in column 'score', found"):
+        Run.of(frame)
+    with pytest.raises(InputError, match="expected an id as document in column 'document', found"):
+        Run.of(polars.DataFrame({"query": ["q"], "document": [1.5], "score": [1]}))
+    pandas_frame = pandas.DataFrame({"query": ["q"], "document": [1.5], "score": [1]})
+    with pytest.raises(InputError, match="expected an id as document in column 'document', found"):
+        Run.of(pandas_frame)
+
+
+def test_columns_by_other_names() -> None:
+    frame = polars.DataFrame({"user": ["u1", "u1"], "item": [5, 6], "stars": [0, 4]})
+    qrels = Qrels.from_frame(frame, columns={"query": "user", "document": "item", "grade": "stars"})
+    assert evaluate(qrels, {"u1": ["5", "6"]}, "RR").mean("RR") == 0.5
+    with pytest.raises(InputError, match=r"<frame>: expected a column for query .* found user, item, stars"):
+        Qrels.from_frame(frame)
+
+
+def test_repeated_documents_are_named_by_their_rows() -> None:
+    frame = polars.DataFrame({"query": ["q", "x", "q"], "document": ["a", "a", "a"], "score": [1, 2, 3]})
+    with pytest.raises(InputError) as error:
+        evaluate({"q": {"a": 1}}, frame, "RR")
+    assert "row 2 (counting from 0): expected every document once in a list, found 'a' again" in str(error.value)
+    assert "(first: row 0 (counting from 0))" in str(error.value)
+
+
+def test_mixed_ids_in_one_column_are_read() -> None:
+    frame = pandas.DataFrame({"query": ["1", 1, "2"], "document": ["a", "b", "c"], "score": [1, 2, 3]})
+    assert Run.of(frame).queries == ["1", "2"]
+
+
+def test_an_empty_frame_is_an_empty_run() -> None:
+    empty = polars.DataFrame(schema={"query": polars.String, "document": polars.String, "score": polars.Float64})
+    with pytest.raises(InputError, match="<frame>: expected at least one ranked document, found none"):
+        Run.of(empty)
+
+
+def test_a_lazy_frame_is_to_be_collected() -> None:
+    with pytest.raises(Exception, match=r"found LazyFrame\nhint: call \.collect\(\) first"):
+        evaluate({"q": {"d": 1}}, polars.LazyFrame({"query": ["q"]}))
+
+
+def test_the_frame_may_go_before_the_run() -> None:
+    run = Run.of(pyarrow.table({"query": ["q"] * 3, "document": ["a" * 50, "b" * 50, "c" * 50], "score": [3, 2, 1]}))
+    assert [run.document(row)[:1] for row in range(3)] == [b"a", b"b", b"c"]
