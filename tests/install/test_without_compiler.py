@@ -54,9 +54,8 @@ def test_demo_gives_the_same_numbers(demo: subprocess.CompletedProcess[str], clo
 def test_tests_pass_with_the_python_core(demo: subprocess.CompletedProcess[str], clone: Path) -> None:
     assert demo.returncode == 0, demo.stderr
     python = clone / ".venv" / "bin" / "python"
-    subprocess.run(
-        [python, "-m", "pip", "-q", "install", "pytest", "hypothesis", "zstandard"], env=environment(), check=True
-    )
+    needed = ("pytest", "hypothesis", "zstandard", "pandas", "polars", "pyarrow", "duckdb")
+    subprocess.run([python, "-m", "pip", "-q", "install", *needed], env=environment(), check=True)
     command = [
         python,
         "-m",
@@ -67,6 +66,7 @@ def test_tests_pass_with_the_python_core(demo: subprocess.CompletedProcess[str],
         "tests/io",
         "tests/unit",
         "tests/papers",
+        "tests/render",
         "tests/docs",
     ]
     done = subprocess.run(command, cwd=clone, env=environment(), capture_output=True, text=True, check=False)

@@ -161,7 +161,7 @@ def test_html():
     assert "<p>Two sets of judgments.</p>\n<table>\n<caption>Levels of qrels.txt</caption>\n<thead>\n" in html
     assert '<td class="number">0.0</td><td class="number marked">1200</td><td class="number">93.8 %</td>' in html
     assert '<p class="note">bold: most</p>' in html
-    assert '<p class="note"><code>order:score|ties:docid-desc</code></p>\n</div>\n</body>\n</html>\n' in html
+    assert '<p class="note"><code>order:score|ties:docid-desc</code></p>\n</body>\n</html>\n' in html
 
 
 def test_printing_a_page_prints_its_table():

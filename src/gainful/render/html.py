@@ -38,17 +38,21 @@ def write(content: Showable, out: TextIO) -> None:
     out.write(
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>gainful {escape(plain(page.command))}</title>\n<style>\n{_PAGE_STYLE}</style>\n</head>\n<body>\n"
-        f"{fragment(page)}</body>\n</html>\n"
+        f"<title>gainful {escape(plain(page.command))}</title>\n<style>\n{_PAGE_STYLE}{_STYLE}</style>\n</head>\n"
+        f'<body class="gainful">\n{_body(page)}</body>\n</html>\n'
     )
 
 
 def fragment(page: Page) -> str:
-    """The part of a page that a notebook shows: its tables, paragraphs and notes, with their style."""
-    lines = ['<div class="gainful">', f"<style>\n{_STYLE}</style>"]
+    """The part of a page that a notebook shows, with its style."""
+    return f'<div class="gainful">\n<style>\n{_STYLE}</style>\n{_body(page)}</div>\n'
+
+
+def _body(page: Page) -> str:
+    lines: list[str] = []
     for part in page.parts:
         lines += [_paragraph(part)] if isinstance(part, str) else _table(part)
-    return "\n".join([*lines, *map(_note, page.notes), "</div>", ""])
+    return "".join(f"{line}\n" for line in [*lines, *map(_note, page.notes)])
 
 
 def _paragraph(text: str) -> str:
