@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from gainful.results import Evaluation
     from gainful.signature import Signature
     from gainful.simulation import simulate
+    from gainful.stats.judges import compare_judgments
 
 #: Where each public name lives; modules are loaded when a name is first used, so that `import gainful` is instant.
 _HOMES = {
@@ -44,6 +45,7 @@ _HOMES = {
     "Run": "gainful.data.run",
     "Signature": "gainful.signature",
     "UsageError": "gainful.errors",
+    "compare_judgments": "gainful.stats.judges",
     "evaluate": "gainful.evaluation",
     "evaluate_runs": "gainful.evaluation",
     "parse": "gainful.measures.grammar",
@@ -66,6 +68,7 @@ __all__ = [
     "Signature",
     "UsageError",
     "__version__",
+    "compare_judgments",
     "evaluate",
     "evaluate_runs",
     "parse",

@@ -66,8 +66,7 @@ def evaluate_runs(
     """
     if not isinstance(runs, Mapping):
         raise UsageError(f"runs: expected a dict of names and runs, found {type(runs).__name__}")
-    settled = policy if isinstance(policy, Policy) else Policy() if policy is None else Policy.like(policy)
-    wanted = parse_all(measures)
+    settled, wanted = Policy.of(policy), parse_all(measures)
     return evaluate_judged(Judged(Qrels.of(qrels), settled), runs, wanted, threads=threads, progress=progress)
 
 

@@ -90,6 +90,11 @@ class Policy:
             object.__setattr__(self, choice.field, _read(choice, value))
 
     @classmethod
+    def of(cls, value: Policy | str | None) -> Policy:
+        """A policy from whatever describes it: itself, the name of another tool, or None for the defaults."""
+        return value if isinstance(value, Policy) else cls() if value is None else cls.like(value)
+
+    @classmethod
     def like(cls, dialect: str, **explicit: object) -> Policy:
         """The policy of another tool; what is given explicitly beats it."""
         known = [choice.field for choice in CHOICES]

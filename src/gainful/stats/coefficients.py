@@ -1,0 +1,167 @@
+"""Coefficients of agreement between two judges, from how often which two grades met.
+
+Everything here works on many weightings of the same cells at once: one for the estimates, one a draw for the bootstrap.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from gainful.arrays import Bools, Floats, Ints
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Cells:
+    """The pairs of grades that occur: cell i has level ``a[i]`` of A and level ``b[i]`` of B; by a, then by b."""
+
+    levels: Floats  # ascending; of both judges together
+    a: Ints
+    b: Ints
+
+    @cached_property
+    def differences(self) -> Floats:
+        """B's grade minus A's."""
+        return np.asarray(self.levels[self.b] - self.levels[self.a])
+
+    def totals_a(self, weights: Floats) -> Floats:
+        """Weightings x levels: how often A gave each level."""
+        return _sums_between(weights, self._ends_a)
+
+    def totals_b(self, weights: Floats) -> Floats:
+        """Weightings x levels: how often B gave each level."""
+        return _sums_between(weights[:, self._order_b], self._ends_b)
+
+    @cached_property
+    def _order_b(self) -> Ints:
+        return np.argsort(self.b, kind="stable")
+
+    @cached_property
+    def _ends_a(self) -> Ints:
+        return np.searchsorted(self.a, np.arange(self.levels.size + 1))
+
+    @cached_property
+    def _ends_b(self) -> Ints:
+        return np.searchsorted(self.b[self._order_b], np.arange(self.levels.size + 1))
+
+
+def _sums_between(weights: Floats, ends: Ints) -> Floats:
+    """For every weighting the sums of neighbouring cells, from one end to the next."""
+    # Weights are whole numbers: their running sums are exact, and so are the differences of these.
+    sums = np.zeros((weights.shape[0], weights.shape[1] + 1))
+    np.cumsum(weights, axis=1, out=sums[:, 1:])
+    return np.asarray(np.diff(sums[:, ends], axis=1))
+
+
+def coefficients(cells: Cells, weights: Floats, is_relevant: Bools) -> dict[str, Floats]:
+    """Every coefficient for every weighting; NaN where it is undefined.
+
+    ``weights`` are whole numbers, weightings x cells; ``is_relevant`` says of each level whether it counts as relevant.
+
+    Cohen's kappa is 1 - observed / expected disagreement, where expected is what two judges would have who gave each
+    grade as often as these two do, but by chance (Cohen 1960; weighted 1968). A disagreement weighs 1, or as much as
+    the two *grades* differ (linear), or the square of that (quadratic); for equally spaced levels these are the usual
+    weights. Krippendorff's alpha (2004) expects what two would have who drew from the grades of both together; its
+    ordinal distance is between mid-ranks. All of them are undefined where there is only one level.
+    """
+    steps = np.abs(cells.b - cells.a)
+    difference = cells.differences
+    total = weights.sum(axis=1)
+    by_a, by_b = cells.totals_a(weights), cells.totals_b(weights)
+    pooled = by_a + by_b
+    one_level = np.count_nonzero(pooled, axis=1) == 1
+    disagreement = _sum(weights, steps > 0)
+    found = {
+        "agreement": _sum(weights, steps == 0) / total,
+        "one_level_apart": _sum(weights, steps == 1) / total,
+        "further_apart": _sum(weights, steps > 1) / total,
+        "kappa": _chance_corrected(disagreement, _expected_nominal(by_a, by_b), one_level),
+        "kappa_linear": _chance_corrected(
+            _sum(weights, np.abs(difference)), _expected_linear(by_a, by_b, cells.levels), one_level
+        ),
+        "kappa_quadratic": _chance_corrected(
+            _sum(weights, difference**2), _expected_quadratic(by_a, by_b, cells.levels), one_level
+        ),
+        "alpha_nominal": _chance_corrected(disagreement, _expected_alpha_nominal(pooled), one_level),
+        "alpha_ordinal": _alpha_ordinal(cells, weights, pooled, one_level),
+        "alpha_interval": _chance_corrected(
+            _sum(weights, difference**2), _expected_alpha(pooled, cells.levels[np.newaxis]), one_level
+        ),
+        "mean_difference": _sum(weights, difference) / total,
+        "mean_absolute_difference": _sum(weights, np.abs(difference)) / total,
+        "higher": _sum(weights, cells.b > cells.a) / total,
+        "lower": _sum(weights, cells.b < cells.a) / total,
+    }
+    return {**found, **_of_relevance(cells, weights, is_relevant)}
+
+
+def _of_relevance(cells: Cells, weights: Floats, is_relevant: Bools) -> dict[str, Floats]:
+    """Agreement and kappa when only relevant and not relevant are told apart."""
+    in_a, in_b = is_relevant[cells.a], is_relevant[cells.b]
+    total = weights.sum(axis=1)
+    relevant = np.stack([_sum(weights, in_a), _sum(weights, in_b)])
+    by_a, by_b = (np.stack([total - count, count], axis=1) for count in relevant)
+    disagreement = _sum(weights, in_a != in_b)
+    one_level = np.count_nonzero(by_a + by_b, axis=1) == 1
+    return {
+        "relevance_agreement": (total - disagreement) / total,
+        "relevance_kappa": _chance_corrected(disagreement, _expected_nominal(by_a, by_b), one_level),
+    }
+
+
+def _sum(weights: Floats, values: Floats | Bools) -> Floats:
+    # Not a product of matrices: its order of addition would depend on the machine's linear algebra.
+    return np.asarray((weights * values).sum(axis=1))
+
+
+def _chance_corrected(observed: Floats, expected: Floats, undefined: Bools) -> Floats:
+    ratio = np.divide(observed, expected, out=np.full(observed.size, np.nan), where=~undefined)
+    return np.asarray(1 - ratio)
+
+
+def _expected_nominal(by_a: Floats, by_b: Floats) -> Floats:
+    total = by_a.sum(axis=1)
+    return np.asarray(total - (by_a * by_b).sum(axis=1) / total)
+
+
+def _expected_linear(by_a: Floats, by_b: Floats, levels: Floats) -> Floats:
+    """The sum over all pairs of levels of how often they would meet times how far they are apart.
+
+    The way from one level to another is made of gaps between neighbours; a gap is crossed when one judge stays below it
+    and the other does not. So the sum over pairs of levels is one over gaps.
+    """
+    total = by_a.sum(axis=1, keepdims=True)
+    below_a, below_b = np.cumsum(by_a, axis=1)[:, :-1], np.cumsum(by_b, axis=1)[:, :-1]
+    crossed = below_a * (total - below_b) + below_b * (total - below_a)
+    return np.asarray((crossed * np.diff(levels)).sum(axis=1) / total[:, 0])
+
+
+def _expected_quadratic(by_a: Floats, by_b: Floats, levels: Floats) -> Floats:
+    """As the sum of three squares, so that nothing large cancels: both variances, and the means' distance."""
+    total = by_a.sum(axis=1)
+    mean_a, mean_b = (by_a * levels).sum(axis=1) / total, (by_b * levels).sum(axis=1) / total
+    return np.asarray(_spread(by_a, levels, mean_a) + _spread(by_b, levels, mean_b) + total * (mean_a - mean_b) ** 2)
+
+
+def _spread(counts: Floats, values: Floats, mean: Floats) -> Floats:
+    return np.asarray((counts * (values - mean[:, np.newaxis]) ** 2).sum(axis=1))
+
+
+def _expected_alpha_nominal(pooled: Floats) -> Floats:
+    grades = pooled.sum(axis=1)
+    return np.asarray((grades**2 - (pooled**2).sum(axis=1)) / (2 * (grades - 1)))
+
+
+def _expected_alpha(pooled: Floats, values: Floats) -> Floats:
+    """The expected squared distance, where each level has a value."""
+    grades = pooled.sum(axis=1)
+    mean = (pooled * values).sum(axis=1) / grades
+    return np.asarray(grades * _spread(pooled, values, mean) / (grades - 1))
+
+
+def _alpha_ordinal(cells: Cells, weights: Floats, pooled: Floats, one_level: Bools) -> Floats:
+    mid_ranks = np.cumsum(pooled, axis=1) - pooled / 2
+    apart = mid_ranks[:, cells.a] - mid_ranks[:, cells.b]
+    return _chance_corrected((weights * apart**2).sum(axis=1), _expected_alpha(pooled, mid_ranks), one_level)
