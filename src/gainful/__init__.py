@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from gainful.results import Evaluation
     from gainful.signature import Signature
     from gainful.simulation import simulate
+    from gainful.stats.description import describe_judgments
     from gainful.stats.judges import compare_judgments
 
 #: Where each public name lives; modules are loaded when a name is first used, so that `import gainful` is instant.
@@ -46,6 +47,7 @@ _HOMES = {
     "Signature": "gainful.signature",
     "UsageError": "gainful.errors",
     "compare_judgments": "gainful.stats.judges",
+    "describe_judgments": "gainful.stats.description",
     "evaluate": "gainful.evaluation",
     "evaluate_runs": "gainful.evaluation",
     "parse": "gainful.measures.grammar",
@@ -69,6 +71,7 @@ __all__ = [
     "UsageError",
     "__version__",
     "compare_judgments",
+    "describe_judgments",
     "evaluate",
     "evaluate_runs",
     "parse",

@@ -1,0 +1,204 @@
+"""What is in a set of judgments: levels, recall bases, and what is unlike the rest."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from gainful.arrays import Bools, Floats, Ints, distinct
+from gainful.data.judged import Judged
+from gainful.data.lists import is_relevant
+from gainful.data.qrels import Qrels
+from gainful.evaluation import QrelsLike
+from gainful.notation import read_number, text_of_id
+from gainful.policy import Policy
+
+#: With more levels than these, grades are a measurement rather than a scale, and queries are not counted by level.
+MOST_LEVELS = 50
+
+
+class LevelCount(NamedTuple):
+    """How many documents have a grade, their share of all, and in how many queries there are some."""
+
+    grade: float
+    documents: int
+    share: float
+    queries: int
+
+
+class RecallBase(NamedTuple):
+    """The judged documents of one query: all, the relevant ones, and those of each level (if levels are few)."""
+
+    query: str
+    judged: int
+    relevant: int
+    by_level: tuple[int, ...]
+
+
+class OddGrades(NamedTuple):
+    """Grades unlike the rest: which they are, ascending, and how many judgments have one."""
+
+    grades: tuple[float, ...]
+    judgments: int
+
+
+class Spread(NamedTuple):
+    """The lowest, middle and highest of some counts."""
+
+    lowest: int
+    median: float
+    highest: int
+
+    @classmethod
+    def of(cls, counts: Iterable[int]) -> Spread:
+        """The spread of at least one count."""
+        counts = list(counts)
+        return cls(min(counts), float(statistics.median(counts)), max(counts))
+
+
+@dataclass(frozen=True)
+class JudgmentDescription:
+    """What :func:`describe_judgments` found. Documents are counted once a query, with the grade that the policy gives.
+
+    ``negative``     grades below 0, as the judges wrote them
+    ``fractional``   grades that are no whole numbers where most are
+    ``subtopics``    how many different values column 2 has
+    ``repeated``     judgments of a document (and sub-topic, where the policy tells them apart) beyond the first
+    ``conflicting``  documents with different grades; where ``judges=error`` their highest is counted here
+    ``unjudged``     documents that ``negative=unjudged`` takes out
+    """
+
+    name: str
+    judgments: int
+    documents: int
+    scale: float
+    rel: float | None
+    levels: tuple[LevelCount, ...]
+    by_query: tuple[RecallBase, ...]
+    negative: OddGrades
+    fractional: OddGrades
+    subtopics: int
+    repeated: int
+    conflicting: int
+    unjudged: int
+
+    @property
+    def queries(self) -> int:
+        """How many queries there are."""
+        return len(self.by_query)
+
+    @property
+    def without_relevant(self) -> tuple[str, ...]:
+        """The queries without a relevant document."""
+        return tuple(base.query for base in self.by_query if not base.relevant)
+
+    @property
+    def judged_by_query(self) -> Spread:
+        """Documents a query."""
+        return Spread.of(base.judged for base in self.by_query)
+
+    @property
+    def relevant_by_query(self) -> Spread:
+        """Relevant documents a query: the recall bases of binary measures."""
+        return Spread.of(base.relevant for base in self.by_query)
+
+
+def describe_judgments(
+    judgments: Judged | QrelsLike, *, policy: Policy | str | None = None, rel: float | None = None
+) -> JudgmentDescription:
+    """Levels, recall bases by query and level, and what is odd in a set of judgments.
+
+    ``rel`` is the lowest grade that counts as relevant (else any above 0). Conflicts are counted, not refused: it takes
+    a description to find them.
+
+    >>> found = describe_judgments({"q1": {"d1": 2, "d2": 0, "d3": 0}, "q2": {"d1": 0}})
+    >>> [(level.grade, level.documents, level.share) for level in found.levels]
+    [(0.0, 3, 0.75), (2.0, 1, 0.25)]
+    >>> found.by_query[0].by_level, found.without_relevant
+    ((2, 1), ('q2',))
+    """
+    rel = None if rel is None else read_number(rel, "rel")
+    judged = judgments if isinstance(judgments, Judged) else _prepared(Qrels.of(judgments), Policy.of(policy))
+    qrels = judged.qrels
+    repeated, conflicting = _repetitions(judged)
+    return JudgmentDescription(
+        name=qrels.name,
+        judgments=len(qrels),
+        documents=int(np.count_nonzero(~np.isnan(judged.grade))),
+        scale=judged.scale,
+        rel=rel,
+        levels=_levels(judged),
+        by_query=_by_query(judged, rel),
+        negative=_odd(qrels.grade, qrels.grade < 0),
+        fractional=_fractional(qrels.grade),
+        subtopics=len(qrels.subtopic_ids),
+        repeated=repeated,
+        conflicting=conflicting,
+        unjudged=int(np.count_nonzero(np.isnan(judged.grade))),
+    )
+
+
+def _prepared(qrels: Qrels, policy: Policy) -> Judged:
+    return Judged(qrels, policy.replace(judges="max") if policy.judges == "error" else policy)
+
+
+def _repetitions(judged: Judged) -> tuple[int, int]:
+    """Judgments beyond the first of a document, and documents whose judgments differ."""
+    qrels, group = judged.qrels, judged.item
+    if group.size == judged.grade.size:
+        return 0, 0
+    if judged.policy.subtopics:
+        group = group * len(qrels.subtopic_ids) + qrels.subtopic
+    order = np.lexsort((qrels.grade, group))
+    group, grade = group[order], qrels.grade[order]
+    is_same = group[1:] == group[:-1]
+    differs = is_same & (grade[1:] != grade[:-1])
+    return int(np.count_nonzero(is_same)), len(set(judged.item[order][1:][differs].tolist()))
+
+
+def _levels(judged: Judged) -> tuple[LevelCount, ...]:
+    query, level = _places(judged)
+    levels = judged.levels
+    documents = np.bincount(level, minlength=levels.size)
+    pairs = np.unique(level * len(judged.qrels.query_ids) + query)
+    queries = np.bincount(pairs // len(judged.qrels.query_ids), minlength=levels.size)
+    shares = documents / max(1, level.size)
+    columns = (levels.tolist(), documents.tolist(), shares.tolist(), queries.tolist())
+    return tuple(LevelCount(*row) for row in zip(*columns, strict=True))
+
+
+def _by_query(judged: Judged, rel: float | None) -> tuple[RecallBase, ...]:
+    queries, levels = len(judged.qrels.query_ids), judged.levels.size
+    query, level = _places(judged)
+    counted = np.bincount(query, minlength=queries)
+    if levels > MOST_LEVELS:
+        levels = 0
+    by_level = np.bincount(query * levels + level, minlength=queries * levels) if levels else np.zeros(0, np.int64)
+    relevant = np.bincount(query[is_relevant(judged.levels, rel, None)[level]], minlength=queries)
+    columns = (counted.tolist(), relevant.tolist(), by_level.reshape(queries, levels).tolist())
+    return tuple(
+        RecallBase(text_of_id(identifier), total, found, tuple(counts))
+        for identifier, total, found, counts in zip(judged.qrels.query_ids, *columns, strict=True)
+    )
+
+
+def _places(judged: Judged) -> tuple[Ints, Ints]:
+    """Query and level of every document that counts as judged."""
+    query = np.repeat(np.arange(len(judged.qrels.query_ids)), np.diff(judged.item_offsets))
+    is_judged = ~np.isnan(judged.grade)
+    return query[is_judged], np.searchsorted(judged.levels, judged.grade[is_judged])
+
+
+def _fractional(grade: Floats) -> OddGrades:
+    is_fractional = grade != np.floor(grade)
+    if 2 * np.count_nonzero(is_fractional) >= grade.size:
+        is_fractional = np.zeros_like(is_fractional)  # then reals are the rule
+    return _odd(grade, is_fractional)
+
+
+def _odd(grade: Floats, is_odd: Bools) -> OddGrades:
+    return OddGrades(tuple(distinct(grade[is_odd]).tolist()), int(np.count_nonzero(is_odd)))
