@@ -1,0 +1,137 @@
+"""The order of systems by one set of judgments and by another."""
+
+from __future__ import annotations
+
+import io
+import random
+import sys
+from typing import Any
+
+import pytest
+from scipy.stats import kendalltau
+
+from gainful import InputError, Policy, Qrels, UsageError, evaluate, parse, simulate
+from gainful.data.judged import Judged
+from gainful.measures.base import Measure
+from gainful.stats.orders import OrderComparison, Swap, compare_orders, kendall_tau_b
+
+LISTS = {"ab": {"q": ["a", "b"]}, "ba": {"q": ["b", "a"]}, "xa": {"q": ["x", "a"]}}
+
+
+def judged(judgments: Any, **policy: str) -> Judged:
+    return Judged(Qrels.from_dict(judgments), Policy(**policy))  # type: ignore[arg-type]
+
+
+def compared(a: Judged, b: Judged, runs: Any, measures: list[Measure]) -> tuple[OrderComparison, ...]:
+    return compare_orders(a, b, runs, measures).comparisons
+
+
+class TestTau:
+    def test_by_hand(self) -> None:
+        # Of 6 pairs 5 stand in the same order, 1 in the opposite one: 4/6.
+        assert kendall_tau_b([1, 2, 3, 4], [2, 1, 3, 4]) == pytest.approx(4 / 6)
+        # 1 1 2 against 1 2 3: the tied pair counts for neither; 2 / sqrt(2 * 3).
+        assert kendall_tau_b([1, 1, 2], [1, 2, 3]) == pytest.approx(2 / 6**0.5)
+        assert kendall_tau_b([3, 2, 1], [3, 2, 1]) == 1
+        assert kendall_tau_b([3, 2, 1], [1, 2, 3]) == -1
+
+    @pytest.mark.parametrize("seed", range(20))
+    def test_is_that_of_scipy(self, seed: int) -> None:
+        source = random.Random(seed)
+        size, levels = source.randint(2, 40), source.choice([3, 10, 1000])
+        x, y = ([source.randrange(levels) / levels for _ in range(size)] for _ in range(2))
+        if len(set(x)) > 1 and len(set(y)) > 1:
+            assert kendall_tau_b(x, y) == pytest.approx(kendalltau(x, y).statistic, abs=1e-12)
+
+    @pytest.mark.parametrize(("x", "y"), [([], []), ([1], [2]), ([1, 1], [1, 2]), ([1, 2], [3, 3])])
+    def test_undefined(self, x: list[float], y: list[float]) -> None:
+        assert kendall_tau_b(x, y) is None
+
+
+class TestOrders:
+    def test_a_swap(self) -> None:
+        a, b = judged({"q": {"a": 1, "b": 0}}), judged({"q": {"a": 0, "b": 1}})
+        [found] = compared(a, b, LISTS, [parse("RR")])
+        # By A: ab 1, ba and xa 1/2. By B: ba 1, ab 1/2, xa 0.
+        assert found.systems == (("ab", 1, 0.5, 1, 2), ("ba", 0.5, 1, 2, 1), ("xa", 0.5, 0, 2, 3))
+        assert found.swaps == (Swap("ab", "ba", 0.5, 0.5),)
+        # Pairs: ab-ba opposite, ab-xa same, ba-xa tied in A: (1 - 1) / ... = 0.
+        assert found.tau == 0
+        assert (found.pairs, found.queries) == (3, 1)
+
+    def test_the_same_judgments(self) -> None:
+        a = judged({"q": {"a": 2, "b": 1}})
+        found = compare_orders(a, a, LISTS, [parse("nDCG@2")])
+        assert (found.comparisons[0].tau, found.comparisons[0].swaps) == (1, ())
+        assert [e.run for e in found.evaluations_a] == [e.run for e in found.evaluations_b] == list(LISTS)
+
+    def test_several_measures(self) -> None:
+        a, b = judged({"q": {"a": 1, "b": 0}}), judged({"q": {"a": 1, "b": 1}})
+        found = compared(a, b, LISTS, [parse("RR"), parse("P@2")])
+        assert [str(order.measure) for order in found] == ["RR", "P@2"]
+        assert [order.systems[0].mean_b for order in found] == [1, 1]
+
+    def test_only_queries_that_both_judge(self) -> None:
+        a = judged({"q": {"a": 1}, "r": {"a": 1}})
+        b = judged({"q": {"a": 1}, "s": {"a": 1}})
+        found = compare_orders(a, b, {"one": {"q": ["a"], "s": ["a"]}}, [parse("RR")])
+        assert found.evaluations_a[0].queries == found.evaluations_b[0].queries == ["q"]
+        [order] = found.comparisons
+        assert (order.queries, order.systems[0].mean_a) == (1, 1)  # r would have made it 1/2
+
+    def test_means_are_those_of_evaluate(self) -> None:
+        made = simulate(queries=10, seed=3)
+        source = random.Random(1)
+        changed = {
+            query: {document: source.choice([grade, grade, 0, 3]) for document, grade in grades.items()}
+            for query, grades in made.qrels.items()
+        }
+        a, b = judged(made.qrels), judged(changed)
+        measure = parse("nDCG@10")
+        [found] = compared(a, b, made.runs, [measure])
+        for system in found.systems:
+            assert system.mean_a == evaluate(a.qrels, made.runs[system.name], measure).mean(measure)
+            assert system.mean_b == evaluate(b.qrels, made.runs[system.name], measure).mean(measure)
+        columns = list(zip(*found.systems, strict=True))
+        assert found.tau == pytest.approx(kendalltau(columns[1], columns[2]).statistic, abs=1e-12)
+        opposite = {
+            frozenset((x.name, y.name))
+            for x in found.systems
+            for y in found.systems
+            if (x.mean_a - y.mean_a) * (x.mean_b - y.mean_b) < 0  # type: ignore[operator]
+        }
+        assert opposite and {frozenset(swap[:2]) for swap in found.swaps} == opposite
+        leads = [min(swap.lead_a, swap.lead_b) for swap in found.swaps]
+        assert leads == sorted(leads, reverse=True)
+
+    def test_a_run_without_a_mean_is_in_no_order(self) -> None:
+        a, b = judged({"q": {"a": 1}}, missing="skip"), judged({"q": {"a": 0, "b": 1}}, missing="skip")
+        runs = {**LISTS, "none": {"z": ["a"]}}
+        [found] = compared(a, b, runs, [parse("RR")])
+        assert found.systems[-1] == ("none", None, None, None, None)
+        assert found.tau is not None
+
+    def test_rounding_makes_no_order(self) -> None:
+        # As floats .1 + .2 is above .3 + 0, but no mean is better for it.
+        a = judged({query: {f"d{i}": 1 for i in range(10)} for query in ("q", "r")})
+        one = {"q": ["d0"], "r": ["d0", "d1"]}
+        two = {"q": ["d0", "d1", "d2"], "r": ["x"]}
+        [found] = compared(a, a, {"one": one, "two": two}, [parse("P@10")])
+        means = [system.mean_a for system in found.systems]
+        assert means[0] != means[1]
+        assert [system.rank_a for system in found.systems] == [1, 1]
+        assert (found.tau, found.swaps) == (None, ())
+
+    def test_standard_input_serves_both(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"q Q0 a 1 1 t\n")))
+        [found] = compared(judged({"q": {"a": 1}}), judged({"q": {"a": 2}}), {"r": "-"}, [parse("RR")])
+        assert found.systems == (("r", 1, 1, 1, 1),)
+
+    def test_no_common_query(self) -> None:
+        with pytest.raises(InputError, match="<dict> has 'q', <dict> has 'r'"):
+            compare_orders(judged({"q": {"a": 1}}), judged({"r": {"a": 1}}), LISTS, [parse("RR")])
+
+    def test_a_measure_without_a_better_side(self) -> None:
+        a = judged({"q": {"a": 1}})
+        with pytest.raises(UsageError, match="NumRet: expected a measure that can order systems"):
+            compare_orders(a, a, LISTS, [parse("NumRet")])
