@@ -114,7 +114,9 @@ def test_grade_zero_moves_levels_and_scale() -> None:
 
 
 def test_a_given_scale_is_kept() -> None:
-    assert describe_judgments(Qrels.read(QRELS, scale=5)).scale == 5
+    found = describe_judgments(Qrels.read(QRELS, scale=5))
+    assert (found.scale, found.reaches_scale) == (5, False)
+    assert describe_judgments(QRELS).reaches_scale
 
 
 def test_prepared_judgments_keep_their_policy() -> None:
@@ -140,6 +142,10 @@ def test_against_counting_line_by_line() -> None:
 def test_rel_is_a_number() -> None:
     with pytest.raises(UsageError, match="rel: expected a number, found 'high'"):
         describe_judgments(QRELS, rel="high")  # type: ignore[arg-type]
+
+
+def test_explains_itself_when_printed() -> None:
+    assert str(describe_judgments(QRELS)).startswith("<bytes> judges 6 documents for 3 queries, 1 to 3 a query")
 
 
 def test_is_a_public_name() -> None:

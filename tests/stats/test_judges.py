@@ -39,6 +39,8 @@ STATISTICS = (
     "mean_absolute_difference",
     "higher",
     "lower",
+    "relevant_a",
+    "relevant_b",
     "relevance_agreement",
     "relevance_kappa",
 )
@@ -117,7 +119,7 @@ class TestByHand:
         assert found.relevance_agreement.value == pytest.approx(4 / 5)
         # A says relevant 2 times of 5, B 3 times: chance 2/5 * 3/5 + 3/5 * 2/5 = 12/25; (4/5 - 12/25) / (13/25).
         assert found.relevance_kappa.value == pytest.approx(8 / 13)
-        assert found.rel == 2
+        assert (found.relevant_a.value, found.relevant_b.value, found.rel) == (2 / 5, 3 / 5, 2)
 
     def test_by_query(self) -> None:
         found = compared([(1, 1), (2, 0)], [(0, 1)])
@@ -149,6 +151,9 @@ class TestPapers:
         assert table.sum(axis=1).tolist() == [3471, 1138, 764, 364]
         # "Of the TREC relevant documents 75 % were judged relevant at some level".
         assert per_cent[1:, 1].sum() == pytest.approx(75, abs=0.5)
+        # "The re-assessors have been somewhat stricter than the original judges": 39.5 % relevant against 48.3 %.
+        assert found.relevant_a.value == pytest.approx(2772 / 5737)
+        assert found.relevant_b.value == pytest.approx((5737 - 3471) / 5737)
 
     def test_agreement_by_distance_of_jarvelin2000(self) -> None:
         """ "Agreed in 73 %, in 21 % the difference was one point, and in 6 % two or three points."""
@@ -200,6 +205,8 @@ def naive(pairs: Pairs) -> dict[str, float | None]:
         "lower": sum(y < x for x, y in pairs) / n,
         "mean_difference": math.fsum(y - x for x, y in pairs) / n,
         "mean_absolute_difference": math.fsum(abs(y - x) for x, y in pairs) / n,
+        "relevant_a": sum(grade > 0 for grade in a) / n,
+        "relevant_b": sum(grade > 0 for grade in b) / n,
     }
     below = {grade: sum(other < grade for other in both) for grade in both}
     mid = {grade: below[grade] + both.count(grade) / 2 for grade in both}
@@ -335,6 +342,12 @@ class TestWhatIsCompared:
     def test_travels(self) -> None:
         found = compared(*TestBootstrap.QUERIES, draws=10)
         assert pickle.loads(pickle.dumps(found)) == found
+
+    def test_explains_itself_when_printed(self) -> None:
+        found = compared([(1, 1), (2, 0)], [(0, 0)])
+        assert "The judges agree exactly on 66.7 % of 3 documents;" in str(found)
+        assert "q000" not in repr(found)  # there may be many
+        assert found.text("csv").startswith("B,A 0,% of A 0,")
 
     def test_is_a_public_name(self) -> None:
         assert gainful.compare_judgments is compare_judgments

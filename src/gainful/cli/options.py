@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypeVar
 
@@ -66,6 +66,11 @@ def measure_options(command: _Command) -> _Command:
     command = click.option(
         "--rel", metavar="G", help="Relevant from grade G on, for every measure that takes rel and has none."
     )(command)
+    return measure_option(DEFAULT_MEASURES)(command)
+
+
+def measure_option(default: Sequence[str]) -> Callable[[_Command], _Command]:
+    """Adds ``-m`` with the default that a command has."""
     return click.option(
         "-m",
         "--measure",
@@ -73,8 +78,8 @@ def measure_options(command: _Command) -> _Command:
         multiple=True,
         metavar="MEASURE",
         shell_complete=_complete_measure,
-        help=f"A measure such as nDCG@10; may be repeated.  [default: {', '.join(DEFAULT_MEASURES)}]",
-    )(command)
+        help=f"A measure such as nDCG@10; may be repeated.  [default: {', '.join(default)}]",
+    )
 
 
 def measures_from(texts: tuple[str, ...], rel: str | None) -> list[Measure]:

@@ -98,7 +98,7 @@ def coefficients(cells: Cells, weights: Floats, is_relevant: Bools) -> dict[str,
 
 
 def _of_relevance(cells: Cells, weights: Floats, is_relevant: Bools) -> dict[str, Floats]:
-    """Agreement and kappa when only relevant and not relevant are told apart."""
+    """Shares, agreement and kappa when only relevant and not relevant are told apart."""
     in_a, in_b = is_relevant[cells.a], is_relevant[cells.b]
     total = weights.sum(axis=1)
     relevant = np.stack([_sum(weights, in_a), _sum(weights, in_b)])
@@ -106,6 +106,8 @@ def _of_relevance(cells: Cells, weights: Floats, is_relevant: Bools) -> dict[str
     disagreement = _sum(weights, in_a != in_b)
     one_level = np.count_nonzero(by_a + by_b, axis=1) == 1
     return {
+        "relevant_a": relevant[0] / total,
+        "relevant_b": relevant[1] / total,
         "relevance_agreement": (total - disagreement) / total,
         "relevance_kappa": _chance_corrected(disagreement, _expected_nominal(by_a, by_b), one_level),
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from gainful.data.qrels import Qrels
 from gainful.evaluation import QrelsLike
 from gainful.notation import read_number, text_of_id
 from gainful.policy import Policy
+from gainful.render.page import Page, Showable
 
 #: With more levels than these, grades are a measurement rather than a scale, and queries are not counted by level.
 MOST_LEVELS = 50
@@ -61,30 +62,35 @@ class Spread(NamedTuple):
 
 
 @dataclass(frozen=True)
-class JudgmentDescription:
-    """What :func:`describe_judgments` found. Documents are counted once a query, with the grade that the policy gives.
+class JudgmentDescription(Showable):
+    """What :func:`describe_judgments` found; printed, it explains itself.
 
-    ``negative``     grades below 0, as the judges wrote them
-    ``fractional``   grades that are no whole numbers where most are
-    ``subtopics``    how many different values column 2 has
-    ``repeated``     judgments of a document (and sub-topic, where the policy tells them apart) beyond the first
-    ``conflicting``  documents with different grades; where ``judges=error`` their highest is counted here
-    ``unjudged``     documents that ``negative=unjudged`` takes out
+    Documents are counted once a query, with the grade that the policy gives.
+
+    ``scale``          the highest grade there can be; ``reaches_scale`` whether a judge gave it
+    ``negative``       grades below 0, as the judges wrote them
+    ``fractional``     grades that are no whole numbers where most are
+    ``subtopics``      how many different values column 2 has
+    ``repeated``       judgments of a document (and sub-topic, where the policy tells them apart) beyond the first
+    ``conflicting``    documents with different grades; where ``judges=error`` their highest is counted here
+    ``unjudged``       documents that ``negative=unjudged`` takes out
     """
 
     name: str
     judgments: int
     documents: int
     scale: float
+    reaches_scale: bool
     rel: float | None
     levels: tuple[LevelCount, ...]
-    by_query: tuple[RecallBase, ...]
+    by_query: tuple[RecallBase, ...] = field(repr=False)
     negative: OddGrades
     fractional: OddGrades
     subtopics: int
     repeated: int
     conflicting: int
     unjudged: int
+    policy: Policy
 
     @property
     def queries(self) -> int:
@@ -106,6 +112,12 @@ class JudgmentDescription:
         """Relevant documents a query: the recall bases of binary measures."""
         return Spread.of(base.relevant for base in self.by_query)
 
+    def page(self) -> Page:
+        """Everything but the single queries, in words and tables."""
+        from gainful.render.description_page import description_page
+
+        return description_page(self)
+
 
 def describe_judgments(
     judgments: Judged | QrelsLike, *, policy: Policy | str | None = None, rel: float | None = None
@@ -122,7 +134,8 @@ def describe_judgments(
     ((2, 1), ('q2',))
     """
     rel = None if rel is None else read_number(rel, "rel")
-    judged = judgments if isinstance(judgments, Judged) else _prepared(Qrels.of(judgments), Policy.of(policy))
+    settled = judgments.policy if isinstance(judgments, Judged) else Policy.of(policy)
+    judged = judgments if isinstance(judgments, Judged) else _prepared(Qrels.of(judgments), settled)
     qrels = judged.qrels
     repeated, conflicting = _repetitions(judged)
     return JudgmentDescription(
@@ -130,6 +143,7 @@ def describe_judgments(
         judgments=len(qrels),
         documents=int(np.count_nonzero(~np.isnan(judged.grade))),
         scale=judged.scale,
+        reaches_scale=qrels.levels[-1] >= qrels.scale,
         rel=rel,
         levels=_levels(judged),
         by_query=_by_query(judged, rel),
@@ -139,6 +153,7 @@ def describe_judgments(
         repeated=repeated,
         conflicting=conflicting,
         unjudged=int(np.count_nonzero(np.isnan(judged.grade))),
+        policy=settled,
     )
 
 

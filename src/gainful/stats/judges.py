@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ from gainful.errors import UsageError
 from gainful.evaluation import QrelsLike
 from gainful.notation import read_number, text_of_id
 from gainful.policy import Policy
+from gainful.render.page import Page, Showable
 from gainful.stats.coefficients import Cells, coefficients
 from gainful.stats.common import CommonDocuments
 
@@ -58,8 +59,10 @@ class QueryAgreement(NamedTuple):
 
 
 @dataclass(frozen=True)
-class JudgmentComparison:
-    """What :func:`compare_judgments` found. Differences are B's grade minus A's; shares are of the common documents.
+class JudgmentComparison(Showable):
+    """What :func:`compare_judgments` found; printed, it explains itself.
+
+    Differences are B's grade minus A's; shares are of the common documents.
 
     ``agreement``             share of equal grades
     ``one_level_apart``       share one step apart in ``levels``; ``further_apart`` more than that
@@ -67,6 +70,7 @@ class JudgmentComparison:
                               grades differ, or its square
     ``alpha_nominal``         Krippendorff's; also ``alpha_ordinal`` and ``alpha_interval``
     ``mean_difference``       B's bias; ``higher`` and ``lower`` are the shares that B grades so
+    ``relevant_a``            share that A calls relevant; ``relevant_b`` that B does
     ``relevance_agreement``   share on which both say relevant or both not; ``relevance_kappa`` corrects it for chance
     """
 
@@ -78,8 +82,10 @@ class JudgmentComparison:
     only_b: int
     levels_a: tuple[float, ...]  # all grades in A, on common documents or not
     levels_b: tuple[float, ...]
-    grade_pairs: tuple[GradePair, ...]  # those that occur, ascending
-    by_query: tuple[QueryAgreement, ...]
+    scale_a: float  # the highest grade there can be
+    scale_b: float
+    grade_pairs: tuple[GradePair, ...] = field(repr=False)  # those that occur, ascending
+    by_query: tuple[QueryAgreement, ...] = field(repr=False)
     agreement: Estimate
     one_level_apart: Estimate
     further_apart: Estimate
@@ -93,11 +99,14 @@ class JudgmentComparison:
     mean_absolute_difference: Estimate
     higher: Estimate
     lower: Estimate
+    relevant_a: Estimate
+    relevant_b: Estimate
     relevance_agreement: Estimate
     relevance_kappa: Estimate
     rel: float | None
     draws: int
     seed: int
+    policies: tuple[Policy, Policy]  # under which A and B have one grade a document
 
     @property
     def levels(self) -> tuple[float, ...]:
@@ -112,6 +121,12 @@ class JudgmentComparison:
         """
         count = {(pair.a, pair.b): pair.documents for pair in self.grade_pairs}
         return tuple(tuple(count.get((a, b), 0) for a in self.levels_a) for b in self.levels_b)
+
+    def page(self) -> Page:
+        """Everything but the single queries, in words and tables."""
+        from gainful.render.comparison_page import comparison_page
+
+        return comparison_page(self)
 
 
 def compare_judgments(
@@ -154,11 +169,14 @@ def compare_judgments(
         only_b=common.only_b,
         levels_a=tuple(judged_a.levels.tolist()),
         levels_b=tuple(judged_b.levels.tolist()),
+        scale_a=judged_a.scale,
+        scale_b=judged_b.scale,
         grade_pairs=tally.grade_pairs(),
         by_query=_by_query(common),
         rel=rel,
         draws=draws,
         seed=seed,
+        policies=(judged_a.policy, judged_b.policy),
         **estimates,
     )
 

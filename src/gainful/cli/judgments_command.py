@@ -1,0 +1,122 @@
+"""`gainful judgments`: what is in judgments, and how far two sets of them agree."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gainful.cli.names import run_names
+from gainful.cli.options import (
+    measure_option,
+    measures_from,
+    output_from,
+    output_options,
+    policy_from,
+    policy_options,
+)
+from gainful.errors import UsageError
+from gainful.notation import read_number
+from gainful.policy import Policy
+
+if TYPE_CHECKING:
+    from gainful.data.qrels import Qrels
+    from gainful.render.page import Page
+    from gainful.stats.orders import SystemOrders
+
+_PATH = click.Path(allow_dash=True)
+_MEASURES = ("nDCG@10",)
+
+
+@click.command("judgments")
+@click.argument("a", type=_PATH)
+@click.argument("b", type=_PATH, required=False)
+@click.option("--run", "runs", type=_PATH, multiple=True, help="A run to be scored by both; may be repeated.")
+@measure_option(_MEASURES)
+@click.option("--rel", metavar="G", help="Relevant from grade G on.  [default: any grade above 0]")
+@output_options
+@click.option("--by-query", is_flag=True, help="Every query by itself, not only how they are spread.")
+@click.option("--draws", type=click.IntRange(0), default=1000, show_default=True, help="Resamples for the intervals.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Another seed, other resamples.")
+@click.option("--name", "names", multiple=True, help="A run's name; once for every run, in their order.")
+@click.option("--scale", metavar="G", help="The highest grade there can be.  [default: the highest in the judgments]")
+@policy_options
+@click.option("--quiet", "-q", is_flag=True, help="No notices.")
+def command(a: str, b: str | None, **options: Any) -> None:
+    """Describe the judgments A: levels, recall bases, what is odd. With B, say how far the two agree.
+
+    A and B are two assessors, people and a language model, old and new. On the documents that both judge: a table of
+    their grades with the per cent of each level of A, agreement exact and by distance, Cohen's kappa, Krippendorff's
+    alpha and bias, with bootstrap intervals over queries. With --run: whether the order of systems changes.
+
+    Example: gainful judgments human.txt model.txt --run bm25.run --run dense.run
+    """
+    policy, output = policy_from(options), output_from(options)
+    runs: tuple[str, ...] = options["runs"]
+    _check(a, b, runs, options)
+    if b is None:
+        output.write(_described(_read(a, options), policy, options))
+        return
+    names = run_names(runs, options["names"])
+    page, orders = _compared(a, b, dict(zip(names, runs, strict=True)), policy, options)
+    output.write(page)
+    if orders and not options["quiet"]:
+        from gainful.notices import notices
+
+        sys.stdout.flush()
+        for side, evaluations in (("A", orders.evaluations_a), ("B", orders.evaluations_b)):
+            sys.stderr.writelines(f"notice: by {side}: {line}\n" for line in notices(evaluations))
+
+
+def _check(a: str, b: str | None, runs: tuple[str, ...], options: dict[str, Any]) -> None:
+    if [a, b, *runs].count("-") > 1:
+        raise UsageError("standard input (-) can be read once, found it twice")
+    if runs and b is None:
+        raise UsageError(
+            "--run: expected two sets of judgments that may order systems differently, found one",
+            "gainful judgments A B --run RUN; gainful eval scores runs by one set",
+        )
+    if not runs and options["measures"]:
+        raise UsageError("--measure: expected runs to be scored, found none", "--run names one")
+
+
+def _read(path: str, options: dict[str, Any]) -> Qrels:
+    from gainful.data.qrels import Qrels
+
+    return Qrels.read(path, scale=_number(options, "scale"))
+
+
+def _number(options: dict[str, Any], name: str) -> float | None:
+    return None if options[name] is None else read_number(options[name], f"--{name}")
+
+
+def _described(qrels: Qrels, policy: Policy, options: dict[str, Any]) -> Page:
+    from gainful.render.description_page import description_page
+    from gainful.stats.description import describe_judgments
+
+    found = describe_judgments(qrels, policy=policy, rel=_number(options, "rel"))
+    return description_page(found, options["by_query"])
+
+
+def _compared(
+    a: str, b: str, runs: dict[str, str], policy: Policy, options: dict[str, Any]
+) -> tuple[Page, SystemOrders | None]:
+    from gainful.data.judged import Judged
+    from gainful.render.comparison_page import comparison_page, order_parts, side_parts, signatures
+    from gainful.stats.description import describe_judgments
+    from gainful.stats.judges import compare_judgments
+    from gainful.stats.orders import compare_orders
+
+    rel, measures = _number(options, "rel"), measures_from(options["measures"] or _MEASURES, options["rel"])
+    judged_a, judged_b = (Judged(_read(path, options), policy) for path in (a, b))
+    found = compare_judgments(judged_a, judged_b, rel=rel, draws=options["draws"], seed=options["seed"])
+    page = comparison_page(found, options["by_query"])
+    of_a, of_b = (describe_judgments(judged, rel=rel) for judged in (judged_a, judged_b))
+    parts = [*page.parts, *side_parts(of_a, of_b, options["by_query"])]
+    if not runs:
+        return replace(page, parts=tuple(parts)), None
+    orders = compare_orders(judged_a, judged_b, runs, measures)
+    parts += [part for comparison in orders.comparisons for part in order_parts(comparison)]
+    return replace(page, parts=tuple(parts), notes=signatures(orders)), orders

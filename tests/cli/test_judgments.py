@@ -1,0 +1,458 @@
+"""`gainful judgments`: the page's sentences and numbers, exit codes and messages."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+A = """\
+q1 0 d1 0
+q1 0 d2 1
+q1 0 d3 2
+q1 0 d4 0
+q2 0 d1 2
+q2 0 d2 1
+q2 0 d3 0
+q3 0 d1 1
+"""
+# d2 of q1 one level lower, d3 of q1 two levels lower, d3 of q2 one level higher; d4 of q1 is A's alone, q4 is B's.
+B = """\
+q1 0 d1 0
+q1 0 d2 0
+q1 0 d3 0
+q2 0 d1 2
+q2 0 d2 1
+q2 0 d3 1
+q3 0 d1 1
+q4 0 d1 2
+"""
+ONE = "q1 Q0 d2 1 2 t\nq1 Q0 d3 2 1 t\nq2 Q0 d1 1 2 t\nq3 Q0 d1 1 1 t\n"
+TWO = "q1 Q0 d9 1 3 t\nq1 Q0 d3 2 2 t\nq2 Q0 d3 1 2 t\nq2 Q0 d2 2 1 t\n"
+
+
+@pytest.fixture
+def files(command):
+    command.write("a.txt", A)
+    command.write("b.txt", B)
+    command.write("one.run", ONE)
+    command.write("two.run", TWO)
+    return command
+
+
+def rows(result, table):
+    """The rows of a table, from JSON lines."""
+    assert result.code == 0, result.err
+    return [line for line in result.lines if line.get("table") == table and "note" not in line]
+
+
+def texts(result):
+    return [line["text"] for line in result.lines if "text" in line]
+
+
+class TestOneSet:
+    def test_page(self, files):
+        result = files("judgments", "a.txt", "--format", "jsonl")
+        header = result.lines[0]
+        assert (header["command"], header["judgments"]) == ("judgments", "a.txt")
+        assert (header["documents"], header["queries"], header["scale"]) == (8, 3, 2)
+        assert [(row["grade"], row["documents"], row["share"], row["queries"]) for row in rows(result, "Grades")] == [
+            ("0", 3, 3 / 8, 2),
+            ("1", 3, 3 / 8, 3),
+            ("2", 2, 2 / 8, 2),
+        ]
+        spread = {row["documents"]: row for row in rows(result, "Documents a query")}
+        assert list(spread) == ["judged", "relevant", "grade 0", "grade 1", "grade 2"]
+        assert [spread["judged"][name] for name in ("lowest", "median", "highest")] == [1, 3, 4]
+        assert (spread["judged"]["lowest in"], spread["judged"]["highest in"]) == ("q3", "q1")
+        assert spread["relevant"]["highest in"] == "q1 and 1 more"
+        assert texts(result) == [
+            "a.txt judges 8 documents for 3 queries, 1 to 4 a query (median 3).",
+            "Relevant (grade above 0) are 1 to 2 documents a query (median 2); every query has one.",
+        ]
+        assert result.lines[-1]["note"].startswith("negative:judged|grade-zero:0|judges:error|subtopics:no|gainful:")
+
+    def test_by_query(self, files):
+        result = files("judgments", "a.txt", "--by-query", "--format", "csv")
+        assert result.out.split("\n\n")[1] == (
+            "query,judged,relevant,grade 0,grade 1,grade 2\nq1,4,2,2,1,1\nq2,3,2,1,1,1\nq3,1,1,0,1,0\n"
+        )
+
+    def test_relevant_from_a_level_on(self, files):
+        result = files("judgments", "a.txt", "--rel", "2", "--format", "jsonl")
+        assert texts(result)[1] == (
+            "Relevant (grade 2 or more) are 0 to 1 documents a query (median 1); 1 query has none: q3."
+        )
+
+    @pytest.mark.parametrize(
+        ("content", "arguments", "sentence"),
+        [
+            (
+                "q 0 d1 -1\nq 0 d2 -2\nq 0 d3 1\n",
+                [],
+                "2 grades are below 0: -2, -1. They count as judged, not relevant (negative=judged).",
+            ),
+            (
+                "q 0 d1 -1\nq 0 d2 -2\nq 0 d3 1\n",
+                ["--negative", "unjudged"],
+                "2 grades are below 0: -2, -1. 2 documents count as not judged (negative=unjudged).",
+            ),
+            ("q 0 d1 1\nq 0 d2 0.5\nq 0 d3 1\n", [], "1 grade is no whole number among whole numbers: 0.5."),
+            ("q 0 d1 1\n", ["--scale", "3"], "No document reaches the scale 3; the highest grade is 1."),
+            (
+                "q 0 d1 1\nq 0 d1 1\n",
+                [],
+                "1 judgment repeats a document that is judged before, always with the same grade.",
+            ),
+            (
+                "q 0 d1 1\nq 0 d1 2\n",
+                [],
+                "1 judgment repeats a document that is judged before; 1 document has different grades, of which the "
+                "highest is counted here (gainful eval refuses them).",
+            ),
+            (
+                "q 0 d1 1\nq 0 d1 2\n",
+                ["--judges", "mean"],
+                "1 judgment repeats a document that is judged before; 1 document has different grades, made one by "
+                "judges=mean.",
+            ),
+            (
+                "q 1 d1 1\nq 2 d2 1\n",
+                [],
+                "Column 2 has 2 different values, not taken as the sub-topic (--subtopics).",
+            ),
+            (
+                "q 1 d1 1\nq 2 d1 0\n",
+                ["--subtopics"],
+                "Column 2 has 2 different values, taken as the sub-topic (subtopics=yes).",
+            ),
+        ],
+    )
+    def test_what_is_odd(self, command, content, arguments, sentence):
+        command.write("a.txt", content)
+        result = command("judgments", "a.txt", "--format", "jsonl", *arguments)
+        assert result.code == 0, result.err
+        assert texts(result)[2:] == [sentence]
+
+    def test_queries_without_relevant_documents(self, command):
+        command.write("a.txt", "".join(f"q{i} 0 d 0\n" for i in range(7)) + "r 0 d 1\n")
+        result = command("judgments", "a.txt", "--format", "jsonl")
+        assert texts(result)[1].endswith("; 7 queries have none: q0, q1, q2, q3, q4 and 2 more.")
+        assert result.lines[0]["without_relevant"] == [f"q{i}" for i in range(7)]
+
+    def test_real_grades_are_shown_by_their_spread(self, command):
+        command.write("a.txt", "".join(f"q{i % 2} 0 d{i} {i / 8}\n" for i in range(1, 17)))
+        result = command("judgments", "a.txt", "--format", "jsonl")
+        assert [(row["documents"], row["grade"]) for row in rows(result, "Grades")] == [
+            ("lowest", 0.125),
+            ("lower quartile", 0.5),
+            ("median", 1.0),
+            ("upper quartile", 1.5),
+            ("highest", 2.0),
+        ]
+
+    def test_one_query_has_no_spread(self, command):
+        command.write("a.txt", "q 0 d 1\n")
+        assert rows(command("judgments", "a.txt", "--format", "jsonl"), "Documents a query") == []
+
+    def test_from_standard_input_and_compressed(self, files):
+        files.write("a.txt.gz", gzip.compress(A.encode()))
+        plain = files("judgments", "a.txt", "--format", "csv").out
+        assert files("judgments", "a.txt.gz", "--format", "csv").out == plain
+        assert files("judgments", "-", "--format", "csv", stdin=A.encode()).out == plain
+
+    def test_table(self, files):
+        result = files("judgments", "a.txt")
+        assert (result.code, result.err) == (0, "")
+        assert "0              3  37.5 %        2\n" in result.out
+
+
+class TestTwoSets:
+    def test_sentences(self, files):
+        result = files("judgments", "a.txt", "b.txt", "--format", "jsonl")
+        # Of 7 common documents 4 are equal, 2 one level apart, 1 further; B is lower twice and higher once.
+        assert texts(result)[:3] == [
+            "A is a.txt, B is b.txt. Both judge 7 documents of 3 queries; "
+            "A alone judges 1 more; B alone judges 1 more.",
+            "The judges agree exactly on 57.1 % of 7 documents; 28.6 % differ by one level, 14.3 % by more. "
+            "Neither is clearly stricter: B grades 28.6 % lower and 14.3 % higher.",
+            "On relevance (grade above 0) they agree in 57.1 %: A calls 71.4 % relevant, B 57.1 %.",
+        ]
+        assert texts(result)[3:] == [
+            "A: relevant (grade above 0) are 1 to 2 documents a query (median 2); every query has one.",
+            "B: relevant (grade above 0) are 0 to 3 documents a query (median 1); 1 query has none: q1.",
+        ]
+        header = result.lines[0]
+        assert (header["a"], header["b"], header["only_a"], header["only_b"]) == ("a.txt", "b.txt", 1, 1)
+        assert (header["documents"], header["queries"], header["draws"], header["seed"]) == (7, 3, 1000, 0)
+
+    def test_cross_table_with_column_per_cent(self, files):
+        result = files("judgments", "a.txt", "b.txt", "--format", "jsonl")
+        table = rows(result, "What B made of each level of A")
+        assert table[0] == {
+            "table": "What B made of each level of A",
+            "B": "0",
+            "A 0": 1,
+            "% of A 0": 0.5,
+            "A 1": 1,
+            "% of A 1": 1 / 3,
+            "A 2": 1,
+            "% of A 2": 0.5,
+            "total": 3,
+            "% of total": 3 / 7,
+        }
+        assert [row["A 0"] for row in table] == [1, 1, 0, 2]
+        assert [row["A 2"] for row in table] == [1, 0, 1, 2]
+        assert [row["B"] for row in table] == ["0", "1", "2", "total"]
+        assert table[-1]["% of A 1"] == table[-1]["% of total"] == 1
+
+    def test_a_level_without_common_documents(self, command):
+        command.write("a.txt", "q 0 d1 0\nq 0 d2 1\nq 0 d3 2\n")
+        command.write("b.txt", "q 0 d1 0\nq 0 d2 2\n")
+        table = rows(command("judgments", "a.txt", "b.txt", "--format", "jsonl"), "What B made of each level of A")
+        assert [(row["A 2"], row["% of A 2"]) for row in table] == [(0, None), (0, None), (0, None)]
+
+    def test_statistics(self, files):
+        result = files("judgments", "a.txt", "b.txt", "--format", "jsonl")
+        value = {row["statistic"]: row["value"] for row in rows(result, "Agreement")}
+        assert value["exact agreement"] == 4 / 7
+        # By chance 2/7 * 3/7 + 3/7 * 3/7 + 2/7 * 1/7 = 17/49 of the grades would be equal.
+        assert value["Cohen's kappa"] == pytest.approx((4 / 7 - 17 / 49) / (1 - 17 / 49))
+        assert value["mean difference, B - A"] == pytest.approx(-2 / 7)
+        for row in rows(result, "Agreement"):
+            assert row["low"] <= row["value"] <= row["high"]
+        notes = [line["note"] for line in result.lines if line.get("table") == "Agreement" and "note" in line]
+        assert notes[0] == "low, high: 95 % interval, 1,000 resamples of the queries, seed 0"
+
+    def test_by_query(self, files):
+        result = files("judgments", "a.txt", "b.txt", "--by-query", "--format", "jsonl")
+        found = [
+            (row["query"], row["documents"], row["agreement"], row["mean difference"])
+            for row in rows(result, "Agreement by query")
+        ]
+        assert found == [("q1", 3, pytest.approx(1 / 3), -1), ("q2", 3, pytest.approx(2 / 3), 1 / 3), ("q3", 1, 1, 0)]
+        assert [row["query"] for row in rows(result, "Documents of B by query")] == ["q1", "q2", "q3", "q4"]
+
+    def test_spread_of_queries(self, files):
+        spread = rows(files("judgments", "a.txt", "b.txt", "--format", "jsonl"), "Agreement by query")
+        assert [row["statistic"] for row in spread] == ["agreement", "mean difference", "mean absolute difference"]
+        assert (spread[0]["lowest in"], spread[0]["highest in"], spread[0]["median"]) == (
+            "q1",
+            "q3",
+            pytest.approx(2 / 3),
+        )
+
+    def test_levels_of_both(self, files):
+        table = rows(files("judgments", "a.txt", "b.txt", "--format", "jsonl"), "All documents by level")
+        assert [(row["grade"], row["A"], row["B"]) for row in table] == [("0", 3, 3), ("1", 3, 3), ("2", 2, 2)]
+
+    @pytest.mark.parametrize(
+        ("shift", "sentence"),
+        [
+            (1, "B is more generous: it grades 100.0 % higher and 0.0 % lower."),
+            (-1, "B is stricter: it grades 100.0 % lower and 0.0 % higher."),
+            (0, "No grade differs."),
+        ],
+    )
+    def test_direction(self, command, shift, sentence):
+        command.write("a.txt", "".join(f"q{i} 0 d {i % 2 + 1}\n" for i in range(6)))
+        command.write("b.txt", "".join(f"q{i} 0 d {i % 2 + 1 + shift}\n" for i in range(6)))
+        result = command("judgments", "a.txt", "b.txt", "--scale", "3", "--format", "jsonl")
+        assert texts(result)[1].endswith(f" {sentence}")
+
+    def test_direction_without_an_interval(self, command):
+        command.write("a.txt", "q 0 d1 2\nq 0 d2 2\n")
+        command.write("b.txt", "q 0 d1 2\nq 0 d2 1\n")
+        result = command("judgments", "a.txt", "b.txt", "--format", "jsonl")
+        assert texts(result)[1].endswith(" B is stricter on these documents: it grades 50.0 % lower and 0.0 % higher.")
+
+    def test_different_scales(self, command):
+        command.write("a.txt", "q 0 d1 1\nq 0 d2 0\n")
+        command.write("b.txt", "q 0 d1 3\nq 0 d2 0\n")
+        result = command("judgments", "a.txt", "b.txt", "--format", "jsonl")
+        assert texts(result)[1:4] == [
+            "A goes up to grade 1, B to 3. If these are different scales, equal grades mean different things, and only "
+            "relevance can be compared; --scale says they are one.",
+            "The judges agree exactly on 50.0 % of 2 documents; 50.0 % differ by one level, 0.0 % by more. "
+            "B is more generous on these documents: it grades 50.0 % higher and 0.0 % lower.",
+            "On relevance (grade above 0) they agree in 100.0 %: A calls 50.0 % relevant, B 50.0 %.",
+        ]
+        same = command("judgments", "a.txt", "b.txt", "--scale", "3", "--format", "jsonl")
+        assert texts(same)[:3] == [texts(result)[0], *texts(result)[2:4]]
+
+    def test_real_grades(self, command):
+        command.write("a.txt", "".join(f"q{i % 3} 0 d{i} {i / 20}\n" for i in range(21)))
+        command.write("b.txt", "".join(f"q{i % 3} 0 d{i} {i // 20}\n" for i in range(21)))
+        result = command("judgments", "a.txt", "b.txt", "--format", "jsonl")
+        # Mean distance: (0 + 1 + ... + 19) / 20 of the 20 documents below 1, over 21 documents.
+        assert f"their grades are {9.5 / 21:.4f} apart on average." in texts(result)[1]
+        assert rows(result, "What B made of each level of A") == []
+        assert "one level apart" not in {row["statistic"] for row in rows(result, "Agreement")}
+        assert [row["grade"] for row in rows(result, "Grades of A")] == [0, 0.25, 0.5, 0.75, 1]
+        assert [row["grade"] for row in rows(result, "Grades of B")] == ["0", "1"]
+
+    def test_one_level_only_is_undefined(self, command):
+        command.write("a.txt", "q 0 d 1\nr 0 d 1\n")
+        result = command("judgments", "a.txt", "a.txt", "--format", "jsonl")
+        value = {row["statistic"]: row["value"] for row in rows(result, "Agreement")}
+        assert (value["exact agreement"], value["Cohen's kappa"]) == (1, None)
+        assert {"table": "Agreement", "note": "undefined (-): there is only one level"} in result.lines
+
+    def test_seed_and_draws(self, files):
+        def agreement(*arguments):
+            return rows(files("judgments", "a.txt", "b.txt", "--format", "jsonl", *arguments), "Agreement")
+
+        assert agreement("--draws", "20") == agreement("--draws", "20")
+        assert agreement("--draws", "20") != agreement("--draws", "20", "--seed", "1")
+        assert all(row["low"] is row["high"] is None for row in agreement("--draws", "0"))
+
+    def test_policy_applies(self, files):
+        files.write("b.txt", B + "q1 0 d1 1\n")
+        refused = files("judgments", "a.txt", "b.txt")
+        assert refused.code == 3
+        assert refused.out == ""
+        assert refused.err.startswith(
+            "b.txt:9: expected one grade for query 'q1' and document 'd1', found 1 after 0 (line 1)\n"
+        )
+        result = files("judgments", "a.txt", "b.txt", "--judges", "min", "--format", "jsonl")
+        assert texts(result)[1].startswith("The judges agree exactly on 57.1 % of 7 documents;")
+        assert result.lines[-1]["note"].startswith("negative:judged|grade-zero:0|judges:min|")
+
+
+class TestOrders:
+    def test_order_of_systems(self, files):
+        result = files(
+            "judgments", "a.txt", "b.txt", "--run", "one.run", "--run", "two.run", "-m", "RR", "--format", "jsonl", "-q"
+        )
+        # By A one finds a relevant document first in all three queries; two has d3 of q1 and d2 of q2 at rank 2.
+        # By B nothing in q1 is relevant; one is first in q2 and q3, two in q2, where d3 counts now. q4 is B's alone.
+        assert [tuple(row.values())[1:] for row in rows(result, "Systems by RR")] == [
+            ("one", 1.0, pytest.approx(2 / 3), 1, 1),
+            ("two", pytest.approx(1 / 3), pytest.approx(1 / 3), 2, 2),
+        ]
+        assert texts(result)[-1] == "No two systems change places by RR: Kendall's tau is 1.0000."
+        assert "queries:3" in result.lines[-1]["note"]
+
+    def test_systems_that_change_places(self, command):
+        command.write("a.txt", "q 0 d1 1\nq 0 d2 0\n")
+        command.write("b.txt", "q 0 d1 0\nq 0 d2 1\n")
+        command.write("x.run", "q Q0 d1 1 2 t\nq Q0 d2 2 1 t\n")
+        command.write("y.run", "q Q0 d2 1 2 t\nq Q0 d1 2 1 t\n")
+        arguments = ("judgments", "a.txt", "b.txt", "--run", "x.run", "--run", "y.run", "-m", "RR", "-m", "P@1")
+        result = command(*arguments, "--format", "jsonl")
+        assert [row["run"] for row in rows(result, "Systems by P@1")] == ["x", "y"]
+        assert rows(result, "Systems that change places by RR") == [
+            {
+                "table": "Systems that change places by RR",
+                "better by A": "x",
+                "better by B": "y",
+                "lead by A": 0.5,
+                "lead by B": 0.5,
+            }
+        ]
+        assert "1 of 1 pair of systems changes places by RR: Kendall's tau is -1.0000." in texts(result)
+        assert "1*" in command(*arguments).out  # the places by B that are others than by A
+
+    def test_default_measure_and_names(self, files):
+        result = files("judgments", "a.txt", "b.txt", "--run", "one.run", "--name", "mine", "--format", "jsonl")
+        assert [row["run"] for row in rows(result, "Systems by nDCG@10")] == ["mine"]
+        assert texts(result)[-1] == "One system alone has no order."
+
+    def test_notices_say_by_which_judgments(self, files):
+        result = files("judgments", "a.txt", "b.txt", "--run", "two.run", "-m", "RR")
+        assert result.err.splitlines() == [
+            "notice: by A: two: 1 judged query not answered, scored as badly as can be (missing=zero): q3",
+            "notice: by A: unjudged in the top 10: two 25.0%",
+            "notice: by B: two: 1 judged query not answered, scored as badly as can be (missing=zero): q3",
+            "notice: by B: unjudged in the top 10: two 25.0%",
+        ]
+        assert files("judgments", "a.txt", "b.txt", "--run", "two.run", "--quiet").err == ""
+
+    def test_scales_that_differ_have_two_signatures(self, files):
+        files.write("b.txt", B + "q5 0 d1 3\n")
+        result = files("judgments", "a.txt", "b.txt", "--run", "one.run", "--format", "jsonl", "-q")
+        assert [line["note"][:3] for line in result.lines[-2:]] == ["A: ", "B: "]
+        assert ("scale:2" in result.lines[-2]["note"], "scale:3" in result.lines[-1]["note"]) == (True, True)
+
+    def test_clearest_of_many_swaps(self, command):
+        # 8 systems, each with one document first; A and B grade the documents in opposite order.
+        command.write("a.txt", "".join(f"q 0 d{i} {i + 1}\n" for i in range(8)))
+        command.write("b.txt", "".join(f"q 0 d{i} {8 - i}\n" for i in range(8)))
+        runs = []
+        for i in range(8):
+            command.write(f"r{i}.run", f"q Q0 d{i} 1 1 t\n")
+            runs += ["--run", f"r{i}.run"]
+        result = command("judgments", "a.txt", "b.txt", *runs, "-m", "CG@1", "--format", "jsonl")
+        found = rows(result, "Systems that change places by CG@1")
+        assert (len(found), found[0]["better by A"], found[0]["better by B"]) == (20, "r7", "r0")
+        assert {"table": "Systems that change places by CG@1", "note": "the clearest of 28"} in result.lines
+        assert "28 of 28 pairs of systems change places by CG@1: Kendall's tau is -1.0000." in texts(result)
+
+
+class TestMessages:
+    def refused(self, result, code, *lines):
+        assert (result.code, result.out) == (code, "")
+        assert result.err.splitlines() == list(lines)
+
+    def test_nothing_in_common(self, files):
+        files.write("b.txt", "q1 0 D1 1\nq9 0 d1 1\n")
+        self.refused(
+            files("judgments", "a.txt", "b.txt"),
+            3,
+            "b.txt: expected documents that a.txt judges too, found none: a.txt has document 'd1' for query 'q1', "
+            "b.txt has document 'D1' for query 'q1'",
+            "hint: are these judgments of the same queries and documents? Ids have to be equal to the byte",
+        )
+
+    def test_runs_without_b(self, files):
+        self.refused(
+            files("judgments", "a.txt", "--run", "one.run"),
+            2,
+            "--run: expected two sets of judgments that may order systems differently, found one",
+            "hint: gainful judgments A B --run RUN; gainful eval scores runs by one set",
+        )
+
+    def test_measures_without_runs(self, files):
+        self.refused(
+            files("judgments", "a.txt", "b.txt", "-m", "AP"),
+            2,
+            "--measure: expected runs to be scored, found none",
+            "hint: --run names one",
+        )
+
+    def test_standard_input_twice(self, files):
+        self.refused(
+            files("judgments", "-", "-", stdin=A.encode()), 2, "standard input (-) can be read once, found it twice"
+        )
+
+    def test_a_measure_that_orders_nothing(self, files):
+        self.refused(
+            files("judgments", "a.txt", "b.txt", "--run", "one.run", "-m", "NumRet"),
+            2,
+            "NumRet: expected a measure that can order systems, found one without a better side",
+        )
+
+    def test_a_file_that_is_not_there(self, files):
+        self.refused(files("judgments", "a.txt", "c.txt"), 3, "c.txt: no such file")
+
+    def test_above_the_scale(self, files):
+        self.refused(
+            files("judgments", "a.txt", "--scale", "1"), 3, "a.txt: expected grades up to the scale 1, found 2"
+        )
+
+    @pytest.mark.parametrize("option", ["--rel", "--scale"])
+    def test_not_a_number(self, files, option):
+        self.refused(files("judgments", "a.txt", option, "high"), 2, f"{option}: expected a number, found 'high'")
+
+    def test_help(self, command):
+        result = command("judgments", "--help")
+        assert result.code == 0
+        assert "[default: nDCG@10]" in " ".join(result.out.split())
+
+
+def test_either_core_says_the_same(files):
+    arguments = ("judgments", "a.txt", "b.txt", "--run", "one.run", "--run", "two.run", "--by-query")
+    compiled = files.process(*arguments)
+    plain = files.process(*arguments, GAINFUL_CORE="python")
+    assert compiled.returncode == plain.returncode == 0
+    assert compiled.stdout == plain.stdout != b""
