@@ -81,7 +81,7 @@ class TestOneSet:
     def test_relevant_from_a_level_on(self, files):
         result = files("judgments", "a.txt", "--rel", "2", "--format", "jsonl")
         assert texts(result)[1] == (
-            "Relevant (grade 2 or more) are 0 to 1 documents a query (median 1); 1 query has none: q3."
+            "Relevant (grade 2 or more) are 0 to 1 document a query (median 1); 1 query has none: q3."
         )
 
     @pytest.mark.parametrize(

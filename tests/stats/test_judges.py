@@ -383,7 +383,7 @@ class TestErrors:
         )
 
     def test_what_is_common_is_not_judged(self) -> None:
-        with pytest.raises(InputError, match="judges too, found none"):
+        with pytest.raises(InputError, match="found 1 common document with a grade below 0 on one side, and negative="):
             compare_judgments({"q": {"d": -1}}, {"q": {"d": 1}}, policy=Policy(negative="unjudged"))
 
     @pytest.mark.parametrize("name", ["draws", "seed"])

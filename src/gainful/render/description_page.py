@@ -49,14 +49,14 @@ def conventions(policy: Policy) -> str:
 def sizes(found: JudgmentDescription, name: str) -> str:
     """How much is judged."""
     documents, queries = count_of(found.documents, "document"), count_of(found.queries, "query", "queries")
-    return f"{name} judges {documents} for {queries}, {_range(found.judged_by_query, 'a query')}."
+    return f"{name} judges {documents} for {queries}, {_range(found.judged_by_query)}."
 
 
 def about_relevance(found: JudgmentDescription, name: str = "") -> str:
     """How many relevant documents queries have, and which have none."""
     means = "grade above 0" if found.rel is None else f"grade {number_text(found.rel)} or more"
     intro = f"{name}: relevant" if name else "Relevant"
-    line = f"{intro} ({means}) are {_range(found.relevant_by_query, 'documents a query')}"
+    line = f"{intro} ({means}) are {_range(found.relevant_by_query, 'document')}"
     without = found.without_relevant
     if not without:
         return f"{line}; every query has one."
@@ -177,7 +177,8 @@ def listed(texts: Sequence[str]) -> str:
     return shown + (f" and {len(texts) - _NAMED:,} more" if len(texts) > _NAMED else "")
 
 
-def _range(spread: Spread, what: str) -> str:
+def _range(spread: Spread, noun: str = "") -> str:
+    highest = count_of(spread.highest, noun) if noun else f"{spread.highest:,}"
     if spread.lowest == spread.highest:
-        return f"{spread.lowest:,} {what}"
-    return f"{spread.lowest:,} to {spread.highest:,} {what} (median {number_text(spread.median)})"
+        return f"{highest} a query"
+    return f"{spread.lowest:,} to {highest} a query (median {number_text(spread.median)})"

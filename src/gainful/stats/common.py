@@ -10,7 +10,7 @@ from gainful.arrays import Floats, Ints
 from gainful.core import core
 from gainful.data.judged import Judged
 from gainful.errors import InputError
-from gainful.notation import printable
+from gainful.notation import count_of, printable
 from gainful.progress import Progress
 
 _IN_INPUT_ORDER = (2, 3)  # order and ties as the core counts them: ranks are then places in the list
@@ -35,10 +35,11 @@ class CommonDocuments:
     def of(cls, a: Judged, b: Judged) -> CommonDocuments:
         """Meets two sets of judgments; nothing in common is an error."""
         query, item_a, item_b = _common_items(a, b)
+        met = query.size
         graded = ~(np.isnan(a.grade[item_a]) | np.isnan(b.grade[item_b]))
         query, item_a, item_b = query[graded], item_a[graded], item_b[graded]
         if not query.size:
-            raise _nothing_common(a, b)
+            raise _nothing_graded(a, b, met) if met else _nothing_common(a, b)
         has_some = np.bincount(query, minlength=len(a.qrels.query_ids)) > 0
         return cls(
             tuple(identifier for identifier, kept in zip(a.qrels.query_ids, has_some.tolist(), strict=True) if kept),
@@ -90,6 +91,15 @@ def _nothing_common(a: Judged, b: Judged) -> InputError:
         f"{b.qrels.name}: expected documents that {a.qrels.name} judges too, found none: "
         f"{a.qrels.name} has {_example(a, shared)}, {b.qrels.name} has {_example(b, shared)}",
         "are these judgments of the same queries and documents? Ids have to be equal to the byte",
+    )
+
+
+def _nothing_graded(a: Judged, b: Judged, met: int) -> InputError:
+    documents = count_of(met, "common document")
+    return InputError(
+        f"{b.qrels.name}: expected documents that {a.qrels.name} grades too, found {documents} with a grade below 0 "
+        "on one side, and negative=unjudged leaves these out",
+        "--negative judged counts them as not relevant",
     )
 
 
