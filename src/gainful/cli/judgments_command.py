@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gainful.cli.inputs import Inputs, input_options
 from gainful.cli.names import run_names
 from gainful.cli.options import (
     measure_option,
@@ -42,6 +43,7 @@ _MEASURES = ("nDCG@10",)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Another seed, other resamples.")
 @click.option("--name", "names", multiple=True, help="A run's name; once for every run, in their order.")
 @click.option("--scale", metavar="G", help="The highest grade there can be.  [default: the highest in the judgments]")
+@input_options
 @policy_options
 @click.option("--quiet", "-q", is_flag=True, help="No notices.")
 def command(a: str, b: str | None, **options: Any) -> None:
@@ -53,14 +55,14 @@ def command(a: str, b: str | None, **options: Any) -> None:
 
     Example: gainful judgments human.txt model.txt --run bm25.run --run dense.run
     """
-    policy, output = policy_from(options), output_from(options)
+    policy, output, inputs = policy_from(options), output_from(options), Inputs.taken_from(options)
     runs: tuple[str, ...] = options["runs"]
     _check(a, b, runs, options)
     if b is None:
-        output.write(_described(_read(a, options), policy, options))
+        output.write(_described(_read(a, inputs, options), policy, options))
         return
     names = run_names(runs, options["names"])
-    page, orders = _compared(a, b, dict(zip(names, runs, strict=True)), policy, options)
+    page, orders = _compared((a, b), dict(zip(names, runs, strict=True)), inputs, policy, options)
     output.write(page)
     if orders and not options["quiet"]:
         from gainful.notices import notices
@@ -82,10 +84,8 @@ def _check(a: str, b: str | None, runs: tuple[str, ...], options: dict[str, Any]
         raise UsageError("--measure: expected runs to be scored, found none", "--run names one")
 
 
-def _read(path: str, options: dict[str, Any]) -> Qrels:
-    from gainful.data.qrels import Qrels
-
-    return Qrels.read(path, scale=_number(options, "scale"))
+def _read(path: str, inputs: Inputs, options: dict[str, Any]) -> Qrels:
+    return inputs.read_qrels(path, scale=_number(options, "scale"))
 
 
 def _number(options: dict[str, Any], name: str) -> float | None:
@@ -101,7 +101,7 @@ def _described(qrels: Qrels, policy: Policy, options: dict[str, Any]) -> Page:
 
 
 def _compared(
-    a: str, b: str, runs: dict[str, str], policy: Policy, options: dict[str, Any]
+    sides: tuple[str, str], runs: dict[str, str], inputs: Inputs, policy: Policy, options: dict[str, Any]
 ) -> tuple[Page, SystemOrders | None]:
     from gainful.data.judged import Judged
     from gainful.render.comparison_page import comparison_page, order_parts, side_parts, signatures
@@ -110,13 +110,13 @@ def _compared(
     from gainful.stats.orders import compare_orders
 
     rel, measures = _number(options, "rel"), measures_from(options["measures"] or _MEASURES, options["rel"])
-    judged_a, judged_b = (Judged(_read(path, options), policy) for path in (a, b))
+    judged_a, judged_b = (Judged(_read(path, inputs, options), policy) for path in sides)
     found = compare_judgments(judged_a, judged_b, rel=rel, draws=options["draws"], seed=options["seed"])
     page = comparison_page(found, options["by_query"])
     of_a, of_b = (describe_judgments(judged, rel=rel) for judged in (judged_a, judged_b))
     parts = [*page.parts, *side_parts(of_a, of_b, options["by_query"])]
     if not runs:
         return replace(page, parts=tuple(parts)), None
-    orders = compare_orders(judged_a, judged_b, runs, measures)
+    orders = compare_orders(judged_a, judged_b, inputs.runs(runs), measures)
     parts += [part for comparison in orders.comparisons for part in order_parts(comparison)]
     return replace(page, parts=tuple(parts), notes=signatures(orders)), orders

@@ -12,9 +12,8 @@ import numpy as np
 from gainful.arrays import Floats, Ints, distinct
 from gainful.data.judged import Judged
 from gainful.data.lists import is_relevant
-from gainful.data.qrels import Qrels
+from gainful.data.qrels import Qrels, QrelsLike
 from gainful.errors import UsageError
-from gainful.evaluation import QrelsLike
 from gainful.notation import read_number, text_of_id
 from gainful.policy import Policy
 from gainful.render.page import Page, Showable

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from gainful.data.judged import Judged
-from gainful.data.run import Run
+from gainful.data.run import Run, RunLike
 from gainful.errors import InputError, UsageError
-from gainful.evaluation import RunLike, evaluate_judged
+from gainful.evaluation import evaluate_judged
 from gainful.io.sources import is_stream
 from gainful.measures.base import Measure
 from gainful.notation import printable
