@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -141,7 +142,22 @@ struct Index {
     }
 };
 
-nb::dict to_dict(Joined&& joined) {
+nb::dict to_dict(const std::vector<ListFacts>& facts, const std::vector<Id>& list_ids) {
+    nb::dict result;
+    result["query_ids"] = to_list(list_ids);
+    const auto column = [&](auto member) {
+        std::vector<std::remove_cvref_t<decltype(facts[0].*member)>> values;
+        values.reserve(facts.size());
+        for (const ListFacts& list : facts) values.push_back(list.*member);
+        return to_array(std::move(values));
+    };
+    for (const auto& [name, member] : kCountFields) result[name] = column(member);
+    result["lowest_rank"] = column(&ListFacts::lowest_rank);
+    result["highest_rank"] = column(&ListFacts::highest_rank);
+    return result;
+}
+
+nb::dict to_dict(Joined&& joined, bool with_facts) {
     nb::dict result;
     result["answered"] = to_array<bool>(std::move(joined.answered));
     result["retrieved"] = to_array(std::move(joined.retrieved));
@@ -156,6 +172,7 @@ nb::dict to_dict(Joined&& joined) {
     result["duplicate_count"] = joined.duplicate_count;
     result["rank_conflicts"] = joined.rank_conflicts;
     result["float32_ties"] = joined.float32_ties;
+    result["facts"] = with_facts ? nb::object(to_dict(joined.facts, joined.list_ids)) : nb::object(nb::none());
     put_faults(result, joined.faults);
     return result;
 }
@@ -177,28 +194,29 @@ Joined join_text(const Input<uint8_t>& data, const JudgmentIndex& index, const J
 }
 
 JoinOptions to_options(int order, int ties, bool float32, bool keep_first, int64_t depth, bool want_scores,
-                       bool want_rows) {
-    return {static_cast<Order>(order), static_cast<Ties>(ties), float32, keep_first, depth, want_scores, want_rows};
+                       bool want_rows, bool want_facts) {
+    return {static_cast<Order>(order), static_cast<Ties>(ties), float32,  keep_first, depth, want_scores, want_rows,
+            want_facts};
 }
 
 nb::dict join_text_py(Input<uint8_t> data, const Index& index, int order, int ties, bool float32, bool keep_first,
-                      int64_t depth, bool want_scores, bool want_rows, int threads, Cells progress_cells) {
-    const JoinOptions options = to_options(order, ties, float32, keep_first, depth, want_scores, want_rows);
+                      int64_t depth, bool want_scores, bool want_rows, int threads, Cells progress_cells, bool want_facts) {
+    const JoinOptions options = to_options(order, ties, float32, keep_first, depth, want_scores, want_rows, want_facts);
     Joined joined;
     {
         const nb::gil_scoped_release release;
         joined = join_text(data, *index.judgments, options, at_least_one(threads), Progress(progress_cells.data()));
     }
-    return to_dict(std::move(joined));
+    return to_dict(std::move(joined), want_facts);
 }
 
 /// Reads judgments and joins runs with them on threads of its own, while Python goes on.
 class JoinJob {
   public:
     JoinJob(Input<uint8_t> qrels, const nb::list& runs, int order, int ties, bool float32, bool keep_first, int64_t depth,
-            int threads, Cells progress_cells)
+            int threads, Cells progress_cells, bool want_facts)
         : qrels_(std::move(qrels)),
-          options_(to_options(order, ties, float32, keep_first, depth, false, false)),
+          options_(to_options(order, ties, float32, keep_first, depth, false, false, want_facts)),
           progress_cells_(std::move(progress_cells)) {
         for (const nb::handle run : runs) runs_.push_back(nb::cast<Input<uint8_t>>(run));
         joined_.resize(runs_.size());
@@ -229,7 +247,7 @@ class JoinJob {
     nb::dict joined(size_t run) {
         require(run < results_.size(), "there is no such run");
         wait(results_[run]);
-        return to_dict(std::move(outcomes_[run]));
+        return to_dict(std::move(outcomes_[run]), options_.want_facts);
     }
 
   private:
@@ -286,8 +304,8 @@ class JoinJob {
 nb::dict join_columns_py(const nb::list& query_ids, Input<int64_t> list_offsets, Input<uint8_t> data, Input<int64_t> start,
                          Input<int64_t> length, Input<double> score, Input<double> rank, const Index& index, int order,
                          int ties, bool float32, bool keep_first, int64_t depth, bool want_scores, bool want_rows, int threads,
-                         Cells progress_cells) {
-    const JoinOptions options = to_options(order, ties, float32, keep_first, depth, want_scores, want_rows);
+                         Cells progress_cells, bool want_facts) {
+    const JoinOptions options = to_options(order, ties, float32, keep_first, depth, want_scores, want_rows, want_facts);
     const std::vector<std::string> ids = to_strings(query_ids);
     const size_t rows = score.size();
     require(list_offsets.size() == ids.size() + 1 && list_offsets.data()[0] == 0 &&
@@ -322,7 +340,7 @@ nb::dict join_columns_py(const nb::list& query_ids, Input<int64_t> list_offsets,
         };
         joined = join_lists(queries, *index.judgments, options, at_least_one(threads), progress, read);
     }
-    return to_dict(std::move(joined));
+    return to_dict(std::move(joined), want_facts);
 }
 
 /// The data that spans point into: the array itself where it holds everything, else a new one with more at its end.
@@ -560,18 +578,19 @@ NB_MODULE(_core, module) {
                      [](const Index& index) { return to_array(std::vector<int64_t>(index.judgments->item_offsets())); });
     module.def("join_text", &join_text_py, nb::arg("data"), nb::arg("index"), nb::arg("order"), nb::arg("ties"),
                nb::arg("float32"), nb::arg("keep_first"), nb::arg("depth"), nb::arg("want_scores"), nb::arg("want_rows"), nb::arg("threads"),
-               nb::arg("progress"));
+               nb::arg("progress"), nb::arg("want_facts") = false);
     nb::class_<JoinJob>(module, "JoinJob")
-        .def(nb::init<Input<uint8_t>, const nb::list&, int, int, bool, bool, int64_t, int, Cells>(), nb::arg("qrels"),
+        .def(nb::init<Input<uint8_t>, const nb::list&, int, int, bool, bool, int64_t, int, Cells, bool>(), nb::arg("qrels"),
              nb::arg("runs"), nb::arg("order"), nb::arg("ties"), nb::arg("float32"), nb::arg("keep_first"), nb::arg("depth"),
-             nb::arg("threads"), nb::arg("progress"))
+             nb::arg("threads"), nb::arg("progress"), nb::arg("want_facts") = false)
         .def("judgments", &JoinJob::judgments)
         .def("index", &JoinJob::index)
         .def("joined", &JoinJob::joined, nb::arg("run"));
     module.def("join_columns", &join_columns_py, nb::arg("query_ids"), nb::arg("list_offsets"), nb::arg("data"),
                nb::arg("document_start"), nb::arg("document_length"), nb::arg("score"), nb::arg("rank"), nb::arg("index"),
                nb::arg("order"), nb::arg("ties"), nb::arg("float32"), nb::arg("keep_first"), nb::arg("depth"),
-               nb::arg("want_scores"), nb::arg("want_rows"), nb::arg("threads"), nb::arg("progress"));
+               nb::arg("want_scores"), nb::arg("want_rows"), nb::arg("threads"), nb::arg("progress"),
+               nb::arg("want_facts") = false);
     module.def("read_table", &read_table_py, nb::arg("data"), nb::arg("first"), nb::arg("separator"), nb::arg("fields"),
                nb::arg("id_fields"), nb::arg("number_fields"));
     module.def("read_letor", &read_letor_py, nb::arg("data"), nb::arg("feature"));

@@ -3,8 +3,11 @@
 
 #include <cmath>
 #include <cstdint>
+#include <tuple>
+#include <utility>
 #include <vector>
 
+#include "facts.hpp"
 #include "faults.hpp"
 #include "judgments.hpp"
 #include "lists.hpp"
@@ -23,6 +26,7 @@ struct JoinOptions {
     int64_t depth;  // 0: all
     bool want_scores;
     bool want_rows;
+    bool want_facts = false;
 
     bool needs_rank() const { return order == Order::rank || ties == Ties::rank; }
     double score_as_used(double score) const { return float32 ? static_cast<double>(static_cast<float>(score)) : score; }
@@ -35,6 +39,8 @@ struct Joined {
     std::vector<double> scores;
     std::vector<int64_t> rows;
     std::vector<Id> extra_ids;
+    std::vector<ListFacts> facts;  // by list, when they were asked for
+    std::vector<Id> list_ids;      // the queries of these lists
     int64_t list_count = 0, row_count = 0, duplicate_count = 0, rank_conflicts = 0, float32_ties = 0;
     Faults faults;
 };
@@ -52,12 +58,14 @@ class ListJoiner {
     std::vector<int64_t> ranked;  // where each retrieved document stands in the input, in rank order
 
     /// Orders the list and appends its hits. Returns how many documents it retrieves. A query of -1 has no judgments.
-    int64_t join(int64_t query) {
+    /// `facts`, if they are wanted, become those of the list.
+    int64_t join(int64_t query, Id query_id, ListFacts* facts) {
         row_count += static_cast<int64_t>(rows.size());
         const bool repeats = find_duplicates();
         order_rows();
         if (options_.order == Order::score && query >= 0) inspect_scores();
         if (repeats) drop_duplicates(query >= 0);
+        if (facts) *facts = inspect(query, query_id);
         if (options_.depth > 0 && order_.size() > static_cast<size_t>(options_.depth)) {
             order_.resize(static_cast<size_t>(options_.depth));
         }
@@ -90,6 +98,7 @@ class ListJoiner {
         std::iota(order_.begin(), order_.end(), 0u);
         bool found = false;
         visit_repeats(order_, [&](uint32_t later, uint32_t first) {
+            if (!found) repeat_ = {rows[later].where, rows[first].where};
             found = true;
             if (!options_.keep_first) log.duplicates.add(rows[later].where, FaultCode::duplicate, rows[first].where);
         });
@@ -157,6 +166,19 @@ class ListJoiner {
         }
     }
 
+    ListFacts inspect(int64_t query, Id query_id) {
+        constexpr size_t kTop = 10;
+        ListInspector inspector(rows, order_, by_score_);
+        ListFacts& facts = inspector.facts();
+        const size_t depth = options_.depth > 0 ? static_cast<size_t>(options_.depth) : order_.size();
+        facts.query = query;
+        facts.retrieved = static_cast<int64_t>(std::min(depth, order_.size()));
+        if (facts.duplicates) std::tie(facts.duplicate_at, facts.duplicate_of) = repeat_;
+        inspector.find_self(query_id);
+        if (query >= 0) inspector.find_unjudged(index_, static_cast<size_t>(query), std::min(depth, kTop));
+        return facts;
+    }
+
     void append_hits(size_t query) {
         for (size_t i = 0; i < order_.size(); ++i) {
             const Row& row = rows[order_[i]];
@@ -174,6 +196,8 @@ class ListJoiner {
     const JoinOptions& options_;
     std::vector<uint32_t> order_;
     std::vector<uint32_t> seen_;
+    std::vector<uint32_t> by_score_;
+    std::pair<int64_t, int64_t> repeat_;  // the first repeated document of the list, and where it stands first
 };
 
 /// Joins every list of a source. `read(list, joiner)` fills joiner.rows and returns how much progress that was.
@@ -191,6 +215,10 @@ Joined join_lists(const std::vector<Id>& query_ids, const JudgmentIndex& index, 
     result.answered.assign(index.query_count(), 0);
     result.retrieved.assign(index.query_count(), 0);
     result.list_count = static_cast<int64_t>(query_ids.size());
+    if (options.want_facts) {
+        result.facts.resize(query_ids.size());
+        result.list_ids = query_ids;
+    }
 
     for_each_task(query_ids.size(), threads, [&](size_t worker, size_t list) {
         ListJoiner& joiner = joiners[worker];
@@ -198,7 +226,8 @@ Joined join_lists(const std::vector<Id>& query_ids, const JudgmentIndex& index, 
         const int64_t amount = read(list, joiner);
         const int64_t query = index.find_query(query_ids[list]);
         const size_t hits = joiner.hit_rank.size(), scores = joiner.scores.size(), ranked = joiner.ranked.size();
-        const int64_t retrieved = joiner.join(query);
+        ListFacts* const facts = options.want_facts ? &result.facts[list] : nullptr;
+        const int64_t retrieved = joiner.join(query, query_ids[list], facts);
         if (query >= 0) {
             const size_t q = static_cast<size_t>(query);
             result.answered[q] = 1;

@@ -67,6 +67,41 @@ class RunText(TypedDict):
     faults: list[Fault]
     fault_count: int
 
+class ListFacts(TypedDict):
+    """What is remarkable about every list of a run: one entry a list, in the order of the run's queries.
+
+    Counts are over distinct documents, before depth; scores are compared as float64 whatever the policy says. ``_at``,
+    ``_with`` and ``_of`` are the places of an example (offset of its line, or row), -1 when there is none.
+    """
+
+    query_ids: list[bytes]
+    query: Ints  # position in the index, -1 without judgments
+    rows: Ints
+    first: Ints  # where its first row stands, -1 when it has none
+    retrieved: Ints  # after duplicates and depth
+    duplicates: Ints  # rows whose document stands in the list before
+    duplicate_at: Ints  # the first of them, and where the same document stands first
+    duplicate_of: Ints
+    tied: Ints  # documents with the score of another
+    tied_at: Ints
+    tied_with: Ints
+    float32_tied: Ints  # documents in groups of equal scores as float32 that float64 tells apart
+    float32_at: Ints
+    float32_with: Ints
+    rank_conflicts: Ints  # documents ranked (by the rank column) before one with a strictly higher score
+    conflict_at: Ints  # the best scored of them, and one that stands behind it by rank in spite of a higher score
+    conflict_with: Ints
+    unranked: Ints  # documents whose rank is not a number
+    constant: Ints  # 1: more than one document and all of the same score
+    # 1: the lower the score, the further up a document stands by the rank column (or, where that does not tell all
+    # documents' places, in the input), with at least two different scores
+    reversed: Ints
+    self_rank: Ints  # the place, from 1, of the document with the id of the query; 0 when there is none
+    self_at: Ints
+    unjudged_at: Ints  # the best ranked unjudged document of the first ten, in a list with judgments
+    lowest_rank: Floats  # in the rank column, NaN when no rank is a number
+    highest_rank: Floats
+
 class Joined(TypedDict):
     """A run's lists, ordered and met with the judgments. One entry a judged query, in the index's order."""
 
@@ -84,6 +119,7 @@ class Joined(TypedDict):
     duplicate_count: int  # rows that keep_first dropped
     rank_conflicts: int  # order score: rows ranked (by the rank column) before a row with a strictly higher score
     float32_ties: int  # order score, float32: rows in a group of equal scores that float64 tells apart
+    facts: ListFacts | None  # of all lists, where they were asked for
     faults: list[Fault]
     fault_count: int
 
@@ -127,6 +163,7 @@ def join_text(
     want_rows: bool,
     threads: int,
     progress: Cells,
+    want_facts: bool = False,
 ) -> Joined: ...
 
 class JoinJob:
@@ -148,6 +185,7 @@ class JoinJob:
         depth: int,
         threads: int,
         progress: Cells,
+        want_facts: bool = False,
     ) -> None: ...
     def judgments(self) -> JudgmentText: ...
     def index(self) -> JudgmentIndex: ...
@@ -171,6 +209,7 @@ def join_columns(
     want_rows: bool,
     threads: int,
     progress: Cells,
+    want_facts: bool = False,
 ) -> Joined: ...
 
 # Tables -------------------------------------------------------------------------------------------------------------

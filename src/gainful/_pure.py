@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from gainful._pure_facts import Columns, Facts, as_columns, inspect
 from gainful._pure_letor import read_letor
 from gainful._pure_tables import number_ids, pack_ids, read_table
 from gainful._pure_text import (
@@ -214,10 +215,11 @@ class _Policy:
 
 
 class _Want(NamedTuple):
-    """What is kept of all retrieved documents, in rank order."""
+    """What is kept of all retrieved documents, in rank order, and whether of each list what is remarkable."""
 
     scores: bool
     rows: bool
+    facts: bool
 
 
 class _Run:
@@ -245,7 +247,7 @@ class _Run:
             self.faults += [(where, RANK, 0) for where, rank in rows if math.isnan(rank)]
 
     def ranked(self, rows: range, judged: bool) -> list[int]:
-        """Order the rows of one query, look them over, and leave out what duplicates and depth leave out."""
+        """Order the rows of one query, look them over, and leave out duplicates."""
         ordered = self._ordered(rows)
         if self.policy.order == ORDER_SCORE and judged:
             self.rank_conflicts += self._count_rank_conflicts(ordered)
@@ -257,7 +259,7 @@ class _Run:
                 first = self._first_rows(rows)
                 origins = ((row, first[self.documents[row]]) for row in rows)
                 self.faults += [(self.where[row], DUPLICATE, self.where[at]) for row, at in origins if at != row]
-        return kept[: self.policy.depth or None]
+        return kept
 
     def _ordered(self, rows: range) -> list[int]:
         """The rows from best to worst: sorted by the least important key first, as the sort is stable."""
@@ -305,7 +307,10 @@ def _join(
 ) -> Joined:
     """Order the lists, unless there are faults already, and meet them with the judgments."""
     lists: dict[bytes, list[int]] = {}
+    facts: list[Facts] = []
     row_count = len(run.documents)
+    columns = Columns(run.documents, run.exact, run.rank, run.where)
+    position = {query: at for at, query in enumerate(index._judged)}
     run.find_missing_ranks()
     if run.faults or not row_count:
         progress[0] += work
@@ -314,10 +319,15 @@ def _join(
         for query, begin, end in zip(query_ids, bounds[:-1], bounds[1:], strict=True):
             if progress[1]:
                 raise RuntimeError("cancelled")
-            lists[query] = run.ranked(range(begin, end), query in index._judged)
+            kept = run.ranked(range(begin, end), query in index._judged)
+            if want.facts:
+                judged = frozenset(index._judged[query][1]) if query in index._judged else frozenset[bytes]()
+                place = position.get(query, -1), query
+                facts.append(inspect(columns, range(begin, end), kept, place, judged, run.policy.depth))
+            lists[query] = kept[: run.policy.depth or None]
             if end > begin:  # each list has its share of the work, and the shares add up
                 progress[0] += work * end // row_count - work * begin // row_count
-    return _met(run, lists, index, want)
+    return {**_met(run, lists, index, want), "facts": as_columns(query_ids, facts) if want.facts else None}
 
 
 def _met(run: _Run, lists: dict[bytes, list[int]], index: JudgmentIndex, want: _Want) -> Joined:
@@ -353,6 +363,7 @@ def _met(run: _Run, lists: dict[bytes, list[int]], index: JudgmentIndex, want: _
         "duplicate_count": run.duplicate_count,
         "rank_conflicts": run.rank_conflicts,
         "float32_ties": run.float32_ties,
+        "facts": None,
         "faults": earliest(run.faults),
         "fault_count": len(run.faults),
     }
@@ -370,6 +381,7 @@ def join_text(
     want_rows: bool,
     threads: int,
     progress: Ints,
+    want_facts: bool = False,
 ) -> Joined:
     """Read a run text and join it; progress counts bytes."""
     faults: list[Fault] = []
@@ -378,9 +390,8 @@ def join_text(
     policy = _Policy(order, ties, float32, keep_first, depth)
     run = _Run(documents, text["score"], text["rank"], text["line"], policy)
     run.faults += faults
-    return _join(
-        run, text["query_ids"], text["list_offsets"], index, _Want(want_scores, want_rows), data.size, progress
-    )
+    want = _Want(want_scores, want_rows, want_facts)
+    return _join(run, text["query_ids"], text["list_offsets"], index, want, data.size, progress)
 
 
 def join_columns(
@@ -401,6 +412,7 @@ def join_columns(
     want_rows: bool,
     threads: int,
     progress: Ints,
+    want_facts: bool = False,
 ) -> Joined:
     """Join a run that is already in columns; progress counts rows."""
     documents = ids_at(data, document_start, document_length)
@@ -417,4 +429,5 @@ def join_columns(
         raise ValueError("there is no rank column")
     ranks = rank if len(rank) else np.full(row_count, np.nan)
     run = _Run(documents, score, ranks, np.arange(row_count), policy)
-    return _join(run, query_ids, list_offsets, index, _Want(want_scores, want_rows), row_count, progress)
+    want = _Want(want_scores, want_rows, want_facts)
+    return _join(run, query_ids, list_offsets, index, want, row_count, progress)

@@ -496,6 +496,7 @@ def expected_join(run: bytes, judgments: bytes, options: dict[str, Any]) -> dict
         "duplicate_count": sum(len(rows) - len({row[0] for row in rows}) for q, rows in lists.items() if q in judged),
         "rank_conflicts": conflicts if by_score else 0,
         "float32_ties": ties if by_score and options["float32"] else 0,
+        "facts": None,
         "faults": [],
         "fault_count": 0,
     }

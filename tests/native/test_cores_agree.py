@@ -129,10 +129,20 @@ def assert_same(ours: Any, theirs: Any) -> None:
             assert value.dtype == theirs[key].dtype, key
         if ours["fault_count"]:
             continue
-        if isinstance(value, np.ndarray):
+        if key == "facts" and value is not None:
+            assert_same_facts(value, theirs[key])
+        elif isinstance(value, np.ndarray):
             np.testing.assert_array_equal(value, theirs[key], err_msg=key)
         else:
             assert value == theirs[key], key
+
+
+def assert_same_facts(ours: Any, theirs: Any) -> None:
+    assert ours.keys() == theirs.keys()
+    assert ours["query_ids"] == theirs["query_ids"]
+    for name in ours.keys() - {"query_ids"}:
+        assert ours[name].dtype == theirs[name].dtype, name
+        np.testing.assert_array_equal(ours[name], theirs[name], err_msg=name)
 
 
 def both_indexes(query_ids: list[bytes], *columns: Any) -> list[Any]:
@@ -219,10 +229,10 @@ def test_index_of_columns(data: st.DataObject) -> None:
 
 
 @settings(repeatable, max_examples=600)
-@given(run_texts, sound_judgments, policies)
-def test_join_text(run: bytes, judgments: bytes, policy: tuple[Any, ...]) -> None:
+@given(run_texts, sound_judgments, policies, st.booleans())
+def test_join_text(run: bytes, judgments: bytes, policy: tuple[Any, ...], facts: bool) -> None:
     indexes = zip((pure, compiled), indexes_of(judgments), strict=True)
-    assert_same(*(core.join_text(as_array(run), index, *policy, no_progress()) for core, index in indexes))
+    assert_same(*(core.join_text(as_array(run), index, *policy, no_progress(), facts) for core, index in indexes))
 
 
 @settings(repeatable, max_examples=50)
@@ -262,12 +272,12 @@ def columns(draw: st.DrawFn, with_ranks: bool) -> tuple[Any, ...]:
 
 
 @repeatable
-@given(st.data(), sound_judgments, policies)
-def test_join_columns(data: st.DataObject, judgments: bytes, policy: tuple[Any, ...]) -> None:
+@given(st.data(), sound_judgments, policies, st.booleans())
+def test_join_columns(data: st.DataObject, judgments: bytes, policy: tuple[Any, ...], facts: bool) -> None:
     needs_rank = policy[0] == 1 or policy[1] == 2
     run = data.draw(columns(with_ranks=needs_rank or data.draw(st.booleans())))
     indexes = zip((pure, compiled), indexes_of(judgments), strict=True)
-    assert_same(*(core.join_columns(*run, index, *policy, no_progress()) for core, index in indexes))
+    assert_same(*(core.join_columns(*run, index, *policy, no_progress(), facts) for core, index in indexes))
 
 
 @settings(repeatable, max_examples=50)
