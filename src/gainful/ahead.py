@@ -50,6 +50,8 @@ class ReadAhead:
         threads: int,
         progress: Progress,
         is_trec: Callable[[bytes, str, bool], bool],
+        *,
+        want_facts: bool = False,
     ) -> ReadAhead | None:
         """Starts to read, if the core can and all files are plain TREC text; else None, and they are read as usual.
 
@@ -63,7 +65,7 @@ class ReadAhead:
             return None
         first, *others = [view for view in views if view is not None]
         progress.total += sum(map(len, others))
-        job = core.JoinJob(first, others, *policy.join_options(), threads, progress.cells)
+        job = core.JoinJob(first, others, *policy.join_options(), threads, progress.cells, want_facts)
         return cls((qrels, first), list(zip(runs, others, strict=True)), job)
 
     def judged(self, policy: Policy, scale: float | None) -> Judged:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -25,6 +24,7 @@ from gainful.measures.grammar import parse_all
 from gainful.policy import Policy
 from gainful.progress import Progress
 from gainful.results import Evaluation
+from gainful.side_by_side import side_by_side
 
 MeasuresLike: TypeAlias = str | Measure | Iterable[str | Measure]
 
@@ -97,7 +97,7 @@ def evaluate_judged(
     tasks = [lambda name=name, run=run: one(name, run) for name, run in opened.items()]
     # What is read ahead is on the core's threads already; what is left holds the interpreter's lock most of the time.
     workers = 1 if any(isinstance(run, ReadRun) for run in opened.values()) else min(threads, len(tasks))
-    results = _side_by_side(tasks, workers, progress)
+    results = side_by_side(tasks, workers, progress)
     return dict(zip(runs, results, strict=True))
 
 
@@ -174,42 +174,3 @@ def score_list(
 
 def _condenses(measure: Measure, policy: Policy) -> bool:
     return not measure.whole_list and (getattr(measure, "unjudged", None) or policy.unjudged) == "condensed"
-
-
-def _side_by_side(tasks: Sequence[Callable[[], Evaluation]], workers: int, progress: Progress) -> list[Evaluation]:
-    """Runs all tasks on some threads and waits for them in a way that an interrupt can reach."""
-    results: list[Evaluation | BaseException | None] = [None] * len(tasks)
-    waiting = iter(range(len(tasks)))
-    lock = threading.Lock()
-
-    def work() -> None:
-        while True:
-            with lock:
-                i = next(waiting, None)
-            if i is None or progress.cancelled:
-                return
-            try:
-                results[i] = tasks[i]()
-            except BaseException as error:
-                results[i] = error
-
-    threads = [threading.Thread(target=work, daemon=True) for _ in range(workers)]
-    for thread in threads:
-        thread.start()
-    try:
-        for thread in threads:
-            while thread.is_alive():
-                thread.join(0.1)
-                progress.report()
-    except KeyboardInterrupt:
-        progress.cancel()
-        for thread in threads:
-            thread.join(1.0)
-        raise
-    return [_or_raise(result) for result in results]
-
-
-def _or_raise(result: Evaluation | BaseException | None) -> Evaluation:
-    if isinstance(result, Evaluation):
-        return result
-    raise result or RuntimeError("cancelled")

@@ -105,8 +105,8 @@ def join(
     opened = _opened(run, name, want_rows, threads)
     if isinstance(opened, Run):
         progress.total += len(opened)
-        policy = _fitting(opened, policy)
-        joined = _join_columns(judged, opened, policy, (want_scores, want_rows), threads, progress)
+        policy = fitting_policy(opened, policy)
+        joined = join_columns(judged, opened, policy, (want_scores, want_rows), threads, progress)
         source = opened.name
     else:
         text, joined = _join_text(judged, opened, policy, want_scores, threads, progress)
@@ -146,7 +146,7 @@ def _join_text(
     return run, core.join_text(run.data, judged.index, *options, want_scores, False, threads, progress.cells)
 
 
-def _fitting(run: Run, policy: Policy) -> Policy:
+def fitting_policy(run: Run, policy: Policy) -> Policy:
     """The policy as this run can carry it: a format without scores is ordered as it came."""
     if not run.has_scores and policy.order == "score":
         policy = policy.replace(order="input")
@@ -156,9 +156,17 @@ def _fitting(run: Run, policy: Policy) -> Policy:
     return policy
 
 
-def _join_columns(
-    judged: Judged, run: Run, policy: Policy, want: tuple[bool, bool], threads: int, progress: Progress
+def join_columns(
+    judged: Judged,
+    run: Run,
+    policy: Policy,
+    want: tuple[bool, bool],
+    threads: int,
+    progress: Progress,
+    *,
+    want_facts: bool = False,
 ) -> Joined:
+    """What the core makes of a run in columns under a policy that fits it; ``want`` is scores, rows."""
     if want[0] and not run.has_scores:
         raise InputError(f"{run.name}: expected scores, found a run without them")
     joined = core.join_columns(
@@ -174,6 +182,7 @@ def _join_columns(
         *want,
         threads,
         progress.cells,
+        want_facts,
     )
     if joined["fault_count"]:
         _raise_row_faults(run, joined)
