@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from gainful.data.graded import GradedRun
     from gainful.data.qrels import Qrels
     from gainful.data.run import Run
+    from gainful.doctor.examination import examine
     from gainful.errors import GainfulError, InputError, MissingExtraError, UsageError
     from gainful.evaluation import evaluate, evaluate_runs
     from gainful.gains import Gain
@@ -50,6 +51,7 @@ _HOMES = {
     "describe_judgments": "gainful.stats.description",
     "evaluate": "gainful.evaluation",
     "evaluate_runs": "gainful.evaluation",
+    "examine": "gainful.doctor.examination",
     "parse": "gainful.measures.grammar",
     "simulate": "gainful.simulation",
 }
@@ -74,6 +76,7 @@ __all__ = [
     "describe_judgments",
     "evaluate",
     "evaluate_runs",
+    "examine",
     "parse",
     "simulate",
 ]
