@@ -20,6 +20,7 @@ USERS = (
     "io.letor",
     "io.frames",
     "io.datasets",
+    "doctor.inspected",
 )
 
 

@@ -1,0 +1,68 @@
+"""`gainful check`: everything suspicious about files, before they are scored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gainful.ahead import ReadAhead, ReadRun
+from gainful.cli.names import run_names
+from gainful.cli.options import output_from, output_options, policy_from, policy_options
+from gainful.cli.progress import ProgressBar
+from gainful.core import default_threads
+from gainful.doctor.leniency import lenient
+from gainful.errors import UsageError
+from gainful.notation import read_number
+from gainful.policy import Policy
+
+if TYPE_CHECKING:
+    from gainful.doctor.findings import Examination
+
+_PATH = click.Path(allow_dash=True)
+
+
+@click.command("check")
+@click.argument("qrels", type=_PATH)
+@click.argument("runs", type=_PATH, nargs=-1, required=True)
+@output_options
+@click.option("--name", "names", multiple=True, help="A run's name; once for every run, in their order.")
+@click.option("--scale", metavar="G", help="The highest grade there can be.  [default: the highest in the judgments]")
+@policy_options
+@click.option("--threads", type=click.IntRange(1), help="How many threads to use.  [default: all cores]")
+@click.option("--quiet", "-q", is_flag=True, help="No notes, no progress bar.")
+def command(qrels: str, runs: tuple[str, ...], **options: Any) -> int:
+    """Look for everything suspicious in the judgments QRELS and in RUNS before they are scored.
+
+    Repeated documents, ids that match nowhere (and what would make them match), missing queries, ranks against scores,
+    ties, constant and reversed scores, unjudged documents, odd grades, different depths and more: each with a count, an
+    example, what it does to the numbers, and what to do. Exits with 1 if something is serious. The options of the
+    policy say how the files are going to be evaluated.
+
+    Example: gainful check qrels.txt bm25.run dense.run.gz
+    """
+    policy, output = policy_from(options), output_from(options)
+    if [qrels, *runs].count("-") > 1:
+        raise UsageError("standard input (-) can be read once, found it twice")
+    names = run_names(runs, options["names"])
+    examination = _examination(qrels, dict(zip(names, runs, strict=True)), policy, options)
+    output.write((examination.without("note") if options["quiet"] else examination).page())
+    return 1 if examination.is_serious else 0
+
+
+def _examination(qrels: str, runs: Mapping[str, str], policy: Policy, options: Mapping[str, Any]) -> Examination:
+    threads = options["threads"] or default_threads()
+    scale = None if options["scale"] is None else read_number(options["scale"], "--scale")
+    with ProgressBar("reading runs", wanted=not options["quiet"]) as progress:
+        reading = lenient(policy)
+        ahead = ReadAhead.start(qrels, list(runs.values()), reading, threads, progress, want_facts=True)
+        # Loaded late, as is all that needs NumPy: by now the core has long been reading.
+        from gainful.data.judged import Judged
+        from gainful.data.qrels import Qrels
+        from gainful.doctor.examination import examine_judged
+
+        judged = ahead.judged(reading, None) if ahead else Judged(Qrels.read(qrels, threads=threads), reading)
+        sources: Sequence[str | ReadRun] = ahead.runs() if ahead else list(runs.values())
+        of_name = dict(zip(runs, sources, strict=True))
+        return examine_judged(judged, of_name, policy, scale=scale, threads=threads, progress=progress)

@@ -1,0 +1,181 @@
+"""`gainful check`: exit codes, the table, advice, formats, and what it shares with eval."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+from gainful.cli.main import run
+
+# Two queries with two judged documents each, and a run that has them in order.
+QRELS = "q1 0 d1 2\nq1 0 d2 0\nq2 0 d1 1\nq2 0 d2 0\n"
+CLEAN = "q1 Q0 d1 1 2 t\nq1 Q0 d2 2 1 t\nq2 Q0 d1 1 2 t\nq2 Q0 d2 2 1 t\n"
+REPEATS = CLEAN + "q2 Q0 d1 3 0.5 t\n"
+
+pytestmark = pytest.mark.usefixtures("core")
+
+
+@pytest.fixture
+def files(command):
+    command.write("qrels.txt", QRELS)
+    command.write("clean.run", CLEAN)
+    command.write("repeats.run", REPEATS)
+    return command
+
+
+def test_clean_files(files):
+    result = files("check", "qrels.txt", "clean.run")
+    assert (result.code, result.err) == (0, "")
+    assert result.out == "2 queries, 4 judgments, 1 run: nothing suspicious.\n"
+
+
+def test_something_serious(files):
+    result = files("check", "qrels.txt", "repeats.run")
+    assert (result.code, result.err) == (1, "")
+    assert result.out == (
+        "2 queries, 4 judgments, 1 run: 1 serious finding.\n"
+        "\n"
+        "severity  check               run      count  of  example\n"
+        "--------  ------------------  -------  -----  --  -----------------------------------\n"
+        "serious   repeated-documents  repeats      1   5  line 5: q2 d1 again (first: line 3)\n"
+        "\n"
+        "repeated-documents: gainful eval refuses the run. Remove the repeats, or let --duplicates first keep\n"
+        "the best ranked.\n"
+    )
+
+
+def test_the_same_in_a_process_of_its_own(files):
+    here = files("check", "qrels.txt", "clean.run", "repeats.run")
+    there = files.process("check", "qrels.txt", "clean.run", "repeats.run")
+    assert (there.returncode, there.stdout.decode(), there.stderr.decode()) == (here.code, here.out, here.err)
+    assert here.code == 1
+
+
+def test_what_is_not_serious_is_no_failure(files):
+    files.write("half.run", CLEAN[: len(CLEAN) // 2])
+    result = files("check", "qrels.txt", "half.run")
+    assert result.code == 0
+    assert "warning   missing-queries  half      1   2  query q2" in result.out.splitlines()
+
+
+def test_the_policy_decides(files):
+    assert files("check", "qrels.txt", "repeats.run", "--duplicates", "first").code == 0
+    files.write("half.run", CLEAN[: len(CLEAN) // 2])
+    assert files("check", "qrels.txt", "half.run", "--missing", "error").code == 1
+    assert files("check", "qrels.txt", "half.run", "--like", "trec_eval-10").code == 1
+    files.write("twice.txt", QRELS + "q1 1 d1 0\n")
+    assert files("check", "twice.txt", "clean.run").code == 1
+    assert files("check", "twice.txt", "clean.run", "--subtopics").code == 0
+    assert files("check", "twice.txt", "clean.run", "--judges", "max").code == 0
+
+
+def test_quiet_leaves_out_notes(files):
+    result = files("check", "qrels.txt", "repeats.run", "--duplicates", "first")
+    assert "1 note." in result.out
+    quiet = files("check", "qrels.txt", "repeats.run", "--duplicates", "first", "--quiet")
+    assert quiet.out == "2 queries, 4 judgments, 1 run: nothing suspicious.\n"
+
+
+def test_grades_above_the_scale_are_a_finding(files):
+    result = files("check", "qrels.txt", "clean.run", "--scale", "1")
+    assert result.code == 1
+    assert "serious   grades-above-scale  -        1   4  line 1: q1 d1, grade 2" in result.out.splitlines()
+    assert files("check", "qrels.txt", "clean.run", "--scale", "2").code == 0
+    assert files("eval", "qrels.txt", "clean.run", "--scale", "1").code == 3
+
+
+def test_ids_that_nearly_match(files):
+    files.write("upper.run", CLEAN.replace("d", "D"))
+    result = files("check", "qrels.txt", "upper.run")
+    assert result.code == 1
+    assert "'D1' in the run, 'd1' in the judgments" in result.out
+    assert "2 of 2 documents looked at match if case is ignored" in " ".join(result.out.split())
+
+
+def test_names_of_runs(files):
+    files.write("other/clean.run", CLEAN.replace("1 2 t", "1 2.5 t"))
+    result = files("check", "qrels.txt", "clean.run", "other/clean.run", "--format", "jsonl")
+    assert result.lines[0]["runs"] == [f"{files.directory.name}/clean", "other/clean"]
+    result = files("check", "qrels.txt", "clean.run", "--name", "mine", "--format", "jsonl")
+    assert result.lines[0]["runs"] == ["mine"]
+
+
+def test_json_lines(files):
+    result = files("check", "qrels.txt", "repeats.run", "--format", "jsonl")
+    header, summary, row, advice = result.lines
+    assert result.code == 1
+    assert {key: header[key] for key in ("command", "judgments", "runs", "serious", "warning", "note")} == {
+        "command": "check",
+        "judgments": "qrels.txt",
+        "runs": ["repeats"],
+        "serious": 1,
+        "warning": 0,
+        "note": 0,
+    }
+    assert summary["text"].endswith("1 serious finding.")
+    assert row == {
+        "severity": "serious",
+        "check": "repeated-documents",
+        "run": "repeats",
+        "count": 1,
+        "of": 5,
+        "example": "line 5: q2 d1 again (first: line 3)",
+    }
+    assert advice["text"].startswith("repeated-documents: gainful eval refuses the run.")
+
+
+def test_other_formats_and_files(files):
+    result = files("check", "qrels.txt", "repeats.run", "--output", "found.csv")
+    assert (result.code, result.out) == (1, "")
+    lines = (files.directory / "found.csv").read_text().splitlines()
+    assert lines[0] == "severity,check,run,count,of,example"
+    assert lines[1].startswith("serious,repeated-documents,repeats,1,5,")
+    assert "repeated-documents" in files("check", "qrels.txt", "repeats.run", "--format", "markdown").out
+
+
+def test_compressed_files_and_standard_input(files):
+    files.write("repeats.run.gz", gzip.compress(REPEATS.encode()))
+    plain = files("check", "qrels.txt", "repeats.run")
+    assert files("check", "qrels.txt", "repeats.run.gz").out == plain.out
+    assert files("check", "qrels.txt", "-", "--name", "repeats", stdin=REPEATS.encode()).out == plain.out
+    assert files("check", "-", "repeats.run", stdin=QRELS.encode()).out == plain.out
+
+
+def test_line_ends_and_comments_count_as_lines(files):
+    text = ("# made by hand\n\n" + REPEATS).replace("\n", "\r\n")
+    files.write("dos.run", b"\xef\xbb\xbf" + text.encode())
+    assert "line 7: q2 d1 again (first: line 5)" in files("check", "qrels.txt", "dos.run").out
+
+
+def test_bad_input_is_an_error_as_everywhere(files):
+    files.write("bad.run", "q1 Q0 d1 1 1\n")
+    result = files("check", "qrels.txt", "bad.run")
+    assert (result.code, result.out) == (3, "")
+    assert result.err.startswith("bad.run:1: expected 6 fields, found 5\n")
+    files.write("bad.qrels", "q1 0 d1 x\n")
+    assert files("check", "bad.qrels", "clean.run").err.startswith("bad.qrels:1: expected a number as grade")
+    assert files("check", "qrels.txt", "none.run").err == "none.run: no such file\n"
+    files.write("empty.run", "")
+    assert files("check", "qrels.txt", "empty.run").code == 3
+
+
+def test_wrong_usage(files):
+    assert files("check", "qrels.txt").code == 2
+    assert files("check", "-", "-").code == 2
+    assert files("check", "qrels.txt", "clean.run", "--scale", "high").code == 2
+    assert files("check", "qrels.txt", "clean.run", "--name", "a", "--name", "b").code == 2
+
+
+def test_help_names_the_command(capsys):
+    assert run(["--help"]) == 0
+    assert "check       Look for everything suspicious in judgments and runs." in capsys.readouterr().out
+    assert run(["check", "--help"]) == 0
+    assert "Exits with 1 if something is serious." in " ".join(capsys.readouterr().out.split())
+
+
+def test_the_demo_is_clean(files):
+    assert files("demo", "--out", "demo").code == 0
+    names = ("tfidf.run", "bm25.run", "dense.run.gz", "hybrid.run", "reranker.run")
+    result = files("check", "demo/qrels.txt", *(f"demo/{name}" for name in names))
+    assert (result.code, result.out) == (0, "50 queries, 4,657 judgments, 5 runs: nothing suspicious.\n")
