@@ -11,7 +11,17 @@ from pathlib import Path
 from datasets import BUILD, HERE, JUDGED, LARGE, SMALL, TENTH, Dataset, make, warm
 from processes import Measured, Repetitions, Tool, measure
 from report import MEGABYTE, Report, Row
-from tools import count_lines, frames_script, gainful_eval, gainful_version, installed, python, script, trec_eval
+from tools import (
+    count_lines,
+    frames_script,
+    gainful_check,
+    gainful_eval,
+    gainful_version,
+    installed,
+    python,
+    script,
+    trec_eval,
+)
 
 #: Real runs, where the checkout has the shared data beside it.
 ROBUST = HERE.parent.parent / "shared" / "data" / "robust2005"
@@ -90,6 +100,20 @@ def startup(report: Report, settings: Settings) -> None:
     report.rows.append(Row("startup", ours.tool, ours.seconds, theirs.tool, theirs.seconds, 5))
 
 
+def check(report: Report, settings: Settings) -> None:
+    """What the doctor costs beside an evaluation of the same files."""
+    for dataset in (SMALL, LARGE):
+        make(dataset)
+        warm(dataset.qrels, dataset.run)
+        files = (dataset.qrels, [dataset.run])
+        evaluated = gainful_eval(*files, name=f"gainful eval, {dataset.name}")
+        checked = gainful_check(*files, name=f"gainful check, {dataset.name}")
+        found = measure([evaluated, checked], settings.repetitions)
+        report.measured.extend(("check", one) for one in found.values())
+        theirs, ours = found.values()
+        report.rows.append(Row("check", ours.tool, ours.seconds, theirs.tool, theirs.seconds, 2))
+
+
 def robust2005(report: Report, settings: Settings) -> None:
     """Nineteen real runs in one command."""
     if not ROBUST.is_dir():
@@ -128,6 +152,7 @@ CASES: dict[str, Callable[[Report, Settings], None]] = {
     LARGE.name: large,
     "growth": growth,
     "startup": startup,
+    "check": check,
     "robust2005": robust2005,
     "frames": frames,
 }

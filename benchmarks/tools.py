@@ -50,6 +50,10 @@ def gainful_eval(qrels: Path, runs: Sequence[Path], *options: str, name: str = "
     return Tool(name, command, _read_jsonl)
 
 
+def gainful_check(qrels: Path, runs: Sequence[Path], name: str) -> Tool:
+    return Tool(name, gainful_command("check", str(qrels), *map(str, runs), "--format", "jsonl"))
+
+
 def gainful_version() -> Tool:
     return Tool("gainful --version", gainful_command("--version"))
 

@@ -134,9 +134,9 @@ def test_repeated_documents_of_queries_without_judgments_are_refused_too() -> No
     ("write", "how"),
     [
         (str.upper, "if case is ignored"),
-        (lambda d: f"msmarco_doc_{d}", "without the prefix 'msmarco_doc_' of the run's"),
-        (lambda d: f"{d}.txt", "without the suffix '.txt' of the run's"),
-        (lambda d: f"{d}#0", "without the suffix '#0' of the run's"),
+        (lambda d: f"msmarco_doc_{d}", "without the run's prefix 'msmarco_doc_'"),
+        (lambda d: f"{d}.txt", "without the run's suffix '.txt'"),
+        (lambda d: f"{d}#0", "without the run's suffix '#0'"),
     ],
 )
 def test_documents_that_match_nowhere(write: Callable[[str], str], how: str) -> None:
@@ -218,7 +218,7 @@ def test_queries_that_match_nowhere() -> None:
     lines = [(q.removeprefix("q").zfill(3), d, rank, score) for q, d, rank, score in clean_lines()]
     finding = only(found_in(lines), "unmatched-queries")
     assert summary(finding) == ("serious", 10, 10)
-    assert finding.remedy.startswith("10 of 10 queries looked at match without the prefix 'q' of the judgments'")
+    assert finding.remedy.startswith("10 of 10 queries looked at match without the judgments' prefix 'q'")
     with pytest.raises(gainful.InputError, match="expected queries that are judged"):
         gainful.evaluate(clean_qrels(), run_text(lines))
 
@@ -619,6 +619,11 @@ def test_every_finding_says_what_to_do() -> None:
         assert finding.consequence.endswith(".") and finding.remedy.endswith((".", "?"))
         assert finding.check in CHECKS
         assert 0 < finding.share <= 1
+
+
+def test_every_check_is_documented() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "check.md").read_text(encoding="utf-8")
+    assert [line.split("`")[1] for line in page.splitlines() if line.startswith("| `")] == list(CHECKS)
 
 
 def test_threads_do_not_matter() -> None:

@@ -21,14 +21,14 @@ CASES: list[tuple[Callable[[str], str], list[str], str]] = [
     (lambda d: f"{d}.0", NUMBERS, "as numbers, without leading zeros and '.0'"),
     (lambda d: f"http://www.{d}", URLS, "without http://, www. and a slash at the end"),
     (lambda d: f"https://{d}/", URLS, "without http://, www. and a slash at the end"),
-    (lambda d: f"msmarco_doc_{d}", NUMBERS, "without the prefix 'msmarco_doc_' of the run's"),
-    (lambda d: f"D{d}", NUMBERS, "without the prefix 'D' of the run's"),
-    (lambda d: f"{d}.txt", PLAIN, "without the suffix '.txt' of the run's"),
-    (lambda d: f"{d}#0", PLAIN, "without the suffix '#0' of the run's"),
-    (lambda d: f"{d}#{len(d)}", MIXED, "with only what stands before the last '#' of the run's"),
-    (lambda d: f"{len(d)}:{d}", MIXED, "with only what stands after the last ':' of the run's"),
-    (lambda d: f"doc_{d.zfill(5)}", NUMBERS, "without the prefix 'doc_' of the run's and as numbers"),
-    (lambda d: f"DOC_{d.upper()}", MIXED, "without the prefix 'DOC_' of the run's and if case is ignored"),
+    (lambda d: f"msmarco_doc_{d}", NUMBERS, "without the run's prefix 'msmarco_doc_'"),
+    (lambda d: f"D{d}", NUMBERS, "without the run's prefix 'D'"),
+    (lambda d: f"{d}.txt", PLAIN, "without the run's suffix '.txt'"),
+    (lambda d: f"{d}#0", PLAIN, "without the run's suffix '#0'"),
+    (lambda d: f"{d}#{len(d)}", MIXED, "with only what stands before the run's last '#'"),
+    (lambda d: f"{len(d)}:{d}", MIXED, "with only what stands after the run's last ':'"),
+    (lambda d: f"doc_{d.zfill(5)}", NUMBERS, "without the run's prefix 'doc_' and as numbers"),
+    (lambda d: f"DOC_{d.upper()}", MIXED, "without the run's prefix 'DOC_' and if case is ignored"),
 ]
 
 

@@ -14,7 +14,7 @@ from gainful.doctor.places import at_query, shown_id
 from gainful.notation import bytes_of_id, text_of_id
 
 #: How many ids of each side, and documents of how many lists, are compared for near misses.
-_SAMPLE, _LISTS = 5000, 500
+_SAMPLE, _LISTS = 10_000, 1_000
 #: Judged documents found, of those that could be: below the first share near misses are looked for, below the second
 #: there is a warning anyway.
 _FEW, _HARDLY_ANY = 0.05, 0.01

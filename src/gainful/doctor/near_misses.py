@@ -74,8 +74,8 @@ def _attempts(run: Sequence[str], judged: Sequence[str]) -> Iterator[_Attempt]:
     yield _Attempt("without blanks and quotation marks around them", _bare, _bare)
     yield _Attempt("as numbers, without leading zeros and '.0'", _as_number, _as_number)
     yield _Attempt("without http://, www. and a slash at the end", _as_url, _as_url)
-    of_run = [_Attempt(f"{how} of the run's", change, _same) for how, change in _shortenings(run)]
-    of_judged = [_Attempt(f"{how} of the judgments'", _same, change) for how, change in _shortenings(judged)]
+    of_run = [_Attempt(how, change, _same) for how, change in _shortenings(run, "run's")]
+    of_judged = [_Attempt(how, _same, change) for how, change in _shortenings(judged, "judgments'")]
     yield from (one_sided := [*of_run, *of_judged])
     # Two things at once: ids of one side longer, and written differently beside.
     for also, change in ((" and if case is ignored", str.casefold), (" and as numbers", _as_number)):
@@ -83,16 +83,17 @@ def _attempts(run: Sequence[str], judged: Sequence[str]) -> Iterator[_Attempt]:
             yield _Attempt(attempt.how + also, _both(attempt.of_run, change), _both(attempt.of_judged, change))
 
 
-def _shortenings(ids: Sequence[str]) -> Iterator[tuple[str, Change]]:
+def _shortenings(ids: Sequence[str], whose: str) -> Iterator[tuple[str, Change]]:
     """Without what all ids of one side begin or end with; then only what stands before or after a separator, such as
     the document of a passage `d12#3`."""
     for prefix in _prefixes(ids):
-        yield f"without the prefix '{prefix}'", _without_prefix(prefix)
+        yield f"without the {whose} prefix '{prefix}'", _without_prefix(prefix)
     for suffix in _suffixes(ids):
-        yield f"without the suffix '{suffix}'", _without_suffix(suffix)
-    for separator in _SEPARATORS:
-        yield f"with only what stands before the last '{separator}'", _before(separator)
-        yield f"with only what stands after the last '{separator}'", _after(separator)
+        yield f"without the {whose} suffix '{suffix}'", _without_suffix(suffix)
+    present = set("".join(ids))
+    for separator in filter(present.__contains__, _SEPARATORS):
+        yield f"with only what stands before the {whose} last '{separator}'", _before(separator)
+        yield f"with only what stands after the {whose} last '{separator}'", _after(separator)
 
 
 def _same(identifier: str) -> str:
