@@ -93,7 +93,7 @@ def evaluate_judged(
         return evaluate_graded(graded, wanted)
 
     # Streams are read here: a thread that waits for somebody else could not be interrupted.
-    opened = {name: _opened_if_stream(run) for name, run in runs.items()}
+    opened = {name: opened_if_stream(run) for name, run in runs.items()}
     tasks = [lambda name=name, run=run: one(name, run) for name, run in opened.items()]
     # What is read ahead is on the core's threads already; what is left holds the interpreter's lock most of the time.
     workers = 1 if any(isinstance(run, ReadRun) for run in opened.values()) else min(threads, len(tasks))
@@ -112,7 +112,8 @@ def _check(measures: Sequence[Measure], judged: Judged) -> None:
         measure.check(judged.levels)
 
 
-def _opened_if_stream(run: RunLike | ReadRun) -> RunLike | Text | ReadRun:
+def opened_if_stream(run: RunLike | ReadRun) -> RunLike | Text | ReadRun:
+    """The run, read into memory if it comes from somebody else who may keep us waiting."""
     if isinstance(run, RunFile):
         return RunFile(open_source(run.source), run.how) if is_stream(run.source) else run
     return open_source(run) if is_stream(run) else run

@@ -96,7 +96,7 @@ def test_the_same_from_text_dicts_and_columns(tmp_path: Path) -> None:
     ] * len(forms)
     assert [str(findings[0].example) for findings in found[:4]] == ["line 5: q1 q1-d5, score 1 as all others"] * 4
     assert str(found[4][0].example) == "q1 q1-d5, score 1 as all others"
-    assert found[4][0].example.line is None
+    assert found[4][0].example.place == ""
 
 
 def test_without_scores_nothing_is_said_of_scores() -> None:
@@ -114,7 +114,7 @@ def test_repeated_documents() -> None:
     finding = only(found_in(lines), "repeated-documents")
     assert summary(finding) == ("serious", 2, 200)
     assert str(finding.example) == "line 42: q3 q3-d1 again (first: line 41)"
-    assert (finding.example.query, finding.example.document, finding.example.line) == ("q3", "q3-d1", 42)
+    assert (finding.example.query, finding.example.document, finding.example.place) == ("q3", "q3-d1", "line 42")
     assert "refuses" in finding.consequence and "--duplicates first" in finding.remedy
     with pytest.raises(gainful.InputError, match="again"):
         gainful.evaluate(clean_qrels(), run_text(lines))

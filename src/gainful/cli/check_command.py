@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from gainful.ahead import ReadAhead, ReadRun
+from gainful.cli.inputs import Inputs, input_options
 from gainful.cli.names import run_names
 from gainful.cli.options import output_from, output_options, policy_from, policy_options
 from gainful.cli.progress import ProgressBar
@@ -19,6 +20,7 @@ from gainful.policy import Policy
 
 if TYPE_CHECKING:
     from gainful.doctor.findings import Examination
+    from gainful.io.rows import RunFile
 
 _PATH = click.Path(allow_dash=True)
 
@@ -29,6 +31,7 @@ _PATH = click.Path(allow_dash=True)
 @output_options
 @click.option("--name", "names", multiple=True, help="A run's name; once for every run, in their order.")
 @click.option("--scale", metavar="G", help="The highest grade there can be.  [default: the highest in the judgments]")
+@input_options
 @policy_options
 @click.option("--threads", type=click.IntRange(1), help="How many threads to use.  [default: all cores]")
 @click.option("--quiet", "-q", is_flag=True, help="No notes, no progress bar.")
@@ -42,27 +45,35 @@ def command(qrels: str, runs: tuple[str, ...], **options: Any) -> int:
 
     Example: gainful check qrels.txt bm25.run dense.run.gz
     """
-    policy, output = policy_from(options), output_from(options)
+    policy, output, inputs = policy_from(options), output_from(options), Inputs.taken_from(options)
     if [qrels, *runs].count("-") > 1:
         raise UsageError("standard input (-) can be read once, found it twice")
     names = run_names(runs, options["names"])
-    examination = _examination(qrels, dict(zip(names, runs, strict=True)), policy, options)
+    examination = _examination(qrels, dict(zip(names, runs, strict=True)), inputs, policy, options)
     output.write((examination.without("note") if options["quiet"] else examination).page())
     return 1 if examination.is_serious else 0
 
 
-def _examination(qrels: str, runs: Mapping[str, str], policy: Policy, options: Mapping[str, Any]) -> Examination:
+def _examination(
+    qrels: str, runs: Mapping[str, str], inputs: Inputs, policy: Policy, options: Mapping[str, Any]
+) -> Examination:
     threads = options["threads"] or default_threads()
     scale = None if options["scale"] is None else read_number(options["scale"], "--scale")
     with ProgressBar("reading runs", wanted=not options["quiet"]) as progress:
         reading = lenient(policy)
-        ahead = ReadAhead.start(qrels, list(runs.values()), reading, threads, progress, want_facts=True)
+        ahead = None
+        if inputs.features is None:
+            ahead = ReadAhead.start(
+                qrels, list(runs.values()), reading, threads, progress, inputs.is_trec, want_facts=True
+            )
         # Loaded late, as is all that needs NumPy: by now the core has long been reading.
         from gainful.data.judged import Judged
-        from gainful.data.qrels import Qrels
         from gainful.doctor.examination import examine_judged
 
-        judged = ahead.judged(reading, None) if ahead else Judged(Qrels.read(qrels, threads=threads), reading)
-        sources: Sequence[str | ReadRun] = ahead.runs() if ahead else list(runs.values())
-        of_name = dict(zip(runs, sources, strict=True))
-        return examine_judged(judged, of_name, policy, scale=scale, threads=threads, progress=progress)
+        if ahead:
+            judged = ahead.judged(reading, None)
+            sources: Mapping[str, ReadRun | RunFile] = dict(zip(runs, ahead.runs(), strict=True))
+        else:
+            judged = Judged(inputs.read_qrels(qrels, threads=threads), reading)
+            sources = inputs.runs(runs)
+        return examine_judged(judged, sources, policy, scale=scale, threads=threads, progress=progress)

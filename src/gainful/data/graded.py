@@ -102,7 +102,7 @@ def join(
     ``want_rows`` is for a :class:`Run`, whose rows can be looked at afterwards.
     """
     progress = progress or Progress()
-    opened = _opened(run, name, want_rows, threads)
+    opened = open_run(run, name, want_rows=want_rows, threads=threads)
     if isinstance(opened, Run):
         progress.total += len(opened)
         policy = fitting_policy(opened, policy)
@@ -119,8 +119,10 @@ def join(
     return _graded(name or source, source, judged, policy, joined)
 
 
-def _opened(run: RunLike | Text | ReadRun, name: str | None, want_rows: bool, threads: int) -> Run | Text | ReadRun:
-    """A run in memory as it is, TREC text as text, any other format as a run."""
+def open_run(
+    run: RunLike | Text | ReadRun, name: str | None, *, want_rows: bool = False, threads: int = 1
+) -> Run | Text | ReadRun:
+    """A run in memory as it is, TREC text as text (unless its rows are wanted), any other format as a run."""
     if isinstance(run, ReadRun) and not want_rows:
         return run
     if not isinstance(run, (Text, ReadRun, RunFile)):

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from gainful.ahead import ReadRun
 from gainful.core import default_threads
 from gainful.data.judged import Judged
-from gainful.data.qrels import Qrels
-from gainful.data.run import Run
+from gainful.data.qrels import Qrels, QrelsLike
+from gainful.data.run import RunLike
 from gainful.doctor.between_runs import RunSummary, examine_together
 from gainful.doctor.findings import Examination, Finding
 from gainful.doctor.inspected import inspect
@@ -16,8 +16,8 @@ from gainful.doctor.judgment_checks import examine_judgments
 from gainful.doctor.leniency import lenient
 from gainful.doctor.list_checks import examine_run
 from gainful.errors import UsageError
-from gainful.evaluation import QrelsLike, RunLike
-from gainful.io.sources import Text, is_stream, open_source
+from gainful.evaluation import opened_if_stream
+from gainful.io.sources import Text
 from gainful.measures.base import read_whole
 from gainful.policy import Policy
 from gainful.progress import Progress
@@ -46,7 +46,7 @@ def examine(
     """
     if not isinstance(runs, Mapping):
         raise UsageError(f"runs: expected a dict of names and runs, found {type(runs).__name__}")
-    settled = policy if isinstance(policy, Policy) else Policy() if policy is None else Policy.like(policy)
+    settled = Policy.of(policy)
     judged = Judged(Qrels.of(qrels), lenient(settled))
     return examine_judged(judged, runs, settled, scale=scale, threads=threads, progress=progress)
 
@@ -71,7 +71,7 @@ def examine_judged(
         return examine_run(inspected), RunSummary.of(inspected)
 
     # Streams are read here: a thread that waits for somebody else could not be interrupted.
-    opened = {name: _opened_if_stream(run) for name, run in runs.items()}
+    opened = {name: opened_if_stream(run) for name, run in runs.items()}
     tasks = [lambda name=name, run=run: one(name, run) for name, run in opened.items()]
     workers = 1 if any(isinstance(run, ReadRun) for run in opened.values()) else min(threads, len(tasks))
     found = side_by_side(tasks, workers, progress)
@@ -82,7 +82,3 @@ def examine_judged(
     ]
     qrels = judged.qrels
     return Examination.of(qrels.name, len(qrels.query_ids), len(qrels), list(runs), findings)
-
-
-def _opened_if_stream(run: RunLike | ReadRun) -> RunLike | Text | ReadRun:
-    return run if isinstance(run, (Run, ReadRun, Mapping)) or not is_stream(run) else open_source(run)

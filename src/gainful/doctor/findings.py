@@ -56,7 +56,7 @@ class Example:
     text: str
     query: str | None = None
     document: str | None = None
-    line: int | None = None
+    place: str = ""  # the line or row, where there is one
 
     def __str__(self) -> str:
         return self.text

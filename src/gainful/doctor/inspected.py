@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gainful.ahead import ReadRun
 from gainful.arrays import Bools, Ints
 from gainful.core import core
-from gainful.data.graded import fitting_policy, join_columns
+from gainful.data.graded import fitting_policy, join_columns, open_run
 from gainful.data.judged import Judged
-from gainful.data.run import Run, empty_run
+from gainful.data.run import Run, RunLike, empty_run
 from gainful.doctor.places import Places, Row, RowPlaces, TextPlaces
-from gainful.io.sources import Source, Text, open_source
+from gainful.io.sources import Text
 from gainful.io.trec import raise_faults
 from gainful.policy import Policy
 from gainful.progress import Progress
@@ -125,7 +124,7 @@ class InspectedRun:
 
 def inspect(
     judged: Judged,
-    run: Run | Source | Text | ReadRun | Mapping[Any, Any],
+    run: RunLike | Text | ReadRun,
     name: str,
     policy: Policy,
     *,
@@ -134,17 +133,16 @@ def inspect(
 ) -> InspectedRun:
     """Orders a run's lists as the judgments' policy says, and looks each of them over."""
     progress = progress or Progress()
-    if isinstance(run, Mapping):
-        run = Run.from_dict(run, name=name or "<dict>")
-    if isinstance(run, Run):
-        progress.total += len(run)
-        fitting = fitting_policy(run, judged.policy)
-        joined = join_columns(judged, run, fitting, (False, False), threads, progress, want_facts=True)
-        return _inspected(name, judged, fitting_policy(run, policy), joined, RowPlaces(run), run.has_scores)
-    if isinstance(run, ReadRun):
-        text, joined = run.text, run.joined()
+    opened = open_run(run, name, threads=threads)
+    if isinstance(opened, Run):
+        progress.total += len(opened)
+        fitting = fitting_policy(opened, judged.policy)
+        joined = join_columns(judged, opened, fitting, (False, False), threads, progress, want_facts=True)
+        return _inspected(name, judged, fitting_policy(opened, policy), joined, RowPlaces(opened), opened.has_scores)
+    if isinstance(opened, ReadRun):
+        text, joined = opened.text, opened.joined()
     else:
-        text = run if isinstance(run, Text) else open_source(run)
+        text = opened
         progress.total += text.data.size
         options = judged.policy.join_options()
         joined = core.join_text(text.data, judged.index, *options, False, False, threads, progress.cells, True)

@@ -30,7 +30,7 @@ def repeated_documents(run: InspectedRun) -> Iterator[Finding]:
     if not repeats.any():
         return
     later, first = run.rows_at(repeats > 0, "duplicate_at", "duplicate_of")
-    detail = " again" + ("" if first.line is None else f" (first: line {first.line})")
+    detail = " again" + (f" (first: {first.place})" if first.place else "")
     severity: Severity = "serious"
     consequence = "gainful eval refuses the run."
     if run.policy.duplicates == "first":

@@ -26,7 +26,7 @@ class Row(NamedTuple):
     document: bytes
     rank: str
     score: str
-    line: int | None
+    place: str  # the line or row, where there is one
 
 
 class Places(Protocol):
@@ -71,7 +71,7 @@ class TextPlaces:
 
     def row(self, where: int) -> Row:
         query, _, document, rank, score, _ = fields_at(self._data, where)
-        return Row(query, document, printable(rank), printable(score), self._line_number(where))
+        return Row(query, document, printable(rank), printable(score), f"line {self._line_number(where)}")
 
     def documents(self, where: int, most: int) -> list[bytes]:
         found: list[bytes] = []
@@ -110,14 +110,13 @@ class RowPlaces:
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self._line_number = LineNumbers(run.data)
 
     def row(self, where: int) -> Row:
         run = self._run
         rank = number_text(run.rank[where]) if run.has_ranks and not np.isnan(run.rank[where]) else ""
         score = number_text(run.score[where]) if run.has_scores else ""
-        line = None if run.line is None else self._line_number(int(run.line[where]))
-        return Row(run.query_of(where), run.document(where), rank, score, line)
+        place = "" if run.origin is None else run.origin.place(where)
+        return Row(run.query_of(where), run.document(where), rank, score, place)
 
     def documents(self, where: int, most: int) -> list[bytes]:
         end = self._run.list_offsets[np.searchsorted(self._run.list_offsets, where, "right")]
@@ -130,13 +129,13 @@ class RowPlaces:
 
 def at_row(row: Row, detail: str = "") -> Example:
     """A row of a run as an example, with something to say about it."""
-    return _example(row.query, row.document, row.line, detail)
+    return _example(row.query, row.document, row.place, detail)
 
 
 def at_judgment(qrels: Qrels, row: int, detail: str = "") -> Example:
     """A judgment as an example, with something to say about it."""
-    line = None if qrels.line is None else LineNumbers(qrels.data)(int(qrels.line[row]))
-    return _example(qrels.query_ids[int(qrels.query[row])], qrels.document(row), line, detail)
+    place = "" if qrels.origin is None else qrels.origin.place(row)
+    return _example(qrels.query_ids[int(qrels.query[row])], qrels.document(row), place, detail)
 
 
 def at_query(query: bytes, detail: str = "") -> Example:
@@ -144,10 +143,10 @@ def at_query(query: bytes, detail: str = "") -> Example:
     return Example(f"query {shown_id(query)}{detail}", text_of_id(query))
 
 
-def _example(query: bytes, document: bytes, line: int | None, detail: str) -> Example:
-    where = "" if line is None else f"line {line}: "
+def _example(query: bytes, document: bytes, place: str, detail: str) -> Example:
+    where = f"{place}: " if place else ""
     text = f"{where}{shown_id(query)} {shown_id(document)}{detail}"
-    return Example(text, text_of_id(query), text_of_id(document), line)
+    return Example(text, text_of_id(query), text_of_id(document), place)
 
 
 def shown_id(identifier: bytes) -> str:
