@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from gainful.arrays import Floats
 from gainful.data.lists import ordinal_in_row
+from gainful.measures.arithmetic import Arithmetic, Step, found_by_rank, last, ranks_of
 from gainful.measures.base import Measure
 from gainful.measures.block import Block
 
@@ -57,6 +59,17 @@ class AP(Measure):
         with np.errstate(invalid="ignore"):
             return np.bincount(relevant.row, precisions, minlength=block.size) / np.where(base == 0, np.nan, base)
 
+    def arithmetic(self, block: Block) -> Arithmetic:
+        columns = found_by_rank(block, self.rel, self.level, self.cutoff)
+        precisions = columns["relevant"] * columns["found"] / ranks_of(columns["found"])
+        columns = {**columns, "precision": precisions, "sum": np.cumsum(precisions)}
+        base = int(block.recall_base(self.rel, self.level)[0])
+        steps = (
+            Step.sum_of("sum of precisions", precisions, last(columns["sum"])),
+            Step.division(str(self), last(columns["sum"]), base, undefined="nothing is relevant"),
+        )
+        return Arithmetic(columns, steps, adds="relevant", running="sum")
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RR(Measure):
@@ -98,6 +111,17 @@ class RR(Measure):
         scores = np.zeros(block.size)
         scores[relevant.row[first]] = 1.0 / relevant.rank[first]
         return scores
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        columns = found_by_rank(block, self.rel, self.level, self.cutoff)
+        is_first = columns["relevant"] * (columns["found"] == 1)
+        columns = {**columns, "1/rank of the first": is_first / ranks_of(is_first)}
+        if not is_first.any():
+            none = "no relevant document" + (f" in the top {self.cutoff}" if self.cutoff else "")
+            return Arithmetic(columns, (Step(str(self), "", (), 0.0, none),), adds="relevant", running="found")
+        rank = int(is_first.argmax()) + 1
+        steps = (Step("rank of the first relevant document", "", (), rank), Step.division(str(self), 1, rank))
+        return Arithmetic(columns, steps, adds="relevant", running="found")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -151,3 +175,22 @@ class IPrec(Measure):
         scores = np.zeros(block.size)
         np.maximum.at(scores, relevant.row[enough], found[enough] / relevant.rank[enough])
         return np.where(base == 0, np.nan, scores)
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        columns = found_by_rank(block, self.rel, self.level)
+        base = int(block.recall_base(self.rel, self.level)[0])
+        recall, more = self.recall or 0.0, 0.5 if block.policy.recall_cut == "round" else 0.9
+        needed = math.floor(recall * base + more)
+        reached = columns["found"] >= needed
+        precisions = columns["relevant"] * columns["found"] / ranks_of(columns["found"])
+        counted = np.where(reached, precisions, 0.0)
+        columns = {**columns, "precision": precisions, "recall reached": reached.astype(np.float64)}
+        if not base:
+            best = Step(str(self), "", (), math.nan, "nothing is relevant")
+        elif not counted.any():
+            best = Step(str(self), "", (), 0.0, "that recall is never reached")
+        else:
+            where = f"the highest precision where that recall is reached, at rank {counted.argmax() + 1}"
+            best = Step(str(self), "", (), float(counted.max()), where)
+        first = Step("relevant documents needed", "floor({} * {} + {})", (recall, base, more), needed)
+        return Arithmetic(columns, (first, best), adds="relevant", running="found")

@@ -7,7 +7,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from gainful.arrays import Floats
 from gainful.discounts import DISCOUNTS, read_base
@@ -15,6 +15,9 @@ from gainful.errors import UsageError
 from gainful.gains import Gain
 from gainful.measures.block import Block
 from gainful.notation import NUMBER, choose, nearest, number_text, read_number
+
+if TYPE_CHECKING:
+    from gainful.measures.arithmetic import Arithmetic
 
 Better = Literal["higher", "lower", "neither"]
 Aggregate = Literal["mean", "sum"]
@@ -49,6 +52,13 @@ class Measure(ABC):
     @abstractmethod
     def compute(self, block: Block) -> Floats:
         """One score for every query of the block; NaN where the formula divides by 0."""
+
+    def arithmetic(self, block: Block) -> Arithmetic | None:
+        """How the score of a block of one query comes about, rank by rank; None where that is not written down.
+
+        Its value comes from its columns, not from :meth:`compute`: it must be the same.
+        """
+        return None
 
     def __post_init__(self) -> None:
         for parameter in fields(self):

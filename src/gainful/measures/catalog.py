@@ -34,9 +34,9 @@ FAMILIES: Mapping[str, Mapping[str, str]] = {
         "F": "precision.F",
         "Rprec": "precision.Rprec",
         "Success": "precision.Success",
-        "SetP": "precision.SetP",
-        "SetR": "precision.SetR",
-        "SetF": "precision.SetF",
+        "SetP": "sets.SetP",
+        "SetR": "sets.SetR",
+        "SetF": "sets.SetF",
         "Judged": "precision.Judged",
     },
     "By the ranks of relevant documents": {

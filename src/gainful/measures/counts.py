@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from gainful.arrays import Floats
+from gainful.measures.arithmetic import Arithmetic, Step, found_by_rank, last, seen
 from gainful.measures.base import Aggregate, Better, Measure
 from gainful.measures.block import Block
 
@@ -49,6 +50,9 @@ class NumQ(_Count):
     def compute(self, block: Block) -> Floats:
         return np.ones(block.size)
 
+    def arithmetic(self, block: Block) -> Arithmetic:
+        return Arithmetic({}, (Step(str(self), "", (), 1.0, "this query"),))
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NumRet(_Count):
@@ -78,6 +82,9 @@ class NumRet(_Count):
 
     def compute(self, block: Block) -> Floats:
         return block.retrieved.astype(np.float64)
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        return Arithmetic({}, (Step(str(self), "", (), float(seen(block)), "the length of the list"),))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -110,6 +117,10 @@ class NumRel(_Count):
     def compute(self, block: Block) -> Floats:
         return block.recall_base(self.rel, self.level).astype(np.float64)
 
+    def arithmetic(self, block: Block) -> Arithmetic:
+        base = float(block.recall_base(self.rel, self.level)[0])
+        return Arithmetic({}, (Step(str(self), "", (), base, "the size of the recall base"),))
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NumRelRet(_Count):
@@ -140,3 +151,7 @@ class NumRelRet(_Count):
 
     def compute(self, block: Block) -> Floats:
         return block.count(block.relevant(self.rel, self.level)).astype(np.float64)
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        columns = found_by_rank(block, self.rel, self.level)
+        return Arithmetic(columns, (Step(str(self), "", (), last(columns["found"])),), adds="relevant", running="found")

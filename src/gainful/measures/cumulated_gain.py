@@ -7,8 +7,9 @@ Cumulated gain-based evaluation of IR techniques, ACM TOIS 20(4), 2002.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from gainful.data.lists import GainLists
 from gainful.discounts import DISCOUNTS, Base, divisors
 from gainful.errors import UsageError
 from gainful.gains import Gain
+from gainful.measures.arithmetic import Arithmetic, Step, last, ratios
 from gainful.measures.base import Measure, value_text
 from gainful.measures.block import Block
 
@@ -28,6 +30,9 @@ class _CumulatedGain(Measure):
 
     Not a dataclass itself: every measure lists its parameters in the order in which they are printed.
     """
+
+    #: Whether it is the share of what the ideal list gives.
+    normalised: ClassVar[bool] = False
 
     if TYPE_CHECKING:
         gain: Gain
@@ -49,6 +54,9 @@ class _CumulatedGain(Measure):
 
     def _unused(self) -> frozenset[str]:
         return frozenset() if DISCOUNTS[self.discount].has_base else frozenset({"base"})
+
+    def compute(self, block: Block) -> Floats:
+        return self._normalised(block) if self.normalised else self._absolute(block)
 
     def _divisors(self, ranks: Floats) -> Floats:
         return divisors(self.discount, self.base, ranks)
@@ -95,6 +103,49 @@ class _CumulatedGain(Measure):
         summed = np.cumsum(vectors, axis=1)[row, last] + (k - 1 - last) * vectors[row, last]
         return np.asarray(summed / k)
 
+    def arithmetic(self, block: Block) -> Arithmetic:
+        total = self.name.removeprefix("n")
+        columns = self._by_rank(block.gain_lists(self.gain, self.rel, self.level), block, total)
+        if not self.normalised:
+            return Arithmetic(columns, (self._last_step(columns, total),), frozenset({"discount"}), "gain", total)
+        ideal = self._by_rank(block.ideal_lists(self.gain, self.rel, self.level), block, total)
+        totals = columns[total], ideal[total]
+        shared = {"ideal gain": ideal["gain"], f"ideal {total}": ideal[total]}
+        columns = {**columns, **shared, self.name: ratios(*totals)}
+        if self.average is not None:
+            steps: tuple[Step, ...] = (self._last_step(columns, self.name),)
+        else:
+            steps = (
+                self._sum_step(columns, total + self._at()),
+                self._sum_step(ideal, f"ideal {total}{self._at()}"),
+                Step.division(str(self), last(totals[0]), last(totals[1]), undefined="no document has a gain above 0"),
+            )
+        if steps[-1].value > 1.0 and self.discount != "jarvelin2000":
+            steps = (*steps[:-1], steps[-1]._replace(value=1.0))  # as in _normalised
+        return Arithmetic(columns, steps, frozenset({"discount", *shared}), "gain", total)
+
+    def _by_rank(self, lists: GainLists, block: Block, total: str) -> dict[str, Floats]:
+        gains = lists.dense(self._depth(block))[0]
+        if self.discount == "none":
+            return {"gain": gains, total: np.cumsum(gains)}
+        discount = self._divisors(np.arange(1.0, gains.size + 1.0))
+        discounted = gains / discount
+        return {"gain": gains, "discount": discount, "gain/discount": discounted, total: np.cumsum(discounted)}
+
+    def _last_step(self, columns: Mapping[str, Floats], vector: str) -> Step:
+        if self.average is None:
+            return self._sum_step(columns, str(self))
+        if np.isnan(columns[vector]).any():
+            return Step(str(self), "0 / 0", (), math.nan, "no document has a gain above 0")
+        return Step.mean_of(str(self), columns[vector], self.cutoff or 1)
+
+    def _sum_step(self, columns: Mapping[str, Floats], name: str) -> Step:
+        terms = columns.get("gain/discount", columns["gain"])
+        return Step.sum_of(name, terms, last(np.cumsum(terms)))
+
+    def _at(self) -> str:
+        return "" if self.cutoff is None else f"@{self.cutoff}"
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CG(_CumulatedGain):
@@ -133,9 +184,6 @@ class CG(_CumulatedGain):
     level: float | None = None
     unjudged: str | None = None
     cutoff: int | None = None
-
-    def compute(self, block: Block) -> Floats:
-        return self._absolute(block)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -181,9 +229,6 @@ class DCG(_CumulatedGain):
     unjudged: str | None = None
     cutoff: int | None = None
 
-    def compute(self, block: Block) -> Floats:
-        return self._absolute(block)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NCG(_CumulatedGain):
@@ -215,6 +260,7 @@ class NCG(_CumulatedGain):
     """
 
     name = "nCG"
+    normalised = True
     discount = "none"
     base = 2.0
     gain: Gain = _LINEAR
@@ -223,9 +269,6 @@ class NCG(_CumulatedGain):
     level: float | None = None
     unjudged: str | None = None
     cutoff: int | None = None
-
-    def compute(self, block: Block) -> Floats:
-        return self._normalised(block)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -265,6 +308,7 @@ class NDCG(_CumulatedGain):
     name = "nDCG"
     trec_eval = "ndcg"
     trec_eval_at = "ndcg_cut_{}"
+    normalised = True
     gain: Gain = _LINEAR
     discount: str = "burges2005"
     base: Base = 2.0
@@ -273,6 +317,3 @@ class NDCG(_CumulatedGain):
     level: float | None = None
     unjudged: str | None = None
     cutoff: int | None = None
-
-    def compute(self, block: Block) -> Floats:
-        return self._normalised(block)

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from gainful.arrays import Floats, Ints
+from gainful.measures.arithmetic import Arithmetic, Step, found_by_rank, last, ranks_of, ratios, seen
 from gainful.measures.base import Measure
 from gainful.measures.block import Block
 
 
-def _ratio(numerator: Ints | Floats, denominator: Ints | Floats) -> Floats:
+def ratio(numerator: Ints | Floats, denominator: Ints | Floats) -> Floats:
     """Element by element; NaN where the denominator is 0."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(denominator == 0, np.nan, numerator / denominator)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _Binary(Measure):
+class Binary(Measure):
     """A measure that only asks whether a document is relevant."""
 
     rel: float | None = None
@@ -31,12 +33,15 @@ class _Binary(Measure):
     def _base(self, block: Block) -> Ints:
         return block.recall_base(self.rel, self.level)
 
+    def _by_rank(self, block: Block, cutoff: int | None = None) -> dict[str, Floats]:
+        return found_by_rank(block, self.rel, self.level, cutoff)
+
     def _hint_at(self) -> str:
         return f"write {self.name}@10, or Set{self.name} for the whole list"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class P(_Binary):
+class P(Binary):
     """Precision: the share of relevant documents among the first k.
 
     Formula:
@@ -68,9 +73,16 @@ class P(_Binary):
     def compute(self, block: Block) -> Floats:
         return self._found(block, self.cutoff) / float(self.cutoff or 1)
 
+    def arithmetic(self, block: Block) -> Arithmetic:
+        columns = self._by_rank(block, self.cutoff)
+        found = columns["found"]
+        columns["P"] = found / ranks_of(found)
+        steps = (Step.division(str(self), last(found), self.cutoff or 1),)
+        return Arithmetic(columns, steps, adds="relevant", running="P")
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class R(_Binary):
+class R(Binary):
     """Recall: the share of the relevant documents that the first k hold.
 
     Formula:
@@ -101,18 +113,44 @@ class R(_Binary):
     cutoff: int | None = None
 
     def compute(self, block: Block) -> Floats:
-        return _ratio(self._found(block, self.cutoff), self._base(block))
+        return ratio(self._found(block, self.cutoff), self._base(block))
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        return recall_arithmetic(str(self), self._by_rank(block, self.cutoff), int(self._base(block)[0]))
 
 
-def _f_measure(found: Ints, retrieved: Ints | float, base: Ints, beta: float) -> Floats:
-    # (1 + b^2) P R / (b^2 P + R) with P = found / retrieved and R = found / base, multiplied out: nothing found is 0.
+def recall_arithmetic(name: str, columns: dict[str, Floats], base: int) -> Arithmetic:
+    """What was found of the recall base, rank by rank."""
+    found = columns["found"]
+    columns["R"] = ratios(found, base)
+    return Arithmetic(columns, (recall_step(name, found, base),), adds="relevant", running="R")
+
+
+def recall_step(name: str, found: Floats, base: int) -> Step:
+    """What was found in the end, divided by the recall base."""
+    return Step.division(name, last(found), base, undefined="nothing is relevant")
+
+
+def f_measure(found: Ints, retrieved: Ints | float, base: Ints, beta: float) -> Floats:
+    """F, with P = found / retrieved and R = found / base multiplied out, so that nothing found is 0."""
     total = beta**2 * base + retrieved
     weighted = (1 + beta**2) * found / np.where(found == 0, 1.0, total)
     return np.where(base == 0, np.nan, weighted)
 
 
+def f_arithmetic(name: str, columns: dict[str, Floats], precision: Step, recall: Step, beta: float) -> Arithmetic:
+    """Precision and recall, and F made of them."""
+    p, r, weight = precision.value, recall.value, beta**2
+    if not r > 0:
+        step = Step(name, "", (), r, "nothing is relevant" if math.isnan(r) else "nothing was found")
+    else:
+        value = (1 + weight) * p * r / (weight * p + r)
+        step = Step(name, "(1 + {}) * {} * {} / ({} * {} + {})", (weight, p, r, weight, p, r), value)
+    return Arithmetic(columns, (precision, recall, step), adds="relevant", running="found")
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class F(_Binary):
+class F(Binary):
     """F: precision and recall of the first k in one number.
 
     Formula:
@@ -144,11 +182,17 @@ class F(_Binary):
     cutoff: int | None = None
 
     def compute(self, block: Block) -> Floats:
-        return _f_measure(self._found(block, self.cutoff), float(self.cutoff or 1), self._base(block), self.beta)
+        return f_measure(self._found(block, self.cutoff), float(self.cutoff or 1), self._base(block), self.beta)
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        columns = self._by_rank(block, self.cutoff)
+        precision = Step.division(f"P@{self.cutoff}", last(columns["found"]), self.cutoff or 1)
+        recall = recall_step(f"R@{self.cutoff}", columns["found"], int(self._base(block)[0]))
+        return f_arithmetic(str(self), columns, precision, recall, self.beta)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Rprec(_Binary):
+class Rprec(Binary):
     """R-precision: precision after as many documents as there are relevant ones.
 
     Formula:
@@ -179,11 +223,16 @@ class Rprec(_Binary):
     def compute(self, block: Block) -> Floats:
         relevant, base = block.relevant(self.rel, self.level), self._base(block)
         found = np.bincount(relevant.row[relevant.rank <= base[relevant.row]], minlength=block.size)
-        return _ratio(found, base)
+        return ratio(found, base)
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        base = int(self._base(block)[0])
+        columns = self._by_rank(block, base)
+        return Arithmetic(columns, (recall_step(str(self), columns["found"], base),), adds="relevant", running="found")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Success(_Binary):
+class Success(Binary):
     """Success: whether the first k hold anything relevant at all.
 
     Formula:
@@ -212,98 +261,11 @@ class Success(_Binary):
     def compute(self, block: Block) -> Floats:
         return (self._found(block, self.cutoff) > 0).astype(np.float64)
 
-
-@dataclass(frozen=True, eq=False, repr=False)
-class SetP(_Binary):
-    """Precision of the whole list, as a set.
-
-    Formula:
-        SetP = relevant documents retrieved / documents retrieved
-
-    Conventions:
-        - nothing retrieved: undefined
-
-    Agrees with:
-        trec_eval set_P, ir_measures SetP
-
-    Reference:
-        trec_eval, m_set_P.c
-
-    Example:
-        >>> from gainful import parse
-        >>> parse("SetP").score([2, 0, 1, 0])
-        0.5
-    """
-
-    name = "SetP"
-    trec_eval = "set_P"
-    at = None
-
-    def compute(self, block: Block) -> Floats:
-        return _ratio(self._found(block), block.retrieved)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class SetR(_Binary):
-    """Recall of the whole list.
-
-    Formula:
-        SetR = relevant documents retrieved / relevant judged documents
-
-    Conventions:
-        - nothing relevant: undefined
-
-    Agrees with:
-        trec_eval set_recall, ir_measures SetR
-
-    Reference:
-        trec_eval, m_set_recall.c
-
-    Example:
-        >>> from gainful import parse
-        >>> round(parse("SetR").score([2, 0, 1, 0], unretrieved=[1]), 4)
-        0.6667
-    """
-
-    name = "SetR"
-    trec_eval = "set_recall"
-    at = None
-
-    def compute(self, block: Block) -> Floats:
-        return _ratio(self._found(block), self._base(block))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class SetF(_Binary):
-    """F of the whole list, as a set.
-
-    Formula:
-        SetF = (1 + beta^2) P R / (beta^2 P + R), P = SetP and R = SetR
-
-    Conventions:
-        - nothing found: 0; nothing relevant: undefined
-
-    Agrees with:
-        trec_eval set_F with its default parameter
-    Differs from:
-        trec_eval set_F.x, which has x where the formula has beta^2
-
-    Reference:
-        van Rijsbergen, Information Retrieval, 1979, chapter 7
-
-    Example:
-        >>> from gainful import parse
-        >>> round(parse("SetF").score([2, 0, 1, 0], unretrieved=[1]), 4)
-        0.5714
-    """
-
-    name = "SetF"
-    trec_eval = "set_F"
-    at = None
-    beta: float = 1.0
-
-    def compute(self, block: Block) -> Floats:
-        return _f_measure(self._found(block), block.retrieved, self._base(block), self.beta)
+    def arithmetic(self, block: Block) -> Arithmetic:
+        columns = self._by_rank(block, self.cutoff)
+        found = last(columns["found"])
+        steps = (Step(str(self), "min(1, {})", (found,), min(1.0, found)),)
+        return Arithmetic(columns, steps, adds="relevant", running="found")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -341,5 +303,13 @@ class Judged(Measure):
     cutoff: int | None = None
 
     def compute(self, block: Block) -> Floats:
-        seen = block.retrieved if self.cutoff is None else np.minimum(block.retrieved, self.cutoff)
-        return _ratio(block.count(block.hits, self.cutoff), seen)
+        shown = block.retrieved if self.cutoff is None else np.minimum(block.retrieved, self.cutoff)
+        return ratio(block.count(block.hits, self.cutoff), shown)
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        length = seen(block, self.cutoff)
+        judged = np.zeros(length)
+        judged[block.hits.rank[block.hits.rank <= length] - 1] = 1.0
+        columns = {"judged": judged, "judged so far": np.cumsum(judged)}
+        last_step = Step.division(str(self), last(columns["judged so far"]), length, undefined="nothing was retrieved")
+        return Arithmetic(columns, (last_step,), adds="judged", running="judged so far")

@@ -1,0 +1,144 @@
+"""A score taken apart: what every rank adds, and the steps from there to the value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from gainful.arrays import Floats
+from gainful.notation import number_text
+
+if TYPE_CHECKING:
+    from gainful.measures.block import Block
+
+#: Sums of more terms than this are written with dots.
+_TERMS = 8
+
+
+class Step(NamedTuple):
+    """One line of arithmetic; ``formula`` has ``{}`` where its ``numbers`` go. A value of NaN is undefined.
+
+    >>> print(Step("P@4", "{} / {}", (3, 4), 0.75))
+    P@4 = 3 / 4 = 0.7500
+    """
+
+    name: str
+    formula: str
+    numbers: tuple[float, ...]
+    value: float
+    note: str = ""
+
+    @classmethod
+    def division(cls, name: str, numerator: float, divisor: float, *, undefined: str = "") -> Step:
+        """A ratio; where it divides by 0, ``undefined`` says what there is none of."""
+        if not divisor:
+            return cls(name, "{} / 0", (numerator,), math.nan, undefined)
+        return cls(name, "{} / {}", (numerator, divisor), numerator / divisor)
+
+    @classmethod
+    def sum_of(cls, name: str, terms: Floats, value: float) -> Step:
+        """The sum of the terms that are not 0."""
+        shown, formula, note = _dotted(terms[terms != 0])
+        return cls(name, formula if len(shown) > 1 else "", shown, value, note)
+
+    @classmethod
+    def mean_of(cls, name: str, values: Floats, ranks: int) -> Step:
+        """The mean over ranks 1 to ``ranks`` of values that stay as they are after the last one."""
+        total = float(np.cumsum(values)[-1] + (ranks - values.size) * values[-1])
+        rest = np.full(min(ranks - values.size, _TERMS), values[-1])
+        shown, formula, _ = _dotted(np.append(values, rest))
+        return cls(name, f"({formula}) / {{}}", (*shown, ranks), total / ranks)
+
+    def text(self, places: int = 4) -> str:
+        """The line, its numbers with so many decimal places; whole numbers have none."""
+        middle = self.formula.format(*(figure(number, places) for number in self.numbers))
+        if math.isnan(self.value):
+            end = f"{middle} is undefined" if middle else "undefined"
+        else:
+            end = f"{middle} = {figure(self.value, places)}" if middle else figure(self.value, places)
+        return f"{self.name} = {end}" + (f" ({self.note})" if self.note else "")
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+class Arithmetic(NamedTuple):
+    """How the score of one list comes about.
+
+    ``columns`` have a value for every rank from 1 on, in the order in which they are read; those that are ``shared`` do
+    not depend on the run (a discount, the ideal list). ``adds`` names the column that is not 0 where a rank adds
+    something, ``running`` the one that has the value so far. The value of the last step is the score.
+
+    >>> Arithmetic({"relevant": np.array([1.0, 0.0])}, (Step("P@2", "{} / {}", (1, 2), 0.5),)).value
+    0.5
+    """
+
+    columns: Mapping[str, Floats]
+    steps: tuple[Step, ...]
+    shared: frozenset[str] = frozenset()
+    adds: str | None = None
+    running: str | None = None
+
+    @property
+    def value(self) -> float:
+        """The score."""
+        return self.steps[-1].value
+
+    @property
+    def depth(self) -> int:
+        """How many ranks the columns have."""
+        return max((values.size for values in self.columns.values()), default=0)
+
+
+def figure(number: float, places: int = 4) -> str:
+    """A number as arithmetic shows it: whole ones without a point, small ones with what digits they have.
+
+    >>> figure(3.0), figure(2 / 3), figure(0.0000123)
+    ('3', '0.6667', '1.23e-05')
+    """
+    if number == int(number):
+        return number_text(number)
+    return f"{number:.{places}f}" if abs(number) >= 10.0**-places else f"{number:.3g}"
+
+
+def found_by_rank(
+    block: Block, rel: float | None = None, level: float | None = None, cutoff: int | None = None
+) -> dict[str, Floats]:
+    """Down a block's only list, which documents are relevant and how many have been found so far."""
+    documents = block.relevant(rel, level)
+    relevant = np.zeros(seen(block, cutoff))
+    relevant[documents.rank[documents.rank <= relevant.size] - 1] = 1.0
+    return {"relevant": relevant, "found": np.cumsum(relevant)}
+
+
+def seen(block: Block, cutoff: int | None = None) -> int:
+    """How many documents of a block's only list come before the cutoff."""
+    length = int(block.retrieved[0])
+    return length if cutoff is None else min(length, cutoff)
+
+
+def ranks_of(values: Floats) -> Floats:
+    """1, 2, 3, ... for every value."""
+    return np.arange(1.0, values.size + 1.0)
+
+
+def last(values: Floats) -> float:
+    """The last value, 0 where there is none."""
+    return float(values[-1]) if values.size else 0.0
+
+
+def ratios(numerators: Floats, divisors: Floats | float) -> Floats:
+    """Rank by rank; NaN where it divides by 0."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(np.asarray(divisors) == 0, np.nan, numerators / divisors)
+
+
+def _dotted(terms: Floats) -> tuple[tuple[float, ...], str, str]:
+    """The terms that a sum shows, its formula, and how many terms there are if not all are shown."""
+    if terms.size <= _TERMS:
+        return tuple(terms.tolist()), " + ".join(["{}"] * terms.size), ""
+    shown = (*terms[: _TERMS - 2].tolist(), float(terms[-1]))
+    return shown, " + ".join([*["{}"] * (_TERMS - 2), "...", "{}"]), f"{terms.size:,} terms"

@@ -1,0 +1,234 @@
+"""A measure's arithmetic adds up to its score, whatever the list and the parameters."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gainful import Block, Measure, Policy, Qrels, parse
+from gainful.data.graded import join
+from gainful.data.judged import Judged
+from gainful.measures.arithmetic import Arithmetic, Step, figure
+from gainful.measures.catalog import MEASURES
+
+GAINS = ["", "gain=exp2", "gain=binary", "gain=scaled", "gain=0-1-10-100", "gain=0-3-0-1"]
+DISCOUNTS = [
+    "discount=burges2005, base=10",
+    "discount=jarvelin2002, base=2",
+    "discount=jarvelin2002, base=3.5",
+    "discount=jarvelin2000, base=10",
+    "discount=jarvelin2008, base=e",
+    "discount=rank",
+    "discount=none",
+]
+CHOSEN = ["", "rel=2", "level=1"]
+CUTS = ["@1", "@4", "@50"]
+
+
+def written(name: str, *insides: str, at: str = "") -> str:
+    inside = ", ".join(filter(None, insides))
+    return f"{name}({inside}){at}" if inside else name + at
+
+
+def variants(name: str) -> Iterator[str]:
+    """A measure with many parameters."""
+    known = MEASURES[name].parameters()
+    chosen = CHOSEN if "rel" in known else [""]
+    if "gain" in known:
+        discounts = ["", *DISCOUNTS] if "discount" in known else [""]
+        for gain, discount, choice in product(GAINS, discounts, chosen):
+            if not (gain and discount and choice):
+                yield from (written(name, gain, discount, choice, at=at) for at in ["", *CUTS])
+                yield from (written(name, gain, discount, "average=ranks", choice, at=at) for at in CUTS)
+        return
+    betas = ["", "beta=2", "beta=0"] if "beta" in known else [""]
+    if MEASURES[name].at_parameter() == "recall":
+        ats = ["@0", "@0.3", "@0.5", "@1"]
+    elif "cutoff" in known:
+        ats = CUTS if MEASURES[name].needs_at else ["", *CUTS]
+    else:
+        ats = [""]
+    for choice, beta, at in product(chosen, betas, ats):
+        yield written(name, choice, beta, at=at)
+
+
+def test_every_measure_has_variants() -> None:
+    assert all(any(parse(text).name == name for text in variants(name)) for name in MEASURES)
+
+
+def one_block(judgments: dict[str, float], run: object, scale: float | None = None, **policy: Any) -> Block:
+    settled = Policy(**policy)
+    judged = Judged(Qrels.from_dict({"q": judgments}, scale=scale), settled)
+    graded = join(judged, {"q": run}, settled)
+    return Block(graded.condensed() if settled.unjudged == "condensed" else graded, np.array([0]))
+
+
+def random_query(seed: int) -> tuple[dict[str, float], dict[str, float]]:
+    """Judgments with negative grades, and a list with unjudged documents and ties; short, long, or empty."""
+    rng = random.Random(seed)
+    judged = {f"d{i}": rng.choice([-1, 0, 0, 1, 1, 2, 3]) for i in range(rng.choice([1, 3, 12, 30]))}
+    pool = [*judged, *(f"x{i}" for i in range(rng.choice([0, 2, 20])))]
+    found = rng.sample(pool, min(len(pool), rng.choice([0, 1, 4, 9, 40])))
+    return judged, {document: float(rng.randrange(5)) for document in found}
+
+
+POLICIES: list[dict[str, Any]] = [
+    {},
+    {"unjudged": "condensed"},
+    {"depth": 3},
+    {"negative": "unjudged", "recall_cut": "ceil0.9"},
+    {"grade_zero": 1, "ties": "docid-asc", "unjudged": "condensed", "depth": 6},
+]
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_adds_up_to_the_score(name: str) -> None:
+    measures = [parse(text) for text in variants(name)]
+    for seed in range(30):
+        judgments, run = random_query(seed)
+        block = one_block(judgments, run, scale=3, **POLICIES[seed % len(POLICIES)])
+        for measure in measures:
+            arithmetic = explained(measure, block)
+            score = float(measure.compute(block)[0])
+            assert arithmetic.value == pytest.approx(score, rel=1e-12, abs=1e-15, nan_ok=True), (measure, seed)
+
+
+def explained(measure: Measure, block: Block) -> Arithmetic:
+    arithmetic = measure.arithmetic(block)
+    assert arithmetic is not None
+    sizes = {values.size for values in arithmetic.columns.values()}
+    assert len(sizes) <= 1
+    for column in (arithmetic.adds, arithmetic.running):
+        assert column is None or column in arithmetic.columns
+    return arithmetic
+
+
+def test_a_rank_that_adds_nothing_can_be_left_out() -> None:
+    # Without the documents that add nothing, found counts and gains stay the same: `adds` tells the truth.
+    for name in MEASURES:
+        for seed in range(10):
+            judgments, run = random_query(seed)
+            arithmetic = explained(parse(next(variants(name))), one_block(judgments, run, scale=3))
+            if arithmetic.adds is None or "found" not in arithmetic.columns:
+                continue
+            rises = np.diff(arithmetic.columns["found"], prepend=0.0) != 0
+            assert (rises == (arithmetic.columns[arithmetic.adds] != 0)).all()
+
+
+class TestPaper:
+    """jarvelin2002, section 2: G' = 3 2 3 0 0 1 2 2 3 0, and its ideal vector."""
+
+    JUDGED = {f"found{i}": g for i, g in enumerate([3, 2, 3, 0, 0, 1, 2, 2, 3, 0])} | {
+        f"missed{i}": 1 for i in range(3)
+    }
+    BLOCK_RUN = [f"found{i}" for i in range(10)]
+
+    def columns(self, measure: str) -> dict[str, list[float]]:
+        arithmetic = parse(measure).arithmetic(one_block(self.JUDGED, self.BLOCK_RUN))
+        assert arithmetic is not None
+        return {name: [round(value, 2) for value in values.tolist()] for name, values in arithmetic.columns.items()}
+
+    def test_cumulated_gain(self) -> None:
+        columns = self.columns("nCG@10")
+        assert columns["gain"] == [3, 2, 3, 0, 0, 1, 2, 2, 3, 0]
+        assert columns["ideal gain"] == [3, 3, 3, 2, 2, 2, 1, 1, 1, 1]
+        assert columns["CG"] == [3, 5, 8, 8, 8, 9, 11, 13, 16, 16]
+        assert columns["ideal CG"] == [3, 6, 9, 11, 13, 15, 16, 17, 18, 19]
+        assert columns["nCG"] == [1, 0.83, 0.89, 0.73, 0.62, 0.6, 0.69, 0.76, 0.89, 0.84]
+        assert "discount" not in columns
+
+    def test_discounted(self) -> None:
+        columns = self.columns("nDCG(discount=jarvelin2002)@10")
+        assert columns["DCG"] == [3, 5, 6.89, 6.89, 6.89, 7.28, 7.99, 8.66, 9.61, 9.61]
+        assert columns["ideal DCG"] == [3, 6, 7.89, 8.89, 9.75, 10.53, 10.88, 11.22, 11.53, 11.83]
+        assert columns["discount"][:4] == [1, 1, 1.58, 2]
+        assert columns["gain/discount"][:4] == [3, 2, 1.89, 0]
+
+
+class TestSteps:
+    @pytest.mark.parametrize(
+        ("measure", "grades", "missed", "lines"),
+        [
+            ("P@4", [2, 0, 1, 0], [], ["P@4 = 2 / 4 = 0.5000"]),
+            ("R@4", [2, 0, 1, 0], [1], ["R@4 = 2 / 3 = 0.6667"]),
+            ("R@4", [0], [], ["R@4 = 0 / 0 is undefined (nothing is relevant)"]),
+            ("CG@4", [2, 0, 1, 3], [], ["CG@4 = 2 + 1 + 3 = 6"]),
+            ("CG(average=ranks)@4", [2, 1], [], ["CG(average=ranks)@4 = (2 + 3 + 3 + 3) / 4 = 2.7500"]),
+            (
+                "nDCG@3",
+                [1, 0, 2],
+                [3],
+                [
+                    "DCG@3 = 1 + 1 = 2",
+                    "ideal DCG@3 = 3 + 1.2619 + 0.5000 = 4.7619",
+                    "nDCG@3 = 2 / 4.7619 = 0.4200",
+                ],
+            ),
+            (
+                "nDCG@3",
+                [0],
+                [],
+                ["DCG@3 = 0", "ideal DCG@3 = 0", "nDCG@3 = 0 / 0 is undefined (no document has a gain above 0)"],
+            ),
+            ("AP", [1, 0, 1], [1], ["sum of precisions = 1 + 0.6667 = 1.6667", "AP = 1.6667 / 3 = 0.5556"]),
+            ("RR", [0, 0, 1], [], ["rank of the first relevant document = 3", "RR = 1 / 3 = 0.3333"]),
+            ("RR@2", [0, 0, 1], [], ["RR@2 = 0 (no relevant document in the top 2)"]),
+            (
+                "F@4",
+                [2, 0, 1, 0],
+                [1],
+                [
+                    "P@4 = 2 / 4 = 0.5000",
+                    "R@4 = 2 / 3 = 0.6667",
+                    "F@4 = (1 + 1) * 0.5000 * 0.6667 / (1 * 0.5000 + 0.6667) = 0.5714",
+                ],
+            ),
+            ("SetF", [0], [1], ["SetP = 0 / 1 = 0", "SetR = 0 / 1 = 0", "SetF = 0 (nothing was found)"]),
+            (
+                "IPrec@1",
+                [1, 0, 1],
+                [],
+                [
+                    "relevant documents needed = floor(1 * 2 + 0.5000) = 2",
+                    "IPrec@1 = 0.6667 (the highest precision where that recall is reached, at rank 3)",
+                ],
+            ),
+            ("Success@2", [0, 2, 1], [], ["Success@2 = min(1, 1) = 1"]),
+            ("Judged@4", [1, None, 0], [], ["Judged@4 = 2 / 3 = 0.6667"]),
+            ("NumRel", [1, 0], [1], ["NumRel = 2 (the size of the recall base)"]),
+        ],
+    )
+    def test_in_words(self, measure: str, grades: list[float | None], missed: list[float], lines: list[str]) -> None:
+        judged = {f"d{i}": g for i, g in enumerate(grades) if g is not None} | {
+            f"m{i}": g for i, g in enumerate(missed)
+        }
+        arithmetic = parse(measure).arithmetic(one_block(judged, [f"d{i}" for i in range(len(grades))]))
+        assert arithmetic is not None
+        assert [str(step) for step in arithmetic.steps] == lines
+
+    def test_long_sums_have_dots_and_say_how_long_they_are(self) -> None:
+        step = Step.sum_of("CG", np.arange(0.0, 13.0), 78.0)
+        assert str(step) == "CG = 1 + 2 + 3 + 4 + 5 + 6 + ... + 12 = 78 (12 terms)"
+
+    def test_places(self) -> None:
+        assert Step("P@3", "{} / {}", (2, 3), 2 / 3).text(2) == "P@3 = 2 / 3 = 0.67"
+        assert (figure(0.00001234, 2), figure(1e20), figure(-0.5, 1)) == ("1.23e-05", "1e+20", "-0.5")
+
+    def test_a_value_that_is_undefined(self) -> None:
+        assert str(Step("X", "", (), math.nan)) == "X = undefined"
+
+
+def test_own_measures_need_no_arithmetic() -> None:
+    class Own(Measure):
+        name = "Own"
+
+        def compute(self, block: Block) -> Any:
+            return np.zeros(block.size)
+
+    assert Own().arithmetic(one_block({"d": 1}, ["d"])) is None
