@@ -11,23 +11,13 @@ from gainful.discounts import DISCOUNTS
 from gainful.gains import NAMED_GAINS
 from gainful.measures.base import Measure
 from gainful.measures.catalog import DEFAULT_MEASURES, FAMILIES, MEASURES, SHORT_NAMES, long_text
-from gainful.measures.help import SECTIONS, Help
+from gainful.measures.help import PARAMETERS, SECTIONS, Help, reading
 from gainful.policy import CHOICES, DIALECTS
 
 DOCS = Path(__file__).parent
 
-_PARAMETERS = {
-    "gain": "the gain map, see [choices](../choices.md#gain-maps)",
-    "discount": "the discount, see [choices](../choices.md#discounts)",
-    "base": "the base of the discount's logarithm: a number above 1, or `e`",
-    "average": "`ranks`: the mean of the values at ranks 1 to k",
-    "rel": "relevant from this grade on (gain measures: other gains are 0)",
-    "level": "relevant at exactly this grade (gain measures: other gains are 0)",
-    "unjudged": "`zero` or `condensed`, instead of the policy's",
-    "beta": "above 1 favours recall, below 1 precision",
-    "cutoff": "`@k`: look at the first k documents",
-    "recall": "`@r`: a recall level from 0 to 1",
-}
+#: Where the values of a parameter are listed.
+_LISTS = {"gain": "gain-maps", "discount": "discounts"}
 
 
 def pages() -> dict[Path, str]:
@@ -41,25 +31,23 @@ def pages() -> dict[Path, str]:
 
 def _measure_page(family: str, measure: type[Measure]) -> str:
     text = Help.of(measure)
-    lines = [f"# {measure.name}", "", text.claim, "", f"*{family}.* {_direction(measure)}", ""]
+    lines = [f"# {measure.name}", "", text.claim, "", f"*{family}.* {reading(measure)}", ""]
     for name in SECTIONS:
         if name in text.sections:
             lines += [f"## {name}", "", _section(name, text.sections[name]), ""]
     if measure.parameters():
         lines += ["## Parameters", "", "| parameter | default | meaning |", "|---|---|---|"]
         lines += [
-            f"| `{name}` | {_default(value)} | {_PARAMETERS[name]} |" for name, value in measure.parameters().items()
+            f"| `{name}` | {_default(value)} | {_meaning(name)} |" for name, value in measure.parameters().items()
         ]
         lines.append("")
     lines += ["[All measures](README.md) · [Choices](../choices.md)", ""]
     return "\n".join(lines)
 
 
-def _direction(measure: type[Measure]) -> str:
-    bounds = "from 0 to 1" if measure.bounds == (0.0, 1.0) else "0 or more"
-    better = {"higher": "Higher is better", "lower": "Lower is better", "neither": "Neither direction is better"}
-    together = "the mean over queries" if measure.aggregate == "mean" else "the sum over queries"
-    return f"{better[measure.better]}; values {bounds}; a table shows {together}."
+def _meaning(parameter: str) -> str:
+    link = f", see [choices](../choices.md#{_LISTS[parameter]})" if parameter in _LISTS else ""
+    return PARAMETERS[parameter] + link
 
 
 def _section(name: str, text: str) -> str:

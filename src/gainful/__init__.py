@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gainful.doctor.examination import examine
     from gainful.errors import GainfulError, InputError, MissingExtraError, UsageError
     from gainful.evaluation import evaluate, evaluate_runs
+    from gainful.explanation import Explanation, explain, explain_runs
     from gainful.gains import Gain
     from gainful.measures.base import Measure
     from gainful.measures.block import Block
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Block": "gainful.measures.block",
     "Evaluation": "gainful.results",
+    "Explanation": "gainful.explanation",
     "Gain": "gainful.gains",
     "GainfulError": "gainful.errors",
     "GradedRun": "gainful.data.graded",
@@ -52,6 +54,8 @@ _HOMES = {
     "evaluate": "gainful.evaluation",
     "evaluate_runs": "gainful.evaluation",
     "examine": "gainful.doctor.examination",
+    "explain": "gainful.explanation",
+    "explain_runs": "gainful.explanation",
     "parse": "gainful.measures.grammar",
     "simulate": "gainful.simulation",
 }
@@ -59,6 +63,7 @@ _HOMES = {
 __all__ = [
     "Block",
     "Evaluation",
+    "Explanation",
     "Gain",
     "GainfulError",
     "GradedRun",
@@ -77,6 +82,8 @@ __all__ = [
     "evaluate",
     "evaluate_runs",
     "examine",
+    "explain",
+    "explain_runs",
     "parse",
     "simulate",
 ]

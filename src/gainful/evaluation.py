@@ -23,7 +23,7 @@ from gainful.measures.catalog import DEFAULT_MEASURES
 from gainful.measures.grammar import parse_all
 from gainful.policy import Policy
 from gainful.progress import Progress
-from gainful.results import Evaluation
+from gainful.results import Evaluation, Sources
 from gainful.side_by_side import side_by_side
 
 MeasuresLike: TypeAlias = str | Measure | Iterable[str | Measure]
@@ -90,7 +90,7 @@ def evaluate_judged(
         graded = join(
             judged, run, judged.policy, want_scores=scores, threads=each, progress=progress, name=name or None
         )
-        return evaluate_graded(graded, wanted)
+        return evaluate_graded(graded, wanted, Sources(judged, _again(runs[name])))
 
     # Streams are read here: a thread that waits for somebody else could not be interrupted.
     opened = {name: opened_if_stream(run) for name, run in runs.items()}
@@ -119,7 +119,14 @@ def opened_if_stream(run: RunLike | ReadRun) -> RunLike | Text | ReadRun:
     return open_source(run) if is_stream(run) else run
 
 
-def evaluate_graded(graded: GradedRun, measures: Sequence[Measure]) -> Evaluation:
+def _again(run: RunLike | ReadRun) -> RunLike | None:
+    """What reads a run once more; None where it has flown by."""
+    if isinstance(run, ReadRun):
+        return run.text.name
+    return None if is_stream(run) else run
+
+
+def evaluate_graded(graded: GradedRun, measures: Sequence[Measure], sources: Sources | None = None) -> Evaluation:
     """Scores a run that has met its judgments."""
     return Evaluation(
         graded.name,
@@ -131,22 +138,24 @@ def evaluate_graded(graded: GradedRun, measures: Sequence[Measure]) -> Evaluatio
         graded.policy,
         graded.judged.qrels.scale,
         graded.facts,
+        sources,
     )
 
 
 def raw_scores(graded: GradedRun, measures: Sequence[Measure]) -> Floats:
     """Measures x queries, NaN where a formula is undefined."""
     scores = np.empty((len(measures), len(graded.query_ids)))
-    condensed = [_condenses(measure, graded.policy) for measure in measures]
+    condensed = [condenses(measure, graded.policy) for measure in measures]
     for view in dict.fromkeys(condensed):
         chosen = [i for i, is_condensed in enumerate(condensed) if is_condensed == view]
         for block in blocks(graded.condensed() if view else graded):
             for i in chosen:
-                scores[i, block.queries] = _computed(measures[i], block)
+                scores[i, block.queries] = computed(measures[i], block)
     return scores
 
 
-def _computed(measure: Measure, block: Block) -> Floats:
+def computed(measure: Measure, block: Block) -> Floats:
+    """What a measure says of a block, held to what it has to return."""
     values = np.asarray(measure.compute(block), np.float64)
     if values.shape != (block.size,) or np.isinf(values).any():
         raise UsageError(f"{measure}: expected compute to return one finite score (or NaN) a query, found {values!r}")
@@ -173,5 +182,6 @@ def score_list(
     return float(raw_scores(graded, [measure])[0, 0])
 
 
-def _condenses(measure: Measure, policy: Policy) -> bool:
+def condenses(measure: Measure, policy: Policy) -> bool:
+    """Whether a measure sees lists without their unjudged documents."""
     return not measure.whole_list and (getattr(measure, "unjudged", None) or policy.unjudged) == "condensed"

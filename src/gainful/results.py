@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,16 @@ if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
+    from gainful.data.judged import Judged
+    from gainful.evaluation import RunLike
+    from gainful.explanation import Explanation
+
+
+class Sources(NamedTuple):
+    """What an evaluation was made from: the judgments, and what reads the run again, if anything does."""
+
+    judged: Judged
+    run: RunLike | None
 
 
 @dataclass(frozen=True)
@@ -52,6 +62,7 @@ class Evaluation:
     policy: Policy
     scale: float
     facts: JoinFacts
+    sources: Sources | None = None  # not kept by pickling and merging
 
     def __post_init__(self) -> None:
         self.raw.setflags(write=False)
@@ -112,6 +123,18 @@ class Evaluation:
             None if measure is None else self._measure(measure), self.policy, self.scale, len(self.query_ids)
         )
 
+    def explain(self, measure: str | Measure, query: str | bytes | int) -> Explanation:
+        """Where the score of a query comes from: its arithmetic, rank by rank.
+
+        >>> from gainful import evaluate
+        >>> result = evaluate({"q1": {"d1": 2, "d2": 1}}, {"q1": ["d2", "d9", "d1"]}, "CG@3")
+        >>> print(result.explain("CG@3", "q1").steps[-1])
+        CG@3 = 1 + 2 = 3
+        """
+        from gainful.explanation import explain_evaluation
+
+        return explain_evaluation(self, self._measure(measure), query)
+
     @property
     def missing(self) -> list[str]:
         """Judged queries that the run does not answer."""
@@ -120,6 +143,10 @@ class Evaluation:
     def undefined(self, measure: str | Measure) -> list[str]:
         """Answered queries for which the measure's formula divides by 0."""
         return [score.query for score in self.scores(measure) if score.status == "undefined"]
+
+    def __getstate__(self) -> dict[str, object]:
+        # Scores travel light: judgments and run stay where they are.
+        return {**self.__dict__, "sources": None}
 
     def merge(self, *others: Evaluation) -> Evaluation:
         """One evaluation of disjoint sets of queries, such as the partitions of a larger job."""
@@ -213,4 +240,5 @@ def _merge_two(one: Evaluation, other: Evaluation) -> Evaluation:
         raw=np.concatenate((one.raw, other.raw), axis=1)[:, order],
         answered=np.concatenate((one.answered, other.answered))[order],
         facts=one.facts.merge(other.facts, set(query_ids)),
+        sources=None,
     )

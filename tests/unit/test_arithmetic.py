@@ -177,7 +177,7 @@ class TestSteps:
                 ["DCG@3 = 0", "ideal DCG@3 = 0", "nDCG@3 = 0 / 0 is undefined (no document has a gain above 0)"],
             ),
             ("AP", [1, 0, 1], [1], ["sum of precisions = 1 + 0.6667 = 1.6667", "AP = 1.6667 / 3 = 0.5556"]),
-            ("RR", [0, 0, 1], [], ["rank of the first relevant document = 3", "RR = 1 / 3 = 0.3333"]),
+            ("RR", [0, 0, 1], [], ["RR = 1 / 3 = 0.3333 (the first relevant document is at rank 3)"]),
             ("RR@2", [0, 0, 1], [], ["RR@2 = 0 (no relevant document in the top 2)"]),
             (
                 "F@4",
@@ -221,7 +221,7 @@ class TestSteps:
         assert (figure(0.00001234, 2), figure(1e20), figure(-0.5, 1)) == ("1.23e-05", "1e+20", "-0.5")
 
     def test_a_value_that_is_undefined(self) -> None:
-        assert str(Step("X", "", (), math.nan)) == "X = undefined"
+        assert str(Step("X", "", (), math.nan)) == "X is undefined"
 
 
 def test_own_measures_need_no_arithmetic() -> None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from gainful.arrays import Bytes, Floats, Ints, freeze
 from gainful.core import core, default_threads
+from gainful.data.ids import read_id
+from gainful.data.lists import gather
 from gainful.data.nested import gather_entries
-from gainful.errors import InputError
+from gainful.errors import InputError, UsageError
 from gainful.io.origin import Origin, TextLines
 from gainful.io.reader import Content, read_content, reading
 from gainful.io.rows import Entry, Frame, Rows, RunFile, is_frame
@@ -168,6 +170,29 @@ class Run:
     def has_ranks(self) -> bool:
         """Whether there is a rank column."""
         return len(self.rank) == len(self)
+
+    def select(self, queries: Iterable[str | bytes | int]) -> Run:
+        """The lists of some of the queries; those that the run does not answer are left out.
+
+        >>> Run.from_dict({"q1": ["d1"], "q2": ["d2", "d3"]}).select(["q2", "q3"]).queries
+        ['q2']
+        """
+        if isinstance(queries, (str, bytes)):
+            raise UsageError(f"{self.name}: expected several queries to select, found one text, {queries!r}")
+        wanted = {read_id(query, f"{self.name}: query") for query in queries}
+        kept = np.array([i for i, identifier in enumerate(self.query_ids) if identifier in wanted], np.int64)
+        _, rows = gather(self.list_offsets, kept)
+        counts = self.list_offsets[kept + 1] - self.list_offsets[kept]
+        return replace(
+            self,
+            query_ids=tuple(self.query_ids[i] for i in kept.tolist()),
+            list_offsets=np.concatenate((np.zeros(1, np.int64), np.cumsum(counts))),
+            document_start=self.document_start[rows],
+            document_length=self.document_length[rows],
+            score=self.score[rows] if self.has_scores else self.score,
+            rank=self.rank[rows] if self.has_ranks else self.rank,
+            origin=None if self.origin is None else self.origin.take(rows),
+        )
 
     def document(self, row: int) -> bytes:
         """The document id of a row."""

@@ -52,14 +52,15 @@ class Step(NamedTuple):
         shown, formula, _ = _dotted(np.append(values, rest))
         return cls(name, f"({formula}) / {{}}", (*shown, ranks), total / ranks)
 
+    def working(self, places: int = 4) -> str:
+        """The formula with its numbers; whole numbers have no decimal places."""
+        return self.formula.format(*(figure(number, places) for number in self.numbers))
+
     def text(self, places: int = 4) -> str:
-        """The line, its numbers with so many decimal places; whole numbers have none."""
-        middle = self.formula.format(*(figure(number, places) for number in self.numbers))
-        if math.isnan(self.value):
-            end = f"{middle} is undefined" if middle else "undefined"
-        else:
-            end = f"{middle} = {figure(self.value, places)}" if middle else figure(self.value, places)
-        return f"{self.name} = {end}" + (f" ({self.note})" if self.note else "")
+        """The whole line."""
+        parts = [self.name, self.working(places), "" if math.isnan(self.value) else figure(self.value, places)]
+        end = " is undefined" if math.isnan(self.value) else ""
+        return " = ".join(filter(None, parts)) + end + (f" ({self.note})" if self.note else "")
 
     def __str__(self) -> str:
         return self.text()

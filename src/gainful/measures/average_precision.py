@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,11 @@ from gainful.data.lists import ordinal_in_row
 from gainful.measures.arithmetic import Arithmetic, Step, found_by_rank, last, ranks_of
 from gainful.measures.base import Measure
 from gainful.measures.block import Block
+
+
+def _precisions(columns: Mapping[str, Floats]) -> Floats:
+    """The precision at the ranks of relevant documents, NaN at the others."""
+    return np.where(columns["relevant"] > 0, columns["found"] / ranks_of(columns["found"]), np.nan)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,11 +67,11 @@ class AP(Measure):
 
     def arithmetic(self, block: Block) -> Arithmetic:
         columns = found_by_rank(block, self.rel, self.level, self.cutoff)
-        precisions = columns["relevant"] * columns["found"] / ranks_of(columns["found"])
-        columns = {**columns, "precision": precisions, "sum": np.cumsum(precisions)}
+        precisions = _precisions(columns)
+        columns = {**columns, "precision": precisions, "sum": np.cumsum(np.nan_to_num(precisions))}
         base = int(block.recall_base(self.rel, self.level)[0])
         steps = (
-            Step.sum_of("sum of precisions", precisions, last(columns["sum"])),
+            Step.sum_of("sum of precisions", precisions[~np.isnan(precisions)], last(columns["sum"])),
             Step.division(str(self), last(columns["sum"]), base, undefined="nothing is relevant"),
         )
         return Arithmetic(columns, steps, adds="relevant", running="sum")
@@ -114,14 +120,13 @@ class RR(Measure):
 
     def arithmetic(self, block: Block) -> Arithmetic:
         columns = found_by_rank(block, self.rel, self.level, self.cutoff)
-        is_first = columns["relevant"] * (columns["found"] == 1)
-        columns = {**columns, "1/rank of the first": is_first / ranks_of(is_first)}
-        if not is_first.any():
-            none = "no relevant document" + (f" in the top {self.cutoff}" if self.cutoff else "")
-            return Arithmetic(columns, (Step(str(self), "", (), 0.0, none),), adds="relevant", running="found")
-        rank = int(is_first.argmax()) + 1
-        steps = (Step("rank of the first relevant document", "", (), rank), Step.division(str(self), 1, rank))
-        return Arithmetic(columns, steps, adds="relevant", running="found")
+        if columns["relevant"].any():
+            rank = int(columns["relevant"].argmax()) + 1
+            step = Step(str(self), "1 / {}", (rank,), 1 / rank, f"the first relevant document is at rank {rank}")
+        else:
+            top = f" in the top {self.cutoff}" if self.cutoff else ""
+            step = Step(str(self), "", (), 0.0, f"no relevant document{top}")
+        return Arithmetic(columns, (step,), adds="relevant", running="found")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -182,8 +187,8 @@ class IPrec(Measure):
         recall, more = self.recall or 0.0, 0.5 if block.policy.recall_cut == "round" else 0.9
         needed = math.floor(recall * base + more)
         reached = columns["found"] >= needed
-        precisions = columns["relevant"] * columns["found"] / ranks_of(columns["found"])
-        counted = np.where(reached, precisions, 0.0)
+        precisions = _precisions(columns)
+        counted = np.where(reached, np.nan_to_num(precisions), 0.0)
         columns = {**columns, "precision": precisions, "recall reached": reached.astype(np.float64)}
         if not base:
             best = Step(str(self), "", (), math.nan, "nothing is relevant")

@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gainful.measures.base import Measure
+from gainful.discounts import DISCOUNTS
+from gainful.gains import NAMED_GAINS, Gain
+from gainful.measures.base import Measure, value_text
+from gainful.notation import number_text
 
 SECTIONS = ("Formula", "Conventions", "Agrees with", "Differs from", "Reference", "Example")
 _HEADING = re.compile(rf"^({'|'.join(SECTIONS)}):$")
+
+#: What the parameters that many measures share mean.
+PARAMETERS: Mapping[str, str] = {
+    "gain": "the gain map",
+    "discount": "the discount",
+    "base": "the base of the discount's logarithm: a number above 1, or `e`",
+    "average": "`ranks`: the mean of the values at ranks 1 to k",
+    "rel": "relevant from this grade on (gain measures: other gains are 0)",
+    "level": "relevant at exactly this grade (gain measures: other gains are 0)",
+    "unjudged": "`zero` or `condensed`, instead of the policy's",
+    "beta": "above 1 favours recall, below 1 precision",
+    "cutoff": "`@k`: look at the first k documents",
+    "recall": "`@r`: a recall level from 0 to 1",
+}
 
 
 @dataclass(frozen=True)
@@ -32,3 +50,63 @@ class Help:
             else:
                 lines.append(line)
         return cls(claim, {name: "\n".join(text).strip("\n") for name, text in sections.items()})
+
+    def paragraphs(self, section: str) -> list[str]:
+        """A section's paragraphs, points and lines of code, each in one line.
+
+        >>> from gainful.measures.catalog import MEASURES
+        >>> Help.of(MEASURES["P"]).paragraphs("Conventions")[1]
+        'unjudged documents are not relevant'
+        """
+        found: list[str] = []
+        goes_on = False
+        for line in self.sections.get(section, "").splitlines():
+            text = line.strip()
+            is_code = text.startswith((">>>", "...")) or (section == "Formula" and line.startswith("    "))
+            if not text:
+                goes_on = False
+            elif goes_on and not is_code and not text.startswith("- "):
+                found[-1] += " " + text
+            else:
+                found.append(text.removeprefix("- "))
+                goes_on = not is_code
+        return found
+
+
+def reading(measure: Measure | type[Measure]) -> str:
+    """How a measure's values are read: direction, bounds, and what a table shows of many."""
+    low, high = measure.bounds
+    bounds = f"from {number_text(low)} to {number_text(high)}" if math.isfinite(high) else f"{number_text(low)} or more"
+    better = {"higher": "Higher is better", "lower": "Lower is better", "neither": "Neither direction is better"}
+    together = "the mean over queries" if measure.aggregate == "mean" else "the sum over queries"
+    return f"{better[measure.better]}; values {bounds}; a table shows {together}."
+
+
+def meaning(measure: Measure, parameter: str) -> str:
+    """What a parameter of a measure means, with its value where the value has a meaning of its own."""
+    about, value = PARAMETERS.get(parameter, "").replace("`", ""), getattr(measure, parameter)
+    if isinstance(value, Gain):
+        return f"{about}: {gain_meaning(value)}"
+    if parameter == "discount" and value in DISCOUNTS:
+        return f"a gain at rank j is divided by {DISCOUNTS[value].formula} ({DISCOUNTS[value].source})"
+    if parameter in measure._unused():
+        return "not used with the other parameters"
+    return about
+
+
+def gain_meaning(gain: Gain) -> str:
+    """What a gain map makes of grades, in words.
+
+    >>> gain_meaning(Gain.of("0-1-10"))
+    'grade 0 gives 0, 1 gives 1, 2 gives 10'
+    """
+    if not gain.weights:
+        return NAMED_GAINS[gain.text]
+    return "grade " + ", ".join(f"{number_text(grade)} gives {number_text(weight)}" for grade, weight in gain.weights)
+
+
+def parameter_text(measure: Measure, parameter: str) -> str:
+    """A parameter's value, defaults marked as such."""
+    value = getattr(measure, parameter)
+    text = "none" if value is None else value_text(value)
+    return f"{text} (default)" if value == measure.parameters()[parameter] else text

@@ -1,0 +1,295 @@
+"""Explanations as pages: definitions, the arithmetic of a query, and what there was to be found."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from gainful.arrays import Floats, distinct
+from gainful.discounts import DISCOUNTS
+from gainful.explanation import ExplainedList, Explanation, Judgments
+from gainful.gains import Gain
+from gainful.measures.arithmetic import Step, figure
+from gainful.measures.base import Measure, value_text
+from gainful.measures.help import SECTIONS, Help, gain_meaning, meaning, parameter_text, reading
+from gainful.notation import count_of, number_text
+from gainful.render.page import Cell, Column, Page, Table
+from gainful.render.ranks import rank_table, table_depth
+
+#: Judgments with more different grades than this are not shown grade by grade.
+_GRADES = 12
+_LISTED = 10
+
+
+def explanation_page(explanations: Sequence[Explanation], all_ranks: bool = False, places: int = 4) -> Page:
+    """One explanation after the other; what a measure means is said once."""
+    parts: list[Table | str] = []
+    introduced: set[Measure] = set()
+    for explanation in explanations:
+        if explanation.query is None:
+            parts += _definition(explanation.measure)
+            continue
+        if explanation.measure not in introduced:
+            parts += _introduction(explanation.measure)
+            introduced.add(explanation.measure)
+        parts += _arithmetic(explanation, all_ranks, places)
+    signatures = dict.fromkeys(
+        str(replace(explanation.signature, policy=one.policy))
+        for explanation in explanations
+        for one in explanation.lists
+        if explanation.signature is not None
+    )
+    return Page("explain", tuple(parts), tuple(signatures), {"explanations": [_data(e) for e in explanations]})
+
+
+def _definition(measure: Measure) -> Iterator[Table | str]:
+    text = Help.of(type(measure))
+    yield f"{measure}: {text.claim}"
+    rows = [
+        (section.lower() if i == 0 else None, paragraph)
+        for section in SECTIONS
+        for i, paragraph in enumerate(text.paragraphs(section))
+    ]
+    if rows:
+        yield Table((Column("about", none=""), Column("definition")), tuple(rows))
+    names = list(measure.parameters())
+    if names:
+        columns = (Column("parameter"), Column("value"), Column("meaning"))
+        yield Table(columns, tuple((n, parameter_text(measure, n), meaning(measure, n)) for n in names))
+    yield reading(measure)
+    if names:
+        yield f"Written out: {measure.full_text()}"
+
+
+def _introduction(measure: Measure) -> Iterator[str]:
+    text = Help.of(type(measure))
+    yield f"{measure}: {text.claim}"
+    yield from text.paragraphs("Formula")[:1]
+    gain, said = getattr(measure, "gain", None), []
+    if isinstance(gain, Gain):
+        said.append(f"Gain: {gain_meaning(gain)}.")
+    discount = DISCOUNTS.get(getattr(measure, "discount", "")) if "discount" in measure.parameters() else None
+    if discount is not None:
+        base = f", b = {value_text(getattr(measure, 'base', 2))}" if discount.has_base else ""
+        said.append(f"Discount at rank j: {discount.formula}{base}.")
+    if said:
+        yield " ".join(said)
+
+
+def _arithmetic(explanation: Explanation, all_ranks: bool, places: int) -> Iterator[Table | str]:
+    ranks, judgments = rank_table(explanation, all_ranks, places), _judgments_table(explanation, places)
+    yield from (table for table in (ranks, judgments) if table is not None)
+    yield from _recall_base(explanation)
+    for one in explanation.lists:
+        yield from _about_list(explanation, one)
+    if len(explanation.lists) > 1:
+        yield from _parting(explanation, places)
+    if any(len(one.steps) > 1 for one in explanation.lists):
+        yield _steps_table(explanation, places)
+    for one in explanation.lists:
+        yield from _conclusion(explanation, one, places)
+
+
+def _judgments_table(explanation: Explanation, places: int) -> Table | None:
+    """How many documents of every grade were judged, retrieved, and seen."""
+    judgments = _of_query(explanation)
+    grades = distinct(judgments.grades)[::-1].tolist()
+    if not 0 < len(grades) <= _GRADES:
+        return None
+    # One column after the other: a value for every grade, then one for unjudged documents.
+    columns: list[tuple[Column, Sequence[Cell]]] = [(Column("grade"), [*map(number_text, grades), "unjudged"])]
+    if judgments.worth is not None:
+        worth = [*(_worth(judgments)[grade] for grade in grades), 0.0]
+        name, is_whole = "gain" if judgments.is_gain else "relevant", all(value == int(value) for value in worth)
+        columns.append((Column(name, "count") if is_whole else Column(name, "number", places), worth))
+    columns.append((Column("judged", "count", none=""), [*(int((judgments.grades == g).sum()) for g in grades), None]))
+    for one in explanation.lists:
+        prefix = f"{one.run}: " if len(explanation.lists) > 1 else ""
+        found = [*(int((one.grades == grade).sum()) for grade in grades), int(one.unjudged.size)]
+        columns.append((Column(f"{prefix}retrieved", "count"), found))
+        for what, cut in _top(explanation.measure):
+            seen = one.grades[:cut]
+            counts = [*(int((seen == grade).sum()) for grade in grades), int(np.isnan(seen).sum())]
+            columns.append((Column(prefix + what, "count"), counts))
+    rows: list[tuple[Cell, ...]] = list(zip(*(cells for _, cells in columns), strict=True))
+    if not any(one.unjudged.size for one in explanation.lists):
+        rows.pop()
+    return Table(tuple(column for column, _ in columns), tuple(rows), f"Judgments of query {explanation.query}")
+
+
+def _recall_base(explanation: Explanation) -> Iterator[str]:
+    """What there was to be found, and how much of it was."""
+    judgments, measure = _of_query(explanation), explanation.measure
+    base = judgments.recall_base
+    if base is None:
+        return
+    worth = _worth(judgments)
+    what = ("has " if base == 1 else "have ") + ("a gain above 0" if judgments.is_gain else _relevant(measure))
+    text = f"Recall base: {_or_none(base)} of {count_of(judgments.grades.size, 'judged document')} {what}"
+    for one in explanation.lists if base else ():
+        counts = np.array([worth.get(grade, 0.0) > 0 for grade in one.grades.tolist()], bool)
+        tops = "".join(f", {_or_none(counts[:cut].sum())} {what}" for what, cut in _top(measure))
+        text += f"; {one.run} retrieved {_or_none(counts.sum())} of them{tops}"
+    zero = number_text(explanation.lists[0].policy.grade_zero) if explanation.lists else "0"
+    yield f"{text}." + ("" if zero == "0" else f" Grades are what is above {zero} (grade-zero={zero}).")
+
+
+def _relevant(measure: Measure) -> str:
+    rel, level = getattr(measure, "rel", None), getattr(measure, "level", None)
+    if level is not None:
+        return f"grade {number_text(level)}"
+    return "a grade above 0" if rel is None else f"a grade of at least {number_text(rel)}"
+
+
+def _about_list(explanation: Explanation, one: ExplainedList) -> Iterator[str]:
+    """What was unjudged, where the list ends, and what decided between equal scores."""
+    of = f" in {one.run}" if len(explanation.lists) > 1 else ""
+    depth, length = table_depth(explanation), len(one.documents)
+    unjudged = f"Unjudged{of}: {_or_none(one.unjudged.size)} of {count_of(one.retrieved, 'document')}"
+    if one.is_condensed:
+        yield f"{unjudged}; they are removed before ranks are counted (unjudged=condensed)."
+    elif one.retrieved:
+        seen = one.unjudged[one.unjudged <= depth]
+        tops = "".join(f", {_or_none((seen <= cut).sum())} {what}" for what, cut in _top(explanation.measure))
+        ranks = f" (rank{'s' if seen.size > 1 else ''} {_listed([str(rank) for rank in seen])})" if seen.size else ""
+        yield f"{unjudged}{tops}{ranks}."
+    if one.score.status != "missing" and length < (explanation.measure.rank_cutoff or 1):
+        yield f"The list{of} " + (f"ends at rank {length}." if length else "is empty.")
+    ties = [f"{first}-{last}" for first, last in one.tied if first <= depth]
+    if ties:
+        yield f"Equal scores{of} at ranks {_listed(ties)}: ties={one.policy.ties} orders them."
+
+
+def _parting(explanation: Explanation, places: int) -> Iterator[str]:
+    """Where the lists, and where their running values part."""
+    depth, names = table_depth(explanation), [one.run for one in explanation.lists]
+    documents = [[*one.documents[:depth], *["no document"] * (depth - len(one.documents))] for one in explanation.lists]
+    rank = next((i for i, here in enumerate(zip(*documents, strict=True)) if len(set(here)) > 1), None)
+    if rank is None:
+        yield f"The lists are the same down to rank {depth}."
+        return
+    yield f"The lists part at rank {rank + 1}: {_each(names, [column[rank] for column in documents])}."
+    arithmetics = [one.arithmetic for one in explanation.lists if one.arithmetic is not None]
+    name = arithmetics[0].running if arithmetics else None
+    if name is None:
+        return
+    values = np.array([_held(arithmetic.columns[name], depth) for arithmetic in arithmetics])
+    parted = np.flatnonzero(values.max(axis=0) - values.min(axis=0) > 1e-12)
+    if parted.size:
+        figures = [figure(value, places) for value in values[:, parted[0]].tolist()]
+        yield f"Their {name} parts at rank {parted[0] + 1}: {_each(names, figures)}."
+    else:
+        yield f"Their {name} is the same at every rank."
+
+
+def _held(values: Floats, depth: int) -> Floats:
+    """The values down to a rank; after the last one they stay as they are."""
+    return np.append(values, np.full(depth - values.size, values[-1] if values.size else 0.0))
+
+
+def _steps_table(explanation: Explanation, places: int) -> Table:
+    columns = (Column("run"), Column("step"), Column("value", "number", places), Column("from"))
+    rows = tuple(
+        (one.run, step.name, None if math.isnan(step.value) else step.value, _from(step, places))
+        for one in explanation.lists
+        for step in one.steps
+    )
+    return Table(columns, rows) if len(explanation.lists) > 1 else Table(columns[1:], tuple(row[1:] for row in rows))
+
+
+def _from(step: Step, places: int) -> str:
+    return " ".join(filter(None, [step.working(places), f"({step.note})" if step.note else ""]))
+
+
+def _conclusion(explanation: Explanation, one: ExplainedList, places: int) -> Iterator[str]:
+    """The last step in full, and what the policy made of it."""
+    step = one.steps[-1] if one.steps else Step(str(explanation.measure), "", (), one.raw)
+    yield (f"{one.run}: " if len(explanation.lists) > 1 else "") + step.text(places)
+    if one.score.status is None:
+        return
+    what = {
+        "missing": f"{one.run} does not answer query {explanation.query}",
+        "undefined": f"{explanation.measure} is undefined for query {explanation.query}",
+    }[one.score.status]
+    choice = getattr(one.policy, one.score.status)
+    does = {
+        "zero": f"scores it {figure(one.score.value or 0.0, places)}",
+        "skip": "leaves it out of the mean",
+        "error": "refuses to evaluate the run",
+    }[choice]
+    if choice == "zero" and one.score.value is None:
+        does = "leaves it out, because no value is the worst"
+    yield f"{what}: {one.score.status}={choice} {does}."
+
+
+def _data(explanation: Explanation) -> dict[str, object]:
+    """What opens the JSON lines."""
+    measure = explanation.measure
+    found: dict[str, object] = {"measure": str(measure), "query": explanation.query}
+    if explanation.query is None:
+        text = Help.of(type(measure))
+        return {
+            **found,
+            "full": measure.full_text(),
+            "claim": text.claim,
+            **{section.lower(): text.paragraphs(section) for section in SECTIONS},
+            "parameters": {name: _text_or_none(getattr(measure, name)) for name in measure.parameters()},
+            "better": measure.better,
+            "bounds": [bound if math.isfinite(bound) else None for bound in measure.bounds],
+            "aggregate": measure.aggregate,
+        }
+    judgments = _of_query(explanation)
+    return {
+        **found,
+        "signature": str(explanation.signature),
+        "judged": int(judgments.grades.size),
+        "recall_base": judgments.recall_base,
+        "runs": [_list_data(one) for one in explanation.lists],
+    }
+
+
+def _list_data(one: ExplainedList) -> dict[str, object]:
+    return {
+        "run": one.run,
+        "value": one.score.value,
+        "status": one.score.status,
+        "retrieved": one.retrieved,
+        "unjudged": int(one.unjudged.size),
+        "steps": [
+            {"name": step.name, "text": step.text(), "value": None if math.isnan(step.value) else step.value}
+            for step in one.steps
+        ],
+    }
+
+
+def _of_query(explanation: Explanation) -> Judgments:
+    return explanation.judgments or Judgments(np.zeros(0), None, False)
+
+
+def _worth(judgments: Judgments) -> Mapping[float, float]:
+    """What a document of each grade is worth."""
+    worth = np.zeros(judgments.grades.size) if judgments.worth is None else judgments.worth
+    return dict(zip(judgments.grades.tolist(), worth.tolist(), strict=True))
+
+
+def _top(measure: Measure) -> list[tuple[str, int]]:
+    return [] if measure.rank_cutoff is None else [(f"in the top {measure.rank_cutoff}", measure.rank_cutoff)]
+
+
+def _each(names: Sequence[str], values: Sequence[str]) -> str:
+    return ", ".join(f"{value} ({name})" for name, value in zip(names, values, strict=True))
+
+
+def _or_none(count: int | np.integer) -> str:
+    return f"{int(count):,}" if count else "none"
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return ", ".join(texts[:_LISTED]) + (", ..." if len(texts) > _LISTED else "")
+
+
+def _text_or_none(value: object) -> str | None:
+    return None if value is None else value_text(value)
