@@ -85,7 +85,8 @@ def _index() -> str:
     lines = [
         "# Measures",
         "",
-        "Generated from the catalogue. `gainful measures` lists the same, `gainful measures recall` searches it.",
+        "Generated from the catalogue. `gainful measures` lists the same, `gainful measures recall` searches it,",
+        "`gainful explain nDCG@10` [explains](../explain.md) one.",
         f"Without `-m`, `gainful eval` computes {', '.join(DEFAULT_MEASURES)}.",
         "",
     ]

@@ -299,7 +299,7 @@ def test_without_a_command(command):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("evla", "no command 'evla'; did you mean eval?"),
+        ("evla", "no command 'evla'; did you mean eval or explain?"),
         ("measure", "no command 'measure'; did you mean measures?"),
         ("zzz", "no command 'zzz'"),
     ],

@@ -16,6 +16,7 @@ from gainful.notation import nearest, printable
 #: Where each command lives. They are loaded when used, so that none pays for another.
 COMMANDS = {
     "eval": "Score runs against judgments and print a table.",
+    "explain": "Say what a measure means, and where a query's score comes from.",
     "check": "Look for everything suspicious in judgments and runs.",
     "judgments": "Describe judgments, or compare two sets of them.",
     "demo": "Make a small collection of five systems and evaluate it.",

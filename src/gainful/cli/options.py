@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-def _complete_measure(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def complete_measure(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The names of measures that begin like this."""
     from click.shell_completion import CompletionItem
 
     return [CompletionItem(name) for name in [*MEASURES, *SHORT_NAMES] if name.startswith(incomplete)]
@@ -63,10 +64,7 @@ def policy_from(options: dict[str, Any]) -> Policy:
 
 def measure_options(command: _Command) -> _Command:
     """Adds ``-m`` and ``--rel``."""
-    command = click.option(
-        "--rel", metavar="G", help="Relevant from grade G on, for every measure that takes rel and has none."
-    )(command)
-    return measure_option(DEFAULT_MEASURES)(command)
+    return measure_option(DEFAULT_MEASURES)(rel_option(command))
 
 
 def measure_option(default: Sequence[str]) -> Callable[[_Command], _Command]:
@@ -77,9 +75,16 @@ def measure_option(default: Sequence[str]) -> Callable[[_Command], _Command]:
         "measures",
         multiple=True,
         metavar="MEASURE",
-        shell_complete=_complete_measure,
+        shell_complete=complete_measure,
         help=f"A measure such as nDCG@10; may be repeated.  [default: {', '.join(default)}]",
     )
+
+
+def rel_option(command: _Command) -> _Command:
+    """Adds ``--rel``."""
+    return click.option(
+        "--rel", metavar="G", help="Relevant from grade G on, for every measure that takes rel and has none."
+    )(command)
 
 
 def measures_from(texts: tuple[str, ...], rel: str | None) -> list[Measure]:

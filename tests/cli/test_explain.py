@@ -1,0 +1,250 @@
+"""`gainful explain`: definitions, arithmetic, several runs and queries, formats, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from gainful.measures.catalog import MEASURES
+
+QRELS = "q1 0 a 3\nq1 0 b 2\nq1 0 c 0\nq1 0 d 1\nq2 0 a 1\nq3 0 a 0\n"
+ONE = "q1 Q0 b 1 9 t\nq1 Q0 x 2 8 t\nq1 Q0 a 3 7 t\nq3 Q0 a 1 1 t\n"
+TWO = "q1 Q0 a 1 9 t\nq1 Q0 b 2 8 t\nq2 Q0 a 1 2 t\n"
+
+
+@pytest.fixture
+def explain(command):
+    """Runs the command on the files above."""
+    command.write("qrels", QRELS)
+    command.write("one.run", ONE)
+    command.write("two.run", TWO)
+
+    def run(measure, *arguments, stdin=b""):
+        return command("explain", measure, "--qrels", "qrels", *arguments, stdin=stdin)
+
+    return run
+
+
+# -- Definitions -------------------------------------------------------------------------------------------------------
+
+
+def test_definition(command):
+    result = command("explain", "nDCG@10")
+    assert (result.code, result.err) == (0, "")
+    lines = result.out.splitlines()
+    assert lines[0].startswith("nDCG@10: The share of the discounted gain")
+    assert "formula       nDCG[k] = DCG[k] / DCG[k] of the ideal list" in lines
+    assert any(line.startswith("discount   burges2005 (default)  a gain at rank j is divided by") for line in lines)
+    assert "Higher is better; values from 0 to 1; a table shows the mean over queries." in lines
+    assert lines[-1] == "Written out: nDCG(gain=linear, discount=burges2005, base=2)@10"
+
+
+def test_several_definitions(command):
+    result = command("explain", "AP", "MRR@5", "AP")
+    assert [line.split(":")[0] for line in result.out.splitlines() if line.startswith(("AP:", "RR@5:"))] == [
+        "AP",
+        "RR@5",
+    ]
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_every_measure_has_a_definition(command, name):
+    at = {"cutoff": "@10", "recall": "@0.5"}.get(MEASURES[name].at_parameter(), "")
+    result = command("explain", name + at)
+    assert (result.code, result.err) == (0, "")
+    assert "\nformula " in result.out
+
+
+def test_definition_as_json(command):
+    [header, *_] = command("explain", "P@5", "--format", "jsonl").lines
+    [definition] = header["explanations"]
+    assert (definition["measure"], definition["better"], definition["bounds"]) == ("P@5", "higher", [0.0, 1.0])
+    assert definition["formula"] == ["P@k = relevant documents in the top k / k"]
+    assert definition["parameters"] == {"rel": None, "level": None, "unjudged": None, "cutoff": "5"}
+
+
+def test_definition_on_the_python_core(command):
+    result = command.process("explain", "AP", GAINFUL_CORE="python")
+    assert (result.returncode, result.stderr) == (0, b"")
+
+
+# -- Arithmetic --------------------------------------------------------------------------------------------------------
+
+
+def test_arithmetic(explain):
+    result = explain("nCG@3", "--run", "one.run", "--query", "q1")
+    assert (result.code, result.err) == (0, "")
+    assert (
+        result.out
+        == """\
+nCG@3: The share of the gain that the best possible list would have given by rank k.
+
+nCG[k] = CG[k] / CG[k] of the ideal list
+
+Gain: the grade itself.
+
+nCG@3 of one for query q1
+rank  document  grade  gain  CG  ideal gain  ideal CG     nCG
+----  --------  -----  ----  --  ----------  --------  ------
+   1  b             2     2   2           3         3  0.6667
+   2  x             -     0   2           2         5  0.4000
+   3  a             3     3   5           1         6  0.8333
+
+Judgments of query q1
+grade     gain  judged  retrieved  in the top 3
+--------  ----  ------  ---------  ------------
+3            3       1          1             1
+2            2       1          1             1
+1            1       1          0             0
+0            0       1          0             0
+unjudged     0                  1             1
+
+Recall base: 3 of 4 judged documents have a gain above 0; one retrieved 2 of them, 2 in the top 3.
+
+Unjudged: 1 of 3 documents, 1 in the top 3 (rank 2).
+
+step         value  from
+----------  ------  ---------
+CG@3        5.0000  2 + 3
+ideal CG@3  6.0000  3 + 2 + 1
+nCG@3       0.8333  5 / 6
+
+nCG@3 = 5 / 6 = 0.8333
+
+nCG(gain=linear)@3|order:score|ties:docid-desc|scores:float64|duplicates:error|depth:all|unjudged:zero|\
+negative:judged|grade-zero:0|judges:error|subtopics:no|missing:zero|undefined:zero|extra:ignore|recall-cut:round|\
+scale:3|queries:3|gainful:0.1.0
+"""
+    )
+
+
+def test_it_explains_what_eval_prints(explain, command):
+    for query in ("q1", "q2", "q3"):
+        header = explain("AP", "--run", "one.run", "--query", query, "--missing", "skip", "--format", "jsonl").lines[0]
+        [explanation] = header["explanations"]
+        evaluated = command(
+            "eval", "qrels", "one.run", "-m", "AP", "--by-query", "--format", "jsonl", "--missing", "skip", "-q"
+        )
+        assert explanation["runs"][0]["value"] == evaluated.value("AP", query)
+        [row] = [row for row in evaluated.lines[1:] if row["query"] == query]
+        assert explanation["runs"][0]["status"] == row.get("status")
+
+
+def test_several_queries_one_after_the_other(explain):
+    out = explain("RR", "--run", "one.run", "--query", "q3", "--query", "q1").out
+    assert out.index("RR of one for query q3") < out.index("RR of one for query q1")
+    assert out.count("RR: Reciprocal rank") == 1
+    assert out.count("RR|order:score|") == 1
+
+
+def test_several_runs_side_by_side(explain):
+    out = explain("CG@2", "--run", "one.run", "--run", "two.run", "--query", "q1").out
+    assert "rank  one: document  one: grade  one: gain  one: CG  two: document  two: grade  two: gain  two: CG" in out
+    assert "The lists part at rank 1: b (one), a (two)." in out
+    assert "one: CG@2 = 2\n" in out
+    assert "two: CG@2 = 3 + 2 = 5\n" in out
+
+
+def test_names(explain):
+    names = ("--name", "mine", "--name", "theirs")
+    out = explain("P@1", "--run", "one.run", "--run", "two.run", "--query", "q1", *names).out
+    assert "mine: P@1 = 1 / 1 = 1" in out
+    assert "theirs: P@1" in out
+
+
+def test_policy_options_count(explain):
+    out = explain("P@1", "--run", "one.run", "--query", "q2", "--like", "trec_eval-9").out
+    assert "one does not answer query q2: missing=skip leaves it out of the mean." in out
+    out = explain("CG@2", "--run", "one.run", "--query", "q1", "--unjudged", "condensed", "--grade-zero", "1").out
+    assert "CG@2 = 1 + 2 = 3" in out
+
+
+def test_rel_and_scale(explain):
+    assert "R(rel=3)@3 = 1 / 1 = 1" in explain("R@3", "--run", "one.run", "--query", "q1", "--rel", "3").out
+    out = explain("CG(gain=scaled)@1", "--run", "one.run", "--query", "q1", "--scale", "4").out
+    assert "CG(gain=scaled)@1 = 0.5000" in out
+
+
+def test_all_ranks_and_places(explain, command):
+    command.write("long.run", "".join(f"q1 Q0 d{i} {i} {100 - i} t\n" for i in range(1, 41)))
+    short = explain("AP", "--run", "long.run", "--query", "q1")
+    assert "\n11-40  30 documents that add nothing\n" in short.out
+    long = explain("AP", "--run", "long.run", "--query", "q1", "--all", "--places", "2")
+    assert "\n  40  d40 " in long.out
+    assert "AP = 0 / 3 = 0" in long.out
+
+
+def test_run_from_standard_input(explain):
+    assert "RR of stdin for query q1" in explain("RR", "--run", "-", "--query", "q1", stdin=ONE.encode()).out
+
+
+def test_markdown_and_files(explain, command):
+    result = explain("P@2", "--run", "one.run", "--query", "q1", "-o", "slide.md")
+    assert (result.code, result.out) == (0, "")
+    text = (command.directory / "slide.md").read_text()
+    assert "### P@2 of one for query q1" in text
+    assert "| rank | document | grade | relevant | found |      P |" in text
+
+
+def test_json_lines_hold_everything(explain):
+    lines = explain("nDCG@2", "--run", "one.run", "--query", "q1", "--format", "jsonl").lines
+    [explanation] = lines[0]["explanations"]
+    assert (lines[0]["command"], explanation["judged"], explanation["recall_base"]) == ("explain", 4, 3)
+    assert [step["name"] for step in explanation["runs"][0]["steps"]] == ["DCG@2", "ideal DCG@2", "nDCG@2"]
+    ranks = [line for line in lines if line.get("table") == "nDCG@2 of one for query q1"]
+    assert [(row["rank"], row["document"], row["grade"], row["gain"]) for row in ranks] == [
+        (1, "b", 2, 2),
+        (2, "x", None, 0),
+    ]
+    assert json.dumps(explanation)
+
+
+def test_both_cores(explain, core):
+    out = explain("AP", "--run", "one.run", "--query", "q1").out
+    assert "AP = 1.6667 / 3 = 0.5556" in out
+
+
+def test_ids_that_cannot_be_printed(command):
+    command.write("qrels", b"q\xff 0 d\x1b 1\n")
+    command.write("r.run", b"q\xff Q0 d\x1b 1 1 t\n")
+    result = command.process(
+        "explain", "P@1", "--qrels", "qrels", "--run", "r.run", "--query", b"q\xff".decode("utf-8", "surrogateescape")
+    )
+    assert result.returncode == 0
+    assert rb"P@1 of r for query q\xff" in result.stdout
+    assert rb"   1  d\x1b " in result.stdout
+
+
+# -- Refusals ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "expected --qrels, --run and --query together, found no --run and no --query"),
+        (("--run", "one.run"), "expected --qrels, --run and --query together, found no --query"),
+        (("--run", "one.run", "--query", "q9"), "qrels: expected a query that is judged, found 'q9'"),
+        (("--run", "-", "--run", "-", "--query", "q1"), "standard input (-) can be read once, found it twice"),
+    ],
+)
+def test_wrong_usage(explain, arguments, message):
+    result = explain("AP", *arguments)
+    assert (result.code, result.out, result.err.splitlines()[0]) == (2, "", message)
+
+
+def test_unknown_measure(explain):
+    result = explain("nDGC@5", "--run", "one.run", "--query", "q1")
+    assert (result.code, result.err) == (2, "unknown measure 'nDGC'\nhint: did you mean nDCG or AnDCG or nCG?\n")
+
+
+def test_bad_input(explain, command):
+    command.write("bad.run", "q1 Q0 a 1 t\n")
+    result = explain("AP", "--run", "bad.run", "--query", "q1")
+    assert (result.code, result.err.splitlines()[0]) == (3, "bad.run:1: expected 6 fields, found 5")
+    assert explain("AP", "--run", "none.run", "--query", "q1").code == 3
+
+
+def test_nothing_to_explain(command):
+    result = command("explain")
+    assert (result.code, result.out) == (2, "")
