@@ -220,6 +220,9 @@ class TestSteps:
         assert Step("P@3", "{} / {}", (2, 3), 2 / 3).text(2) == "P@3 = 2 / 3 = 0.67"
         assert (figure(0.00001234, 2), figure(1e20), figure(-0.5, 1)) == ("1.23e-05", "1e+20", "-0.5")
 
+    def test_numbers_without_end(self) -> None:
+        assert (figure(math.inf), figure(-math.inf)) == ("inf", "-inf")
+
     def test_a_value_that_is_undefined(self) -> None:
         assert str(Step("X", "", (), math.nan)) == "X is undefined"
 

@@ -602,3 +602,30 @@ def test_run_select_keeps_what_is_asked_for() -> None:
     assert len(run.select(["q9"])) == 0
     with pytest.raises(UsageError, match="expected several queries to select"):
         run.select("q1")
+
+
+class TestOwnMeasuresSideBySide:
+    RUNS = {"one": {"q1": ["a", "x"]}, "two": {"q1": ["x", "a", "b"]}}
+
+    def test_without_arithmetic(self) -> None:
+        explanation = explain_runs(Waiting(), QRELS, self.RUNS, "q1")
+        names = [c.name for c in tables(explanation)[0].columns]
+        assert names == ["rank", "one: document", "one: grade", "two: document", "two: grade"]
+        assert "The lists part at rank 1: a (one), x (two)." in texts(explanation)
+        assert texts(explanation)[-2:] == ["one: Waiting = 0", "two: Waiting = 1"]
+
+    def test_with_arithmetic_for_some_lists(self) -> None:
+        @dataclass(frozen=True)
+        class Sometimes(Waiting):
+            name = "Sometimes"
+
+            def arithmetic(self, block: Block) -> Arithmetic | None:
+                if block.retrieved[0] > 2:
+                    return None
+                grades = block.grades()[0]
+                step = Step("Sometimes", "", (), float(np.flatnonzero(grades > 0)[0]))
+                return Arithmetic({"grade again": grades}, (step,), adds="grade again", running="grade again")
+
+        explanation = explain_runs(Sometimes(), QRELS, self.RUNS, "q1")
+        assert "one: grade again" in [c.name for c in tables(explanation)[0].columns]
+        assert texts(explanation)[-2:] == ["one: Sometimes = 0", "two: Sometimes = 1"]

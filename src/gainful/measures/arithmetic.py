@@ -100,6 +100,8 @@ def figure(number: float, places: int = 4) -> str:
     >>> figure(3.0), figure(2 / 3), figure(0.0000123)
     ('3', '0.6667', '1.23e-05')
     """
+    if not math.isfinite(number):
+        return str(number)
     if number == int(number):
         return number_text(number)
     return f"{number:.{places}f}" if abs(number) >= 10.0**-places else f"{number:.3g}"

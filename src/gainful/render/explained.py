@@ -173,8 +173,8 @@ def _parting(explanation: Explanation, places: int) -> Iterator[str]:
         return
     yield f"The lists part at rank {rank + 1}: {_each(names, [column[rank] for column in documents])}."
     arithmetics = [one.arithmetic for one in explanation.lists if one.arithmetic is not None]
-    name = arithmetics[0].running if arithmetics else None
-    if name is None:
+    name = arithmetics[0].running if len(arithmetics) == len(names) else None
+    if name is None or any(arithmetic.running != name for arithmetic in arithmetics):
         return
     values = np.array([_held(arithmetic.columns[name], depth) for arithmetic in arithmetics])
     parted = np.flatnonzero(values.max(axis=0) - values.min(axis=0) > 1e-12)
@@ -187,7 +187,7 @@ def _parting(explanation: Explanation, places: int) -> Iterator[str]:
 
 def _held(values: Floats, depth: int) -> Floats:
     """The values down to a rank; after the last one they stay as they are."""
-    return np.append(values, np.full(depth - values.size, values[-1] if values.size else 0.0))
+    return np.append(values[:depth], np.full(max(0, depth - values.size), values[-1] if values.size else 0.0))
 
 
 def _steps_table(explanation: Explanation, places: int) -> Table:
