@@ -123,7 +123,7 @@ def _again(run: RunLike | ReadRun) -> RunLike | None:
     """What reads a run once more; None where it has flown by."""
     if isinstance(run, ReadRun):
         return run.text.name
-    return None if is_stream(run) else run
+    return None if is_stream(run.source if isinstance(run, RunFile) else run) else run
 
 
 def evaluate_graded(graded: GradedRun, measures: Sequence[Measure], sources: Sources | None = None) -> Evaluation:

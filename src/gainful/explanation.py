@@ -14,10 +14,10 @@ from gainful.data.graded import GradedRun, join
 from gainful.data.ids import read_id
 from gainful.data.judged import Judged
 from gainful.data.lists import is_relevant
-from gainful.data.qrels import Qrels
-from gainful.data.run import Run
+from gainful.data.qrels import Qrels, QrelsLike
+from gainful.data.run import Run, RunLike
 from gainful.errors import InputError, UsageError
-from gainful.evaluation import QrelsLike, RunLike, computed, condenses
+from gainful.evaluation import computed, condenses
 from gainful.gains import Gain
 from gainful.measures.arithmetic import Arithmetic, Step, figure
 from gainful.measures.base import Measure

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
+
     from gainful.data.judged import Judged
-    from gainful.evaluation import RunLike
+    from gainful.data.run import RunLike
     from gainful.explanation import Explanation
 
 

@@ -467,7 +467,7 @@ class TestFromAnEvaluation:
 
     def test_from_files_that_were_read_ahead(self, files: tuple[str, str]) -> None:
         policy = Policy()
-        ahead = ReadAhead.start(files[0], [files[1]], policy, 1, Progress())
+        ahead = ReadAhead.start(files[0], [files[1]], policy, 1, Progress(), lambda *_: True)
         if ahead is None:
             pytest.skip("this core does not read ahead")
         [result] = evaluate_judged(ahead.judged(policy, None), {"r": ahead.runs()[0]}, [parse("P@2")]).values()

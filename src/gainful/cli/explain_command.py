@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gainful.cli.inputs import Inputs, input_options
 from gainful.cli.names import run_names
 from gainful.cli.options import (
     complete_measure,
@@ -38,6 +39,7 @@ _PATH = click.Path(allow_dash=True)
 @rel_option
 @click.option("--scale", metavar="G", help="The highest grade there can be.  [default: the highest in the judgments]")
 @output_options
+@input_options
 @policy_options
 def command(measures: tuple[str, ...], **options: Any) -> None:
     """Say what MEASURE means; with judgments, runs and a query show its arithmetic, rank by rank.
@@ -46,7 +48,7 @@ def command(measures: tuple[str, ...], **options: Any) -> None:
 
     Example: gainful explain nDCG@10 --qrels qrels.txt --run bm25.run --run dense.run --query 301
     """
-    policy, output = policy_from(options), output_from(options)
+    policy, output, inputs = policy_from(options), output_from(options), Inputs.taken_from(options)
     wanted = measures_from(measures, options["rel"])
     given = {name: options[key] for name, key in (("--qrels", "qrels"), ("--run", "runs"), ("--query", "queries"))}
     missing = [name for name, value in given.items() if not value]
@@ -58,21 +60,22 @@ def command(measures: tuple[str, ...], **options: Any) -> None:
     from gainful.explanation import Explanation
     from gainful.render.explained import explanation_page
 
-    explanations = [Explanation(measure) for measure in wanted] if missing else _of_queries(wanted, policy, options)
+    explanations = (
+        [Explanation(measure) for measure in wanted] if missing else _of_queries(wanted, inputs, policy, options)
+    )
     output.write(explanation_page(explanations, options["all_ranks"], options["places"]))
 
 
-def _of_queries(measures: list[Measure], policy: Policy, options: dict[str, Any]) -> list[Explanation]:
+def _of_queries(measures: list[Measure], inputs: Inputs, policy: Policy, options: dict[str, Any]) -> list[Explanation]:
     qrels, runs = options["qrels"], options["runs"]
     if [qrels, *runs].count("-") > 1:
         raise UsageError("standard input (-) can be read once, found it twice")
     names = run_names(runs, options["names"])
     scale = None if options["scale"] is None else read_number(options["scale"], "--scale")
-    from gainful.data.qrels import Qrels
     from gainful.data.run import Run
     from gainful.explanation import explain_runs
 
-    judgments = Qrels.read(qrels, scale=scale)
-    lists = {name: Run.read(path) for name, path in zip(names, runs, strict=True)}
+    judgments = inputs.read_qrels(qrels, scale=scale)
+    lists = {name: Run.of(file) for name, file in inputs.runs(dict(zip(names, runs, strict=True))).items()}
     queries = dict.fromkeys(options["queries"])
     return [explain_runs(measure, judgments, lists, query, policy) for measure in measures for query in queries]
