@@ -22,7 +22,8 @@ namespace detail {
 
 /// Whether two arrays are the same memory: producers often send one dictionary with every chunk.
 inline bool is_same(const ArrowArray* one, const ArrowArray* other) {
-    if (!one || one->length != other->length || one->offset != other->offset || one->n_buffers != other->n_buffers) return false;
+    if (!one || one->length != other->length || one->offset != other->offset) return false;
+    if (one->n_buffers != other->n_buffers) return false;
     for (int64_t i = 0; i < one->n_buffers; ++i) {
         if (one->buffers[i] != other->buffers[i]) return false;
     }
@@ -78,7 +79,10 @@ class ArrowTable {
         const Layout words = of.dictionary ? layout_of(of.dictionary->format) : Layout::other;
         const bool is_read = of.dictionary ? is_integer(layout) && Column::reads(words) && !of.dictionary->dictionary
                                            : Column::reads(layout);
-        if (!is_read) throw UnsupportedFormat(std::string("cannot read ") + Column::kWhat + " from Arrow format " + format(column));
+        if (!is_read) {
+            const std::string what = Column::kWhat;
+            throw UnsupportedFormat("cannot read " + what + " from Arrow format " + format(column));
+        }
         Column result;
         result.reserve(rows_);
         const ArrowArray* dictionary = nullptr;
@@ -118,10 +122,12 @@ class ArrowTable {
         demand(chunk.length >= 0 && chunk.offset >= 0, "a chunk has a negative length");
         for (int64_t i = 0; i < chunk.n_children; ++i) {
             const ArrowArray& child = *chunk.children[i];
-            demand(child.offset >= 0 && child.length - chunk.offset >= chunk.length, "a column is shorter than its chunk");
+            const bool is_long_enough = child.offset >= 0 && child.length - chunk.offset >= chunk.length;
+            demand(is_long_enough, "a column is shorter than its chunk");
             if (!schema(static_cast<size_t>(i)).dictionary) continue;
-            demand(child.dictionary != nullptr, "a dictionary is missing");
-            demand(child.dictionary->length >= 0 && child.dictionary->offset >= 0, "a dictionary has a negative length");
+            const ArrowArray* const words = child.dictionary;
+            demand(words != nullptr, "a dictionary is missing");
+            demand(words->length >= 0 && words->offset >= 0, "a dictionary has a negative length");
         }
     }
 

@@ -19,7 +19,11 @@ namespace gainful {
 
 namespace detail {
 
-enum class Layout { i8, u8, i16, u16, i32, u32, i64, u64, half, single, twice, boolean, strings, large_strings, views, other };
+enum class Layout {
+    i8, u8, i16, u16, i32, u32, i64, u64, half, single, twice, boolean,  // numbers
+    strings, large_strings, views,
+    other
+};
 
 inline bool is_integer(Layout layout) { return layout <= Layout::u64; }
 inline bool is_number(Layout layout) { return layout <= Layout::boolean; }

@@ -353,16 +353,26 @@ nb::object with_extra(nb::handle array, const Input<uint8_t>& data, const std::s
     return to_array<uint8_t>(std::move(joined));
 }
 
+/// For calls that hand the array itself back.
+Input<uint8_t> to_input(nb::handle array) {
+    Input<uint8_t> data;
+    if (!nb::try_cast(array, data)) throw nb::type_error("expected an array of bytes");
+    return data;
+}
+
 std::vector<int64_t> to_ints(const nb::list& values) {
     std::vector<int64_t> result;
-    for (const nb::handle value : values) result.push_back(nb::cast<int64_t>(value));
+    for (const nb::handle value : values) {
+        result.emplace_back();
+        if (!nb::try_cast(value, result.back())) throw nb::type_error("expected integers");
+    }
     return result;
 }
 
 nb::dict read_table_py(nb::handle array, int64_t first, int separator, int64_t fields, const nb::list& id_fields,
                        const nb::list& number_fields) {
     require(separator >= 0 && separator < 256, "the separator is not a byte");
-    const Input<uint8_t> data = nb::cast<Input<uint8_t>>(array);
+    const Input<uint8_t> data = to_input(array);
     const TableShape shape{static_cast<char>(separator), fields, to_ints(id_fields), to_ints(number_fields)};
     TableColumns columns;
     {
@@ -384,7 +394,7 @@ nb::dict read_table_py(nb::handle array, int64_t first, int separator, int64_t f
 }
 
 nb::dict read_letor_py(nb::handle array, int64_t feature) {
-    const Input<uint8_t> data = nb::cast<Input<uint8_t>>(array);
+    const Input<uint8_t> data = to_input(array);
     LetorColumns columns;
     {
         const nb::gil_scoped_release release;
@@ -393,7 +403,8 @@ nb::dict read_letor_py(nb::handle array, int64_t feature) {
     nb::object documents = nb::borrow(array);
     if (!columns.documents.empty()) documents = to_array<uint8_t>(std::move(columns.documents));
     nb::dict result;
-    result["query"] = nb::make_tuple(array, to_array(std::move(columns.query_start)), to_array(std::move(columns.query_length)));
+    result["query"] =
+        nb::make_tuple(array, to_array(std::move(columns.query_start)), to_array(std::move(columns.query_length)));
     result["document"] = nb::make_tuple(documents, to_array(std::move(columns.document_start)),
                                         to_array(std::move(columns.document_length)));
     result["grade"] = to_array(std::move(columns.grade));
@@ -550,12 +561,14 @@ nb::tuple arrow_numbers(const ArrowTable& table, int64_t column) {
     return nb::make_tuple(to_array(std::move(numbers.values)), to_array(std::move(numbers.nulls)));
 }
 
-template <class Text>
-nb::list for_each_column(const ArrowTable& table, Text text) {
+/// A text of every column.
+template <std::string (ArrowTable::*text)(size_t) const>
+nb::list of_columns(const ArrowTable& table) {
     nb::list result;
     for (size_t i = 0; i < table.columns(); ++i) {
-        const std::string bytes = text(i);
-        PyObject* const decoded = PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "surrogateescape");
+        const std::string bytes = (table.*text)(i);
+        const Py_ssize_t size = static_cast<Py_ssize_t>(bytes.size());
+        PyObject* const decoded = PyUnicode_DecodeUTF8(bytes.data(), size, "surrogateescape");
         if (!decoded) throw nb::python_error();
         result.append(nb::steal(decoded));
     }
@@ -603,8 +616,8 @@ NB_MODULE(_core, module) {
     });
     nb::class_<ArrowTable>(module, "ArrowTable")
         .def("__init__", &open_arrow, nb::arg("capsule").none())
-        .def_prop_ro("names", [](const ArrowTable& table) { return for_each_column(table, [&](size_t i) { return table.name(i); }); })
-        .def_prop_ro("formats", [](const ArrowTable& table) { return for_each_column(table, [&](size_t i) { return table.format(i); }); })
+        .def_prop_ro("names", &of_columns<&ArrowTable::name>)
+        .def_prop_ro("formats", &of_columns<&ArrowTable::format>)
         .def_prop_ro("rows", &ArrowTable::rows)
         .def("ids", &arrow_ids, nb::arg("column"))
         .def("numbers", &arrow_numbers, nb::arg("column"));

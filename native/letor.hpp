@@ -108,13 +108,14 @@ class LetorReader {
         constexpr Id kQuery = "qid:";
         const Id second = fields.next();
         if (second.substr(0, kQuery.size()) != kQuery) {
-            int64_t count = second.empty() ? 1 : 2;
-            if (count == 2) while (!fields.next().empty()) ++count;
+            int64_t count = 1;
+            for (Id field = second; !field.empty(); field = fields.next()) ++count;
             columns.faults.add(line.begin - text_, FaultCode::fields, count);
             return;
         }
         double grade = 0, value = 0;
-        if (const Number number = parse_number(first, grade); number != Number::valid) return add_fault(line, number, 0);
+        const Number graded = parse_number(first, grade);
+        if (graded != Number::valid) return add_fault(line, graded, 0);
         const Id query = second.substr(kQuery.size());
         if (query.empty()) return columns.faults.add(line.begin - text_, FaultCode::empty, 1);
         int64_t highest = 0, at = 2;

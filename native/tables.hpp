@@ -155,7 +155,8 @@ class TableReader {
         for (const int64_t field : shape.id_fields) checks_.push_back({field, false, 0});
         for (size_t i = 0; i < numbers_.size(); ++i) checks_.push_back({shape.number_fields[i], true, i});
         // The first faulty field of a row is the one that is reported.
-        std::stable_sort(checks_.begin(), checks_.end(), [](const Check& a, const Check& b) { return a.field < b.field; });
+        const auto stands_before = [](const Check& a, const Check& b) { return a.field < b.field; };
+        std::stable_sort(checks_.begin(), checks_.end(), stands_before);
     }
 
     void read(const char* begin) {
