@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from gainful._version import __version__
 
 if TYPE_CHECKING:
+    from gainful.conventions.findings import find_conventions
     from gainful.data.graded import GradedRun
     from gainful.data.qrels import Qrels
     from gainful.data.run import Run
@@ -56,6 +57,7 @@ _HOMES = {
     "examine": "gainful.doctor.examination",
     "explain": "gainful.explanation",
     "explain_runs": "gainful.explanation",
+    "find_conventions": "gainful.conventions.findings",
     "parse": "gainful.measures.grammar",
     "simulate": "gainful.simulation",
 }
@@ -84,6 +86,7 @@ __all__ = [
     "examine",
     "explain",
     "explain_runs",
+    "find_conventions",
     "parse",
     "simulate",
 ]

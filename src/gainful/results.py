@@ -193,14 +193,9 @@ class Evaluation:
 
     def _settled(self, measure: Measure) -> Floats:
         """Values after the policy, NaN where the query is left out."""
-        raw = self.raw[self._position[measure]]
         worst = np.nan if measure.worst is None else measure.worst
-        values = np.where(np.isnan(raw), worst if self.policy.undefined == "zero" else np.nan, raw)
-        if self.policy.missing == "skip":
-            return np.where(self.answered, values, np.nan)
-        # A query that is not answered scores as badly as can be; a count is simply what an empty list has.
-        unanswered = raw if measure.better == "neither" else worst
-        return np.where(self.answered, values, np.where(np.isnan(raw), worst, unanswered))
+        undefined = worst if self.policy.undefined == "zero" else np.nan
+        return settled(self.raw[self._position[measure]], self.answered, measure, self.policy.missing, undefined)
 
     def _refuse(self) -> None:
         """What the policy calls an error."""
@@ -219,6 +214,17 @@ class Evaluation:
 
     def _refused(self, what: str, choice: str, others: str) -> InputError:
         return InputError(f"{self.source}: {what}, and {choice}=error forbids it", f"--{choice} {others}")
+
+
+def settled(raw: Floats, answered: Bools, measure: Measure, missing: str, undefined: float) -> Floats:
+    """Values after the policy, NaN where a query is left out. ``undefined`` is what an undefined score becomes."""
+    worst = np.nan if measure.worst is None else measure.worst
+    values = np.where(np.isnan(raw), undefined, raw)
+    if missing == "skip":
+        return np.where(answered, values, np.nan)
+    # A query that is not answered scores as badly as can be; a count is simply what an empty list has.
+    unanswered = raw if measure.better == "neither" else worst
+    return np.where(answered, values, np.where(np.isnan(raw), worst, unanswered))
 
 
 def _listed(queries: list[str]) -> str:

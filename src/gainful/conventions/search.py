@@ -1,0 +1,208 @@
+"""The search: all combinations with few departures, what they give, and which of them give the same."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from gainful.arrays import Floats
+from gainful.conventions.dialects import Dialect
+from gainful.conventions.dimensions import Dimension
+from gainful.conventions.orderings import Orderings, RankedLists
+from gainful.conventions.variants import Variant, VariantScores
+from gainful.measures.base import Measure
+from gainful.progress import Progress
+from gainful.results import settled
+
+#: One value, by its place, for every dimension; 0 is where the search starts.
+Combination: TypeAlias = tuple[int, ...]
+
+#: Scores whose difference is not larger than this, relative to 1 or to themselves, differ by rounding only.
+_ROUNDING = 1e-11
+
+#: What stands for the score of a query that is left out; no formula gives it.
+_LEFT_OUT = -math.sqrt(3.0)
+
+#: So many formulas are computed together.
+_AT_ONCE = 64
+
+_MISSING = ("zero", "skip")
+
+
+class Outcome(NamedTuple):
+    """What a combination gives: the aggregate, and a weighted sum of all queries' scores that is (but for rounding) the
+    same for two combinations only if they agree on every query."""
+
+    value: float
+    trace: float
+
+    def or_none(self) -> Outcome | None:
+        """Itself, if there is a value: where every query is left out there is none."""
+        return None if math.isnan(self.value) else self
+
+
+class _Task(NamedTuple):
+    """What is to be computed on some lists: variants, and who waits for each of them with which ending."""
+
+    lists: RankedLists
+    members: dict[Variant, list[tuple[Combination, tuple[str, str]]]]
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Combinations that the data cannot tell apart, the simplest first."""
+
+    value: float
+    members: tuple[Combination, ...]
+
+    @property
+    def simplest(self) -> Combination:
+        return self.members[0]
+
+
+class Space:
+    """The combinations of the dimensions' values."""
+
+    def __init__(self, dimensions: Sequence[Dimension]) -> None:
+        self.dimensions = tuple(dimensions)
+        self.start: Combination = (0,) * len(dimensions)
+
+    def settings(self, combination: Combination) -> dict[str, str]:
+        """The value of every dimension."""
+        return {d.name: d.values[i] for d, i in zip(self.dimensions, combination, strict=True)}
+
+    def combination(self, settings: Mapping[str, str]) -> Combination:
+        """The inverse of :meth:`settings`."""
+        return tuple(dimension.values.index(settings[dimension.name]) for dimension in self.dimensions)
+
+    def near(self, departures: int) -> Iterator[Combination]:
+        """Every combination with at most so many departures, those with fewer first."""
+        for count in range(min(departures, len(self.dimensions)) + 1):
+            for changed in combinations(range(len(self.dimensions)), count):
+                for places in product(*(range(1, len(self.dimensions[i].values)) for i in changed)):
+                    combination = list(self.start)
+                    for i, place in zip(changed, places, strict=True):
+                        combination[i] = place
+                    yield tuple(combination)
+
+    def neighbours(self, combination: Combination) -> Iterator[Combination]:
+        """Every combination with another value in exactly one dimension."""
+        for i, dimension in enumerate(self.dimensions):
+            for place in range(len(dimension.values)):
+                if place != combination[i]:
+                    yield (*combination[:i], place, *combination[i + 1 :])
+
+    def adopted(self, dialect: Dialect, combination: Combination) -> Combination | None:
+        """The combination with what a dialect has otherwise put right."""
+        settings = dialect.adopted(self.settings(combination), self.dimensions)
+        return None if settings is None else self.combination(settings)
+
+
+def departed(combination: Combination) -> int:
+    """In how many dimensions a combination leaves the start."""
+    return sum(place > 0 for place in combination)
+
+
+def simplicity(combination: Combination) -> tuple[int, tuple[tuple[int, int], ...]]:
+    """What sorts combinations: few departures first, then likely ones, by the order of dimensions and values."""
+    return departed(combination), tuple((i, place) for i, place in enumerate(combination) if place)
+
+
+class Outcomes:
+    """What combinations give on one run. Each ordering, each formula on it, and each outcome is computed once."""
+
+    def __init__(self, space: Space, orderings: Orderings, measure: Measure, recall_cut: str) -> None:
+        self._space = space
+        self._orderings = orderings
+        self._measure = measure
+        self._recall_cut = recall_cut
+        self._variants: dict[tuple[str | None, ...], Variant] = {}
+        self._settled: dict[tuple[int, Variant], dict[tuple[str, str], Outcome]] = {}
+        self._known: dict[Combination, Outcome | None] = {}
+        queries = len(orderings.first.query_ids)
+        self._weights = (0.5 + np.mod(np.arange(1, queries + 1) * math.sqrt(5.0), 1.0)) / queries
+
+    def of(self, wanted: Iterable[Combination], progress: Progress) -> dict[Combination, Outcome]:
+        """The outcomes of those combinations that make sense and leave a query to average over."""
+        wanted = list(dict.fromkeys(wanted))
+        self._add([combination for combination in wanted if combination not in self._known], progress)
+        found = {combination: self._known[combination] for combination in wanted}
+        return {combination: outcome for combination, outcome in found.items() if outcome is not None}
+
+    def _add(self, new: Sequence[Combination], progress: Progress) -> None:
+        tasks: dict[int, _Task] = {}
+        progress.total += len(new)
+        for combination in new:
+            settings = self._space.settings(combination)
+            lists = self._orderings.lists(settings)
+            self._known[combination] = None
+            if lists is not None:
+                task = tasks.setdefault(lists.number, _Task(lists, {}))
+                ending = settings.get("missing", "zero"), settings.get("undefined", "zero")
+                task.members.setdefault(self._variant(settings), []).append((combination, ending))
+            progress.advance(1)
+        missing = {n: [v for v in task.members if (n, v) not in self._settled] for n, task in tasks.items()}
+        progress.total += sum(map(len, missing.values()))
+        for number, task in tasks.items():
+            self._compute(task.lists, missing[number], progress)
+            for variant, members in task.members.items():
+                outcomes = self._settled[number, variant]
+                self._known.update((member, outcomes[ending].or_none()) for member, ending in members)
+
+    def _variant(self, settings: Mapping[str, str]) -> Variant:
+        key = tuple(settings.get(name) for name in ("gain", "ideal", "divisor", "discount", "rel", "recall-cut"))
+        if key not in self._variants:
+            self._variants[key] = Variant.of(self._measure, settings, self._recall_cut)
+        return self._variants[key]
+
+    def _compute(self, lists: RankedLists, variants: Sequence[Variant], progress: Progress) -> None:
+        scores = VariantScores(lists)
+        # A few at a time: as many as fit into memory together, and often enough to say how far it is.
+        for first in range(0, len(variants), _AT_ONCE):
+            chosen = variants[first : first + _AT_ONCE]
+            for variant, raw in zip(chosen, scores.of(chosen), strict=True):
+                self._settled[lists.number, variant] = self._endings(raw)
+            progress.advance(len(chosen))
+
+    def _endings(self, raw: Floats) -> dict[tuple[str, str], Outcome]:
+        """What becomes of raw scores, for every way to deal with missing and undefined ones."""
+        answered = self._orderings.answered
+        worst = math.nan if self._measure.worst is None else self._measure.worst
+        becomes = {"zero": worst, "skip": math.nan, "one": 1.0}
+        found: dict[tuple[str, str], Outcome] = {}
+        is_missing, is_undefined = not answered.all(), bool(np.isnan(raw[answered]).any())
+        for missing, undefined in product(_MISSING, becomes):
+            # What does not occur makes no difference.
+            same = (missing if is_missing else "zero", undefined if is_undefined else "zero")
+            if same not in found:
+                found[same] = self._outcome(settled(raw, answered, self._measure, missing, becomes[undefined]))
+            found[missing, undefined] = found[same]
+        return found
+
+    def _outcome(self, values: Floats) -> Outcome:
+        left_out = np.isnan(values)
+        kept = values[~left_out]
+        total = math.fsum(kept) if kept.size else math.nan
+        value = total if self._measure.aggregate == "sum" else total / max(kept.size, 1)
+        return Outcome(value, float(np.dot(self._weights, np.where(left_out, _LEFT_OUT, values))))
+
+
+def alike(one: Outcome, other: Outcome) -> bool:
+    """Whether two outcomes are the same for every query."""
+    return abs(one.trace - other.trace) <= _ROUNDING * max(1.0, abs(one.trace))
+
+
+def clusters(outcomes: Mapping[Combination, Outcome]) -> list[Cluster]:
+    """Combinations that agree on every query, together."""
+    found: list[list[Combination]] = []
+    for combination in sorted(outcomes, key=lambda combination: outcomes[combination].trace):
+        if not found or not alike(outcomes[found[-1][-1]], outcomes[combination]):
+            found.append([])
+        found[-1].append(combination)
+    ordered = [tuple(sorted(members, key=simplicity)) for members in found]
+    return [Cluster(outcomes[members[0]].value, members) for members in ordered]
