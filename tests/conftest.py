@@ -21,6 +21,7 @@ USERS = (
     "io.frames",
     "io.datasets",
     "doctor.inspected",
+    "conventions.repeats",
 )
 
 

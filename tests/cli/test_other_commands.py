@@ -467,6 +467,18 @@ def test_progress_bar(capsys, monkeypatch, patience, terminal, wanted, shown):
     assert ("reading runs" in captured.err) == shown
 
 
+def test_progress_bar_of_steps(capsys, monkeypatch):
+    monkeypatch.setattr("gainful.cli.progress._PATIENCE", 0.0)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setattr(sys, "stderr", Terminal(sys.stderr))
+    with ProgressBar("trying", in_bytes=False) as progress:
+        progress.total = 40
+        progress.advance(10)
+    shown = capsys.readouterr().err
+    assert "10/40" in shown and "bytes" not in shown
+
+
 def test_no_progress_bar_without_a_terminal(files, monkeypatch):
     monkeypatch.setattr("gainful.cli.progress._PATIENCE", 0.0)
     result = files("eval", "qrels", "r.run")

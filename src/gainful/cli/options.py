@@ -87,6 +87,19 @@ def rel_option(command: _Command) -> _Command:
     )(command)
 
 
+def measure_option(default: str) -> Callable[[_Command], _Command]:
+    """Adds ``-m`` for a single measure."""
+    return click.option(
+        "-m",
+        "--measure",
+        default=default,
+        show_default=True,
+        metavar="MEASURE",
+        shell_complete=_complete_measure,
+        help="The measure.",
+    )
+
+
 def measures_from(texts: tuple[str, ...], rel: str | None) -> list[Measure]:
     """The measures that were asked for, with ``--rel`` set where it applies."""
     from gainful.measures.grammar import parse_all

@@ -16,11 +16,12 @@ _PATIENCE = 2.0
 
 
 class ProgressBar:
-    """Shows how many bytes are read, on a terminal's standard error, once the wait gets long."""
+    """Shows how many bytes are read (or steps are done), on a terminal's standard error, once the wait gets long."""
 
-    def __init__(self, what: str, wanted: bool = True) -> None:
+    def __init__(self, what: str, wanted: bool = True, in_bytes: bool = True) -> None:
         self.progress = Progress(self._report)
         self._what = what
+        self._in_bytes = in_bytes
         self._wanted = wanted and sys.stderr.isatty()
         self._started = time.monotonic()
         self._bar: Bar | None = None
@@ -38,15 +39,23 @@ class ProgressBar:
         if not self._wanted or time.monotonic() - self._started < _PATIENCE:
             return
         if self._bar is None:
-            self._bar = _new_bar()
+            self._bar = _new_bar(self._in_bytes)
             self._bar.add_task(self._what)
             self._bar.start()
         self._bar.update(self._bar.task_ids[0], completed=done, total=max(total, 1))
 
 
-def _new_bar() -> Bar:
+def _new_bar(in_bytes: bool) -> Bar:
     from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    amount = DownloadColumn() if in_bytes else MofNCompleteColumn()
+    columns = (TextColumn("{task.description}"), BarColumn(), amount, TimeRemainingColumn())
     return Progress(*columns, console=Console(stderr=True), transient=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -30,6 +31,7 @@ from gainful.measures.grammar import parse
 from gainful.notation import read_number
 from gainful.policy import Policy
 from gainful.progress import Progress
+from gainful.render.page import Page, Showable
 
 #: A figure may be off by this, relative to 1 or to itself, beyond what its last digit leaves open.
 _NOISE = 1e-9
@@ -55,6 +57,16 @@ class Figure:
         text = given.strip() if isinstance(given, str) else str(given if isinstance(given, int) else value)
         exponent = Decimal(text).as_tuple().exponent
         return cls(name, text, value, 0.5 * 10.0 ** int(exponent))
+
+    def cuts(self, value: float) -> bool:
+        """Whether the figure is the first digits of a value, the rest cut off."""
+        unit = 2.0 * self.slack
+        return math.floor(value / unit + _NOISE) == round(self.value / unit)
+
+    @property
+    def places(self) -> int:
+        """How many decimal places it has."""
+        return max(0, -int(Decimal(self.text).as_tuple().exponent))
 
     def holds(self, value: float) -> bool:
         """Whether a value rounds to the figure."""
@@ -99,7 +111,7 @@ class Explained:
 
 
 @dataclass(frozen=True)
-class Findings:
+class Findings(Showable):
     """What a search over conventions found: where it started, what it tried, and each figure explained."""
 
     measure: Measure
@@ -110,6 +122,14 @@ class Findings:
     tried: int  # combinations
     different: int  # of which so many give different scores
     figures: tuple[Explained, ...]
+
+    # A dataclass would otherwise print itself where people want to see the page.
+    __str__ = Showable.__str__
+
+    def page(self) -> Page:
+        from gainful.conventions.page import page_of
+
+        return page_of(self)
 
     @property
     def reproduced(self) -> bool:

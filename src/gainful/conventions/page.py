@@ -1,0 +1,169 @@
+"""What a search over conventions has to say, as a page: a table, what its words mean, and a conclusion."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from gainful.conventions.dimensions import meaning, usual_divisor
+from gainful.conventions.findings import Explained, Explanation, Findings
+from gainful.conventions.variants import Variant
+from gainful.measures.base import Measure
+from gainful.notation import count_of, printable
+from gainful.policy import Policy
+from gainful.render.page import Cell, Column, Page, Table
+
+_MOST_NAMES, _MOST_INSTEAD, _MOST_PLACES = 3, 2, 15
+
+#: What only this search computes; no choice of the policy and no parameter of a measure does.
+_NOT_OFFERED = {
+    "ideal": ("retrieved", "shown", "uncut", "highest"),
+    "ties": ("averaged",),
+    "undefined": ("one",),
+    "duplicates": ("last", "all"),
+}
+#: The dimensions that are choices of the policy.
+_CHOICES = ("missing", "undefined", "ties", "unjudged", "order", "scores", "duplicates", "negative", "recall-cut")
+
+
+def page_of(findings: Findings) -> Page:
+    """The page of some findings."""
+    indifferent = _indifferent(findings)
+    parts: list[Table | str] = [_beginning(findings), _table(findings)]
+    if indifferent:
+        parts.append(_not_told_apart(findings, indifferent))
+    parts.append(
+        "\n".join([*(_conclusion(findings, each, indifferent) for each in findings.figures), *_differences(findings)])
+    )
+    start = {dimension.name: dimension.values[0] for dimension in findings.dimensions}
+    header = {"measure": str(findings.measure), "query": findings.query, "start": start, "value": findings.start}
+    return Page("whydiff", tuple(parts), header=header)
+
+
+def _beginning(findings: Findings) -> str:
+    of_query = "" if findings.query is None else f" of query {printable(findings.query)}"
+    value = "has no value" if findings.start is None else f"is {findings.start:.6g}"
+    return (
+        f"{findings.measure}{of_query} {value} where the search starts. {count_of(findings.tried, 'combination')} of "
+        f"conventions give {count_of(findings.different, 'different result')}."
+    )
+
+
+def _table(findings: Findings) -> Table:
+    places = min(_MOST_PLACES, max(4, *(each.figure.places + 2 for each in findings.figures)))
+    columns = (
+        Column("figure"),
+        Column("reported"),
+        Column("value", "number", places),
+        Column("off by", "number", places),
+        Column("departures", "count"),
+        Column("conventions"),
+        Column("known as", none=""),
+    )
+    rows: list[tuple[Cell, ...]] = [
+        (
+            each.figure.name,
+            each.figure.text,
+            explanation.value,
+            explanation.value - each.figure.value,
+            len(explanation.departed),
+            _departures(explanation),
+            _listed(explanation.dialects),
+        )
+        for each in findings.figures
+        for explanation in each.explanations
+    ]
+    return Table(columns, tuple(rows), notes=tuple(_table_notes(findings.figures)))
+
+
+def _departures(explanation: Explanation) -> str:
+    return ", ".join(f"{name}={explanation.settings[name]}" for name in explanation.departed) or "no departure"
+
+
+def _listed(names: Sequence[str]) -> str | None:
+    more = [f"{len(names) - _MOST_NAMES} more"] if len(names) > _MOST_NAMES else []
+    return ", ".join([*names[:_MOST_NAMES], *more]) or None
+
+
+def _same_as(explanation: Explanation, indifferent: Mapping[str, Sequence[str]]) -> str | None:
+    """What gives the same scores, apart from what makes no difference for any figure."""
+    texts = [f"{name}={'|'.join(values)}" for name, values in explanation.alike.items() if name not in indifferent]
+    for settings in explanation.instead[:_MOST_INSTEAD]:
+        changed = [(name, value) for name, value in settings.items() if explanation.settings[name] != value]
+        texts.append(" with ".join(f"{name}={value}" for name, value in changed))
+    return " or ".join(texts) or None
+
+
+def _table_notes(figures: Iterable[Explained]) -> Iterator[str]:
+    figures = list(figures)
+    explanations = [explanation for each in figures for explanation in each.explanations]
+    departed = {(name, e.settings[name]): None for e in explanations for name in e.departed}
+    yield from (f"{name}={value}: {meaning(name, value)}" for name, value in departed)
+    for each in figures:
+        if each.found > len(each.explanations):
+            yield f"{each.figure.name}: {each.found - len(each.explanations)} more round to {each.figure.text}"
+
+
+def _indifferent(findings: Findings) -> dict[str, list[str]]:
+    """The values between which no figure can decide, by dimension."""
+    explanations = [each.explanations[0] for each in findings.figures]
+    found = {}
+    for dimension in findings.dimensions:
+        sets = {frozenset({e.settings[dimension.name], *e.alike.get(dimension.name, ())}) for e in explanations}
+        if len(sets) == 1 and len(values := sets.pop()) > 1:
+            found[dimension.name] = [value for value in dimension.values if value in values]
+    return found
+
+
+def _not_told_apart(findings: Findings, indifferent: Mapping[str, Sequence[str]]) -> str:
+    counts = {dimension.name: len(dimension.values) for dimension in findings.dimensions}
+    alike = [name for name, values in indifferent.items() if len(values) == counts[name]]
+    partly = [f"{name} ({', '.join(values)})" for name, values in indifferent.items() if name not in alike]
+    wholly = [f"all values of {', '.join(alike)}"] if alike else []
+    return f"The data cannot tell apart: {'; '.join([*wholly, *partly])}."
+
+
+def _conclusion(findings: Findings, explained: Explained, indifferent: Mapping[str, Sequence[str]]) -> str:
+    figure, first = explained.figure, explained.explanations[0]
+    if not explained.reproduced:
+        off = first.value - figure.value
+        text = f"off by {off:+.{min(_MOST_PLACES, figure.places + 2)}f} ({_departures(first)})"
+        cut = ", and the figure is its first digits, not rounded" if figure.cuts(first.value) else ""
+        return f"{figure.name} {figure.text}: not reproduced; the nearest is {text}{cut}."
+    tools = _listed(first.dialects)
+    text = f"{figure.name} {figure.text}: {_departures(first)}" + (f" (as {tools})." if tools else ".")
+    same = _same_as(first, indifferent)
+    text += f" The same with {same}." if same else ""
+    options = eval_options(findings.measure, findings.policy, first.settings)
+    if first.departed and options:
+        text += f" gainful eval prints it with {options}."
+    if len(first.departed) > 1 and not tools:
+        text += (
+            f" {count_of(explained.found, 'result')} of {findings.different} round to {figure.text}: with several "
+            "departures that may be chance, which more digits would rule out."
+        )
+    return text
+
+
+def _differences(findings: Findings) -> Iterator[str]:
+    if len(findings.figures) != 2 or not findings.reproduced:
+        return
+    one, other = (each.explanations[0] for each in findings.figures)
+    names = one.differs_from(other)
+    listed = ", ".join(f"{name} ({one.settings[name]}, {other.settings[name]})" for name in names)
+    yield f"They differ in: {listed}." if names else "They do not differ: the same conventions give both."
+
+
+def eval_options(measure: Measure, policy: Policy, settings: Mapping[str, str]) -> str | None:
+    """What to give `gainful eval` for some settings; None where it does not offer them."""
+    usual = usual_divisor(measure)
+    refused = any(settings.get(name) in values for name, values in _NOT_OFFERED.items())
+    if refused or settings.get("divisor", usual) != usual:
+        return None
+    changes = {name.replace("-", "_"): settings[name] for name in _CHOICES if name in settings}
+    variant = Variant.of(measure, settings, policy.recall_cut)
+    flags = [
+        f"--{name} {value}" for name, value in policy.replace(**changes).differences().items() if name != "subtopics"
+    ]
+    subtopics = ["--subtopics"] if policy.subtopics else []
+    return " ".join(["-m", shlex.quote(str(variant.measure)), *flags, *subtopics])

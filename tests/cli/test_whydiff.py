@@ -1,0 +1,231 @@
+"""`gainful whydiff`: the page it prints, its options and its exit codes."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import math
+import re
+import shlex
+from collections.abc import Callable
+
+import pytest
+
+# The grades of the documents, as they come: 3 2 3 0 1 2; two more, of grades 3 and 2, were not retrieved.
+QRELS = "".join(f"q 0 d{i} {grade}\n" for i, grade in enumerate([3, 2, 3, 0, 1, 2, 3, 2], 1))
+RUN = "".join(f"q Q0 d{i} {i} {10 - i} t\n" for i in range(1, 7))
+
+#: Queries with ties, without answer, without anything relevant.
+GAPS = "a 0 d1 1\na 0 d2 3\na 0 d3 2\nb 0 d1 2\nc 0 d1 0\nd 0 d1 1\nd 0 d2 2\n"
+ANSWERS = "a Q0 d1 1 5 t\na Q0 d2 2 5 t\na Q0 d3 3 5 t\nc Q0 d1 1 1 t\nd Q0 d3 1 3 t\nd Q0 d2 2 2 t\nd Q0 d1 3 1 t\n"
+
+
+def discounted(gains: list[float]) -> float:
+    return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, 1))
+
+
+@pytest.fixture
+def whydiff(command) -> Callable:
+    def run(*arguments: str, qrels: str = QRELS, lines: str = RUN, stdin: bytes = b""):
+        command.write("qrels", qrels)
+        command.write("r.run", lines)
+        return command("whydiff", "qrels", "r.run", *arguments, stdin=stdin)
+
+    return run
+
+
+def rows(result) -> list[dict[str, object]]:
+    """The lines of the table among the JSON lines."""
+    return [line for line in result.lines if "conventions" in line]
+
+
+# -- The page ----------------------------------------------------------------------------------------------------------
+
+
+def test_two_figures(whydiff) -> None:
+    result = whydiff("--mine", "0.961", "--theirs", "0.785", "-m", "nDCG@6")
+    assert (result.code, result.err) == (0, "")
+    text = " ".join(result.out.split())
+    assert "nDCG@6 is 0.785002 where the search starts." in text
+    assert re.search(r"mine +0\.961 +0\.96081 +-0\.00019 +1 +ideal=retrieved +scikit-learn, torchmetrics", result.out)
+    assert re.search(r"theirs +0\.785 +0\.78500 +0\.00000 +0 +no departure +gainful, trec_eval 9\.0\.8,", result.out)
+    assert "ideal=retrieved: the ideal list is made of the retrieved documents only" in text
+    assert "The data cannot tell apart: all values of missing, undefined," in text
+    assert "mine 0.961: ideal=retrieved (as scikit-learn, torchmetrics). The same with ideal=shown." in text
+    assert text.endswith("They differ in: ideal (retrieved, judged).")
+
+
+def test_one_figure(whydiff) -> None:
+    for option in ("--mine", "--theirs"):
+        result = whydiff(option, "0.961", "-m", "nDCG@6")
+        assert result.code == 0 and "They" not in result.out
+        assert f"{option[2:]} 0.961: ideal=retrieved" in result.out
+
+
+def test_the_same_twice(whydiff) -> None:
+    result = whydiff("--mine", "0.79", "--theirs", "0.785", "-m", "nDCG@6")
+    assert result.out.endswith("They do not differ: the same conventions give both.\n")
+
+
+def test_not_reproduced(whydiff) -> None:
+    result = whydiff("--mine", "0.961", "--theirs", "0.1234", "-m", "nDCG@6")
+    assert result.code == 1
+    [nearest, *_] = [line.split() for line in result.out.splitlines() if line.startswith("theirs")]
+    assert float(nearest[3]) == pytest.approx(float(nearest[2]) - 0.1234, abs=1e-6)
+    assert "theirs 0.1234: not reproduced; the nearest is off by" in result.out
+    assert "They differ" not in result.out
+
+
+def test_digits_that_are_cut_off(whydiff) -> None:
+    value = discounted([3, 2, 3, 0, 1, 2]) / discounted([3, 3, 2, 2, 1, 0])
+    assert f"{value:.7f}" == "0.9608082"
+    rounded = whydiff("--mine", "0.96081", "-m", "nDCG@6")
+    assert rounded.code == 0
+    cut = whydiff("--mine", "0.96080", "-m", "nDCG@6")
+    assert cut.code == 1 and "the figure is its first digits, not rounded" in " ".join(cut.out.split())
+    off = whydiff("--mine", "0.96082", "-m", "nDCG@6")
+    assert off.code == 1 and "first digits" not in off.out
+
+
+def test_what_may_be_chance_is_said(whydiff) -> None:
+    result = whydiff("--theirs", "0.5", "-m", "nDCG@6")
+    text = " ".join(result.out.split())
+    assert "with several departures that may be chance" in text
+    assert re.search(r"theirs: \d+ more round to 0\.5", result.out)
+
+
+@pytest.mark.parametrize(
+    ("gains", "measure", "options"),
+    [
+        (([1, 7, 3], [0, 3, 1]), "nDCG@3", ["gain=exp2", "--ties docid-asc", "--missing skip"]),
+        (([1, 3, 2], [0, 2, 1]), "nDCG@3", ["--ties docid-asc", "--missing skip"]),
+        (([2, 3, 1], [0, 2, 1]), "nDCG(gain=exp2)@3", ["-m nDCG@3", "--missing skip"]),
+    ],
+)
+def test_eval_prints_what_the_page_says(whydiff, command, gains, measure: str, options: list[str]) -> None:
+    # The mean over the three answered queries, one of which has nothing relevant.
+    mean = sum(discounted(list_) / discounted(sorted(list_, reverse=True)) for list_ in gains) / 3
+    result = whydiff("--theirs", f"{mean:.6f}", "-m", measure, qrels=GAPS, lines=ANSWERS)
+    assert result.code == 0
+    said = re.search(r"prints it with (.*?)\.( |$)", " ".join(result.out.split()))
+    assert said is not None and all(option in said[1] for option in options)
+    row = command("eval", "qrels", "r.run", *shlex.split(said[1]), "--format", "jsonl").lines[1]
+    assert row["value"] == pytest.approx(mean, abs=1e-12)
+
+
+# -- Options -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_policy_is_where_it_starts(whydiff) -> None:
+    a, d = discounted([2, 3, 1]) / discounted([3, 2, 1]), discounted([0, 2, 1]) / discounted([2, 1])
+    figure = f"{(a + d) / 2:.5f}"
+    arguments = ("--theirs", figure, "-m", "nDCG@3", "--format", "jsonl")
+    plain = whydiff(*arguments, qrels=GAPS, lines=ANSWERS)
+    assert rows(plain)[0]["conventions"] == "missing=skip, undefined=skip"
+    flags = ("--missing", "skip", "--undefined", "skip")
+    assert rows(whydiff(*arguments, *flags, qrels=GAPS, lines=ANSWERS))[0]["conventions"] == "no departure"
+    like = whydiff(*arguments, "--like", "trec_eval-9", qrels=GAPS, lines=ANSWERS)
+    assert rows(like)[0]["conventions"] == "undefined=skip"
+    assert like.lines[0]["start"]["scores"] == "float32"
+
+
+def test_a_query(whydiff) -> None:
+    value = discounted([1, 7, 3]) / discounted([7, 3, 1])
+    result = whydiff("--theirs", f"{value:.4f}", "--query", "a", "-m", "nDCG(gain=exp2)@3", qrels=GAPS, lines=ANSWERS)
+    assert result.code == 0 and "of query a" in result.out
+    assert "theirs" in result.out and "ties=docid-asc" in result.out
+
+
+def test_how_many_are_shown(whydiff) -> None:
+    for most in (1, 3):
+        found = rows(whydiff("--mine", "0.8", "-m", "nDCG@6", "--most", str(most), "--format", "jsonl"))
+        assert len(found) == most
+
+
+def test_how_far_is_searched(whydiff) -> None:
+    arguments = ("--mine", "0.5", "-m", "nDCG@6", "--format", "jsonl", "--most", "1000")
+    for departures in (1, 2):
+        found = rows(whydiff(*arguments, "--departures", str(departures)))
+        # A known tool is tried however many departures it has.
+        assert max([row["departures"] for row in found if row["known as"] is None], default=0) <= departures
+
+
+def test_formats(whydiff, command) -> None:
+    arguments = ("--mine", "0.961", "--theirs", "0.785", "-m", "nDCG@6")
+    lines = rows(whydiff(*arguments, "--format", "jsonl"))
+    table = list(csv.DictReader(io.StringIO(whydiff(*arguments, "--format", "csv").out)))
+    assert [row["conventions"] for row in table] == [row["conventions"] for row in lines]
+    assert [float(row["value"]) for row in table] == [row["value"] for row in lines]
+    assert lines[0]["value"] == pytest.approx(discounted([3, 2, 3, 0, 1, 2]) / discounted([3, 3, 2, 2, 1, 0]))
+    for format_ in ("markdown", "latex", "html", "trec"):
+        assert "ideal" in whydiff(*arguments, "--format", format_).out
+    whydiff(*arguments, "--output", "why.md")
+    assert (command.directory / "why.md").read_text() == whydiff(*arguments, "--format", "markdown").out
+
+
+def test_scale(whydiff) -> None:
+    # Of a scale to 5 the highest gain is 5 at each of six ranks.
+    value = discounted([3, 2, 3, 0, 1, 2]) / discounted([5] * 6)
+    result = whydiff("--mine", f"{value:.5f}", "-m", "nDCG@6", "--scale", "5", "--format", "jsonl")
+    assert rows(result)[0]["conventions"] == "ideal=highest"
+
+
+def test_compressed_files_and_standard_input(whydiff, command) -> None:
+    expected = whydiff("--mine", "0.961", "-m", "nDCG@6").out
+    command.write("r.gz", gzip.compress(RUN.encode()))
+    assert command("whydiff", "qrels", "r.gz", "--mine", "0.961", "-m", "nDCG@6").out == expected
+    assert command("whydiff", "qrels", "-", "--mine", "0.961", "-m", "nDCG@6", stdin=RUN.encode()).out == expected
+    assert command("whydiff", "-", "r.run", "--mine", "0.961", "-m", "nDCG@6", stdin=QRELS.encode()).out == expected
+
+
+def test_both_cores_and_any_threads_say_the_same(whydiff, use_core) -> None:
+    lines = ANSWERS + "a Q0 d3 4 6 t\nd Q0 d2 4 9 t\n"
+    outputs = set()
+    for core in ("_core", "_pure"):
+        use_core(core)
+        for threads in ("1", "3"):
+            result = whydiff("--mine", "0.4", "-m", "nDCG@3", "--threads", threads, qrels=GAPS, lines=lines)
+            assert result.code == 0, result.err
+            outputs.add(result.out)
+    assert len(outputs) == 1
+
+
+def test_the_order_of_lines_of_different_queries_does_not_matter(whydiff) -> None:
+    arguments = ("--mine", "0.4", "-m", "nDCG@3")
+    first = whydiff(*arguments, qrels=GAPS, lines=ANSWERS)
+    groups = [line for query in "dca" for line in ANSWERS.splitlines(keepends=True) if line.startswith(query)]
+    judgments = "".join(reversed(GAPS.splitlines(keepends=True)))
+    assert whydiff(*arguments, qrels=judgments, lines="".join(groups)).out == first.out
+
+
+# -- What is refused ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ((), 2, "expected --mine, --theirs or both, found neither"),
+        (("--mine", "high"), 2, "--mine: expected a number, found 'high'"),
+        (("--theirs", "nan"), 2, "--theirs: expected a number, found 'nan'"),
+        (("--mine", "0.5", "--query", "nobody"), 2, "1 query not judged, 'nobody' first"),
+        (("--mine", "0.5", "-m", "nDGC"), 2, "unknown measure 'nDGC'"),
+        (("--mine", "0.5", "-m", "nDCG(gain=0-1)@5"), 3, "expected a weight for every grade"),
+        (("--mine", "0.5", "--departures", "0"), 2, "--departures"),
+        (("--mine", "0.5", "--most", "0"), 2, "--most"),
+        (("--mine", "0.5", "--scale", "1"), 3, "expected grades up to the scale 1"),
+    ],
+)
+def test_refused(whydiff, arguments: tuple[str, ...], code: int, message: str) -> None:
+    result = whydiff(*arguments)
+    assert (result.code, result.out) == (code, "")
+    assert message in result.err
+
+
+def test_refused_files(whydiff, command) -> None:
+    whydiff("--mine", "0.5")
+    assert command("whydiff", "-", "-", "--mine", "0.5").code == 2
+    assert command("whydiff", "qrels", "nowhere", "--mine", "0.5").code == 3
+    command.write("bad.run", "q Q0 d1 1\n")
+    result = command("whydiff", "qrels", "bad.run", "--mine", "0.5")
+    assert result.code == 3 and "bad.run:1: expected 6 fields, found 4" in result.err
