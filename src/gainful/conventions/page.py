@@ -68,7 +68,7 @@ def _table(findings: Findings) -> Table:
             explanation.value - each.figure.value,
             len(explanation.departed),
             _departures(explanation),
-            _listed(explanation.dialects),
+            ", ".join(explanation.dialects) or None,
         )
         for each in findings.figures
         for explanation in each.explanations
@@ -80,9 +80,11 @@ def _departures(explanation: Explanation) -> str:
     return ", ".join(f"{name}={explanation.settings[name]}" for name in explanation.departed) or "no departure"
 
 
-def _listed(names: Sequence[str]) -> str | None:
-    more = [f"{len(names) - _MOST_NAMES} more"] if len(names) > _MOST_NAMES else []
-    return ", ".join([*names[:_MOST_NAMES], *more]) or None
+def _some(names: Sequence[str]) -> str:
+    """The first names, and how many there are beside them."""
+    if len(names) <= _MOST_NAMES:
+        return ", ".join(names)
+    return f"{', '.join(names[: _MOST_NAMES - 1])} and {len(names) - _MOST_NAMES + 1} more"
 
 
 def _same_as(explanation: Explanation, indifferent: Mapping[str, Sequence[str]]) -> str | None:
@@ -101,7 +103,8 @@ def _table_notes(figures: Iterable[Explained]) -> Iterator[str]:
     yield from (f"{name}={value}: {meaning(name, value)}" for name, value in departed)
     for each in figures:
         if each.found > len(each.explanations):
-            yield f"{each.figure.name}: {each.found - len(each.explanations)} more round to {each.figure.text}"
+            more = count_of(each.found - len(each.explanations), "more way")
+            yield f"{each.figure.name}: {more} to {each.figure.text}"
 
 
 def _indifferent(findings: Findings) -> dict[str, list[str]]:
@@ -130,7 +133,7 @@ def _conclusion(findings: Findings, explained: Explained, indifferent: Mapping[s
         text = f"off by {off:+.{min(_MOST_PLACES, figure.places + 2)}f} ({_departures(first)})"
         cut = ", and the figure is its first digits, not rounded" if figure.cuts(first.value) else ""
         return f"{figure.name} {figure.text}: not reproduced; the nearest is {text}{cut}."
-    tools = _listed(first.dialects)
+    tools = _some(first.dialects)
     text = f"{figure.name} {figure.text}: {_departures(first)}" + (f" (as {tools})." if tools else ".")
     same = _same_as(first, indifferent)
     text += f" The same with {same}." if same else ""
@@ -139,8 +142,8 @@ def _conclusion(findings: Findings, explained: Explained, indifferent: Mapping[s
         text += f" gainful eval prints it with {options}."
     if len(first.departed) > 1 and not tools:
         text += (
-            f" {count_of(explained.found, 'result')} of {findings.different} round to {figure.text}: with several "
-            "departures that may be chance, which more digits would rule out."
+            f" With several departures it may be chance ({explained.found} of {findings.different} results round to "
+            f"{figure.text}); more digits would tell."
         )
     return text
 
