@@ -16,8 +16,12 @@ from typing import Any
 
 import pytest
 
-from gainful import Run, find_conventions, simulate
+from gainful import Policy, Qrels, Run, find_conventions, parse, simulate
+from gainful.conventions.dimensions import dimensions_for
 from gainful.conventions.findings import Explanation, Findings
+from gainful.conventions.orderings import Orderings
+from gainful.conventions.search import Outcomes, Space
+from gainful.progress import Progress
 
 # --- The naive part -------------------------------------------------------------------------------------------------
 
@@ -418,6 +422,24 @@ def test_duplicates_and_another_departure() -> None:
 def test_without_duplicates_nobody_asks_about_them() -> None:
     names = [dimension.name for dimension in search(rich_case(), "nDCG@5", "0.5").dimensions]
     assert "duplicates" not in names and "negative" in names
+
+
+@pytest.mark.parametrize("measure", SPECS)
+@pytest.mark.parametrize("duplicates", [False, True])
+def test_any_combination_gives_what_it_says(measure: str, duplicates: bool) -> None:
+    """Not only those that somebody would report: values taken at random in every dimension."""
+    case, rng = rich_case(duplicates=duplicates), random.Random(2)
+    orderings = Orderings(Qrels.from_dict(case.qrels), case.run, Policy(), keeps_scores=False, threads=1)
+    space = Space(dimensions_for(parse(measure), Policy(), orderings.facts))
+    wanted = [tuple(rng.randrange(len(d.values)) for d in space.dimensions) for _ in range(60)]
+    outcomes = Outcomes(space, orderings, parse(measure), "round").of(wanted, Progress())
+    for combination in wanted:
+        settings = space.settings(combination)
+        contradicts = settings["ties"] == "averaged" and settings["order"] != "score"
+        assert (combination in outcomes) is not contradicts
+        if not contradicts:
+            expected = naive_mean(case, measure, settings)
+            assert outcomes[combination].value == pytest.approx(expected, abs=1e-12), settings
 
 
 @pytest.mark.parametrize("seed", range(1, 6))

@@ -22,11 +22,15 @@ from gainful.policy import Policy
 
 @dataclass(frozen=True, eq=False)
 class RankedLists:
-    """A run's lists as one way of reading makes them. ``shared`` says that documents of equal score share gains."""
+    """A run's lists as one way of reading makes them.
+
+    ``shared`` says that documents of equal score share gains, ``repeated`` that documents may count twice.
+    """
 
     number: int
     graded: GradedRun
     shared: bool
+    repeated: bool
 
     @cached_property
     def groups(self) -> Ints:
@@ -88,7 +92,8 @@ class Orderings:
         key = (way, shared, settings.get("unjudged", "zero"))
         if key not in self._lists:
             graded = self._join(way, shared or self._keeps_scores)
-            self._lists[key] = self._kept_once(graded.condensed() if key[2] == "condensed" else graded, shared)
+            graded = graded.condensed() if key[2] == "condensed" else graded
+            self._lists[key] = self._kept_once(graded, shared, way.duplicates == "all")
         return self._lists[key]
 
     def _way(self, settings: Mapping[str, str]) -> _Way:
@@ -135,14 +140,14 @@ class Orderings:
             self._judged[negative] = Judged(self._qrels, policy, known.index if known else None)
         return self._judged[negative]
 
-    def _kept_once(self, graded: GradedRun, shared: bool) -> RankedLists:
+    def _kept_once(self, graded: GradedRun, shared: bool, repeated: bool) -> RankedLists:
         shared = shared and not bool(_opens_group(graded).all())
         if not shared and not self._keeps_scores:
             graded = replace(graded, score=np.zeros(0))
-        digest = hashlib.blake2b(str(shared).encode())
+        digest = hashlib.blake2b(str((shared, repeated)).encode())
         for column in (graded.retrieved, graded.hit_offsets, graded.hit_rank, graded.hit_grade, graded.score):
             digest.update(np.ascontiguousarray(column).tobytes())
-        return self._different.setdefault(digest.digest(), RankedLists(len(self._different), graded, shared))
+        return self._different.setdefault(digest.digest(), RankedLists(len(self._different), graded, shared, repeated))
 
 
 def _opens_group(graded: GradedRun) -> Bools:

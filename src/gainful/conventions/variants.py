@@ -73,7 +73,9 @@ class VariantScores:
         return [measured[variant] if variant in measured else self._own(variant) for variant in variants]
 
     def _is_measured(self, variant: Variant) -> bool:
-        return variant.is_public and not (self._lists.shared and is_cumulated(variant.measure))
+        # Documents that share gains, or that count twice and can so beat the ideal, are not what measures know.
+        peculiar = self._lists.shared or self._lists.repeated
+        return variant.is_public and not (peculiar and is_cumulated(variant.measure))
 
     def _measured(self, variants: Sequence[Variant]) -> dict[Variant, Floats]:
         """Those that measures compute themselves."""
