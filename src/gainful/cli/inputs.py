@@ -80,6 +80,13 @@ class Inputs(NamedTuple):
             return {name: RunFile(path, how) for name, path in runs.items()}
         return {feature: file for name, path in runs.items() for feature, file in self._features(name, path).items()}
 
+    def single_run(self, path: str) -> RunFile:
+        """The one run that a command takes."""
+        [file, *others] = self.runs({path: path}).values()
+        if others:
+            raise UsageError(f"--feature: expected one feature, found {len(others) + 1}")
+        return file
+
     def _features(self, name: str, path: str) -> dict[str, RunFile]:
         from gainful.io.letor import feature_count
         from gainful.io.reader import format_of

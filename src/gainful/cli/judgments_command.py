@@ -11,12 +11,12 @@ import click
 from gainful.cli.inputs import Inputs, input_options
 from gainful.cli.names import run_names
 from gainful.cli.options import (
-    measure_option,
     measures_from,
     output_from,
     output_options,
     policy_from,
     policy_options,
+    several_measures_option,
 )
 from gainful.errors import UsageError
 from gainful.notation import read_number
@@ -35,7 +35,7 @@ _MEASURES = ("nDCG@10",)
 @click.argument("a", type=_PATH)
 @click.argument("b", type=_PATH, required=False)
 @click.option("--run", "runs", type=_PATH, multiple=True, help="A run to be scored by both; may be repeated.")
-@measure_option(_MEASURES)
+@several_measures_option(_MEASURES)
 @click.option("--rel", metavar="G", help="Relevant from grade G on.  [default: any grade above 0]")
 @output_options
 @click.option("--by-query", is_flag=True, help="Every query by itself, not only how they are spread.")

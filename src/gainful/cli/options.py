@@ -64,10 +64,10 @@ def policy_from(options: dict[str, Any]) -> Policy:
 
 def measure_options(command: _Command) -> _Command:
     """Adds ``-m`` and ``--rel``."""
-    return measure_option(DEFAULT_MEASURES)(rel_option(command))
+    return several_measures_option(DEFAULT_MEASURES)(rel_option(command))
 
 
-def measure_option(default: Sequence[str]) -> Callable[[_Command], _Command]:
+def several_measures_option(default: Sequence[str]) -> Callable[[_Command], _Command]:
     """Adds ``-m`` with the default that a command has."""
     return click.option(
         "-m",
@@ -95,7 +95,7 @@ def measure_option(default: str) -> Callable[[_Command], _Command]:
         default=default,
         show_default=True,
         metavar="MEASURE",
-        shell_complete=_complete_measure,
+        shell_complete=complete_measure,
         help="The measure.",
     )
 

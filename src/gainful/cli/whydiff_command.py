@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from gainful.cli.inputs import Inputs, input_options
 from gainful.cli.options import measure_option, output_from, output_options, policy_from, policy_options
 from gainful.cli.progress import ProgressBar
 from gainful.errors import UsageError
@@ -31,6 +32,7 @@ _PATH = click.Path(allow_dash=True)
 @click.option("--most", type=click.IntRange(1), default=5, show_default=True, help="How many ways to show of a number.")
 @output_options
 @click.option("--scale", metavar="G", help="The highest grade there can be.  [default: the highest in the judgments]")
+@input_options
 @policy_options
 @click.option("--threads", type=click.IntRange(1), help="How many threads to use.  [default: all cores]")
 @click.option("--quiet", "-q", is_flag=True, help="No progress bar.")
@@ -45,7 +47,7 @@ def command(qrels: str, run: str, **options: Any) -> int:
 
     Example: gainful whydiff qrels.txt bm25.run --mine 0.961 --theirs 0.785 -m nDCG@6
     """
-    policy, output = policy_from(options), output_from(options)
+    policy, output, inputs = policy_from(options), output_from(options), Inputs.taken_from(options)
     figures = {name: options[name] for name in ("mine", "theirs") if options[name] is not None}
     if not figures:
         raise UsageError(
@@ -57,13 +59,12 @@ def command(qrels: str, run: str, **options: Any) -> int:
         read_number(text, f"--{name}")
     # Loaded late, as is all that needs NumPy.
     from gainful.conventions.findings import find_conventions
-    from gainful.data.qrels import Qrels
 
     scale = None if options["scale"] is None else read_number(options["scale"], "--scale")
     with ProgressBar("trying conventions", wanted=not options["quiet"], in_bytes=False) as progress:
         findings = find_conventions(
-            Qrels.read(qrels, scale=scale, threads=options["threads"]),
-            run,
+            inputs.read_qrels(qrels, scale=scale, threads=options["threads"]),
+            inputs.single_run(run),
             figures,
             options["measure"],
             policy=policy,

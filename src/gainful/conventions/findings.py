@@ -22,10 +22,9 @@ from gainful.conventions.search import (
     simplicity,
 )
 from gainful.core import default_threads
-from gainful.data.qrels import Qrels
-from gainful.data.run import Run
+from gainful.data.qrels import Qrels, QrelsLike
+from gainful.data.run import Run, RunLike
 from gainful.errors import UsageError
-from gainful.evaluation import QrelsLike, RunLike
 from gainful.measures.base import Measure, read_whole
 from gainful.measures.grammar import parse
 from gainful.notation import read_number

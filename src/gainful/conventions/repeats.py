@@ -40,7 +40,7 @@ class Repeats:
             data=np.concatenate((run.data, data)),
             document_start=document_start,
             document_length=document_length,
-            line=None,
+            origin=None,
         )
         return renamed, self._judged_alike(qrels, copies)
 
@@ -76,7 +76,7 @@ class Repeats:
             document_length=np.append(qrels.document_length, length),
             subtopic=np.append(qrels.subtopic, qrels.subtopic[chosen]),
             grade=np.append(qrels.grade, qrels.grade[chosen]),
-            line=None,
+            origin=None,
         )
 
 
@@ -102,5 +102,5 @@ def _rows(run: Run, rows: Ints) -> Run:
         document_length=run.document_length[rows],
         score=run.score[rows] if run.has_scores else run.score,
         rank=run.rank[rows] if run.has_ranks else run.rank,
-        line=None if run.line is None else run.line[rows],
+        origin=None if run.origin is None else run.origin.take(rows),
     )
