@@ -22,11 +22,11 @@ JUDGMENTS = {"q": {"d1": 3, "d2": 2, "d3": 3, "d4": 0, "d5": 1, "d6": 2, "d7": 3
 RANKING = {"q": {f"d{i}": 10.0 - i for i in range(1, 7)}}
 
 
-def explained(qrels: Any, run: Any, measure: str, figure: float | str = "0.5", **more: Any) -> Findings:
+def explained(qrels: Any, run: Any, measure: str | Measure, figure: float | str = "0.5", **more: Any) -> Findings:
     return find_conventions(qrels, run, {"figure": figure}, measure, **more)
 
 
-def first(qrels: Any, run: Any, measure: str, figure: float | str, **more: Any) -> Explanation:
+def first(qrels: Any, run: Any, measure: str | Measure, figure: float | str, **more: Any) -> Explanation:
     return explained(qrels, run, measure, figure, **more).figures[0].explanations[0]
 
 
@@ -276,6 +276,20 @@ def test_bad_data_are_refused_as_everywhere() -> None:
         explained(JUDGMENTS, RANKING, "nDCG(gain=0-1)@6")
     with pytest.raises(InputError, match="needs a rank column"):
         explained(JUDGMENTS, RANKING, "nDCG@6", policy=Policy(ties="rank"))
+
+
+def test_a_measure_without_a_value_has_nothing_to_explain() -> None:
+    @dataclasses.dataclass(frozen=True)
+    class Nowhere(Measure):
+        name = "Nowhere"
+        better = "lower"
+        bounds = (0.0, math.inf)
+
+        def compute(self, block: Any) -> Any:
+            return np.full(block.size, np.nan)
+
+    with pytest.raises(InputError, match="Nowhere has no value on these data"):
+        explained(JUDGMENTS, RANKING, Nowhere())
 
 
 # --- The tables behind it ---------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from gainful.conventions.search import (
 from gainful.core import default_threads
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.run import Run, RunLike
-from gainful.errors import UsageError
+from gainful.errors import InputError, UsageError
 from gainful.measures.base import Measure, read_whole
 from gainful.measures.grammar import parse
 from gainful.notation import read_number
@@ -182,6 +182,8 @@ def find_conventions(
     outcomes = Outcomes(space, orderings, measure, settled.recall_cut)
     search = _Search(space, outcomes, dialects_for(measure, dimensions), progress or Progress())
     search.try_all(read_whole(departures, "departures"))
+    if not search.tried:
+        raise InputError(f"{judgments.name}: {measure} has no value on these data, whatever the conventions")
     most = read_whole(most, "most")
     return Findings(
         measure,
