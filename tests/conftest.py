@@ -15,7 +15,7 @@ USERS = (
     "data.run",
     "data.graded",
     "data.judged",
-    "data.nested",
+    "io.rows",
     "io.delimited",
     "io.letor",
     "io.frames",

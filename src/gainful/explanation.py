@@ -11,7 +11,6 @@ import numpy as np
 
 from gainful.arrays import Bools, Floats, Ints
 from gainful.data.graded import GradedRun, join
-from gainful.data.ids import read_id
 from gainful.data.judged import Judged
 from gainful.data.lists import is_relevant
 from gainful.data.qrels import Qrels, QrelsLike
@@ -19,6 +18,7 @@ from gainful.data.run import Run, RunLike
 from gainful.errors import InputError, UsageError
 from gainful.evaluation import computed, condenses
 from gainful.gains import Gain
+from gainful.io.objects import read_id
 from gainful.measures.arithmetic import Arithmetic, Step, figure
 from gainful.measures.base import Measure
 from gainful.measures.block import Block

@@ -62,6 +62,7 @@ def test_features_are_systems(command, core):
     [
         (["q.letor"], 2, "q.letor: expected the feature that is the score, found none"),
         (["q.letor", "--feature", "0"], 2, "--feature: expected a number, several like 1,5,9, or all, found '0'"),
+        (["q.letor", "--feature", "1,01"], 2, "--feature: expected a number, several like 1,5,9, or all, found '1,01'"),
         (["q.letor", "--feature", "3"], 3, "q.letor: expected a feature 3, found 2 features"),
         (["r.run", "--feature", "1"], 2, "--feature: expected LETOR runs, found r.run, which is not one"),
         (["q.letor", "--feature", "all", "--baseline", "x"], 2, "--baseline: no run is called 'x'; there are q:1, q:2"),
@@ -92,3 +93,15 @@ def test_a_rank_column_that_contradicts_the_lines_is_noticed(command, core):
         in result.err.splitlines()
     )
     assert command("eval", "q.csv", "r.tsv", "-m", "RR", "--order", "rank", "--format", "jsonl").value("RR") == 1.0
+
+
+@pytest.mark.parametrize("name", ["eval", "check", "whydiff"])
+@pytest.mark.parametrize("target", ["q.csv", "r.csv"])
+def test_what_is_read_is_not_written_over(command, name, target):
+    command.write("q.csv", "query,doc,grade\n1,a,1\n")
+    command.write("r.csv", "query,doc,score\n1,a,1\n")
+    before = (command.directory / target).read_bytes()
+    more = ["--mine", "1"] if name == "whydiff" else []
+    result = command(name, "q.csv", "r.csv", *more, "-o", f"./{target}")
+    assert (result.code, result.err) == (2, f"--output: expected a file of its own, found ./{target}, which is read\n")
+    assert (command.directory / target).read_bytes() == before

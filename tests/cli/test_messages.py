@@ -60,13 +60,16 @@ def refused(result, *lines: str, code: int = 3) -> None:
 # -- Lines that are not what they should be ----------------------------------------------------------------------------
 
 
-COMMAS = "hint: fields are separated by spaces or tabs, not by commas"
+TABLE = (
+    "hint: a table of commas, semicolons or tabs needs a header that names the columns query, document and {}; "
+    "--columns query=NAME,document=NAME,... says what others mean"
+)
 #: Lines that tell what the whole file probably is.
 MISTAKEN = {
-    "q1 0 d1 1": "hint: this looks like judgments; judgments come first: gainful eval QRELS RUN...",
+    "q1 0 d1 1": "hint: this looks like judgments, which come first: gainful eval QRELS RUN...",
     "q1 Q0 d1 1 1 t": "hint: this looks like a run; judgments come first: gainful eval QRELS RUN...",
-    "q1,Q0,d1,1,1,t": COMMAS,
-    "query-id,d1,1": COMMAS,
+    "q1,Q0,d1,1,1,t": TABLE.format("score"),
+    "query-id,d1,1": TABLE.format("grade"),
 }
 
 

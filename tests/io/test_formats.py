@@ -66,6 +66,12 @@ def run_texts(run: dict[str, dict[str, float]]) -> dict[str, bytes]:
             [{"qid": q, "results": [{"id": d, "score": s} for d, s in scores.items()]} for q, scores in run.items()]
         ),
         "jsonl of rows": json_lines([{"query": q, "document": d, "score": s} for q, d, s, _ in rows]),
+        "jsonl of rows with ranks": json_lines([{"qid": q, "docno": d, "rank": rank} for q, d, _, rank in rows]),
+        "csv with an index": table(
+            [(i, q, d, s) for i, (q, d, s, _) in enumerate(rows)], ["", "query", "document", "score"], ","
+        ),
+        "csv of a spreadsheet that says so": b"sep=;\r\n"
+        + table([(q, d, s) for q, d, s, _ in rows], ["Query ID", "Doc ID", "Score"], ";"),
     }
 
 
@@ -97,6 +103,8 @@ def test_one_topic_of_ntcir_is_named_by_its_file(tmp_path: Path) -> None:
     (tmp_path / "0001.rel").write_text("d1 L2\nd2 L0\n")
     (tmp_path / "0001.mine.res").write_text("d2\nd1\n")
     assert evaluate(tmp_path / "0001.rel", tmp_path / "0001.mine.res", "RR").by_query("RR") == {"0001": 0.5}
+    (tmp_path / "0002.rel.gz").write_bytes(gzip.compress(b"d1 L1\n", mtime=0))
+    assert Qrels.read(tmp_path).queries == ["0001", "0002"]
 
 
 def letor(qrels: dict[str, dict[str, float]], run: dict[str, dict[str, float]], comment: str = "#docid = {}") -> bytes:
@@ -163,6 +171,35 @@ def test_lists_without_scores_stay_as_they_came() -> None:
     assert evaluate({"q1": {"b": 1}}, {"q1": ["a", "b"]}, "RR", policy=unbroken).mean("RR") == 0.5
 
 
+def test_rows_of_json_keep_their_ranks_and_subtopics() -> None:
+    run = json_lines([{"query": "q", "document": d, "score": s, "rank": r} for d, s, r in [("a", 9, 2), ("b", 1, 1)]])
+    by_rank = gainful.Policy(order="rank")
+    assert evaluate({"q": {"b": 1}}, run, "RR", policy=by_rank).mean("RR") == 1.0
+    assert evaluate({"q": {"b": 1}}, run, "RR").mean("RR") == 0.5
+    qrels = json_lines([{"query": "q", "document": "a", "grade": g, "subtopic": t} for g, t in [(1, 1), (3, 2)]])
+    assert evaluate(qrels, {"q": ["a"]}, "CG", policy=gainful.Policy(subtopics=True)).mean("CG") == 3.0
+
+
+def test_an_id_beats_the_text_of_a_query_in_json_too() -> None:
+    assert Run.read(b'{"query": "some words", "qid": "q1", "results": ["d1"]}\n').queries == ["q1"]
+
+
+def test_names_of_others_in_json() -> None:
+    columns = {"query": "user", "document": "item", "score": "pred"}
+    nested = b'{"user": "u1", "results": [{"item": 5, "pred": 0.5}]}\n'
+    rows = b'{"user": "u1", "item": 5, "pred": 0.5}\n'
+    for text in (nested, rows):
+        run = Run.read(text, columns=columns)
+        assert (run.queries, run.document(0), run.score.tolist()) == (["u1"], b"5", [0.5])
+
+
+def test_long_first_lines_are_recognised() -> None:
+    results = [[f"https://example.org/{i:060}", 1.0 / (i + 1)] for i in range(1500)]
+    text = json_lines([{"query": q, "results": results} for q in ("q1", "q2")])
+    assert text.index(b"\n") > 1 << 16
+    assert Run.read(text).queries == ["q1", "q2"]
+
+
 # -- Recognised by content -------------------------------------------------------------------------------------------
 
 
@@ -176,6 +213,9 @@ def test_lists_without_scores_stay_as_they_came() -> None:
         (b"PAR1\x15", False, "parquet"),
         (b'{"q1": {"d1": 1}}', False, "json"),
         (b'{"query": {"d1": 1}}', False, "json"),
+        (b'{"id": "q1", "hits": []}', True, "jsonl"),
+        (b'{"user": "u1", "results": [', True, "jsonl"),
+        (b"\tquery\tdoc\tscore\n", True, "tsv"),
         (b'{\n  "q1": {', True, "json"),
         (b'[{"query": "q1", "results": []}]', True, "json"),
         (b'{"query": "q1", "results": []}\n{', True, "jsonl"),
@@ -241,6 +281,13 @@ def test_two_columns_for_one_role_are_an_error() -> None:
     assert Run.read(b"qid,doc_id,pid,score\n1,a,b,2\n", columns={"document": "pid"}).document(0) == b"b"
 
 
+def test_a_role_that_there_is_not() -> None:
+    with pytest.raises(UsageError, match=r"columns: expected query \| document"):
+        Run.read(b"qid,docid,score\n1,a,2\n", columns={"user": "qid"})
+    with pytest.raises(InputError, match="expected one column 'score', found 2 of that name"):
+        Run.read(b"qid,docid,score,score\n1,a,2,3\n", columns={"score": "score"})
+
+
 def test_a_relevance_beats_a_score_in_judgments() -> None:
     assert Qrels.read(b"qid,docid,score,relevance\n1,a,0.25,3\n").grade.tolist() == [3.0]
 
@@ -277,6 +324,18 @@ def test_a_relevance_beats_a_score_in_judgments() -> None:
         (b"0101 d1 L2\n0101 d2 2\n", False, "<bytes>:2: expected a level such as L2, found '2'"),
         (b"query,doc,score\nq1,d1,1\nq1,d1,2\n", True, "expected every document once in a list, found 'd1' again for query 'q1' (first: line 2)\n    q1,d1,2"),
         (b"query,doc,grade\nq1,d1,1\nq1,d1,2\n", False, "<bytes>:3: expected one grade for query 'q1' and document 'd1', found 2 after 1 (line 2)\n    q1,d1,2"),
+        (b"query,doc,similarity\nq1,d1,1\n", True, "<bytes>:1: expected a column for score or rank, found query, doc, similarity\nhint: --columns score=similarity"),
+        (b"query,doc,score,score\nq1,d1,1,2\n", True, "<bytes>:1: expected one column for score, found score and score\nhint: rename all but one"),
+        (b"query,doc,score\rq1,d1,1\r", True, "<bytes>: expected lines that end in LF or CR LF, found CR alone"),
+        (b'query,text,doc,score\nq1,"' + b"x" * 200_000 + b'",d1,zz\n', True, "<bytes>:2: expected a number as score (field 4), found 'zz'"),
+        (b'{"query": "q1", "results": ["a", "b", "a"]}\n', True, "<bytes>:1: results: item 3: expected every document once in a list, found 'a' again for query 'q1' (first: item 1)"),
+        (b'{"query": "q1", "doc": "a", "score": 1}\n{"query": "q1", "doc": "a", "score": 2}\n', True, "<bytes>:2: expected every document once in a list, found 'a' again for query 'q1' (first: line 1)"),
+        (b'{"query": "q1", "doc": "a", "score": 1}\n{"query": "q1", "doc": "a"}\n', True, "<bytes>:2: expected query, document, score as in the first row, found query, document"),
+        (b"q1 a L1\nq1 a L2\n", False, "<bytes>:2: expected one grade for query 'q1' and document 'a', found 2 after 1 (line 1)"),
+        (b'{"query": "q1", "results": [["a", 1]]}\n{"query": "q2", "results": ["a"]}\n', True, "<bytes>:2: results: expected scores for all documents or for none, found a list without them"),
+        (b'{"query": "q1", "results": ["\xff"]}\n', True, "<bytes>:1: expected JSON, found 'utf-8' codec can't decode byte 0xff"),
+        (b'{"id": "q1", "hits": []}\n', True, "<bytes>:1: expected an object with query and results, found id, hits"),
+        (b'{"query": "q1", "results": [{"item": "d1", "score": 1}]}\n', True, "<bytes>:1: results[0]: expected an object with document and score, found item, score"),
         (b"query,doc,grade\n", False, "<bytes>: expected at least one judgment, found none"),
         (b"query,doc,score\n", True, "<bytes>: expected at least one ranked document, found none"),
     ],

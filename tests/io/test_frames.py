@@ -229,3 +229,40 @@ def test_a_lazy_frame_is_to_be_collected() -> None:
 def test_the_frame_may_go_before_the_run() -> None:
     run = Run.of(pyarrow.table({"query": ["q"] * 3, "document": ["a" * 50, "b" * 50, "c" * 50], "score": [3, 2, 1]}))
     assert [run.document(row)[:1] for row in range(3)] == [b"a", b"b", b"c"]
+
+
+def test_what_arrow_cannot_hold_is_read_column_by_column() -> None:
+    frame = pandas.DataFrame(
+        {"query": ["1", "1"], "document": pandas.Series([10**30, 11], dtype=object), "score": [2, 1]}
+    )
+    assert Run.of(frame).document(0) == str(10**30).encode()
+    strange = pandas.DataFrame({"query": ["1"], "document": pandas.Series(["\udcff"], dtype=object), "score": [2]})
+    assert Run.of(strange).document(0) == b"\xff"
+    huge = pandas.DataFrame({"query": ["1"], "document": ["d"], "score": pandas.Series([10**400], dtype=object)})
+    with pytest.raises(InputError, match=r"row 0 \(counting from 0\): expected a finite number as score"):
+        Run.of(huge)
+
+
+def test_nulls_among_nullable_integers_are_named_by_their_row() -> None:
+    frame = pandas.DataFrame(
+        {"query": pandas.array([1, None, 2], dtype="Int64"), "document": ["a", "b", "c"], "score": [1, 2, 3]}
+    )
+    with pytest.raises(
+        InputError, match=r"row 1 \(counting from 0\): expected an id as query in column 'query', found <NA>"
+    ):
+        Run.of(frame)
+
+
+def test_kinds_are_named_as_people_know_them() -> None:
+    duckdb = pytest.importorskip("duckdb")
+    with pytest.raises(InputError, match="in column 'score', found decimals\nhint: cast the column to float64"):
+        Run.of(duckdb.sql("select 'q' as query, 'd' as document, 1.5 as score"))
+    with pytest.raises(InputError, match="found float64\nhint: cast the column to text or integers"):
+        Run.of(polars.DataFrame({"query": ["q"], "document": [1.5], "score": [1]}))
+    with pytest.raises(InputError, match="found null or an empty text"):
+        Run.of(polars.DataFrame({"query": ["q"], "document": [""], "score": [1]}))
+
+
+def test_columns_of_pandas_may_be_numbered() -> None:
+    frame = pandas.DataFrame([["q", "d", 1.0]])
+    assert Run.from_frame(frame, columns={"query": 0, "document": 1, "score": 2}).queries == ["q"]  # type: ignore[dict-item]

@@ -95,8 +95,7 @@ def test_the_same_from_text_dicts_and_columns(tmp_path: Path) -> None:
         [("constant-scores", "warning", 1, 10), ("short-lists", "note", 1, 10)]
     ] * len(forms)
     assert [str(findings[0].example) for findings in found[:4]] == ["line 5: q1 q1-d5, score 1 as all others"] * 4
-    assert str(found[4][0].example) == "q1 q1-d5, score 1 as all others"
-    assert found[4][0].example.place == ""
+    assert str(found[4][0].example) == "item 5: q1 q1-d5, score 1 as all others"
 
 
 def test_without_scores_nothing_is_said_of_scores() -> None:

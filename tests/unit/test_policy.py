@@ -240,7 +240,8 @@ class TestDuplicates:
 
     def test_error_in_lists(self) -> None:
         assert complaint(self.QRELS, {"q": ["a", "b", "a"]}) == (
-            "<dict>: expected every document once in a list, found 'a' again for query 'q' (first: row 1)\n"
+            "<dict>['q']: item 3: expected every document once in a list, found 'a' again for query 'q' "
+            "(first: item 1)\n"
             "hint: duplicates=first (--duplicates first) keeps the best ranked of them"
         )
 
@@ -371,7 +372,7 @@ class TestJudges:
 
     def test_error_between_ids_that_are_the_same_text(self) -> None:
         assert complaint({"q": {1: 1, "1": 2}}, {"q": ["1"]}) == (
-            "<dict>: expected one grade for query 'q' and document '1', found 2 after 1\n"
+            "<dict>['q']: item 2: expected one grade for query 'q' and document '1', found 2 after 1 (item 1)\n"
             "hint: judges=mean, median, max or min (--judges) makes one grade of several"
         )
 

@@ -45,7 +45,7 @@ def command(qrels: str, runs: tuple[str, ...], **options: Any) -> int:
 
     Example: gainful check qrels.txt bm25.run dense.run.gz
     """
-    policy, output, inputs = policy_from(options), output_from(options), Inputs.taken_from(options)
+    policy, output, inputs = policy_from(options), output_from(options, qrels, *runs), Inputs.taken_from(options)
     if [qrels, *runs].count("-") > 1:
         raise UsageError("standard input (-) can be read once, found it twice")
     names = run_names(runs, options["names"])

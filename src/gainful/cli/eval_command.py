@@ -56,7 +56,7 @@ def command(qrels: str, runs: tuple[str, ...], **options: Any) -> None:
 
     Example: gainful eval qrels.txt bm25.run dense.run.gz -m nDCG@10 -m AP
     """
-    policy, output, inputs = policy_from(options), output_from(options), Inputs.taken_from(options)
+    policy, output, inputs = policy_from(options), output_from(options, qrels, *runs), Inputs.taken_from(options)
     _check_standard_input(qrels, runs)
     names = run_names(runs, options["names"])
     evaluations = _evaluations(qrels, dict(zip(names, runs, strict=True)), inputs, policy, options)

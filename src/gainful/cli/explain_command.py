@@ -48,7 +48,8 @@ def command(measures: tuple[str, ...], **options: Any) -> None:
 
     Example: gainful explain nDCG@10 --qrels qrels.txt --run bm25.run --run dense.run --query 301
     """
-    policy, output, inputs = policy_from(options), output_from(options), Inputs.taken_from(options)
+    policy, inputs = policy_from(options), Inputs.taken_from(options)
+    output = output_from(options, options["qrels"], *options["runs"])
     wanted = measures_from(measures, options["rel"])
     given = {name: options[key] for name, key in (("--qrels", "qrels"), ("--run", "runs"), ("--query", "queries"))}
     missing = [name for name, value in given.items() if not value]

@@ -104,7 +104,8 @@ class Inputs(NamedTuple):
 def _read_features(text: str, count: Callable[[], int]) -> Sequence[int]:
     if text == "all":
         return range(1, count() + 1)
-    features = [part.strip() for part in text.split(",")]
-    if not all(part.isdecimal() and int(part) > 0 for part in features) or len(set(features)) < len(features):
+    parts = [part.strip() for part in text.split(",")]
+    features = [int(part) for part in parts if part.isdecimal() and int(part) > 0]
+    if len(set(features)) < len(parts):
         raise UsageError(f"--feature: expected a number, several like 1,5,9, or all, found '{text}'")
-    return [int(part) for part in features]
+    return features

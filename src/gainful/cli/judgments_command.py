@@ -55,7 +55,11 @@ def command(a: str, b: str | None, **options: Any) -> None:
 
     Example: gainful judgments human.txt model.txt --run bm25.run --run dense.run
     """
-    policy, output, inputs = policy_from(options), output_from(options), Inputs.taken_from(options)
+    policy, output, inputs = (
+        policy_from(options),
+        output_from(options, a, b, *options["runs"]),
+        Inputs.taken_from(options),
+    )
     runs: tuple[str, ...] = options["runs"]
     _check(a, b, runs, options)
     if b is None:

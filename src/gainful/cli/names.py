@@ -6,9 +6,9 @@ import os.path
 from collections.abc import Sequence
 
 from gainful.errors import UsageError
+from gainful.io.sources import COMPRESSED_ENDINGS
 from gainful.notation import count_of
 
-_COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
 _FORMATS = (".run", ".res", ".txt", ".trec", ".json", ".jsonl", ".tsv", ".csv", ".parquet", ".letor")
 
 
@@ -37,7 +37,7 @@ def _short_name(path: str) -> str:
     if path == "-":
         return "stdin"
     name = os.path.basename(path)
-    for endings in (_COMPRESSIONS, _FORMATS):
+    for endings in (COMPRESSED_ENDINGS, _FORMATS):
         stem, ending = os.path.splitext(name)
         if ending.lower() in endings:
             name = stem

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypeVar
 
 import click
 
-from gainful.errors import InputError
+from gainful.errors import InputError, UsageError
 from gainful.measures.catalog import DEFAULT_MEASURES, MEASURES, SHORT_NAMES
 from gainful.notation import read_number
 from gainful.policy import CHOICES, DIALECTS, Policy
@@ -153,11 +153,14 @@ class Output(NamedTuple):
             write(content, self.format, out)
 
 
-def output_from(options: dict[str, Any]) -> Output:
+def output_from(options: dict[str, Any], *inputs: str | None) -> Output:
     """Takes the output's options out of a command's options. What cannot work is refused before the work begins."""
     format_, path = options.pop("format_"), options.pop("output")
     if path in (None, "-"):
         return Output(format_ or "table", None)
+    for source in inputs:
+        if source and os.path.isfile(source) and os.path.isfile(path) and os.path.samefile(source, path):
+            raise UsageError(f"--output: expected a file of its own, found {path}, which is read")
     folder = os.path.dirname(path) or "."
     if not os.path.isdir(folder):
         raise InputError(f"{path}: cannot be written (there is no folder {folder})")

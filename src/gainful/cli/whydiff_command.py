@@ -47,7 +47,7 @@ def command(qrels: str, run: str, **options: Any) -> int:
 
     Example: gainful whydiff qrels.txt bm25.run --mine 0.961 --theirs 0.785 -m nDCG@6
     """
-    policy, output, inputs = policy_from(options), output_from(options), Inputs.taken_from(options)
+    policy, output, inputs = policy_from(options), output_from(options, qrels, run), Inputs.taken_from(options)
     figures = {name: options[name] for name in ("mine", "theirs") if options[name] is not None}
     if not figures:
         raise UsageError(

@@ -9,9 +9,9 @@ import numpy as np
 
 from gainful.arrays import Ints
 from gainful.core import core
-from gainful.data.ids import pack
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
+from gainful.io.objects import pack
 
 
 class Repeats:

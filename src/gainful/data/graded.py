@@ -214,7 +214,7 @@ def _row_message(run: Run, row: int, code: int, detail: int) -> str:
         return f"{where}: expected a number as rank, found none" + ("" if origin is None else origin.shown(row))
     document, query = run.document(row), run.query_of(row)
     if origin is None:
-        return f"{run.name}: " + duplicate_message(document, query, f"row {detail + 1}")
+        return f"{run.name}: " + duplicate_message(document, query, f"document {detail + 1} of the run")
     return f"{origin.where(row)}: " + duplicate_message(document, query, origin.place(detail)) + origin.shown(row)
 
 

@@ -9,53 +9,55 @@ from typing import NamedTuple
 import numpy as np
 
 from gainful.arrays import Floats, Ints
-from gainful.core import core
-from gainful.data.ids import read_id, read_value
 from gainful.errors import InputError
-from gainful.io.rows import Entry, Spans
+from gainful.io.objects import read_id, read_value
+from gainful.io.origin import NamedRows
+from gainful.io.rows import Entry, Spans, packed
 
 
 class Nested(NamedTuple):
-    """All entries as columns, grouped by query in the order in which queries first came."""
+    """All entries as columns, in their order."""
 
     query_ids: list[bytes]
     offsets: Ints  # rows of query i are offsets[i] : offsets[i + 1]
     document: Spans
     value: Floats | None
+    origin: NamedRows
 
 
 def gather_entries(entries: Iterable[Entry], name: str, what: str) -> Nested:
     """The columns of entries; ``what`` their values are: grades or scores."""
-    by_query: dict[bytes, list[Entry]] = {}
+    by_query: dict[bytes, Entry] = {}
     for entry in entries:
         query = read_id(entry.query, f"{entry.where}: query")
-        known = by_query.setdefault(query, [])
-        if known and not (entry.is_row and known[0].is_row):
+        if query in by_query:
             raise InputError(f"{entry.where}: expected every query once, found {entry.query!r} again")
-        known.append(entry)
-    ordered = [entry for of_query in by_query.values() for entry in of_query]
-    counts = [sum(len(entry.documents) for entry in of_query) for of_query in by_query.values()]
+        by_query[query] = entry
+    ordered = list(by_query.values())
+    counts = np.array([len(entry.documents) for entry in ordered], np.int64)
+    offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+    entry_of = np.repeat(np.arange(len(ordered)), counts)
+    item = np.arange(1, entry_of.size + 1) - offsets[entry_of]
     return Nested(
         list(by_query),
-        np.concatenate(([0], np.cumsum(counts, dtype=np.int64))).astype(np.int64),
-        _documents(ordered),
-        _values(ordered, name, what),
+        offsets,
+        packed(
+            list(chain.from_iterable(entry.documents for entry in ordered)), lambda row: ordered[entry_of[row]].where
+        ),
+        _values(ordered, what),
+        NamedRows(name, entry_of, tuple(entry.where for entry in ordered), item),
     )
 
 
-def _documents(entries: Sequence[Entry]) -> Spans:
-    data, start, length, bad = core.pack_ids(list(chain.from_iterable(entry.documents for entry in entries)))
-    if bad >= 0:
-        entry, place = _entry_of(entries, bad)
-        read_id(entry.documents[place], entry.where)  # says what is wrong
-    return data, start, length
-
-
-def _values(entries: Sequence[Entry], name: str, what: str) -> Floats | None:
+def _values(entries: Sequence[Entry], what: str) -> Floats | None:
     with_values = [entry for entry in entries if entry.values is not None]
-    if len(with_values) < sum(1 for entry in entries if entry.documents):
+    without = next((entry for entry in entries if entry.documents and entry.values is None), None)
+    if without is not None:
         if any(entry.documents for entry in with_values):
-            raise InputError(f"{name}: expected {what}s for all documents or for none, found some lists without them")
+            raise InputError(
+                f"{without.where}: expected {what}s for all documents or for none, found a list without them after "
+                "others with them"
+            )
         return None
     values = list(chain.from_iterable(entry.values or () for entry in with_values))
     if {type(value) for value in values} <= {int, float}:
@@ -70,14 +72,6 @@ def _values(entries: Sequence[Entry], name: str, what: str) -> Floats | None:
 
 def _numbers(entry: Entry, what: str) -> list[float]:
     return [
-        read_value(value, entry.where if entry.is_row else f"{entry.where}[{document!r}]", what)
+        read_value(value, f"{entry.where}[{document!r}]", what)
         for document, value in zip(entry.documents, entry.values or (), strict=True)
     ]
-
-
-def _entry_of(entries: Sequence[Entry], row: int) -> tuple[Entry, int]:
-    for entry in entries:
-        if row < len(entry.documents):
-            return entry, row
-        row -= len(entry.documents)
-    raise IndexError(row)

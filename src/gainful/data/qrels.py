@@ -10,9 +10,10 @@ import numpy as np
 
 from gainful.arrays import Bytes, Floats, Ints, distinct, freeze
 from gainful.core import core, default_threads
-from gainful.data.ids import read_id
 from gainful.data.nested import gather_entries
 from gainful.errors import InputError, UsageError
+from gainful.io.columns import checked_columns
+from gainful.io.objects import read_id
 from gainful.io.origin import Origin, TextLines
 from gainful.io.reader import read_content, reading
 from gainful.io.rows import Entry, Frame, Rows, as_source, is_frame
@@ -51,7 +52,7 @@ class Qrels:
     grade: Floats = field(repr=False)
     scale: float
     levels: tuple[float, ...]
-    origin: Origin | None = field(default=None, repr=False)  # where each row stands, unless it came from dicts
+    origin: Origin | None = field(default=None, repr=False)  # where each row stands
     is_part: bool = False  # selected from a whole: a run need not answer any query of a part
 
     def __post_init__(self) -> None:
@@ -114,7 +115,7 @@ class Qrels:
         """
         from gainful.io.frames import read_frame
 
-        return cls.from_rows(read_frame(frame, columns or {}, run=False, name=name), name, scale)
+        return cls.from_rows(read_frame(frame, checked_columns(columns), run=False, name=name), name, scale)
 
     @classmethod
     def from_columns(cls, text: Text, columns: JudgmentText, scale: float | None) -> Qrels:
@@ -168,6 +169,7 @@ class Qrels:
             np.zeros(gathered.value.size, np.int64),
             gathered.value,
             *_scale_and_levels(gathered.value, scale, name),
+            origin=gathered.origin,
         )
 
     @classmethod

@@ -10,10 +10,11 @@ import numpy as np
 
 from gainful.arrays import Bytes, Floats, Ints, freeze
 from gainful.core import core, default_threads
-from gainful.data.ids import read_id
 from gainful.data.lists import gather
 from gainful.data.nested import gather_entries
 from gainful.errors import InputError, UsageError
+from gainful.io.columns import checked_columns
+from gainful.io.objects import read_id
 from gainful.io.origin import Origin, TextLines
 from gainful.io.reader import Content, read_content, reading
 from gainful.io.rows import Entry, Frame, Rows, RunFile, is_frame
@@ -48,7 +49,7 @@ class Run:
     document_length: Ints = field(repr=False)
     score: Floats = field(repr=False)  # empty when the format has none
     rank: Floats = field(default_factory=lambda: _NONE, repr=False)  # empty when there is no such column
-    origin: Origin | None = field(default=None, repr=False)  # where each row stands, unless it came from dicts
+    origin: Origin | None = field(default=None, repr=False)  # where each row stands
 
     def __post_init__(self) -> None:
         freeze(self.list_offsets, self.document_start, self.document_length, self.score, self.rank)
@@ -103,7 +104,7 @@ class Run:
         """
         from gainful.io.frames import read_frame
 
-        return cls.from_rows(read_frame(frame, columns or {}, run=True, name=name), name)
+        return cls.from_rows(read_frame(frame, checked_columns(columns), run=True, name=name), name)
 
     @classmethod
     def _of_text(cls, text: Text, threads: int) -> Run:
@@ -134,7 +135,7 @@ class Run:
         if not gathered.query_ids:
             raise empty_run(name)
         score = _NONE if gathered.value is None else gathered.value
-        return cls(name, tuple(gathered.query_ids), gathered.offsets, *gathered.document, score)
+        return cls(name, tuple(gathered.query_ids), gathered.offsets, *gathered.document, score, origin=gathered.origin)
 
     @classmethod
     def of(cls, value: RunLike) -> Run:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from gainful.errors import InputError, UsageError
 from gainful.notation import choose, nearest
@@ -20,10 +20,11 @@ NAMES: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "rank": (("rank",),),
     "subtopic": (("subtopic", "sub-topic", "subtopic_id", "iteration"),),
 }
+SIDES = ("qrels", "run")
 _JUDGMENT_ROLES = ("query", "document", "grade", "subtopic")
 _RUN_ROLES = ("query", "document", "score", "rank")
-SIDES = ("qrels", "run")
 _NEEDED = ("query", "document", "grade")
+_KNOWN = {name for tiers in NAMES.values() for tier in tiers for name in tier}
 
 
 def read_mapping(text: str, side: str) -> dict[str, str]:
@@ -40,10 +41,23 @@ def read_mapping(text: str, side: str) -> dict[str, str]:
         of_side, dot, of_role = role.rpartition(".")
         if dot:
             choose(of_side, SIDES, "--columns")
-        known = choose({"doc": "document"}.get(of_role, of_role), NAMES, "--columns")
+        known = _role(of_role, "--columns")
         if not dot or of_side == side:
             mapping[known] = name
     return mapping
+
+
+def checked_columns(columns: Mapping[str, object] | None) -> dict[str, str]:
+    """The roles and names that a caller gives, if they are roles.
+
+    >>> checked_columns({"doc": "URL"})
+    {'document': 'URL'}
+    """
+    return {_role(role, "columns"): str(name) for role, name in (columns or {}).items()}
+
+
+def _role(text: str, what: str) -> str:
+    return choose({"doc": "document"}.get(text, text), NAMES, what)
 
 
 def find_roles(names: Sequence[str], given: Mapping[str, str], *, run: bool, where: str) -> dict[str, int]:
@@ -54,12 +68,19 @@ def find_roles(names: Sequence[str], given: Mapping[str, str], *, run: bool, whe
     """
     roles: dict[str, int] = {}
     for role in _RUN_ROLES if run else _JUDGMENT_ROLES:
-        found = _given(role, given[role], names, where) if role in given else _known(role, names, given, where)
+        found = find_role(role, names, given, where)
         if found is not None:
             roles[role] = found
         elif role in _NEEDED:
             raise _missing(role, names, where)
+    if run and "score" not in roles and "rank" not in roles:
+        _refuse_unknown(names, roles, where)
     return roles
+
+
+def find_role(role: str, names: Sequence[str], given: Mapping[str, str], where: str) -> int | None:
+    """The column of a role, given or known by its name; None if there is none."""
+    return _given(role, given[role], names, where) if role in given else _known(role, names, given, where)
 
 
 def has_header(names: Sequence[str], given: Mapping[str, str]) -> bool:
@@ -71,20 +92,20 @@ def has_header(names: Sequence[str], given: Mapping[str, str]) -> bool:
     )
 
 
-def query_names(names: Iterable[str]) -> list[str]:
-    """Those of the names that a query's id is known by."""
-    return [name for name in names if any(_folded(name) in tier for tier in NAMES["query"])]
-
-
 def _folded(name: str) -> str:
-    return name.strip().casefold()
+    return name.strip().casefold().replace(" ", "_")
 
 
 def _given(role: str, name: str, names: Sequence[str], where: str) -> int:
-    if name not in names:
+    found = [i for i, each in enumerate(names) if each == name]
+    if len(found) > 1:
+        raise InputError(
+            f"{where}: expected one column '{name}', found {len(found)} of that name", "rename all but one"
+        )
+    if not found:
         close = nearest(name, names)
         raise InputError(f"{where}: expected a column '{name}' for {role}, found {', '.join(names)}", close)
-    return list(names).index(name)
+    return found[0]
 
 
 def _known(role: str, names: Sequence[str], given: Mapping[str, str], where: str) -> int | None:
@@ -92,9 +113,11 @@ def _known(role: str, names: Sequence[str], given: Mapping[str, str], where: str
     for tier in NAMES[role]:
         found = [i for i, name in enumerate(names) if _folded(name) in tier and name not in taken]
         if len(found) > 1:
+            listed = [names[i] for i in found]
+            choose_one = f"--columns {role}={listed[0]} (columns= in Python) chooses one"
             raise InputError(
-                f"{where}: expected one column for {role}, found {' and '.join(names[i] for i in found)}",
-                f"--columns {role}={names[found[0]]} (columns= in Python) chooses one",
+                f"{where}: expected one column for {role}, found {' and '.join(listed)}",
+                choose_one if len(set(listed)) == len(listed) else "rename all but one",
             )
         if found:
             return found[0]
@@ -107,3 +130,14 @@ def _missing(role: str, names: Sequence[str], where: str) -> InputError:
         f"{where}: expected a column for {role} ({known}), found {', '.join(names) or 'none'}",
         f"--columns {role}=NAME (columns= in Python) names it",
     )
+
+
+def _refuse_unknown(names: Sequence[str], roles: Mapping[str, int], where: str) -> None:
+    """A run may come without scores, but then no other column should be left that could hold them."""
+    others = [name for i, name in enumerate(names) if i not in roles.values() and _folded(name) not in _KNOWN]
+    if any(others):
+        raise InputError(
+            f"{where}: expected a column for score or rank, found {', '.join(names)}",
+            f"--columns score={next(filter(None, others))} (columns= in Python) names it; lists in rank order have no "
+            "other columns",
+        )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,7 @@ from gainful.core import core
 from gainful.errors import InputError, UsageError
 from gainful.io.columns import find_roles
 from gainful.io.origin import TextLines, line_number, line_text
-from gainful.io.recognise import HEAD, header_separator
+from gainful.io.recognise import HEAD, SEPARATOR_LINE, header_separator
 from gainful.io.rows import Reading, Rows
 from gainful.io.sources import Text
 from gainful.io.trec import FIELDS, NUMBER, OVERFLOW, fields_at, input_error
@@ -23,15 +22,19 @@ if TYPE_CHECKING:
 
 QUOTE, EMPTY = 7, 6
 _NUMBERS = ("grade", "score", "rank")
+_LONGEST_ROW = 1 << 24  # of which a message can tell
 _BOM = b"\xef\xbb\xbf"
 
 
 def read_header_table(text: Text, reading: Reading, *, run: bool) -> Rows:
     """A CSV or TSV with a header."""
     start, header = _header_line(text.data)
+    if b"\r" in header.rstrip(b"\r"):
+        raise InputError(
+            f"{text.name}: expected lines that end in LF or CR LF, found CR alone", "convert it: tr '\\r' '\\n'"
+        )
     separator = _separator(header, reading, text.name)
-    names = next(csv.reader([header.decode("utf-8", "surrogateescape")], delimiter=separator), [])
-    names = [name.strip() for name in names]
+    names = [name.decode("utf-8", "surrogateescape") for name in _split(header, separator)]
     where = f"{text.name}:{line_number(text.data, start)}"
     roles = find_roles(names, reading.columns, run=run, where=where)
     return read_fields(text, start + len(header) + 1, separator, len(names), roles)
@@ -83,7 +86,7 @@ def _header_line(data: Bytes) -> tuple[int, bytes]:
             line = data[offset : offset + step].tobytes()
         line = line.split(b"\n", 1)[0]
         stripped = line.strip(b" \t\r")
-        if stripped and not stripped.startswith(b"#"):
+        if stripped and not stripped.startswith(b"#") and not SEPARATOR_LINE.fullmatch(stripped):
             return offset, line
         offset += len(line) + 1
     return int(data.size), b""
@@ -118,12 +121,26 @@ def _message(text: Text, fault: Fault, separator: str, fields: int, roles: Mappi
 
 
 def _fields(data: Bytes, offset: int, separator: str) -> Sequence[bytes]:
-    if not separator:
-        return fields_at(data, offset)
-    # Quoted fields may hold line feeds, so the reader gets more than one line.
-    piece = data[offset : offset + HEAD].tobytes().decode("utf-8", "surrogateescape")
-    row = next(csv.reader(io.StringIO(piece, newline=""), delimiter=separator, skipinitialspace=True))
-    return [field.strip().encode("utf-8", "surrogateescape") for field in row]
+    return _split(data[offset : offset + _LONGEST_ROW].tobytes(), separator) if separator else fields_at(data, offset)
+
+
+def _split(text: bytes, separator: str) -> list[bytes]:
+    """The fields of the row that a text begins with; quoted ones may hold separators and line feeds."""
+    blanks = b" " if separator == "\t" else b"[ \t]"
+    quoted = re.compile(blanks + rb'*"((?:[^"]|"")*)"' + blanks + b"*")
+    plain = re.compile(b"[^" + separator.encode() + b"\n]*")
+    fields, at = [], 0
+    while True:
+        found = quoted.match(text, at)
+        if found is None or text[found.end() : found.end() + 1] not in (separator.encode(), b"\n", b"\r", b""):
+            found = plain.match(text, at)
+            fields.append(b"" if found is None else found[0].strip())
+        else:
+            fields.append(found[1].replace(b'""', b'"'))
+        at = found.end() if found else len(text)
+        if text[at : at + 1] != separator.encode():
+            return fields
+        at += 1
 
 
 def _hint(fault: Fault, separator: str, fields: int) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -18,6 +19,21 @@ from gainful.io.trec import input_error
 from gainful.notation import printable
 
 _SHOWN = 10
+_TEXTS = ("u", "U", "vu", "z", "Z", "vz")
+#: How Arrow's formats begin, and what is behind them.
+_KINDS = {
+    "d:": "decimals",
+    "e": "float16",
+    "f": "float32",
+    "g": "float64",
+    "b": "booleans",
+    "n": "only nulls",
+    "u": "texts",
+    "U": "texts",
+    "vu": "texts",
+    "t": "times",
+    "+": "nested values",
+}
 _T = TypeVar("_T")
 
 
@@ -69,9 +85,10 @@ class _Columns:
         ids: Callable[[int], tuple[Spans, Sequence[int]]],
         numbers: Callable[[int], tuple[Floats, Sequence[int]]],
         shown: Callable[[int, int], str],
+        kind: Callable[[int], str],
     ) -> None:
         self._name, self._names = name, names
-        self._ids, self._numbers, self._shown = ids, numbers, shown
+        self._ids, self._numbers, self._shown, self._kind = ids, numbers, shown, kind
 
     def rows(self, given: Mapping[str, str], run: bool) -> Rows:
         roles = find_roles(self._names, given, run=run, where=self._name)
@@ -104,7 +121,8 @@ class _Columns:
             return read()
         except TypeError as error:
             raise InputError(
-                f"{self._name}: expected {expected} in column '{self._names[column]}', found {error}"
+                f"{self._name}: expected {expected} in column '{self._names[column]}', found {self._kind(column)}",
+                "cast the column to text or integers" if "id" in expected else "cast the column to float64",
             ) from error
 
     def _refuse(self, rows: Sequence[int], count: int, column: int, expected: str) -> None:
@@ -133,9 +151,15 @@ def _read_arrow(frame: Any, columns: Mapping[str, str], run: bool, name: str) ->
 
     def shown(column: int, row: int) -> str:
         kind = table.formats[column].removeprefix("dictionary of ")
-        return "null" if kind not in ("f", "g", "e") else "null, NaN or infinity"
+        return "null, NaN or infinity" if kind in "efg" else "null or an empty text" if kind in _TEXTS else "null"
 
-    return _Columns(name, table.names, ids, numbers, shown).rows(columns, run)
+    return _Columns(name, table.names, ids, numbers, shown, lambda i: _kind(table.formats[i])).rows(columns, run)
+
+
+def _kind(format_: str) -> str:
+    """What Arrow's format of a column means."""
+    plain = format_.removeprefix("dictionary of ")
+    return next((name for start, name in _KINDS.items() if plain.startswith(start)), f"Arrow's format {plain}")
 
 
 def _read_pandas(frame: Any, columns: Mapping[str, str], run: bool, name: str) -> Rows:
@@ -145,11 +169,8 @@ def _read_pandas(frame: Any, columns: Mapping[str, str], run: bool, name: str) -
     if hasattr(frame, "__arrow_c_stream__"):
         try:
             return _read_arrow(wanted, {role: names[i] for role, i in roles.items()}, run, name)
-        except (ImportError, InputError):
-            pass  # without pyarrow, or with what Arrow cannot hold, such as texts and integers in one column
-        except Exception as error:  # pyarrow's own, raised while pandas converts
-            if not type(error).__module__.startswith("pyarrow"):
-                raise
+        except Exception:
+            pass
 
     def ids(column: int) -> tuple[Spans, Sequence[int]]:
         return _pandas_ids(frame.iloc[:, column])
@@ -158,9 +179,10 @@ def _read_pandas(frame: Any, columns: Mapping[str, str], run: bool, name: str) -
         return _pandas_numbers(frame.iloc[:, column])
 
     def shown(column: int, row: int) -> str:
-        return printable(repr(frame.iloc[row, column]))
+        value = frame.iloc[row, column]
+        return printable(repr(value.item() if isinstance(value, np.generic) else value))
 
-    return _Columns(name, names, ids, numbers, shown).rows(columns, run)
+    return _Columns(name, names, ids, numbers, shown, lambda i: str(frame.dtypes.iloc[i])).rows(columns, run)
 
 
 def _pandas_ids(series: Any) -> tuple[Spans, Sequence[int]]:
@@ -171,8 +193,6 @@ def _pandas_ids(series: Any) -> tuple[Spans, Sequence[int]]:
             codes = series.cat.codes.to_numpy().astype(np.int64)
             rows = np.flatnonzero(codes < 0)[:_SHOWN].tolist()
             return (data, _taken(start, codes), _taken(length, codes)), rows
-    if series.dtype.kind in "iu":
-        return _packed(series.to_numpy().tolist())
     return _packed(series.tolist())
 
 
@@ -186,11 +206,16 @@ def _packed(values: list[object]) -> tuple[Spans, Sequence[int]]:
 
 
 def _pandas_numbers(series: Any) -> tuple[Floats, Sequence[int]]:
-    if series.dtype.kind in "iufb" and isinstance(series.to_numpy(), np.ndarray) and series.to_numpy().dtype != object:
+    if isinstance(series.dtype, np.dtype) and series.dtype.kind in "iufb":
         return np.ascontiguousarray(series.to_numpy(), np.float64), []
-    values = series.tolist()
-    numbers = np.full(len(values), np.nan)
-    for row, value in enumerate(values):
-        if isinstance(value, (int, float, np.integer, np.floating)):
-            numbers[row] = float(value)
-    return numbers, []
+    return np.array([_number(value) for value in series.tolist()], np.float64), []
+
+
+def _number(value: object) -> float:
+    """A number, or NaN for what is none."""
+    if not isinstance(value, (int, float, np.integer, np.floating, np.bool_)):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.nan

@@ -1,44 +1,44 @@
-"""JSON: one dict of dicts, or one line a query."""
+"""JSON: one dict of dicts, one line a query, or one line a row of a table."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
+from gainful.arrays import Floats
 from gainful.errors import InputError
-from gainful.io.columns import find_roles, has_header, query_names
-from gainful.io.rows import Entry, Reading
+from gainful.io.columns import find_role, find_roles, has_header
+from gainful.io.objects import read_id, read_value
+from gainful.io.origin import NamedRows
+from gainful.io.rows import Entry, Reading, Rows, packed
 from gainful.io.sources import Text
 from gainful.notation import printable
 
+#: An object and where it stands.
+_Placed = tuple[dict[str, Any], str]
 
-def read_json(text: Text, reading: Reading, *, run: bool) -> Iterator[Entry]:
+
+def read_json(text: Text, reading: Reading, *, run: bool) -> Rows | Iterable[Entry]:
     """``{query: {document: value}}``, for runs also ``{query: [document, ...]}``, or a list of what JSON lines hold."""
     value = _parsed(bytes(text.data), text.name, text.name)
     if isinstance(value, list):
-        for i, item in enumerate(value):
-            yield from _entry(item, f"{text.name}[{i}]", reading, run)
-    elif isinstance(value, _Object):
-        for query, documents in value.items():
-            where = f"{text.name}[{query!r}]"
-            yield Entry(query, *_documents(documents, where, run), where)
-    else:
-        raise InputError(f"{text.name}: expected an object of queries, found {_described(value)}")
+        return _content([(item, f"{text.name}[{i}]") for i, item in enumerate(value)], text.name, reading, run)
+    if isinstance(value, dict):
+        return [
+            _of_query(query, documents, f"{text.name}[{query!r}]", reading, run) for query, documents in value.items()
+        ]
+    raise InputError(f"{text.name}: expected an object of queries, found {_described(value)}")
 
 
-def read_json_lines(text: Text, reading: Reading, *, run: bool) -> Iterator[Entry]:
+def read_json_lines(text: Text, reading: Reading, *, run: bool) -> Rows | Iterable[Entry]:
     """One object a line: a query with its results or judgments, or one row of a table."""
     data = bytes(text.data).removeprefix(b"\xef\xbb\xbf")
-    for number, line in enumerate(data.split(b"\n"), 1):
-        stripped = line.strip()
-        if stripped and not stripped.startswith(b"#"):
-            where = f"{text.name}:{number}"
-            yield from _entry(_parsed(stripped, text.name, where), where, reading, run)
-
-
-class _Object(dict[str, Any]):
-    """A JSON object, so that it can be told from anything else."""
+    lines = ((number, line.strip()) for number, line in enumerate(data.split(b"\n"), 1))
+    placed = ((line, f"{text.name}:{number}") for number, line in lines if line and not line.startswith(b"#"))
+    return _content([(_parsed(line, text.name, where), where) for line, where in placed], text.name, reading, run)
 
 
 def _parsed(data: bytes, name: str, where: str) -> Any:
@@ -46,9 +46,10 @@ def _parsed(data: bytes, name: str, where: str) -> Any:
         return json.loads(data, object_pairs_hook=_distinct, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         place = where if where != name else f"{name}:{error.lineno}"
+        shown = error.doc.splitlines()[error.lineno - 1] if error.doc.strip() else ""
         raise InputError(
-            f"{place}: expected JSON, found {error.msg.lower()} at column {error.colno}\n"
-            f"    {printable(error.doc.splitlines()[error.lineno - 1] if error.doc.strip() else '', 120)}"
+            f"{place}: expected JSON, found {error.msg.lower()} at column {error.colno}\n    {printable(shown, 120)}",
+            "several values, one a line, are JSON lines: format jsonl" if error.msg == "Extra data" else None,
         ) from error
     except (_RepeatedError, ValueError, RecursionError) as error:
         raise InputError(f"{where}: expected JSON, found {error}") from error
@@ -58,8 +59,8 @@ class _RepeatedError(Exception):
     """A name that stands twice in one object."""
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> _Object:
-    found = _Object(pairs)
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
     if len(found) < len(pairs):
         seen: set[str] = set()
         for key, _ in pairs:
@@ -73,50 +74,92 @@ def _refuse_constant(name: str) -> float:
     raise ValueError(f"{name}, which is not a number")
 
 
-def _entry(value: Any, where: str, reading: Reading, run: bool) -> Iterator[Entry]:
-    """The entry that an object describes; a row of a table is an entry of one document."""
-    if not isinstance(value, _Object):
-        raise InputError(f"{where}: expected an object, found {_described(value)}")
+def _content(placed: list[tuple[Any, str]], name: str, reading: Reading, run: bool) -> Rows | Iterable[Entry]:
+    """Rows if the first object is one, else entries; all objects have to be alike."""
+    for value, where in placed:
+        if not isinstance(value, dict):
+            raise InputError(f"{where}: expected an object, found {_described(value)}")
     nested = "results" if run else "judgments"
-    names = [reading.columns["query"]] if "query" in reading.columns else query_names(value)
-    if nested in value and names:
-        place = f"{where}: {nested}"
-        yield Entry(value.get(names[0]), *_documents(value[nested], place, run), place)
-    elif has_header(list(value), reading.columns):
+    if placed and nested not in placed[0][0] and has_header(list(placed[0][0]), reading.columns):
+        return _rows(placed, name, reading, run)
+    return [_entry(value, where, nested, reading, run) for value, where in placed]
+
+
+def _rows(placed: list[_Placed], name: str, reading: Reading, run: bool) -> Rows:
+    """Rows of a table, each with the names of its columns."""
+    columns: dict[str, list[Any]] = {}
+    for number, (value, where) in enumerate(placed):
         names = list(value)
-        roles = {role: value[names[i]] for role, i in find_roles(names, reading.columns, run=run, where=where).items()}
-        score = roles.get("grade", roles.get("score"))
-        yield Entry(roles["query"], [roles["document"]], None if score is None else [score], where, is_row=True)
-    else:
+        roles = find_roles(names, reading.columns, run=run, where=where)
+        if number and roles.keys() != columns.keys():
+            raise InputError(f"{where}: expected {', '.join(columns)} as in the first row, found {', '.join(roles)}")
+        for role, i in roles.items():
+            columns.setdefault(role, []).append(value[names[i]])
+    wheres = [where for _, where in placed]
+    value_role = "score" if run else "grade"
+    return Rows(
+        packed(columns["query"], lambda i: f"{wheres[i]}: query"),
+        packed(columns["document"], lambda i: f"{wheres[i]}: document"),
+        _numbers(columns[value_role], wheres, value_role) if value_role in columns else None,
+        NamedRows(name, np.arange(len(placed)), tuple(wheres)),
+        _numbers(columns["rank"], wheres, "rank") if "rank" in columns else None,
+        packed(columns["subtopic"], lambda i: f"{wheres[i]}: subtopic") if "subtopic" in columns else None,
+    )
+
+
+def _numbers(values: Iterable[object], wheres: Sequence[str], role: str) -> Floats:
+    return np.array([read_value(value, where, role) for value, where in zip(values, wheres, strict=True)], np.float64)
+
+
+def _entry(value: dict[str, Any], where: str, nested: str, reading: Reading, run: bool) -> Entry:
+    names = list(value)
+    query = find_role("query", names, reading.columns, where)
+    if nested not in value or query is None:
         raise InputError(
-            f"{where}: expected an object with query and {nested}, found {', '.join(value) or 'an empty one'}",
+            f"{where}: expected an object with query and {nested}, found {', '.join(names) or 'an empty one'}",
             f'a line is {{"query": "q1", "{nested}": ' + ('["d3", "d1"]}' if run else '{"d3": 2.5}}'),
         )
+    read_id(value[names[query]], f"{where}: query")
+    return _of_query(value[names[query]], value[nested], f"{where}: {nested}", reading, run)
 
 
-def _documents(value: Any, where: str, run: bool) -> tuple[Sequence[object], Sequence[object] | None]:
+def _of_query(query: object, value: Any, where: str, reading: Reading, run: bool) -> Entry:
     """Documents and values from ``{id: value}``; for runs also from ids, ``[id, score]`` pairs or objects."""
-    if isinstance(value, Mapping):
-        return list(value), list(value.values())
+    if isinstance(value, dict):
+        return Entry(query, list(value), list(value.values()), where)
     if not run or not isinstance(value, list):
         expected = "documents and scores" if run else "an object of documents and grades"
         raise InputError(f"{where}: expected {expected}, found {_described(value)}")
     if any(isinstance(item, (list, dict)) for item in value):
-        pairs = [_pair(item, f"{where}[{i}]") for i, item in enumerate(value)]
-        return [document for document, _ in pairs], [score for _, score in pairs]
-    return value, None
+        pairs = list(_pairs(value, where, reading))
+        return Entry(query, [document for document, _ in pairs], [score for _, score in pairs], where)
+    return Entry(query, value, None, where)
 
 
-def _pair(item: Any, where: str) -> tuple[object, object]:
-    if isinstance(item, Mapping):
-        names = list(item)
-        by_id = {"document": "id"} if "id" in item else {}
-        roles = find_roles(["query", *names], by_id, run=True, where=where)
-        if "score" in roles:
-            return item[names[roles["document"] - 1]], item[names[roles["score"] - 1]]
-    elif isinstance(item, Sequence) and not isinstance(item, str) and len(item) == 2:
-        return item[0], item[1]
-    raise InputError(f"{where}: expected [document, score], found {_described(item)}")
+def _pairs(items: list[Any], where: str, reading: Reading) -> Iterator[tuple[object, object]]:
+    for i, item in enumerate(items):
+        place = f"{where}[{i}]"
+        if isinstance(item, dict):
+            document, score = _document_and_score(item, reading.columns, place)
+            yield document, score
+        elif isinstance(item, list) and len(item) == 2:
+            yield item[0], item[1]
+        else:
+            raise InputError(f"{place}: expected [document, score], found {_described(item)}")
+
+
+def _document_and_score(item: dict[str, Any], columns: Mapping[str, str], where: str) -> tuple[object, object]:
+    names = list(item)
+    given = columns if "document" in columns or "id" not in item else {**columns, "document": "id"}
+    found = {role: find_role(role, names, given, where) for role in ("document", "score")}
+    document, score = found["document"], found["score"]
+    if document is None or score is None:
+        lacking = " and ".join(role for role, place in found.items() if place is None)
+        raise InputError(
+            f"{where}: expected an object with document and score, found {', '.join(names) or 'an empty one'}",
+            f"--columns (columns= in Python) names {lacking}",
+        )
+    return item[names[document]], item[names[score]]
 
 
 def _described(value: object) -> str:

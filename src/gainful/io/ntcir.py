@@ -4,44 +4,76 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
 
 from gainful.errors import InputError
-from gainful.io.rows import Entry, Reading
-from gainful.io.sources import Text, open_source
-from gainful.notation import printable, text_of_id
+from gainful.io.origin import NamedRows
+from gainful.io.rows import Entry, Reading, Rows, packed
+from gainful.io.sources import COMPRESSED_ENDINGS, Text, open_source
+from gainful.notation import printable
 
 REL_LINE, RES_LINE = "document L2` or `topic document L2", "document"
 _LEVEL = re.compile(rb"L(\d+)")
 
 
-def read_ntcir(text: Text, reading: Reading, *, run: bool) -> Iterator[Entry]:
-    """The entries of one file. Where lines do not name the topic, it is the file's name up to the first dot."""
-    topic = os.path.basename(text.name).split(".")[0]
-    if run:
-        yield Entry(topic, [fields[0] for _, fields in _lines(text, (1,), RES_LINE)], None, text.name)
-        return
-    for number, fields in _lines(text, (2, 3), REL_LINE):
-        level = _LEVEL.fullmatch(fields[-1])
-        if level is None:
-            raise InputError(
-                f"{text.name}:{number}: expected a level such as L2, found '{printable(fields[-1])}'",
-                f"a line is `{REL_LINE}`",
-            )
-        query = text_of_id(fields[0]) if len(fields) == 3 else topic
-        yield Entry(query, [fields[-2]], [int(level[1])], f"{text.name}:{number}", is_row=True)
+class _Judgment(NamedTuple):
+    topic: bytes
+    document: bytes
+    level: int
+    where: str
 
 
-def read_folder(path: str, *, run: bool) -> Iterator[Entry]:
-    """The entries of all .rel or .res files in a folder and below it, in the order of their names."""
+def read_ntcir(text: Text, reading: Reading, *, run: bool) -> Rows | Iterable[Entry]:
+    """What one file holds. Where lines do not name the topic, it is the file's name up to the first dot."""
+    return [_entry(text)] if run else _rows(_judgments(text), text.name)
+
+
+def read_folder(path: str, *, run: bool) -> Rows | Iterable[Entry]:
+    """What all .rel or .res files in a folder and below it hold, in the order of their names."""
     ending = ".res" if run else ".rel"
+    endings = (ending, *(ending + packing for packing in COMPRESSED_ENDINGS))
     files = sorted(
-        os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names if name.endswith(ending)
+        os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names if name.endswith(endings)
     )
     if not files:
         raise InputError(f"{path}: expected a file or a folder with {ending} files (NTCIR), found a folder without any")
-    for file in files:
-        yield from read_ntcir(open_source(file), Reading(), run=run)
+    texts = (open_source(file) for file in files)
+    if run:
+        return [_entry(text) for text in texts]
+    return _rows((judgment for text in texts for judgment in _judgments(text)), path)
+
+
+def _topic(text: Text) -> str:
+    return os.path.basename(text.name).split(".")[0]
+
+
+def _entry(text: Text) -> Entry:
+    return Entry(_topic(text), [fields[0] for _, fields in _lines(text, (1,), RES_LINE)], None, text.name)
+
+
+def _judgments(text: Text) -> Iterator[_Judgment]:
+    topic = _topic(text).encode("utf-8", "surrogateescape")
+    for number, fields in _lines(text, (2, 3), REL_LINE):
+        where, level = f"{text.name}:{number}", _LEVEL.fullmatch(fields[-1])
+        if level is None:
+            raise InputError(
+                f"{where}: expected a level such as L2, found '{printable(fields[-1])}'", f"a line is `{REL_LINE}`"
+            )
+        yield _Judgment(fields[0] if len(fields) == 3 else topic, fields[-2], int(level[1]), where)
+
+
+def _rows(judgments: Iterable[_Judgment], name: str) -> Rows:
+    found = list(judgments)
+    wheres = tuple(judgment.where for judgment in found)
+    return Rows(
+        packed([judgment.topic for judgment in found], wheres.__getitem__),
+        packed([judgment.document for judgment in found], wheres.__getitem__),
+        np.array([judgment.level for judgment in found], np.float64),
+        NamedRows(name, np.arange(len(found)), wheres),
+    )
 
 
 def _lines(text: Text, counts: tuple[int, ...], line: str) -> Iterator[tuple[int, list[bytes]]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -68,6 +68,32 @@ class FrameRows:
 
     def take(self, rows: Ints) -> FrameRows:
         return FrameRows(self.name, self.number[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class NamedRows:
+    """Rows that were found in named places, several of which may share one: then they are its items."""
+
+    name: str
+    place_of: Ints
+    places: tuple[str, ...]
+    item: Ints | None = None  # from 1, where places hold several
+
+    def where(self, row: int) -> str:
+        place = self.places[int(self.place_of[row])]
+        return place if self.item is None else f"{place}: {self.place(row)}"
+
+    def place(self, row: int) -> str:
+        if self.item is not None:
+            return f"item {int(self.item[row])}"
+        place = self.places[int(self.place_of[row])].removeprefix(f"{self.name}:")
+        return f"line {place}" if place.isdecimal() else place
+
+    def shown(self, row: int) -> str:
+        return ""
+
+    def take(self, rows: Ints) -> NamedRows:
+        return replace(self, place_of=self.place_of[rows], item=None if self.item is None else self.item[rows])
 
 
 def line_number(data: Bytes, offset: int) -> int:

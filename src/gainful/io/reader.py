@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
+from gainful.io.columns import checked_columns
 from gainful.io.recognise import FORMATS, HEAD, recognise
 from gainful.io.rows import Entry, Reading, Rows
 from gainful.io.sources import Source, Text, open_source
@@ -33,7 +34,7 @@ def reading(
     """How to read, checked."""
     if format_ is not None:
         choose(format_, FORMATS, "format")
-    return Reading(format_, dict(columns or {}), feature)
+    return Reading(format_, checked_columns(columns), feature)
 
 
 def read_content(source: Source | Text, how: Reading, *, run: bool) -> tuple[Content, str]:

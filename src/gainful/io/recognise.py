@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from gainful.errors import InputError
-from gainful.io.columns import has_header, query_names
+from gainful.io.columns import has_header
 
 #: The formats, each with what its lines look like.
 FORMATS: Mapping[str, str] = {
@@ -25,9 +25,11 @@ FORMATS: Mapping[str, str] = {
 HEAD = 1 << 16
 
 _BOM = b"\xef\xbb\xbf"
+#: What spreadsheets may write first: which separator follows.
+SEPARATOR_LINE = re.compile(rb"sep=.")
 _LEVEL = re.compile(rb"L\d+")
+_SCALAR_FIRST = re.compile(rb'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*[^\s\[{]')
 _WHOLE = re.compile(rb"\d+")
-_NAME = re.compile(rb"[A-Za-z_]")
 
 
 def recognise(head: bytes, name: str, *, run: bool, columns: Mapping[str, str]) -> str:
@@ -51,8 +53,6 @@ def recognise(head: bytes, name: str, *, run: bool, columns: Mapping[str, str]) 
 
 def header_separator(line: bytes, columns: Mapping[str, str]) -> str | None:
     """What separates the names of a header; None if the line is not one."""
-    if not _NAME.search(line[:1] if line[:1] != b'"' else line[1:2]):
-        return None
     text = line.decode("utf-8", "replace")
     for separator in "\t,;":
         names = [field.strip().strip('"') for field in text.split(separator)]
@@ -64,22 +64,22 @@ def header_separator(line: bytes, columns: Mapping[str, str]) -> str | None:
 def _first_line(head: bytes) -> bytes:
     for line in head.removeprefix(_BOM).split(b"\n"):
         stripped = line.strip(b" \t\r")
-        if stripped and not stripped.startswith(b"#"):
+        if stripped and not stripped.startswith(b"#") and not SEPARATOR_LINE.fullmatch(stripped):
             return line.strip(b" \r")
     return b""
 
 
 def _json_or_lines(line: bytes) -> str:
-    """A line that is complete and speaks of one query is one of many; anything else is one large value."""
+    """One large value has lists or objects under its queries' names; an object with an id is one line of many."""
     import json
 
     try:
-        value = json.loads(line)
+        value = json.loads(line.decode("utf-8", "replace"))
     except ValueError:
-        return "json"
-    # One large value has lists or dicts under its queries' names, never an id.
-    names = query_names(value) if isinstance(value, dict) else []
-    return "jsonl" if any(not isinstance(value[name], (dict, list)) for name in names) else "json"
+        # Cut off, or one value over several lines: all there is to look at is the first name's value.
+        return "jsonl" if _SCALAR_FIRST.match(line) else "json"
+    scalar = isinstance(value, dict) and any(not isinstance(each, (dict, list)) for each in value.values())
+    return "jsonl" if scalar else "json"
 
 
 def _by_fields(fields: list[bytes], name: str, run: bool) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 from gainful.arrays import Bytes, Floats, Ints
+from gainful.core import core
 from gainful.errors import UsageError
+from gainful.io.objects import read_id
 from gainful.io.origin import Origin
 from gainful.io.sources import Source, Text
 
@@ -33,16 +35,20 @@ class Rows:
 
 
 class Entry(NamedTuple):
-    """What a nested format says of one query: documents with values, or documents alone; and where it says so.
-
-    A query has one entry; only where entries are the rows of a table it may have several.
-    """
+    """What a nested format says of one query: documents with values, or documents alone; and where it says so."""
 
     query: object
     documents: Sequence[object]
     values: Sequence[object] | None
     where: str
-    is_row: bool = False
+
+
+def packed(values: Sequence[object], where: Callable[[int], str]) -> Spans:
+    """Ids as spans; ``where`` names the place of one that is none."""
+    data, start, length, bad = core.pack_ids(list(values))
+    if bad >= 0:
+        read_id(values[bad], where(bad))  # says what is wrong
+    return data, start, length
 
 
 #: A data frame of any library.

@@ -14,6 +14,8 @@ from gainful.errors import InputError, MissingExtraError
 if TYPE_CHECKING:
     from gainful.arrays import Bytes
 
+COMPRESSED_ENDINGS = (".gz", ".bz2", ".xz", ".zst")
+
 #: A path (``-`` is standard input), or the bytes themselves.
 Source: TypeAlias = str | os.PathLike[str] | bytes | bytearray | memoryview
 

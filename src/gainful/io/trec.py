@@ -50,11 +50,16 @@ def _mistaken(data: Bytes, fault: Fault, run: bool) -> str | None:
     """What the whole file probably is, when it is not what it should be."""
     if fault[1] != FIELDS:
         return None
-    if fault[2] == (4 if run else 6):
-        looks = "judgments" if run else "a run"
-        return f"this looks like {looks}; judgments come first: gainful eval QRELS RUN..."
-    if fault[2] == 1 and b"," in line_text(data, fault[0]).encode():
-        return "fields are separated by spaces or tabs, not by commas"
+    line = fields_at(data, fault[0])
+    if len(line) == 4 and run and not re.fullmatch(rb"\d+", line[2]) and re.fullmatch(rb"-?\d+", line[3]):
+        return "this looks like judgments, which come first: gainful eval QRELS RUN..."
+    if len(line) == 6 and not run:
+        return "this looks like a run; judgments come first: gainful eval QRELS RUN..."
+    if max(b" ".join(line).count(separator) for separator in (b",", b";", b"|", b"\t")) > 1:
+        return (
+            "a table of commas, semicolons or tabs needs a header that names the columns query, document and "
+            f"{'score' if run else 'grade'}; --columns query=NAME,document=NAME,... says what others mean"
+        )
     return None
 
 

@@ -1,9 +1,9 @@
-"""Ids packed into one block of bytes, and the reading of numbers from Python objects."""
+"""Ids and numbers from Python objects."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from numbers import Real
 
 import numpy as np
@@ -48,8 +48,3 @@ def pack(ids: Sequence[bytes]) -> tuple[Bytes, Ints, Ints]:
     lengths = np.fromiter((len(identifier) for identifier in ids), np.int64, len(ids))
     ends = np.cumsum(lengths)
     return np.frombuffer(b"".join(ids), np.uint8), ends - lengths, lengths
-
-
-def byte_order(ids: Iterable[bytes]) -> list[bytes]:
-    """Distinct ids in byte order."""
-    return sorted(set(ids))
