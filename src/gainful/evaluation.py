@@ -85,10 +85,18 @@ def evaluate_judged(
     progress = progress or Progress()
     each = max(1, threads // max(1, len(runs)))
 
+    needed = {need for measure in wanted for need in measure.needed()}
+
     def one(name: str, run: RunLike | Text | ReadRun) -> Evaluation:
-        scores = any("scores" in measure.needs for measure in wanted)
         graded = join(
-            judged, run, judged.policy, want_scores=scores, threads=each, progress=progress, name=name or None
+            judged,
+            run,
+            judged.policy,
+            want_scores="scores" in needed,
+            want_ties="ties" in needed,
+            threads=each,
+            progress=progress,
+            name=name or None,
         )
         return evaluate_graded(graded, wanted, Sources(judged, _again(runs[name])))
 
@@ -107,8 +115,8 @@ def _check(measures: Sequence[Measure], judged: Judged) -> None:
         if str(measure) in seen:
             raise UsageError(f"expected measures that can be told apart, found '{measure}' twice")
         seen.add(str(measure))
-        if not measure.needs <= {"scores"}:
-            raise UsageError(f"{measure}: needs can hold scores, found {', '.join(sorted(measure.needs))}")
+        if not measure.needed() <= {"scores", "ties"}:
+            raise UsageError(f"{measure}: can need scores or ties, found {', '.join(sorted(measure.needed()))}")
         measure.check(judged.levels)
 
 

@@ -243,7 +243,7 @@ def _judgments(measure: Measure, judged: Judged) -> Judgments:
 
 
 def _explained(measure: Measure, judged: Judged, run: Run, name: str) -> ExplainedList:
-    wants_scores = "scores" in measure.needs or run.has_scores
+    wants_scores = "scores" in measure.needed() or run.has_scores
     graded = join(judged, run, judged.policy, want_scores=wants_scores, want_rows=True, name=name or None)
     is_condensed = condenses(measure, graded.policy)
     seen = graded.condensed() if is_condensed else graded

@@ -36,6 +36,10 @@ class Sources(NamedTuple):
     run: RunLike | None
 
 
+#: Geometric means take smaller values as this, as trec_eval does: one 0 would make the whole mean 0.
+LEAST_FACTOR = 1e-5
+
+
 @dataclass(frozen=True)
 class Score:
     """A value for one query after the policy. ``value`` is None where the policy leaves the query out;
@@ -71,7 +75,7 @@ class Evaluation:
 
     def __repr__(self) -> str:
         means = ", ".join(
-            f"{measure}: {self.aggregate(measure):.{4 if measure.aggregate == 'mean' else 0}f}"
+            f"{measure}: {self.aggregate(measure):.{0 if measure.aggregate == 'sum' else 4}f}"
             for measure in self.measures
         )
         return f"<Evaluation of {printable(self.run)}, {count_of(len(self.query_ids), 'query', 'queries')}: {means}>"
@@ -92,17 +96,16 @@ class Evaluation:
 
     def mean(self, measure: str | Measure) -> float:
         """The arithmetic mean over queries, after the policy; NaN when no query is left."""
-        values = self._counted(measure)
-        return math.fsum(values) / values.size if values.size else math.nan
+        return _mean(self._counted(measure))
 
     def count(self, measure: str | Measure) -> int:
         """How many queries the mean is over: all but those that the policy leaves out."""
         return int(self._counted(measure).size)
 
     def aggregate(self, measure: str | Measure) -> float:
-        """What a table prints: the mean over queries; for counts the sum."""
+        """What a table prints: the mean over queries; for counts the sum, where the name says so the geometric mean."""
         measure = self._measure(measure)
-        return self.mean(measure) if measure.aggregate == "mean" else math.fsum(self._counted(measure))
+        return aggregated(self._counted(measure), measure)
 
     def by_query(self, measure: str | Measure) -> dict[str, float | None]:
         """The value of every query; None where the policy leaves it out of the mean."""
@@ -225,6 +228,19 @@ def settled(raw: Floats, answered: Bools, measure: Measure, missing: str, undefi
     # A query that is not answered scores as badly as can be; a count is simply what an empty list has.
     unanswered = raw if measure.better == "neither" else worst
     return np.where(answered, values, np.where(np.isnan(raw), worst, unanswered))
+
+
+def aggregated(values: Floats, measure: Measure) -> float:
+    """One number of many scores; NaN when there is none, except that a sum is then 0."""
+    if measure.aggregate == "sum":
+        return math.fsum(values)
+    if measure.aggregate == "geometric":
+        return math.exp(_mean(np.log(np.maximum(values, LEAST_FACTOR))))
+    return _mean(values)
+
+
+def _mean(values: Floats) -> float:
+    return math.fsum(values) / values.size if values.size else math.nan
 
 
 def _listed(queries: list[str]) -> str:

@@ -76,15 +76,24 @@ def test_scores_on_request() -> None:
     class Greedy(TopScore):
         needs = frozenset()
 
-    with pytest.raises(UsageError, match="scores are kept only for measures with needs"):
+    with pytest.raises(UsageError, match='scores are kept only for measures that need "scores"'):
         gainful.evaluate(QRELS, RUN, [Greedy()])
+
+
+def test_a_geometric_mean_takes_nothing_as_almost_nothing() -> None:
+    class Factor(Total):
+        aggregate = "geometric"
+
+    result = gainful.evaluate({"q1": {"a": 4}, "q2": {"a": 9}, "q3": {"a": 0}}, {"q1": ["a"], "q2": ["a"]}, [Factor()])
+    assert result.aggregate("Total") == pytest.approx((4 * 9 * 1e-5) ** (1 / 3), rel=1e-12)
+    assert result.mean("Total") == pytest.approx(13 / 3)
 
 
 def test_needs_that_there_are_not() -> None:
     class Typo(TopScore):
         needs = frozenset({"score"})
 
-    with pytest.raises(UsageError, match="TopScore: needs can hold scores, found score"):
+    with pytest.raises(UsageError, match="TopScore: can need scores or ties, found score"):
         gainful.evaluate(QRELS, RUN, [Typo()])
 
 

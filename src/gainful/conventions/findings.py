@@ -173,7 +173,7 @@ def find_conventions(
         judgments if query is None else judgments.select([query]),
         Run.of(run),
         settled,
-        keeps_scores="scores" in measure.needs,
+        keeps_scores="scores" in measure.needed(),
         threads=default_threads() if threads is None else read_whole(threads, "threads"),
     )
     measure.check(orderings.first.judged.levels)

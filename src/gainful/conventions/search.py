@@ -17,7 +17,7 @@ from gainful.conventions.orderings import Orderings, RankedLists
 from gainful.conventions.variants import Variant, VariantScores
 from gainful.measures.base import Measure
 from gainful.progress import Progress
-from gainful.results import settled
+from gainful.results import aggregated, settled
 
 #: One value, by its place, for every dimension; 0 is where the search starts.
 Combination: TypeAlias = tuple[int, ...]
@@ -187,8 +187,7 @@ class Outcomes:
     def _outcome(self, values: Floats) -> Outcome:
         left_out = np.isnan(values)
         kept = values[~left_out]
-        total = math.fsum(kept) if kept.size else math.nan
-        value = total if self._measure.aggregate == "sum" else total / max(kept.size, 1)
+        value = aggregated(kept, self._measure) if kept.size else math.nan
         return Outcome(value, float(np.dot(self._weights, np.where(left_out, _LEFT_OUT, values))))
 
 

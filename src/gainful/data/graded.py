@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Set
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ from gainful.ahead import ReadRun
 from gainful.arrays import Bools, Floats, Ints
 from gainful.core import core
 from gainful.data.judged import Judged
+from gainful.data.lists import Documents
 from gainful.data.run import Run, RunLike, empty_run
 from gainful.errors import InputError
 from gainful.io.reader import read_content
@@ -67,6 +69,7 @@ class GradedRun:
     hit_offsets: Ints
     hit_rank: Ints
     hit_grade: Floats
+    hit_item: Ints  # which of the judged items it is
     score: Floats  # of all retrieved, in rank order, if they were asked for
     row: Ints  # where they stand in the Run, in rank order, if that was asked for
     facts: JoinFacts = JoinFacts()
@@ -75,12 +78,44 @@ class GradedRun:
     def query_ids(self) -> tuple[bytes, ...]:
         return self.judged.qrels.query_ids
 
+    @cached_property
+    def list_offsets(self) -> Ints:
+        """Where each list starts among all retrieved documents, and where the last one ends."""
+        return np.concatenate(([0], np.cumsum(self.retrieved)))
+
+    @cached_property
+    def hit_place(self) -> Ints:
+        """The place of every hit among all retrieved documents."""
+        return np.repeat(self.list_offsets[:-1], np.diff(self.hit_offsets)) + self.hit_rank - 1
+
+    @cached_property
+    def missed(self) -> tuple[Ints, Documents]:
+        """The judged documents that a list does not hold, best first: offsets by query, and the documents."""
+        is_missed = np.ones(self.judged.grade.size, bool)
+        is_missed[self.hit_item] = False
+        return self.judged.best_first_of(is_missed)
+
+    @cached_property
+    def tie_groups(self) -> tuple[Ints, Ints]:
+        """The first and the last rank of the group of equal scores that each retrieved document stands in.
+
+        Where scores do not decide the order, or are not there, every document stands alone.
+        """
+        starts = np.zeros(int(self.list_offsets[-1]), bool)
+        starts[self.list_offsets[:-1][self.retrieved > 0]] = True
+        if self.policy.order == "score" and self.score.size:
+            starts[1:] |= self.score[1:] != self.score[:-1]
+        else:
+            starts[:] = True
+        first = np.flatnonzero(starts)
+        sizes = np.diff(first, append=starts.size)
+        before = np.repeat(self.list_offsets[:-1], self.retrieved)
+        return np.repeat(first, sizes) - before + 1, np.repeat(first + sizes, sizes) - before
+
     def condensed(self) -> GradedRun:
         """The same lists without their unjudged documents, ranks closed up."""
-        counts = np.diff(self.hit_offsets)
+        counts, place = np.diff(self.hit_offsets), self.hit_place
         rank = np.arange(1, self.hit_rank.size + 1) - np.repeat(self.hit_offsets[:-1], counts)
-        list_start = np.cumsum(self.retrieved) - self.retrieved
-        place = np.repeat(list_start, counts) + self.hit_rank - 1
         score = self.score[place] if self.score.size else self.score
         row = self.row[place] if self.row.size else self.row
         return replace(self, retrieved=counts, hit_rank=rank, score=score, row=row)
@@ -92,6 +127,7 @@ def join(
     policy: Policy,
     *,
     want_scores: bool = False,
+    want_ties: bool = False,
     want_rows: bool = False,
     threads: int = 1,
     progress: Progress | None = None,
@@ -99,17 +135,19 @@ def join(
 ) -> GradedRun:
     """Orders a run by the policy and meets it with the judgments. Files never become a Run on the way.
 
-    ``want_rows`` is for a :class:`Run`, whose rows can be looked at afterwards.
+    ``want_scores`` is an error for runs without scores; ``want_ties`` has them kept where there are any. ``want_rows``
+    is for a :class:`Run`, whose rows can be looked at afterwards.
     """
     progress = progress or Progress()
     opened = open_run(run, name, want_rows=want_rows, threads=threads)
     if isinstance(opened, Run):
         progress.total += len(opened)
         policy = fitting_policy(opened, policy)
-        joined = join_columns(judged, opened, policy, (want_scores, want_rows), threads, progress)
+        keep_scores = want_scores or (want_ties and opened.has_scores)
+        joined = join_columns(judged, opened, policy, (keep_scores, want_rows), threads, progress)
         source = opened.name
     else:
-        text, joined = _join_text(judged, opened, policy, want_scores, threads, progress)
+        text, joined = _join_text(judged, opened, policy, want_scores or want_ties, threads, progress)
         raise_faults(text.name, text.data, joined["faults"], joined["fault_count"], run=True)
         if not joined["list_count"]:
             raise empty_run(text.name)
@@ -227,13 +265,14 @@ def _raise_disjoint(source: str, judged: Judged, joined: Joined) -> None:
 
 
 def _graded(name: str, source: str, judged: Judged, policy: Policy, joined: Joined) -> GradedRun:
-    hit_grade = judged.grade[joined["hit_item"]]
+    item = joined["hit_item"].astype(np.int64)
+    hit_grade = judged.grade[item]
     offsets, rank = joined["hit_offsets"], joined["hit_rank"].astype(np.int64)
     counts = np.isfinite(hit_grade)
     if not counts.all():
         # negative=unjudged: these documents were seen by a judge but count as if they had not been.
         kept_before = np.concatenate(([0], np.cumsum(counts)))
-        offsets, rank, hit_grade = kept_before[offsets], rank[counts], hit_grade[counts]
+        offsets, rank, hit_grade, item = kept_before[offsets], rank[counts], hit_grade[counts], item[counts]
     shown = int(np.minimum(joined["retrieved"], 10).sum())
     return GradedRun(
         name,
@@ -245,6 +284,7 @@ def _graded(name: str, source: str, judged: Judged, policy: Policy, joined: Join
         offsets,
         rank,
         hit_grade,
+        item,
         joined["scores"],
         joined["rows"],
         JoinFacts(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gainful.arrays import Floats, Ints, distinct
+from gainful.arrays import Bools, Floats, Ints, distinct
 from gainful.core import core
 from gainful.data.lists import Documents, GainLists
 from gainful.data.qrels import Qrels
@@ -58,11 +58,22 @@ class Judged:
     @cached_property
     def best_first(self) -> tuple[Ints, Documents]:
         """The judged documents of every query, best first: offsets by query, and the documents."""
-        queries = len(self.qrels.query_ids)
-        query_of_item = np.repeat(np.arange(queries), np.diff(self.item_offsets))
+        return self.best_first_of(None)
+
+    @cached_property
+    def _order(self) -> tuple[Ints, Ints]:
+        """The items that count, best first within their queries, and the query of each."""
+        query_of_item = np.repeat(np.arange(len(self.qrels.query_ids)), np.diff(self.item_offsets))
         order = np.lexsort((-self.grade, query_of_item))
         order = order[~np.isnan(self.grade[order])]
-        row = query_of_item[order]
+        return order, query_of_item[order]
+
+    def best_first_of(self, chosen: Bools | None) -> tuple[Ints, Documents]:
+        """Some of the judged items (None: all), best first: offsets by query, and the documents."""
+        (order, row), queries = self._order, len(self.qrels.query_ids)
+        if chosen is not None:
+            kept = chosen[order]
+            order, row = order[kept], row[kept]
         offsets = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=queries))))
         return offsets, Documents(row, np.arange(1, row.size + 1) - offsets[row], self.grade[order])
 

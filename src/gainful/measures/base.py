@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gainful.measures.arithmetic import Arithmetic
 
 Better = Literal["higher", "lower", "neither"]
-Aggregate = Literal["mean", "sum"]
+Aggregate = Literal["mean", "sum", "geometric"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,7 +36,7 @@ class Measure(ABC):
     better: ClassVar[Better] = "higher"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
     aggregate: ClassVar[Aggregate] = "mean"
-    #: What it needs beyond ranks and grades: ``"scores"``.
+    #: What it needs beyond ranks and grades: ``"scores"``, or ``"ties"`` (scores where there are any).
     needs: ClassVar[frozenset[str]] = frozenset()
     #: The parameter that ``@`` sets, and whether it must be given.
     at: ClassVar[str | None] = "cutoff"
@@ -48,6 +48,10 @@ class Measure(ABC):
     trec_eval_at: ClassVar[str | None] = None
     #: Laws that it is excused from, each with the reason.
     exempt: ClassVar[Mapping[str, str]] = {}
+
+    def needed(self) -> frozenset[str]:
+        """What it needs with these parameters."""
+        return self.needs
 
     @abstractmethod
     def compute(self, block: Block) -> Floats:
@@ -248,6 +252,7 @@ def _read_between(low: float, high: float) -> Callable[[object, str], float]:
 #: How the parameters that many measures share are read.
 _READERS: Mapping[str, Callable[[object, str], object]] = {
     "cutoff": read_whole,
+    "N": read_whole,
     "rel": _read_between(0, math.inf),
     "level": _read_between(0, math.inf),
     "recall": _read_between(0, 1),

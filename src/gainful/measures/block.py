@@ -53,6 +53,31 @@ class Block:
         return Documents(row, all_judged.rank[place], all_judged.grade[place])
 
     @cached_property
+    def missed(self) -> Documents:
+        """The judged documents that the lists do not hold, best first (``rank`` is the place in that order)."""
+        offsets, all_missed = self.graded.missed
+        row, place = gather(offsets, self.queries)
+        return Documents(row, all_missed.rank[place], all_missed.grade[place])
+
+    @cached_property
+    def hit_ties(self) -> tuple[Ints, Ints]:
+        """The first and the last rank of the group of equal scores that each hit stands in.
+
+        For measures that need ``"ties"``; in a run without scores every document stands alone.
+        """
+        _, place = gather(self.graded.hit_offsets, self.queries)
+        of_all = self.graded.hit_place[place]
+        first, last = self.graded.tie_groups
+        return first[of_all], last[of_all]
+
+    @cached_property
+    def hit_scores(self) -> Floats:
+        """The system's score of every hit; only for measures that need ``"scores"``."""
+        self._require_scores()
+        _, place = gather(self.graded.hit_offsets, self.queries)
+        return self.graded.score[self.graded.hit_place[place]]
+
+    @cached_property
     def width(self) -> int:
         judged_counts = np.diff(self.graded.judged.best_first[0])[self.queries]
         return max(1, int(self.retrieved.max(initial=0)), int(judged_counts.max(initial=0)))
@@ -109,18 +134,20 @@ class Block:
     def scores(self, depth: int | None = None) -> Floats:
         """The system's scores as an array of queries x ranks, NaN past the end of a list.
 
-        Only for measures that declare ``needs = frozenset({"scores"})``.
+        Only for measures that need ``"scores"``.
         """
-        if self.graded.score.size != self.graded.retrieved.sum():
-            raise UsageError('scores are kept only for measures with needs = frozenset({"scores"})')
-        starts = np.cumsum(self.graded.retrieved) - self.graded.retrieved
-        offsets = np.append(starts, self.graded.score.size)
+        self._require_scores()
+        offsets = self.graded.list_offsets
         row, place = gather(offsets, self.queries)
-        rank, depth = place - starts[self.queries][row] + 1, self._depth(depth)
+        rank, depth = place - offsets[self.queries][row] + 1, self._depth(depth)
         shown = rank <= depth
         values = np.full((self.size, depth), np.nan)
         values[row[shown], rank[shown] - 1] = self.graded.score[place[shown]]
         return values
+
+    def _require_scores(self) -> None:
+        if self.graded.score.size != self.graded.list_offsets[-1]:
+            raise UsageError('scores are kept only for measures that need "scores"')
 
     def count(self, documents: Documents, cutoff: int | None = None) -> Ints:
         """How many of the documents each query has, down to ``cutoff``."""

@@ -78,8 +78,8 @@ def reading(measure: Measure | type[Measure]) -> str:
     low, high = measure.bounds
     bounds = f"from {number_text(low)} to {number_text(high)}" if math.isfinite(high) else f"{number_text(low)} or more"
     better = {"higher": "Higher is better", "lower": "Lower is better", "neither": "Neither direction is better"}
-    together = "the mean over queries" if measure.aggregate == "mean" else "the sum over queries"
-    return f"{better[measure.better]}; values {bounds}; a table shows {together}."
+    together = {"mean": "mean", "sum": "sum", "geometric": "geometric mean"}[measure.aggregate]
+    return f"{better[measure.better]}; values {bounds}; a table shows the {together} over queries."
 
 
 def meaning(measure: Measure, parameter: str) -> str:
