@@ -104,6 +104,7 @@ Recall base: 3 of 4 judged documents have a gain above 0; one retrieved 2 of the
 
 Unjudged: 1 of 3 documents, 1 in the top 3 (rank 2).
 
+Steps of nCG@3 for query q1
 step         value  from
 ----------  ------  ---------
 CG@3        5.0000  2 + 3
@@ -197,7 +198,28 @@ def test_json_lines_hold_everything(explain):
         (1, "b", 2, 2),
         (2, "x", None, 0),
     ]
+    steps = [line for line in lines if line.get("table") == "Steps of nDCG@2 for query q1"]
+    assert [row["step"] for row in steps] == ["DCG@2", "ideal DCG@2", "nDCG@2"]
+    assert all("table" in line for line in lines[1:] if not line.keys() & {"text", "note"})
     assert json.dumps(explanation)
+
+
+def test_tables_of_several_definitions_are_told_apart(command):
+    out = command("explain", "P@5", "AP", "--format", "csv").out
+    assert [line for line in out.splitlines() if line.startswith("# ")] == [
+        "# Definition of P@5",
+        "# Parameters of P@5",
+        "# Definition of AP",
+        "# Parameters of AP",
+    ]
+
+
+@pytest.mark.parametrize("flag", ["-q", "--quiet"])
+def test_quiet_as_other_commands(explain, command, flag):
+    arguments = ("AP", "--run", "one.run", "--query", "q1")
+    assert explain(*arguments, flag) == explain(*arguments)
+    assert command("measures", flag) == command("measures")
+    assert command("measures", flag).code == 0
 
 
 def test_both_cores(explain, core):

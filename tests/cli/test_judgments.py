@@ -75,6 +75,7 @@ class TestOneSet:
     def test_by_query(self, files):
         result = files("judgments", "a.txt", "--by-query", "--format", "csv")
         assert result.out.split("\n\n")[1] == (
+            "# Documents by query\n"
             "query,judged,relevant,grade 0,grade 1,grade 2\nq1,4,2,2,1,1\nq2,3,2,1,1,1\nq3,1,1,0,1,0\n"
         )
 

@@ -58,6 +58,8 @@ def test_table():
 
 def test_csv():
     first, second = PAGE.text("csv").split("\n\n")
+    title, first = first.split("\n", 1)
+    assert title == "# Levels of qrels.txt"
     assert list(csv.reader(io.StringIO(first))) == [
         ["grade", "documents", "share", "remark"],
         ["0.0", "1200", "0.9375", "not relevant"],
@@ -65,6 +67,19 @@ def test_csv():
         ["2.5", "0", "", "a, b"],
     ]
     assert second == f"a,b,kappa,kappa difference\nfirst,second,0.5,\nfirst,third,{-1 / 3!r},{-5 / 6!r}\n"
+
+
+def test_the_title_of_a_single_table_is_left_out_of_csv():
+    assert Page("x", (LEVELS,)).text("csv").startswith("grade,documents,")
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_columns_for_machines(format_):
+    table = Table((Column("run"), Column("n", "count"), Column("why", for_machines=True)), (("a", 1, "because"),))
+    text = Page("x", ("some text", table)).text(format_)
+    assert ("because" in text) == ("why" in text) == (format_ in ("csv", "jsonl", "trec"))
+    hidden = Table((Column("why", for_machines=True),), (("because",),), "title")
+    assert Page("x", ("some text", hidden)).text("markdown") == "some text\n"
 
 
 def test_an_empty_line_only_separates_tables():

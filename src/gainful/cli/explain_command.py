@@ -41,6 +41,7 @@ _PATH = click.Path(allow_dash=True)
 @output_options
 @input_options
 @policy_options
+@click.option("--quiet", "-q", is_flag=True, help="No notices.")
 def command(measures: tuple[str, ...], **options: Any) -> None:
     """Say what MEASURE means; with judgments, runs and a query show its arithmetic, rank by rank.
 

@@ -21,6 +21,7 @@ _Found = Mapping[str, Sequence[type[Measure]]]
 @click.command("measures")
 @click.argument("text", required=False, default="")
 @output_options
+@click.option("--quiet", "-q", is_flag=True, help="No notices.")
 def command(text: str, **options: Any) -> None:
     """List the measures, or those whose name, description or family contains TEXT."""
     output = output_from(options)

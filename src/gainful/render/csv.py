@@ -7,15 +7,18 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from gainful.render.page import Cell, Showable, Table
-from gainful.render.shown import exact
+from gainful.render.shown import exact, plain
 
 _NEEDS_QUOTES = re.compile(r'[",\r\n]')
 
 
 def write(content: Showable, out: TextIO) -> None:
-    """The tables, an empty line between them; no titles, no notes."""
-    for i, table in enumerate(content.page().tables):
+    """The tables, an empty line between them; of several each has its title above it, as ``# title``. No notes."""
+    tables = list(content.page().tables)
+    for i, table in enumerate(tables):
         out.write("\n" if i else "")
+        if table.title and len(tables) > 1:
+            out.write(f"# {plain(table.title)}\n")
         out.writelines(_lines(table))
 
 

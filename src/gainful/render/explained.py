@@ -54,11 +54,12 @@ def _definition(measure: Measure) -> Iterator[Table | str]:
         for i, paragraph in enumerate(text.paragraphs(section))
     ]
     if rows:
-        yield Table((Column("about", none=""), Column("definition")), tuple(rows))
+        yield Table((Column("about", none=""), Column("definition")), tuple(rows), f"Definition of {measure}")
     names = list(measure.parameters())
     if names:
         columns = (Column("parameter"), Column("value"), Column("meaning"))
-        yield Table(columns, tuple((n, parameter_text(measure, n), meaning(measure, n)) for n in names))
+        rows_of_names = tuple((name, parameter_text(measure, name), meaning(measure, name)) for name in names)
+        yield Table(columns, rows_of_names, f"Parameters of {measure}")
     yield reading(measure)
     if names:
         yield f"Written out: {measure.full_text()}"
@@ -197,7 +198,10 @@ def _steps_table(explanation: Explanation, places: int) -> Table:
         for one in explanation.lists
         for step in one.steps
     )
-    return Table(columns, rows) if len(explanation.lists) > 1 else Table(columns[1:], tuple(row[1:] for row in rows))
+    title = f"Steps of {explanation.measure} for query {explanation.query}"
+    if len(explanation.lists) > 1:
+        return Table(columns, rows, title)
+    return Table(columns[1:], tuple(row[1:] for row in rows), title)
 
 
 def _from(step: Step, places: int) -> str:

@@ -50,7 +50,7 @@ def fragment(page: Page) -> str:
 
 def _body(page: Page) -> str:
     lines: list[str] = []
-    for part in page.parts:
+    for part in page.parts_for_people:
         lines += [_paragraph(part)] if isinstance(part, str) else _table(part)
     return "".join(f"{line}\n" for line in [*lines, *map(_note, page.notes)])
 

@@ -29,7 +29,10 @@ _ESCAPES = str.maketrans(
 def write(content: Showable, out: TextIO) -> None:
     """The tables one after the other; titles, paragraphs and notes as comments."""
     page = content.page()
-    blocks = [map(_comment, Paragraph.of(part).lines) if isinstance(part, str) else _table(part) for part in page.parts]
+    blocks = [
+        map(_comment, Paragraph.of(part).lines) if isinstance(part, str) else _table(part)
+        for part in page.parts_for_people
+    ]
     notes = [map(_comment, page.notes)] if page.notes else []
     texts = ["\n".join(block) for block in [*blocks, *notes]]
     # An empty line ends a paragraph: tables come below each other.

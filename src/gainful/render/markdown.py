@@ -15,7 +15,11 @@ _SPECIAL = re.compile(r"([\\`*_\[\]<>|~&$])")
 def write(content: Showable, out: TextIO) -> None:
     """Titles as headings, tables, paragraphs, and notes below."""
     page = content.page()
-    blocks = [block for part in page.parts for block in ([_paragraph(part)] if isinstance(part, str) else _table(part))]
+    blocks = [
+        block
+        for part in page.parts_for_people
+        for block in ([_paragraph(part)] if isinstance(part, str) else _table(part))
+    ]
     out.write("\n\n".join([*blocks, *map(_note, page.notes)]) + "\n")
 
 

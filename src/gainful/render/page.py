@@ -58,13 +58,14 @@ class Column:
     """A column: its name, what its values are, and how people want to see them.
 
     ``places`` are decimal places: 4 if not given, of per cent 1, of counts always none. ``none`` stands where there is
-    no value.
+    no value. ``for_machines`` is what only csv, jsonl and trec write, because people read it elsewhere on the page.
     """
 
     name: str
     kind: Kind = "text"
     places: int | None = None
     none: str = "-"
+    for_machines: bool = False
 
     @property
     def decimals(self) -> int:
@@ -124,3 +125,10 @@ class Page(Showable):
     def tables(self) -> Iterator[Table]:
         """The tables, in order."""
         return (part for part in self.parts if isinstance(part, Table))
+
+    @property
+    def parts_for_people(self) -> Iterator[Table | str]:
+        """Tables and paragraphs without the tables that are for machines only."""
+        for part in self.parts:
+            if isinstance(part, str) or not all(column.for_machines for column in part.columns):
+                yield part

@@ -31,12 +31,12 @@ class Group(NamedTuple):
 
 
 def groups(table: Table) -> list[Group]:
-    """The columns of a table, each with its differences."""
+    """The columns of a table that people see, each with its differences."""
     following: list[Column | None] = [*table.columns[1:], None]
     return [
         Group(column, i, after if after is not None and after.kind == "difference" else None)
         for i, (column, after) in enumerate(zip(table.columns, following, strict=True))
-        if column.kind != "difference" or i == 0
+        if (column.kind != "difference" or i == 0) and not column.for_machines
     ]
 
 
