@@ -12,6 +12,7 @@ from gainful.cli.main import run
 QRELS = "q1 0 d1 2\nq1 0 d2 0\nq2 0 d1 1\nq2 0 d2 0\n"
 CLEAN = "q1 Q0 d1 1 2 t\nq1 Q0 d2 2 1 t\nq2 Q0 d1 1 2 t\nq2 Q0 d2 2 1 t\n"
 REPEATS = CLEAN + "q2 Q0 d1 3 0.5 t\n"
+COLUMNS = "severity,check,run,count,of,example,consequence,remedy"
 
 pytestmark = pytest.mark.usefixtures("core")
 
@@ -121,6 +122,8 @@ def test_json_lines(files):
         "count": 1,
         "of": 5,
         "example": "line 5: q2 d1 again (first: line 3)",
+        "consequence": "gainful eval refuses the run.",
+        "remedy": "Remove the repeats, or let --duplicates first keep the best ranked.",
     }
     assert advice["text"].startswith("repeated-documents: gainful eval refuses the run.")
 
@@ -129,9 +132,28 @@ def test_other_formats_and_files(files):
     result = files("check", "qrels.txt", "repeats.run", "--output", "found.csv")
     assert (result.code, result.out) == (1, "")
     lines = (files.directory / "found.csv").read_text().splitlines()
-    assert lines[0] == "severity,check,run,count,of,example"
+    assert lines[0] == COLUMNS
     assert lines[1].startswith("serious,repeated-documents,repeats,1,5,")
+    assert lines[1].endswith('the run.,"Remove the repeats, or let --duplicates first keep the best ranked."')
+    trec = [
+        line.split("\t") for line in files("check", "qrels.txt", "repeats.run", "--format", "trec").out.splitlines()
+    ]
+    assert [name.strip() for name, _, _ in trec] == COLUMNS.split(",")[3:]
     assert "repeated-documents" in files("check", "qrels.txt", "repeats.run", "--format", "markdown").out
+
+
+@pytest.mark.parametrize("format_", ["table", "markdown", "html", "latex"])
+def test_people_read_the_advice_once(files, format_):
+    out = files("check", "qrels.txt", "repeats.run", "--format", format_).out
+    assert " ".join(out.replace("%", "").split()).count("Remove the repeats, or let") == 1
+    clean = files("check", "qrels.txt", "clean.run", "--format", format_).out
+    assert "nothing suspicious" in clean and "severity" not in clean and "tabular}" not in clean
+
+
+def test_clean_files_for_machines(files):
+    assert files("check", "qrels.txt", "clean.run", "--format", "csv").out == COLUMNS + "\n"
+    header, summary = files("check", "qrels.txt", "clean.run", "--format", "jsonl").lines
+    assert (header["serious"], summary["text"][-19:]) == (0, "nothing suspicious.")
 
 
 def test_compressed_files_and_standard_input(files):

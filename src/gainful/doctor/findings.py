@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from gainful.notation import count_of, printable
-from gainful.render.page import Column, Page, Showable, Table
+from gainful.render.page import Cell, Column, Page, Showable, Table
 
 #: ``serious``: eval refuses the files, or its numbers would mean nothing. ``warning``: numbers are affected.
 #: ``note``: good to know.
@@ -126,15 +126,17 @@ class Examination(Showable):
         """A sentence, a table of the findings, and for each kind of them what it means and what to do."""
         header: dict[str, object] = {"judgments": self.qrels, "runs": list(self.runs)}
         header.update(self._counts())
-        if not self.findings:
-            return Page("check", (self.summary(),), header=header)
-        columns = (Column("severity"), Column("check"), Column("run"), Column("count", "count"), Column("of", "count"))
-        rows = tuple(
-            (each.severity, each.check, _short(each.run), each.count, each.total, str(each.example))
-            for each in self.findings
-        )
         advice = dict.fromkeys(f"{each.check}: {each.consequence} {each.remedy}" for each in self.findings)
-        return Page("check", (self.summary(), Table((*columns, Column("example")), rows), *advice), header=header)
+        return Page("check", (self.summary(), self._table(), *advice), header=header)
+
+    def _table(self) -> Table:
+        """The findings. People read the advice below; without findings only machines want to see the columns."""
+        texts, counts = ("severity", "check", "run"), ("count", "of")
+        shown = (*map(Column, texts), *(Column(name, "count") for name in counts), Column("example"))
+        if not self.findings:
+            shown = tuple(replace(column, for_machines=True) for column in shown)
+        advice = (Column("consequence", for_machines=True), Column("remedy", for_machines=True))
+        return Table((*shown, *advice), tuple(map(_row, self.findings)))
 
     def _counts(self) -> dict[str, int]:
         return {severity: sum(each.severity == severity for each in self.findings) for severity in SEVERITIES}
@@ -148,6 +150,14 @@ class Examination(Showable):
         nouns = {"serious": "serious finding", "warning": "warning", "note": "note"}
         found = [count_of(count, nouns[severity]) for severity, count in self._counts().items() if count]
         return f"{looked_at}: {', '.join(found)}."
+
+
+def _row(found: Finding) -> tuple[Cell, ...]:
+    example = str(found.example)
+    return (
+        *(found.severity, found.check, _short(found.run), found.count, found.total, example),
+        *(found.consequence, found.remedy),
+    )
 
 
 def _short(name: str | None) -> str | None:
