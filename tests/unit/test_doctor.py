@@ -188,6 +188,32 @@ def test_a_chance_self_hit_is_a_note() -> None:
     assert summary(finding) == ("note", 1, 40)
 
 
+NUMBERED_LETOR = "".join(
+    f"{(query + place) % 3} qid:{query} 1:{(7 * place) % 23}\n" for query in range(1, 11) for place in range(1, 13)
+)
+
+
+def test_numbers_that_stand_for_names_are_no_self_hits() -> None:
+    run = Run.read(NUMBERED_LETOR.encode(), feature=1)
+    assert (run.query_of(0), run.document(0), run.document(11)) == (b"1", b"1", b"12")
+    found = examine(Qrels.read(NUMBERED_LETOR.encode()), {"r": run})
+    assert found.about("self-hits") == []
+
+
+def test_numbers_among_names_are_no_self_hits() -> None:
+    lines = NUMBERED_LETOR.splitlines()
+    text = "".join(f"{line} #docid = name{i}\n" if i % 3 else f"{line}\n" for i, line in enumerate(lines)).encode()
+    run = Run.read(text, feature=1)
+    assert [run.document(i) for i in range(4)] == [b"1", b"name1", b"name2", b"4"]
+    assert examine(Qrels.read(text), {"r": run}).about("self-hits") == []
+
+
+def test_names_that_are_numbers_are_self_hits() -> None:
+    text = "".join(f"{line} #docid = {1 + (5 * i) % 12}\n" for i, line in enumerate(NUMBERED_LETOR.splitlines()))
+    found = examine(Qrels.read(text.encode()), {"r": Run.read(text.encode(), feature=1)})
+    assert [summary(each) for each in found.about("self-hits")] == [("warning", 10, 10)]
+
+
 def test_unjudged_documents_in_the_top_10() -> None:
     qrels = {query: {f"{query}-d{j}": j % 2 for j in range(8, 20)} for query in QUERIES}
     finding = only(found_in(qrels=qrels), "unjudged-top-10")
@@ -220,6 +246,22 @@ def test_queries_that_match_nowhere() -> None:
     assert finding.remedy.startswith("10 of 10 queries looked at match without the judgments' prefix 'q'")
     with pytest.raises(gainful.InputError, match="expected queries that are judged"):
         gainful.evaluate(clean_qrels(), run_text(lines))
+
+
+def test_neither_queries_nor_documents_match() -> None:
+    lines = [(f"topic-{q}", d.upper(), rank, score) for q, d, rank, score in clean_lines()]
+    queries, documents = found_in(lines)
+    assert (queries.check, *summary(queries)) == ("unmatched-queries", "serious", 10, 10)
+    assert (documents.check, *summary(documents)) == ("unmatched-documents", "serious", 200, 200)
+    assert str(documents.example) == "'Q1-D1' in the run, 'q1-d1' in the judgments"
+    assert documents.remedy.startswith("120 of 200 documents looked at match if case is ignored")
+
+
+def test_documents_nearly_match_though_queries_do_not_at_all() -> None:
+    lines = [(f"{7 * len(q)}{ord(q[-1])}", f"{d}.txt", rank, score) for q, d, rank, score in clean_lines()[:40]]
+    queries, documents = (each for each in found_in(lines) if each.check.startswith("unmatched"))
+    assert queries.remedy.endswith("of the same collection?")
+    assert "without the run's suffix '.txt'" in documents.remedy
 
 
 def test_queries_that_match_nowhere_and_not_nearly() -> None:
@@ -293,6 +335,33 @@ def test_reversed_scores() -> None:
     assert str(finding.example) == "line 19: q1 q1-d19, rank 19 has -31, rank 20 has -30"
     assert "--order rank" in finding.remedy
     assert only(found_in(lines, policy=Policy(order="rank")), "rank-conflicts").severity == "note"
+
+
+@pytest.mark.parametrize(
+    ("lists", "check"),
+    [
+        ({"q1": (2, 1), "q2": (1, 2)}, "rank-conflicts"),
+        ({"q1": (2, 1)}, "rank-conflicts"),
+        ({"q1": (2, 1), "q2": (2, 1)}, "rank-conflicts"),
+        ({"q1": (3, 2, 1)}, "rank-conflicts"),
+        ({"q1": (5, 4, 3, 2, 1), "q2": (1, 2, 3, 4, 5)}, "rank-conflicts"),
+        ({"q1": (5, 4, 3, 2, 1)}, "reversed-scores"),
+        ({"q1": (3, 2, 1), "q2": (3, 2, 1)}, "reversed-scores"),
+        ({"q1": (5, 4, 3, 2, 1), "q2": (2, 1)}, "reversed-scores"),
+    ],
+)
+def test_only_a_whole_run_is_reversed(lists: dict[str, tuple[int, ...]], check: str) -> None:
+    # The ranks of documents whose scores fall.
+    lines: list[Line] = [(q, f"{q}-d{j}", r, 9 - j) for q, ranks in lists.items() for j, r in enumerate(ranks, 1)]
+    checks = [each.check for each in found_in(lines, {q: clean_qrels()[q] for q in lists})]
+    assert [each for each in checks if each in ("rank-conflicts", "reversed-scores")] == [check]
+
+
+def test_examples_show_scores_that_hardly_differ() -> None:
+    lines = clean_lines()
+    lines[0], lines[1] = ("q1", "q1-d1", 2, "100.000000002"), ("q1", "q1-d2", 1, "100.000000001" + 60 * "0")
+    conflicts = next(each for each in found_in(lines) if each.check == "rank-conflicts")
+    assert str(conflicts.example) == "line 2: q1 q1-d2, rank 1 has 100.000000001, rank 2 has 100.000000002"
 
 
 def test_reversed_scores_without_ranks() -> None:
@@ -452,6 +521,33 @@ def test_outlying_grades(slip: float) -> None:
     assert [each.check for each in findings[1:]] == (["negative-grades"] if slip < 0 else [])
 
 
+@pytest.mark.parametrize("slips", [(100, 1000), (100, 101), (-50, -5000)])
+def test_outlying_grades_do_not_hide_each_other(slips: tuple[float, float]) -> None:
+    finding = found_in(qrels=changed(clean_qrels(), q2=slips[0], q5=slips[1]))[0]
+    assert (finding.check, *summary(finding)) == ("outlying-grades", "warning", 2, 120)
+    assert finding.consequence == "The others go from 0 to 2: they outweigh them."
+    few = {"q1": dict(zip("abcdefg", (0, 1, 2, 1, 2, *slips), strict=True))}
+    assert found_in([("q1", "a", 1, 1)], few)[0].count == 2
+
+
+@pytest.mark.parametrize("slips", [(100, -1000), (100, -100)])
+def test_outlying_grades_at_both_ends(slips: tuple[float, float]) -> None:
+    findings = found_in(qrels=changed(clean_qrels(), q2=slips[0], q5=slips[1]))
+    assert [each.example.query for each in findings if each.check == "outlying-grades"] == ["q2", "q5"]
+
+
+def test_an_outlier_among_fractions() -> None:
+    grades = {f"q1-d{j}": (j * j % 101) / 101 for j in range(1, 51)}
+    assert found_in([("q1", "q1-d1", 1, 1)], {"q1": grades}) == []
+    finding = only(found_in([("q1", "q1-d1", 1, 1)], {"q1": {**grades, "q1-d7": 50}}), "outlying-grades")
+    assert str(finding.example) == "line 7: q1 q1-d7, grade 50"
+
+
+def test_few_judgments_on_a_scale_that_grows() -> None:
+    qrels = {"q1": dict(zip("abcdefgh", (0, 0, 0, 1, 1, 1, 10, 100), strict=True))}
+    assert [each.check for each in found_in([("q1", "a", 1, 1)], qrels)] == []
+
+
 @pytest.mark.parametrize("weights", [(0, 1, 10, 100), (0, 1, 2, 4), (0, 1, 2, 3)])
 def test_scales_that_grow_are_no_outliers(weights: tuple[int, ...]) -> None:
     qrels = regraded(lambda grade: weights[int(grade)])
@@ -590,7 +686,8 @@ def test_it_can_be_shown() -> None:
     assert found.summary() == "10 queries, 120 judgments, 2 runs: 1 serious finding, 1 warning, 2 notes."
     page = found.page()
     [table] = page.tables
-    assert [column.name for column in table.columns] == ["severity", "check", "run", "count", "of", "example"]
+    names = ["severity", "check", "run", "count", "of", "example", "consequence", "remedy"]
+    assert [column.name for column in table.columns] == names
     assert table.rows[0] == (
         "serious",
         "repeated-documents",
@@ -598,6 +695,8 @@ def test_it_can_be_shown() -> None:
         1,
         180,
         "line 4: q1 q1-d3 again (first: line 3)",
+        "gainful eval refuses the run.",
+        "Remove the repeats, or let --duplicates first keep the best ranked.",
     )
     assert page.parts[0] == found.summary()
     assert page.parts[2] == (
@@ -610,7 +709,7 @@ def test_it_can_be_shown() -> None:
 
 def test_a_clean_examination_can_be_shown() -> None:
     clean = examine(clean_qrels(), {"r": run_text(clean_lines())})
-    assert clean.page().parts == ("10 queries, 120 judgments, 1 run: nothing suspicious.",)
+    assert str(clean) == "10 queries, 120 judgments, 1 run: nothing suspicious."
 
 
 def test_every_finding_says_what_to_do() -> None:

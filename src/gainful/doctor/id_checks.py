@@ -37,6 +37,29 @@ def unmatched_queries(run: InspectedRun) -> Iterator[Finding]:
     consequence = "gainful eval refuses the run."
     remedy = _alike(match, "queries") or "Are these judgments and this run of the same collection?"
     yield Finding("unmatched-queries", "serious", run.name, run.size, run.size, example, consequence, remedy)
+    yield from _documents_of_unmatched_queries(run, match)
+
+
+def _documents_of_unmatched_queries(run: InspectedRun, queries: NearMiss | None) -> Iterator[Finding]:
+    """Documents that would not match either; of queries that nearly do, if there are any. Where they are unlike
+    altogether, the queries have said enough."""
+    is_filled, judged_ids = run.lists["rows"] > 0, run.judged.qrels.query_ids
+    lists, of_judged = np.flatnonzero(is_filled), np.arange(len(judged_ids))
+    if queries:
+        place = {identifier: i for i, identifier in enumerate(run.lists["query_ids"])}
+        judged_place = {identifier: i for i, identifier in enumerate(judged_ids)}
+        lists = np.array([place[bytes_of_id(found)] for found, _ in queries.pairs])
+        of_judged = np.array([judged_place[bytes_of_id(wanted)] for _, wanted in queries.pairs])[is_filled[lists]]
+        lists = lists[is_filled[lists]]
+    found, judged = _sampled_documents(run, lists, of_judged)
+    match = _nearer_than_equal(found, judged)
+    if match is None:
+        return
+    unlike, total = len(set(found) - set(judged)), len(set(found))
+    severity: Severity = "serious" if unlike == total else "warning"
+    consequence = "Were the queries written alike, hardly anything that the run retrieved would be judged."
+    remedy = str(_alike(match, "documents"))
+    yield Finding("unmatched-documents", severity, run.name, unlike, total, _pair(match), consequence, remedy)
 
 
 def missing_queries(run: InspectedRun) -> Iterator[Finding]:
@@ -72,10 +95,9 @@ def unmatched_documents(run: InspectedRun) -> Iterator[Finding]:
     """No retrieved document is judged, or hardly any."""
     if not run.is_judged.any() or run.hits > _FEW * run.possible_hits or not run.possible_hits:
         return
-    found, judged = _sampled_documents(run)
-    match = _near_miss(found, judged)
-    if match and match.count <= _MORE * len(set(found).intersection(judged)):
-        match = None
+    lists = np.flatnonzero(run.is_judged & (run.lists["rows"] > 0))
+    found, judged = _sampled_documents(run, lists, run.lists["query"][lists])
+    match = _nearer_than_equal(found, judged)
     if run.hits and not match and run.hits > _HARDLY_ANY * run.possible_hits:
         return
     total = run.total()
@@ -88,6 +110,11 @@ def unmatched_documents(run: InspectedRun) -> Iterator[Finding]:
     )
     remedy = _alike(match, "documents") or "Are these judgments and this run of the same collection?"
     yield Finding("unmatched-documents", severity, run.name, total - run.hits, total, example, consequence, remedy)
+
+
+def _nearer_than_equal(found: Sequence[bytes], wanted: Sequence[bytes]) -> NearMiss | None:
+    match = _near_miss(found, wanted)
+    return match if match and match.count > _MORE * len(set(found).intersection(wanted)) else None
 
 
 def _near_miss(found: Sequence[bytes], wanted: Sequence[bytes]) -> NearMiss | None:
@@ -103,15 +130,15 @@ def _spread(size: int, most: int) -> list[int]:
     return np.linspace(0, size - 1, min(size, most)).astype(int).tolist() if size else []
 
 
-def _sampled_documents(run: InspectedRun) -> tuple[list[bytes], list[bytes]]:
-    """Some retrieved and some judged documents of the same queries."""
-    lists = np.flatnonzero(run.is_judged & (run.lists["rows"] > 0))
+def _sampled_documents(run: InspectedRun, lists: Ints, queries: Ints) -> tuple[list[bytes], list[bytes]]:
+    """Some retrieved documents of lists that are not empty, and some that are judged for queries; if there are as many
+    queries as lists, of the same."""
     chosen: Ints = lists[_spread(lists.size, _LISTS)]
-    each = max(1, _SAMPLE // chosen.size)
+    each = max(1, _SAMPLE // max(1, chosen.size))
     found = [document for i in chosen for document in run.places.documents(int(run.lists["first"][i]), each)]
     qrels = run.judged.qrels
     of_chosen = np.zeros(len(qrels.query_ids), bool)
-    of_chosen[run.lists["query"][chosen]] = True
+    of_chosen[queries[_spread(queries.size, _LISTS)]] = True
     rows = np.flatnonzero(of_chosen[qrels.query])
     return found, [qrels.document(int(rows[i])) for i in _spread(rows.size, _SAMPLE)]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,6 +18,8 @@ from gainful.policy import Policy
 
 #: A grade this many times as far from the others as those from each other, in so small a share of the judgments.
 _FAR, _RARE = 3.0, 0.01
+#: Slips are few: so many different grades on either side.
+_MOST_OUTLYING = 5
 _FEW_QUERIES = 0.05
 _DONE_UNDEFINED = {"zero": "score 0 and lower the mean", "skip": "are left out of the mean"}
 
@@ -151,26 +153,57 @@ def fractional_grades(these: JudgmentsUnderPolicy) -> Iterator[Finding]:
 
 
 def outlying_grades(these: JudgmentsUnderPolicy) -> Iterator[Finding]:
-    """A rare grade far from all others, such as 100 among 0, 1 and 2."""
-    upwards = sorted(these.level_counts)
-    for levels in (upwards, upwards[::-1]):
-        # On a scale such as 0, 1, 10, 100 every grade is far from those before.
-        if not _last_is_far(levels) or _last_is_far(levels[:-1]):
-            continue
-        if these.level_counts[levels[-1]] <= max(1.0, _RARE * len(these.qrels)):
-            others = sorted(levels[:-1])
-            consequence = (
-                f"The others go from {number_text(others[0])} to {number_text(others[-1])}: it outweighs them."
-            )
-            remedy = "Correct it if it is a slip; --scale G says what the highest grade can be."
-            yield these.finding("outlying-grades", "warning", these.qrels.grade == levels[-1], consequence, remedy)
+    """Rare grades far from all others, such as 100 among 0, 1 and 2."""
+    levels = sorted(these.level_counts)
+    first, end = _usual_levels(levels, [these.level_counts[level] for level in levels])
+    usual, grade = levels[first:end], these.qrels.grade
+    for outliers, rows in ((levels[end:], grade > usual[-1]), (levels[:first], grade < usual[0])):
+        if outliers:
+            outweighs, it_is = "it outweighs", "it if it is a slip"
+            if len(outliers) > 1:
+                outweighs, it_is = "they outweigh", "them if they are slips"
+            consequence = f"The others go from {number_text(usual[0])} to {number_text(usual[-1])}: {outweighs} them."
+            remedy = f"Correct {it_is}; --scale G says what the highest grade can be."
+            yield these.finding("outlying-grades", "warning", rows, consequence, remedy)
 
 
-def _last_is_far(levels: list[float]) -> bool:
+def _usual_levels(levels: Sequence[float], counts: Sequence[int]) -> tuple[int, int]:
+    """Where the levels start and end that are left without outliers; as few levels as can be."""
+    size = len(levels)
+    most = min(_MOST_OUTLYING, size - 2)
+    windows = [(low, size - high) for low in range(most + 1) for high in range(most + 1) if size - low - high >= 2]
+    apart = (
+        (first, end)
+        for first, end in sorted(windows, key=lambda window: window[1] - window[0])
+        if _are_apart(levels, first, end) and _are_rare([*counts[:first], *counts[end:]], sum(counts), end - first)
+    )
+    first, end = next(apart, (0, size))
+    # On a scale such as 0, 1, 10, 100 every grade is far from those before.
+    grows = (end < size and _is_far(levels[first:end])) or (first > 0 and _is_far(levels[first:end][::-1]))
+    return (0, size) if grows else (first, end)
+
+
+def _are_apart(levels: Sequence[float], first: int, end: int) -> bool:
+    """Whether all that stands before and after some levels is far from them."""
+    is_far_above = end == len(levels) or _is_far(levels[first : end + 1])
+    return is_far_above and (first == 0 or _is_far(levels[first - 1 : end][::-1]))
+
+
+def _is_far(levels: Sequence[float]) -> bool:
+    """Whether the last level is far from the others, if these are several."""
     if len(levels) < 3:
         return False
     *others, last = levels
     return abs(last - others[-1]) > _FAR * abs(others[-1] - others[0])
+
+
+def _are_rare(counts: Sequence[int], total: int, usual_levels: int) -> bool:
+    """Whether levels with so many judgments are rare among all judgments."""
+    together, few = sum(counts), _RARE * total
+    if max(counts, default=0) > max(1.0, few):
+        return False
+    # Among few judgments every level is rare: several are only beside others that make the scale plain.
+    return len(counts) == 1 or together <= few or (usual_levels > 2 and 3 * together < total)
 
 
 def above_scale(these: JudgmentsUnderPolicy) -> Iterator[Finding]:

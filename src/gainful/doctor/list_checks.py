@@ -20,8 +20,13 @@ _MANY_SELF = 0.05
 _MANY_UNJUDGED, _SOME_UNJUDGED = 0.5, 0.2
 #: A usual list of fewer documents than this is short itself.
 _USUAL = 4
-#: So many documents hardly come in rising order of scores by chance.
-_TELLING = 5
+#: So many documents hardly come in rising order of scores by chance; where ranks say so, too, together in lists of at
+#: least the second.
+_TELLING, _TELLING_RANKED = 5, 3
+#: The share of such lists from which on the scores of a run are the wrong way round.
+_MOST = 0.8
+#: How many documents of a list show whether they have names or numbers.
+_NUMBERED = 20
 
 
 def repeated_documents(run: InspectedRun) -> Iterator[Finding]:
@@ -55,7 +60,7 @@ def reversed_scores(run: InspectedRun) -> Iterator[Finding]:
     else:
         # Only the order of the file says so, which need not mean anything.
         row = run.rows_at(lists, "first")[0]
-        example = at_row(row, f" comes first with score {float(row.score):.6g}")
+        example = at_row(row, f" comes first with score {row.score}")
         severity, remedy = "warning", "If the best were meant to come first, negate the scores, or use --order input."
     consequence = "The lower the score the better the place, as with distances: order=score turns lists upside down."
     count, total = int(np.count_nonzero(lists)), int(np.count_nonzero(_with_different_scores(run)))
@@ -150,6 +155,7 @@ def rank_column(run: InspectedRun) -> Iterator[Finding]:
 def self_hits(run: InspectedRun) -> Iterator[Finding]:
     """Lists that hold a document with the id of their query."""
     lists = run.counts & (run.lists["self_rank"] > 0)
+    lists[[i for i in np.flatnonzero(lists).tolist() if _is_numbered(run, i)]] = False
     count, total = int(np.count_nonzero(lists)), int(np.count_nonzero(run.counts))
     if not count:
         return
@@ -219,8 +225,19 @@ def is_sparse(run: InspectedRun) -> bool:
     return len(run.judged.qrels) < TOP * len(run.judged.qrels.query_ids)
 
 
+def _is_numbered(run: InspectedRun, one: int) -> bool:
+    """Whether the documents of a list that holds its query's id are called by their places in it, as are those of
+    LETOR lines without names: such an id is nobody's name."""
+    identifier = run.lists["query_ids"][one]
+    if not identifier.isdigit() or len(identifier) > len(b"%d" % run.lists["rows"][one]):
+        return False
+    documents = run.places.documents(int(run.lists["first"][one]), _NUMBERED)
+    numbers = [(document, place) for place, document in enumerate(documents, 1) if document.isdigit()]
+    return bool(numbers) and all(document == b"%d" % place for document, place in numbers)
+
+
 def _ranked(row: Row) -> str:
-    return f"rank {row.rank} has {float(row.score):.6g}"
+    return f"rank {row.rank} has {row.score}"
 
 
 def _distinct(run: InspectedRun) -> Ints:
@@ -232,12 +249,16 @@ def _with_different_scores(run: InspectedRun) -> Bools:
 
 
 def _upside_down(run: InspectedRun) -> Bools:
-    """The lists whose scores rise where they should fall, if at least half of all that can do so; fewer are
-    contradictions like others."""
-    telling = (run.lists["rank_conflicts"] > 0) | (_distinct(run) >= _TELLING)
-    found = np.asarray(run.counts & (run.lists["reversed"] > 0) & telling)
-    is_rule = run.by_score and 2 * np.count_nonzero(found) >= np.count_nonzero(_with_different_scores(run))
-    return found if is_rule else np.zeros(run.size, bool)
+    """The lists whose scores rise where they should fall, if most that are long enough to tell do so; otherwise they
+    are contradictions like others."""
+    distinct, lists = _distinct(run), run.lists
+    ranked = (lists["unranked"] == 0) & (lists["lowest_rank"] < lists["highest_rank"])
+    telling = _with_different_scores(run) & (distinct >= np.where(ranked, _TELLING_RANKED, _TELLING))
+    rising = telling & (lists["reversed"] > 0)
+    is_rule = run.by_score and np.count_nonzero(rising) >= _MOST * np.count_nonzero(telling)
+    if not is_rule or distinct[rising].sum() < _TELLING:
+        return np.zeros(run.size, bool)
+    return np.asarray(rising | (run.counts & ranked & (lists["reversed"] > 0)))
 
 
 RUN_CHECKS: tuple[Callable[[InspectedRun], Iterator[Finding]], ...] = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import NamedTuple, TypeAlias
 
@@ -22,13 +22,14 @@ _KEPT_APART = 0.2
 
 @dataclass(frozen=True)
 class NearMiss:
-    """What makes ids match: how, how many of how many, and a pair that does."""
+    """What makes ids match: how, how many of how many, and a pair that does; then all pairs."""
 
     how: str
     count: int
     total: int
     found: str
     wanted: str
+    pairs: tuple[tuple[str, str], ...] = field(default=(), repr=False, compare=False)
 
 
 class _Attempt(NamedTuple):
@@ -64,8 +65,8 @@ def _matched(attempt: _Attempt, run: Sequence[str], judged: Sequence[str]) -> Ne
     matches = [i for i, changed in enumerate(changed_run) if changed in by_changed]
     if not matches or len(matches) < _ENOUGH * min(len(run), len(judged)):
         return None
-    first = matches[0]
-    return NearMiss(attempt.how, len(matches), len(run), run[first], by_changed[changed_run[first]])
+    pairs = tuple((run[i], by_changed[changed_run[i]]) for i in matches)
+    return NearMiss(attempt.how, len(matches), len(run), *pairs[0], pairs)
 
 
 def _attempts(run: Sequence[str], judged: Sequence[str]) -> Iterator[_Attempt]:

@@ -71,7 +71,8 @@ class TextPlaces:
 
     def row(self, where: int) -> Row:
         query, _, document, rank, score, _ = fields_at(self._data, where)
-        return Row(query, document, printable(rank), printable(score), f"line {self._line_number(where)}")
+        place = f"line {self._line_number(where)}"
+        return Row(query, document, printable(rank), number_text(float(score)), place)
 
     def documents(self, where: int, most: int) -> list[bytes]:
         found: list[bytes] = []
