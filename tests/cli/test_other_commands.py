@@ -80,6 +80,18 @@ def test_demo_writes_files(demo):
     assert gzip.decompress((directory / "gainful-demo/dense.run.gz").read_bytes()).count(b" Q0 ") > 1000
 
 
+def test_demo_prints_nothing_but_data_for_programs(command):
+    result = command("demo", "--format", "csv")
+    assert [line.split(",")[0] for line in result.out.splitlines()] == [
+        "run",
+        "tfidf",
+        "bm25",
+        "dense",
+        "hybrid",
+        "reranker",
+    ]
+
+
 def test_demo_prints_a_table_and_what_to_do_next(demo):
     _, out, err = demo
     lines = out.splitlines()

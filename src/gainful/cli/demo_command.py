@@ -6,13 +6,14 @@ import shlex
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
+from gainful.cli.options import Output, output_from, output_options
 from gainful.errors import UsageError
 from gainful.evaluation import evaluate_runs
 from gainful.notices import notices
-from gainful.render import write
 from gainful.render.report import Report
 from gainful.simulation import simulate
 
@@ -24,17 +25,20 @@ MEASURES = ("nDCG@10", "nDCG(gain=0-1-10-100, discount=jarvelin2002)@100", "AP",
     "--out", type=click.Path(file_okay=False), default="gainful-demo", show_default=True, help="Where to write."
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Another seed, another collection.")
-def command(out: str, seed: int) -> None:
+@output_options
+def command(out: str, seed: int, **options: Any) -> None:
     """Simulate judgments and five systems, write them as TREC files, evaluate them and print a table."""
-    directory = Path(out)
+    output, directory = output_from(options), Path(out)
     _refuse_others_files(directory)
     directory.mkdir(parents=True, exist_ok=True)
     qrels, *runs = simulate(seed=seed).write(directory, compressed=["dense"])
     evaluations = evaluate_runs(str(qrels), {path.name.split(".")[0]: str(path) for path in runs}, MEASURES)
     Report(evaluations, by_query=True).save(directory / "results.jsonl")
-    write(Report(evaluations), "table", sys.stdout)
+    output.write(Report(evaluations))
     for line in notices(evaluations.values()):
         sys.stderr.write(f"notice: {line}\n")
+    if output != Output("table", None):
+        return  # a program is reading
     runs_written = " ".join(path.name for path in runs)
     click.echo(f"\nWrote to {directory}/: qrels.txt (judgments), {runs_written} (simulated systems),")
     click.echo("results.jsonl (all values by query). Try:\n")
