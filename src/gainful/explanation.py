@@ -176,9 +176,13 @@ def explain_runs(
     >>> [explained.score.value for explained in explain_runs("RR", {"q1": {"d1": 2}}, runs, "q1").lists]
     [0.5, 1.0]
     """
+    if not isinstance(runs, Mapping):
+        raise UsageError(f"runs: expected runs by name, found {runs!r:.60}", 'give it a name: {"bm25": run}')
+    if not runs:
+        raise UsageError("runs: expected at least one, found none")
     wanted, settled, whole = parse(measure), Policy.of(policy), Qrels.of(qrels)
     identifier = read_id(query, "query")
-    judged = Judged(_judgments_of(whole, identifier), settled)
+    judged = Judged(judgments_of(whole, identifier), settled)
     wanted.check(judged.levels)
     lists = tuple(_explained(wanted, judged, Run.of(run).select([identifier]), name) for name, run in runs.items())
     return Explanation(
@@ -186,7 +190,7 @@ def explain_runs(
         text_of_id(identifier),
         _judgments(wanted, judged),
         lists,
-        Signature(wanted, lists[0].policy if lists else settled, whole.scale, len(whole.query_ids)),
+        Signature(wanted, lists[0].policy, whole.scale, len(whole.query_ids)),
     )
 
 
@@ -221,7 +225,8 @@ def _shown(value: float) -> str:
     return "undefined" if math.isnan(value) else figure(value)
 
 
-def _judgments_of(qrels: Qrels, query: bytes) -> Qrels:
+def judgments_of(qrels: Qrels, query: bytes) -> Qrels:
+    """The judgments of one query, which has to be judged."""
     if query not in qrels.query_ids:
         word = text_of_id(query)
         listed = ", ".join(map(printable, qrels.query_ids[:3])) + (", ..." if len(qrels.query_ids) > 3 else "")

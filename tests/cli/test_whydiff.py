@@ -115,6 +115,67 @@ def test_eval_prints_what_the_page_says(whydiff, command, gains, measure: str, o
     assert row["value"] == pytest.approx(mean, abs=1e-12)
 
 
+def command_said(result) -> list[str]:
+    """The command that the page says prints the value, its files put in."""
+    said = re.search(r"gainful (explain .*) prints it\.", " ".join(result.out.split()))
+    assert said is not None
+    return shlex.split(said[1].replace("QRELS", "qrels").replace("RUN", "r.run"))
+
+
+def test_explain_prints_what_the_page_says_of_a_query(whydiff, command) -> None:
+    value = discounted([1, 7, 3]) / discounted([7, 3, 1])
+    arguments = ("--theirs", f"{value:.6f}", "--query", "a", "-m", "nDCG@3")
+    said = command_said(whydiff(*arguments, qrels=GAPS, lines=ANSWERS))
+    assert said == [
+        *("explain", "nDCG(gain=exp2)@3", "--qrels", "qrels", "--run", "r.run", "--query", "a", "--ties", "docid-asc")
+    ]
+    [explanation] = command(*said, "--format", "jsonl").lines[0]["explanations"]
+    assert explanation["runs"][0]["value"] == pytest.approx(value, abs=1e-12)
+
+
+def test_the_command_that_prints_it_has_the_scale(whydiff, command) -> None:
+    # Grades as shares of the scale 5, by which nothing but the scale can tell how much they are.
+    value = discounted([grade / 5 for grade in [3, 2, 3, 0, 1, 2]])
+    result = whydiff("--theirs", f"{value:.6f}", "-m", "DCG@6", "--scale", "5")
+    said = re.search(r"gainful eval prints it with (.*?)\.( |$)", " ".join(result.out.split()))
+    assert said is not None and said[1] == "-m 'DCG(gain=scaled)@6' --scale 5"
+    row = command("eval", "qrels", "r.run", *shlex.split(said[1]), "--format", "jsonl").lines[1]
+    assert row["value"] == pytest.approx(value, abs=1e-12)
+
+
+def test_the_command_that_prints_it_takes_duplicates(whydiff, command) -> None:
+    # Nothing departs from the start, but eval refuses such a run unless it is told what to do.
+    lines = "q Q0 d1 1 9 t\nq Q0 d1 2 8 t\nq Q0 d4 3 7 t\n"
+    result = whydiff("--mine", "0.3333", "-m", "P@3", lines=lines)
+    assert "mine 0.3333: no departure" in result.out
+    assert "gainful eval prints it with -m P@3 --duplicates first." in " ".join(result.out.split())
+    printed = command("eval", "qrels", "r.run", "-m", "P@3", "--duplicates", "first", "--format", "jsonl").lines[1]
+    assert printed["value"] == pytest.approx(1 / 3)
+
+
+def test_per_cent(whydiff) -> None:
+    result = whydiff("--mine", "96.1", "-m", "nDCG@6")
+    text = " ".join(result.out.split())
+    assert result.code == 0 and re.search(r"mine +96\.1 % +0\.96081 +-0\.00019 +1 +ideal=retrieved", result.out)
+    assert (
+        "mine 96.1 lies outside 0..1; as a per cent it is 0.961, which is reproduced: ideal=retrieved (as scikit"
+        in text
+    )
+
+
+@pytest.mark.parametrize(
+    ("figure", "measure", "sentence"),
+    [
+        ("12.34", "nDCG@6", "mine 12.34 lies outside 0..1; as a per cent it is 0.1234: not reproduced; the nearest is"),
+        ("-0.785", "nDCG@6", "mine -0.785 lies outside 0..1: not reproduced; the nearest is off by +"),
+        ("-1", "DCG@6", "mine -1 lies outside 0..: not reproduced; the nearest is off by +"),
+    ],
+)
+def test_figures_that_no_value_can_have(whydiff, figure: str, measure: str, sentence: str) -> None:
+    result = whydiff("--mine", figure, "-m", measure)
+    assert result.code == 1 and sentence in " ".join(result.out.split())
+
+
 # -- Options -----------------------------------------------------------------------------------------------------------
 
 
@@ -209,7 +270,11 @@ def test_the_order_of_lines_of_different_queries_does_not_matter(whydiff) -> Non
         ((), 2, "expected --mine, --theirs or both, found neither"),
         (("--mine", "high"), 2, "--mine: expected a number, found 'high'"),
         (("--theirs", "nan"), 2, "--theirs: expected a number, found 'nan'"),
-        (("--mine", "0.5", "--query", "nobody"), 2, "1 query not judged, 'nobody' first"),
+        (("--mine", "0.5", "--query", "nobody"), 2, "qrels: expected a query that is judged, found 'nobody'"),
+        (("--mine", "0.5", "--query", "q1"), 2, "hint: did you mean q?"),
+        (("--mine", "0.5", "-m", "AP", "-m", "RR"), 2, "--measure: expected one measure, found 2: AP, RR"),
+        (("--mine", "46.4%"), 2, "--mine: expected a number, found '46.4%'\nhint: write 0.464"),
+        (("--theirs", "0,464"), 2, "--theirs: expected a number, found '0,464'\nhint: write 0.464"),
         (("--mine", "0.5", "-m", "nDGC"), 2, "unknown measure 'nDGC'"),
         (("--mine", "0.5", "-m", "nDCG(gain=0-1)@5"), 3, "expected a weight for every grade"),
         (("--mine", "0.5", "--departures", "0"), 2, "--departures"),

@@ -12,7 +12,7 @@ import pytrec_eval
 from sklearn.metrics import dcg_score, ndcg_score
 
 from gainful import find_conventions
-from gainful.conventions.findings import Explanation
+from gainful.conventions.findings import Way
 
 Grades = dict[str, dict[str, int]]
 Lists = dict[str, dict[str, float]]
@@ -34,10 +34,10 @@ def collection(missing: bool = True) -> tuple[Grades, Lists]:
     return qrels, run
 
 
-def first(qrels: Grades, run: Lists, figure: float, measure: str, places: int = 6) -> Explanation:
+def first(qrels: Grades, run: Lists, figure: float, measure: str, places: int = 6) -> Way:
     found = find_conventions(qrels, run, {"theirs": f"{figure:.{places}f}"}, measure)
     assert found.reproduced
-    return found.figures[0].explanations[0]
+    return found.figures[0].ways[0]
 
 
 def arrays(qrels: Grades, run: Lists, query: str) -> tuple[list[list[int]], list[list[float]]]:

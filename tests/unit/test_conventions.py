@@ -18,7 +18,7 @@ import pytest
 
 from gainful import Policy, Qrels, Run, find_conventions, parse, simulate
 from gainful.conventions.dimensions import dimensions_for
-from gainful.conventions.findings import Explanation, Findings
+from gainful.conventions.findings import Findings, Way
 from gainful.conventions.orderings import Orderings
 from gainful.conventions.search import Outcomes, Space
 from gainful.progress import Progress
@@ -270,7 +270,7 @@ def search(case: Case, measure: str, figure: str, **more: Any) -> Findings:
     return find_conventions(case.qrels, case.run, {"figure": figure}, measure, **more)
 
 
-def is_planted(explanation: Explanation, planted: Settings, start: Settings) -> bool:
+def is_planted(explanation: Way, planted: Settings, start: Settings) -> bool:
     """Whether an explanation is what was planted, apart from values that the data cannot tell apart."""
     wanted = {**start, **planted}
     return len(explanation.departed) <= len(planted) and all(
@@ -285,10 +285,10 @@ def search_all(case: Case, measure: str, planted: list[Settings], places: int = 
     return find_conventions(case.qrels, case.run, figures, measure, **more)
 
 
-def assert_first(found: Findings, case: Case, measure: str, planted: Settings) -> Explanation:
+def assert_first(found: Findings, case: Case, measure: str, planted: Settings) -> Way:
     """What was planted comes first among the explanations of its figure."""
     [explained] = [explained for explained in found.figures if explained.figure.name == str(planted)]
-    first = explained.explanations[0]
+    first = explained.ways[0]
     assert explained.reproduced
     assert first.value == pytest.approx(naive_mean(case, measure, planted), abs=1e-12), (planted, first)
     start = {dimension.name: dimension.values[0] for dimension in found.dimensions}
@@ -297,7 +297,7 @@ def assert_first(found: Findings, case: Case, measure: str, planted: Settings) -
     return first
 
 
-def assert_found(case: Case, measure: str, planted: Settings, places: int = 4, **more: Any) -> Explanation:
+def assert_found(case: Case, measure: str, planted: Settings, places: int = 4, **more: Any) -> Way:
     return assert_first(search_all(case, measure, [planted], places, **more), case, measure, planted)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ import gainful
 from gainful import InputError, Policy, Qrels, UsageError, find_conventions
 from gainful.conventions.dialects import DIALECTS
 from gainful.conventions.dimensions import MEANINGS, meaning
-from gainful.conventions.findings import Explanation, Figure, Findings
+from gainful.conventions.figures import Figure
+from gainful.conventions.findings import Findings, Way
 from gainful.measures.base import Measure
 from gainful.measures.catalog import MEASURES
 
@@ -26,8 +28,8 @@ def explained(qrels: Any, run: Any, measure: str | Measure, figure: float | str 
     return find_conventions(qrels, run, {"figure": figure}, measure, **more)
 
 
-def first(qrels: Any, run: Any, measure: str | Measure, figure: float | str, **more: Any) -> Explanation:
-    return explained(qrels, run, measure, figure, **more).figures[0].explanations[0]
+def first(qrels: Any, run: Any, measure: str | Measure, figure: float | str, **more: Any) -> Way:
+    return explained(qrels, run, measure, figure, **more).figures[0].ways[0]
 
 
 def discounted(gains: list[float]) -> float:
@@ -56,6 +58,9 @@ def discounted(gains: list[float]) -> float:
         (1 / 3, 0.3333333333, True),
         (np.float64(0.25), 0.254, True),
         (np.float64(0.25), 0.256, False),
+        (np.float32(0.4671), 0.46714, True),
+        (np.float32(0.4671), 0.46716, False),
+        (Fraction(1, 4), 0.254, True),
         (901, 901.4, True),
     ],
 )
@@ -69,6 +74,16 @@ def test_what_is_not_a_number_is_no_figure(text: Any) -> None:
         Figure.of("mine", text)
 
 
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [("46.4%", "write 0.464"), ("46.40 %", "write 0.4640"), ("0,464", "write 0.464"), ("46,4 %", "write 0.464")],
+)
+def test_who_writes_another_notation_is_told_ours(text: str, hint: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        Figure.of("mine", text)
+    assert (caught.value.message, caught.value.hint) == (f"mine: expected a number, found '{text}'", hint)
+
+
 # --- The example of the papers' kind ----------------------------------------------------------------------------------
 
 
@@ -78,7 +93,7 @@ def test_two_figures_that_differ_in_the_ideal() -> None:
     assert (f"{mine:.3f}", f"{theirs:.3f}") == ("0.961", "0.785")
     found = find_conventions(JUDGMENTS, RANKING, {"mine": "0.961", "theirs": "0.785"}, "nDCG@6")
     assert found.reproduced and [each.figure.name for each in found.figures] == ["mine", "theirs"]
-    yours, other = (each.explanations[0] for each in found.figures)
+    yours, other = (each.ways[0] for each in found.figures)
     assert yours.departed == ("ideal",) and yours.settings["ideal"] == "retrieved"
     assert yours.value == pytest.approx(mine) and other.value == pytest.approx(theirs)
     assert yours.dialects == ("scikit-learn", "torchmetrics")
@@ -89,7 +104,7 @@ def test_two_figures_that_differ_in_the_ideal() -> None:
 
 def test_lists_without_scores_are_not_asked_about_ties() -> None:
     found = explained(JUDGMENTS, {"q": list(RANKING["q"])}, "nDCG@6", "0.961")
-    assert found.figures[0].explanations[0].departed == ("ideal",)
+    assert found.figures[0].ways[0].departed == ("ideal",)
     assert not {"order", "ties", "scores"} & {dimension.name for dimension in found.dimensions}
 
 
@@ -108,7 +123,7 @@ def test_the_nearest_come_where_nothing_fits() -> None:
     found = explained(JUDGMENTS, RANKING, "nDCG@6", "0.123456", most=4)
     [figure] = found.figures
     assert not found.reproduced and not figure.reproduced and figure.found == 0
-    distances = [abs(explanation.value - 0.123456) for explanation in figure.explanations]
+    distances = [abs(explanation.value - 0.123456) for explanation in figure.ways]
     assert len(distances) == 4 and distances == sorted(distances) and distances[0] > 1e-6
 
 
@@ -130,7 +145,7 @@ def test_grades_of_one_level_cannot_tell_gains_apart() -> None:
 def test_the_first_rank_cannot_tell_discounts_apart() -> None:
     found = explained({"q": {"a": 1, "b": 2}}, {"q": {"a": 2.0, "b": 1.0}}, "nDCG@1", "0.5")
     [discount] = [dimension for dimension in found.dimensions if dimension.name == "discount"]
-    assert found.figures[0].explanations[0].alike["discount"] == discount.values[1:]
+    assert found.figures[0].ways[0].alike["discount"] == discount.values[1:]
 
 
 def test_what_gives_the_same_is_one_explanation() -> None:
@@ -139,7 +154,7 @@ def test_what_gives_the_same_is_one_explanation() -> None:
     found = explained(
         {"q": {"a": 1, "c": 3, "d": 2}}, run, "nDCG@4", f"{discounted([1, 0, 3, 2]) / discounted([3, 2, 1]):.6f}"
     )
-    explanation = found.figures[0].explanations[0]
+    explanation = found.figures[0].ways[0]
     assert explanation.settings["ties"] == "docid-asc"
     assert explanation.alike["ties"] == ("input",)
     assert [settings["order"] for settings in explanation.instead] == ["input"]
@@ -152,7 +167,7 @@ def test_equal_means_of_different_scores_are_two_explanations() -> None:
     run = {"p": {"a": 1.0, "b": 1.0}, "q": {"a": 1.0, "b": 1.0}}
     found = explained(qrels, run, "P@1", "0.5")
     assert found.figures[0].found == 2
-    assert [explanation.departed for explanation in found.figures[0].explanations] == [(), ("ties",)]
+    assert [explanation.departed for explanation in found.figures[0].ways] == [(), ("ties",)]
 
 
 # --- Order ------------------------------------------------------------------------------------------------------------
@@ -160,7 +175,7 @@ def test_equal_means_of_different_scores_are_two_explanations() -> None:
 
 def test_fewer_departures_come_first() -> None:
     found = explained(JUDGMENTS, RANKING, "nDCG@6", "0.8", most=30)
-    explanations = found.figures[0].explanations
+    explanations = found.figures[0].ways
     choices = [1 if e.dialects and e.departed else len(e.departed) for e in explanations]
     assert len(explanations) > 10 and choices == sorted(choices)
 
@@ -171,7 +186,7 @@ def test_a_tool_is_one_choice() -> None:
     run = {"p": {"a": 3.0, "b": 2.0, "c": 1.0, "d": 0.5}, "q": {"a": 1.0}}
     figure = (discounted([1, 7, 3, 0]) / discounted([7, 3, 1]) + 1) / 2
     found = explained(qrels, run, "nDCG@4", f"{figure:.1f}", most=500)
-    explanations = found.figures[0].explanations
+    explanations = found.figures[0].ways
     [position] = [i for i, explanation in enumerate(explanations) if "LightGBM" in explanation.dialects]
     assert explanations[position].departed == ("gain", "ideal", "undefined")
     assert explanations[position].value == pytest.approx(figure)
@@ -219,7 +234,7 @@ def test_weights_and_levels_of_the_measure_are_kept() -> None:
     grades, run = {"q": {"a": 1, "b": 2, "c": 3}}, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
     value = discounted([1, 10, 100]) / discounted([100, 10, 1])
     findings = explained(grades, run, "nDCG(gain=0-1-10-100)@3", f"{value:.4f}")
-    assert findings.figures[0].explanations[0].departed == ()
+    assert findings.figures[0].ways[0].departed == ()
     assert "rel" not in {dimension.name for dimension in explained(grades, run, "P(level=2)@3").dimensions}
 
 
@@ -257,7 +272,10 @@ def test_a_measure_of_ones_own() -> None:
     [
         ({"figures": {}}, "figures: expected at least one"),
         ({"figures": {"mine": "much"}}, "mine: expected a number"),
-        ({"query": "x"}, "not judged"),
+        ({"query": "x"}, "expected a query that is judged, found 'x'"),
+        ({"query": "p"}, "judged are q"),
+        ({"figures": "0.5"}, "figures: expected numbers by name, found '0.5'"),
+        ({"figures": 0.5}, "figures: expected numbers by name, found 0.5"),
         ({"departures": 0}, "departures: expected a whole number"),
         ({"most": 0}, "most: expected a whole number"),
         ({"threads": 0}, "threads: expected a whole number"),
@@ -305,7 +323,8 @@ def test_dialects_say_only_what_there_is() -> None:
     for dialect in DIALECTS:
         assert {name.removesuffix("@k") for name in dialect.measures} <= set(MEASURES)
         for name, values in dialect.values.items():
-            assert set(values) <= known[name], (dialect.name, name)
+            # What a tool refuses is a value that no combination has.
+            assert set(values) <= known[name] or (name, values) == ("duplicates", ("refused",)), (dialect.name, name)
     assert known.keys() == MEANINGS.keys()
 
 

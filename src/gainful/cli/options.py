@@ -88,15 +88,21 @@ def rel_option(command: _Command) -> _Command:
 
 
 def measure_option(default: str) -> Callable[[_Command], _Command]:
-    """Adds ``-m`` for a single measure."""
+    """Adds ``-m`` for a single measure; a second one is refused rather than taken instead of the first."""
+
+    def single(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> str:
+        if len(values) > 1:
+            raise UsageError(f"--measure: expected one measure, found {len(values)}: {', '.join(values)}")
+        return values[0] if values else default
+
     return click.option(
         "-m",
         "--measure",
-        default=default,
-        show_default=True,
+        multiple=True,
+        callback=single,
         metavar="MEASURE",
         shell_complete=complete_measure,
-        help="The measure.",
+        help=f"The measure.  [default: {default}]",
     )
 
 

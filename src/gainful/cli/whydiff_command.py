@@ -9,6 +9,7 @@ import click
 from gainful.cli.inputs import Inputs, input_options
 from gainful.cli.options import measure_option, output_from, output_options, policy_from, policy_options
 from gainful.cli.progress import ProgressBar
+from gainful.conventions.figures import Figure
 from gainful.errors import UsageError
 from gainful.notation import read_number
 
@@ -41,7 +42,8 @@ def command(qrels: str, run: str, **options: Any) -> int:
 
     The search starts from the measure and the policy given and tries other gains, discounts, ideal lists, ways to break
     ties and so on. A number counts as exactly as it is written: 0.785 is whatever rounds to it. Ways are listed by how
-    many conventions they change; what a known tool does counts as one change.
+    many conventions they change; what a known tool does counts as one change. A number that the measure cannot have,
+    such as 46.4 where values end at 1, is tried as a per cent.
 
     The exit code is 1 if a number cannot be reproduced.
 
@@ -56,7 +58,7 @@ def command(qrels: str, run: str, **options: Any) -> int:
     if qrels == run == "-":
         raise UsageError("standard input (-) can be read once, found it twice")
     for name, text in figures.items():
-        read_number(text, f"--{name}")
+        Figure.of(f"--{name}", text)
     # Loaded late, as is all that needs NumPy.
     from gainful.conventions.findings import find_conventions
 

@@ -1,15 +1,16 @@
 """Known tools and papers, each as the conventions that it has.
 
 As read from the sources of the tools and from the papers. A dimension that is not mentioned is left to those who use
-the tool; several values are several ways in which it is used.
+the tool; several values are several ways in which it is used. Where nothing is said of the divisor, it is that of the
+measure.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from gainful.conventions.dimensions import Dimension
+from gainful.conventions.dimensions import Dimension, usual_divisor
 from gainful.measures.base import Measure
 
 Values = Mapping[str, tuple[str, ...]]
@@ -47,6 +48,15 @@ class Dialect:
             result[dimension.name] = possible[0]
         return result
 
+    def choices(self, dimension: Dimension) -> tuple[str, ...]:
+        """The values between which those who use the tool can choose."""
+        allowed = self.values.get(dimension.name)
+        return tuple(value for value in dimension.values if allowed is None or value in allowed)
+
+    def leaves_open(self, name: str) -> bool:
+        """Whether nothing is known of a dimension."""
+        return name not in self.values
+
 
 def _of(**values: str) -> Values:
     """Values from words: ``|`` separates them, ``_`` in a name stands for ``-``."""
@@ -59,14 +69,15 @@ def _measures(text: str) -> frozenset[str]:
 
 _NDCG = _measures("nDCG nDCG@k")
 _GRADED = _measures("nDCG nDCG@k DCG DCG@k")
-_TREC = _GRADED | _measures("AP AP@k P@k R@k RR Rprec Success@k IPrec SetP SetR NumQ NumRet NumRel NumRelRet")
+_TREC = _NDCG | _measures("AP AP@k P@k R@k RR Rprec Success@k IPrec SetP SetR NumQ NumRet NumRel NumRelRet")
+#: trec_eval itself has a DCG, too, but none that is cut at k.
+_TREC_EVAL_ITSELF = _TREC | _measures("DCG")
 _RANX = _GRADED | _measures("AP AP@k P@k R@k RR RR@k Rprec Success@k")
 
 #: What a formula without peculiarities does.
 _PLAIN = _of(
     gain="linear",
     ideal="judged",
-    divisor="relevant|k",
     discount="burges2005|burges2005 base 2",
     rel="none",
     unjudged="zero",
@@ -74,12 +85,14 @@ _PLAIN = _of(
 _EXPONENTIAL = {**_PLAIN, **_of(gain="exp2")}
 #: Sorted by score, ties left as they come.
 _STABLE = _of(order="score", ties="input", scores="float64")
-#: What sees only the documents that it is handed.
-_LIST_ONLY = _of(ideal="retrieved", order="score")
+#: What sees only the documents that it is handed: of a query without any it does not know, unless 0 is put in for it.
+_LIST_ONLY = _of(ideal="retrieved", order="score", missing="skip|zero")
+#: What refuses a list that has a document twice; no combination of the search has this.
+_REFUSED = "refused"
 
 _TREC_EVAL = {
     **_PLAIN,
-    **_of(undefined="zero", ties="docid-desc", order="score", duplicates="first", negative="unjudged"),
+    **_of(undefined="zero", ties="docid-desc", order="score", duplicates=_REFUSED, negative="unjudged"),
 }
 _TREC_EVAL_9 = {**_TREC_EVAL, **_of(scores="float32", recall_cut="ceil0.9")}
 _TREC_EVAL_10 = {**_TREC_EVAL, **_of(scores="float64", recall_cut="round")}
@@ -89,10 +102,10 @@ _BASES = {name: "|".join(f"{name} base {b}" for b in ("2", "e", "10")) for name 
 DIALECTS: tuple[Dialect, ...] = (
     # trec_eval 9.0.8 leaves unanswered queries out unless -c is given; 10.0 without -c ends with an error there, so its
     # numbers are over all of them. pytrec_eval bundles 9.0.8 and answers for queries that are in both.
-    Dialect("trec_eval 9.0.8", _TREC, {**_TREC_EVAL_9, **_of(missing="skip")}),
+    Dialect("trec_eval 9.0.8", _TREC_EVAL_ITSELF, {**_TREC_EVAL_9, **_of(missing="skip")}),
     Dialect("pytrec_eval", _TREC, {**_TREC_EVAL_9, **_of(missing="skip")}),
-    Dialect("trec_eval 9.0.8 -c", _TREC, {**_TREC_EVAL_9, **_of(missing="zero")}),
-    Dialect("trec_eval 10.0", _TREC, {**_TREC_EVAL_10, **_of(missing="zero")}),
+    Dialect("trec_eval 9.0.8 -c", _TREC_EVAL_ITSELF, {**_TREC_EVAL_9, **_of(missing="zero")}),
+    Dialect("trec_eval 10.0", _TREC_EVAL_ITSELF, {**_TREC_EVAL_10, **_of(missing="zero")}),
     # ir_measures asks pytrec_eval and fills unanswered queries with 0; its RR@k breaks ties the other way round.
     Dialect("ir_measures", _TREC, {**_TREC_EVAL_9, **_of(missing="zero")}),
     Dialect(
@@ -116,7 +129,9 @@ DIALECTS: tuple[Dialect, ...] = (
         "torchmetrics", _NDCG, {**_PLAIN, **_LIST_ONLY, **_of(ties="averaged", scores="float32", undefined="zero")}
     ),
     Dialect(
-        "torchmetrics", _measures("AP AP@k"), {**_PLAIN, **_of(divisor="retrieved", order="score", undefined="zero")}
+        "torchmetrics",
+        _measures("AP AP@k"),
+        {**_PLAIN, **_of(divisor="retrieved", order="score", undefined="zero", missing="skip|zero")},
     ),
     Dialect("LightGBM", _NDCG, {**_EXPONENTIAL, **_LIST_ONLY, **_of(ties="input", scores="float64", undefined="one")}),
     Dialect("TF-Ranking", _NDCG, {**_EXPONENTIAL, **_LIST_ONLY, **_of(scores="float32", undefined="zero")}),
@@ -157,7 +172,7 @@ DIALECTS: tuple[Dialect, ...] = (
 )
 
 
-_OF_MEASURE = ("gain", "ideal", "divisor", "discount", "rel")
+_OF_MEASURE = ("gain", "ideal", "discount", "rel")
 _GAINFUL = _of(
     missing="zero",
     undefined="zero",
@@ -165,7 +180,7 @@ _GAINFUL = _of(
     unjudged="zero",
     order="score",
     scores="float64",
-    duplicates="first",
+    duplicates=_REFUSED,
     negative="judged",
     recall_cut="round",
 )
@@ -177,4 +192,6 @@ def dialects_for(measure: Measure, dimensions: Iterable[Dimension]) -> tuple[Dia
     own = {**_GAINFUL, **{name: (starts[name],) for name in _OF_MEASURE if name in starts}}
     if "scores" not in starts:  # a run without scores is ordered as it came
         own["order"] = ("input",)
-    return (Dialect("gainful", frozenset(), own), *(dialect for dialect in DIALECTS if dialect.computes(measure)))
+    divisor = {"divisor": (usual_divisor(measure),)}
+    found = [Dialect("gainful", frozenset(), own), *(dialect for dialect in DIALECTS if dialect.computes(measure))]
+    return tuple(replace(dialect, values={**divisor, **dialect.values}) for dialect in found)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 
 from gainful.conventions.dialects import Dialect, dialects_for
 from gainful.conventions.dimensions import Dimension, dimensions_for
+from gainful.conventions.figures import Figure
 from gainful.conventions.orderings import Orderings
 from gainful.conventions.search import (
     Cluster,
@@ -22,63 +21,26 @@ from gainful.conventions.search import (
     simplicity,
 )
 from gainful.core import default_threads
+from gainful.data.ids import read_id
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.run import Run, RunLike
 from gainful.errors import InputError, UsageError
+from gainful.explanation import judgments_of
 from gainful.measures.base import Measure, read_whole
 from gainful.measures.grammar import parse
-from gainful.notation import read_number
+from gainful.notation import text_of_id
 from gainful.policy import Policy
 from gainful.progress import Progress
 from gainful.render.page import Page, Showable
 
-#: A figure may be off by this, relative to 1 or to itself, beyond what its last digit leaves open.
-_NOISE = 1e-9
-
 
 @dataclass(frozen=True)
-class Figure:
-    """A number that somebody reported. Its text says how precise it is: 0.785 is anything that rounds to that.
-
-    >>> Figure.of("theirs", "0.785").holds(0.78463), Figure.of("theirs", "0.7850").holds(0.78463)
-    (True, False)
-    """
-
-    name: str
-    text: str
-    value: float
-    slack: float  # half a unit of the last digit
-
-    @classmethod
-    def of(cls, name: str, given: float | str) -> Figure:
-        """A figure from its text, or from a number, which is as precise as it prints."""
-        value = read_number(given, name)
-        text = given.strip() if isinstance(given, str) else str(given if isinstance(given, int) else value)
-        exponent = Decimal(text).as_tuple().exponent
-        return cls(name, text, value, 0.5 * 10.0 ** int(exponent))
-
-    def cuts(self, value: float) -> bool:
-        """Whether the figure is the first digits of a value, the rest cut off."""
-        unit = 2.0 * self.slack
-        return math.floor(value / unit + _NOISE) == round(self.value / unit)
-
-    @property
-    def places(self) -> int:
-        """How many decimal places it has."""
-        return max(0, -int(Decimal(self.text).as_tuple().exponent))
-
-    def holds(self, value: float) -> bool:
-        """Whether a value rounds to the figure."""
-        return abs(value - self.value) <= self.slack + _NOISE * max(1.0, abs(self.value))
-
-
-@dataclass(frozen=True)
-class Explanation:
+class Way:
     """One way to compute the measure: the value of every dimension, and what the data say of it.
 
     ``departed`` are the dimensions in which it leaves the start, ``dialects`` the tools and papers that compute it so,
-    as far as these data show; ``alike`` has for a dimension the other values that would make no difference, ``instead``
-    other combinations, as simple, that give the same for every query.
+    as far as these data show (``with`` what those who use them choose); ``alike`` has for a dimension the other values
+    that would make no difference, ``instead`` other combinations, as simple, that give the same for every query.
     """
 
     value: float
@@ -88,8 +50,8 @@ class Explanation:
     alike: Mapping[str, tuple[str, ...]]
     instead: tuple[Mapping[str, str], ...]
 
-    def differs_from(self, other: Explanation) -> tuple[str, ...]:
-        """The dimensions in which two explanations differ."""
+    def differs_from(self, other: Way) -> tuple[str, ...]:
+        """The dimensions in which two ways differ."""
         return tuple(name for name, value in self.settings.items() if other.settings[name] != value)
 
 
@@ -98,15 +60,23 @@ class Explained:
     """A figure and the ways that reproduce it, the simplest first; where there is none, the nearest.
 
     ``found`` counts all the ways that give different scores and reproduce the figure; some may not be listed.
+    ``outside`` are the measure's bounds where the figure lies outside them; ``per_cent`` is how it is read then.
     """
 
     figure: Figure
     found: int
-    explanations: tuple[Explanation, ...]
+    ways: tuple[Way, ...]
+    outside: tuple[float, float] | None = None
+    per_cent: Figure | None = None
 
     @property
     def reproduced(self) -> bool:
         return self.found > 0
+
+    @property
+    def read_as(self) -> Figure:
+        """The figure that the ways are compared with."""
+        return self.per_cent or self.figure
 
 
 @dataclass(frozen=True)
@@ -116,6 +86,7 @@ class Findings(Showable):
     measure: Measure
     policy: Policy
     query: str | None
+    scale: float | None  # the highest grade there can be, where none reaches it
     start: float | None  # what the measure gives where the search starts
     dimensions: tuple[Dimension, ...]
     tried: int  # combinations
@@ -143,7 +114,7 @@ def find_conventions(
     measure: str | Measure = "nDCG@10",
     *,
     policy: Policy | str | None = None,
-    query: str | None = None,
+    query: str | bytes | int | None = None,
     departures: int = 3,
     most: int = 5,
     threads: int | None = None,
@@ -153,24 +124,28 @@ def find_conventions(
 
     The search starts from ``measure`` and ``policy`` and tries everything that differs from them in at most
     ``departures`` dimensions, and what the known tools do. ``figures`` are by name; a text such as ``"0.785"`` says by
-    its digits how precise it is. Figures are aggregates over queries, or with ``query`` that query's scores. At most
-    ``most`` explanations of a figure are returned, those with the fewest departures first (a known tool's conventions
-    count as one, because choosing the tool is one choice), then the likely ones.
+    its digits how precise it is. One outside the bounds of the measure is tried as a per cent. Figures are aggregates
+    over queries, or with ``query`` that query's scores. At most ``most`` ways to a figure are returned, those with the
+    fewest departures first (a known tool's conventions count as one, because choosing the tool is one choice), then the
+    likely ones; where no way leads to the figure, the nearest.
 
     >>> judgments = {"q": {"d1": 3, "d2": 2, "d3": 3, "d4": 0, "d5": 1, "d6": 2, "d7": 3, "d8": 2}}
     >>> ranking = {"q": ["d1", "d2", "d3", "d4", "d5", "d6"]}
     >>> found = find_conventions(judgments, ranking, {"mine": "0.961", "theirs": "0.785"}, "nDCG@6")
-    >>> [explained.explanations[0].settings["ideal"] for explained in found.figures]
+    >>> [explained.ways[0].settings["ideal"] for explained in found.figures]
     ['retrieved', 'judged']
     """
+    if not isinstance(figures, Mapping):
+        raise UsageError(f"figures: expected numbers by name, found {figures!r}", 'give it a name: {"theirs": "0.785"}')
     wanted = [Figure.of(name, given) for name, given in figures.items()]
     if not wanted:
         raise UsageError("figures: expected at least one, found none")
     measure = parse(measure)
     settled = policy if isinstance(policy, Policy) else Policy() if policy is None else Policy.like(policy)
     judgments = Qrels.of(qrels)
+    identifier = None if query is None else read_id(query, "query")
     orderings = Orderings(
-        judgments if query is None else judgments.select([query]),
+        judgments if identifier is None else judgments_of(judgments, identifier),
         Run.of(run),
         settled,
         keeps_scores="scores" in measure.needed(),
@@ -185,15 +160,18 @@ def find_conventions(
     if not search.tried:
         raise InputError(f"{judgments.name}: {measure} has no value on these data, whatever the conventions")
     most = read_whole(most, "most")
+    # A sum over queries has other bounds than its terms.
+    bounds = measure.bounds if measure.aggregate != "sum" or identifier is not None else None
     return Findings(
         measure,
         settled,
-        query,
+        None if identifier is None else text_of_id(identifier),
+        judgments.scale if judgments.scale > judgments.levels[-1] else None,
         search.start,
         dimensions,
         len(search.tried),
         len(search.clusters),
-        tuple(search.explained(figure, most) for figure in wanted),
+        tuple(search.explained(figure, most, bounds) for figure in wanted),
     )
 
 
@@ -216,13 +194,40 @@ class _Search:
 
     def try_all(self, departures: int) -> None:
         """Computes every combination with so many departures, and the dialects, however many they have."""
-        spoken = (self._space.adopted(dialect, self._space.start) for dialect in self._dialects)
-        wanted = [*self._space.near(departures), *(combination for combination in spoken if combination is not None)]
-        self.tried = self._outcomes.of(wanted, self._progress)
+        spoken = (combination for dialect in self._dialects for combination in self._space.spoken(dialect))
+        tried = self._outcomes.of([*self._space.near(departures), *spoken], self._progress)
+        self.tried = {**tried, **self._trimmed([one for one in tried if departed(one) > departures])}
         self.clusters = clusters(self.tried)
 
-    def explained(self, figure: Figure, most: int) -> Explained:
-        """The ways that reproduce a figure, or else the nearest."""
+    def _trimmed(self, found: Sequence[Combination]) -> dict[Combination, Outcome]:
+        """The same combinations without the departures that make no difference on these data."""
+        trimmed: dict[Combination, Outcome] = {}
+        while found:
+            shorter = {one: list(self._space.without_one_departure(one)) for one in found}
+            wanted = [*found, *(other for others in shorter.values() for other in others)]
+            outcomes = self._outcomes.of(wanted, self._progress)
+            same = {
+                other: outcomes[other]
+                for one, others in shorter.items()
+                for other in others
+                if other in outcomes and alike(outcomes[one], outcomes[other])
+            }
+            found = [one for one in same if one not in trimmed]
+            trimmed.update(same)
+        return trimmed
+
+    def explained(self, figure: Figure, most: int, bounds: tuple[float, float] | None) -> Explained:
+        """The ways that reproduce a figure, or else the nearest; what cannot be is read as a per cent."""
+        is_reached = any(figure.holds(cluster.value) for cluster in self.clusters)
+        if bounds is None or is_reached or figure.is_within(bounds):
+            return Explained(figure, *self._ways(figure, most))
+        share = figure.as_share()
+        if bounds != (0.0, 1.0) or not share.is_within(bounds):
+            return Explained(figure, *self._ways(figure, most), bounds)
+        return Explained(figure, *self._ways(share, most), bounds, share)
+
+    def _ways(self, figure: Figure, most: int) -> tuple[int, tuple[Way, ...]]:
+        """How many ways reproduce a figure, and the simplest of them; where there is none, the nearest."""
         matching = [cluster for cluster in self.clusters if figure.holds(cluster.value)]
         if matching:
             named = self._named(matching)
@@ -232,9 +237,7 @@ class _Search:
                 self.clusters, key=lambda cluster: (abs(cluster.value - figure.value), simplicity(cluster.simplest))
             )[:most]
             named = self._named(chosen)
-        return Explained(
-            figure, len(matching), tuple(self._explanation(cluster, named[cluster.simplest]) for cluster in chosen)
-        )
+        return len(matching), tuple(self._way(cluster, named[cluster.simplest]) for cluster in chosen)
 
     def _named(self, found: Iterable[Cluster]) -> dict[Combination, list[Dialect]]:
         """For the simplest combination of each cluster the dialects that give the same."""
@@ -246,18 +249,30 @@ class _Search:
         outcomes = self._outcomes.of([*spoken, *wanted], self._progress)
         return {
             simplest: [
-                dialect for dialect, other in pairs if other in outcomes and alike(outcomes[simplest], outcomes[other])
+                dialect
+                for dialect, other in pairs
+                if other in outcomes
+                and alike(outcomes[simplest], outcomes[other])
+                and not self._is_of_users(simplest, dialect)
             ]
             for simplest, pairs in spoken.items()
         }
 
+    def _departed(self, combination: Combination) -> tuple[str, ...]:
+        return tuple(d.name for d, place in zip(self._space.dimensions, combination, strict=True) if place)
+
+    def _is_of_users(self, combination: Combination, dialect: Dialect) -> bool:
+        """Whether all that a combination changes is left to those who use the tool: then it explains nothing."""
+        changed = self._departed(combination)
+        return bool(changed) and all(map(dialect.leaves_open, changed))
+
     def _rank(self, combination: Combination, dialects: Iterable[Dialect]) -> tuple[object, ...]:
-        """What sorts explanations: what a known tool does by itself is one choice, however many departures it has."""
-        changed = {d.name for d, place in zip(self._space.dimensions, combination, strict=True) if place}
-        choices = [len(changed), *(1 + len(changed - dialect.values.keys()) for dialect in dialects)]
+        """What sorts ways: what a known tool does by itself is one choice, however many departures it has."""
+        changed = self._departed(combination)
+        choices = [len(changed), *(1 + sum(map(dialect.leaves_open, changed)) for dialect in dialects)]
         return (min(choices), *simplicity(combination))
 
-    def _explanation(self, cluster: Cluster, dialects: Iterable[Dialect]) -> Explanation:
+    def _way(self, cluster: Cluster, dialects: Iterable[Dialect]) -> Way:
         space, simplest = self._space, cluster.simplest
         settings = space.settings(simplest)
         neighbours = self._outcomes.of([simplest, *space.neighbours(simplest)], self._progress)
@@ -271,11 +286,18 @@ class _Search:
             for member in cluster.members[1:]
             if departed(member) == departed(simplest) and member not in neighbours
         ]
-        return Explanation(
+        changed = {name: settings[name] for name in self._departed(simplest)}
+        return Way(
             cluster.value,
             settings,
-            tuple(d.name for d, place in zip(space.dimensions, simplest, strict=True) if place),
-            tuple(dict.fromkeys(dialect.name for dialect in dialects)),
+            tuple(changed),
+            tuple(dict.fromkeys(_name(dialect, changed) for dialect in dialects)),
             same,
             tuple(instead),
         )
+
+
+def _name(dialect: Dialect, changed: Mapping[str, str]) -> str:
+    """A dialect's name, with the changes that it leaves to those who use it."""
+    chosen = [f"{name}={value}" for name, value in changed.items() if dialect.leaves_open(name)]
+    return f"{dialect.name} with {', '.join(chosen)}" if chosen else dialect.name

@@ -38,7 +38,7 @@ class RankedLists:
         return np.cumsum(_opens_group(self.graded)) - 1
 
 
-class _Way(NamedTuple):
+class _Reading(NamedTuple):
     """How a run is read and ordered, without what has no effect beside the rest."""
 
     order: str
@@ -59,8 +59,8 @@ class Orderings:
         self._keeps_scores = keeps_scores
         self._threads = threads
         self._judged: dict[str, Judged] = {}
-        self._joined: dict[tuple[_Way, bool], GradedRun] = {}
-        self._lists: dict[tuple[_Way, bool, str], RankedLists] = {}
+        self._joined: dict[tuple[_Reading, bool], GradedRun] = {}
+        self._lists: dict[tuple[_Reading, bool, str], RankedLists] = {}
         self._different: dict[bytes, RankedLists] = {}
 
     @cached_property
@@ -96,7 +96,7 @@ class Orderings:
             self._lists[key] = self._kept_once(graded, shared, way.duplicates == "all")
         return self._lists[key]
 
-    def _way(self, settings: Mapping[str, str]) -> _Way:
+    def _way(self, settings: Mapping[str, str]) -> _Reading:
         policy = self._policy
         start = "input" if policy.order == "score" and not self._run.has_scores else policy.order
         order, ties = settings.get("order", start), settings.get("ties", policy.ties)
@@ -104,7 +104,7 @@ class Orderings:
         # The order of documents that share their gains is of no importance; the input is never tied, and so on.
         if order == "input" or ties == "averaged" or (order == "rank" and ties == "rank"):
             ties = "docid-desc"
-        return _Way(
+        return _Reading(
             order,
             ties,
             scores if order == "score" else "float64",
@@ -112,7 +112,7 @@ class Orderings:
             settings.get("negative", policy.negative),
         )
 
-    def _join(self, way: _Way, want_scores: bool) -> GradedRun:
+    def _join(self, way: _Reading, want_scores: bool) -> GradedRun:
         if (way, want_scores) not in self._joined:
             policy = self._policy.replace(
                 order=way.order, ties=way.ties, scores=way.scores, negative=way.negative, duplicates="first"

@@ -97,10 +97,29 @@ class Space:
                 if place != combination[i]:
                     yield (*combination[:i], place, *combination[i + 1 :])
 
+    def without_one_departure(self, combination: Combination) -> Iterator[Combination]:
+        """The combinations that have one departure less."""
+        yield from ((*combination[:i], 0, *combination[i + 1 :]) for i, place in enumerate(combination) if place)
+
     def adopted(self, dialect: Dialect, combination: Combination) -> Combination | None:
         """The combination with what a dialect has otherwise put right."""
         settings = dialect.adopted(self.settings(combination), self.dimensions)
         return None if settings is None else self.combination(settings)
+
+    def spoken(self, dialect: Dialect) -> Iterator[Combination]:
+        """The ways in which a dialect is used: all that it has itself, and in what it leaves open at most one step."""
+        if self.adopted(dialect, self.start) is None:
+            return
+        is_open = [dialect.leaves_open(dimension.name) for dimension in self.dimensions]
+        places = [range(len(dimension.values)) for dimension in self.dimensions]
+        own = [
+            [0] if is_open[i] else [dimension.values.index(value) for value in dialect.choices(dimension)]
+            for i, dimension in enumerate(self.dimensions)
+        ]
+        for combination in product(*own):
+            yield combination
+            for i in (i for i, free in enumerate(is_open) if free):
+                yield from ((*combination[:i], place, *combination[i + 1 :]) for place in places[i][1:])
 
 
 def departed(combination: Combination) -> int:
