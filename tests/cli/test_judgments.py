@@ -135,6 +135,19 @@ class TestOneSet:
         assert result.code == 0, result.err
         assert texts(result)[2:] == [sentence]
 
+    def test_grades_above_the_scale_are_odd_and_not_refused(self, command):
+        command.write("a.txt", "q 0 d1 1\nq 0 d2 3\nr 0 d1 4\nr 0 d2 0\nr 0 d3 3\n")
+        sentence = (
+            "3 grades are above the scale 2 (60.0 % of 5 judgments): 3, 4; the first is a.txt:2 (query q, document d2)."
+        )
+        alone = command("judgments", "a.txt", "--scale", "2", "--format", "jsonl")
+        assert alone.code == 0 and sentence in texts(alone)
+        assert not [text for text in texts(alone) if "reaches the scale" in text]
+        command.write("b.txt", "q 0 d1 2\nr 0 d1 1\n")
+        both = command("judgments", "a.txt", "b.txt", "--scale", "2", "--format", "jsonl")
+        assert both.code == 0 and f"A: {sentence}" in texts(both)
+        assert not [text for text in texts(both) if text.startswith("B: ") and "above the scale" in text]
+
     def test_queries_without_relevant_documents(self, command):
         command.write("a.txt", "".join(f"q{i} 0 d 0\n" for i in range(7)) + "r 0 d 1\n")
         result = command("judgments", "a.txt", "--format", "jsonl")
@@ -274,12 +287,36 @@ class TestTwoSets:
         assert texts(result)[1:4] == [
             "A goes up to grade 1, B to 3. If these are different scales, equal grades mean different things, and only "
             "relevance can be compared; --scale says they are one.",
-            "The judges agree exactly on 50.0 % of 2 documents; 50.0 % differ by one level, 0.0 % by more. "
-            "B is more generous on these documents: it grades 50.0 % higher and 0.0 % lower.",
-            "On relevance (grade above 0) they agree in 100.0 %: A calls 50.0 % relevant, B 50.0 %.",
+            "The judges agree exactly on 50.0 % of 2 documents; 50.0 % differ by one level, 0.0 % by more.",
+            "On relevance (grade above 0) they agree in 100.0 %: A calls 50.0 % relevant, B 50.0 %. "
+            "Neither is clearly stricter.",
         ]
         same = command("judgments", "a.txt", "b.txt", "--scale", "3", "--format", "jsonl")
-        assert texts(same)[:3] == [texts(result)[0], *texts(result)[2:4]]
+        assert texts(same)[:3] == [
+            texts(result)[0],
+            f"{texts(result)[2]} B is more generous on these documents: it grades 50.0 % higher and 0.0 % lower.",
+            texts(result)[3].removesuffix(" Neither is clearly stricter."),
+        ]
+
+    def test_different_scales_are_judged_by_relevance(self, command):
+        """As in Table 1 of jarvelin2002: B has higher grades on more levels, but calls fewer documents relevant."""
+        command.write("a.txt", "".join(f"q{q} 0 d{i} {int(i < 5)}\n" for q in range(6) for i in range(10)))
+        command.write("b.txt", "".join(f"q{q} 0 d{i} {3 * int(i < 3)}\n" for q in range(6) for i in range(10)))
+        result = command("judgments", "a.txt", "b.txt", "--format", "jsonl")
+        value = {row["statistic"]: row["value"] for row in rows(result, "Agreement")}
+        assert value["mean difference, B - A"] == pytest.approx(0.9 - 0.5)
+        assert value["difference in relevant, B - A"] == pytest.approx(0.3 - 0.5)
+        assert texts(result)[3].endswith("A calls 50.0 % relevant, B 30.0 %. B is stricter.")
+        assert "generous" not in result.out
+
+    def test_only_relevance_has_one_level(self, command):
+        command.write("a.txt", "q 0 d 1\nq 0 e 2\nr 0 d 1\n")
+        command.write("b.txt", "q 0 d 2\nq 0 e 2\nr 0 d 1\n")
+        result = command("judgments", "a.txt", "b.txt", "--format", "jsonl")
+        value = {row["statistic"]: row["value"] for row in rows(result, "Agreement")}
+        assert value["kappa on relevance"] is None and value["Cohen's kappa"] is not None
+        note = "undefined (-): both call all documents relevant, or both none"
+        assert {"table": "Agreement", "note": note} in result.lines
 
     def test_real_grades(self, command):
         command.write("a.txt", "".join(f"q{i % 3} 0 d{i} {i / 20}\n" for i in range(21)))
@@ -436,10 +473,8 @@ class TestMessages:
     def test_a_file_that_is_not_there(self, files):
         self.refused(files("judgments", "a.txt", "c.txt"), 3, "c.txt: no such file")
 
-    def test_above_the_scale(self, files):
-        self.refused(
-            files("judgments", "a.txt", "--scale", "1"), 3, "a.txt: expected grades up to the scale 1, found 2"
-        )
+    def test_scale_of_nothing(self, files):
+        self.refused(files("judgments", "a.txt", "--scale", "0"), 2, "scale: expected a number above 0, found 0")
 
     @pytest.mark.parametrize("option", ["--rel", "--scale"])
     def test_not_a_number(self, files, option):

@@ -63,7 +63,7 @@ def command(a: str, b: str | None, **options: Any) -> None:
     runs: tuple[str, ...] = options["runs"]
     _check(a, b, runs, options)
     if b is None:
-        output.write(_described(_read(a, inputs, options), policy, options))
+        output.write(_described(inputs.read_qrels(a), policy, options))
         return
     names = run_names(runs, options["names"])
     page, orders = _compared((a, b), dict(zip(names, runs, strict=True)), inputs, policy, options)
@@ -89,7 +89,9 @@ def _check(a: str, b: str | None, runs: tuple[str, ...], options: dict[str, Any]
 
 
 def _read(path: str, inputs: Inputs, options: dict[str, Any]) -> Qrels:
-    return inputs.read_qrels(path, scale=_number(options, "scale"))
+    """Judgments on the scale that was given, unless they exceed it: that is found odd, not refused."""
+    qrels, scale = inputs.read_qrels(path), _number(options, "scale")
+    return qrels if scale is None or scale < qrels.scale else replace(qrels, scale=scale)
 
 
 def _number(options: dict[str, Any], name: str) -> float | None:
@@ -100,7 +102,7 @@ def _described(qrels: Qrels, policy: Policy, options: dict[str, Any]) -> Page:
     from gainful.render.description_page import description_page
     from gainful.stats.description import describe_judgments
 
-    found = describe_judgments(qrels, policy=policy, rel=_number(options, "rel"))
+    found = describe_judgments(qrels, policy=policy, rel=_number(options, "rel"), scale=_number(options, "scale"))
     return description_page(found, options["by_query"])
 
 
@@ -117,7 +119,8 @@ def _compared(
     judged_a, judged_b = (Judged(_read(path, inputs, options), policy) for path in sides)
     found = compare_judgments(judged_a, judged_b, rel=rel, draws=options["draws"], seed=options["seed"])
     page = comparison_page(found, options["by_query"])
-    of_a, of_b = (describe_judgments(judged, rel=rel) for judged in (judged_a, judged_b))
+    scale = _number(options, "scale")
+    of_a, of_b = (describe_judgments(judged, rel=rel, scale=scale) for judged in (judged_a, judged_b))
     parts = [*page.parts, *side_parts(of_a, of_b, options["by_query"])]
     if not runs:
         return replace(page, parts=tuple(parts)), None

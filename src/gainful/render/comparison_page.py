@@ -19,7 +19,7 @@ from gainful.render.page import Cell, Column, Page, Table
 
 if TYPE_CHECKING:
     from gainful.stats.description import JudgmentDescription
-    from gainful.stats.judges import JudgmentComparison
+    from gainful.stats.judges import Estimate, JudgmentComparison
     from gainful.stats.orders import OrderComparison, SystemOrders
 
 _MOST_SWAPS = 20
@@ -41,6 +41,7 @@ _NAMES = {
     "lower": "B grades lower",
     "relevant_a": "relevant by A",
     "relevant_b": "relevant by B",
+    "relevance_difference": "difference in relevant, B - A",
     "relevance_agreement": "agreement on relevance",
     "relevance_kappa": "kappa on relevance",
 }
@@ -87,9 +88,11 @@ def sentences(found: JudgmentComparison) -> Iterator[str]:
             "different scales, equal grades mean different things, and only relevance can be compared; "
             "--scale says they are one."
         )
-    yield f"{_agreement(found)} {_direction(found)}"
+    one_scale = found.scale_a == found.scale_b
+    yield " ".join([_agreement(found), *([_direction(found)] if one_scale else [])])
     shares = [_per_cent(share.value) for share in (found.relevance_agreement, found.relevant_a, found.relevant_b)]
-    yield f"On relevance ({_relevant(found)}) they agree in {shares[0]}: A calls {shares[1]} relevant, B {shares[2]}."
+    line = f"On relevance ({_relevant(found)}) they agree in {shares[0]}: A calls {shares[1]} relevant, B {shares[2]}."
+    yield line if one_scale else f"{line} {_direction_of_relevance(found)}"
 
 
 def _relevant(found: JudgmentComparison) -> str:
@@ -106,17 +109,31 @@ def _agreement(found: JudgmentComparison) -> str:
 
 def _direction(found: JudgmentComparison) -> str:
     """Which judge is stricter, if the interval of the mean difference leaves no doubt."""
-    mean, low, high = found.mean_difference
     lower, higher = _per_cent(found.lower.value), _per_cent(found.higher.value)
     if not found.lower.value and not found.higher.value:
         return "No grade differs."
-    if not mean or (low is not None and high is not None and low <= 0 <= high):
+    verdict = _verdict(found.mean_difference)
+    if verdict is None:
         return f"Neither is clearly stricter: B grades {lower} lower and {higher} higher."
+    if (found.mean_difference.value or 0.0) < 0:
+        return f"{verdict}: it grades {lower} lower and {higher} higher."
+    return f"{verdict}: it grades {higher} higher and {lower} lower."
+
+
+def _direction_of_relevance(found: JudgmentComparison) -> str:
+    """Which judge is stricter where grades of different scales cannot say it."""
+    verdict = _verdict(found.relevance_difference)
+    return "Neither is clearly stricter." if verdict is None else f"{verdict}."
+
+
+def _verdict(difference: Estimate) -> str | None:
+    """What a difference, B - A, says of B, if its interval leaves no doubt."""
+    value, low, high = difference
+    if not value or (low is not None and high is not None and low <= 0 <= high):
+        return None
     # Without an interval these documents are all that can be spoken of.
     where = "" if low is not None else " on these documents"
-    if mean < 0:
-        return f"B is stricter{where}: it grades {lower} lower and {higher} higher."
-    return f"B is more generous{where}: it grades {higher} higher and {lower} lower."
+    return f"B is {'stricter' if value < 0 else 'more generous'}{where}"
 
 
 def _per_cent(share: float | None) -> str:
@@ -155,6 +172,8 @@ def _coefficients(found: JudgmentComparison) -> Table:
         notes.insert(0, f"low, high: 95 % interval, {found.draws:,} resamples of the queries, seed {found.seed}")
     if found.kappa.value is None:
         notes.append("undefined (-): there is only one level")
+    elif found.relevance_kappa.value is None:
+        notes.append("undefined (-): both call all documents relevant, or both none")
     return Table(columns, rows, "Agreement", tuple(notes))
 
 

@@ -13,7 +13,7 @@ from gainful.render.page import Cell, Column, Page, Table
 
 if TYPE_CHECKING:
     from gainful.policy import Policy
-    from gainful.stats.description import JudgmentDescription, OddGrades, Spread
+    from gainful.stats.description import AboveScale, JudgmentDescription, OddGrades, Spread
 
 #: With more levels than these a table of them would not be read.
 MOST_SHOWN = 12
@@ -70,6 +70,8 @@ def oddities(found: JudgmentDescription, name: str = "") -> Iterator[str]:
 
 
 def _odd_things(found: JudgmentDescription) -> Iterator[str]:
+    if found.above_scale is not None:
+        yield _above(found, found.above_scale)
     if found.negative.judgments:
         fate = (
             "They count as judged, not relevant (negative=judged)."
@@ -104,6 +106,17 @@ def _repetitions(found: JudgmentDescription) -> str:
             f"{line}; {conflicts} different grades, of which the highest is counted here (gainful eval refuses them)."
         )
     return f"{line}; {conflicts} different grades, made one by judges={found.policy.judges}."
+
+
+def _above(found: JudgmentDescription, above: AboveScale) -> str:
+    share = f"{100 * above.judgments / found.judgments:.1f} % of {count_of(found.judgments, 'judgment')}"
+    grades = listed([number_text(grade) for grade in above.grades])
+    place = f"; the first is {above.where}" if above.where else "; the first is"
+    return (
+        f"{count_of(above.judgments, 'grade is', 'grades are')} above the scale "
+        f"{number_text(found.scale + found.policy.grade_zero)} ({share}): {grades}{place} "
+        f"(query {printable(above.query)}, document {printable(above.document)})."
+    )
 
 
 def _grades(odd: OddGrades, what: str) -> str:

@@ -108,6 +108,7 @@ def _of_relevance(cells: Cells, weights: Floats, is_relevant: Bools) -> dict[str
     return {
         "relevant_a": relevant[0] / total,
         "relevant_b": relevant[1] / total,
+        "relevance_difference": (relevant[1] - relevant[0]) / total,
         "relevance_agreement": (total - disagreement) / total,
         "relevance_kappa": _chance_corrected(disagreement, _expected_nominal(by_a, by_b), one_level),
     }

@@ -13,7 +13,8 @@ from gainful.arrays import Bools, Floats, Ints, distinct
 from gainful.data.judged import Judged
 from gainful.data.lists import is_relevant
 from gainful.data.qrels import Qrels, QrelsLike
-from gainful.notation import read_number, text_of_id
+from gainful.errors import UsageError
+from gainful.notation import number_text, read_number, text_of_id
 from gainful.policy import Policy
 from gainful.render.page import Page, Showable
 
@@ -46,6 +47,16 @@ class OddGrades(NamedTuple):
     judgments: int
 
 
+class AboveScale(NamedTuple):
+    """Grades above the scale that was given: which they are, how many judgments have one, and where the first is."""
+
+    grades: tuple[float, ...]
+    judgments: int
+    query: str
+    document: str
+    where: str  # in the file, or empty
+
+
 class Spread(NamedTuple):
     """The lowest, middle and highest of some counts."""
 
@@ -67,6 +78,7 @@ class JudgmentDescription(Showable):
     Documents are counted once a query, with the grade that the policy gives.
 
     ``scale``          the highest grade there can be; ``reaches_scale`` whether a judge gave it
+    ``above_scale``    grades above it, where it was given
     ``negative``       grades below 0, as the judges wrote them
     ``fractional``     grades that are no whole numbers where most are
     ``subtopics``      how many different values column 2 has
@@ -80,6 +92,7 @@ class JudgmentDescription(Showable):
     documents: int
     scale: float
     reaches_scale: bool
+    above_scale: AboveScale | None
     rel: float | None
     levels: tuple[LevelCount, ...]
     by_query: tuple[RecallBase, ...] = field(repr=False)
@@ -119,12 +132,17 @@ class JudgmentDescription(Showable):
 
 
 def describe_judgments(
-    judgments: Judged | QrelsLike, *, policy: Policy | str | None = None, rel: float | None = None
+    judgments: Judged | QrelsLike,
+    *,
+    policy: Policy | str | None = None,
+    rel: float | None = None,
+    scale: float | None = None,
 ) -> JudgmentDescription:
     """Levels, recall bases by query and level, and what is odd in a set of judgments.
 
-    ``rel`` is the lowest grade that counts as relevant (else any above 0). Conflicts are counted, not refused: it takes
-    a description to find them.
+    ``rel`` is the lowest grade that counts as relevant (else any above 0), ``scale`` the highest grade there can be
+    (else that of the judgments). Conflicts and grades above the scale are counted, not refused: it takes a description
+    to find them.
 
     >>> found = describe_judgments({"q1": {"d1": 2, "d2": 0, "d3": 0}, "q2": {"d1": 0}})
     >>> [(level.grade, level.documents, level.share) for level in found.levels]
@@ -136,13 +154,17 @@ def describe_judgments(
     settled = judgments.policy if isinstance(judgments, Judged) else Policy.of(policy)
     judged = judgments if isinstance(judgments, Judged) else _prepared(Qrels.of(judgments), settled)
     qrels = judged.qrels
+    highest = qrels.scale if scale is None else read_number(scale, "scale")
+    if highest <= 0 and scale is not None:
+        raise UsageError(f"scale: expected a number above 0, found {number_text(highest)}")
     repeated, conflicting = _repetitions(judged)
     return JudgmentDescription(
         name=qrels.name,
         judgments=len(qrels),
         documents=int(np.count_nonzero(~np.isnan(judged.grade))),
-        scale=judged.scale,
-        reaches_scale=qrels.levels[-1] >= qrels.scale,
+        scale=max(highest - settled.grade_zero, 0.0) if settled.grade_zero else highest,
+        reaches_scale=qrels.levels[-1] >= highest,
+        above_scale=_above(qrels, highest),
         rel=rel,
         levels=_levels(judged),
         by_query=_by_query(judged, rel),
@@ -212,6 +234,20 @@ def _fractional(grade: Floats) -> OddGrades:
     if 2 * np.count_nonzero(is_fractional) >= grade.size:
         is_fractional = np.zeros_like(is_fractional)  # then reals are the rule
     return _odd(grade, is_fractional)
+
+
+def _above(qrels: Qrels, scale: float) -> AboveScale | None:
+    rows = np.flatnonzero(qrels.grade > scale)
+    if not rows.size:
+        return None
+    first = int(rows[0])
+    return AboveScale(
+        tuple(distinct(qrels.grade[rows]).tolist()),
+        int(rows.size),
+        text_of_id(qrels.query_ids[int(qrels.query[first])]),
+        text_of_id(qrels.document(first)),
+        "" if qrels.origin is None else qrels.origin.where(first),
+    )
 
 
 def _odd(grade: Floats, is_odd: Bools) -> OddGrades:

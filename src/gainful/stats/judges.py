@@ -70,6 +70,7 @@ class JudgmentComparison(Showable):
     ``alpha_nominal``         Krippendorff's; also ``alpha_ordinal`` and ``alpha_interval``
     ``mean_difference``       B's bias; ``higher`` and ``lower`` are the shares that B grades so
     ``relevant_a``            share that A calls relevant; ``relevant_b`` that B does
+    ``relevance_difference``  by how much B's share is the larger
     ``relevance_agreement``   share on which both say relevant or both not; ``relevance_kappa`` corrects it for chance
     """
 
@@ -100,6 +101,7 @@ class JudgmentComparison(Showable):
     lower: Estimate
     relevant_a: Estimate
     relevant_b: Estimate
+    relevance_difference: Estimate
     relevance_agreement: Estimate
     relevance_kappa: Estimate
     rel: float | None
