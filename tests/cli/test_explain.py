@@ -92,13 +92,13 @@ rank  document  grade  gain  CG  ideal gain  ideal CG     nCG
    3  a             3     3   5           1         6  0.8333
 
 Judgments of query q1
-grade     gain  judged  retrieved  in the top 3
---------  ----  ------  ---------  ------------
-3            3       1          1             1
-2            2       1          1             1
-1            1       1          0             0
-0            0       1          0             0
-unjudged     0                  1             1
+documents  gain  judged  retrieved  in the top 3
+---------  ----  ------  ---------  ------------
+grade 3       3       1          1             1
+grade 2       2       1          1             1
+grade 1       1       1          0             0
+grade 0       0       1          0             0
+unjudged      0                  1             1
 
 Recall base: 3 of 4 judged documents have a gain above 0; one retrieved 2 of them, 2 in the top 3.
 
@@ -220,6 +220,18 @@ def test_quiet_as_other_commands(explain, command, flag):
     assert explain(*arguments, flag) == explain(*arguments)
     assert command("measures", flag) == command("measures")
     assert command("measures", flag).code == 0
+
+
+def test_lines_of_ranks_and_of_grades_are_told_apart(explain):
+    lines = explain("P@3", "--run", "one.run", "--query", "q1", "--format", "trec").out.splitlines()
+    keys = [tuple(field.strip() for field in line.split("\t")[:2]) for line in lines]
+    assert len(set(keys)) == len(keys)
+    assert {("relevant", "3"), ("relevant", "grade 3"), ("value", "P@3")} <= set(keys)
+
+
+def test_the_score_is_in_every_format(explain):
+    rows = explain("P@3", "--run", "one.run", "--query", "q1", "--format", "csv").out.splitlines()
+    assert rows[-2:] == ["step,value,from", f"P@3,{2 / 3!r},2 / 3"]
 
 
 def test_both_cores(explain, core):

@@ -138,7 +138,7 @@ def assert_table_shows_the_list(explanation: Explanation, grades: dict[str, floa
 
 def test_gains_are_those_of_the_grades() -> None:
     explanation = explain("DCG(gain=exp2, discount=jarvelin2008, base=4)@5", QRELS, RUN, "q1")
-    [table, _] = tables(explanation)
+    [table, _, _] = tables(explanation)
     assert column(table, "grade") == [2, None, 3, None, 0]
     assert column(table, "gain") == [3, 0, 7, 0, 0]
     assert column(table, "discount") == pytest.approx([1 + math.log(rank, 4) for rank in range(1, 6)])
@@ -177,12 +177,12 @@ class TestPaper:
 def test_judgments_by_grade() -> None:
     table = tables(explain("nDCG(gain=0-1-10-100)@3", QRELS, RUN, "q1"))[1]
     assert table.title == "Judgments of query q1"
-    assert [c.name for c in table.columns] == ["grade", "gain", "judged", "retrieved", "in the top 3"]
+    assert [c.name for c in table.columns] == ["documents", "gain", "judged", "retrieved", "in the top 3"]
     assert table.rows == (
-        ("3", 100, 1, 1, 1),
-        ("2", 10, 1, 1, 1),
-        ("1", 1, 1, 0, 0),
-        ("0", 0, 1, 1, 0),
+        ("grade 3", 100, 1, 1, 1),
+        ("grade 2", 10, 1, 1, 1),
+        ("grade 1", 1, 1, 0, 0),
+        ("grade 0", 0, 1, 1, 0),
         ("unjudged", 0, None, 2, 1),
     )
 
@@ -209,6 +209,49 @@ def test_what_is_said(measure: str, sentence: str) -> None:
     assert sentence in texts(explain(measure, QRELS, RUN, "q1", name="sys"))
 
 
+@pytest.mark.parametrize(
+    ("measure", "sentence"),
+    [
+        ("nCG(rel=2)@3", "Gain: the grade itself; of grades below 2 it is 0 (rel=2)."),
+        ("CG(gain=exp2, level=1)@3", "Gain: 2^grade - 1; of grades other than 1 it is 0 (level=1)."),
+        ("nCG(average=ranks)@3", "Gain: the grade itself. The value is the mean of nCG[1] to nCG[3]."),
+        ("CG@3", "Gain: the grade itself."),
+    ],
+)
+def test_what_is_said_of_gains_and_means(measure: str, sentence: str) -> None:
+    assert sentence in texts(explain(measure, QRELS, RUN, "q1"))
+
+
+@pytest.mark.parametrize(
+    ("query", "policy", "sentence"),
+    [
+        ("q2", Policy(), "Recall base: none of 1 judged document has a grade above 0."),
+        ("q3", Policy(), "Recall base: 1 of 1 judged document has a grade above 0; sys retrieved none of them."),
+        ("q4", Policy(negative="unjudged"), "Recall base: no document is judged."),
+    ],
+)
+def test_recall_bases_of_few_documents(query: str, policy: Policy, sentence: str) -> None:
+    assert sentence in texts(explain("AP", {**QRELS, "q4": {"a": -1}}, RUN, query, policy, name="sys"))
+
+
+@pytest.mark.parametrize("measure", ["AP", "AP(unjudged=condensed)"])
+def test_nothing_is_said_of_the_documents_of_an_unanswered_query(measure: str) -> None:
+    assert not [text for text in texts(explain(measure, QRELS, RUN, "q3")) if "Unjudged" in text]
+
+
+@pytest.mark.parametrize("measure", ["P@3", "nDCG@3", "NumRet"])
+def test_the_value_is_always_in_a_table(measure: str) -> None:
+    explanation = explain(measure, QRELS, RUN, "q1")
+    steps = tables(explanation)[-1]
+    assert [c.name for c in steps.columns] == ["step", "value", "from"]
+    assert steps.rows[-1][:2] == (measure, explanation.value)
+
+
+def test_counts_have_no_decimal_places() -> None:
+    assert tables(explain("NumRet", QRELS, RUN, "q1"))[-1].columns[1].kind == "count"
+    assert tables(explain("P@3", QRELS, RUN, "q1"))[-1].columns[1].kind == "number"
+
+
 def test_measures_that_do_not_ask_for_relevance_have_no_recall_base() -> None:
     assert not [text for text in texts(explain("Judged@3", QRELS, RUN, "q1")) if text.startswith("Recall base")]
     assert explain("Judged@3", QRELS, RUN, "q1").judgments.recall_base is None  # type: ignore[union-attr]
@@ -229,9 +272,23 @@ def test_equal_scores_are_said() -> None:
     assert not [text for text in texts(explain("AP", QRELS, nearly, "q1")) if "Equal" in text]
 
 
+def test_equal_scores_among_what_is_left_of_a_run() -> None:
+    # Without x and y, which nobody judged, the tied a and b stand at ranks 2 and 3: at 4 and 5 of the run.
+    run = {"q1": {"c": 9.0, "x": 8.0, "y": 7.0, "a": 6.0, "b": 6.0}}
+    said = texts(explain("nDCG(unjudged=condensed)@2", QRELS, run, "q1"))
+    assert "Equal scores at ranks 4-5 of the run: ties=docid-desc orders them." in said
+    # The ties are decided below the cutoff, or between documents of which one at most is left.
+    for measure, scores in (
+        ("nDCG(unjudged=condensed)@1", run["q1"]),
+        ("nDCG(unjudged=condensed)@3", {"x": 2.0, "y": 2.0, "a": 1.0, "z": 1.0}),
+    ):
+        assert not [text for text in texts(explain(measure, QRELS, {"q1": scores}, "q1")) if "Equal" in text]
+
+
 def test_many_different_grades_are_not_listed_one_by_one() -> None:
     qrels = {"q": {f"d{i}": i / 10 for i in range(40)}}
-    assert len(tables(explain("P@3", qrels, {"q": ["d3"]}, "q"))) == 1
+    titles = [table.title for table in tables(explain("P@3", qrels, {"q": ["d3"]}, "q", name="sys"))]
+    assert titles == ["P@3 of sys for query q", "Steps of P@3 for query q"]
 
 
 def test_grade_zero_is_said() -> None:
@@ -359,6 +416,24 @@ class TestSeveralRuns:
         assert "The lists part at rank 2: b (one), c (two)." in said
         assert "Their CG parts at rank 2: 5 (one), 3 (two)." in said
         assert "one: nCG@3 = 5 / 6 = 0.8333" in said
+
+    def test_means_over_ranks_show_what_is_averaged(self) -> None:
+        explanation = explain_runs("nCG(average=ranks)@3", QRELS, self.RUNS, "q1")
+        table = tables(explanation)[0]
+        # The ideal list gains 3, 2, 1.
+        assert column(table, "one: nCG") == pytest.approx([1, 1, 5 / 6])
+        assert column(table, "two: nCG") == pytest.approx([1, 3 / 5, 5 / 6])
+        assert "Their nCG parts at rank 2: 1 (one), 0.6000 (two)." in texts(explanation)
+        nothing = texts(explain_runs("nCG(average=ranks)@2", QRELS, {"one": {"q2": ["a"]}, "two": {"q2": ["b"]}}, "q2"))
+        assert not [text for text in nothing if "Their nCG" in text]
+
+    @pytest.mark.parametrize(
+        ("runs", "message"),
+        [({}, "runs: expected at least one, found none"), ([RUN], "runs: expected runs by name, found ")],
+    )
+    def test_runs_have_names(self, runs: Any, message: str) -> None:
+        with pytest.raises(UsageError, match=message):
+            explain_runs("AP", QRELS, runs, "q1")
 
     def test_same_lists_do_not_part(self) -> None:
         same = {"one": self.RUNS["one"], "two": self.RUNS["one"]}

@@ -21,11 +21,11 @@ from gainful.conventions.search import (
     simplicity,
 )
 from gainful.core import default_threads
-from gainful.data.ids import read_id
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.run import Run, RunLike
 from gainful.errors import InputError, UsageError
 from gainful.explanation import judgments_of
+from gainful.io.objects import read_id
 from gainful.measures.base import Measure, read_whole
 from gainful.measures.grammar import parse
 from gainful.notation import text_of_id

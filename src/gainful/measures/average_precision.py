@@ -13,6 +13,7 @@ from gainful.data.lists import ordinal_in_row
 from gainful.measures.arithmetic import Arithmetic, Step, found_by_rank, last, ranks_of
 from gainful.measures.base import Measure
 from gainful.measures.block import Block
+from gainful.notation import number_text
 
 
 def _precisions(columns: Mapping[str, Floats]) -> Floats:
@@ -186,6 +187,8 @@ class IPrec(Measure):
         base = int(block.recall_base(self.rel, self.level)[0])
         recall, more = self.recall or 0.0, 0.5 if block.policy.recall_cut == "round" else 0.9
         needed = math.floor(recall * base + more)
+        where = f"with {needed} or more of {base} relevant documents found"
+        count = f"{needed} = floor({number_text(recall)} * {base} + {number_text(more)})"
         reached = columns["found"] >= needed
         precisions = _precisions(columns)
         counted = np.where(reached, np.nan_to_num(precisions), 0.0)
@@ -193,9 +196,8 @@ class IPrec(Measure):
         if not base:
             best = Step(str(self), "", (), math.nan, "nothing is relevant")
         elif not counted.any():
-            best = Step(str(self), "", (), 0.0, "that recall is never reached")
+            best = Step(str(self), "", (), 0.0, f"never {where}; {count}")
         else:
-            where = f"the highest precision where that recall is reached, at rank {counted.argmax() + 1}"
-            best = Step(str(self), "", (), float(counted.max()), where)
-        first = Step("relevant documents needed", "floor({} * {} + {})", (recall, base, more), needed)
-        return Arithmetic(columns, (first, best), adds="relevant", running="found")
+            rank = f"at rank {counted.argmax() + 1}"
+            best = Step(str(self), "", (), float(counted.max()), f"the highest precision {where}, {rank}; {count}")
+        return Arithmetic(columns, (best,), adds="relevant", running="found")

@@ -122,7 +122,8 @@ class _CumulatedGain(Measure):
             )
         if steps[-1].value > 1.0 and self.discount != "jarvelin2000":
             steps = (*steps[:-1], steps[-1]._replace(value=1.0))  # as in _normalised
-        return Arithmetic(columns, steps, frozenset({"discount", *shared}), "gain", total)
+        running = total if self.average is None else self.name
+        return Arithmetic(columns, steps, frozenset({"discount", *shared}), "gain", running)
 
     def _by_rank(self, lists: GainLists, block: Block, total: str) -> dict[str, Floats]:
         gains = lists.dense(self._depth(block))[0]

@@ -71,13 +71,23 @@ def _introduction(measure: Measure) -> Iterator[str]:
     yield from text.paragraphs("Formula")[:1]
     gain, said = getattr(measure, "gain", None), []
     if isinstance(gain, Gain):
-        said.append(f"Gain: {gain_meaning(gain)}.")
+        said.append(f"Gain: {gain_meaning(gain)}{_without_gain(measure)}.")
     discount = DISCOUNTS.get(getattr(measure, "discount", "")) if "discount" in measure.parameters() else None
     if discount is not None:
         base = f", b = {value_text(getattr(measure, 'base', 2))}" if discount.has_base else ""
         said.append(f"Discount at rank j: {discount.formula}{base}.")
+    if getattr(measure, "average", None) is not None:
+        said.append(f"The value is the mean of {measure.name}[1] to {measure.name}[{measure.rank_cutoff}].")
     if said:
         yield " ".join(said)
+
+
+def _without_gain(measure: Measure) -> str:
+    """Which grades have no gain, whatever the gain map says."""
+    rel, level = getattr(measure, "rel", None), getattr(measure, "level", None)
+    if level is not None:
+        return f"; of grades other than {number_text(level)} it is 0 (level={number_text(level)})"
+    return "" if rel is None else f"; of grades below {number_text(rel)} it is 0 (rel={number_text(rel)})"
 
 
 def _arithmetic(explanation: Explanation, all_ranks: bool, places: int) -> Iterator[Table | str]:
@@ -88,8 +98,7 @@ def _arithmetic(explanation: Explanation, all_ranks: bool, places: int) -> Itera
         yield from _about_list(explanation, one)
     if len(explanation.lists) > 1:
         yield from _parting(explanation, places)
-    if any(len(one.steps) > 1 for one in explanation.lists):
-        yield _steps_table(explanation, places)
+    yield _steps_table(explanation, places)
     for one in explanation.lists:
         yield from _conclusion(explanation, one, places)
 
@@ -101,7 +110,9 @@ def _judgments_table(explanation: Explanation, places: int) -> Table | None:
     if not 0 < len(grades) <= _GRADES:
         return None
     # One column after the other: a value for every grade, then one for unjudged documents.
-    columns: list[tuple[Column, Sequence[Cell]]] = [(Column("grade"), [*map(number_text, grades), "unjudged"])]
+    columns: list[tuple[Column, Sequence[Cell]]] = [
+        (Column("documents"), [*(f"grade {number_text(grade)}" for grade in grades), "unjudged"])
+    ]
     if judgments.worth is not None:
         worth = [*(_worth(judgments)[grade] for grade in grades), 0.0]
         name, is_whole = "gain" if judgments.is_gain else "relevant", all(value == int(value) for value in worth)
@@ -128,7 +139,11 @@ def _recall_base(explanation: Explanation) -> Iterator[str]:
     if base is None:
         return
     worth = _worth(judgments)
-    what = ("has " if base == 1 else "have ") + ("a gain above 0" if judgments.is_gain else _relevant(measure))
+    if not judgments.grades.size:
+        yield "Recall base: no document is judged."
+        return
+    has = "has" if base == 1 or judgments.grades.size == 1 else "have"
+    what = f"{has} {'a gain above 0' if judgments.is_gain else _relevant(measure)}"
     text = f"Recall base: {_or_none(base)} of {count_of(judgments.grades.size, 'judged document')} {what}"
     for one in explanation.lists if base else ():
         counts = np.array([worth.get(grade, 0.0) > 0 for grade in one.grades.tolist()], bool)
@@ -150,7 +165,7 @@ def _about_list(explanation: Explanation, one: ExplainedList) -> Iterator[str]:
     of = f" in {one.run}" if len(explanation.lists) > 1 else ""
     depth, length = table_depth(explanation), len(one.documents)
     unjudged = f"Unjudged{of}: {_or_none(one.unjudged.size)} of {count_of(one.retrieved, 'document')}"
-    if one.is_condensed:
+    if one.is_condensed and one.retrieved:
         yield f"{unjudged}; they are removed before ranks are counted (unjudged=condensed)."
     elif one.retrieved:
         seen = one.unjudged[one.unjudged <= depth]
@@ -159,9 +174,16 @@ def _about_list(explanation: Explanation, one: ExplainedList) -> Iterator[str]:
         yield f"{unjudged}{tops}{ranks}."
     if one.score.status != "missing" and length < (explanation.measure.rank_cutoff or 1):
         yield f"The list{of} " + (f"ends at rank {length}." if length else "is empty.")
-    ties = [f"{first}-{last}" for first, last in one.tied if first <= depth]
+    ties = [f"{first}-{last}" for first, last in one.tied if _is_seen(one, first, last, depth)]
     if ties:
-        yield f"Equal scores{of} at ranks {_listed(ties)}: ties={one.policy.ties} orders them."
+        ranks = f"ranks {_listed(ties)}" + (" of the run" if one.is_condensed else "")
+        yield f"Equal scores{of} at {ranks}: ties={one.policy.ties} orders them."
+
+
+def _is_seen(one: ExplainedList, first: int, last: int, depth: int) -> bool:
+    """Whether what orders these ranks of the run orders anything down to a depth of the list that is scored."""
+    kept = np.flatnonzero((one.in_run >= first) & (one.in_run <= last))
+    return kept.size > 1 and bool(kept[0] < depth)
 
 
 def _parting(explanation: Explanation, places: int) -> Iterator[str]:
@@ -178,6 +200,8 @@ def _parting(explanation: Explanation, places: int) -> Iterator[str]:
     if name is None or any(arithmetic.running != name for arithmetic in arithmetics):
         return
     values = np.array([_held(arithmetic.columns[name], depth) for arithmetic in arithmetics])
+    if np.isnan(values).any():
+        return
     parted = np.flatnonzero(values.max(axis=0) - values.min(axis=0) > 1e-12)
     if parted.size:
         figures = [figure(value, places) for value in values[:, parted[0]].tolist()]
@@ -192,16 +216,23 @@ def _held(values: Floats, depth: int) -> Floats:
 
 
 def _steps_table(explanation: Explanation, places: int) -> Table:
-    columns = (Column("run"), Column("step"), Column("value", "number", places), Column("from"))
     rows = tuple(
         (one.run, step.name, None if math.isnan(step.value) else step.value, _from(step, places))
         for one in explanation.lists
-        for step in one.steps
+        for step in _steps(explanation, one)
     )
+    counts = explanation.measure.aggregate == "sum" and all(float(row[2] or 0).is_integer() for row in rows)
+    value = Column("value", "count") if counts else Column("value", "number", places)
+    columns = (Column("run"), Column("step"), value, Column("from"))
     title = f"Steps of {explanation.measure} for query {explanation.query}"
     if len(explanation.lists) > 1:
         return Table(columns, rows, title)
     return Table(columns[1:], tuple(row[1:] for row in rows), title)
+
+
+def _steps(explanation: Explanation, one: ExplainedList) -> tuple[Step, ...]:
+    """The steps to the value; where a measure has not written any down, the value."""
+    return one.steps or (Step(str(explanation.measure), "", (), one.raw),)
 
 
 def _from(step: Step, places: int) -> str:
@@ -210,7 +241,7 @@ def _from(step: Step, places: int) -> str:
 
 def _conclusion(explanation: Explanation, one: ExplainedList, places: int) -> Iterator[str]:
     """The last step in full, and what the policy made of it."""
-    step = one.steps[-1] if one.steps else Step(str(explanation.measure), "", (), one.raw)
+    step = _steps(explanation, one)[-1]
     yield (f"{one.run}: " if len(explanation.lists) > 1 else "") + step.text(places)
     if one.score.status is None:
         return
