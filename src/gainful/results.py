@@ -225,8 +225,9 @@ def settled(raw: Floats, answered: Bools, measure: Measure, missing: str, undefi
     values = np.where(np.isnan(raw), undefined, raw)
     if missing == "skip":
         return np.where(answered, values, np.nan)
-    # A query that is not answered scores as badly as can be; a count is simply what an empty list has.
-    unanswered = raw if measure.better == "neither" else worst
+    # A query that is not answered scores as badly as can be; a count is simply what an empty list has, and so is what
+    # has no worst value.
+    unanswered = raw if measure.better == "neither" or measure.bounds[0] < 0 else worst
     return np.where(answered, values, np.where(np.isnan(raw), worst, unanswered))
 
 

@@ -51,8 +51,17 @@ def _written(name: str, inside: str, at: str = "") -> str:
 
 
 def _gain_variants(name: str) -> list[str]:
-    insides = [*_GAINS, *_CHOSEN[1:], "gain=exp2, level=2", *(_DISCOUNTS if name in ("DCG", "nDCG") else [])]
+    by_default = f"gain={MEASURES[name].parameters()['gain']}"
+    gains = ["gain=linear" if gain == by_default else gain for gain in _GAINS]
+    insides = [
+        *gains,
+        *_CHOSEN[1:],
+        "gain=binary, level=2",
+        *(_DISCOUNTS if "discount" in MEASURES[name].parameters() else []),
+    ]
     plain = [_written(name, inside, at) for inside in insides for at in ("", "@1", "@4")]
+    if "average" not in MEASURES[name].parameters():
+        return plain if MEASURES[name].at_parameter() else [_written(name, inside) for inside in insides]
     averaged = [
         _written(name, ", ".join(filter(None, [inside, "average=ranks"])), at)
         for inside in insides
@@ -65,13 +74,26 @@ def _binary_variants(name: str, *ats: str, extra: tuple[str, ...] = ()) -> list[
     return [_written(name, inside, at) for inside in [*_CHOSEN, *extra] for at in ats]
 
 
+def _rank_biased_variants(name: str) -> list[str]:
+    graded = ["gain=scaled", "gain=0-0.5-1-0.25", "gain=linear, scale=query", "gain=exp2, scale=query, rel=2"]
+    insides = [*_CHOSEN, "p=0", "p=0.5", "p=0.95, gain=scaled, level=2", *graded]
+    return [_written(name, inside, at) for inside in insides for at in ("", "@1", "@4")]
+
+
 CUTS = ("@1", "@3", "@30")
 VARIANTS: dict[str, list[str]] = {
-    **{name: _gain_variants(name) for name in ("CG", "DCG", "nCG", "nDCG")},
-    **{name: _binary_variants(name, *CUTS) for name in ("P", "R")},
+    **{name: _gain_variants(name) for name in ("CG", "DCG", "nCG", "nDCG", "idealDCG")},
+    **{name: _gain_variants(name) for name in ("nDCGrel", "RnDCG", "G", "ERR", "nERR")},
+    **{name: _rank_biased_variants(name) for name in ("RBP", "RBPResidual")},
+    **{name: _binary_variants(name, *CUTS) for name in ("P", "R", "RelP")},
     "F": _binary_variants("F", *CUTS, extra=("beta=2", "beta=0.5")),
-    **{name: _binary_variants(name, "", *CUTS) for name in ("Success", "AP", "RR")},
-    **{name: _binary_variants(name, "") for name in ("Rprec", "SetP", "SetR")},
+    **{name: _binary_variants(name, "", *CUTS) for name in ("Success", "AP", "GMAP", "RR")},
+    **{name: _binary_variants(name, "") for name in ("Rprec", "SetP", "SetR", "SetAP", "SetRelP", "binG", "InfAP")},
+    **{name: [name, f"{name}(rel=2)", f"{name}(level=1)"] for name in ("Bpref", "GMBpref", "NumNonRelJudgedRet")},
+    "Utility": _binary_variants("Utility", "", extra=("a=2, c=-0.5", "b=-0.1, d=0.01, N=100", "a=3, b=-2, rel=3")),
+    "RprecMult": _binary_variants("RprecMult", "@0.2", "@1", "@2.5"),
+    "IAP": _binary_variants("IAP", "", extra=("points=0.25-0.5-0.75", "points=1")),
+    "Unjudged": ["Unjudged@1", "Unjudged@3", "Unjudged@30"],
     "SetF": _binary_variants("SetF", "", extra=("beta=2", "beta=0.5")),
     "Judged": ["Judged", "Judged@1", "Judged@3", "Judged@30"],
     "IPrec": _binary_variants("IPrec", "@0", "@0.1", "@0.5", "@1"),
@@ -156,7 +178,12 @@ def worth(measure: Measure, grade: int | None) -> float:
         return 0.0
     if gain is None:
         return 1.0 if rel is not None or level is not None or grade > 0 else 0.0
-    weights = {"0-1-10-100": [0, 1, 10, 100], "0-3-0-1": [0, 3, 0, 1], "{0:0.5,1:1,2:4,3:4.5}": [0.5, 1, 4, 4.5]}
+    weights = {
+        "0-1-10-100": [0, 1, 10, 100],
+        "0-3-0-1": [0, 3, 0, 1],
+        "0-0.5-1-0.25": [0, 0.5, 1, 0.25],
+        "{0:0.5,1:1,2:4,3:4.5}": [0.5, 1, 4, 4.5],
+    }
     if str(gain) in weights:
         return float(weights[str(gain)][grade])
     return {"linear": grade, "exp2": 2.0**grade - 1, "binary": float(grade > 0), "scaled": grade / 3}[str(gain)]
@@ -201,7 +228,24 @@ def test_the_excuse_from_the_bounds() -> None:
 
 
 #: Measures whose best list scores 1, and which cut-offs prevent that when more is relevant than they show.
-REACHES_ONE = {"nCG", "nDCG", "Rprec", "Success", "SetP", "SetR", "SetF", "AP", "RR", "IPrec", "R"}
+REACHES_ONE = {
+    *(
+        "nCG",
+        "nDCG",
+        "nDCGrel",
+        "RnDCG",
+        "binG",
+        "nERR",
+        "Rprec",
+        "Success",
+        "SetP",
+        "SetR",
+        "SetF",
+        "SetAP",
+        "SetRelP",
+    ),
+    *("AP", "GMAP", "RR", "IPrec", "IAP", "R", "RelP", "Bpref", "GMBpref"),
+}
 
 
 @those_bound_by("perfect", GOOD)
@@ -222,7 +266,9 @@ def test_perfect(name: str, query: Query, other: random.Random) -> None:
         for rival in (ranking, shuffled, [*best, "x0"]):
             score = scores.of(measure, rival)
             assert math.isnan(score) or score <= top + 1e-12, str(measure)
-        cut = measure.name in ("R", "AP") and measure.rank_cutoff is not None and measure.rank_cutoff < len(base)
+        cut = (
+            measure.name in ("R", "AP", "GMAP") and measure.rank_cutoff is not None and measure.rank_cutoff < len(base)
+        )
         if measure.name in REACHES_ONE and not cut:
             assert top == pytest.approx(measure.bounds[1], abs=1e-12), str(measure)
 
@@ -231,6 +277,10 @@ def test_the_excuse_from_perfection() -> None:
     measure = parse("nDCG(discount=jarvelin2000, base=10)")
     assert measure.score([1, 2]) > measure.score([2, 1])
     assert parse("Judged").score([0, 0]) == parse("Judged").score([3, 3])
+
+
+#: Measures to which unjudged documents are not the same as others that are not relevant, whatever the policy says.
+TELLS_UNJUDGED = {"Bpref", "GMBpref", "InfAP"}
 
 
 @those_bound_by("swap", GOOD)
@@ -245,7 +295,8 @@ def test_swap(name: str, query: Query, choice: random.Random) -> None:
     swapped[above], swapped[below] = swapped[below], swapped[above]
     befores, afters = raw(measures, judged, ranking), raw(measures, judged, swapped)
     for measure, before, after in zip(measures, befores, afters, strict=True):
-        if "condensed" in str(measure) and not {ranking[above], ranking[below]} <= judged.keys():
+        sees_judged = "condensed" in str(measure) or measure.name in TELLS_UNJUDGED
+        if sees_judged and not {ranking[above], ranking[below]} <= judged.keys():
             continue  # in the list that it sees, one document would move alone
         upper, lower = (worth(measure, judged.get(ranking[place])) for place in (above, below))
         sign = -1 if measure.better == "lower" else 1
@@ -269,6 +320,17 @@ def test_swap(name: str, query: Query, choice: random.Random) -> None:
         ("AP", [0, 1], [1, 0]),
         ("RR", [0, 1], [1, 0]),
         ("P@1", [0, 1], [1, 0]),
+        ("Bpref", [0, 1], [1, 0]),
+        ("InfAP", [0, 1], [1, 0]),
+        ("IAP", [0, 1], [1, 0]),
+        ("RprecMult@1", [0, 1], [1, 0]),
+        ("binG", [0, 1], [1, 0]),
+        ("G", [1, 2], [2, 1]),
+        ("RnDCG", [1, 2], [2, 1]),
+        ("RBP", [0, 1], [1, 0]),
+        ("RBP(gain=scaled)", [1, 2], [2, 1]),
+        ("ERR", [1, 2], [2, 1]),
+        ("nERR", [1, 2], [2, 1]),
         ("nDCG(level=1)", [3, 1], [1, 3]),
         ("nDCG(gain=0-3-0-1)", [3, 1], [1, 3]),
     ],
@@ -281,6 +343,11 @@ def test_a_swap_that_helps(measure: str, before: list[int], after: list[int]) ->
 def test_the_excuse_from_swapping() -> None:
     measure = parse("DCG(discount=jarvelin2000, base=10)")
     assert measure.score([0, 1]) > measure.score([1, 0])
+    # nDCG@1 counts as soon as a document of grade 1 stands there; before, nDCG@2 and nDCG@3 did.
+    assert parse("nDCGrel").score([0, 3, 1]) > parse("nDCGrel").score([1, 3, 0])
+    # Documents of gain 3 and 7 change places.
+    before, after = ([1, 1, 2, 1, 3], [1, 1, 3, 1, 2])
+    assert parse("G(gain=exp2)").score(before, unretrieved=[2]) > parse("G(gain=exp2)").score(after, unretrieved=[2])
 
 
 @st.composite
@@ -358,7 +425,9 @@ def test_cutoff(name: str, query: Query, other: random.Random) -> None:
             assert same(scores.of(measure, ranking), changed), str(measure)
 
 
-@pytest.mark.parametrize("measure", ["CG", "DCG", "nCG", "nDCG", "P", "R", "F", "Success", "AP", "RR"])
+@pytest.mark.parametrize(
+    "measure", ["CG", "DCG", "nCG", "nDCG", "P", "R", "F", "RelP", "Success", "AP", "RR", "RBP", "ERR", "nERR"]
+)
 def test_a_document_above_the_cutoff_counts(measure: str) -> None:
     """The law above is not empty: at rank k a relevant document counts, at rank k + 1 it does not."""
     assert parse(f"{measure}@3").score([0, 0, 1]) > 0
@@ -366,7 +435,7 @@ def test_a_document_above_the_cutoff_counts(measure: str) -> None:
 
 
 #: Measures of how much was retrieved: what unjudged documents at the end make of n documents, of which j are judged.
-COUNTS_THE_LIST = {"SetP", "SetF", "NumRet", "Judged"}
+COUNTS_THE_LIST = {"SetP", "SetF", "SetAP", "SetRelP", "Utility", "NumRet", "Judged", "Unjudged"}
 
 
 @those_bound_by("append")
@@ -388,14 +457,31 @@ def test_append(name: str, query: Query, more: int) -> None:
             shown = longer[:k]
             assert after == sum(document in judged for document in shown) / len(shown)
             assert known or after == 0
+        elif measure.name == "Unjudged":
+            shown = longer[: measure.rank_cutoff]
+            assert after == sum(document not in judged for document in shown) / (measure.rank_cutoff or 1)
+        elif measure.name == "SetRelP" and not math.isnan(before):
+            # The best list of that length gets no better once it holds all that is relevant.
+            assert after <= before, str(measure)
         elif not math.isnan(before):
             assert after < before or before == 0, str(measure)
 
 
+def test_the_excuse_from_appending() -> None:
+    # nDCG@1 = 1/2 and nDCG@2 = x: their mean, and with the end of the longer list that of 1/2, x and x.
+    x = parse("nDCG@2").score([1, 2])
+    assert parse("RnDCG").score([1, 2]) == pytest.approx((0.5 + x) / 2)
+    assert parse("RnDCG").score([1, 2, None, None]) == pytest.approx((0.5 + 2 * x) / 3)
+
+
 # --- Undefined exactly where the documentation says so --------------------------------------------------------------
 
-EMPTY_BASE = {"nCG", "nDCG", "R", "F", "Rprec", "SetR", "SetF", "AP", "IPrec"}
-EMPTY_LIST = {"SetP", "Judged"}
+EMPTY_BASE = {
+    *("nCG", "nDCG", "nDCGrel", "RnDCG", "G", "binG", "nERR"),
+    *("R", "F", "Rprec", "RprecMult", "RelP", "SetR", "SetF", "SetAP", "SetRelP"),
+    *("AP", "GMAP", "IPrec", "IAP", "Bpref", "GMBpref", "InfAP"),
+}
+EMPTY_LIST = {"SetP", "SetRelP", "Judged"}
 
 
 @pytest.mark.parametrize("name", MEASURES)

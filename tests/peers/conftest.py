@@ -35,6 +35,19 @@ PLAIN_NAMES = {
     "set_P": "SetP",
     "set_recall": "SetR",
     "set_F": "SetF",
+    "set_map": "SetAP",
+    "set_relative_P": "SetRelP",
+    "utility": "Utility",
+    "gm_map": "GMAP",
+    "bpref": "Bpref",
+    "gm_bpref": "GMBpref",
+    "infAP": "InfAP",
+    "11pt_avg": "IAP",
+    "binG": "binG",
+    "G": "G",
+    "ndcg_rel": "nDCGrel",
+    "Rndcg": "RnDCG",
+    "num_nonrel_judged_ret": "NumNonRelJudgedRet",
 }
 NAMES_WITH_AT = {
     "P": "P",
@@ -43,9 +56,12 @@ NAMES_WITH_AT = {
     "map_cut": "AP",
     "success": "Success",
     "iprec_at_recall": "IPrec",
+    "relative_P": "RelP",
+    "Rprec_mult": "RprecMult",
+    "unj": "Unjudged",
 }
 #: What trec_eval's -l does not touch.
-GRADED_OR_BLIND = {"num_q", "num_ret", "ndcg", "ndcg_cut"}
+GRADED_OR_BLIND = {"num_q", "num_ret", "ndcg", "ndcg_cut", "ndcg_rel", "Rndcg", "G", "unj"}
 
 
 @dataclass(frozen=True)

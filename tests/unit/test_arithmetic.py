@@ -40,22 +40,35 @@ def variants(name: str) -> Iterator[str]:
     """A measure with many parameters."""
     known = MEASURES[name].parameters()
     chosen = CHOSEN if "rel" in known else [""]
+    if name.startswith("RBP"):
+        graded = ["", "p=0.5, gain=scaled", "p=0, gain=0-0.5-0.25-1", "p=0.95, gain=linear, scale=query"]
+        for inside, choice, at in product(graded, chosen, ["", *CUTS]):
+            yield written(name, inside, choice, at=at)
+        return
     if "gain" in known:
+        cuts = ["", *CUTS] if "cutoff" in known else [""]
         discounts = ["", *DISCOUNTS] if "discount" in known else [""]
         for gain, discount, choice in product(GAINS, discounts, chosen):
             if not (gain and discount and choice):
-                yield from (written(name, gain, discount, choice, at=at) for at in ["", *CUTS])
-                yield from (written(name, gain, discount, "average=ranks", choice, at=at) for at in CUTS)
+                yield from (written(name, gain, discount, choice, at=at) for at in cuts)
+                if "average" in known:
+                    yield from (written(name, gain, discount, "average=ranks", choice, at=at) for at in CUTS)
         return
-    betas = ["", "beta=2", "beta=0"] if "beta" in known else [""]
+    others = ["", "beta=2", "beta=0"] if "beta" in known else [""]
+    if name == "Utility":
+        others = ["", "a=2, b=-0.5, c=-1", "d=0.25, N=1000"]
+    elif name == "IAP":
+        others = ["", "points=0.25-0.5-0.75", "points=1"]
     if MEASURES[name].at_parameter() == "recall":
         ats = ["@0", "@0.3", "@0.5", "@1"]
+    elif MEASURES[name].at_parameter() == "multiple":
+        ats = ["@0.01", "@0.2", "@1", "@2.5"]
     elif "cutoff" in known:
         ats = CUTS if MEASURES[name].needs_at else ["", *CUTS]
     else:
         ats = [""]
-    for choice, beta, at in product(chosen, betas, ats):
-        yield written(name, choice, beta, at=at)
+    for choice, other, at in product(chosen, others, ats):
+        yield written(name, other, choice, at=at)
 
 
 def test_every_measure_has_variants() -> None:

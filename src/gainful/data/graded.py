@@ -73,6 +73,7 @@ class GradedRun:
     score: Floats  # of all retrieved, in rank order, if they were asked for
     row: Ints  # where they stand in the Run, in rank order, if that was asked for
     facts: JoinFacts = JoinFacts()
+    pooled: tuple[Ints, Ints] | None = None  # documents that a negative grade leaves unjudged: offsets and ranks
 
     @property
     def query_ids(self) -> tuple[bytes, ...]:
@@ -118,7 +119,7 @@ class GradedRun:
         rank = np.arange(1, self.hit_rank.size + 1) - np.repeat(self.hit_offsets[:-1], counts)
         score = self.score[place] if self.score.size else self.score
         row = self.row[place] if self.row.size else self.row
-        return replace(self, retrieved=counts, hit_rank=rank, score=score, row=row)
+        return replace(self, retrieved=counts, hit_rank=rank, score=score, row=row, pooled=None)
 
 
 def join(
@@ -268,10 +269,11 @@ def _graded(name: str, source: str, judged: Judged, policy: Policy, joined: Join
     item = joined["hit_item"].astype(np.int64)
     hit_grade = judged.grade[item]
     offsets, rank = joined["hit_offsets"], joined["hit_rank"].astype(np.int64)
-    counts = np.isfinite(hit_grade)
+    counts, pooled = np.isfinite(hit_grade), None
     if not counts.all():
         # negative=unjudged: these documents were seen by a judge but count as if they had not been.
         kept_before = np.concatenate(([0], np.cumsum(counts)))
+        pooled = offsets - kept_before[offsets], rank[~counts]
         offsets, rank, hit_grade, item = kept_before[offsets], rank[counts], hit_grade[counts], item[counts]
     shown = int(np.minimum(joined["retrieved"], 10).sum())
     return GradedRun(
@@ -295,4 +297,5 @@ def _graded(name: str, source: str, judged: Judged, policy: Policy, joined: Join
             shown,
             shown - int(np.count_nonzero(rank <= 10)),
         ),
+        pooled,
     )

@@ -65,27 +65,34 @@ class GainLists:
 
     def total(self, divisors: Callable[[Floats], Floats], cutoff: int | None) -> Floats:
         """The sum over each list, down to ``cutoff``, of gain / divisor(rank), added in the order of ranks."""
-        row, rank, gain = self._to(cutoff)
+        row, rank, gain = self.to(cutoff)
         if not rank.size:
             return np.zeros(self.size)
         by_rank = divisors(np.arange(1.0, float(rank.max()) + 1.0))
         return np.bincount(row, gain / by_rank[rank - 1], minlength=self.size).astype(np.float64, copy=False)
 
+    def weighted(self, weights: Callable[[int], Floats], cutoff: int | None) -> Floats:
+        """The sum over each list, down to ``cutoff``, of gain * weight; ``weights`` gives those of the first ranks."""
+        row, rank, gain = self.to(cutoff)
+        by_rank = weights(int(rank.max(initial=0)))
+        return np.bincount(row, gain * by_rank[rank - 1], minlength=self.size).astype(np.float64, copy=False)
+
     def dense(self, depth: int) -> Floats:
         """The gains as an array of lists x ranks, 0 where there is none."""
-        row, rank, gain = self._to(depth)
+        row, rank, gain = self.to(depth)
         values = np.zeros((self.size, depth))
         values[row, rank - 1] = gain
         return values
 
     def last_rank(self, depth: int) -> Ints:
         """The last rank down to ``depth`` that has a gain, 0 where none has."""
-        row, rank, _ = self._to(depth)
+        row, rank, _ = self.to(depth)
         last = np.zeros(self.size, np.int64)
         last[row] = rank  # ranks ascend within a row, so the last one stays
         return last
 
-    def _to(self, cutoff: int | None) -> tuple[Ints, Ints, Floats]:
+    def to(self, cutoff: int | None) -> tuple[Ints, Ints, Floats]:
+        """Row, rank and gain of the places down to ``cutoff``."""
         if cutoff is None:
             return self.row, self.rank, self.gain
         shown = self.rank <= cutoff
@@ -105,6 +112,39 @@ def is_relevant(grades: Floats, rel: float | None, level: float | None) -> Bools
     if level is not None:
         return np.asarray(grades == level)
     return np.asarray(grades > 0 if rel is None else grades >= rel)
+
+
+def highest_gain(gain: Gain, scale: float, rel: float | None = None, level: float | None = None) -> float:
+    """The most that any document can gain, judged or not; ``rel`` and ``level`` set all other gains to 0."""
+    named = scale if level is None else level
+    grades = np.array([grade for grade, _ in gain.weights] if gain.weights else [named])
+    if rel is not None or level is not None:
+        grades = grades[is_relevant(grades, rel, level)]
+    return float(gain.of_grades(grades, scale).max(initial=0.0))
+
+
+def in_columns(row: Ints, values: Floats, size: int) -> tuple[Floats, Ints]:
+    """The values of every row side by side, 0 after the last one, and the column in which each stands.
+
+    What is then added up along a row does not depend on the other rows, not even in the last bit.
+    """
+    column = ordinal_in_row(row) - 1
+    array = np.zeros((size, int(column.max(initial=0)) + 1))
+    array[row, column] = values
+    return array, column
+
+
+def cumulated(row: Ints, values: Floats, size: int) -> Floats:
+    """Running sums within every row."""
+    array, column = in_columns(row, values, size)
+    return np.asarray(np.cumsum(array, axis=1)[row, column])
+
+
+def count_to(documents: tuple[Ints, Ints], row: Ints, rank: Ints) -> Ints:
+    """How many of the documents (by row, then by rank) stand in each given row down to each given rank."""
+    stride = 1 + max(int(ranks.max(initial=0)) for ranks in (documents[1], rank))
+    keys = documents[0] * stride + documents[1]
+    return np.searchsorted(keys, row * stride + rank, "right") - np.searchsorted(keys, row * stride, "right")
 
 
 def ordinal_in_row(row: Ints) -> Ints:

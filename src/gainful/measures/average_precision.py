@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from gainful.arrays import Floats
-from gainful.data.lists import ordinal_in_row
+from gainful.data.lists import in_columns, ordinal_in_row
 from gainful.measures.arithmetic import Arithmetic, Step, found_by_rank, last, ranks_of
 from gainful.measures.base import Measure
 from gainful.measures.block import Block
@@ -52,7 +53,7 @@ class AP(Measure):
 
     name = "AP"
     trec_eval = "map"
-    trec_eval_at = "map_cut_{}"
+    trec_eval_at: ClassVar[str | None] = "map_cut_{}"
     rel: float | None = None
     level: float | None = None
     unjudged: str | None = None
@@ -201,3 +202,103 @@ class IPrec(Measure):
             rank = f"at rank {counted.argmax() + 1}"
             best = Step(str(self), "", (), float(counted.max()), f"the highest precision {where}, {rank}; {count}")
         return Arithmetic(columns, (best,), adds="relevant", running="found")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class IAP(Measure):
+    """Interpolated average precision: the mean of the interpolated precisions at 11 recall levels.
+
+    Formula:
+        IAP = mean over the points r of IPrec@r
+
+    Conventions:
+        - the points are 0, 0.1, ..., 1 unless points=... names others
+        - recall-cut decides how many documents a point needs, as for IPrec
+        - nothing relevant: undefined
+
+    Agrees with:
+        trec_eval 11pt_avg
+
+    Reference:
+        trec_eval, m_11pt_avg.c
+
+    Example:
+        Relevant at ranks 1 and 3 of two: precision 1 up to recall 0.5, then 2/3.
+
+        >>> from gainful import parse
+        >>> round(parse("IAP(points=0.25-0.5-1)").score([1, 0, 1]), 4)
+        0.8889
+    """
+
+    name = "IAP"
+    trec_eval = "11pt_avg"
+    at = None
+    points: str = "0-0.1-0.2-0.3-0.4-0.5-0.6-0.7-0.8-0.9-1"
+    rel: float | None = None
+    level: float | None = None
+    unjudged: str | None = None
+
+    def _levels(self) -> list[float]:
+        return [float(point) for point in self.points.split("-")]
+
+    def compute(self, block: Block) -> Floats:
+        relevant, base = block.relevant(self.rel, self.level), block.recall_base(self.rel, self.level)
+        precisions = ordinal_in_row(relevant.row) / relevant.rank
+        by_count, _ = in_columns(relevant.row, precisions, block.size)
+        # The best precision from each relevant document on; one more column for recall that is never reached.
+        best = np.maximum.accumulate(np.pad(by_count, ((0, 0), (0, 1)))[:, ::-1], axis=1)[:, ::-1]
+        row, total = np.arange(block.size), np.zeros(block.size)
+        for level in self._levels():
+            needed = np.floor(level * base + (0.5 if block.policy.recall_cut == "round" else 0.9)).astype(np.int64)
+            total += best[row, np.minimum(np.maximum(needed, 1), best.shape[1]) - 1]
+        return np.where(base == 0, np.nan, total / len(self._levels()))
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        columns = found_by_rank(block, self.rel, self.level)
+        precisions = _precisions(columns)
+        best = np.maximum.accumulate(np.nan_to_num(precisions)[::-1])[::-1]
+        columns = {**columns, "precision": precisions, "best from here": best}
+        base = int(block.recall_base(self.rel, self.level)[0])
+        if not base:
+            return Arithmetic(columns, (Step(str(self), "", (), math.nan, "nothing is relevant"),), adds="relevant")
+        steps = []
+        for level in self._levels():
+            needed = math.floor(level * base + (0.5 if block.policy.recall_cut == "round" else 0.9))
+            reached = columns["found"] >= needed
+            value = float(best[int(reached.argmax())]) if reached.any() else 0.0
+            steps.append(Step(f"IPrec@{number_text(level)}", "", (), value, f"{needed} documents needed"))
+        values = np.array([step.value for step in steps])
+        steps.append(Step.mean_of(str(self), values, values.size))
+        return Arithmetic(columns, tuple(steps), adds="relevant", running="found")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GMAP(AP):
+    """Average precision, of which a table shows the geometric mean: bad queries weigh more.
+
+    Formula:
+        GMAP = exp(mean over queries of ln max(AP, 0.00001))
+
+    Conventions:
+        - the score of a query is its AP
+        - nothing relevant: undefined
+
+    Agrees with:
+        trec_eval gm_map
+    Differs from:
+        pytrec_eval, whose score of a query is the logarithm
+
+    Reference:
+        Robertson, On GMAP, CIKM 2006
+
+    Example:
+        >>> from gainful import evaluate
+        >>> judged, run = {"q1": {"a": 1}, "q2": {"a": 1}}, {"q1": ["a"], "q2": ["b", "c", "d", "a"]}
+        >>> round(evaluate(judged, run, "GMAP").aggregate("GMAP"), 4)  # the root of 1 * 1/4
+        0.5
+    """
+
+    name = "GMAP"
+    trec_eval = "gm_map"
+    trec_eval_at = None
+    aggregate = "geometric"

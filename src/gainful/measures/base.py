@@ -5,9 +5,11 @@ from __future__ import annotations
 import inspect
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
 
 from gainful.arrays import Floats
 from gainful.discounts import DISCOUNTS, read_base
@@ -249,6 +251,22 @@ def _read_between(low: float, high: float) -> Callable[[object, str], float]:
     return read
 
 
+def _read_points(value: object, what: str) -> str:
+    """Recall levels from 0 to 1, as a text like 0.25-0.5-0.75 or as numbers; written in ascending order."""
+    parts = value.split("-") if isinstance(value, str) else value if isinstance(value, Iterable) else [value]
+    points = sorted(_READERS["recall"](part, what) for part in parts)  # type: ignore[type-var]
+    if not points or len(set(points)) < len(points):
+        raise UsageError(f"{what}: expected different recall levels like 0.25-0.5-0.75, found {value}")
+    return "-".join(np.format_float_positional(point, trim="-") for point in points)  # type: ignore[arg-type]
+
+
+def _read_persistence(value: object, what: str) -> float:
+    number = read_number(value, what)
+    if not 0 <= number < 1:
+        raise UsageError(f"{what}: expected a number of at least 0 and below 1, found {number_text(number)}")
+    return number
+
+
 #: How the parameters that many measures share are read.
 _READERS: Mapping[str, Callable[[object, str], object]] = {
     "cutoff": read_whole,
@@ -257,6 +275,11 @@ _READERS: Mapping[str, Callable[[object, str], object]] = {
     "level": _read_between(0, math.inf),
     "recall": _read_between(0, 1),
     "beta": _read_between(0, 1e100),
+    "multiple": _read_between(0, 1e6),
+    "points": _read_points,
+    "p": _read_persistence,
+    "scale": lambda value, what: choose(value, ("query",), what),
+    **dict.fromkeys("abcd", read_number),
     "gain": Gain.of,
     "base": read_base,
     "discount": lambda value, what: choose(value, DISCOUNTS, what),

@@ -10,7 +10,7 @@ import numpy as np
 
 from gainful.arrays import Floats, Ints
 from gainful.data.graded import GradedRun
-from gainful.data.lists import Documents, GainLists, gather
+from gainful.data.lists import Documents, GainLists, gather, ordinal_in_row
 from gainful.errors import UsageError
 from gainful.gains import Gain
 
@@ -53,6 +53,24 @@ class Block:
         return Documents(row, all_judged.rank[place], all_judged.grade[place])
 
     @cached_property
+    def judged_counts(self) -> Ints:
+        """How many judged documents each query has."""
+        return np.diff(self.graded.judged.best_first[0])[self.queries]
+
+    @cached_property
+    def condensed_rank(self) -> Ints:
+        """The place of every hit among the hits of its list: its rank if unjudged documents were removed."""
+        return ordinal_in_row(self.hits.row)
+
+    @cached_property
+    def pooled(self) -> tuple[Ints, Ints]:
+        """Row and rank of the retrieved documents that negative=unjudged leaves without a judgment."""
+        if self.graded.pooled is None:
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        row, place = gather(self.graded.pooled[0], self.queries)
+        return row, self.graded.pooled[1][place]
+
+    @cached_property
     def missed(self) -> Documents:
         """The judged documents that the lists do not hold, best first (``rank`` is the place in that order)."""
         offsets, all_missed = self.graded.missed
@@ -79,8 +97,7 @@ class Block:
 
     @cached_property
     def width(self) -> int:
-        judged_counts = np.diff(self.graded.judged.best_first[0])[self.queries]
-        return max(1, int(self.retrieved.max(initial=0)), int(judged_counts.max(initial=0)))
+        return max(1, int(self.retrieved.max(initial=0)), int(self.judged_counts.max(initial=0)))
 
     def relevant(self, rel: float | None = None, level: float | None = None) -> Documents:
         """The hits that are relevant: grade above 0, at least ``rel``, or exactly ``level``."""

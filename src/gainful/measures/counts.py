@@ -155,3 +155,44 @@ class NumRelRet(_Count):
     def arithmetic(self, block: Block) -> Arithmetic:
         columns = found_by_rank(block, self.rel, self.level)
         return Arithmetic(columns, (Step(str(self), "", (), last(columns["found"])),), adds="relevant", running="found")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NumNonRelJudgedRet(_Count):
+    """How many documents were retrieved that are judged not relevant.
+
+    Formula:
+        NumNonRelJudgedRet = judged documents in the list that are not relevant
+
+    Conventions:
+        - relevant is grade > 0, with rel=g grade >= g, with level=g grade = g
+        - negative=unjudged makes a grade below 0 count as not judged
+
+    Agrees with:
+        trec_eval num_nonrel_judged_ret
+
+    Reference:
+        trec_eval, m_num_nonrel_judged_ret.c
+
+    Example:
+        >>> from gainful import parse
+        >>> parse("NumNonRelJudgedRet").score([2, 0, None, 0], unretrieved=[0])
+        2.0
+    """
+
+    name = "NumNonRelJudgedRet"
+    trec_eval = "num_nonrel_judged_ret"
+    rel: float | None = None
+    level: float | None = None
+
+    def compute(self, block: Block) -> Floats:
+        found = block.count(block.relevant(self.rel, self.level))
+        return (block.count(block.hits) - found).astype(np.float64)
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        relevant = found_by_rank(block, self.rel, self.level)["relevant"]
+        judged = np.zeros(relevant.size)
+        judged[block.hits.rank - 1] = 1.0
+        columns = {"judged": judged, "relevant": relevant, "not relevant so far": np.cumsum(judged - relevant)}
+        step = Step(str(self), "", (), last(columns["not relevant so far"]))
+        return Arithmetic(columns, (step,), adds="judged", running="not relevant so far")

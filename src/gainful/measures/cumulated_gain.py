@@ -64,15 +64,18 @@ class _CumulatedGain(Measure):
     def _total(self, lists: GainLists) -> Floats:
         return lists.total(self._divisors, self.cutoff)
 
+    def _run(self, block: Block) -> GainLists:
+        return block.gain_lists(self.gain, self.rel, self.level)
+
     def _absolute(self, block: Block) -> Floats:
-        run = block.gain_lists(self.gain, self.rel, self.level)
+        run = self._run(block)
         if self.average is None:
             return self._total(run)
         depth = self._depth(block)
         return self._average(self._vectors(run, depth), run.last_rank(depth))
 
     def _normalised(self, block: Block) -> Floats:
-        run = block.gain_lists(self.gain, self.rel, self.level)
+        run = self._run(block)
         ideal = block.ideal_lists(self.gain, self.rel, self.level)
         with np.errstate(invalid="ignore"):
             if self.average is None:
@@ -105,7 +108,7 @@ class _CumulatedGain(Measure):
 
     def arithmetic(self, block: Block) -> Arithmetic:
         total = self.name.removeprefix("n")
-        columns = self._by_rank(block.gain_lists(self.gain, self.rel, self.level), block, total)
+        columns = self._by_rank(self._run(block), block, total)
         if not self.normalised:
             return Arithmetic(columns, (self._last_step(columns, total),), frozenset({"discount"}), "gain", total)
         ideal = self._by_rank(block.ideal_lists(self.gain, self.rel, self.level), block, total)
@@ -220,6 +223,7 @@ class DCG(_CumulatedGain):
     """
 
     name = "DCG"
+    trec_eval = "dcg"
     bounds = (0.0, math.inf)
     gain: Gain = _LINEAR
     discount: str = "burges2005"

@@ -27,6 +27,15 @@ PARAMETERS: Mapping[str, str] = {
     "beta": "above 1 favours recall, below 1 precision",
     "cutoff": "`@k`: look at the first k documents",
     "recall": "`@r`: a recall level from 0 to 1",
+    "multiple": "`@m`: look at m times as many documents as are relevant",
+    "points": "the recall levels, each from 0 to 1",
+    "p": "the probability with which the user goes on to the next document",
+    "scale": "`query`: gains above 1 are divided by the highest gain judged in their query",
+    "a": "what a relevant document in the list is worth",
+    "b": "what a document in the list that is not relevant is worth",
+    "c": "what a relevant document that is missed is worth",
+    "d": "what a document that is neither relevant nor in the list is worth (needs N)",
+    "N": "how many documents the collection has",
 }
 
 
@@ -76,7 +85,10 @@ class Help:
 def reading(measure: Measure | type[Measure]) -> str:
     """How a measure's values are read: direction, bounds, and what a table shows of many."""
     low, high = measure.bounds
-    bounds = f"from {number_text(low)} to {number_text(high)}" if math.isfinite(high) else f"{number_text(low)} or more"
+    if math.isfinite(high):
+        bounds = f"from {number_text(low)} to {number_text(high)}"
+    else:
+        bounds = f"{number_text(low)} or more" if math.isfinite(low) else "of any size"
     better = {"higher": "Higher is better", "lower": "Lower is better", "neither": "Neither direction is better"}
     together = {"mean": "mean", "sum": "sum", "geometric": "geometric mean"}[measure.aggregate]
     return f"{better[measure.better]}; values {bounds}; a table shows the {together} over queries."

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gainful.arrays import Floats, Ints
-from gainful.measures.arithmetic import Arithmetic, Step, found_by_rank, last, ranks_of, ratios, seen
+from gainful.measures.arithmetic import Arithmetic, Step, found_by_rank, last, ranks_of, ratios
 from gainful.measures.base import Measure
 from gainful.measures.block import Block
 
@@ -266,50 +266,3 @@ class Success(Binary):
         found = last(columns["found"])
         steps = (Step(str(self), "min(1, {})", (found,), min(1.0, found)),)
         return Arithmetic(columns, steps, adds="relevant", running="found")
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Judged(Measure):
-    """How much of what the user sees was judged at all: below 1, the other numbers are guesses about the rest.
-
-    Formula:
-        Judged@k = judged documents in the top k / min(k, documents retrieved)
-
-    Conventions:
-        - without @k the whole list counts
-        - looks at the list before unjudged=condensed removes anything
-        - nothing retrieved: undefined
-        - negative=unjudged makes a grade below 0 count as not judged
-
-    Agrees with:
-        ir_measures Judged@k
-
-    Reference:
-        ir_measures, Judged
-
-    Example:
-        >>> from gainful import parse
-        >>> parse("Judged@4").score([2, None, 0, None])
-        0.5
-    """
-
-    name = "Judged"
-    better = "neither"
-    whole_list = True
-    exempt = {
-        "perfect": "a judged list need not be a good one",
-        "swap": "it does not look at grades",
-    }
-    cutoff: int | None = None
-
-    def compute(self, block: Block) -> Floats:
-        shown = block.retrieved if self.cutoff is None else np.minimum(block.retrieved, self.cutoff)
-        return ratio(block.count(block.hits, self.cutoff), shown)
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        length = seen(block, self.cutoff)
-        judged = np.zeros(length)
-        judged[block.hits.rank[block.hits.rank <= length] - 1] = 1.0
-        columns = {"judged": judged, "judged so far": np.cumsum(judged)}
-        last_step = Step.division(str(self), last(columns["judged so far"]), length, undefined="nothing was retrieved")
-        return Arithmetic(columns, (last_step,), adds="judged", running="judged so far")

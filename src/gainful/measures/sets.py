@@ -1,10 +1,14 @@
-"""Precision, recall and F of whole lists, as sets."""
+"""Precision, recall and what is made of them for whole lists, as sets."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from gainful.arrays import Floats
+from gainful.errors import UsageError
 from gainful.measures.arithmetic import Arithmetic, Step, last, ranks_of, seen
 from gainful.measures.block import Block
 from gainful.measures.precision import Binary, f_arithmetic, f_measure, ratio, recall_arithmetic, recall_step
@@ -121,3 +125,112 @@ class SetF(Binary):
         precision = _precision_step("SetP", columns["found"], seen(block))
         recall = recall_step("SetR", columns["found"], int(self._base(block)[0]))
         return f_arithmetic(str(self), columns, precision, recall, self.beta)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SetAP(Binary):
+    """Precision times recall of the whole list: the AP to expect if its order were random.
+
+    Formula:
+        SetAP = SetP * SetR
+
+    Conventions:
+        - nothing found: 0; nothing relevant: undefined
+
+    Agrees with:
+        trec_eval set_map, ir_measures SetAP
+
+    Reference:
+        trec_eval, m_set_map.c
+
+    Example:
+        >>> from gainful import parse
+        >>> round(parse("SetAP").score([2, 0, 1, 0], unretrieved=[1]), 4)  # 2/4 * 2/3
+        0.3333
+    """
+
+    name = "SetAP"
+    trec_eval = "set_map"
+    at = None
+
+    def compute(self, block: Block) -> Floats:
+        found, base = self._found(block), self._base(block)
+        return ratio(found, base) * (found / np.maximum(block.retrieved, 1))
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        columns = self._by_rank(block)
+        precision = _precision_step("SetP", columns["found"], seen(block))
+        recall = recall_step("SetR", columns["found"], int(self._base(block)[0]))
+        p, r = precision.value, recall.value
+        if not r > 0:
+            step = Step(str(self), "", (), r, "nothing is relevant" if math.isnan(r) else "nothing was found")
+        else:
+            step = Step(str(self), "{} * {}", (p, r), p * r)
+        return Arithmetic(columns, (precision, recall, step), adds="relevant", running="found")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Utility(Binary):
+    """What a list is worth if every document has its price: so much if relevant, so much if not.
+
+    Formula:
+        Utility = a * found + b * (m - found) + c * (n - found) + d * (N - m - n + found)
+
+    m documents are retrieved, n are relevant, and found are both; N is the size of the collection.
+
+    Conventions:
+        - a = 1, b = -1, c = d = 0 unless given; d needs N
+        - unjudged documents are not relevant
+        - a query that is not answered has the value of an empty list
+
+    Agrees with:
+        trec_eval utility
+
+    Reference:
+        trec_eval, m_utility.c
+
+    Example:
+        Two of four documents are relevant, and one is missed: 2 * 2 - 2 - 0.5 * 1.
+
+        >>> from gainful import parse
+        >>> parse("Utility").score([2, 0, 1, 0]), parse("Utility(a=2, c=-0.5)").score([2, 0, 1, 0], unretrieved=[1])
+        (0.0, 1.5)
+    """
+
+    name = "Utility"
+    trec_eval = "utility"
+    bounds = (-math.inf, math.inf)
+    at = None
+    a: float = 1.0
+    b: float = -1.0
+    c: float = 0.0
+    d: float = 0.0
+    N: int | None = None
+
+    def validate(self) -> None:
+        super().validate()
+        if self.d and self.N is None:
+            raise UsageError(f"{self.name}: d needs the size of the collection, found no N", "write d=1, N=100000")
+
+    def compute(self, block: Block) -> Floats:
+        found, base = self._found(block), self._base(block)
+        scores = self.a * found + self.b * (block.retrieved - found) + self.c * (base - found)
+        if self.d and self.N is not None:
+            known = block.retrieved + base - found
+            if known.max(initial=0) > self.N:
+                raise UsageError(
+                    f"{self.name}: expected N of at least {known.max()}, the documents of one query, found {self.N}"
+                )
+            scores = scores + self.d * (self.N - known)
+        return np.asarray(scores, np.float64)
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        columns = self._by_rank(block)
+        found, base, length = last(columns["found"]), int(self._base(block)[0]), seen(block)
+        terms = [(self.a, found), (self.b, length - found), (self.c, base - found)]
+        if self.d and self.N is not None:
+            terms.append((self.d, self.N - length - base + found))
+        numbers = tuple(number for term in terms for number in term)
+        total = sum(price * count for price, count in terms)
+        steps = (Step(str(self), " + ".join(["{} * {}"] * len(terms)), numbers, total),)
+        return Arithmetic(columns, steps, adds="relevant", running="found")

@@ -12,6 +12,9 @@ from gainful.render.shown import present
 #: What would end a field or a line, and its escape.
 _ENDS = str.maketrans({character: character.encode("unicode_escape").decode() for character in "\t\n\v\f\r"})
 
+#: What trec_eval prints of all queries together only: a query has no number of queries, and no geometric mean.
+_OF_ALL = {"num_q", "gm_map", "gm_bpref"}
+
 
 def write(content: Showable, out: TextIO) -> None:
     """Evaluations run by run as trec_eval prints them; of any other table a line for every row and value."""
@@ -24,8 +27,8 @@ def _report_lines(report: Report) -> Iterator[str]:
         yield _line("runid", "all", evaluation.run)
         for values in report.rows(evaluation):
             for name, value in zip(names, values, strict=True):
-                # A query has no number of queries, and a query that the policy leaves out has no value.
-                if value.value is not None and (name != "num_q" or value.query is None):
+                # A query that the policy leaves out has no value.
+                if value.value is not None and (name not in _OF_ALL or value.query is None):
                     yield _line(name, "all" if value.query is None else value.query, _value_text(value, report.places))
 
 

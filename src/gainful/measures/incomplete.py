@@ -1,0 +1,297 @@
+"""Measures for judgments that do not cover everything: what only judged documents say, and how many there are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gainful.arrays import Floats, Ints
+from gainful.data.lists import count_to, is_relevant, ordinal_in_row
+from gainful.measures.arithmetic import Arithmetic, Step, found_by_rank, last, ranks_of, seen
+from gainful.measures.base import Measure
+from gainful.measures.block import Block
+from gainful.measures.precision import ratio
+
+#: Keeps InfAP's estimate of precision defined where nothing judged stands above a document.
+_EPSILON = 1e-5
+
+
+class _OfJudged(Measure):
+    """What Bpref and InfAP have in common. Not a dataclass: every measure lists its parameters itself."""
+
+    if TYPE_CHECKING:
+        rel: float | None
+        level: float | None
+
+    def _found(self, block: Block) -> tuple[Ints, Ints, Ints, Ints]:
+        """The relevant hits: row, rank, and how many relevant and other judged documents stand above each."""
+        hits = block.hits
+        chosen = is_relevant(hits.grade, self.rel, self.level)
+        row = hits.row[chosen]
+        relevant_above = ordinal_in_row(row) - 1
+        return row, hits.rank[chosen], relevant_above, block.condensed_rank[chosen] - 1 - relevant_above
+
+    def _mean(self, block: Block, row: Ints, shares: Floats) -> Floats:
+        """The sum over the documents found, divided by the recall base."""
+        return ratio(np.bincount(row, shares, minlength=block.size), block.recall_base(self.rel, self.level))
+
+    def _by_rank(self, block: Block) -> tuple[dict[str, Floats], Floats, Floats]:
+        """The columns of a block's only list; above every rank, how many relevant and other judged documents are."""
+        columns = found_by_rank(block, self.rel, self.level)
+        judged = _by_rank(block.hits.rank, seen(block))
+        relevant = columns["relevant"]
+        return (
+            {"relevant": relevant, "judged": judged},
+            columns["found"] - relevant,
+            np.cumsum(judged - relevant) - (judged - relevant),
+        )
+
+    def _explained(self, block: Block, columns: dict[str, Floats], what: str, terms: Floats) -> Arithmetic:
+        shares = np.where(columns["relevant"] > 0, terms, np.nan)
+        columns = {**columns, what: shares, "sum": np.cumsum(np.nan_to_num(shares))}
+        base = int(block.recall_base(self.rel, self.level)[0])
+        steps = (
+            Step.sum_of(f"sum of {what}", shares[~np.isnan(shares)], last(columns["sum"])),
+            Step.division(str(self), last(columns["sum"]), base, undefined="nothing is relevant"),
+        )
+        return Arithmetic(columns, steps, adds="relevant", running="sum")
+
+
+def _by_rank(ranks: Ints, length: int) -> Floats:
+    """1 at some ranks, 0 at the others."""
+    values = np.zeros(length)
+    values[ranks[ranks <= length] - 1] = 1.0
+    return values
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Bpref(_OfJudged):
+    """Binary preference: how often relevant documents stand above documents judged not relevant.
+
+    Formula:
+        Bpref = 1/n * sum over relevant documents found of 1 - min(m, n) / min(M, n)
+
+    n documents are relevant and M are judged not relevant; m of those stand above the relevant document.
+
+    Conventions:
+        - unjudged documents do not count at all; takes no k
+        - a document with nothing judged not relevant above it adds 1
+        - a relevant document that was not retrieved adds 0
+        - nothing relevant: undefined
+        - negative=unjudged makes a grade below 0 count as not judged
+
+    Agrees with:
+        trec_eval bpref, ir_measures Bpref
+    Differs from:
+        the formula of the article, which divides by n instead of min(M, n)
+
+    Reference:
+        Buckley and Voorhees, Retrieval evaluation with incomplete information, SIGIR 2004; trec_eval, m_bpref.c
+
+    Example:
+        Three are relevant, two are not; one of the two is above the second document found: (1 + 1 - 1/2) / 3.
+
+        >>> from gainful import parse
+        >>> parse("Bpref").score([1, None, 0, 1, 0], unretrieved=[1])
+        0.5
+    """
+
+    name = "Bpref"
+    trec_eval = "bpref"
+    at = None
+    rel: float | None = None
+    level: float | None = None
+
+    def compute(self, block: Block) -> Floats:
+        row, _, _, others_above = self._found(block)
+        base = block.recall_base(self.rel, self.level)
+        others = block.judged_counts - base
+        counted = np.minimum(others, base)[row]
+        # Where no other is judged none is above, and the share is 1.
+        return self._mean(block, row, 1.0 - np.minimum(others_above, base[row]) / np.maximum(counted, 1))
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        columns, _, others_above = self._by_rank(block)
+        base = int(block.recall_base(self.rel, self.level)[0])
+        counted = max(1, min(int(block.judged_counts[0]) - base, base))
+        columns["others above"] = others_above
+        return self._explained(block, columns, "shares", 1.0 - np.minimum(others_above, base) / counted)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GMBpref(Bpref):
+    """Bpref, of which a table shows the geometric mean: bad queries weigh more.
+
+    Formula:
+        GMBpref = exp(mean over queries of ln max(Bpref, 0.00001))
+
+    Conventions:
+        - the score of a query is its Bpref
+        - nothing relevant: undefined
+
+    Agrees with:
+        trec_eval gm_bpref
+    Differs from:
+        pytrec_eval, whose score of a query is the logarithm
+
+    Reference:
+        Robertson, On GMAP, CIKM 2006; trec_eval, m_gm_bpref.c
+
+    Example:
+        >>> from gainful import evaluate
+        >>> judged, run = {"q1": {"a": 1}, "q2": {"a": 1, "b": 0, "c": 1}}, {"q1": ["a"], "q2": ["a", "b"]}
+        >>> round(evaluate(judged, run, "GMBpref").aggregate("GMBpref"), 4)  # the root of 1 * 1/2
+        0.7071
+    """
+
+    name = "GMBpref"
+    trec_eval = "gm_bpref"
+    aggregate = "geometric"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class InfAP(_OfJudged):
+    """Inferred average precision: what AP would be if all documents of the pool had been judged.
+
+    Formula:
+        InfAP = 1/n * sum over relevant documents found at rank k of (1 + pool * (r + e) / (r + s + 2e)) / k
+
+    n documents are relevant; above rank k are r relevant documents, s judged not relevant, and pool documents that were
+    in the pool at all; e = 0.00001.
+
+    Conventions:
+        - a grade below 0 is a document of the pool that was not judged, if negative=unjudged says so; a document
+          without any grade was not in the pool and counts as not relevant
+        - takes no k
+        - nothing relevant: undefined
+
+    Agrees with:
+        trec_eval infAP, ir_measures infAP (both with negative=unjudged)
+
+    Reference:
+        Yilmaz and Aslam, Estimating average precision with incomplete and imperfect judgments, CIKM 2006
+
+    Example:
+        Nothing judged is above the first relevant document, and of the two above the second one half are relevant:
+        (1 + (1 + 2 * 1/2) / 3) / 2.
+
+        >>> from gainful import parse
+        >>> round(parse("InfAP").score([1, 0, 1]), 4)
+        0.8333
+    """
+
+    name = "InfAP"
+    trec_eval = "infAP"
+    at = None
+    rel: float | None = None
+    level: float | None = None
+    unjudged: str | None = None
+
+    def compute(self, block: Block) -> Floats:
+        row, rank, relevant_above, others_above = self._found(block)
+        unknown_above = count_to(block.pooled, row, rank)
+        return self._mean(block, row, _expected(rank, relevant_above, others_above, unknown_above))
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        columns, relevant_above, others_above = self._by_rank(block)
+        pool = np.minimum(columns["judged"] + _by_rank(block.pooled[1], seen(block)), 1.0)
+        unknown_above = np.cumsum(pool) - pool - relevant_above - others_above
+        columns["in the pool"] = pool
+        shares = _expected(ranks_of(pool), relevant_above, others_above, unknown_above)
+        return self._explained(block, columns, "expected precisions", shares)
+
+
+def _expected(rank: Ints | Floats, relevant: Ints | Floats, others: Ints | Floats, unknown: Ints | Floats) -> Floats:
+    """The precision at a relevant document, expected from what is known of the documents above it."""
+    share = (relevant + _EPSILON) / (relevant + others + 2 * _EPSILON)
+    return np.asarray((1.0 + (relevant + others + unknown) * share) / rank)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Judged(Measure):
+    """How much of what the user sees was judged at all: below 1, the other numbers are guesses about the rest.
+
+    Formula:
+        Judged@k = judged documents in the top k / min(k, documents retrieved)
+
+    Conventions:
+        - without @k the whole list counts
+        - looks at the list before unjudged=condensed removes anything
+        - nothing retrieved: undefined
+        - negative=unjudged makes a grade below 0 count as not judged
+
+    Agrees with:
+        ir_measures Judged@k
+
+    Reference:
+        ir_measures, Judged
+
+    Example:
+        >>> from gainful import parse
+        >>> parse("Judged@4").score([2, None, 0, None])
+        0.5
+    """
+
+    name = "Judged"
+    better = "neither"
+    whole_list = True
+    exempt = {
+        "perfect": "a judged list need not be a good one",
+        "swap": "it does not look at grades",
+    }
+    cutoff: int | None = None
+
+    def compute(self, block: Block) -> Floats:
+        shown = block.retrieved if self.cutoff is None else np.minimum(block.retrieved, self.cutoff)
+        return ratio(block.count(block.hits, self.cutoff), shown)
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        length = seen(block, self.cutoff)
+        judged = _by_rank(block.hits.rank, length)
+        columns = {"judged": judged, "judged so far": np.cumsum(judged)}
+        last_step = Step.division(str(self), last(columns["judged so far"]), length, undefined="nothing was retrieved")
+        return Arithmetic(columns, (last_step,), adds="judged", running="judged so far")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Unjudged(Measure):
+    """How much of what the user sees was not judged.
+
+    Formula:
+        Unjudged@k = unjudged documents in the top k / k
+
+    Conventions:
+        - divides by k even where the list is shorter; Judged@k divides by what there is
+        - looks at the list before unjudged=condensed removes anything
+        - negative=unjudged makes a grade below 0 count as not judged
+
+    Agrees with:
+        trec_eval 10 unj_k, except that -J makes that 0
+
+    Reference:
+        trec_eval 10, m_unjudged.c
+
+    Example:
+        >>> from gainful import parse
+        >>> parse("Unjudged@4").score([2, None, 0])
+        0.25
+    """
+
+    name = "Unjudged"
+    trec_eval_at = "unj_{}"
+    better = "neither"
+    whole_list = True
+    needs_at = True
+    cutoff: int | None = None
+
+    def compute(self, block: Block) -> Floats:
+        shown = np.minimum(block.retrieved, self.cutoff or 1)
+        return (shown - block.count(block.hits, self.cutoff)) / float(self.cutoff or 1)
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        unjudged = 1.0 - _by_rank(block.hits.rank, seen(block, self.cutoff))
+        columns = {"unjudged": unjudged, "unjudged so far": np.cumsum(unjudged)}
+        last_step = Step.division(str(self), last(columns["unjudged so far"]), self.cutoff or 1)
+        return Arithmetic(columns, (last_step,), adds="unjudged", running="unjudged so far")

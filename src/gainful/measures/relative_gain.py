@@ -1,0 +1,335 @@
+"""Gain relative to what the ideal list would have given by then: the gain measures that only trec_eval has."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from gainful.arrays import Bools, Floats, Ints
+from gainful.data.lists import GainLists, count_to, cumulated, in_columns, ordinal_in_row
+from gainful.discounts import divisors
+from gainful.gains import Gain
+from gainful.measures.arithmetic import Arithmetic, Step, last, ranks_of, ratios
+from gainful.measures.base import Measure
+from gainful.measures.block import Block
+from gainful.measures.cumulated_gain import DCG
+from gainful.measures.precision import Binary, ratio
+
+_LINEAR = Gain("linear")
+_NOTHING = "no document has a gain above 0"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class IdealDCG(DCG):
+    """The DCG of the ideal list: what nDCG divides by.
+
+    Formula:
+        idealDCG[k] = I[1] / d(1) + ... + I[k] / d(k)
+
+    I[i] is the gain at rank i of all judged documents in descending order of gain; d is the discount, as for DCG.
+
+    Conventions:
+        - does not depend on the run
+        - nothing relevant: 0
+
+    Agrees with:
+        trec_eval 10 ideal_dcg
+
+    Reference:
+        Järvelin and Kekäläinen, TOIS 2002, section 2.2
+
+    Example:
+        >>> from gainful import parse
+        >>> parse("idealDCG(discount=rank)").score([1, 0], unretrieved=[3])  # 3/1 + 1/2
+        3.5
+    """
+
+    name = "idealDCG"
+    trec_eval = "ideal_dcg"
+    better = "neither"
+
+    def _run(self, block: Block) -> GainLists:
+        return block.ideal_lists(self.gain, self.rel, self.level)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Relative(Measure):
+    """What the three have in common: gains of the run beside those of the ideal list, both to the end."""
+
+    gain: Gain = _LINEAR
+    rel: float | None = None
+    level: float | None = None
+    unjudged: str | None = None
+
+    def _lists(self, block: Block) -> tuple[GainLists, GainLists]:
+        chosen = self.gain, self.rel, self.level
+        return block.gain_lists(*chosen), block.ideal_lists(*chosen)
+
+    def _by_rank(self, block: Block) -> dict[str, Floats]:
+        """Gains, DCG and nDCG of a block's only list and of the ideal one."""
+        run, ideal = (lists.dense(block.width)[0] for lists in self._lists(block))
+        discount = _discounts(block.width)
+        dcg, ideal_dcg = np.cumsum(run / discount), np.cumsum(ideal / discount)
+        return {"gain": run, "DCG": dcg, "ideal gain": ideal, "ideal DCG": ideal_dcg, "nDCG": ratios(dcg, ideal_dcg)}
+
+    def _undefined(self, columns: dict[str, Floats]) -> Arithmetic:
+        return Arithmetic(columns, (Step(str(self), "0 / 0", (), math.nan, _NOTHING),), _SHARED, "gain", "DCG")
+
+
+_SHARED = frozenset({"ideal gain", "ideal DCG"})
+
+
+def _discounts(depth: int) -> Floats:
+    return divisors("burges2005", 2.0, np.arange(1.0, depth + 1.0))
+
+
+def _discounted(lists: GainLists) -> Floats:
+    return np.asarray(lists.gain / _discounts(int(lists.rank.max(initial=1)))[lists.rank - 1])
+
+
+def _counts(lists: GainLists) -> Ints:
+    """How many documents with a gain each list has."""
+    return np.bincount(lists.row, minlength=lists.size)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NDCGRel(_Relative):
+    """nDCG, averaged over the ranks of the documents that have a gain.
+
+    Formula:
+        nDCGrel = (sum over documents found with a gain at rank i of nDCG@i + missed * nDCG) / n
+
+    n documents have a gain above 0, and missed of them are not in the list.
+
+    Conventions:
+        - nDCG has linear gain and discount burges2005; without @ it goes to the end of both lists
+        - no document with a gain above 0: undefined
+
+    Agrees with:
+        trec_eval ndcg_rel
+
+    Reference:
+        trec_eval, m_ndcg_rel.c
+
+    Example:
+        Found at rank 2, one missed: nDCG@2 and nDCG are both (1/log2 3) / (1 + 1/log2 3).
+
+        >>> from gainful import parse
+        >>> round(parse("nDCGrel").score([0, 1], unretrieved=[1]), 4)
+        0.3869
+    """
+
+    name = "nDCGrel"
+    trec_eval = "ndcg_rel"
+    at = None
+    exempt = {"swap": "it looks at nDCG only where documents stand, and a document that moves takes its rank with it"}
+
+    def compute(self, block: Block) -> Floats:
+        run, ideal = self._lists(block)
+        base = _counts(ideal)
+        ideal_dcg = np.cumsum(in_columns(ideal.row, _discounted(ideal), block.size)[0], axis=1)
+        discounted = _discounted(run)
+        shares = cumulated(run.row, discounted, block.size) / _at(ideal_dcg, run.row, run.rank, base)
+        total = np.bincount(run.row, discounted, minlength=block.size)
+        at_end = total * (base - _counts(run)) / np.where(base == 0, np.nan, ideal_dcg[:, -1])
+        return np.minimum((np.bincount(run.row, shares, minlength=block.size) + at_end) / np.maximum(base, 1), 1.0)
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        columns = self._by_rank(block)
+        base = int((columns["ideal gain"] > 0).sum())
+        if not base:
+            return self._undefined(columns)
+        shares = columns["nDCG"][columns["gain"] > 0]
+        found, missed, end = float(np.cumsum(np.append(0.0, shares))[-1]), base - shares.size, last(columns["nDCG"])
+        steps = (
+            Step.sum_of("sum of nDCG", shares, found),
+            Step(str(self), "({} + {} * {}) / {}", (found, missed, end, base), min((found + missed * end) / base, 1.0)),
+        )
+        return Arithmetic(columns, steps, _SHARED, "gain", "DCG")
+
+
+def _at(vectors: Floats, row: Ints, rank: Ints, length: Ints) -> Floats:
+    """The value of every row's vector at a rank; after the row's own length it stays as it is."""
+    return np.asarray(vectors[row, np.minimum(rank, length[row]) - 1])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RNDCG(_Relative):
+    """nDCG, averaged over the ranks at which the ideal list passes from one gain to the next.
+
+    Formula:
+        RnDCG = mean of nDCG@i over those ranks i, and of nDCG at the end of the list if it is longer than n + 1
+
+    n documents have a gain above 0. With 5 documents of gain 3 and 10 of gain 1, the ranks are 5 and 15.
+
+    Conventions:
+        - nDCG has linear gain and discount burges2005
+        - a list of n + 1 documents has no point at its end, as in trec_eval
+        - no document with a gain above 0: undefined
+
+    Agrees with:
+        trec_eval Rndcg
+    Differs from:
+        trec_eval -l, with which Rndcg is 0 where no document reaches that level, and otherwise unchanged
+
+    Reference:
+        trec_eval, m_Rndcg.c
+
+    Example:
+        Gains 2 and 1: nDCG@1 = 1/2, nDCG@2 = (1 + 2/log2 3) / (2 + 1/log2 3).
+
+        >>> from gainful import parse
+        >>> round(parse("RnDCG").score([1, 2]), 4)
+        0.6799
+    """
+
+    name = "RnDCG"
+    trec_eval = "Rndcg"
+    at = None
+    exempt = {"append": "the end of a longer list is one more point"}
+
+    def compute(self, block: Block) -> Floats:
+        run, ideal = self._lists(block)
+        base, found = _counts(ideal), _counts(run)
+        discounted, ideal_discounted = _discounted(run), _discounted(ideal)
+        ideal_dcg = cumulated(ideal.row, ideal_discounted, block.size)
+        last_of_gain = _changes(ideal)
+        row, rank = ideal.row[last_of_gain], ideal.rank[last_of_gain]
+        seen = count_to((run.row, run.rank), row, rank)
+        dcg = np.append(0.0, cumulated(run.row, discounted, block.size))
+        first = np.cumsum(found) - found
+        shares = np.where(seen > 0, dcg[np.where(seen > 0, first[row] + seen, 0)], 0.0) / ideal_dcg[last_of_gain]
+        goes_on = block.retrieved > base + 1
+        total = np.bincount(run.row, discounted, minlength=block.size)
+        ideal_total = np.bincount(ideal.row, ideal_discounted, minlength=block.size)
+        points = np.bincount(row, minlength=block.size) + goes_on
+        summed = np.bincount(row, shares, minlength=block.size) + np.where(goes_on, ratio(total, ideal_total), 0.0)
+        return np.where(base == 0, np.nan, np.minimum(summed / np.maximum(points, 1), 1.0))
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        columns = self._by_rank(block)
+        ideal, length = columns["ideal gain"], int(block.retrieved[0])
+        base = int((ideal > 0).sum())
+        if not base:
+            return self._undefined(columns)
+        ends = [i for i in range(1, base + 1) if i == base or ideal[i - 1] != ideal[i]]
+        ranks = [*ends, length] if length > base + 1 else ends
+        values = columns["nDCG"][np.array(ranks) - 1]
+        points = [Step(f"nDCG@{rank}", "", (), float(value)) for rank, value in zip(ranks, values, strict=True)]
+        mean = Step.mean_of(str(self), values, values.size)
+        steps = (*points, mean._replace(value=min(mean.value, 1.0)))
+        return Arithmetic(columns, steps, _SHARED, "gain", "DCG")
+
+
+def _changes(ideal: GainLists) -> Bools:
+    """Whether a place of the ideal list is the last one with its gain."""
+    next_differs = np.append((np.diff(ideal.gain) != 0) | (np.diff(ideal.row) != 0), True)
+    return np.asarray(next_differs[: ideal.gain.size])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class G(_Relative):
+    """Buckley's G: every gain counts the less the more gain a user could have had by then.
+
+    Formula:
+        G = sum over ranks i of G[i] / log2(2 + cost[i] - CG[i]), divided by the sum of all judged gains
+
+    CG[i] is the gain cumulated by rank i, and cost[i] = max(1, I[1]) + ... + max(1, I[i]) that of the ideal list, in
+    which every document costs at least 1.
+
+    Conventions:
+        - no document with a gain above 0: undefined
+        - with binary gains it is binG
+
+    Agrees with:
+        trec_eval G
+    Differs from:
+        the help text of trec_eval, which does not say that a document costs at least 1
+
+    Reference:
+        trec_eval, m_G.c
+
+    Example:
+        Gains 0 and 2, ideal 2: after two ranks 2 + 1 could have been gained. 2 / log2(2 + 3 - 2) / 2.
+
+        >>> from gainful import parse
+        >>> round(parse("G").score([0, 2]), 4)
+        0.6309
+    """
+
+    name = "G"
+    trec_eval = "G"
+    at = None
+    exempt = {"swap": "the divisors depend on all gains above, so what one document brings can cost others more"}
+
+    def compute(self, block: Block) -> Floats:
+        run, ideal = self._lists(block)
+        base = _counts(ideal)
+        cost = np.cumsum(in_columns(ideal.row, np.maximum(ideal.gain, 1.0), block.size)[0], axis=1)
+        paid = _at(cost, run.row, run.rank, base) + np.maximum(run.rank - base[run.row], 0)
+        terms = run.gain / np.log2(2.0 + paid - cumulated(run.row, run.gain, block.size))
+        most = np.bincount(ideal.row, ideal.gain, minlength=block.size)
+        return np.minimum(ratio(np.bincount(run.row, terms, minlength=block.size), most), 1.0)
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        run, ideal = (lists.dense(block.width)[0] for lists in self._lists(block))
+        cg, cost = np.cumsum(run), np.cumsum(np.maximum(ideal, 1.0))
+        terms = run / np.log2(2.0 + cost - cg)
+        columns = {"gain": run, "CG": cg, "ideal gain": ideal, "cost": cost, "G": terms, "sum": np.cumsum(terms)}
+        most = last(np.cumsum(ideal))
+        share = Step.division(str(self), last(columns["sum"]), most, undefined=_NOTHING)
+        steps = (
+            Step.sum_of("sum", terms, last(columns["sum"])),
+            Step.sum_of("all gains", ideal, most),
+            share._replace(value=1.0) if share.value > 1 else share,
+        )
+        return Arithmetic(columns, steps, frozenset({"ideal gain", "cost"}), "gain", "sum")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BinG(Binary):
+    """Buckley's G for relevant or not: every document found counts the less the more others stand above it.
+
+    Formula:
+        binG = 1/n * sum over relevant documents found of 1 / log2(2 + documents above it that are not relevant)
+
+    Conventions:
+        - unjudged documents are not relevant
+        - a relevant document that was not retrieved adds 0
+        - nothing relevant: undefined
+
+    Agrees with:
+        trec_eval binG
+
+    Reference:
+        trec_eval, m_binG.c
+
+    Example:
+        One document that is not relevant above the second one found: (1/log2 2 + 1/log2 3) / 2.
+
+        >>> from gainful import parse
+        >>> round(parse("binG").score([1, 0, 1]), 4)
+        0.8155
+    """
+
+    name = "binG"
+    trec_eval = "binG"
+    at = None
+
+    def compute(self, block: Block) -> Floats:
+        relevant = block.relevant(self.rel, self.level)
+        terms = 1.0 / np.log2(2.0 + relevant.rank - ordinal_in_row(relevant.row))
+        return ratio(np.bincount(relevant.row, terms, minlength=block.size), self._base(block))
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        columns = self._by_rank(block)
+        above = ranks_of(columns["found"]) - columns["found"]
+        terms = columns["relevant"] / np.log2(2.0 + above)
+        columns = {**columns, "others above": above, "G": terms, "sum": np.cumsum(terms)}
+        steps = (
+            Step.sum_of("sum", terms, last(columns["sum"])),
+            Step.division(str(self), last(columns["sum"]), int(self._base(block)[0]), undefined="nothing is relevant"),
+        )
+        return Arithmetic(columns, steps, adds="relevant", running="sum")
