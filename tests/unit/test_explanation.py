@@ -85,10 +85,14 @@ def variants(name: str) -> Iterator[str]:
         "level": ["level=1"],
         "unjudged": ["unjudged=condensed"],
         "beta": ["beta=2"],
+        "points": ["points=0.3-0.6"],
+        "c": ["c=-1, d=0.1, N=100"],
     }
+    if name.startswith("RBP"):  # gains are at most 1
+        options["gain"] = ["gain=scaled", "p=0.5, gain=linear, scale=query"]
     insides = ["", *(text for key in known for text in options.get(key, []))]
     at = MEASURES[name].at_parameter()
-    ats = ["@0", "@0.4", "@1"] if at == "recall" else ["", "@3", "@15", "@100"] if at else [""]
+    ats = {"recall": ["@0", "@0.4", "@1"], "multiple": ["@0.2", "@1.5"], None: [""]}.get(at, ["", "@3", "@15", "@100"])
     for inside, cut in product(insides, ats):
         if not (cut == "" and (MEASURES[name].needs_at or "average" in inside)):
             yield f"{name}({inside}){cut}" if inside else name + cut

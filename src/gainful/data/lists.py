@@ -116,6 +116,8 @@ def is_relevant(grades: Floats, rel: float | None, level: float | None) -> Bools
 
 def highest_gain(gain: Gain, scale: float, rel: float | None = None, level: float | None = None) -> float:
     """The most that any document can gain, judged or not; ``rel`` and ``level`` set all other gains to 0."""
+    if gain.text == "binary":
+        return 1.0
     named = scale if level is None else level
     grades = np.array([grade for grade, _ in gain.weights] if gain.weights else [named])
     if rel is not None or level is not None:
