@@ -248,7 +248,7 @@ class IAP(Measure):
         # The best precision from each relevant document on; one more column for recall that is never reached.
         best = np.maximum.accumulate(np.pad(by_count, ((0, 0), (0, 1)))[:, ::-1], axis=1)[:, ::-1]
         row, total = np.arange(block.size), np.zeros(block.size)
-        for level in self._levels():
+        for level in reversed(self._levels()):  # in trec_eval's order, so that ties round as there
             needed = np.floor(level * base + (0.5 if block.policy.recall_cut == "round" else 0.9)).astype(np.int64)
             total += best[row, np.minimum(np.maximum(needed, 1), best.shape[1]) - 1]
         return np.where(base == 0, np.nan, total / len(self._levels()))
@@ -262,7 +262,7 @@ class IAP(Measure):
         if not base:
             return Arithmetic(columns, (Step(str(self), "", (), math.nan, "nothing is relevant"),), adds="relevant")
         steps = []
-        for level in self._levels():
+        for level in reversed(self._levels()):  # in trec_eval's order, so that ties round as there
             needed = math.floor(level * base + (0.5 if block.policy.recall_cut == "round" else 0.9))
             reached = columns["found"] >= needed
             value = float(best[int(reached.argmax())]) if reached.any() else 0.0

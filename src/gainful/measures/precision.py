@@ -132,10 +132,11 @@ def recall_step(name: str, found: Floats, base: int) -> Step:
 
 
 def f_measure(found: Ints, retrieved: Ints | float, base: Ints, beta: float) -> Floats:
-    """F, with P = found / retrieved and R = found / base multiplied out, so that nothing found is 0."""
-    total = beta**2 * base + retrieved
-    weighted = (1 + beta**2) * found / np.where(found == 0, 1.0, total)
-    return np.where(base == 0, np.nan, weighted)
+    """F, made of P = found / retrieved and R = found / base in the order of trec_eval, so that ties round as there."""
+    precision, recall, weight = found / np.maximum(retrieved, 1), found / np.maximum(base, 1), beta**2
+    with np.errstate(invalid="ignore"):
+        weighted = (weight + 1.0) * precision * recall / (weight * precision + recall)
+    return np.where(base == 0, np.nan, np.where(found == 0, 0.0, weighted))
 
 
 def f_arithmetic(name: str, columns: dict[str, Floats], precision: Step, recall: Step, beta: float) -> Arithmetic:

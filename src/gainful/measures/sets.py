@@ -155,7 +155,7 @@ class SetAP(Binary):
 
     def compute(self, block: Block) -> Floats:
         found, base = self._found(block), self._base(block)
-        return ratio(found, base) * (found / np.maximum(block.retrieved, 1))
+        return ratio(found * found, np.maximum(block.retrieved, 1) * base)
 
     def arithmetic(self, block: Block) -> Arithmetic:
         columns = self._by_rank(block)
