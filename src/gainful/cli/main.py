@@ -20,6 +20,7 @@ COMMANDS = {
     "whydiff": "Find the conventions that make two numbers of one name differ.",
     "check": "Look for everything suspicious in judgments and runs.",
     "judgments": "Describe judgments, or compare two sets of them.",
+    "trec_eval": "Evaluate as trec_eval does: its options, lines and return codes.",
     "demo": "Make a small collection of five systems and evaluate it.",
     "measures": "List the measures, all or those that match.",
     "completion": "Print the shell's completion script.",

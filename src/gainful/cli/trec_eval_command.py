@@ -1,0 +1,45 @@
+"""`gainful trec_eval`: trec_eval's options, output and return codes."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from gainful.compat.trec_eval import main
+from gainful.errors import UsageError
+
+
+class PassingCommand(click.Command):
+    """A command that leaves all its arguments alone: another tool's options are not click's."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.params["arguments"] = tuple(args)
+        return []
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Its options are listed by ``-h``."""
+
+
+@click.command("trec_eval", cls=PassingCommand)
+def command(arguments: tuple[str, ...]) -> int:
+    """Evaluate as trec_eval does: the same options, the same lines, the same return codes.
+
+    `gainful trec_eval -h` lists the options; `--link DIR` writes an executable `trec_eval` into the folder DIR.
+
+    Example: gainful trec_eval -q -m ndcg_cut.10 -m map qrels.txt bm25.run
+    """
+    if arguments and arguments[0].split("=")[0] == "--link":
+        from gainful.compat.trec_eval.link import link
+
+        click.echo(f"wrote {link(_folder(arguments))}")
+        return 0
+    return main(arguments, sys.stdout, sys.stderr)
+
+
+def _folder(arguments: tuple[str, ...]) -> str:
+    _, equals, joined = arguments[0].partition("=")
+    folders = ([joined] if equals else []) + list(arguments[1:])
+    if len(folders) != 1 or not folders[0]:
+        raise UsageError(f"--link: expected one folder, found {len(folders)} arguments", "trec_eval --link ~/bin")
+    return folders[0]

@@ -1,0 +1,1 @@
+"""Other tools' names and habits over our engine."""

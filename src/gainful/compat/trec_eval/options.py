@@ -1,0 +1,166 @@
+"""trec_eval's command line. Nothing here loads NumPy."""
+
+from __future__ import annotations
+
+import getopt
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from gainful._version import __version__
+from gainful.compat.trec_eval.faults import FILE, USAGE, RefusedError
+from gainful.compat.trec_eval.names import NICKNAMES, VERSIONS, members
+from gainful.compat.trec_eval.numbers import leading_whole
+from gainful.notation import choose
+
+_SHORT = "hvqm:cl:nD:JN:M:R:T:oZ:"
+#: Long names (``=``: with a value) and the short option that each stands for.
+_LONG = {
+    "help": "-h",
+    "version": "-v",
+    "query_eval_wanted": "-q",
+    "measure=": "-m",
+    "complete_rel_info_wanted": "-c",
+    "level_for_rel=": "-l",
+    "nosummary": "-n",
+    "Debug_level=": "-D",
+    "Judged_docs_only": "-J",
+    "Number_docs_in_coll=": "-N",
+    "Max_retrieved_per_topic=": "-M",
+    "Rel_info_format=": "-R",
+    "Results_format=": "-T",
+    "Output_old_results_format=": "-o",  # takes a value that nobody looks at
+    "Zscore=": "-Z",
+    "compat=": "--compat",
+}
+
+USAGE_TEXT = """\
+Usage: trec_eval [-h] [-q] [-m measure[.parameters]]... [-c] [-n] [-l N] [-M N] [-J] [-N N] [-Z file]
+                 [--compat 9.0.8|10.0] qrels run
+"""
+
+HELP_TEXT = f"""\
+{USAGE_TEXT}
+Evaluates the run against the judgments qrels and prints a line for every measure: name, topic and value.
+The run - is standard input. This is gainful {__version__} with trec_eval's options, names and output.
+
+ -q, --query_eval_wanted            the values of every topic, too
+ -m, --measure name[.parameters]    a measure, or one of the groups official (the default), all_trec and set;
+                                    may be repeated: -m map -m ndcg_cut.10,20 -m set_F.2
+ -c, --complete_rel_info_wanted     average over all judged topics; those that the run lacks count 0
+ -n, --nosummary                    no values over all topics
+ -l, --level_for_rel N              relevant from grade N on (default 1)
+ -M, --Max_retrieved_per_topic N    only the first N documents of every topic
+ -J, --Judged_docs_only             leave out documents that are not judged
+ -N, --Number_docs_in_coll N        how many documents the collection has (for utility)
+ -Z, --Zscore file                  Z-scores; lines of the file: topic measure mean deviation
+ -o                                 has no effect, as in trec_eval
+ -h, --help and -v, --version       this text, and the version
+     --compat 9.0.8|10.0            which trec_eval to be like (default 10.0)
+
+Measures: `gainful measures` lists ours, `gainful explain ndcg_cut_10` says what one of trec_eval's is.
+"""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What is said instead of an evaluation, and the return code."""
+
+    text: str
+    code: int
+    to_stdout: bool = False
+
+
+@dataclass
+class Options:
+    """What was asked for."""
+
+    qrels: str = ""
+    run: str = ""
+    compat: str = "10.0"
+    by_query: bool = False
+    summary: bool = True
+    complete: bool = False
+    judged_only: bool = False
+    level: int = 1
+    depth: int | None = None
+    documents: int = 0
+    zscores: str | None = None
+    #: Names of measures that were asked for, and the parameters of those that have some.
+    names: set[str] = field(default_factory=set)
+    parameters: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def is_old(self) -> bool:
+        """Whether to be like trec_eval 9.0.8."""
+        return self.compat == "9.0.8"
+
+
+def parse_options(arguments: Sequence[str]) -> Options | Ended:
+    """The options of a command line, or what answers it without an evaluation.
+
+    >>> options = parse_options(["-qc", "-l2", "-mmap", "-m", "P.5,10", "qrels", "run"])
+    >>> options.by_query, options.complete, options.level, sorted(options.names), options.parameters
+    (True, True, 2, ['P', 'map'], {'P': '5,10'})
+    """
+    try:
+        given, files = getopt.gnu_getopt(list(arguments), _SHORT, list(_LONG))
+    except getopt.GetoptError as error:
+        return Ended(f"trec_eval: {error.msg}\n{USAGE_TEXT}", USAGE)
+    short = {f"--{name.rstrip('=')}": letter for name, letter in _LONG.items()}
+    pairs = [(short.get(name, name), value) for name, value in given]
+    options, help_wanted = Options(), False
+    # Which measures there are depends on the version, wherever it stands.
+    options.compat = choose(dict(pairs).get("--compat", options.compat), VERSIONS, "--compat")
+    for name, value in pairs:
+        if name == "-v":
+            return Ended(f"trec_eval version {options.compat} (gainful {__version__})\n", 0)
+        if name == "-h":
+            help_wanted = True
+        else:
+            _take(options, name, value)
+    if help_wanted:
+        return Ended(HELP_TEXT, 0, to_stdout=True)
+    if len(files) != 2:
+        return Ended(USAGE_TEXT, USAGE)
+    options.qrels, options.run = files
+    if not options.names:
+        options.names |= set(members("official", options.compat))
+    return options
+
+
+def _take(options: Options, name: str, value: str) -> None:
+    flags = {"-q": ("by_query", True), "-c": ("complete", True), "-n": ("summary", False), "-J": ("judged_only", True)}
+    if name in flags:
+        setattr(options, *flags[name])
+    elif name == "-m":
+        _take_measure(options, value)
+    elif name == "-l":
+        options.level = _at_least(0, value, "-l")
+    elif name == "-M":
+        options.depth = _at_least(1, value, "-M")
+    elif name == "-N":
+        options.documents = _at_least(0, value, "-N")
+    elif name == "-Z":
+        options.zscores = value
+    elif name == "-D" and leading_whole(value) > 0:
+        raise RefusedError(USAGE, f"-D {value}: gainful has no debug output", "`gainful explain` shows the arithmetic")
+    elif (name, value) not in (("-R", "qrels"), ("-T", "trec_results")) and name in ("-R", "-T"):
+        what = "qrels" if name == "-R" else "trec_results"
+        raise RefusedError(FILE, f"{name} {value}: gainful reads the format {what} here, no other")
+
+
+def _take_measure(options: Options, text: str) -> None:
+    name, dot, parameters = text.partition(".")
+    if dot and not parameters:
+        raise RefusedError(USAGE, f"illegal measure '{text}': expected parameters after the dot, found none")
+    options.names |= set(members(name, options.compat))
+    if dot and name not in NICKNAMES:
+        # Of a measure that is given twice only the first counts.
+        options.parameters.setdefault(name, parameters)
+
+
+def _at_least(lowest: int, text: str, option: str) -> int:
+    number = leading_whole(text)
+    if number < lowest:
+        raise RefusedError(USAGE, f"{option}: expected a whole number of at least {lowest}, found '{text}'")
+    return number
