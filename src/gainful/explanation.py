@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,12 +23,15 @@ from gainful.io.objects import read_id
 from gainful.measures.arithmetic import Arithmetic, Step, figure
 from gainful.measures.base import Measure
 from gainful.measures.block import Block
-from gainful.measures.grammar import parse
+from gainful.measures.grammar import parse, translation_of
 from gainful.notation import nearest, printable, text_of_id
 from gainful.policy import Policy
 from gainful.render.page import Page, Showable
 from gainful.results import Evaluation, Score
 from gainful.signature import Signature
+
+if TYPE_CHECKING:
+    from gainful.measures.translations import Translation
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,12 +93,15 @@ class Explanation(Showable):
         judgments: Judgments | None = None,
         lists: tuple[ExplainedList, ...] = (),
         signature: Signature | None = None,
+        translations: tuple[Translation, ...] = (),
     ) -> None:
         self.measure = measure
         self.query = query
         self.judgments = judgments
         self.lists = lists
         self.signature = signature
+        #: The names of other tools under which the measure was asked for.
+        self.translations = translations
 
     def __repr__(self) -> str:
         of = "" if self.query is None else f" for query {self.query}"
@@ -157,7 +164,7 @@ def explain(
     given = {"qrels": qrels, "run": run, "query": query}
     missing = [what for what, value in given.items() if value is None]
     if len(missing) == len(given):
-        return Explanation(parse(measure))
+        return Explanation(parse(measure), translations=_translations(measure))
     if qrels is None or run is None or query is None:
         raise UsageError(f"explain: expected qrels, run and query together, found no {' and no '.join(missing)}")
     return explain_runs(measure, qrels, {name or "": run}, query, policy)
@@ -191,6 +198,7 @@ def explain_runs(
         _judgments(wanted, judged),
         lists,
         Signature(wanted, lists[0].policy, whole.scale, len(whole.query_ids)),
+        _translations(measure),
     )
 
 
@@ -219,6 +227,11 @@ def explain_evaluation(evaluation: Evaluation, measure: Measure, query: str | by
             "the run has changed since: evaluate it again",
         )
     return explanation
+
+
+def _translations(measure: str | Measure) -> tuple[Translation, ...]:
+    translation = translation_of(measure)
+    return () if translation is None else (translation,)
 
 
 def _shown(value: float) -> str:

@@ -69,6 +69,61 @@ def test_definition_on_the_python_core(command):
     assert (result.returncode, result.stderr) == (0, b"")
 
 
+# -- Names of other tools ----------------------------------------------------------------------------------------------
+
+
+def test_a_name_of_another_tool(command):
+    result = command("explain", "trec_eval:ndcg_cut_10")
+    assert (result.code, result.err) == (0, "")
+    paragraphs = [" ".join(paragraph.split()) for paragraph in result.out.split("\n\n")]
+    assert paragraphs[:4] == [
+        "trec_eval:ndcg_cut_10 is nDCG@10 here.",
+        "The number of trec_eval 10.0: --like trec_eval-10 (missing=error, negative=unjudged); ties go by descending "
+        "document id, as they do here by themselves.",
+        "The number of trec_eval 9.0.8: --like trec_eval-9 (scores=float32, missing=skip, negative=unjudged, "
+        "recall-cut=ceil0.9); ties go by descending document id, as they do here by themselves.",
+        "nDCG@10: The share of the discounted gain that the best possible list would have given by rank k.",
+    ]
+
+
+def test_several_names_of_other_tools(command):
+    """What a name stands for is said before its first measure, once; a measure of several names is defined once."""
+    lines = command("explain", "P.5,10", "P@5", "ranx:precision@5").out.splitlines()
+    starts = ("trec_eval's", "ranx:p", "P@5:", "P@10:")
+    assert [line for line in lines if line.startswith(starts)] == [
+        "trec_eval's P.5,10 is P@5 and P@10 here.",
+        "ranx:precision@5 is P@5 here.",
+        "P@5: Precision: the share of relevant documents among the first k.",
+        "P@10: Precision: the share of relevant documents among the first k.",
+    ]
+
+
+def test_a_name_of_another_tool_with_a_query_and_a_level(explain):
+    result = explain("map", "--run", "one.run", "--query", "q1", "--query", "q2", "--rel", "3")
+    assert (result.code, result.err) == (0, "")
+    lines = result.out.splitlines()
+    assert lines[0] == "trec_eval's map is AP here."
+    assert result.out.count("is AP here") == 1
+    assert "AP(rel=3) = 0.3333 / 1 = 0.3333" in lines
+
+
+def test_names_of_other_tools_as_json(command):
+    [header, *_] = command("explain", "ir_measures:RR@10", "RR", "--format", "jsonl").lines
+    first, second = header["explanations"]
+    setting = {"tool": "ir_measures, which follows MS MARCO", "flags": "--ties docid-asc", "note": ""}
+    assert first["translations"] == [{"name": "ir_measures:RR@10", "measures": ["RR@10"], "settings": [setting]}]
+    assert "translations" not in second
+
+
+def test_a_name_without_an_equal(command):
+    result = command("explain", "trec_eval:yaap")
+    assert (result.code, result.out) == (2, "")
+    assert result.err == (
+        "trec_eval:yaap: has no equal here: trec_eval smooths average precision and takes its logit\n"
+        "hint: what comes nearest is AP\n"
+    )
+
+
 # -- Arithmetic --------------------------------------------------------------------------------------------------------
 
 

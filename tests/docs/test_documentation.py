@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from gainful import parse
 from gainful.cli.main import run
 
 ROOT = Path(__file__).parents[2]
@@ -71,6 +72,21 @@ def test_python_examples(demo: Path, monkeypatch: pytest.MonkeyPatch, page: Path
     examples = "\n".join(PYTHON.findall(page.read_text(encoding="utf-8")))
     test = doctest.DocTestParser().get_doctest(examples, {}, page.name, str(page), 0)
     assert doctest.DocTestRunner().run(test).failed == 0
+
+
+ROW = re.compile(r"^\| (`[^|]+`) \| (`[^|]+`) \|", re.MULTILINE)
+
+
+def test_names_of_other_tools_stand_for_what_the_page_says() -> None:
+    rows = ROW.findall((ROOT / "docs" / "other-tools.md").read_text(encoding="utf-8"))
+    pairs = [
+        (theirs, ours)
+        for cells in rows
+        for theirs, ours in zip(*(re.findall("`([^`]+)`", cell) for cell in cells), strict=True)
+        if not theirs.startswith("-")
+    ]
+    assert len(pairs) >= 30
+    assert [(theirs, str(parse(theirs))) for theirs, _ in pairs] == pairs
 
 
 def test_links_lead_somewhere() -> None:

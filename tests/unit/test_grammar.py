@@ -56,7 +56,7 @@ class TestReading:
         assert str(parse("IPrec@0.5") @ 0.25) == "IPrec@0.25"
 
     def test_names_are_case_sensitive(self) -> None:
-        assert "unknown measure 'ndcg'" in said("ndcg")
+        assert "unknown measure 'Ndcg'" in said("Ndcg")
 
     @pytest.mark.parametrize("name", DEFAULT_MEASURES)
     def test_defaults_are_canonical(self, name: str) -> None:

@@ -23,6 +23,7 @@ from gainful.notation import read_number
 if TYPE_CHECKING:
     from gainful.explanation import Explanation
     from gainful.measures.base import Measure
+    from gainful.measures.translations import Translation
     from gainful.policy import Policy
 
 _PATH = click.Path(allow_dash=True)
@@ -51,7 +52,7 @@ def command(measures: tuple[str, ...], **options: Any) -> None:
     """
     policy, inputs = policy_from(options), Inputs.taken_from(options)
     output = output_from(options, options["qrels"], *options["runs"])
-    wanted = measures_from(measures, options["rel"])
+    wanted = _translated(measures, options["rel"])
     given = {name: options[key] for name, key in (("--qrels", "qrels"), ("--run", "runs"), ("--query", "queries"))}
     missing = [name for name, value in given.items() if not value]
     if 0 < len(missing) < len(given):
@@ -62,10 +63,25 @@ def command(measures: tuple[str, ...], **options: Any) -> None:
     from gainful.explanation import Explanation
     from gainful.render.explained import explanation_page
 
-    explanations = (
-        [Explanation(measure) for measure in wanted] if missing else _of_queries(wanted, inputs, policy, options)
-    )
+    explanations = [Explanation(measure) for measure in wanted]
+    if not missing:
+        explanations = _of_queries(list(wanted), inputs, policy, options)
+    for explanation in explanations:
+        explanation.translations = wanted[explanation.measure]
     output.write(explanation_page(explanations, options["all_ranks"], options["places"]))
+
+
+def _translated(texts: tuple[str, ...], rel: str | None) -> dict[Measure, tuple[Translation, ...]]:
+    """The measures that were asked for, each with the names of other tools that stand for it."""
+    from gainful.measures.grammar import translation_of
+
+    wanted: dict[Measure, tuple[Translation, ...]] = {}
+    for text in texts:
+        translation = translation_of(text)
+        for measure in measures_from((text,), rel):
+            known = wanted.setdefault(measure, ())
+            wanted[measure] = known if translation is None or translation in known else (*known, translation)
+    return wanted
 
 
 def _of_queries(measures: list[Measure], inputs: Inputs, policy: Policy, options: dict[str, Any]) -> list[Explanation]:

@@ -120,6 +120,16 @@ def long_text(short_name: str) -> str:
     return f"{name}({parameters})" if parameters else name
 
 
+def is_ours(name: str) -> bool:
+    """Whether the catalogue has it, under its name or a short one."""
+    return name in MEASURES or name in SHORT_NAMES
+
+
+def is_offered(name: str) -> bool:
+    """Whether an installed package offers it."""
+    return _offered(name) is not None
+
+
 def find(name: str) -> Entry:
     """The entry of a name: ours, a short name, or one that an installed package offers."""
     if name in MEASURES:

@@ -15,6 +15,7 @@ from gainful.gains import Gain
 from gainful.measures.arithmetic import Step, figure
 from gainful.measures.base import Measure, value_text
 from gainful.measures.help import SECTIONS, Help, gain_meaning, meaning, parameter_text, reading
+from gainful.measures.translations import Translation
 from gainful.notation import count_of, number_text
 from gainful.render.page import Cell, Column, Page, Table
 from gainful.render.ranks import rank_table, table_depth
@@ -28,7 +29,12 @@ def explanation_page(explanations: Sequence[Explanation], all_ranks: bool = Fals
     """One explanation after the other; what a measure means is said once."""
     parts: list[Table | str] = []
     introduced: set[Measure] = set()
+    translated: set[str] = set()
     for explanation in explanations:
+        for translation in explanation.translations:
+            if translation.text not in translated:
+                parts += [translation.claim, *map(str, translation.settings)]
+                translated.add(translation.text)
         if explanation.query is None:
             parts += _definition(explanation.measure)
             continue
@@ -264,6 +270,8 @@ def _data(explanation: Explanation) -> dict[str, object]:
     """What opens the JSON lines."""
     measure = explanation.measure
     found: dict[str, object] = {"measure": str(measure), "query": explanation.query}
+    if explanation.translations:
+        found["translations"] = [_translation_data(translation) for translation in explanation.translations]
     if explanation.query is None:
         text = Help.of(type(measure))
         return {
@@ -284,6 +292,11 @@ def _data(explanation: Explanation) -> dict[str, object]:
         "recall_base": judgments.recall_base,
         "runs": [_list_data(one) for one in explanation.lists],
     }
+
+
+def _translation_data(translation: Translation) -> dict[str, object]:
+    settings = [{"tool": each.tool, "flags": each.flags, "note": each.note} for each in translation.settings]
+    return {"name": translation.text, "measures": [str(each) for each in translation.measures], "settings": settings}
 
 
 def _list_data(one: ExplainedList) -> dict[str, object]:

@@ -1,0 +1,189 @@
+"""The names of pytrec_eval and ir_measures give their numbers, ties included, under the policy that goes with them."""
+
+from __future__ import annotations
+
+import math
+import random
+import shutil
+
+import ir_measures
+import pytest
+import pytrec_eval
+
+from gainful import Qrels, evaluate
+from gainful.measures.grammar import translation_of
+from gainful.measures.translations import Translation
+from gainful.measures.translations.ir_measures import NAMES as IR_MEASURES
+from gainful.measures.translations.ir_measures import OTHER_NAMES
+from gainful.measures.translations.ir_measures import WITHOUT_EQUAL as NOT_OF_IR_MEASURES
+from gainful.measures.translations.trec_eval import NAMES as TREC_EVAL
+from gainful.measures.translations.trec_eval import WITHOUT_EQUAL as NOT_OF_TREC_EVAL
+
+Grades = dict[str, dict[str, int]]
+Lists = dict[str, dict[str, float]]
+
+#: Some tie, some only as 32-bit floats.
+SCORES = [0.0, 1.0, 1.0 + 1e-9, 2.0, 2.5, 3.0, -1.0]
+
+
+def made_up(seed: int, lowest: int = -1) -> tuple[Grades, Lists]:
+    """Judgments and a run; some queries are not answered, some answered ones not judged. Ids are in no order."""
+    luck = random.Random(seed)
+    documents = [f"d{i}" for i in range(40)]
+    qrels: Grades = {}
+    run: Lists = {}
+    for number in range(1, 16):
+        judged = luck.sample(documents, luck.randint(2, 25))
+        grades = [0, *luck.choices(range(lowest, 5), k=len(judged) - 1)]
+        if number < 13:
+            qrels[str(number)] = dict(zip(judged, grades, strict=True))
+        if number > 2:
+            retrieved = luck.sample(documents, luck.randint(1, 40))
+            run[str(number)] = {document: luck.choice(SCORES) for document in retrieved}
+    return qrels, run
+
+
+def translated(name: str) -> Translation:
+    translation = translation_of(name)
+    assert translation is not None
+    return translation
+
+
+# -- trec_eval, through pytrec_eval ------------------------------------------------------------------------------------
+
+OLD_NAMES = (
+    *("num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret"),
+    *("map", "gm_map", "map_cut", "Rprec", "Rprec_mult", "bpref", "gm_bpref", "infAP", "recip_rank"),
+    *("iprec_at_recall", "11pt_avg", "P", "relative_P", "recall", "success"),
+    *("ndcg", "ndcg_cut", "ndcg_rel", "Rndcg", "G", "binG"),
+    *("set_P", "set_recall", "set_F", "set_map", "set_relative_P", "utility"),
+)
+#: What pytrec_eval is asked for, beside every name by itself.
+WITH_PARAMETERS = [
+    "P.1,3,50",
+    "P_7",
+    "recall.2,30",
+    "ndcg_cut_3",
+    "map_cut.4",
+    "relative_P_6",
+    "success.2,3",
+    "iprec_at_recall.0.05,0.25,0.33",
+    "Rprec_mult.0.3,0.35,1.1",
+    "11pt_avg.0.2,0.55,0.9",
+    "set_F_2",
+    "set_F.0.5",
+]
+
+
+def test_the_names_are_all_that_pytrec_eval_has() -> None:
+    assert {*OLD_NAMES, "relstring", "runid"} == pytrec_eval.supported_measures
+    assert set(OLD_NAMES) == {name for name, known in TREC_EVAL.items() if not known.is_new}
+    assert NOT_OF_TREC_EVAL.keys() >= {"relstring", "runid"}
+
+
+@pytest.mark.parametrize("name", [*OLD_NAMES, *WITH_PARAMETERS])
+def test_names_of_pytrec_eval(name: str) -> None:
+    translation = translated(f"pytrec_eval:{name}")
+    (setting,) = translation.settings
+    for seed in range(8):
+        qrels, run = made_up(seed)
+        expected = pytrec_eval.RelevanceEvaluator(qrels, {name}).evaluate(run)
+        ours = evaluate(qrels, run, translation.measures, policy=setting.policy)
+        for query, values in expected.items():
+            # In its order of parameters, which is ascending, as here.
+            for measure, value in zip(translation.measures, values.values(), strict=True):
+                mine = ours.by_query(measure)[query]
+                assert mine is not None
+                is_logarithm = measure.aggregate == "geometric"
+                found = math.log(max(mine, 1e-5)) if is_logarithm else mine
+                assert found == pytest.approx(value, abs=1e-12), f"{measure} of query {query}, seed {seed}"
+        for measure in translation.measures:
+            answered = [query for query, value in ours.by_query(measure).items() if value is not None]
+            assert sorted(answered) == sorted(expected)
+
+
+@pytest.mark.parametrize("name", ["official", "set", "all_trec"])
+def test_groups_of_pytrec_eval(name: str) -> None:
+    expected = pytrec_eval.RelevanceEvaluator({"q": {"a": 1}}, {name}).evaluate({"q": {"a": 1.0}})["q"]
+    names = {measure.trec_eval_name() for measure in translated(f"pytrec_eval:{name}").measures}
+    # pytrec_eval leaves the parameters of these out of the name.
+    assert names == expected.keys() - {"runid", "relstring"}
+
+
+# -- ir_measures -------------------------------------------------------------------------------------------------------
+
+THROUGH_PYTREC_EVAL = [
+    "AP",
+    "AP@5",
+    "MAP(rel=2)",
+    "AP(judged_only=True)@7",
+    "Bpref",
+    "BPref(rel=3)",
+    "IPrec@0.0",
+    "IPrec@0.3",
+    "IPrec@0.125",
+    "IPrec(rel=2)@0.5",
+    "IPrec(judged_only=True)@0.5",
+    "P@1",
+    "Precision(rel=2)@5",
+    "P(judged_only=True)@5",
+    "R@5",
+    "Recall(rel=3)@20",
+    "RR",
+    "MRR(rel=2)",
+    "RR(judged_only=True)",
+    "Rprec",
+    "RPrec(rel=2)",
+    "SetAP",
+    "SetAP(rel=2,judged_only=True)",
+    "SetF",
+    "SetF(rel=2,beta=2.0)",
+    "SetF(beta=0.25)",
+    "SetP",
+    "SetP(rel=2)",
+    "SetP(relative=True)",
+    "SetRelP",
+    "SetR",
+    "SetR(rel=2)",
+    "Success@1",
+    "Success(rel=2)@3",
+    "infAP",
+    "infAP(rel=2)",
+    "nDCG",
+    "NDCG@5",
+    "nDCG(dcg='log2')@5",
+    "nDCG(gains={1:5,2:6,4:9})@5",
+    "nDCG(gains={0:0,1:1,2:1,3:1,4:0})",
+    "nDCG(judged_only=True)@5",
+]
+COUNTS = ["NumQ", "NumRel", "NumRet", "NumRet(rel=1)", "NumRet(rel=3)", "NumRelRet"]
+TIES_ASCENDING = ["RR@1", "RR@3", "RR(rel=2)@5", "Judged@1", "Judged@10", "Judged"]
+THROUGH_GDEVAL = ["ERR@1", "ERR@5", "ERR@20", "nDCG(dcg='exp-log2')@1", "nDCG(dcg='exp-log2')@10"]
+#: Its provider, cwl-eval, is no dependency of the tests: its formula is tested with the other names.
+NOT_COMPUTED_HERE = {"RBP"}
+
+
+def test_every_name_of_ir_measures_is_known() -> None:
+    assert {*IR_MEASURES, *OTHER_NAMES, *NOT_OF_IR_MEASURES} == set(ir_measures.measures.registry)
+    tried = [*THROUGH_PYTREC_EVAL, *COUNTS, *TIES_ASCENDING, *THROUGH_GDEVAL]
+    assert {name.split("(")[0].split("@")[0] for name in tried} | NOT_COMPUTED_HERE == {*IR_MEASURES, *OTHER_NAMES}
+
+
+@pytest.mark.parametrize("name", [*THROUGH_PYTREC_EVAL, *COUNTS, *TIES_ASCENDING, *THROUGH_GDEVAL])
+def test_names_of_ir_measures(name: str) -> None:
+    in_perl = name in THROUGH_GDEVAL
+    if in_perl and not shutil.which("perl"):
+        pytest.skip("no Perl to run gdeval")
+    translation = translated(f"ir_measures:{name}")
+    ((measure,), (setting,)) = translation.measures, translation.settings
+    theirs = ir_measures.parse_measure(name)
+    for seed in range(3 if in_perl else 8):
+        qrels, run = made_up(seed)
+        expected = ir_measures.calc([theirs], qrels, run)
+        ours = evaluate(Qrels.from_dict(qrels, scale=setting.scale), run, measure, policy=setting.policy)
+        places = 5e-6 if in_perl else 1e-12
+        by_query = ours.by_query(measure)
+        for score in expected.per_query:
+            mine = by_query.get(score.query_id)
+            assert (mine or 0.0) == pytest.approx(score.value, abs=places), f"{measure} of {score.query_id}, {seed}"
+        assert ours.aggregate(measure) == pytest.approx(expected.aggregated[theirs], abs=places)
