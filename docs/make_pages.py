@@ -11,6 +11,7 @@ from gainful.discounts import DISCOUNTS
 from gainful.gains import NAMED_GAINS
 from gainful.measures.base import Measure
 from gainful.measures.catalog import DEFAULT_MEASURES, FAMILIES, MEASURES, SHORT_NAMES, long_text
+from gainful.measures.differences import differences_of
 from gainful.measures.help import PARAMETERS, SECTIONS, Help, reading
 from gainful.policy import CHOICES, DIALECTS
 
@@ -35,6 +36,8 @@ def _measure_page(family: str, measure: type[Measure]) -> str:
     for name in SECTIONS:
         if name in text.sections:
             lines += [f"## {name}", "", _section(name, text.sections[name]), ""]
+        if name == "Differs from":
+            lines += _differences(measure, said=name in text.sections)
     if measure.parameters():
         lines += ["## Parameters", "", "| parameter | default | meaning |", "|---|---|---|"]
         lines += [
@@ -43,6 +46,15 @@ def _measure_page(family: str, measure: type[Measure]) -> str:
         lines.append("")
     lines += ["[All measures](README.md) · [Choices](../choices.md)", ""]
     return "\n".join(lines)
+
+
+def _differences(measure: type[Measure], said: bool) -> list[str]:
+    """What is known beyond the docstring, tool by tool."""
+    found = differences_of(measure.name)
+    if not found:
+        return []
+    rows = [f"| {each.tool}: {each.measure} | {each} |" for each in found]
+    return [*([] if said else ["## Differs from", ""]), "| another tool | its difference |", "|---|---|", *rows, ""]
 
 
 def _meaning(parameter: str) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
 from gainful.measures.catalog import MEASURES
+from gainful.measures.differences import differences
 
 QRELS = "q1 0 a 3\nq1 0 b 2\nq1 0 c 0\nq1 0 d 1\nq2 0 a 1\nq3 0 a 0\n"
 ONE = "q1 Q0 b 1 9 t\nq1 Q0 x 2 8 t\nq1 Q0 a 3 7 t\nq3 Q0 a 1 1 t\n"
@@ -69,7 +71,7 @@ def test_definition_on_the_python_core(command):
     assert (result.returncode, result.stderr) == (0, b"")
 
 
-# -- Names of other tools ----------------------------------------------------------------------------------------------
+# -- Names of other tools, and differences to them ---------------------------------------------------------------------
 
 
 def test_a_name_of_another_tool(command):
@@ -122,6 +124,23 @@ def test_a_name_without_an_equal(command):
         "trec_eval:yaap: has no equal here: trec_eval smooths average precision and takes its logit\n"
         "hint: what comes nearest is AP\n"
     )
+
+
+@pytest.mark.parametrize("name", ["SetF", "IPrec", "nDCG", "NumQ", "CG"])
+def test_differences_are_printed_below_the_definition(command, name):
+    """All that are known and that the docstring does not tell, once."""
+    text = name + ("@0.5" if name == "IPrec" else "")
+    known = [each for each in differences() if name in each.ours and name not in each.told]
+    out = command("explain", text).out
+    said = " ".join(re.sub(r"^\S.*?  +", "", line) for line in out.splitlines())
+    for each in known:
+        assert f"\n{each.tool}: {each.measure}  " in out
+        assert re.sub(r"\s+", " ", each.why) in re.sub(r"\s+", " ", said)
+    assert out.count("another tool  ") == bool(known)
+    [header, *_] = command("explain", text, "--format", "jsonl").lines
+    assert header["explanations"][0]["differences"] == [
+        {"tool": each.tool, "measure": each.measure, "why": each.why, "recorded": each.recorded} for each in known
+    ]
 
 
 # -- Arithmetic --------------------------------------------------------------------------------------------------------

@@ -1,23 +1,27 @@
-"""Every known difference to a peer is listed in differences.toml, and is still there."""
+"""Every known difference to a peer is listed in the package's differences.toml, and is still there."""
 
 from __future__ import annotations
 
 import gzip
 import math
+import shutil
 import subprocess
 import sys
-import tomllib
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import ir_measures
+import numpy as np
 import pytest
 import pytrec_eval
+import sklearn.metrics
 
-from gainful import Policy, evaluate
+from gainful import Policy, Qrels, evaluate, parse
+from gainful.measures.catalog import MEASURES
+from gainful.measures.differences import Difference, differences, differences_of
+from gainful.measures.help import Help
 
-LISTED = tomllib.loads(Path(__file__).with_name("differences.toml").read_text())["difference"]
+TESTED = [difference for difference in differences() if difference.recorded is None]
 
 Grades = dict[str, dict[str, int]]
 Lists = dict[str, dict[str, float]]
@@ -58,6 +62,12 @@ def level_of_ndcg() -> None:
     assert in_pytrec_eval("ndcg") > ours("nDCG(rel=2)") == 0.0
 
 
+def level_of_rndcg() -> None:
+    assert in_pytrec_eval("Rndcg", relevance_level=3) == 0.0
+    assert in_pytrec_eval("Rndcg", relevance_level=2) == in_pytrec_eval("Rndcg") == pytest.approx(ours("RnDCG"))
+    assert ours("RnDCG") > ours("RnDCG(rel=2)") == 0.0
+
+
 def nothing_judged_retrieved() -> None:
     unjudged = {"q": {"x": 1.0}}
     assert math.isnan(in_pytrec_eval("iprec_at_recall.0.0", run=unjudged, judged_docs_only_flag=True))
@@ -74,6 +84,26 @@ def only_negative_grades() -> None:
     finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
     assert finished.returncode != 0 or finished.stdout.strip() == "{'q': {'num_ret': 0.0}}"
     assert ours("NumRet", {"q": {"a": -1}}, {"q": {"a": 1.0}}, like="trec_eval-9") == 1.0
+
+
+def geometric_means() -> None:
+    assert in_pytrec_eval("gm_map") == pytest.approx(math.log(in_pytrec_eval("map")))
+    assert in_pytrec_eval("gm_bpref") == pytest.approx(math.log(in_pytrec_eval("bpref")))
+    for name in ("GMAP", "GMBpref"):
+        assert evaluate(QRELS, RUN, name).by_query(name)["q"] == pytest.approx(0.5)
+
+
+def weights_of_utility() -> None:
+    # Five for the relevant document retrieved, minus one for each of the two others.
+    assert in_pytrec_eval("utility.5,-1,0,0") == 0.0
+    assert ours("Utility(a=5, b=-1)") == 3.0
+
+
+def real_grades() -> None:
+    graded: Any = {"q": {"a": 0.5, "b": 2.7}}
+    with pytest.raises(TypeError):
+        in_pytrec_eval("ndcg", graded)
+    assert ours("DCG", graded, {"q": {"a": 2.0, "b": 1.0}}) == pytest.approx(0.5 + 2.7 / math.log2(3))
 
 
 def level_of_the_summary(collection: Callable[[str], Any]) -> None:
@@ -121,31 +151,137 @@ def near_scores() -> None:
     assert ours("AP", run=near) == 0.5
 
 
+def recall_level_of_three_places() -> None:
+    # Of 125 relevant documents 16 make a recall of 0.125, and 15 make 0.12.
+    qrels = {"q": {f"r{i}": 1 for i in range(125)}}
+    run = {"q": {f"r{i}": 200.0 - i for i in range(15)} | {"x": 100.0} | {"r15": 50.0}}
+    assert in_ir_measures("IPrec@0.125", qrels, run) == ours("IPrec@0.12", qrels, run, like="trec_eval-9") == 1.0
+    assert ours("IPrec@0.125", qrels, run, like="trec_eval-9") == pytest.approx(16 / 17)
+
+
+def rounded_by_gdeval() -> None:
+    qrels: Grades = {"1": {"a": 1, "b": 2}}
+    run: Lists = {"1": {"a": 2.0, "b": 1.0}}
+    exact = (1 + 3 / math.log2(3)) / (3 + 1 / math.log2(3))
+    found = in_ir_measures("nDCG(dcg='exp-log2')@2", qrels, run)
+    assert found == round(exact, 5) != pytest.approx(exact, abs=1e-7)
+    assert ours("nDCG(gain=exp2)@2", qrels, run) == pytest.approx(exact)
+
+
+def highest_grade_of_err() -> None:
+    qrels: Grades = {"1": {"a": 1, "b": 2}}
+    run: Lists = {"1": {"a": 2.0}}
+    assert in_ir_measures("ERR@5", qrels, run) == round((2**1 - 1) / 2**4, 5)
+    assert ours("ERR@5", qrels, run) == (2**1 - 1) / 2**2
+    scaled = evaluate(Qrels.from_dict(qrels, scale=4), run, "ERR@5").aggregate("ERR@5")
+    assert in_ir_measures("ERR@5", qrels, run) == pytest.approx(scaled, abs=5e-6)
+
+
+# -- scikit-learn ------------------------------------------------------------------------------------------------------
+
+
+def ideal_of_what_is_passed() -> None:
+    found = sklearn.metrics.ndcg_score(np.array([[1, 0]]), np.array([[2.0, 1.0]]))
+    assert found == pytest.approx(parse("nDCG").score([1, 0])) == 1.0
+    assert parse("nDCG").score([1, 0], unretrieved=[2]) < 1.0
+
+
+def averaged_ties() -> None:
+    both = [parse("nDCG").score(grades) for grades in ([1, 0], [0, 1])]
+    found = sklearn.metrics.ndcg_score(np.array([[1, 0]]), np.array([[1.0, 1.0]]))
+    assert found == pytest.approx(sum(both) / 2)
+    tied = {"q": {"a": 1.0, "b": 1.0}}
+    assert ours("nDCG", {"q": {"a": 1, "b": 0}}, tied) == both[1] != pytest.approx(found)
+
+
+def grades_below_zero() -> None:
+    with pytest.raises(ValueError, match="negative"):
+        sklearn.metrics.ndcg_score(np.array([[-1, 1]]), np.array([[1.0, 2.0]]))
+    assert parse("nDCG").score([1, -1]) == 1.0
+
+
+def base_of_the_logarithm() -> None:
+    grades = [3, 2, 3]
+    found = sklearn.metrics.dcg_score(np.array([grades]), np.array([[3.0, 2.0, 1.0]]), log_base=10)
+    assert found == pytest.approx(parse("DCG(base=10)").score(grades))
+    assert found == pytest.approx(parse("DCG").score(grades) * math.log2(10))
+    assert parse("DCG(discount=jarvelin2002, base=10)").score(grades) == 8.0 != pytest.approx(found)
+
+
+def precision_of_groups() -> None:
+    def average(relevant: list[int], scores: list[float]) -> float:
+        return float(sklearn.metrics.average_precision_score(np.array(relevant), np.array(scores)))
+
+    assert average([1, 0, 1], [3.0, 2.0, 1.0]) == pytest.approx(parse("AP").score([1, 0, 1]))
+    assert parse("AP").score([1, 0, 1], unretrieved=[1]) < average([1, 0, 1], [3.0, 2.0, 1.0])
+    tied: Lists = {"q": {"a": 1.0, "b": 1.0}}
+    assert average([1, 0], [1.0, 1.0]) == 0.5
+    assert ours("AP", {"q": {"a": 0, "b": 1}}, tied) == 1.0
+
+
 CHECKS: dict[tuple[str, str], Callable[..., None]] = {
     ("pytrec_eval", "set_F_2"): set_f_parameter,
     ("pytrec_eval", "ndcg, relevance level 2"): level_of_ndcg,
+    ("pytrec_eval", "Rndcg, relevance level 3"): level_of_rndcg,
     ("pytrec_eval", "iprec_at_recall_0.00, judged documents only"): nothing_judged_retrieved,
     ("pytrec_eval", "num_ret, negative grades only"): only_negative_grades,
+    ("pytrec_eval", "gm_map, gm_bpref"): geometric_means,
+    ("pytrec_eval", "utility with parameters"): weights_of_utility,
+    ("pytrec_eval", "grades that are not whole numbers"): real_grades,
     ("trec_eval", "num_rel, summary with -c and -l 2"): level_of_the_summary,
     ("ir_measures", "SetF(beta=2.0)"): set_f_parameter_of_ir_measures,
     ("ir_measures", "RR@2"): ties_of_rr_at_k,
     ("ir_measures", "Judged@1"): ties_of_judged_at_k,
     ("ir_measures", "NumRel"): counts_of_unanswered_queries,
-    ("ir_measures", "AP"): near_scores,
+    ("ir_measures", "every measure, near scores"): near_scores,
+    ("ir_measures", "IPrec@0.125"): recall_level_of_three_places,
+    ("ir_measures", "nDCG(dcg='exp-log2')@2"): rounded_by_gdeval,
+    ("ir_measures", "ERR@5"): highest_grade_of_err,
+    ("scikit-learn", "ndcg_score, documents that were not retrieved"): ideal_of_what_is_passed,
+    ("scikit-learn", "ndcg_score, equal scores"): averaged_ties,
+    ("scikit-learn", "ndcg_score, grades below 0"): grades_below_zero,
+    ("scikit-learn", "dcg_score(log_base=10)"): base_of_the_logarithm,
+    ("scikit-learn", "average_precision_score"): precision_of_groups,
 }
-#: Checks that look at published files.
+#: Checks that look at published files, and those that run gdeval, which is written in Perl.
 ON_REAL_DATA = {level_of_the_summary}
+IN_PERL = {rounded_by_gdeval, highest_grade_of_err}
 
 
-@pytest.mark.parametrize("entry", LISTED, ids=lambda entry: f"{entry['tool']}: {entry['measure']}")
-def test_difference_is_still_there(entry: dict[str, str], request: pytest.FixtureRequest) -> None:
-    check = CHECKS[entry["tool"], entry["measure"]]
+@pytest.mark.parametrize("difference", TESTED, ids=lambda difference: f"{difference.tool}: {difference.measure}")
+def test_difference_is_still_there(difference: Difference, request: pytest.FixtureRequest) -> None:
+    check = CHECKS[difference.tool, difference.measure]
+    if check in IN_PERL and not shutil.which("perl"):
+        pytest.skip("no Perl to run gdeval")
     if check in ON_REAL_DATA:
         check(request.getfixturevalue("collection"))
     else:
         check()
 
 
-def test_every_entry_says_why_and_has_a_check() -> None:
-    assert all(entry.keys() == {"tool", "measure", "why"} and entry["why"] for entry in LISTED)
-    assert [(entry["tool"], entry["measure"]) for entry in LISTED] == list(CHECKS)
+def test_every_difference_has_a_check_or_says_where_it_was_read() -> None:
+    assert [(difference.tool, difference.measure) for difference in TESTED] == list(CHECKS)
+    keys = [(difference.tool, difference.measure) for difference in differences()]
+    assert len(set(keys)) == len(keys)
+    assert all(difference.why and difference.recorded != "" for difference in differences())
+
+
+#: Peers that are there when the tests run.
+INSTALLED = {"pytrec_eval", "ir_measures", "scikit-learn"}
+
+
+def test_what_can_be_tested_is_not_only_recorded() -> None:
+    recorded = {(each.tool, each.measure) for each in differences() if each.recorded and each.tool in INSTALLED}
+    # ir_measures' RBP comes from a package of its own, which is no dependency of the tests.
+    assert recorded == {("ir_measures", "RBP(rel=1)")}
+
+
+@pytest.mark.parametrize("name", sorted({name for each in differences() for name in each.ours}))
+def test_differences_are_to_measures_that_there_are(name: str) -> None:
+    assert name in MEASURES
+    told = [each for each in differences() if name in each.told]
+    assert set(differences_of(name)).isdisjoint(told)
+    said = " ".join(Help.of(MEASURES[name]).paragraphs("Differs from"))
+    for each in told:
+        assert name in each.ours
+        assert each.tool.removeprefix("py") in said, f"{name} does not tell of {each.tool}"

@@ -14,6 +14,7 @@ from gainful.explanation import ExplainedList, Explanation, Judgments
 from gainful.gains import Gain
 from gainful.measures.arithmetic import Step, figure
 from gainful.measures.base import Measure, value_text
+from gainful.measures.differences import differences_of
 from gainful.measures.help import SECTIONS, Help, gain_meaning, meaning, parameter_text, reading
 from gainful.measures.translations import Translation
 from gainful.notation import count_of, number_text
@@ -61,6 +62,7 @@ def _definition(measure: Measure) -> Iterator[Table | str]:
     ]
     if rows:
         yield Table((Column("about", none=""), Column("definition")), tuple(rows), f"Definition of {measure}")
+    yield from _differences(measure)
     names = list(measure.parameters())
     if names:
         columns = (Column("parameter"), Column("value"), Column("meaning"))
@@ -69,6 +71,14 @@ def _definition(measure: Measure) -> Iterator[Table | str]:
     yield reading(measure)
     if names:
         yield f"Written out: {measure.full_text()}"
+
+
+def _differences(measure: Measure) -> Iterator[Table]:
+    """What the tests, or a reading of the tools, know beyond the docstring."""
+    found = differences_of(measure.name)
+    if found:
+        rows = tuple((f"{each.tool}: {each.measure}", str(each)) for each in found)
+        yield Table((Column("another tool"), Column("its difference")), rows)
 
 
 def _introduction(measure: Measure) -> Iterator[str]:
@@ -279,6 +289,10 @@ def _data(explanation: Explanation) -> dict[str, object]:
             "full": measure.full_text(),
             "claim": text.claim,
             **{section.lower(): text.paragraphs(section) for section in SECTIONS},
+            "differences": [
+                {"tool": each.tool, "measure": each.measure, "why": each.why, "recorded": each.recorded}
+                for each in differences_of(measure.name)
+            ],
             "parameters": {name: _text_or_none(getattr(measure, name)) for name in measure.parameters()},
             "better": measure.better,
             "bounds": [bound if math.isfinite(bound) else None for bound in measure.bounds],
