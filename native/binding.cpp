@@ -4,9 +4,11 @@
 
 #include <atomic>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <future>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <type_traits>
@@ -442,6 +444,20 @@ class IdPacker {
         return length.back() > 0;
     }
 
+    /// Adds a text; false when it is empty or not UTF-8 as it is.
+    bool add_plain_text(PyObject* text) {
+        Py_ssize_t size = 0;
+        const char* const bytes = PyUnicode_AsUTF8AndSize(text, &size);
+        if (!bytes) {
+            forgive(PyExc_UnicodeEncodeError);
+            return false;
+        }
+        start.push_back(static_cast<int64_t>(data.size()));
+        length.push_back(static_cast<int64_t>(size));
+        append(bytes, size);
+        return size > 0;
+    }
+
     std::vector<char> data;
     std::vector<int64_t> start, length;
 
@@ -518,6 +534,87 @@ nb::tuple pack_ids_py(const nb::list& values) {
     }
     return nb::make_tuple(to_array<uint8_t>(std::move(packer.data)), to_array(std::move(packer.start)),
                           to_array(std::move(packer.length)), first_fault);
+}
+
+/// The number that a plain value is: a float, or an int that fits into one; else nothing, and NaN or infinity neither.
+std::optional<double> plain_number(PyObject* value) {
+    double number = 0;
+    if (PyFloat_Check(value)) {
+        number = PyFloat_AS_DOUBLE(value);
+    } else if (PyLong_CheckExact(value)) {
+        number = PyLong_AsDouble(value);
+        if (number == -1.0 && PyErr_Occurred()) {
+            PyErr_Clear();
+            return std::nullopt;
+        }
+    } else {
+        return std::nullopt;
+    }
+    return std::isfinite(number) ? std::optional(number) : std::nullopt;
+}
+
+/// Dicts of ids and numbers, one behind the other. Nothing here runs anybody's code, so that no dict can change meanwhile.
+class DictPacker {
+  public:
+    explicit DictPacker(size_t total) {
+        ids_.start.reserve(total);
+        ids_.length.reserve(total);
+        values_.reserve(total);
+    }
+
+    /// Adds the entries of a dict; false when one is not plain.
+    bool add(PyObject* dict) {
+        entries_.clear();
+        PyObject *key = nullptr, *value = nullptr;
+        Py_ssize_t position = 0;
+        while (PyDict_Next(dict, &position, &key, &value)) entries_.emplace_back(key, value);
+        for (size_t i = 0; i < entries_.size(); ++i) {
+            // Keys and values lie all over the memory: waiting for one after the other would take most of the time.
+            if (i + kAhead < entries_.size()) {
+                __builtin_prefetch(entries_[i + kAhead].first);
+                __builtin_prefetch(entries_[i + kAhead].second);
+            }
+            if (!add(entries_[i].first, entries_[i].second)) return false;
+        }
+        offsets_.push_back(static_cast<int64_t>(values_.size()));
+        return true;
+    }
+
+    nb::tuple columns() {
+        return nb::make_tuple(to_array<uint8_t>(std::move(ids_.data)), to_array(std::move(ids_.start)),
+                              to_array(std::move(ids_.length)), to_array(std::move(values_)),
+                              to_array(std::move(offsets_)), all_texts_);
+    }
+
+  private:
+    bool add(PyObject* key, PyObject* value) {
+        const std::optional<double> number = plain_number(value);
+        if (!number) return false;
+        values_.push_back(*number);
+        if (PyUnicode_Check(key)) return ids_.add_plain_text(key);
+        all_texts_ = false;
+        return (PyBytes_Check(key) || PyLong_CheckExact(key)) && ids_.add(key);
+    }
+
+    static constexpr size_t kAhead = 16;
+    IdPacker ids_;
+    std::vector<double> values_;
+    std::vector<int64_t> offsets_{0};
+    std::vector<std::pair<PyObject*, PyObject*>> entries_;
+    bool all_texts_ = true;
+};
+
+nb::object pack_dicts_py(const nb::list& dicts) {
+    size_t total = 0;
+    for (const nb::handle dict : dicts) {
+        if (!PyDict_CheckExact(dict.ptr())) return nb::none();
+        total += static_cast<size_t>(PyDict_GET_SIZE(dict.ptr()));
+    }
+    DictPacker packer(total);
+    for (const nb::handle dict : dicts) {
+        if (!packer.add(dict.ptr())) return nb::none();
+    }
+    return packer.columns();
 }
 
 /// Takes the stream out of its capsule, which is left with nothing to release.
@@ -622,5 +719,6 @@ NB_MODULE(_core, module) {
         .def("ids", &arrow_ids, nb::arg("column"))
         .def("numbers", &arrow_numbers, nb::arg("column"));
     module.def("pack_ids", &pack_ids_py, nb::arg("values"));
+    module.def("pack_dicts", &pack_dicts_py, nb::arg("dicts"));
     module.def("number_ids", &number_ids_py, nb::arg("data"), nb::arg("start"), nb::arg("length"));
 }

@@ -275,6 +275,13 @@ def pack_ids(values: list[object]) -> tuple[Bytes, Ints, Ints, int]:
     the first value that is none of these, or empty, or a text that cannot be encoded; -1 when all are fine.
     A bool is none of these. NumPy integers are integers. The span of a value that is no id is empty."""
 
+def pack_dicts(dicts: list[object]) -> tuple[Bytes, Ints, Ints, Floats, Ints, bool] | None:
+    """Plain dicts of ids and numbers as columns; None where one is not plain, and a closer look has to be taken.
+
+    The spans of all keys, their values as float64, where each dict's entries begin (and the last one's end), and
+    whether all keys are texts. Plain is a dict of no subclass, its keys texts that UTF-8 can write, bytes or ints, not
+    empty, its values floats (or of a subclass) and ints, finite as float64; a bool is neither key nor value."""
+
 def number_ids(data: Bytes, start: Ints, length: Ints) -> tuple[list[bytes], Ints]:
     """The distinct ids in byte order, and for every span its place among them. ValueError when spans leave data."""
 

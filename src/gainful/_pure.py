@@ -16,7 +16,7 @@ import numpy as np
 
 from gainful._pure_facts import Columns, Facts, as_columns, inspect
 from gainful._pure_letor import read_letor
-from gainful._pure_tables import number_ids, pack_ids, read_table
+from gainful._pure_tables import number_ids, pack_dicts, pack_ids, read_table
 from gainful._pure_text import (
     BYTE_ORDER_MARK,
     DUPLICATE,
@@ -45,6 +45,7 @@ __all__ = [
     "join_columns",
     "join_text",
     "number_ids",
+    "pack_dicts",
     "pack_ids",
     "read_judgments",
     "read_letor",

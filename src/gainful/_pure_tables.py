@@ -27,7 +27,7 @@ from gainful._pure_text import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gainful._core import Bytes, Fault, Ints, TableText
+    from gainful._core import Bytes, Fault, Floats, Ints, TableText
 
 _LINE_END = re.compile(rb"\r?(?:\n|\Z)")
 
@@ -217,6 +217,35 @@ def pack_ids(values: list[object]) -> tuple[Bytes, Ints, Ints, int]:
     length = ints([len(each) for each in ids])
     first_fault = next((at for at, each in enumerate(ids) if not each), -1)
     return as_bytes(b"".join(ids)), np.cumsum(length) - length, length, first_fault
+
+
+def pack_dicts(dicts: list[object]) -> tuple[Bytes, Ints, Ints, Floats, Ints, bool] | None:
+    """Plain dicts of ids and numbers as columns; None where one is not plain."""
+    if not all(type(each) is dict for each in dicts):
+        return None
+    plain: list[dict[object, object]] = dicts  # type: ignore[assignment]
+    offsets = np.cumsum([0, *map(len, plain)], dtype=np.int64)
+    keys = [key for each in plain for key in each]
+    values = [value for each in plain for value in each.values()]
+    if not all(isinstance(value, float) or type(value) is int for value in values):
+        return None
+    try:
+        numbers = floats(values)  # type: ignore[arg-type]
+        ids = [_plain_id(key) for key in keys]
+    except (OverflowError, UnicodeEncodeError):
+        return None
+    if not all(ids) or not np.isfinite(numbers).all():
+        return None
+    length = ints([len(each) for each in ids])
+    all_texts = all(isinstance(key, str) for key in keys)
+    return as_bytes(b"".join(ids)), np.cumsum(length) - length, length, numbers, offsets, all_texts
+
+
+def _plain_id(key: object) -> bytes:
+    """The id that a key is; empty when it is none."""
+    if isinstance(key, str):
+        return key.encode()
+    return _packed(key) if isinstance(key, bytes) or type(key) is int else b""
 
 
 def number_ids(data: Bytes, start: Ints, length: Ints) -> tuple[list[bytes], Ints]:

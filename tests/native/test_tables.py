@@ -6,7 +6,9 @@ import csv
 import enum
 import io
 import itertools
+import math
 import random
+from collections import OrderedDict
 from typing import Any
 
 import numpy as np
@@ -399,6 +401,85 @@ def test_values_that_change_the_list_while_it_is_packed() -> None:
 
     values += ["a", Vandal(), "b" * 1000]
     assert ids_of(compiled.pack_ids(values)) == [b"a", b"1"]
+
+
+# -- Dicts -------------------------------------------------------------------------------------------------------------
+
+
+class Text(str):
+    __slots__ = ()
+
+
+def columns_of(packed: Any) -> tuple[list[bytes], list[float], list[int], bool]:
+    data, start, length, values, offsets, all_texts = packed
+    assert (values.dtype, offsets.dtype) == (np.float64, np.int64)
+    return ids_of((data, start, length)), values.tolist(), offsets.tolist(), all_texts
+
+
+def test_dicts_are_packed_one_behind_the_other(core: Any) -> None:
+    dicts = [{"b": 1.5, "a": -2}, {}, {"é": np.float64(0.25), Text("x\0y"): 2**60, "日": -0.0}]
+    assert columns_of(core.pack_dicts(dicts)) == (
+        [b"b", b"a", "é".encode(), b"x\0y", "日".encode()],
+        [1.5, -2.0, 0.25, 2.0**60, 0.0],
+        [0, 2, 2, 5],
+        True,
+    )
+
+
+def test_keys_that_are_not_texts_are_told(core: Any) -> None:
+    packed = columns_of(core.pack_dicts([{"a": 1, b"b": 2.0, 3: 3, -(10**30): 4, b"\xff": 5}]))
+    assert packed == ([b"a", b"b", b"3", b"-1" + b"0" * 30, b"\xff"], [1, 2, 3, 4, 5], [0, 5], False)
+
+
+def test_no_dicts_and_empty_ones(core: Any) -> None:
+    assert columns_of(core.pack_dicts([])) == ([], [], [0], True)
+    assert columns_of(core.pack_dicts([{}, {}])) == ([], [], [0, 0, 0], True)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        OrderedDict(a=1.0),
+        [("a", 1.0)],
+        None,
+        {"": 1.0},
+        {b"": 1.0},
+        {"\ud800": 1.0},
+        {"\udc80": 1.0},
+        {True: 1.0},
+        {1.5: 1.0},
+        {None: 1.0},
+        {np.int64(3): 1.0},
+        {10**5000: 1.0},
+        {"a": True},
+        {"a": None},
+        {"a": "1"},
+        {"a": math.nan},
+        {"a": -math.inf},
+        {"a": 10**400},
+        {"a": np.float32(1)},
+        {"a": np.array([1.0])},
+    ],
+)
+def test_what_is_not_plain_is_left_to_others(core: Any, odd: object) -> None:
+    assert core.pack_dicts([{"fine": 1.0}, odd]) is None
+
+
+@repeatable
+@given(
+    st.lists(
+        st.dictionaries(
+            st.one_of(st.text(max_size=3), st.binary(max_size=3), st.integers(), st.booleans()),
+            st.one_of(st.floats(-9, 9), st.integers(), st.sampled_from([math.inf, None, 2**2000])),
+        )
+    )
+)
+def test_the_cores_agree_on_dicts(cores: Any, dicts: list[Any]) -> None:
+    found, same = (core.pack_dicts(dicts) for core in cores)
+    assert (found is None) == (same is None)
+    if found is not None:
+        assert columns_of(found) == columns_of(same)
+        assert found[0].tobytes() == same[0].tobytes()
 
 
 def test_ids_are_numbered_in_byte_order(core: Any) -> None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gainful.arrays import Floats, Ints
+from gainful.core import core
 from gainful.errors import InputError
 from gainful.io.objects import read_id, read_value
-from gainful.io.origin import NamedRows
+from gainful.io.origin import ItemRows
 from gainful.io.rows import Entry, Spans, packed
 
 
@@ -22,7 +23,28 @@ class Nested(NamedTuple):
     offsets: Ints  # rows of query i are offsets[i] : offsets[i + 1]
     document: Spans
     value: Floats | None
-    origin: NamedRows
+    origin: ItemRows
+
+
+def gather_dicts(dicts: Mapping[Any, Any], name: str) -> Nested | None:
+    """The columns of ``{query: {document: value}}`` in one go; None where a closer look has to be taken."""
+    columns = core.pack_dicts(list(dicts.values()))
+    if columns is None:
+        return None
+    try:
+        query_ids = [read_id(query, name) for query in dicts]
+    except InputError:
+        return None
+    if len(set(query_ids)) < len(query_ids):
+        return None
+    data, start, length, value, offsets, _ = columns
+    places = [place_in(name, query) for query in dicts]
+    return Nested(query_ids, offsets, (data, start, length), value, ItemRows(name, offsets, places))
+
+
+def place_in(name: str, query: object) -> str:
+    """What a query's entry in a dict is called."""
+    return f"{name}[{query!r}]"
 
 
 def gather_entries(entries: Iterable[Entry], name: str, what: str) -> Nested:
@@ -36,17 +58,10 @@ def gather_entries(entries: Iterable[Entry], name: str, what: str) -> Nested:
     ordered = list(by_query.values())
     counts = np.array([len(entry.documents) for entry in ordered], np.int64)
     offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
-    entry_of = np.repeat(np.arange(len(ordered)), counts)
-    item = np.arange(1, entry_of.size + 1) - offsets[entry_of]
-    return Nested(
-        list(by_query),
-        offsets,
-        packed(
-            list(chain.from_iterable(entry.documents for entry in ordered)), lambda row: ordered[entry_of[row]].where
-        ),
-        _values(ordered, what),
-        NamedRows(name, entry_of, tuple(entry.where for entry in ordered), item),
-    )
+    origin = ItemRows(name, offsets, [entry.where for entry in ordered])
+    documents = list(chain.from_iterable(entry.documents for entry in ordered))
+    spans = packed(documents, lambda row: ordered[origin.place_of(row)].where)
+    return Nested(list(by_query), offsets, spans, _values(ordered, what), origin)
 
 
 def _values(entries: Sequence[Entry], what: str) -> Floats | None:
@@ -60,7 +75,7 @@ def _values(entries: Sequence[Entry], what: str) -> Floats | None:
             )
         return None
     values = list(chain.from_iterable(entry.values or () for entry in with_values))
-    if {type(value) for value in values} <= {int, float}:
+    if all(issubclass(kind, (int, float, np.integer, np.floating)) for kind in set(map(type, values))):
         try:
             numbers = np.array(values, np.float64)
         except OverflowError:

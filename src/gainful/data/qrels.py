@@ -10,7 +10,7 @@ import numpy as np
 
 from gainful.arrays import Bytes, Floats, Ints, distinct, freeze
 from gainful.core import core, default_threads
-from gainful.data.nested import gather_entries
+from gainful.data.nested import Nested, gather_dicts, gather_entries, place_in
 from gainful.errors import InputError, UsageError
 from gainful.io.columns import checked_columns
 from gainful.io.objects import read_id
@@ -76,7 +76,9 @@ class Qrels:
         content, name = read_content(source, reading(format, columns), run=False)
         if isinstance(content, Text):
             return cls.from_columns(content, core.read_judgments(content.data, threads or default_threads()), scale)
-        return cls.from_rows(content, name, scale) if isinstance(content, Rows) else cls._nested(content, name, scale)
+        if isinstance(content, Rows):
+            return cls.from_rows(content, name, scale)
+        return cls._of_nested(gather_entries(content, name, "grade"), name, scale)
 
     @classmethod
     def from_rows(cls, rows: Rows, name: str, scale: float | None = None) -> Qrels:
@@ -142,19 +144,11 @@ class Qrels:
         cls, judgments: Mapping[Any, Mapping[Any, Any]], *, scale: float | None = None, name: str = "<dict>"
     ) -> Qrels:
         """Judgments from ``{query: {document: grade}}``. A query without documents is judged, with nothing relevant."""
-
-        def entries() -> Iterator[Entry]:
-            for query, grade_of in judgments.items():
-                where = f"{name}[{query!r}]"
-                if not isinstance(grade_of, Mapping):
-                    raise InputError(f"{where}: expected a dict of documents and grades, found {grade_of!r}")
-                yield Entry(query, list(grade_of), list(grade_of.values()), where)
-
-        return cls._nested(entries(), name, scale)
+        gathered = gather_dicts(judgments, name) or gather_entries(_entries(judgments, name), name, "grade")
+        return cls._of_nested(gathered, name, scale)
 
     @classmethod
-    def _nested(cls, entries: Iterable[Entry], name: str, scale: float | None) -> Qrels:
-        gathered = gather_entries(entries, name, "grade")
+    def _of_nested(cls, gathered: Nested, name: str, scale: float | None) -> Qrels:
         if gathered.value is None or not gathered.value.size:
             raise _empty(name)
         order = sorted(range(len(gathered.query_ids)), key=gathered.query_ids.__getitem__)
@@ -218,6 +212,14 @@ class Qrels:
         """The document id of a row."""
         start = int(self.document_start[row])
         return self.data[start : start + int(self.document_length[row])].tobytes()
+
+
+def _entries(judgments: Mapping[Any, Any], name: str) -> Iterator[Entry]:
+    for query, grade_of in judgments.items():
+        where = place_in(name, query)
+        if not isinstance(grade_of, Mapping):
+            raise InputError(f"{where}: expected a dict of documents and grades, found {grade_of!r}")
+        yield Entry(query, list(grade_of), list(grade_of.values()), where)
 
 
 def _empty(name: str) -> InputError:

@@ -11,7 +11,7 @@ import numpy as np
 from gainful.arrays import Bytes, Floats, Ints, freeze
 from gainful.core import core, default_threads
 from gainful.data.lists import gather
-from gainful.data.nested import gather_entries
+from gainful.data.nested import Nested, gather_dicts, gather_entries, place_in
 from gainful.errors import InputError, UsageError
 from gainful.io.columns import checked_columns
 from gainful.io.objects import read_id
@@ -77,7 +77,9 @@ class Run:
         """A run from what a source holds."""
         if isinstance(content, Text):
             return cls._of_text(content, threads)
-        return cls.from_rows(content, name) if isinstance(content, Rows) else cls._nested(content, name)
+        if isinstance(content, Rows):
+            return cls.from_rows(content, name)
+        return cls._of_nested(gather_entries(content, name, "score"), name)
 
     @classmethod
     def from_rows(cls, rows: Rows, name: str) -> Run:
@@ -127,11 +129,12 @@ class Run:
     @classmethod
     def from_dict(cls, lists: Mapping[Any, Any], *, name: str = "<dict>") -> Run:
         """A run from ``{query: {document: score}}`` or ``{query: [document, ...]}``; a list may be empty."""
-        return cls._nested((_entry(query, ranked, name) for query, ranked in lists.items()), name)
+        entries = (_entry(query, ranked, name) for query, ranked in lists.items())
+        gathered = gather_dicts(lists, name) or gather_entries(entries, name, "score")
+        return cls._of_nested(gathered, name)
 
     @classmethod
-    def _nested(cls, entries: Iterable[Entry], name: str) -> Run:
-        gathered = gather_entries(entries, name, "score")
+    def _of_nested(cls, gathered: Nested, name: str) -> Run:
         if not gathered.query_ids:
             raise empty_run(name)
         score = _NONE if gathered.value is None else gathered.value
@@ -211,7 +214,7 @@ def empty_run(name: str) -> InputError:
 
 
 def _entry(query: object, ranked: object, name: str) -> Entry:
-    where = f"{name}[{query!r}]"
+    where = place_in(name, query)
     # A set, or anything else that has no order of its own, is not a ranking.
     if isinstance(ranked, (str, bytes)) or not isinstance(ranked, (Mapping, Sequence, np.ndarray)):
         raise InputError(f"{where}: expected a dict of documents and scores or a list of documents, found {ranked!r}")

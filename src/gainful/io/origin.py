@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -76,7 +77,7 @@ class NamedRows:
 
     name: str
     place_of: Ints
-    places: tuple[str, ...]
+    places: Sequence[str]
     item: Ints | None = None  # from 1, where places hold several
 
     def where(self, row: int) -> str:
@@ -94,6 +95,32 @@ class NamedRows:
 
     def take(self, rows: Ints) -> NamedRows:
         return replace(self, place_of=self.place_of[rows], item=None if self.item is None else self.item[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class ItemRows:
+    """Rows that are the items of named places, one place after the other."""
+
+    name: str
+    offsets: Ints  # items of place i are offsets[i] : offsets[i + 1]
+    places: Sequence[str]
+
+    def where(self, row: int) -> str:
+        return f"{self.places[self.place_of(row)]}: {self.place(row)}"
+
+    def place(self, row: int) -> str:
+        return f"item {row - int(self.offsets[self.place_of(row)]) + 1}"
+
+    def shown(self, row: int) -> str:
+        return ""
+
+    def take(self, rows: Ints) -> NamedRows:
+        place_of = np.searchsorted(self.offsets, rows, "right") - 1
+        return NamedRows(self.name, place_of, self.places, rows - self.offsets[place_of] + 1)
+
+    def place_of(self, row: int) -> int:
+        """The number of the place that a row stands in."""
+        return int(np.searchsorted(self.offsets, row, "right")) - 1
 
 
 def line_number(data: Bytes, offset: int) -> int:
