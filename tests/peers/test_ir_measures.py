@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
+import shutil
 
 import ir_measures
 import pytest
 
-from gainful import Policy, evaluate
+from gainful import Policy, Qrels, evaluate
 
 #: ir_measures' text of a measure, and ours.
 MEASURES = {
@@ -15,6 +16,10 @@ MEASURES = {
     "AP@5": "AP@5",
     "AP(rel=2)": "AP(rel=2)",
     "AP(judged_only=True)": "AP(unjudged=condensed)",
+    "Bpref": "Bpref",
+    "Bpref(rel=2)": "Bpref(rel=2)",
+    "infAP": "InfAP",
+    "infAP(rel=2)": "InfAP(rel=2)",
     "IPrec@0.0": "IPrec@0",
     "IPrec@0.3": "IPrec@0.3",
     "IPrec(rel=2)@0.5": "IPrec(rel=2)@0.5",
@@ -37,6 +42,10 @@ MEASURES = {
     "RR(rel=2)@3": "RR(rel=2)@3",
     "Rprec": "Rprec",
     "Rprec(rel=2)": "Rprec(rel=2)",
+    "SetAP": "SetAP",
+    "SetAP(rel=2)": "SetAP(rel=2)",
+    "SetP(relative=True)": "SetRelP",
+    "SetP(relative=True,rel=2)": "SetRelP(rel=2)",
     "SetF": "SetF",
     "SetF(rel=2)": "SetF(rel=2)",
     "SetP": "SetP",
@@ -102,3 +111,19 @@ def test_counts(seed: int) -> None:
     ours = evaluate(qrels, run, COUNTS.values(), policy=Policy(missing="skip"))
     for name, measure in COUNTS.items():
         assert ours.aggregate(measure) == expected[theirs[name]], measure
+
+
+@pytest.mark.skipif(shutil.which("perl") is None, reason="gdeval is a Perl script")
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("k", [1, 5, 20])
+def test_err(seed: int, k: int) -> None:
+    """gdeval prints five digits, wants numbers as queries, and knows no other highest grade than 4."""
+    qrels, run = made_up(seed)
+    numbered = {query.removeprefix("q"): grades for query, grades in qrels.items()}
+    measure = ir_measures.parse_measure(f"ERR@{k}")
+    lists = {query.removeprefix("q"): scores for query, scores in run.items() if query in qrels}
+    expected = {score.query_id: score.value for score in ir_measures.iter_calc([measure], numbered, lists)}
+    ours = evaluate(Qrels.from_dict(numbered, scale=4), lists, f"ERR@{k}").by_query(f"ERR@{k}")
+    assert {query for query, value in expected.items() if value > 0} <= ours.keys()
+    for query, value in ours.items():
+        assert value == pytest.approx(expected[query], abs=0.5e-5 + 1e-9), query
