@@ -164,6 +164,9 @@ class TestPaper:
         assert columns["gain/discount"][:4] == [3, 2, 1.89, 0]
 
 
+NO_DOCUMENT = "RprecMult@0.01 = 0 / 0 is undefined (no document to look at)"
+
+
 class TestSteps:
     @pytest.mark.parametrize(
         ("measure", "grades", "missed", "lines"),
@@ -221,6 +224,67 @@ class TestSteps:
             ("Success@2", [0, 2, 1], [], ["Success@2 = min(1, 1) = 1"]),
             ("Judged@4", [1, None, 0], [], ["Judged@4 = 2 / 3 = 0.6667"]),
             ("NumRel", [1, 0], [1], ["NumRel = 2 (the size of the recall base)"]),
+            ("Unjudged@4", [1, None, 0], [], ["Unjudged@4 = 1 / 4 = 0.2500"]),
+            ("RelP@4", [2, 0, 1], [1], ["RelP@4 = 2 / 3 = 0.6667"]),
+            ("SetRelP", [], [1], ["SetRelP = 0 / 0 is undefined (nothing was retrieved)"]),
+            ("RprecMult@2", [1, 0], [1], ["documents = floor(2 * 2 + 0.9) = 4", "RprecMult@2 = 1 / 4 = 0.2500"]),
+            ("RprecMult@0.01", [1], [], ["documents = floor(0.0100 * 1 + 0.9) = 0", NO_DOCUMENT]),
+            (
+                "SetAP",
+                [1, 0],
+                [1],
+                ["SetP = 1 / 2 = 0.5000", "SetR = 1 / 2 = 0.5000", "SetAP = 0.5000 * 0.5000 = 0.2500"],
+            ),
+            ("Utility(a=2)", [1, 0, 0], [1], ["Utility(a=2) = 2 * 1 + -1 * 2 + 0 * 1 = 0"]),
+            ("Utility(d=1, N=9)", [1, 0], [], ["Utility(d=1, N=9) = 1 * 1 + -1 * 1 + 0 * 0 + 1 * 7 = 7"]),
+            (
+                "IAP(points=0.5-1)",
+                [1, 0, 1],
+                [],
+                [
+                    "IPrec@0.5 = 1 (1 document needed)",
+                    "IPrec@1 = 0.6667 (2 documents needed)",
+                    "IAP(points=0.5-1) = (1 + 0.6667) / 2 = 0.8333",
+                ],
+            ),
+            ("Bpref", [1, 0, None, 1, 0], [1], ["sum of shares = 1 + 0.5000 = 1.5000", "Bpref = 1.5000 / 3 = 0.5000"]),
+            (
+                "InfAP",
+                [1, 0, 1],
+                [],
+                ["sum of expected precisions = 1 + 0.6667 = 1.6667", "InfAP = 1.6667 / 2 = 0.8333"],
+            ),
+            ("binG", [1, 0, 1], [], ["sum = 1 + 0.6309 = 1.6309", "binG = 1.6309 / 2 = 0.8155"]),
+            ("G", [0, 2], [], ["sum = 1.2619", "all gains = 2", "G = 1.2619 / 2 = 0.6309"]),
+            (
+                "nDCGrel",
+                [0, 1],
+                [1],
+                ["sum of nDCG = 0.3869", "nDCGrel = (0.3869 + 1 * 0.3869) / 2 = 0.3869"],
+            ),
+            ("RnDCG", [1, 2], [], ["nDCG@1 = 0.5000", "nDCG@2 = 0.8597", "RnDCG = (0.5000 + 0.8597) / 2 = 0.6799"]),
+            ("RBP(p=0.5)", [1, 0, 1], [], ["RBP(p=0.5) = 0.5000 + 0.1250 = 0.6250"]),
+            (
+                "RBPResidual(p=0.5)",
+                [1, None, 0],
+                [],
+                [
+                    "unjudged weight = 0.2500",
+                    "weight after rank 3 = 0.5000^3 = 0.1250",
+                    "RBPResidual(p=0.5) = 0.2500 + 0.1250 = 0.3750",
+                ],
+            ),
+            ("ERR", [1, 2], [], ["ERR = 0.2500 + 0.2812 = 0.5312"]),
+            (
+                "nERR@2",
+                [1, 2],
+                [],
+                [
+                    "ERR@2 = 0.2500 + 0.2812 = 0.5312",
+                    "ideal ERR@2 = 0.7500 + 0.0312 = 0.7812",
+                    "nERR@2 = 0.5312 / 0.7812 = 0.6800",
+                ],
+            ),
         ],
     )
     def test_in_words(self, measure: str, grades: list[float | None], missed: list[float], lines: list[str]) -> None:

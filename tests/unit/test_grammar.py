@@ -168,6 +168,31 @@ class TestMistakes:
                 "nDCG: gain: expected linear | exp2 | binary | scaled, weights by level like 0-1-10-100, or a map like "
                 "{0:0,0.3:1,1:10}, found exp\nhint: did you mean exp2?",
             ),
+            (
+                "RprecMult",
+                "RprecMult: expected a multiple, found none\nhint: write RprecMult@0.5, or Rprec for RprecMult@1",
+            ),
+            ("RelP", "RelP: expected a cutoff, found none\nhint: write RelP@10, or SetRelP for the whole list"),
+            ("Unjudged", "Unjudged: expected a cutoff, found none\nhint: write Unjudged@10"),
+            ("RBP(p=1)", "RBP: p: expected a number of at least 0 and below 1, found 1"),
+            ("RBP(scale=topic)", "RBP: scale: expected query, found 'topic'"),
+            (
+                "RBP(gain=scaled, scale=query)",
+                "RBP: gain=scaled divides by the scale of all judgments, found scale=query\n"
+                "hint: write gain=linear, scale=query",
+            ),
+            (
+                "IAP(points=0.5-0.5)",
+                "IAP: points: expected different recall levels like 0.25-0.5-0.75, found 0.5-0.5",
+            ),
+            ("IAP(points=2)", "IAP: points: expected a number from 0 to 1, found 2"),
+            ("IAP(points=a-b)", "IAP: points: expected a number, found 'a'"),
+            (
+                "Utility(d=1)",
+                "Utility: d needs the size of the collection, found no N\nhint: write d=1, N=100000",
+            ),
+            ("Utility(a=x)", "Utility: a: expected a number, found 'x'"),
+            ("Bpref@5", "Bpref: takes no @, found @5"),
             ("nDCG(average=rank)@5", "nDCG: average: expected ranks, found 'rank'\nhint: did you mean ranks?"),
             (
                 "P(unjudged=condense)@5",

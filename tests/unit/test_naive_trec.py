@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from gainful import Policy, evaluate, parse
+from gainful import InputError, Policy, UsageError, evaluate, parse
 
 Grades = list[float | None]
 Row = dict[str, Any]
@@ -422,6 +422,20 @@ def test_no_order_has_a_higher_err_than_the_best_grade_first(grades: list[int]) 
     assert best == parse("ERR").score(sorted(grades, reverse=True), scale=3)
     for order in permutations(grades):
         assert parse("nERR").score(order, scale=3) == pytest.approx(parse("ERR").score(order, scale=3) / best)
+
+
+def test_a_collection_that_cannot_hold_the_list() -> None:
+    with pytest.raises(UsageError, match="Utility: expected N of at least 3, the documents of one query, found 2"):
+        parse("Utility(d=1, N=2)").score([1, 0], unretrieved=[1])
+    assert parse("Utility(d=1, N=3)").score([1, 0], unretrieved=[1]) == 0.0
+
+
+def test_gains_above_one() -> None:
+    for measure in ("RBP(gain=linear)", "RBPResidual(gain=0-1-10)@5"):
+        with pytest.raises(InputError, match=r"expected gains from 0 to 1, found (2|10) for grade 2"):
+            parse(measure).score([2, 1])
+    # Grades that are not looked at may have any gain.
+    assert parse("RBP(gain=linear, level=1)").score([2, 1]) == pytest.approx(0.2 * 0.8)
 
 
 @pytest.mark.parametrize("p", [0, 0.3, 0.8, 0.95])

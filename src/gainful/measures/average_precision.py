@@ -14,7 +14,7 @@ from gainful.data.lists import in_columns, ordinal_in_row
 from gainful.measures.arithmetic import Arithmetic, Step, found_by_rank, last, ranks_of
 from gainful.measures.base import Measure
 from gainful.measures.block import Block
-from gainful.notation import number_text
+from gainful.notation import count_of, number_text
 
 
 def _precisions(columns: Mapping[str, Floats]) -> Floats:
@@ -266,7 +266,7 @@ class IAP(Measure):
             needed = math.floor(level * base + (0.5 if block.policy.recall_cut == "round" else 0.9))
             reached = columns["found"] >= needed
             value = float(best[int(reached.argmax())]) if reached.any() else 0.0
-            steps.append(Step(f"IPrec@{number_text(level)}", "", (), value, f"{needed} documents needed"))
+            steps.append(Step(f"IPrec@{number_text(level)}", "", (), value, f"{count_of(needed, 'document')} needed"))
         values = np.array([step.value for step in steps])
         steps.append(Step.mean_of(str(self), values, values.size))
         return Arithmetic(columns, tuple(steps), adds="relevant", running="found")

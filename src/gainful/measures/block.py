@@ -111,9 +111,14 @@ class Block:
         self, gain: Gain | str = "linear", rel: float | None = None, level: float | None = None
     ) -> GainLists:
         """The gains of the run's lists. ``rel`` and ``level`` set all other gains to 0."""
-        return self._cached(
-            ("gain", gain, rel, level), lambda: GainLists.of(self.hits, self.size, gain, self.scale, rel, level)
-        )
+
+        def made() -> GainLists:
+            # Only weights can give a grade of 0 a gain; all other maps share what is relevant with other measures.
+            chosen = rel is not None or level is not None or not Gain.of(gain).weights
+            documents = self.relevant(rel, level) if chosen else self.hits
+            return GainLists.of(documents, self.size, gain, self.scale, None, None)
+
+        return self._cached(("gain", gain, rel, level), made)
 
     def ideal_lists(
         self, gain: Gain | str = "linear", rel: float | None = None, level: float | None = None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gainful.arrays import Bools, Floats, Ints
-from gainful.data.lists import GainLists, count_to, cumulated, in_columns, ordinal_in_row
+from gainful.data.lists import GainLists, count_to, cumulated, ordinal_in_row
 from gainful.discounts import divisors
 from gainful.gains import Gain
 from gainful.measures.arithmetic import Arithmetic, Step, last, ranks_of, ratios
@@ -89,6 +89,16 @@ def _discounted(lists: GainLists) -> Floats:
     return np.asarray(lists.gain / _discounts(int(lists.rank.max(initial=1)))[lists.rank - 1])
 
 
+def _length(ideal: GainLists) -> int:
+    """The length of the longest ideal list."""
+    return int(ideal.rank.max(initial=1))
+
+
+def _vectors(ideal: GainLists) -> Floats:
+    """The ideal DCG at every rank of the longest ideal list."""
+    return np.asarray(np.cumsum(ideal.dense(_length(ideal)) / _discounts(_length(ideal)), axis=1))
+
+
 def _counts(lists: GainLists) -> Ints:
     """How many documents with a gain each list has."""
     return np.bincount(lists.row, minlength=lists.size)
@@ -128,8 +138,7 @@ class NDCGRel(_Relative):
 
     def compute(self, block: Block) -> Floats:
         run, ideal = self._lists(block)
-        base = _counts(ideal)
-        ideal_dcg = np.cumsum(in_columns(ideal.row, _discounted(ideal), block.size)[0], axis=1)
+        base, ideal_dcg = _counts(ideal), _vectors(ideal)
         discounted = _discounted(run)
         shares = cumulated(run.row, discounted, block.size) / _at(ideal_dcg, run.row, run.rank, base)
         total = np.bincount(run.row, discounted, minlength=block.size)
@@ -193,19 +202,17 @@ class RNDCG(_Relative):
     def compute(self, block: Block) -> Floats:
         run, ideal = self._lists(block)
         base, found = _counts(ideal), _counts(run)
-        discounted, ideal_discounted = _discounted(run), _discounted(ideal)
-        ideal_dcg = cumulated(ideal.row, ideal_discounted, block.size)
+        discounted, ideal_dcg = _discounted(run), _vectors(ideal)
         last_of_gain = _changes(ideal)
         row, rank = ideal.row[last_of_gain], ideal.rank[last_of_gain]
         seen = count_to((run.row, run.rank), row, rank)
         dcg = np.append(0.0, cumulated(run.row, discounted, block.size))
         first = np.cumsum(found) - found
-        shares = np.where(seen > 0, dcg[np.where(seen > 0, first[row] + seen, 0)], 0.0) / ideal_dcg[last_of_gain]
+        shares = np.where(seen > 0, dcg[np.where(seen > 0, first[row] + seen, 0)], 0.0) / ideal_dcg[row, rank - 1]
         goes_on = block.retrieved > base + 1
         total = np.bincount(run.row, discounted, minlength=block.size)
-        ideal_total = np.bincount(ideal.row, ideal_discounted, minlength=block.size)
         points = np.bincount(row, minlength=block.size) + goes_on
-        summed = np.bincount(row, shares, minlength=block.size) + np.where(goes_on, ratio(total, ideal_total), 0.0)
+        summed = np.bincount(row, shares, minlength=block.size) + np.where(goes_on, ratio(total, ideal_dcg[:, -1]), 0.0)
         return np.where(base == 0, np.nan, np.minimum(summed / np.maximum(points, 1), 1.0))
 
     def arithmetic(self, block: Block) -> Arithmetic:
@@ -267,7 +274,7 @@ class G(_Relative):
     def compute(self, block: Block) -> Floats:
         run, ideal = self._lists(block)
         base = _counts(ideal)
-        cost = np.cumsum(in_columns(ideal.row, np.maximum(ideal.gain, 1.0), block.size)[0], axis=1)
+        cost = np.cumsum(np.maximum(ideal.dense(_length(ideal)), 1.0), axis=1)
         paid = _at(cost, run.row, run.rank, base) + np.maximum(run.rank - base[run.row], 0)
         terms = run.gain / np.log2(2.0 + paid - cumulated(run.row, run.gain, block.size))
         most = np.bincount(ideal.row, ideal.gain, minlength=block.size)
