@@ -109,6 +109,19 @@ def test_a_name_of_another_tool_with_a_query_and_a_level(explain):
     assert "AP(rel=3) = 0.3333 / 1 = 0.3333" in lines
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["map", "pytrec_eval:map", "ir_measures:NumQ", "ir_measures:ERR@5", "ir_measures:RR@5", "ir_measures:RBP(rel=1)"],
+)
+def test_the_flags_that_are_named_exist(command, name):
+    command.write("qrels", QRELS)
+    command.write("one.run", ONE + "q2 Q0 a 1 2 t\n")
+    [header, *_] = command("explain", name, "--format", "jsonl").lines
+    for setting in header["explanations"][0]["translations"][0]["settings"]:
+        result = command("eval", "qrels", "one.run", "-m", name, "--quiet", *setting["flags"].split())
+        assert (result.code, result.err) == (0, "")
+
+
 def test_names_of_other_tools_as_json(command):
     [header, *_] = command("explain", "ir_measures:RR@10", "RR", "--format", "jsonl").lines
     first, second = header["explanations"]

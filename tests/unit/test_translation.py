@@ -282,7 +282,16 @@ REFUSED = {
     "ir_measures:nDCG(gains={1:0.5})": "ir_measures:nDCG(gains={1:0.5}): gains: expected whole gains of whole grades, "
     "as in {1:1,2:10}, found {1: 0.5}",
     "ir_measures:P(judged_only=1)@5": "ir_measures:P(judged_only=1)@5: judged_only: expected False | True, found 1",
-    "ir_measures:P(rel=True)@5": "ir_measures:P(rel=True)@5: rel: expected a number, found True",
+    "ir_measures:P(rel=True)@5": "ir_measures:P(rel=True)@5: rel: expected a whole number, found True",
+    "ir_measures:P@5.0": "ir_measures:P@5.0: cutoff: expected a whole number, found 5.0",
+    "ir_measures:SetF(beta='a')": "ir_measures:SetF(beta='a'): beta: expected a number, found 'a'",
+    "ir_measures:SetF(beta=-1.0)": "ir_measures:SetF(beta=-1.0): beta: expected a number of at least 0, found -1.0",
+    "ir_measures:nDCG(gains={-1:1})": "ir_measures:nDCG(gains={-1:1}): gains: expected grades of at least 0, found -1",
+    "ir_measures:P(**{'rel':2})@5": "ir_measures:P(**{'rel':2})@5: expected what ir_measures reads, "
+    "Name(parameter=value, ...)@x, found 'P(**{'rel':2})@5'\n"
+    "hint: words are in quotes there: ir_measures:nDCG(dcg='exp-log2')@10",
+    "ir_measures:NumQ(rel=2)": "ir_measures:NumQ(rel=2): ir_measures gives NumQ no parameter 'rel'\n"
+    "hint: it takes none",
     "ir_measures:P(5)": "ir_measures:P(5): expected what ir_measures reads, Name(parameter=value, ...)@x, found "
     "'P(5)'\nhint: words are in quotes there: ir_measures:nDCG(dcg='exp-log2')@10",
     "ir_measures:nDCG(rel=2)": "ir_measures:nDCG(rel=2): ir_measures gives nDCG no parameter 'rel'\n"

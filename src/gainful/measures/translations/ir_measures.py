@@ -20,13 +20,15 @@ def _number(what: str, value: object) -> float:
     return value
 
 
-def _same(parameter: str) -> _Reader:
-    return lambda what, value: {parameter: _number(what, value)}
+def _whole(what: str, value: object) -> int:
+    if type(value) is not int:
+        raise UsageError(f"{what}: expected a whole number, found {value!r}")
+    return value
 
 
 def _rel(what: str, value: object) -> Mapping[str, object]:
     """Their default is 1; of whole grades these are all above 0, as without ``rel`` here."""
-    return {} if _number(what, value) == 1 else {"rel": value}
+    return {} if _whole(what, value) == 1 else {"rel": value}
 
 
 def _word(what: str, value: object, words: Mapping[object, Mapping[str, object]]) -> Mapping[str, object]:
@@ -69,7 +71,16 @@ def _recall(what: str, value: object) -> Mapping[str, object]:
     return {"recall": float(f"{_number(what, value):.2f}")}
 
 
-_CUTOFF: Mapping[str, _Reader] = {"cutoff": _same("cutoff")}
+def _persistence(what: str, value: object) -> Mapping[str, object]:
+    return {"p": _number(what, value)}
+
+
+def _given_rel(what: str, value: object) -> Mapping[str, object]:
+    """cwl-eval takes real grades, too: there 1 is not the same as above 0."""
+    return {"rel": _whole(what, value)}
+
+
+_CUTOFF: Mapping[str, _Reader] = {"cutoff": lambda what, value: {"cutoff": _whole(what, value)}}
 _REL: Mapping[str, _Reader] = {"rel": _rel}
 _BINARY: Mapping[str, _Reader] = {**_REL, "judged_only": _judged_only}
 
@@ -121,7 +132,7 @@ NAMES: Mapping[str, _Name] = {
     "NumRet": _Name("NumRet", _REL, setting=_COUNTS),
     "P": _Name("P", {**_CUTOFF, **_BINARY}, "cutoff"),
     "R": _Name("R", {**_CUTOFF, **_BINARY}, "cutoff"),
-    "RBP": _Name("RBP", {"p": _same("p"), "rel": _same("rel"), **_CUTOFF}, "rel", _CWL),
+    "RBP": _Name("RBP", {"p": _persistence, "rel": _given_rel, **_CUTOFF}, "rel", _CWL),
     "RR": _Name("RR", {**_CUTOFF, **_BINARY}),
     "Rprec": _Name("Rprec", _BINARY),
     "SetAP": _Name("SetAP", _BINARY),
@@ -222,8 +233,8 @@ def _taken_apart(name: str, text: str) -> tuple[str, dict[str, object], object]:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
             at, node = ast.literal_eval(node.right), node.left
         given: dict[str, object] = {}
-        if isinstance(node, ast.Call) and not node.args:
-            given = {word.arg: ast.literal_eval(word.value) for word in node.keywords if word.arg}
+        if isinstance(node, ast.Call) and not node.args and all(word.arg for word in node.keywords):
+            given = {str(word.arg): ast.literal_eval(word.value) for word in node.keywords}
             node = node.func
         if isinstance(node, ast.Name):
             return node.id, given, at
