@@ -1,0 +1,160 @@
+"""Nothing enters the catalogue unproved: an example, laws, and a peer or an independent computation for every measure.
+
+What proves a measure is found in the tests themselves: in the files below, a text that names the measure, as ours or as
+trec_eval's. A measure that nothing can be compared with says so in ``WITHOUT_COMPARISON``, with the reason.
+"""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib.util
+import re
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from gainful import UsageError
+from gainful.measures.base import Measure
+from gainful.measures.catalog import MEASURES
+from gainful.measures.grammar import parse_all
+from gainful.measures.help import SECTIONS, Help
+
+TESTS = Path(__file__).parents[1]
+
+#: Tests of peers that compare no measure's values, or only show that they differ.
+COMPARING_NOTHING = {"test_check_real.py", "test_dialects.py", "test_differences.py"}
+
+#: Measures that no peer has and that no naive computation could be written for, each with the reason.
+WITHOUT_COMPARISON: dict[str, str] = {}
+
+#: A name of ours, as a whole text or, with parameters to be filled in, at its beginning.
+NAMED = re.compile(rf"({'|'.join(sorted(map(re.escape, MEASURES), key=len, reverse=True))})(?=[@(]|$)")
+
+
+def comparing_files() -> list[Path]:
+    """The tests that compare our values with a peer's, or with a naive computation's."""
+    peers = [path for path in (TESTS / "peers").glob("test_*.py") if path.name not in COMPARING_NOTHING]
+    return sorted([*peers, *(TESTS / "unit").glob("test_naive*.py")])
+
+
+def named_in(source: str, in_trec_eval: bool = False) -> set[str]:
+    """The measures that a program names in its texts, docstrings aside."""
+    tree = ast.parse(source)
+    prose = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Module, ast.FunctionDef, ast.ClassDef))
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    texts = {
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose
+    }
+    ours = {found[1] for found in map(NAMED.match, texts) if found}
+    return ours | {name for text in texts for name in named_as_trec_eval(text)} if in_trec_eval else ours
+
+
+def named_as_trec_eval(text: str) -> set[str]:
+    """The measure that a text names as trec_eval does; words for whole groups of measures do not count."""
+    try:
+        names = {measure.name for measure in parse_all(text)}
+    except UsageError:
+        return set()
+    return names if len(names) == 1 else set()
+
+
+@cache
+def comparisons() -> dict[str, list[str]]:
+    """Every measure with the tests that compare its values."""
+    found: dict[str, list[str]] = {name: [] for name in MEASURES}
+    for path in comparing_files():
+        for name in named_in(path.read_text(encoding="utf-8"), path.parent.name == "peers") & found.keys():
+            found[name].append(f"{path.parent.name}/{path.name}")
+    return found
+
+
+@cache
+def laws() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("laws_of_the_catalogue", Path(__file__).with_name("test_laws.py"))
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def examples(measure: type[Measure]) -> list[doctest.Example]:
+    """The lines of the docstring's example that name the measure and have a value."""
+    text = Help.of(measure).sections.get("Example", "")
+    in_quotes = re.compile(rf"""["']{re.escape(measure.name)}["'(@]""")
+    return [line for line in doctest.DocTestParser().get_examples(text) if line.want and in_quotes.search(line.source)]
+
+
+# -- The catalogue -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_docstring(name: str) -> None:
+    assert MEASURES[name].name == name
+    text = Help.of(MEASURES[name])
+    assert text.claim.endswith((".", "?")) and not text.claim.endswith("..")
+    assert {"Formula", "Conventions", "Reference", "Example"} <= set(text.sections) <= set(SECTIONS)
+    assert examples(MEASURES[name]), f"{name}: its docstring has no example with a value"
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_laws(name: str) -> None:
+    variants = laws().VARIANTS.get(name, [])
+    assert variants, f"{name}: no variants in tests/laws/test_laws.py"
+    assert any(laws().bound_by(law, name) for law in laws().LAWS), f"{name}: excused from every law"
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_comparison(name: str) -> None:
+    if name in WITHOUT_COMPARISON:
+        assert not comparisons()[name], f"{name} is compared in {comparisons()[name]}: it needs no excuse"
+    else:
+        assert comparisons()[name], f"{name}: neither a peer in tests/peers nor a naive computation in tests/unit"
+
+
+def test_excuses_are_for_measures_that_there_are() -> None:
+    assert WITHOUT_COMPARISON.keys() <= set(MEASURES)
+    assert all(WITHOUT_COMPARISON.values())
+
+
+# -- The search itself -------------------------------------------------------------------------------------------------
+
+
+def test_what_counts_as_naming_a_measure() -> None:
+    program = (
+        '''"""AP in a docstring."""\nRR = 1\nx = ["P@5", f"nDCG(gain={y})", "map_cut.5,10", "Rprec", "no measure"]'''
+    )
+    assert named_in(program) == {"P", "nDCG", "Rprec"}
+    assert named_in(program, in_trec_eval=True) == {"P", "nDCG", "AP", "Rprec"}
+    assert named_in("x = 'RRx', 'rr', 'Success story', 'set', AP", in_trec_eval=True) == set()
+
+
+def test_what_is_searched() -> None:
+    searched = {path.name for path in comparing_files()}
+    assert {"test_naive.py", "test_pytrec_eval.py", "test_ir_measures.py"} <= searched
+    assert {path.name for path in (TESTS / "peers").iterdir()} >= COMPARING_NOTHING
+    assert not COMPARING_NOTHING & searched
+
+
+def test_an_example_without_the_measure_does_not_count() -> None:
+    class Other(MEASURES["AP"]):  # type: ignore[misc, name-defined]
+        """Has an example of another measure.
+
+        Example:
+            >>> from gainful import parse
+            >>> parse("AP").score([1])
+            1.0
+        """
+
+        name = "Other"
+
+    assert examples(MEASURES["AP"]) and not examples(Other)
