@@ -57,7 +57,7 @@ The run - is standard input. This is gainful {__version__} with trec_eval's opti
  -h, --help and -v, --version       this text, and the version
      --compat 9.0.8|10.0            which trec_eval to be like (default 10.0)
 
-Measures: `gainful measures` lists ours, `gainful explain ndcg_cut_10` says what one of trec_eval's is.
+Measures go by trec_eval's names. `gainful eval` has many more, which `gainful measures` lists.
 """
 
 
