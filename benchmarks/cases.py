@@ -16,11 +16,13 @@ from tools import (
     frames_script,
     gainful_check,
     gainful_eval,
+    gainful_trec_eval,
     gainful_version,
     installed,
     python,
     script,
     trec_eval,
+    trec_eval_of_all,
 )
 
 #: Real runs, where the checkout has the shared data beside it.
@@ -114,6 +116,23 @@ def check(report: Report, settings: Settings) -> None:
         report.rows.append(Row("check", ours.tool, ours.seconds, theirs.tool, theirs.seconds, 2))
 
 
+def drop_in(report: Report, settings: Settings) -> None:
+    """All of trec_eval's measures on the largest data, beside trec_eval and beside a few of our own."""
+    make(LARGE)
+    warm(LARGE.qrels, LARGE.run)
+    theirs, few = trec_eval_of_all(LARGE), gainful_eval(LARGE.qrels, [LARGE.run], name="gainful eval, 3 measures")
+    ours = gainful_trec_eval(LARGE)
+    found = measure([ours, few] if theirs is None else [ours, few, theirs], settings.repetitions)
+    report.measured.append(("drop-in", found[few.name]))
+    report.keep("drop-in", {name: one for name, one in found.items() if name != few.name})
+    what, seconds = f"trec_eval -m all_trec, {LARGE.name}", found[ours.name].seconds
+    report.rows.append(Row("drop-in", what, seconds, few.name, found[few.name].seconds))
+    if theirs is None:
+        report.notes.append("drop-in: trec_eval is not on PATH: skipped")
+    else:
+        report.rows.append(Row("drop-in", what, seconds, theirs.name, found[theirs.name].seconds, 1 / 4))
+
+
 def robust2005(report: Report, settings: Settings) -> None:
     """Nineteen real runs in one command."""
     if not ROBUST.is_dir():
@@ -153,6 +172,7 @@ CASES: dict[str, Callable[[Report, Settings], None]] = {
     "growth": growth,
     "startup": startup,
     "check": check,
+    "drop-in": drop_in,
     "robust2005": robust2005,
     "frames": frames,
 }

@@ -18,6 +18,10 @@ MEASURES = ("nDCG@10", "AP", "RR")
 #: Package -> the module whose presence says that it is installed.
 PEERS = {"pytrec_eval-terrier": "pytrec_eval", "ir_measures": "ir_measures", "ranx": "ranx"}
 
+_ALL_TREC = ("-c", "-m", "all_trec")
+#: Some of them, in which the versions of trec_eval do not differ.
+_COMPARED = ("map", "gm_map", "bpref", "infAP", "P_10", "recall_100", "Rprec_mult_0.20", "ndcg", "Rndcg", "G", "set_F")
+
 _TREC_EVAL_NAMES = {"ndcg_cut_10": "nDCG@10", "map": "AP", "recip_rank": "RR"}
 
 
@@ -81,6 +85,21 @@ def trec_eval(dataset: Dataset) -> Tool | None:
     return Tool("trec_eval", command, lambda output: _read_trec_eval(output, run), slow=True)
 
 
+def gainful_trec_eval(dataset: Dataset) -> Tool:
+    """The drop-in with all measures."""
+    command = gainful_command("trec_eval", *_ALL_TREC, str(dataset.qrels), str(dataset.run))
+    return Tool("gainful trec_eval", command, lambda output: _read_all_trec(output, dataset))
+
+
+def trec_eval_of_all(dataset: Dataset) -> Tool | None:
+    """trec_eval with all measures, if there is one."""
+    executable = shutil.which("trec_eval")
+    if executable is None:
+        return None
+    command = [executable, *_ALL_TREC, str(dataset.qrels), str(dataset.run)]
+    return Tool("trec_eval", command, lambda output: _read_all_trec(output, dataset), slow=True)
+
+
 def count_lines(file: Path) -> Tool:
     return Tool("wc -l", ["wc", "-l", str(file)])
 
@@ -114,3 +133,8 @@ def _read_script(output: str) -> Answer:
 def _read_trec_eval(output: str, run: str) -> Answer:
     fields = (line.split() for line in output.splitlines())
     return Answer({run: {_TREC_EVAL_NAMES[name]: float(mean) for name, _, mean in fields}})
+
+
+def _read_all_trec(output: str, dataset: Dataset) -> Answer:
+    values = {name.strip(): value for name, _, value in (line.split("\t") for line in output.splitlines())}
+    return Answer({str(dataset.run): {name: float(values[name]) for name in _COMPARED}})
