@@ -138,6 +138,7 @@ def test_help_and_version(command):
         (["-M", "0"], 1, "-M: expected a whole number of at least 1, found '0'"),
         (["-l", "-1"], 1, "-l: expected a whole number of at least 0, found '-1'"),
         (["-D", "1"], 1, "no debug output"),
+        (["-D", "0.q1"], 1, "no debug output"),
         (["-R", "prefs"], 2, "-R prefs: gainful reads the format qrels here, no other"),
         (["-R", "qrels_prefs"], 2, "-R qrels_prefs"),
         (["-R", "qrels_jg"], 2, "-R qrels_jg"),
@@ -496,6 +497,15 @@ def test_ids_are_bytes(command):
     command.write("run", b"q\xff Q0 a 1 1 \xfe\n")
     result = command.process("trec_eval", "-qm", "map", "-mrunid", "qrels", "run")
     assert result.stdout.startswith(b"map                   \tq\xff\t1.0000\nrunid                 \tall\t\xfe\n")
+
+
+def test_both_cores_print_the_same(command):
+    command.write("qrels", "# comment\n" + QRELS + "q3 0 a -1\nq3 0 b 2.5\n")
+    command.write("run", RUN + "q3 Q0 a 1 2 tag more\nq3 Q0 b 1 1 tag\n")
+    arguments = ("trec_eval", "-qm", "all_trec", "qrels", "run")
+    ours, other = command(*arguments), command.process(*arguments, GAINFUL_CORE="python")
+    assert (ours.code, other.returncode) == (0, 0)
+    assert (ours.out, ours.err) == (other.stdout.decode(), other.stderr.decode())
 
 
 # -- Versions ----------------------------------------------------------------------------------------------------------

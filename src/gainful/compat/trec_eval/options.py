@@ -142,7 +142,7 @@ def _take(options: Options, name: str, value: str) -> None:
         options.documents = _at_least(0, value, "-N")
     elif name == "-Z":
         options.zscores = value
-    elif name == "-D" and leading_whole(value) > 0:
+    elif name == "-D" and value != "0":
         raise RefusedError(USAGE, f"-D {value}: gainful has no debug output", "`gainful explain` shows the arithmetic")
     elif (name, value) not in (("-R", "qrels"), ("-T", "trec_results")) and name in ("-R", "-T"):
         what = "qrels" if name == "-R" else "trec_results"
