@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import io
 import math
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ import pytrec_eval
 import sklearn.metrics
 
 from gainful import InputError, Policy, Qrels, evaluate, parse
+from gainful.compat.trec_eval import main as trec_eval
 from gainful.measures.catalog import MEASURES
 from gainful.measures.differences import differences, differences_of
 from gainful.measures.help import Help
@@ -39,6 +42,21 @@ def in_pytrec_eval(measure: str, qrels: Grades = QRELS, run: Lists = RUN, **opti
 def in_ir_measures(measure: str, qrels: Grades = QRELS, run: Lists = RUN) -> float:
     parsed = ir_measures.parse_measure(measure)
     return ir_measures.calc_aggregate([parsed], qrels, run)[parsed]
+
+
+def in_drop_in(measure: str, qrels: Grades = QRELS, run: Lists = RUN) -> float:
+    """What `gainful trec_eval` prints, to four places."""
+    judgments = "".join(
+        f"{query} 0 {document} {grade}\n" for query in qrels for document, grade in qrels[query].items()
+    )
+    rows = "".join(f"{query} Q0 {document} 0 {score} tag\n" for query in run for document, score in run[query].items())
+    out, errors = io.StringIO(), io.StringIO()
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [Path(folder, name) for name in ("qrels", "run")]
+        for path, text in zip(paths, (judgments, rows), strict=True):
+            path.write_text(text)
+        assert trec_eval(["-m", measure, *map(str, paths)], out, errors) == 0
+    return float(out.getvalue().split("\t")[-1])
 
 
 def ours(measure: str, qrels: Grades = QRELS, run: Lists = RUN, like: str | None = None, **policy: str) -> float:
@@ -139,6 +157,12 @@ def residual_of_nothing(shared_data: Path) -> None:
     assert printed(folder / "out.test.aqc", "rbp_resid")["302"] == 0
     assert parse("RBPResidual(p=0.9)").score([]) == 1.0
     assert parse("RBPResidual(p=0.9)").score([1, 0]) == pytest.approx(0.9**2)
+
+
+def fractional_gains() -> None:
+    # trec_eval prints 0.0000; pytrec_eval takes no gains at all. Found 0.9, missed 0.2.
+    value = in_drop_in("ndcg.1=0.9,2=0.2")
+    assert value == pytest.approx(0.9 / (0.9 + 0.2 / math.log2(3)), abs=0.5e-4)
 
 
 # -- ir_measures -------------------------------------------------------------------------------------------------------
@@ -278,6 +302,7 @@ CHECKS: dict[tuple[str, str], Callable[..., None]] = {
     ("trec_eval", "num_rel, summary with -c and -l 2"): level_of_the_summary,
     ("trec_eval", "rbp, grades above 1"): gains_of_rbp,
     ("trec_eval", "rbp_resid, every document judged"): residual_of_nothing,
+    ("trec_eval", "ndcg_1=0.9,2=0.2"): fractional_gains,
     ("ir_measures", "SetF(beta=2.0)"): set_f_parameter_of_ir_measures,
     ("ir_measures", "RR@2"): ties_of_rr_at_k,
     ("ir_measures", "Judged@1"): ties_of_judged_at_k,
