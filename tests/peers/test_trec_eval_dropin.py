@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import math
 import random
@@ -57,6 +58,18 @@ def test_summary_is_the_end_of_all(shared_data: Path, monkeypatch: pytest.Monkey
     lines = Path("out.test.aq").read_text().splitlines(keepends=True)
     by_topic = [line for line in lines if line.split("\t")[1] != "all"]
     assert trec_eval("-m", "all_trec", "-q", "-n", *files) == (0, "".join(by_topic), "")
+
+
+@pytest.mark.parametrize("run", ["bm25", "bm25+rm3", "bm25+t5(zs)", "bm25+bert(zs)", "bm25+rm3+t5(zs)"])
+def test_published_reports_of_version_9(run: str, shared_data: Path) -> None:
+    folder = shared_data / "dl-hard"
+    arguments = ("--compat", "9.0.8", "-qc", "-l2", "-m", "all_trec", str(folder / "dl_hard-passage.qrels"))
+    code, out, errors = trec_eval(*arguments, str(folder / "passage" / f"{run}.run.gz"))
+    published = gzip.decompress((folder / "passage" / f"{run}.run.eval.gz").read_bytes()).decode()
+    if run == "bm25+bert(zs)":
+        # The one report whose run had another tag than the published run.
+        published = published.replace("\tall\tT5-P\n", "\tall\tBERT-P\n")
+    assert (code, out, errors) == (0, published, "")
 
 
 # -- Generated collections, beside the code of 9.0.8 -------------------------------------------------------------------
