@@ -150,13 +150,14 @@ def evaluate_graded(graded: GradedRun, measures: Sequence[Measure], sources: Sou
     )
 
 
-def raw_scores(graded: GradedRun, measures: Sequence[Measure]) -> Floats:
-    """Measures x queries, NaN where a formula is undefined."""
-    scores = np.empty((len(measures), len(graded.query_ids)))
+def raw_scores(graded: GradedRun, measures: Sequence[Measure], *, only_answered: bool = False) -> Floats:
+    """Measures x queries, NaN where a formula is undefined, and where a query was not looked at."""
+    scores = np.full((len(measures), len(graded.query_ids)), np.nan)
+    queries = np.flatnonzero(graded.answered) if only_answered else None
     condensed = [condenses(measure, graded.policy) for measure in measures]
     for view in dict.fromkeys(condensed):
         chosen = [i for i, is_condensed in enumerate(condensed) if is_condensed == view]
-        for block in blocks(graded.condensed() if view else graded):
+        for block in blocks(graded.condensed() if view else graded, queries=queries):
             for i in chosen:
                 scores[i, block.queries] = computed(measures[i], block)
     return scores

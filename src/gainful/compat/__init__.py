@@ -1,1 +1,1 @@
-"""Other tools' names and habits over our engine."""
+"""Other tools' names and habits over our engine, for programs that were written for them."""

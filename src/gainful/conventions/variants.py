@@ -12,7 +12,7 @@ import numpy as np
 from gainful.arrays import Floats
 from gainful.conventions.dimensions import discount_of, is_cumulated, usual_divisor
 from gainful.conventions.orderings import RankedLists
-from gainful.data.lists import Documents, GainLists, ordinal_in_row
+from gainful.data.lists import Documents, GainLists
 from gainful.discounts import divisors
 from gainful.evaluation import raw_scores
 from gainful.measures.average_precision import AP
@@ -169,7 +169,7 @@ class VariantScores:
 
     def _divided(self, measure: AP | P | R, divisor: str) -> Floats:
         relevant = self._hits.relevant(measure.rel, measure.level)
-        worth = ordinal_in_row(relevant.row) / relevant.rank if isinstance(measure, AP) else np.ones(relevant.row.size)
+        worth = relevant.ordinal / relevant.rank if isinstance(measure, AP) else np.ones(relevant.row.size)
         seen = np.full(relevant.row.size, True) if measure.cutoff is None else relevant.rank <= measure.cutoff
         total = np.bincount(relevant.row[seen], worth[seen], minlength=self._size)
         base = self._graded.judged.recall_base(measure.rel, measure.level)

@@ -20,6 +20,11 @@ class Documents:
     rank: Ints
     grade: Floats
 
+    @cached_property
+    def ordinal(self) -> Ints:
+        """1, 2, 3, ... within every row."""
+        return ordinal_in_row(self.row)
+
     def relevant(self, rel: float | None, level: float | None) -> Documents:
         """Those with a grade above 0, of at least ``rel``, or of exactly ``level``."""
         chosen = is_relevant(self.grade, rel, level)
@@ -151,8 +156,13 @@ def count_to(documents: tuple[Ints, Ints], row: Ints, rank: Ints) -> Ints:
 
 def ordinal_in_row(row: Ints) -> Ints:
     """1, 2, 3, ... within every run of equal rows."""
-    starts = np.flatnonzero(np.diff(row, prepend=-1))
-    return np.arange(1, row.size + 1) - np.repeat(starts, np.diff(starts, append=row.size))
+    if not row.size:
+        return np.zeros(0, np.int64)
+    starts = np.concatenate((np.zeros(1, np.int64), np.flatnonzero(row[1:] != row[:-1]) + 1))
+    counts = np.empty_like(starts)
+    counts[:-1] = starts[1:] - starts[:-1]
+    counts[-1] = row.size - starts[-1]
+    return np.arange(1, row.size + 1) - np.repeat(starts, counts)
 
 
 def _descending(row: Ints, gain: Floats) -> Ints:

@@ -24,6 +24,7 @@ class Nested(NamedTuple):
     document: Spans
     value: Floats | None
     origin: ItemRows
+    all_texts: bool = False  # whether all document ids are known to have been texts
 
 
 def gather_dicts(dicts: Mapping[Any, Any], name: str) -> Nested | None:
@@ -37,9 +38,9 @@ def gather_dicts(dicts: Mapping[Any, Any], name: str) -> Nested | None:
         return None
     if len(set(query_ids)) < len(query_ids):
         return None
-    data, start, length, value, offsets, _ = columns
+    data, start, length, value, offsets, all_texts = columns
     places = [place_in(name, query) for query in dicts]
-    return Nested(query_ids, offsets, (data, start, length), value, ItemRows(name, offsets, places))
+    return Nested(query_ids, offsets, (data, start, length), value, ItemRows(name, offsets, places), all_texts)
 
 
 def place_in(name: str, query: object) -> str:

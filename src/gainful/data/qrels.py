@@ -78,7 +78,7 @@ class Qrels:
             return cls.from_columns(content, core.read_judgments(content.data, threads or default_threads()), scale)
         if isinstance(content, Rows):
             return cls.from_rows(content, name, scale)
-        return cls._of_nested(gather_entries(content, name, "grade"), name, scale)
+        return cls.of_nested(gather_entries(content, name, "grade"), name, scale)
 
     @classmethod
     def from_rows(cls, rows: Rows, name: str, scale: float | None = None) -> Qrels:
@@ -145,10 +145,11 @@ class Qrels:
     ) -> Qrels:
         """Judgments from ``{query: {document: grade}}``. A query without documents is judged, with nothing relevant."""
         gathered = gather_dicts(judgments, name) or gather_entries(_entries(judgments, name), name, "grade")
-        return cls._of_nested(gathered, name, scale)
+        return cls.of_nested(gathered, name, scale)
 
     @classmethod
-    def _of_nested(cls, gathered: Nested, name: str, scale: float | None) -> Qrels:
+    def of_nested(cls, gathered: Nested, name: str, scale: float | None = None) -> Qrels:
+        """Judgments from gathered entries."""
         if gathered.value is None or not gathered.value.size:
             raise _empty(name)
         order = sorted(range(len(gathered.query_ids)), key=gathered.query_ids.__getitem__)

@@ -79,7 +79,7 @@ class Run:
             return cls._of_text(content, threads)
         if isinstance(content, Rows):
             return cls.from_rows(content, name)
-        return cls._of_nested(gather_entries(content, name, "score"), name)
+        return cls.of_nested(gather_entries(content, name, "score"), name)
 
     @classmethod
     def from_rows(cls, rows: Rows, name: str) -> Run:
@@ -131,10 +131,11 @@ class Run:
         """A run from ``{query: {document: score}}`` or ``{query: [document, ...]}``; a list may be empty."""
         entries = (_entry(query, ranked, name) for query, ranked in lists.items())
         gathered = gather_dicts(lists, name) or gather_entries(entries, name, "score")
-        return cls._of_nested(gathered, name)
+        return cls.of_nested(gathered, name)
 
     @classmethod
-    def _of_nested(cls, gathered: Nested, name: str) -> Run:
+    def of_nested(cls, gathered: Nested, name: str) -> Run:
+        """A run from gathered entries."""
         if not gathered.query_ids:
             raise empty_run(name)
         score = _NONE if gathered.value is None else gathered.value

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from gainful.arrays import Floats
-from gainful.data.lists import in_columns, ordinal_in_row
+from gainful.data.lists import in_columns
 from gainful.measures.arithmetic import Arithmetic, Step, found_by_rank, last, ranks_of
 from gainful.measures.base import Measure
 from gainful.measures.block import Block
@@ -61,7 +61,7 @@ class AP(Measure):
 
     def compute(self, block: Block) -> Floats:
         relevant, base = block.relevant(self.rel, self.level), block.recall_base(self.rel, self.level)
-        precisions = ordinal_in_row(relevant.row) / relevant.rank
+        precisions = relevant.ordinal / relevant.rank
         if self.cutoff is not None:
             precisions = np.where(relevant.rank <= self.cutoff, precisions, 0.0)
         with np.errstate(invalid="ignore"):
@@ -113,7 +113,7 @@ class RR(Measure):
 
     def compute(self, block: Block) -> Floats:
         relevant = block.relevant(self.rel, self.level)
-        first = ordinal_in_row(relevant.row) == 1
+        first = relevant.ordinal == 1
         if self.cutoff is not None:
             first &= relevant.rank <= self.cutoff
         scores = np.zeros(block.size)
@@ -174,7 +174,7 @@ class IPrec(Measure):
 
     def compute(self, block: Block) -> Floats:
         relevant, base = block.relevant(self.rel, self.level), block.recall_base(self.rel, self.level)
-        found = ordinal_in_row(relevant.row)
+        found = relevant.ordinal
         wanted = (self.recall or 0.0) * base
         needed = np.floor(wanted + (0.5 if block.policy.recall_cut == "round" else 0.9))
         # Precision is highest where a relevant document stands, so only those ranks need looking at.
@@ -243,7 +243,7 @@ class IAP(Measure):
 
     def compute(self, block: Block) -> Floats:
         relevant, base = block.relevant(self.rel, self.level), block.recall_base(self.rel, self.level)
-        precisions = ordinal_in_row(relevant.row) / relevant.rank
+        precisions = relevant.ordinal / relevant.rank
         by_count, _ = in_columns(relevant.row, precisions, block.size)
         # The best precision from each relevant document on; one more column for recall that is never reached.
         best = np.maximum.accumulate(np.pad(by_count, ((0, 0), (0, 1)))[:, ::-1], axis=1)[:, ::-1]

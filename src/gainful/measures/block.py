@@ -182,11 +182,12 @@ class Block:
         return self._cache[key]  # type: ignore[return-value]
 
 
-def blocks(graded: GradedRun, cells: int = CELLS) -> Iterator[Block]:
-    """All queries of a graded run, those of similar length together."""
+def blocks(graded: GradedRun, cells: int = CELLS, queries: Ints | None = None) -> Iterator[Block]:
+    """All queries of a graded run, or some of them, those of similar length together."""
     offsets, _ = graded.judged.best_first
     widths = np.maximum(np.maximum(graded.retrieved, np.diff(offsets)), 1)
-    order = np.argsort(widths, kind="stable")
+    chosen = np.arange(widths.size) if queries is None else queries
+    order = chosen[np.argsort(widths[chosen], kind="stable")]
     sorted_widths = widths[order]
     first = 0
     while first < order.size:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gainful.arrays import Bools, Floats, Ints
-from gainful.data.lists import GainLists, count_to, cumulated, ordinal_in_row
+from gainful.data.lists import GainLists, count_to, cumulated, in_columns, ordinal_in_row
 from gainful.discounts import divisors
 from gainful.gains import Gain
 from gainful.measures.arithmetic import Arithmetic, Step, last, ranks_of, ratios
@@ -327,7 +327,7 @@ class BinG(Binary):
 
     def compute(self, block: Block) -> Floats:
         relevant = block.relevant(self.rel, self.level)
-        terms = 1.0 / np.log2(2.0 + relevant.rank - ordinal_in_row(relevant.row))
+        terms = 1.0 / np.log2(2.0 + relevant.rank - relevant.ordinal)
         return ratio(np.bincount(relevant.row, terms, minlength=block.size), self._base(block))
 
     def arithmetic(self, block: Block) -> Arithmetic:

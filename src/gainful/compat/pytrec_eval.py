@@ -1,0 +1,239 @@
+"""pytrec_eval's interface over gainful: change the import and nothing else.
+
+>>> import gainful.compat.pytrec_eval as pytrec_eval
+>>> qrel = {"q1": {"d1": 1, "d2": 0, "d3": 2}}
+>>> evaluator = pytrec_eval.RelevanceEvaluator(qrel, {"map", "P.1,2"})
+>>> evaluator.evaluate({"q1": {"d2": 3.0, "d1": 2.0, "d9": 1.0}})
+{'q1': {'map': 0.25, 'P_1': 0.0, 'P_2': 0.5}}
+
+Keys and values are those of pytrec_eval with trec_eval 9.0.8. What it does better: every call of an evaluator gives the
+same answer, threads may share one, grades may be real numbers, and a query without documents scores as an empty list.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from numbers import Real
+from typing import Any, NoReturn
+
+import numpy as np
+
+from gainful._version import __version__
+from gainful.arrays import Floats, Ints
+from gainful.compat.pytrec_eval_names import FAMILIES, NICKNAMES, columns_of
+from gainful.core import default_threads
+from gainful.data.graded import GradedRun, join
+from gainful.data.judged import Judged
+from gainful.data.nested import Nested, gather_dicts
+from gainful.data.qrels import Qrels
+from gainful.data.run import Run
+from gainful.errors import InputError, UsageError
+from gainful.evaluation import raw_scores
+from gainful.policy import Policy
+from gainful.results import LEAST_FACTOR
+
+__all__ = [
+    "RelevanceEvaluator",
+    "__version__",
+    "compute_aggregated_measure",
+    "parse_qrel",
+    "parse_run",
+    "supported_measures",
+    "supported_nicknames",
+]
+
+#: The measures that can be asked for, and nicknames with those that they stand for.
+supported_measures: set[str] = set(FAMILIES)
+supported_nicknames: dict[str, set[str]] = {name: set(measures) for name, measures in NICKNAMES.items()}
+
+
+class WrongTypeError(UsageError, TypeError):
+    """An argument is not of the type that it has to be; a TypeError, as in pytrec_eval."""
+
+
+class RepeatedError(InputError, AssertionError):
+    """A document stands twice in a query's list; an AssertionError, as in pytrec_eval."""
+
+
+class RelevanceEvaluator:
+    """Scores runs against judgments, which are prepared once.
+
+    ``measures`` are names of trec_eval (``map``), with parameters (``P.5,10`` or ``P_5``), or nicknames (``official``).
+    A document of at least ``relevance_level`` is relevant; with ``judged_docs_only_flag`` unjudged documents are left
+    out of the lists. Queries without judgments are left aside.
+    """
+
+    def __init__(
+        self,
+        query_relevance: Mapping[str, Mapping[str, float]],
+        measures: Iterable[str],
+        relevance_level: float = 1,
+        judged_docs_only_flag: bool = False,
+    ) -> None:
+        if not isinstance(judged_docs_only_flag, (int, np.bool_)):
+            raise WrongTypeError(f"judged_docs_only_flag: expected True or False, found {judged_docs_only_flag!r}")
+        policy = Policy.like("trec_eval-9", unjudged="condensed" if judged_docs_only_flag else "zero")
+        self._level = _relevance_level(relevance_level)
+        self._columns = columns_of(measures, self._level)
+        # Every measure once, however many columns are made of it.
+        self._measures = list(dict.fromkeys(column.measure for column in self._columns if column.measure is not None))
+        self._row_of = [None if measure is None else self._measures.index(measure) for _, measure, _ in self._columns]
+        self._judged: Judged | None = None
+        self._place_of: dict[str, int] = {}
+        judgments = {query: grades for query, grades in query_relevance.items() if len(grades) > 0}
+        if judgments:
+            self._judged = Judged(_qrels(judgments), policy)
+            self._place_of = {query: place for place, query in enumerate(self._judged.qrels.queries)}
+
+    def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
+        """The values of a run, given as ``{query: {document: score}}``, by query and name of measure."""
+        if not scores:
+            return {}
+        if not isinstance(scores, Mapping):
+            raise WrongTypeError(f"scores: expected a dict of queries, found {type(scores).__name__}")
+        run = _run(scores)
+        queries = [query for query in scores if query in self._place_of]
+        if not queries or self._judged is None:
+            return {}
+        graded = join(self._judged, run, self._judged.policy, threads=default_threads())
+        values = self._values(graded, np.array([self._place_of[query] for query in queries], np.int64))
+        keys = [column.key for column in self._columns]
+        return {
+            query: dict(zip(keys, found, strict=True)) for query, found in zip(queries, values.tolist(), strict=True)
+        }
+
+    def _values(self, graded: GradedRun, places: Ints) -> Floats:
+        """Queries x columns, of the judged queries at some places."""
+        raw = raw_scores(graded, self._measures, only_answered=True)[:, places]
+        raw[np.isnan(raw)] = 0.0
+        values = np.zeros((places.size, len(self._columns)))
+        for i, (row, column) in enumerate(zip(self._row_of, self._columns, strict=True)):
+            if row is None:
+                continue
+            values[:, i] = raw[row]
+            if column.finish == "logarithm":
+                values[:, i] = np.log(np.maximum(raw[row], LEAST_FACTOR))
+            elif column.finish == "needs relevant":
+                values[graded.judged.recall_base(self._level, None)[places] == 0, i] = 0.0
+        return values
+
+
+def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
+    """A run as dicts from lines ``query Q0 document rank score tag``.
+
+    >>> dict(parse_run(["q1 Q0 d7 1 2.5 mine"]))
+    {'q1': {'d7': 2.5}}
+    """
+    run: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    for number, line in enumerate(f_run, 1):
+        try:
+            query, _, document, _, score, _ = line.split()
+            value = float(score)
+        except ValueError:
+            if line.strip():
+                _refuse_line("run", number, line, "`query Q0 document rank score tag`")
+            continue
+        scores = run[query]
+        if document in scores:
+            raise RepeatedError(f"run:{number}: expected every document once in a query's list, found {document} again")
+        scores[document] = value
+    return run
+
+
+def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, float]]:
+    """Judgments as dicts from lines ``query 0 document grade``; grades are integers wherever they can be.
+
+    >>> dict(parse_qrel(["q1 0 d7 2", "q1 0 d8 0.5"]))
+    {'q1': {'d7': 2, 'd8': 0.5}}
+    """
+    qrel: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    for number, line in enumerate(f_qrel, 1):
+        try:
+            query, _, document, text = line.split()
+            grade = _grade(text)
+        except ValueError:
+            if line.strip():
+                _refuse_line("qrel", number, line, "`query 0 document grade`")
+            continue
+        grades = qrel[query]
+        if document in grades:
+            raise RepeatedError(f"qrel:{number}: expected one grade for every document, found another for {document}")
+        grades[document] = grade
+    return qrel
+
+
+def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
+    """What a table shows of many queries: the sum of counts (``num_...``), else the mean, ``gm_...`` of logarithms.
+
+    >>> compute_aggregated_measure("map", [0.5, 1.0]), compute_aggregated_measure("num_ret", [3, 4])
+    (0.75, 7.0)
+    """
+    numbers = [float(value) for value in values]
+    total = math.fsum(numbers)
+    if measure.startswith("num_"):
+        return total
+    mean = total / len(numbers) if numbers else math.nan
+    return math.exp(mean) if measure.startswith("gm_") else mean
+
+
+def _grade(text: str) -> float:
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
+
+
+def _refuse_line(what: str, number: int, line: str, expected: str) -> NoReturn:
+    raise InputError(f"{what}:{number}: expected {expected}, found {line.strip()!r}") from None
+
+
+def _relevance_level(value: object) -> float:
+    if isinstance(value, Real) and 0 < float(value) < math.inf:
+        return float(value)
+    raise WrongTypeError(f"relevance_level: expected a number above 0, found {value!r}")
+
+
+def _run(scores: Mapping[str, Any]) -> Run:
+    gathered = _plain(scores, "run")
+    if gathered is not None:
+        return Run.of_nested(gathered, "run")
+    return Run.from_dict(_checked(scores, "run", "score"), name="run")
+
+
+def _qrels(judgments: Mapping[str, Any]) -> Qrels:
+    gathered = _plain(judgments, "qrel")
+    if gathered is not None:
+        return Qrels.of_nested(gathered, "qrel")
+    return Qrels.from_dict(_checked(judgments, "qrel", "grade"), name="qrel")
+
+
+def _plain(found: Mapping[Any, Any], name: str) -> Nested | None:
+    """The columns of dicts of texts and numbers; None where a closer look has to be taken."""
+    gathered = gather_dicts(found, name)
+    all_texts = gathered is not None and gathered.all_texts and all(isinstance(query, str) for query in found)
+    return gathered if all_texts else None
+
+
+def _checked(found: Mapping[Any, Any], name: str, what: str) -> dict[str, dict[str, float]]:
+    """The same entries, after a look at each. Scores may be infinite: no number is further up or down."""
+    checked: dict[str, dict[str, float]] = {}
+    for query, values in found.items():
+        if not isinstance(query, str):
+            raise WrongTypeError(f"{name}: expected texts as queries, found {query!r}")
+        if not isinstance(values, Mapping):
+            raise WrongTypeError(f"{name}[{query!r}]: expected a dict of documents and {what}s, found {values!r}")
+        for document, value in values.items():
+            if not isinstance(document, str):
+                raise WrongTypeError(f"{name}[{query!r}]: expected texts as documents, found {document!r}")
+            if not isinstance(value, (Real, np.bool_)):
+                raise WrongTypeError(f"{name}[{query!r}][{document!r}]: expected a number as {what}, found {value!r}")
+        checked[query] = {d: _finite(value) for d, value in values.items()} if what == "score" else dict(values)
+    return checked
+
+
+def _finite(score: float) -> float:
+    """A score that is finite as float64 and the same as float32, in which scores are compared."""
+    return math.copysign(sys.float_info.max, score) if math.isinf(score) else score
