@@ -10,6 +10,7 @@ from decimal import Decimal
 from functools import cache, cached_property
 from pathlib import Path
 
+import ir_measures
 import pytest
 
 SHARED_DATA = Path(__file__).parents[2].parent / "shared" / "data"
@@ -85,6 +86,13 @@ class Collection:
             query, _, document, _, score, _ = line.split()
             lists.setdefault(query, {})[document] = float(score)
         return lists
+
+
+@pytest.fixture(autouse=True)
+def providers_of_ir_measures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """ir_measures as it comes: something may have put gainful into it."""
+    pipeline = ir_measures.DefaultPipeline
+    monkeypatch.setattr(pipeline, "providers", [each for each in pipeline.providers if each.NAME != "gainful"])
 
 
 @pytest.fixture(scope="session")

@@ -233,6 +233,23 @@ def highest_grade_of_err() -> None:
     assert in_ir_measures("ERR@5", qrels, run) == pytest.approx(scaled, abs=5e-6)
 
 
+def in_turn(*measures: str) -> dict[str, float]:
+    """In this order: ir_measures' own pipeline takes them in any."""
+    parsed = [ir_measures.parse_measure(measure) for measure in measures]
+    found = ir_measures.pytrec_eval.calc_aggregate(parsed, QRELS, RUN)
+    return dict(zip(measures, (found[measure] for measure in parsed), strict=True))
+
+
+def counts_beside_other_measures() -> None:
+    assert in_turn("NumRet", "P(judged_only=True)@5")["NumRet"] == ours("NumRet") == 3.0
+    assert in_turn("P(judged_only=True)@5", "NumRet")["NumRet"] == ours("NumRet", unjudged="condensed") == 2.0
+
+
+def ndcg_beside_other_gains() -> None:
+    assert in_turn("nDCG", "nDCG(gains={1:0})")["nDCG"] == pytest.approx(ours("nDCG"))
+    assert in_turn("nDCG(gains={1:0})", "nDCG")["nDCG"] == ours("nDCG(gain=0-0-2)") == 0.0
+
+
 # -- scikit-learn ------------------------------------------------------------------------------------------------------
 
 
@@ -319,6 +336,8 @@ CHECKS: dict[tuple[str, str], Callable[..., None]] = {
     ("scikit-learn", "average_precision_score"): precision_of_groups,
     ("ranx", "rbp.95"): gains_above_one,
     ("NTCIREVAL", "ERR, nERR"): stop_probability,
+    ("ir_measures", "NumRet, after P(judged_only=True)@5"): counts_beside_other_measures,
+    ("ir_measures", "nDCG, after nDCG(gains={1:0})"): ndcg_beside_other_gains,
 }
 #: Checks that look at published files, with the fixture they need, and those that run gdeval, which is written in Perl.
 ON_REAL_DATA = {level_of_the_summary: "collection", gains_of_rbp: "shared_data", residual_of_nothing: "shared_data"}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gainful.arrays import Bools, Floats, Ints
-from gainful.data.lists import GainLists, count_to, cumulated, in_columns, ordinal_in_row
+from gainful.data.lists import GainLists, count_to, cumulated
 from gainful.discounts import divisors
 from gainful.gains import Gain
 from gainful.measures.arithmetic import Arithmetic, Step, last, ranks_of, ratios

@@ -1,0 +1,248 @@
+"""gainful as a provider of ir_measures: importing this module is all there is to do.
+
+>>> import ir_measures
+>>> import gainful.compat.ir_measures
+>>> qrels, run = {"q1": {"d1": 1, "d2": 0}}, {"q1": {"d1": 2.0, "d2": 2.0}}
+>>> ir_measures.calc_aggregate([ir_measures.RR, ir_measures.RR @ 10], qrels, run)[ir_measures.RR @ 10]
+0.5
+
+From then on ordinary calls of ir_measures take the measures that gainful has from it, and all others from the providers
+that they came from before. Equal scores are ordered by descending document id whatever the measure; everything else is
+as ir_measures has it: the conventions of trec_eval 9.0.8, and 0 for queries that the run does not answer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gainful.core import default_threads
+from gainful.data.graded import GradedRun, join
+from gainful.data.judged import Judged
+from gainful.data.qrels import Qrels
+from gainful.data.run import Run
+from gainful.errors import InputError, MissingExtraError
+from gainful.evaluation import raw_scores
+from gainful.gains import Gain
+from gainful.io.objects import read_id
+from gainful.measures.base import Measure
+from gainful.measures.catalog import find
+from gainful.policy import Policy
+
+try:
+    import ir_measures
+    from ir_measures import measures as theirs
+    from ir_measures import providers
+except ImportError as error:
+    raise MissingExtraError("gainful.compat.ir_measures needs ir_measures", "pip install ir_measures") from error
+
+NOT_PROVIDED = providers.base.NOT_PROVIDED
+
+#: trec_eval's conventions, which most of ir_measures' numbers have.
+_USUAL = Policy.like("trec_eval-9")
+#: A document with a grade below 0 was judged all the same, when that is the question.
+_JUDGED = _USUAL.replace(negative="judged")
+
+#: The highest grade that gdeval knows, whatever the judgments hold.
+_GDEVAL_SCALE = 4.0
+
+
+class Meaning(NamedTuple):
+    """What a measure of ir_measures is in gainful: a measure, which may depend on the grades there are, and how the
+    judgments are to be read for it."""
+
+    measure: Callable[[list[float]], Measure]
+    policy: Policy = _USUAL
+    least_scale: float = 0.0
+
+
+def _given(measure: Any, name: str) -> Any:
+    """A parameter's value; None where there is none."""
+    value = measure[name] if name in measure.SUPPORTED_PARAMS else NOT_PROVIDED
+    return None if value is NOT_PROVIDED else value
+
+
+def _unjudged(measure: Any) -> str | None:
+    return "condensed" if _given(measure, "judged_only") else None
+
+
+def _usual(ours: str, at: str | None = "cutoff") -> Callable[[Any], Meaning]:
+    """A measure with the parameters that most have."""
+
+    def meaning(measure: Any) -> Meaning:
+        cut = {} if at is None else {at: _given(measure, at)}
+        return _fixed(ours, rel=_given(measure, "rel"), unjudged=_unjudged(measure), **cut)
+
+    return meaning
+
+
+def _fixed(ours: str, policy: Policy = _USUAL, least_scale: float = 0.0, **parameters: Any) -> Meaning:
+    chosen = {name: value for name, value in parameters.items() if value is not None}
+    measure = find(ours).measure.from_parameters(chosen)
+    return Meaning(lambda _: measure, policy, least_scale)
+
+
+def _ndcg(measure: Any) -> Meaning | None:
+    gains: Mapping[Any, Any] = _given(measure, "gains") or {}
+    if any(number < 0 for pair in gains.items() for number in pair):
+        return None  # gains for what was not judged, and judgments made undone
+    is_exponential = measure["dcg"] == "exp-log2"
+
+    def gain(levels: list[float]) -> Gain:
+        if not gains:
+            return Gain("exp2" if is_exponential else "linear")
+        weights = {level: gains.get(level, level) for level in levels if level >= 0}
+        return Gain.of({level: 2.0**weight - 1 if is_exponential else weight for level, weight in weights.items()})
+
+    cut = {"unjudged": _unjudged(measure), "cutoff": _given(measure, "cutoff")}
+    fixed = find("nDCG").measure.from_parameters(cut)
+    return Meaning(lambda levels: fixed.replace(gain=gain(levels)))
+
+
+def _rbp(measure: Any) -> Meaning:
+    """Binary where a level is given, else by grade."""
+    rel = _given(measure, "rel")
+    gain = "scaled" if rel is None else None
+    return _fixed("RBP", p=measure["p"], rel=rel, gain=gain, cutoff=_given(measure, "cutoff"))
+
+
+def _set_f(measure: Any) -> Meaning:
+    """ir_measures hands beta to trec_eval, which has it where the formula has beta^2."""
+    return _fixed("SetF", rel=measure["rel"], beta=math.sqrt(measure["beta"]), unjudged=_unjudged(measure))
+
+
+#: Class of a measure -> what it means, None where gainful has nothing like it.
+_MEANINGS: Mapping[type, Callable[[Any], Meaning | None]] = {
+    theirs._AP: _usual("AP"),
+    theirs._Bpref: _usual("Bpref", None),
+    theirs._ERR: lambda m: _fixed("ERR", least_scale=_GDEVAL_SCALE, cutoff=_given(m, "cutoff")),
+    theirs._infAP: _usual("InfAP", None),
+    theirs._IPrec: _usual("IPrec", "recall"),
+    theirs._Judged: lambda m: _fixed("Judged", _JUDGED, cutoff=_given(m, "cutoff")),
+    theirs._nDCG: _ndcg,
+    theirs._NumQ: lambda m: _fixed("NumQ"),
+    theirs._NumRel: _usual("NumRel", None),
+    theirs._NumRet: lambda m: _fixed("NumRet" if _given(m, "rel") is None else "NumRelRet", rel=_given(m, "rel")),
+    theirs._P: _usual("P"),
+    theirs._R: _usual("R"),
+    theirs._RBP: _rbp,
+    theirs._Rprec: _usual("Rprec", None),
+    theirs._RR: _usual("RR"),
+    theirs._SetAP: _usual("SetAP", None),
+    theirs._SetF: _set_f,
+    theirs._SetP: lambda m: _usual("SetRelP" if m["relative"] else "SetP", None)(m),
+    theirs._SetR: _usual("SetR", None),
+    theirs._Success: _usual("Success"),
+}
+
+
+def meaning_of(measure: Any) -> Meaning | None:
+    """What a measure of ir_measures is in gainful; None where it has nothing like it."""
+    find_meaning = _MEANINGS.get(type(measure))
+    return None if find_meaning is None else find_meaning(measure)
+
+
+class GainfulProvider(providers.Provider):
+    """Gives ir_measures the measures that gainful has."""
+
+    NAME = "gainful"
+
+    def supports(self, measure: Any) -> bool:
+        """Whether gainful has a measure with these parameters."""
+        measure.validate_params()
+        return meaning_of(measure) is not None
+
+    def _evaluator(self, measures: Iterable[Any], qrels: Any) -> GainfulEvaluator:
+        return GainfulEvaluator(list(measures), ir_measures.util.QrelsConverter(qrels))
+
+
+class _Group(NamedTuple):
+    """Measures for which the judgments are read in the same way."""
+
+    judged: Judged
+    theirs: list[Any]
+    ours: list[Measure]
+
+
+class GainfulEvaluator(providers.Evaluator):
+    """Scores runs against judgments, which are prepared once."""
+
+    def __init__(self, measures: list[Any], converter: Any) -> None:
+        queries, self._groups = _prepared(measures, converter)
+        super().__init__(measures, queries)
+        self._query_of = {read_id(query, "qrels"): query for query in queries}
+
+    def _iter_calc(self, run: Any) -> Iterator[Any]:
+        for group, graded in zip(self._groups, self._join(ir_measures.util.RunConverter(run)), strict=False):
+            scores = raw_scores(graded, group.ours, only_answered=True)
+            scores[np.isnan(scores)] = 0.0
+            for place in np.flatnonzero(graded.answered).tolist():
+                query = self._query_of[graded.query_ids[place]]
+                for measure, value in zip(group.theirs, scores[:, place].tolist(), strict=True):
+                    yield ir_measures.Metric(query_id=query, measure=measure, value=value)
+
+    def _join(self, converter: Any) -> list[GradedRun]:
+        """The run met with the judgments of every group; nothing where they share no query."""
+        if converter.predict_type()[0] == "pd_dataframe":
+            try:
+                return self._join_run(Run.from_frame(converter.run, columns=_RUN_COLUMNS, name="run"))
+            except InputError:
+                pass  # a document may stand in a list twice: then the last one counts, as always in ir_measures
+        lists = converter.as_dict_of_dict()
+        return self._join_run(Run.from_dict(lists, name="run")) if lists else []
+
+    def _join_run(self, run: Run) -> list[GradedRun]:
+        if not self._groups or set(run.query_ids).isdisjoint(self._groups[0].judged.qrels.query_ids):
+            return []
+        threads = default_threads()
+        return [join(group.judged, run, group.judged.policy, threads=threads) for group in self._groups]
+
+
+_QRELS_COLUMNS = {"query": "query_id", "document": "doc_id", "grade": "relevance"}
+_RUN_COLUMNS = {"query": "query_id", "document": "doc_id", "score": "score"}
+
+
+def _prepared(measures: list[Any], converter: Any) -> tuple[list[Any], list[_Group]]:
+    """The queries as they were given, and the judgments prepared for the measures; none where nothing is judged."""
+    if converter.predict_type()[0] == "pd_dataframe":
+        frame = converter.qrels[list(_QRELS_COLUMNS.values())]
+        try:
+            groups = list(_grouped(measures, Qrels.from_frame(frame, columns=_QRELS_COLUMNS, name="qrels")))
+        except InputError:
+            pass  # a document may have several grades: then the last one counts, as always in ir_measures
+        else:
+            return frame["query_id"].unique().tolist(), groups
+    judgments = converter.as_dict_of_dict()
+    with_grades = {query: grades for query, grades in judgments.items() if grades}
+    groups = list(_grouped(measures, Qrels.from_dict(with_grades, name="qrels"))) if with_grades else []
+    return list(judgments), groups
+
+
+def _grouped(measures: Iterable[Any], qrels: Qrels) -> Iterator[_Group]:
+    by_reading: dict[tuple[Policy, float], list[tuple[Any, Meaning]]] = {}
+    for measure in measures:
+        meaning = meaning_of(measure)
+        if meaning is None:
+            raise ValueError(f"unsupported measure {measure}")
+        by_reading.setdefault((meaning.policy, meaning.least_scale), []).append((measure, meaning))
+    for (policy, least_scale), pairs in by_reading.items():
+        judged = Judged(replace(qrels, scale=max(qrels.scale, least_scale)), policy)
+        levels = judged.levels.tolist()
+        ours = [meaning.measure(levels) for _, meaning in pairs]
+        for measure in ours:
+            measure.check(judged.levels)
+        yield _Group(judged, [measure for measure, _ in pairs], ours)
+
+
+def _install() -> None:
+    """Puts gainful before all other providers, once."""
+    provider = providers.register(GainfulProvider())
+    pipeline = ir_measures.DefaultPipeline
+    pipeline.providers = [provider, *(other for other in pipeline.providers if other.NAME != provider.NAME)]
+
+
+_install()
