@@ -320,6 +320,8 @@ CHECKS: dict[tuple[str, str], Callable[..., None]] = {
     ("trec_eval", "rbp, grades above 1"): gains_of_rbp,
     ("trec_eval", "rbp_resid, every document judged"): residual_of_nothing,
     ("trec_eval", "ndcg_1=0.9,2=0.2"): fractional_gains,
+    ("ir_measures", "NumRet, after P(judged_only=True)@5"): counts_beside_other_measures,
+    ("ir_measures", "nDCG, after nDCG(gains={1:0})"): ndcg_beside_other_gains,
     ("ir_measures", "SetF(beta=2.0)"): set_f_parameter_of_ir_measures,
     ("ir_measures", "RR@2"): ties_of_rr_at_k,
     ("ir_measures", "Judged@1"): ties_of_judged_at_k,
@@ -336,8 +338,6 @@ CHECKS: dict[tuple[str, str], Callable[..., None]] = {
     ("scikit-learn", "average_precision_score"): precision_of_groups,
     ("ranx", "rbp.95"): gains_above_one,
     ("NTCIREVAL", "ERR, nERR"): stop_probability,
-    ("ir_measures", "NumRet, after P(judged_only=True)@5"): counts_beside_other_measures,
-    ("ir_measures", "nDCG, after nDCG(gains={1:0})"): ndcg_beside_other_gains,
 }
 #: Checks that look at published files, with the fixture they need, and those that run gdeval, which is written in Perl.
 ON_REAL_DATA = {level_of_the_summary: "collection", gains_of_rbp: "shared_data", residual_of_nothing: "shared_data"}

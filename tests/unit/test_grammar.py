@@ -238,7 +238,7 @@ class TestMistakes:
             "hint: for example nDCG@10 or nDCG(gain=0-1-10-100, discount=jarvelin2002)@100"
         )
 
-    @pytest.mark.parametrize(("wrong", "right"), [("nDGC", "nDCG"), ("ndcg", "nDCG"), ("Rpec", "Rprec")])
+    @pytest.mark.parametrize(("wrong", "right"), [("nDGC", "nDCG"), ("Ndcg", "nDCG"), ("Rpec", "Rprec")])
     def test_the_closest_name_comes_first(self, wrong: str, right: str) -> None:
         assert said(wrong).startswith(f"unknown measure '{wrong}'\nhint: did you mean {right} or ")
 

@@ -78,7 +78,8 @@ def _differences(measure: Measure) -> Iterator[Table]:
     found = differences_of(measure.name)
     if found:
         rows = tuple((f"{each.tool}: {each.measure}", str(each)) for each in found)
-        yield Table((Column("another tool"), Column("its difference")), rows)
+        title = f"What other tools do differently from {measure.name}"
+        yield Table((Column("another tool"), Column("its difference")), rows, title)
 
 
 def _introduction(measure: Measure) -> Iterator[str]:
