@@ -117,7 +117,8 @@ def test_help_and_version(command):
     for arguments in (["-h"], ["--help"], ["-hm", "map"]):
         result = command("trec_eval", *arguments)
         assert (result.code, result.err) == (0, "")
-        assert "--complete_rel_info_wanted" in result.out
+        assert result.out.startswith("Usage: trec_eval [-h]")
+        assert "--complete_rel_info_wanted" in result.out and "--link DIR" in result.out
     result = command("trec_eval", "-v")
     assert (result.code, result.out) == (0, "")
     assert result.err == f"trec_eval version 10.0 (gainful {gainful.__version__})\n"

@@ -56,6 +56,7 @@ The run - is standard input. This is gainful {__version__} with trec_eval's opti
  -o                                 has no effect, as in trec_eval
  -h, --help and -v, --version       this text, and the version
      --compat 9.0.8|10.0            which trec_eval to be like (default 10.0)
+     --link DIR                     alone: write an executable trec_eval that is this one into the folder DIR
 
 Measures go by trec_eval's names. `gainful eval` has many more, which `gainful measures` lists.
 """
