@@ -13,6 +13,7 @@ from processes import Measured, Repetitions, Tool, measure
 from report import MEGABYTE, Report, Row
 from tools import (
     count_lines,
+    dicts_script,
     frames_script,
     gainful_check,
     gainful_eval,
@@ -165,6 +166,20 @@ def frames(report: Report, settings: Settings) -> None:
             )
 
 
+def dicts(report: Report, settings: Settings) -> None:
+    """RelevanceEvaluator beside the one whose place it takes: the same dicts in, the same dicts out."""
+    if not _has(report, "dicts", "pytrec_eval"):
+        return
+    for dataset in (SMALL, JUDGED):
+        make(dataset)
+        tool = dicts_script(dataset)
+        measured = measure([tool], settings.repetitions)[tool.name]
+        report.measured.append(("dicts", measured))
+        for what, limit in (("three", 1 / 2), ("all", 1)):
+            ours, theirs = (measured.inside(f"{name}, {what}") for name in ("gainful", "pytrec_eval"))
+            report.rows.append(Row("dicts", f"{dataset.name}, {what} measures", ours, "pytrec_eval", theirs, limit))
+
+
 CASES: dict[str, Callable[[Report, Settings], None]] = {
     SMALL.name: small,
     JUDGED.name: judged,
@@ -175,6 +190,7 @@ CASES: dict[str, Callable[[Report, Settings], None]] = {
     "drop-in": drop_in,
     "robust2005": robust2005,
     "frames": frames,
+    "dicts": dicts,
 }
 
 

@@ -74,6 +74,12 @@ def frames_script(library: str) -> Tool:
     return Tool(f"{library} frame", command, _read_script, slow=True)
 
 
+def dicts_script(dataset: Dataset) -> Tool:
+    """RelevanceEvaluator of gainful and of pytrec_eval on the same dicts."""
+    command = [sys.executable, str(HERE / "peers" / "dicts_script.py"), str(dataset.qrels), str(dataset.run)]
+    return Tool(f"dicts, {dataset.name}", command, _read_script, slow=True)
+
+
 def trec_eval(dataset: Dataset) -> Tool | None:
     """trec_eval, if there is one."""
     executable = shutil.which("trec_eval")
