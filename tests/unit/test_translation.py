@@ -230,8 +230,8 @@ def test_names_of_others(theirs: str, ours: str) -> None:
 # -- What is refused ---------------------------------------------------------------------------------------------------
 
 REFUSED = {
-    "ndcg@10": "ndcg@10: trec_eval's names take no @\nhint: write nDCG@10",
-    "map(rel=2)": "map(rel=2): trec_eval's names take no (\nhint: write AP(rel=2)",
+    "ndcg@10": "ndcg@10: trec_eval's names take no @\nhint: did you mean nDCG@10?",
+    "map(rel=2)": "map(rel=2): trec_eval's names take no (\nhint: did you mean AP(rel=2)?",
     "P_5@10": "P_5@10: trec_eval's names take no @",
     "map_5": "map: trec_eval gives it no parameters, found '5'\nhint: did you mean map_cut_5?",
     "recip_rank_10": "recip_rank: trec_eval gives it no parameters, found '10'",

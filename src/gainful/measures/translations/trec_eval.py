@@ -218,7 +218,7 @@ def translate_without_prefix(name: str) -> Translation | None:
     if found and not is_ours(found[1]) and (family := _family(found[1])) in NAMES:
         raise UsageError(
             f"{name}: trec_eval's names take no {found[2][0]}",
-            f"write {NAMES[family].ours}{found[2]}" if family == found[1] else None,
+            f"did you mean {NAMES[family].ours}{found[2]}?" if family == found[1] else None,
         )
     return _translated(name, name)
 
