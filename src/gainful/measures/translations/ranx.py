@@ -47,7 +47,7 @@ _SETTING = Setting(
     note="ranx leaves ties as they come; a query that is not answered is an error there unless make_comparable=True",
 )
 _RBP = _SETTING._replace(
-    note="ranx's gains are the grades; where they are above 1, its number is the highest grade times RBP(gain=scaled)"
+    note="ranx's gains are the grades; above 1, its number is that of gain=scaled times the highest grade"
 )
 _TEXT = re.compile(r"(?P<name>[a-z][\w-]*?)(?P<by>[@.](?P<number>\d+))?(-l(?P<level>\d+))?", re.ASCII)
 
