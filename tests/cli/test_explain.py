@@ -295,8 +295,10 @@ def test_tables_of_several_definitions_are_told_apart(command):
     out = command("explain", "P@5", "AP", "--format", "csv").out
     assert [line for line in out.splitlines() if line.startswith("# ")] == [
         "# Definition of P@5",
+        "# What other tools do differently from P",
         "# Parameters of P@5",
         "# Definition of AP",
+        "# What other tools do differently from AP",
         "# Parameters of AP",
     ]
 

@@ -262,7 +262,7 @@ class IAP(Measure):
         if not base:
             return Arithmetic(columns, (Step(str(self), "", (), math.nan, "nothing is relevant"),), adds="relevant")
         steps = []
-        for level in reversed(self._levels()):  # in trec_eval's order, so that ties round as there
+        for level in self._levels():
             needed = math.floor(level * base + (0.5 if block.policy.recall_cut == "round" else 0.9))
             reached = columns["found"] >= needed
             value = float(best[int(reached.argmax())]) if reached.any() else 0.0
