@@ -116,6 +116,10 @@ def test_what_lists_miss_and_where_they_tie() -> None:
     [block] = blocks(graded)
     assert (block.missed.row.tolist(), block.missed.grade.tolist()) == ([0, 0, 2], [3, 2, 1])  # d is below the depth
     assert block.missed.rank.tolist() == [1, 2, 1]
+    assert (block.found.row.tolist(), block.found.grade.tolist()) == ([0, 0, 1], [1, -1, 2])
+    assert block.found.rank.tolist() == [1, 2, 1]
+    rows, scores = block.list_scores
+    assert (rows.tolist(), scores.tolist()) == ([0, 0, 0, 0, 1, 1], [7, 7, 5, 5, 1, 1])
     # Ties go by descending id: x a | y c for q1, y a for q2.
     assert (block.hits.rank.tolist(), block.hits.grade.tolist()) == ([2, 4, 2], [1, -1, 2])
     first, last = block.hit_ties

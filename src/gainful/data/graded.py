@@ -92,9 +92,19 @@ class GradedRun:
     @cached_property
     def missed(self) -> tuple[Ints, Documents]:
         """The judged documents that a list does not hold, best first: offsets by query, and the documents."""
-        is_missed = np.ones(self.judged.grade.size, bool)
-        is_missed[self.hit_item] = False
-        return self.judged.best_first_of(is_missed)
+        return self.judged.best_first_of(~self._is_found)
+
+    @cached_property
+    def found(self) -> tuple[Ints, Documents]:
+        """The hits, best first instead of by rank: offsets by query, and the documents."""
+        return self.judged.best_first_of(self._is_found)
+
+    @cached_property
+    def _is_found(self) -> Bools:
+        """Which of the judged items are hits."""
+        is_found = np.zeros(self.judged.grade.size, bool)
+        is_found[self.hit_item] = True
+        return is_found
 
     @cached_property
     def tie_groups(self) -> tuple[Ints, Ints]:

@@ -78,6 +78,13 @@ class Block:
         return Documents(row, all_missed.rank[place], all_missed.grade[place])
 
     @cached_property
+    def found(self) -> Documents:
+        """The hits, best first (``rank`` is the place in that order)."""
+        offsets, all_found = self.graded.found
+        row, place = gather(offsets, self.queries)
+        return Documents(row, all_found.rank[place], all_found.grade[place])
+
+    @cached_property
     def hit_ties(self) -> tuple[Ints, Ints]:
         """The first and the last rank of the group of equal scores that each hit stands in.
 
@@ -94,6 +101,13 @@ class Block:
         self._require_scores()
         _, place = gather(self.graded.hit_offsets, self.queries)
         return self.graded.score[self.graded.hit_place[place]]
+
+    @cached_property
+    def list_scores(self) -> tuple[Ints, Floats]:
+        """The row and the score of every retrieved document, by rank; only for measures that need ``"scores"``."""
+        self._require_scores()
+        row, place = gather(self.graded.list_offsets, self.queries)
+        return row, self.graded.score[place]
 
     @cached_property
     def width(self) -> int:

@@ -25,14 +25,31 @@ from gainful.measures.block import Block
 _LINEAR = Gain("linear")
 
 
-class _CumulatedGain(Measure):
-    """What the four have in common: a run's sum of discounted gains, and that of the ideal list.
+def mean_over_ranks(vectors: Floats, last_change: Ints, cutoff: int | None) -> Floats:
+    """avg-pos(V, k): the mean over ranks 1 to k.
+
+    After its last change a vector stays as it is, so the rest is one product. Each row goes by its own last change: its
+    score must not depend on how long the other lists of the block are.
+    """
+    k = cutoff or vectors.shape[1]
+    row, last = np.arange(vectors.shape[0]), np.maximum(last_change, 1) - 1
+    summed = np.cumsum(vectors, axis=1)[row, last] + (k - 1 - last) * vectors[row, last]
+    return np.asarray(summed / k)
+
+
+class CumulatedGain(Measure):
+    """What measures of cumulated gain have in common: a run's sum of discounted gains, and that of the ideal list.
 
     Not a dataclass itself: every measure lists its parameters in the order in which they are printed.
     """
 
     #: Whether it is the share of what the ideal list gives.
     normalised: ClassVar[bool] = False
+    #: What the sum is called, and whether the ideal list is the same for all runs.
+    total: ClassVar[str] = "DCG"
+    shares_ideal: ClassVar[bool] = True
+    #: Why it is undefined where it is.
+    nothing: ClassVar[str] = "no document has a gain above 0"
 
     if TYPE_CHECKING:
         gain: Gain
@@ -58,32 +75,35 @@ class _CumulatedGain(Measure):
     def compute(self, block: Block) -> Floats:
         return self._normalised(block) if self.normalised else self._absolute(block)
 
+    def _run_lists(self, block: Block) -> GainLists:
+        return block.gain_lists(self.gain, self.rel, self.level)
+
+    def _ideal_lists(self, block: Block) -> GainLists:
+        return block.ideal_lists(self.gain, self.rel, self.level)
+
     def _divisors(self, ranks: Floats) -> Floats:
         return divisors(self.discount, self.base, ranks)
 
     def _total(self, lists: GainLists) -> Floats:
         return lists.total(self._divisors, self.cutoff)
 
-    def _run(self, block: Block) -> GainLists:
-        return block.gain_lists(self.gain, self.rel, self.level)
-
     def _absolute(self, block: Block) -> Floats:
-        run = self._run(block)
+        run = self._run_lists(block)
         if self.average is None:
             return self._total(run)
         depth = self._depth(block)
-        return self._average(self._vectors(run, depth), run.last_rank(depth))
+        return mean_over_ranks(self._vectors(run, depth), run.last_rank(depth), self.cutoff)
 
     def _normalised(self, block: Block) -> Floats:
-        run = self._run(block)
-        ideal = block.ideal_lists(self.gain, self.rel, self.level)
+        run, ideal = self._run_lists(block), self._ideal_lists(block)
         with np.errstate(invalid="ignore"):
             if self.average is None:
                 scores = self._total(run) / self._total(ideal)
             else:
                 depth = self._depth(block)
                 last_change = np.maximum(run.last_rank(depth), ideal.last_rank(depth))
-                scores = self._average(self._vectors(run, depth) / self._vectors(ideal, depth), last_change)
+                vectors = self._vectors(run, depth) / self._vectors(ideal, depth)
+                scores = mean_over_ranks(vectors, last_change, self.cutoff)
         # No list beats the ideal one, but the same gains added in another order may differ in the last bit. Only a
         # discount that favours rank 2 over rank 1 (jarvelin2000, base above 2) really gives more.
         return scores if self.discount == "jarvelin2000" else np.minimum(scores, 1.0)
@@ -95,38 +115,28 @@ class _CumulatedGain(Measure):
         """The cumulated value at every rank."""
         return np.cumsum(lists.dense(depth) / self._divisors(np.arange(1.0, depth + 1.0)), axis=1)
 
-    def _average(self, vectors: Floats, last_change: Ints) -> Floats:
-        """avg-pos(V, k): the mean over ranks 1 to k.
-
-        After its last change a vector stays as it is, so the rest is one product. Each row goes by its own last change:
-        its score must not depend on how long the other lists of the block are.
-        """
-        k = self.cutoff or vectors.shape[1]
-        row, last = np.arange(vectors.shape[0]), np.maximum(last_change, 1) - 1
-        summed = np.cumsum(vectors, axis=1)[row, last] + (k - 1 - last) * vectors[row, last]
-        return np.asarray(summed / k)
-
     def arithmetic(self, block: Block) -> Arithmetic:
-        total = self.name.removeprefix("n")
-        columns = self._by_rank(self._run(block), block, total)
+        total = self.total
+        columns = self._by_rank(self._run_lists(block), block, total)
         if not self.normalised:
             return Arithmetic(columns, (self._last_step(columns, total),), frozenset({"discount"}), "gain", total)
-        ideal = self._by_rank(block.ideal_lists(self.gain, self.rel, self.level), block, total)
+        ideal = self._by_rank(self._ideal_lists(block), block, total)
         totals = columns[total], ideal[total]
-        shared = {"ideal gain": ideal["gain"], f"ideal {total}": ideal[total]}
-        columns = {**columns, **shared, self.name: ratios(*totals)}
+        best = {"ideal gain": ideal["gain"], f"ideal {total}": ideal[total]}
+        columns = {**columns, **best, self.name: ratios(*totals)}
         if self.average is not None:
             steps: tuple[Step, ...] = (self._last_step(columns, self.name),)
         else:
             steps = (
                 self._sum_step(columns, total + self._at()),
                 self._sum_step(ideal, f"ideal {total}{self._at()}"),
-                Step.division(str(self), last(totals[0]), last(totals[1]), undefined="no document has a gain above 0"),
+                Step.division(str(self), last(totals[0]), last(totals[1]), undefined=self.nothing),
             )
         if steps[-1].value > 1.0 and self.discount != "jarvelin2000":
             steps = (*steps[:-1], steps[-1]._replace(value=1.0))  # as in _normalised
         running = total if self.average is None else self.name
-        return Arithmetic(columns, steps, frozenset({"discount", *shared}), "gain", running)
+        shared = frozenset({"discount", *best}) if self.shares_ideal else frozenset({"discount"})
+        return Arithmetic(columns, steps, shared, "gain", running)
 
     def _by_rank(self, lists: GainLists, block: Block, total: str) -> dict[str, Floats]:
         gains = lists.dense(self._depth(block))[0]
@@ -140,7 +150,7 @@ class _CumulatedGain(Measure):
         if self.average is None:
             return self._sum_step(columns, str(self))
         if np.isnan(columns[vector]).any():
-            return Step(str(self), "0 / 0", (), math.nan, "no document has a gain above 0")
+            return Step(str(self), "0 / 0", (), math.nan, self.nothing)
         return Step.mean_of(str(self), columns[vector], self.cutoff or 1)
 
     def _sum_step(self, columns: Mapping[str, Floats], name: str) -> Step:
@@ -152,7 +162,7 @@ class _CumulatedGain(Measure):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CG(_CumulatedGain):
+class CG(CumulatedGain):
     """The gain that a user has collected by rank k.
 
     Formula:
@@ -179,6 +189,7 @@ class CG(_CumulatedGain):
     """
 
     name = "CG"
+    total = "CG"
     discount = "none"
     base = 2.0
     bounds = (0.0, math.inf)
@@ -191,7 +202,7 @@ class CG(_CumulatedGain):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DCG(_CumulatedGain):
+class DCG(CumulatedGain):
     """The gain collected by rank k, worth less the later it comes.
 
     Formula:
@@ -236,7 +247,7 @@ class DCG(_CumulatedGain):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NCG(_CumulatedGain):
+class NCG(CumulatedGain):
     """The share of the gain that the best possible list would have given by rank k.
 
     Formula:
@@ -265,6 +276,7 @@ class NCG(_CumulatedGain):
     """
 
     name = "nCG"
+    total = "CG"
     normalised = True
     discount = "none"
     base = 2.0
@@ -277,7 +289,7 @@ class NCG(_CumulatedGain):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NDCG(_CumulatedGain):
+class NDCG(CumulatedGain):
     """The share of the discounted gain that the best possible list would have given by rank k.
 
     Formula:

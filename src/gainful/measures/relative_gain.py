@@ -48,9 +48,10 @@ class IdealDCG(DCG):
 
     name = "idealDCG"
     trec_eval = "ideal_dcg"
+    total = "idealDCG"
     better = "neither"
 
-    def _run(self, block: Block) -> GainLists:
+    def _run_lists(self, block: Block) -> GainLists:
         return block.ideal_lists(self.gain, self.rel, self.level)
 
 
