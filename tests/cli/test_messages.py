@@ -516,7 +516,7 @@ def test_grades_above_the_scale(command, core):
 @pytest.mark.parametrize(
     ("measure", "lines"),
     [
-        ("Sucess@5", ["unknown measure 'Sucess'", "hint: did you mean Success?"]),
+        ("Sucess@5", ["unknown measure 'Sucess'", "hint: did you mean Success or SwetsE?"]),
         ("zzz", ["unknown measure 'zzz'", "hint: `gainful measures` lists them"]),
         (
             "nDCG(gian=exp2)@10",

@@ -203,7 +203,7 @@ def test_measures_lists_all(command):
         ("mrr", {"RR"}),
         ("Cumulated gain", {"CG", "DCG", "nCG", "nDCG"}),
         ("interpolated", {"IPrec", "IAP"}),
-        ("van Rijsbergen", {"F", "SetF"}),
+        ("van Rijsbergen", {"F", "SetF", "VanRijsbergenE"}),
     ],
 )
 def test_measures_can_be_searched(command, text, names):

@@ -80,6 +80,19 @@ def _rank_biased_variants(name: str) -> list[str]:
     return [_written(name, inside, at) for inside in insides for at in ("", "@1", "@4")]
 
 
+_SIZED = ["", "N=1000", "N=1000, unretrieved=bottom", "N=1000, tied=expected", "N=1000, rel=2", "N=1000, level=1"]
+_SIZED += ["N=1000, unjudged=condensed", "tied=expected, rel=2, unjudged=condensed"]
+_WANTED = ["n=2", "n=3, N=1000", "n=2, count=all, N=1000, unretrieved=bottom", "tied=policy, N=1000"]
+
+
+def _order_variants(name: str, *insides: str) -> list[str]:
+    plain = [_written(name, inside, at) for inside in [*insides, *_CHOSEN] for at in ("@1", "@4", "@30")]
+    return [
+        *plain,
+        *(_written(name, ", ".join(filter(None, [i, "average=ranks"])), "@3") for i in [*insides, *_CHOSEN]),
+    ]
+
+
 CUTS = ("@1", "@3", "@30")
 VARIANTS: dict[str, list[str]] = {
     **{name: _gain_variants(name) for name in ("CG", "DCG", "nCG", "nDCG", "idealDCG")},
@@ -97,6 +110,25 @@ VARIANTS: dict[str, list[str]] = {
     "SetF": _binary_variants("SetF", "", extra=("beta=2", "beta=0.5")),
     "Judged": ["Judged", "Judged@1", "Judged@3", "Judged@30"],
     "IPrec": _binary_variants("IPrec", "@0", "@0.1", "@0.5", "@1"),
+    **{name: [_written(name, i) for i in _SIZED] for name in ("ASL", "NormRecall", "NormPrecision")},
+    "ESL": [_written("ESL", inside) for inside in [*_SIZED[:3], *_SIZED[4:7], *_WANTED]],
+    "RankedHalfLife": [_written("RankedHalfLife", inside) for inside in [*_GAINS, *_CHOSEN[1:]]],
+    "SlidingRatio": _order_variants("SlidingRatio", *_GAINS[1:]),
+    # Not with a gain for documents that are not relevant, nor for the total without one for some that are.
+    "Satisfaction": _order_variants("Satisfaction", *_GAINS[1:6]),
+    "Frustration": _order_variants("Frustration"),
+    "SFTotal": _order_variants("SFTotal", *_GAINS[1:5], "w=0", "w=0.3", "w=1"),
+    "NDPM": ["NDPM"],
+    "RelativeRelevance": [
+        _written("RelativeRelevance", ", ".join(filter(None, [inside, coefficient])))
+        for inside in [*_GAINS, *_CHOSEN[1:]]
+        for coefficient in ("", "coef=jaccard")
+    ],
+    "SwetsE": ["SwetsE", "SwetsE(rel=2)", "SwetsE(level=1)"],
+    "VanRijsbergenE": _binary_variants("VanRijsbergenE", "", *CUTS, extra=("alpha=0", "alpha=0.2", "alpha=1")),
+    "Fallout": [_written("Fallout", f"N=1000, {i}".strip(", "), at) for i in _CHOSEN for at in ("", *CUTS)]
+    + ["Fallout"],
+    "Generality": ["Generality", "Generality(N=1000)", "Generality(N=1000, rel=2)", "Generality(N=1000, level=1)"],
     "NumQ": ["NumQ"],
     "NumRet": ["NumRet", "NumRet(unjudged=condensed)"],
     "NumRel": ["NumRel", "NumRel(rel=2)", "NumRel(level=1)"],
@@ -149,7 +181,10 @@ def queries(draw: st.DrawFn, *, max_judged: int = 8, retrieved: int = 0) -> Quer
 
 def raw(measures: Sequence[Measure], judged: dict[str, int], ranking: list[str]) -> list[float]:
     """The scores of one list, NaN where undefined. A judged document of grade 3 elsewhere keeps the scale at 3."""
-    result = evaluate({"q": judged, "other": {"d": 3}}, {"q": ranking, "other": ["d"]}, measures)
+    run: dict[str, Any] = {"q": ranking, "other": ["d"]}
+    if any("scores" in measure.needed() for measure in measures):
+        run = {query: {name: 100.0 - place for place, name in enumerate(names)} for query, names in run.items()}
+    result = evaluate({"q": judged, "other": {"d": 3}}, run, measures)
     return [float(value) for value in result.raw[:, result.queries.index("q")]]
 
 
@@ -227,8 +262,8 @@ def test_the_excuse_from_the_bounds() -> None:
     assert parse("nDCG(discount=jarvelin2000, base=10)").score([1, 2]) > 1
 
 
-#: Measures whose best list scores 1, and which cut-offs prevent that when more is relevant than they show.
-REACHES_ONE = {
+#: Measures whose best list scores the best bound, and which cut-offs prevent that when more is relevant than they show.
+REACHES_BEST = {
     *(
         "nCG",
         "nDCG",
@@ -245,6 +280,7 @@ REACHES_ONE = {
         "SetRelP",
     ),
     *("AP", "GMAP", "RR", "IPrec", "IAP", "R", "RelP", "Bpref", "GMBpref"),
+    *("NormRecall", "NormPrecision", "SlidingRatio", "Satisfaction", "VanRijsbergenE", "Fallout"),
 }
 
 
@@ -262,21 +298,37 @@ def test_perfect(name: str, query: Query, other: random.Random) -> None:
         if not base:
             continue
         best = sorted(base, key=lambda document: -worth(measure, judged[document]))
-        top = scores.of(measure, best)
+        top, sign = scores.of(measure, best), -1 if measure.better == "lower" else 1
+        if math.isnan(top):
+            continue  # where it should be a number is tested below
         for rival in (ranking, shuffled, [*best, "x0"]):
             score = scores.of(measure, rival)
-            assert math.isnan(score) or score <= top + 1e-12, str(measure)
+            assert math.isnan(score) or sign * score <= sign * top + 1e-12, str(measure)
         cut = (
             measure.name in ("R", "AP", "GMAP") and measure.rank_cutoff is not None and measure.rank_cutoff < len(base)
         )
-        if measure.name in REACHES_ONE and not cut:
-            assert top == pytest.approx(measure.bounds[1], abs=1e-12), str(measure)
+        cut |= measure.name == "VanRijsbergenE" and measure.rank_cutoff not in (None, len(base))
+        if measure.name in REACHES_BEST and not cut:
+            assert top == pytest.approx(measure.bounds[0 if sign < 0 else 1], abs=1e-12), str(measure)
 
 
 def test_the_excuse_from_perfection() -> None:
     measure = parse("nDCG(discount=jarvelin2000, base=10)")
     assert measure.score([1, 2]) > measure.score([2, 1])
     assert parse("Judged").score([0, 0]) == parse("Judged").score([3, 3])
+    # What is little is had soon; what is all relevant frustrates nobody, and no order of it is the worst.
+    assert parse("RankedHalfLife").score([1], unretrieved=[1, 1]) < parse("RankedHalfLife").score([1, 1, 1])
+    assert math.isnan(parse("Frustration@1").score([1, 1])) and parse("Frustration@1").score([1, 0]) == 0
+    assert math.isnan(parse("SFTotal@1").score([1, 1])) and parse("SFTotal@1").score([1, 0]) == 1
+    assert parse("NDPM").score([1, 0, -1]) < parse("NDPM").score([1], unretrieved=[0, -1])
+
+    def scored(measure: str, *scores: float) -> float:
+        """Two relevant documents and another one, or the first of them."""
+        run = {"q": dict(zip("abc", scores, strict=False))}
+        return float(evaluate({"q": {"a": 1, "b": 1, "c": 0}}, run, measure).raw[0, 0])
+
+    assert scored("RelativeRelevance", 1.0) > scored("RelativeRelevance", 9.0, 1.0)
+    assert scored("SwetsE", 2.0, 1.0, -9.0) > scored("SwetsE", 2.0, 1.0, 0.0)
 
 
 #: Measures to which unjudged documents are not the same as others that are not relevant, whatever the policy says.
@@ -348,6 +400,13 @@ def test_the_excuse_from_swapping() -> None:
     # Documents of gain 3 and 7 change places.
     before, after = ([1, 1, 2, 1, 3], [1, 1, 3, 1, 2])
     assert parse("G(gain=exp2)").score(before, unretrieved=[2]) > parse("G(gain=exp2)").score(after, unretrieved=[2])
+    # The unjudged document and that of grade 0 change places: a worse one comes before that of grade 1.
+    assert parse("NDPM").score([None, 1, 0]) < parse("NDPM").score([0, 1, None])
+    # A relevant document takes the place of an unjudged one far above: the deviation grows more than the mean.
+    judged, scores = {"a": 1, "b": 1, "c": 0, "d": 0}, {"x": 100.0, "a": 3.0, "b": 2.0, "c": 1.0, "d": 0.0}
+    lists = ({"q": scores}, {"q": {**scores, "b": 100.0, "x": 2.0}})
+    before, after = (evaluate({"q": judged}, run, "SwetsE").mean("SwetsE") for run in lists)
+    assert before == 4 > after
 
 
 @st.composite
@@ -434,6 +493,12 @@ def test_a_document_above_the_cutoff_counts(measure: str) -> None:
     assert parse(f"{measure}@2").score([0, 0, 1]) == 0
 
 
+@pytest.mark.parametrize("measure", ["SlidingRatio@2", "Satisfaction@2", "Frustration@2", "SFTotal@2"])
+def test_the_excuse_from_the_cutoff(measure: str) -> None:
+    """What comes below the first two could stand among them, and is worth more, or nothing."""
+    assert parse(measure).score([1, 0]) != parse(measure).score([1, 0, 2, 0])
+
+
 #: Measures of how much was retrieved: what unjudged documents at the end make of n documents, of which j are judged.
 COUNTS_THE_LIST = {"SetP", "SetF", "SetAP", "SetRelP", "Utility", "NumRet", "Judged", "Unjudged"}
 
@@ -467,6 +532,27 @@ def test_append(name: str, query: Query, more: int) -> None:
             assert after < before or before == 0, str(measure)
 
 
+@pytest.mark.parametrize(
+    "measure",
+    [
+        *("ASL(N=9)", "ESL(n=2, N=9)", "NormRecall(N=9)", "NormPrecision(N=9)", "Frustration@2", "SFTotal@2"),
+        *("RelativeRelevance", "VanRijsbergenE", "Fallout(N=9)"),
+    ],
+)
+def test_the_excuse_from_appending_to_lists(measure: str) -> None:
+    judged, lists = {"a": 1, "b": 0, "c": 1}, ({"a": 9.0, "b": 8.0}, {"a": 9.0, "b": 8.0, "x": 7.0, "y": 6.0})
+    before, after = (float(evaluate({"q": judged}, {"q": scores}, measure).raw[0, 0]) for scores in lists)
+    assert before != after and not math.isnan(before + after)
+
+
+@pytest.mark.parametrize("measure", ["ASL", "ESL(n=2)", "NormRecall", "NormPrecision"])
+def test_appending_where_the_last_places_are_known(measure: str) -> None:
+    """What a list misses is at the bottom of the collection, however long the list is."""
+    inside = "N=9, unretrieved=bottom"
+    sized = parse(measure.replace(")", f", {inside})") if ")" in measure else f"{measure}({inside})")
+    assert sized.score([0, 1, 0], [1, 1]) == sized.score([0, 1, 0, None, None], [1, 1])
+
+
 def test_the_excuse_from_appending() -> None:
     # nDCG@1 = 1/2 and nDCG@2 = x: their mean, and with the end of the longer list that of 1/2, x and x.
     x = parse("nDCG@2").score([1, 2])
@@ -484,6 +570,46 @@ EMPTY_BASE = {
 EMPTY_LIST = {"SetP", "SetRelP", "Judged"}
 
 
+class Seen:
+    """A list as a measure sees it: how many documents it has, how many relevant, and how many are relevant at all."""
+
+    def __init__(self, measure: Measure, judged: dict[str, int], ranking: list[str]) -> None:
+        documents = seen_documents(measure, judged, ranking)
+        self.length = len(documents)
+        self.found = sum(worth(measure, judged.get(document)) > 0 for document in documents)
+        self.base = sum(worth(measure, grade) > 0 for grade in judged.values())
+        self.others = sum(document in judged for document in documents) - self.found
+        self.grades = len(set(judged.values()))
+        self.known = getattr(measure, "N", None) is not None
+        self.sure = self.known or self.found == self.base
+        self.measure: Any = measure
+
+
+def _no_area(seen: Seen) -> bool:
+    return not seen.base or not seen.sure or (not seen.known and seen.length == seen.base)
+
+
+def _no_total(seen: Seen) -> bool:
+    return (seen.measure.w > 0 and not seen.found) or (seen.measure.w < 1 and seen.found == seen.length)
+
+
+#: Where measures with more to ask for than a recall base are undefined.
+UNDEFINED: dict[str, Callable[[Seen], bool]] = {
+    "ASL": lambda seen: not seen.base or not seen.sure,
+    "ESL": lambda seen: seen.base < seen.measure.n or not (seen.known or seen.found >= seen.measure.n),
+    "NormRecall": _no_area,
+    "NormPrecision": _no_area,
+    **dict.fromkeys(("RankedHalfLife", "SlidingRatio", "Satisfaction"), lambda seen: not seen.found),
+    "Frustration": lambda seen: seen.found == seen.length,
+    "SFTotal": _no_total,
+    "NDPM": lambda seen: seen.grades < 2,
+    "RelativeRelevance": lambda seen: not (seen.found if seen.measure.coef == "cosine" else seen.length),
+    "SwetsE": lambda seen: 0 in (seen.found, seen.others) or seen.found == seen.others == 1,
+    "VanRijsbergenE": lambda seen: not seen.base,
+    **dict.fromkeys(("Fallout", "Generality"), lambda seen: not seen.known),
+}
+
+
 @pytest.mark.parametrize("name", MEASURES)
 @few
 @given(query=queries(max_judged=3))
@@ -494,10 +620,11 @@ def test_undefined(name: str, query: Query) -> None:
         base = [document for document in judged if worth(measure, judged[document]) > 0]
         no_base = name in EMPTY_BASE and not base
         no_list = name in EMPTY_LIST and not seen_documents(measure, judged, ranking)
-        assert math.isnan(score) == (no_base or no_list), str(measure)
+        other = name in UNDEFINED and UNDEFINED[name](Seen(measure, judged, ranking))
+        assert math.isnan(score) == (no_base or no_list or other), str(measure)
 
 
-@pytest.mark.parametrize("name", sorted(set(MEASURES) - EMPTY_BASE - EMPTY_LIST))
+@pytest.mark.parametrize("name", sorted(set(MEASURES) - EMPTY_BASE - EMPTY_LIST - set(UNDEFINED)))
 def test_never_undefined(name: str) -> None:
     measures = bound_by("undefined", name)
     for score in raw(measures, {"d0": 0}, []):
@@ -513,7 +640,7 @@ def test_undefined_without_anything(name: str) -> None:
         assert math.isnan(score), str(measure)
 
 
-@pytest.mark.parametrize("name", sorted(EMPTY_BASE | EMPTY_LIST))
+@pytest.mark.parametrize("name", sorted(EMPTY_BASE | EMPTY_LIST | set(UNDEFINED)))
 def test_help_says_when_it_is_undefined(name: str) -> None:
     assert ("nothing retrieved: undefined" if name in EMPTY_LIST else "undefined") in MEASURES[name].help_text()
 

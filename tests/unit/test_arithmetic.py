@@ -15,7 +15,7 @@ from gainful import Block, Measure, Policy, Qrels, parse
 from gainful.data.graded import join
 from gainful.data.judged import Judged
 from gainful.measures.arithmetic import Arithmetic, Step, figure
-from gainful.measures.catalog import MEASURES
+from gainful.measures.catalog import FAMILIES, MEASURES
 
 GAINS = ["", "gain=exp2", "gain=binary", "gain=scaled", "gain=0-1-10-100", "gain=0-3-0-1"]
 DISCOUNTS = [
@@ -40,6 +40,9 @@ def variants(name: str) -> Iterator[str]:
     """A measure with many parameters."""
     known = MEASURES[name].parameters()
     chosen = CHOSEN if "rel" in known else [""]
+    if name in FAMILIES["Earlier measures"]:
+        yield from earlier_variants(name, chosen)
+        return
     if name.startswith("RBP"):
         graded = ["", "p=0.5, gain=scaled", "p=0, gain=0-0.5-0.25-1", "p=0.95, gain=linear, scale=query"]
         for inside, choice, at in product(graded, chosen, ["", *CUTS]):
@@ -71,6 +74,26 @@ def variants(name: str) -> Iterator[str]:
         yield written(name, other, choice, at=at)
 
 
+#: What parameters of the earlier measures are tried with.
+OWN: dict[str, list[str]] = {
+    "N": ["N=100", "N=100, unretrieved=bottom", "N=100, tied=expected", "tied=expected"],
+    "n": ["n=2", "n=2, N=100, count=all", "n=4, N=100", "n=4, N=100, unretrieved=bottom", "n=2, tied=policy"],
+    "average": ["average=ranks"],
+    "w": ["w=0", "w=0.2", "w=1", "w=0.7, average=ranks"],
+    "coef": ["coef=jaccard"],
+    "alpha": ["alpha=0", "alpha=0.2", "alpha=1"],
+}
+
+
+def earlier_variants(name: str, chosen: list[str]) -> Iterator[str]:
+    known = MEASURES[name].parameters()
+    own = [text for key, texts in OWN.items() if key in known for text in texts]
+    own = [text for text in own if all(part.split("=")[0] in known for part in text.split(", "))]
+    ats = CUTS if MEASURES[name].needs_at else ["", *CUTS] if "cutoff" in known else [""]
+    for gain, inside, choice in product(GAINS if "gain" in known else [""], ["", *own], chosen):
+        yield from (written(name, gain, inside, choice, at=at) for at in ats)
+
+
 def test_every_measure_has_variants() -> None:
     assert all(any(parse(text).name == name for text in variants(name)) for name in MEASURES)
 
@@ -78,7 +101,7 @@ def test_every_measure_has_variants() -> None:
 def one_block(judgments: dict[str, float], run: object, scale: float | None = None, **policy: Any) -> Block:
     settled = Policy(**policy)
     judged = Judged(Qrels.from_dict({"q": judgments}, scale=scale), settled)
-    graded = join(judged, {"q": run}, settled)
+    graded = join(judged, {"q": run}, settled, want_scores=isinstance(run, dict))
     return Block(graded.condensed() if settled.unjudged == "condensed" else graded, np.array([0]))
 
 

@@ -29,6 +29,14 @@ TEXTS = [
     *("IAP", "IAP(points=0.25-0.5)", "GMAP", "Bpref", "GMBpref(rel=2)", "InfAP"),
     *("RBP", "RBP(p=0.5, gain=scaled)@10", "RBP(gain=linear, scale=query)", "RBPResidual", "RBPResidual@5"),
     *("ERR", "ERR(gain=linear)@5", "nERR", "nERR@5"),
+    *(f"{name}({inside})" for name in ("ASL", "NormRecall", "NormPrecision") for inside in ("N=90", "tied=expected")),
+    *("ASL(N=90, unretrieved=bottom)", "NormPrecision(N=90, unretrieved=bottom, tied=expected)"),
+    *("ESL", "ESL(n=3, N=90)", "ESL(n=2, count=all, N=90, unretrieved=bottom, tied=policy)"),
+    *("RankedHalfLife", "RankedHalfLife(gain=scaled, rel=2)", "NDPM", "SwetsE", "SwetsE(level=1)"),
+    *(f"{name}@{k}" for name in ("SlidingRatio", "Satisfaction", "Frustration", "SFTotal") for k in (1, 5, 50)),
+    *(f"{name}(average=ranks)@{k}" for name in ("SlidingRatio", "Frustration", "SFTotal") for k in (3, 50)),
+    *("RelativeRelevance", "RelativeRelevance(gain=exp2, coef=jaccard)", "VanRijsbergenE", "VanRijsbergenE@4"),
+    *("Fallout(N=90)", "Fallout(N=90)@4", "Generality(N=90)"),
 ]
 ALL = [parse(text) for text in TEXTS]
 
@@ -41,9 +49,9 @@ def graded_run(queries: int = 40) -> GradedRun:
         judged = rng.sample(range(60), rng.randint(1, 12))
         qrels[f"q{i}"] = {f"d{d}": rng.choice([0, 0, 1, 2, 3]) for d in judged}
         if i % 7:
-            run[f"q{i}"] = {f"d{d}": rng.random() for d in rng.sample(range(60), i)}
+            run[f"q{i}"] = {f"d{d}": rng.choice([rng.random(), 0.1, 0.7]) for d in rng.sample(range(60), i)}
     policy = Policy()
-    return join(Judged(Qrels.from_dict(qrels), policy), run, policy)
+    return join(Judged(Qrels.from_dict(qrels), policy), run, policy, want_scores=True)
 
 
 @pytest.fixture(scope="module")

@@ -87,6 +87,14 @@ def variants(name: str) -> Iterator[str]:
         "beta": ["beta=2"],
         "points": ["points=0.3-0.6"],
         "c": ["c=-1, d=0.1, N=100"],
+        "N": ["N=200"],
+        "unretrieved": ["N=90, unretrieved=bottom"],
+        "tied": ["tied=policy, N=200", "tied=expected"],
+        "n": ["n=3, N=200", "n=2, N=90, unretrieved=bottom"],
+        "count": ["count=all"],
+        "w": ["w=0", "w=0.7", "w=1"],
+        "coef": ["coef=jaccard"],
+        "alpha": ["alpha=0", "alpha=0.7", "alpha=1"],
     }
     if name.startswith("RBP"):  # gains are at most 1
         options["gain"] = ["gain=scaled", "p=0.5, gain=linear, scale=query"]

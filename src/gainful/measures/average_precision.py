@@ -89,6 +89,7 @@ class RR(Measure):
     Conventions:
         - 0 where no relevant document is retrieved, with RR@k where none is in the top k
         - nothing relevant: 0
+        - RR is not relative relevance, which papers also call RR: that is RelativeRelevance
 
     Agrees with:
         trec_eval recip_rank, ir_measures RR, ranx mrr

@@ -271,6 +271,7 @@ def _read_persistence(value: object, what: str) -> float:
 _READERS: Mapping[str, Callable[[object, str], object]] = {
     "cutoff": read_whole,
     "N": read_whole,
+    "n": read_whole,
     "rel": _read_between(0, math.inf),
     "level": _read_between(0, math.inf),
     "recall": _read_between(0, 1),
@@ -280,11 +281,17 @@ _READERS: Mapping[str, Callable[[object, str], object]] = {
     "p": _read_persistence,
     "scale": lambda value, what: choose(value, ("query",), what),
     **dict.fromkeys("abcd", read_number),
+    "alpha": _read_between(0, 1),
+    "w": _read_between(0, 1),
     "gain": Gain.of,
     "base": read_base,
     "discount": lambda value, what: choose(value, DISCOUNTS, what),
     "average": lambda value, what: choose(value, ("ranks",), what),
     "unjudged": lambda value, what: choose(value, ("zero", "condensed"), what),
+    "unretrieved": lambda value, what: choose(value, ("expected", "bottom"), what),
+    "tied": lambda value, what: choose(value, ("policy", "expected"), what),
+    "count": lambda value, what: choose(value, ("nonrelevant", "all"), what),
+    "coef": lambda value, what: choose(value, ("cosine", "jaccard"), what),
 }
 
 

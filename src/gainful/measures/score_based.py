@@ -1,0 +1,221 @@
+"""Measures of the system's scores themselves, not only of the order that they make."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from gainful.arrays import Floats, Ints
+from gainful.data.lists import is_relevant, ordinal_in_row
+from gainful.gains import Gain
+from gainful.measures.arithmetic import Arithmetic, Step, seen
+from gainful.measures.base import Measure
+from gainful.measures.block import Block
+from gainful.measures.precision import ratio
+
+_LINEAR = Gain("linear")
+#: Lower than any exponent of a number.
+_LOWEST = -(1 << 12)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RelativeRelevance(Measure):
+    """Relative relevance: how well the system's scores match the user's grades.
+
+    Formula:
+        RelativeRelevance = sum of s u / sqrt(sum of s^2 * sum of u^2)
+
+    With coef=jaccard it is sum of s u / (sum of s^2 + sum of u^2 - sum of s u). The sums are over the retrieved
+    documents; s is a document's score, u its gain: the user's grade.
+
+    Conventions:
+        - the papers call it RR; here RR is reciprocal rank, as everywhere else
+        - unjudged documents and negative grades have u = 0; unjudged=condensed leaves unjudged documents out
+        - the order of the list does not count, the size of the scores does; a negative score counts as it is
+        - cosine: undefined where all scores or all gains of the list are 0; jaccard: where both are
+        - an error for runs without scores
+
+    Agrees with:
+        scikit-learn cosine_similarity of the two vectors
+
+    Reference:
+        Borlund and Ingwersen, Measures of relative relevance and ranked half-life, SIGIR 1998; Järvelin and Kekäläinen,
+        TOIS 2002, section 2.4
+
+    Example:
+        Scores 2 and 1, grades 1 and 2: (2 * 1 + 1 * 2) / sqrt(5 * 5).
+
+        >>> from gainful import evaluate
+        >>> result = evaluate({"q": {"a": 1, "b": 2}}, {"q": {"a": 2.0, "b": 1.0}}, "RelativeRelevance")
+        >>> round(result.mean("RelativeRelevance"), 4)
+        0.8
+    """
+
+    name = "RelativeRelevance"
+    bounds = (-1.0, 1.0)
+    needs = frozenset({"scores"})
+    at = None
+    exempt = {
+        "perfect": "a perfect order does not make the scores like the grades",
+        "append": "the score of an unjudged document stands beside a grade of 0",
+    }
+    gain: Gain = _LINEAR
+    coef: str = "cosine"
+    rel: float | None = None
+    level: float | None = None
+    unjudged: str | None = None
+
+    def compute(self, block: Block) -> Floats:
+        lists, (row, scores) = block.gain_lists(self.gain, self.rel, self.level), block.list_scores
+        places = np.concatenate(([0], np.cumsum(block.retrieved)))[lists.row] + lists.rank - 1
+        of_scores, of_gains = _exponents(row, scores, block.size), _exponents(lists.row, lists.gain, block.size)
+        if self.coef == "jaccard":  # it is the same only if both are divided by the same
+            of_scores = of_gains = np.maximum(of_scores, of_gains)
+        s, u = _scaled(row, scores, of_scores), _scaled(lists.row, lists.gain, of_gains)
+        with np.errstate(invalid="ignore"):
+            su = np.bincount(lists.row, s[places] * u, minlength=block.size)
+            ss = np.bincount(row, s * s, minlength=block.size)
+            uu = np.bincount(lists.row, u * u, minlength=block.size)
+            divisor = ss + uu - su if self.coef == "jaccard" else np.sqrt(ss) * np.sqrt(uu)
+            return np.clip(ratio(su, divisor), -1.0, 1.0)
+
+    def arithmetic(self, block: Block) -> Arithmetic | None:
+        s, u = block.list_scores[1], block.gain_lists(self.gain, self.rel, self.level).dense(seen(block))[0]
+        if _is_huge(s) or _is_huge(u):
+            return None
+        columns = {"score": s, "gain": u, "score * gain": s * u}
+        sums = [math.fsum(values.tolist()) for values in (s * u, s * s, u * u)]
+        su, ss, uu = sums
+        steps = [Step(f"sum of {name}", "", (), value) for name, value in zip(("s u", "s^2", "u^2"), sums, strict=True)]
+        is_cosine = self.coef == "cosine"
+        divisor = math.sqrt(ss) * math.sqrt(uu) if is_cosine else ss + uu - su
+        if not divisor:
+            final = Step(str(self), "{} / 0", (su,), math.nan, "scores or gains are all 0")
+        elif is_cosine:
+            final = Step(str(self), "{} / sqrt({} * {})", (su, ss, uu), su / divisor)
+        else:
+            final = Step(str(self), "{} / ({} + {} - {})", (su, ss, uu, su), su / divisor)
+        return Arithmetic(columns, (*steps, final), adds="score * gain")
+
+
+def _exponents(row: Ints, values: Floats, size: int) -> Ints:
+    """The power of 2 just above the largest value of every row; a very low one where there is none but 0."""
+    exponents = np.full(size, _LOWEST)
+    if row.size:
+        starts = np.flatnonzero(np.diff(row, prepend=-1))
+        largest = np.maximum.reduceat(np.abs(values), starts)
+        exponents[row[starts]] = np.where(largest > 0, np.frexp(largest)[1], _LOWEST)
+    return exponents
+
+
+def _scaled(row: Ints, values: Floats, exponents: Ints) -> Floats:
+    """Values divided by powers of 2, which is exact, where their squares would be too large or too small."""
+    shift = np.where(np.abs(exponents) > 300, exponents, 0)[row]
+    return np.ldexp(values, -shift) if shift.any() else values
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SwetsE(Measure):
+    """Swets's E: how far the scores of relevant and of non-relevant documents lie apart.
+
+    Formula:
+        SwetsE = (m1 - m2) / ((s1 + s2) / 2)
+
+    m1 and s1 are mean and standard deviation of the scores of the relevant documents, m2 and s2 of the others.
+
+    Conventions:
+        - over the retrieved documents that are judged
+        - the deviation is that of these documents themselves: the mean square is divided by their number
+        - undefined where there are none of a kind, or no deviation at all
+        - higher is better; 0 where both have the same mean, below 0 where the relevant ones have less
+        - relevant is grade > 0, with rel=g grade >= g, with level=g grade = g
+        - an error for runs without scores
+
+    Reference:
+        Swets, Effectiveness of Information Retrieval Methods, 1967
+
+    Example:
+        Relevant 5 and 3, others 2 and 0: means 4 and 1, deviations 1 and 1.
+
+        >>> from gainful import evaluate
+        >>> qrels = {"q": {"a": 1, "b": 2, "c": 0, "d": 0}}
+        >>> evaluate(qrels, {"q": {"a": 5.0, "b": 3.0, "c": 2.0, "d": 0.0}}, "SwetsE").mean("SwetsE")
+        3.0
+    """
+
+    name = "SwetsE"
+    bounds = (-math.inf, math.inf)
+    needs = frozenset({"scores"})
+    at = None
+    exempt = {
+        "perfect": "it is about the distance of scores, and needs documents that are not relevant",
+        "swap": "a higher score for a relevant document can spread the scores more than it lifts their mean",
+    }
+    rel: float | None = None
+    level: float | None = None
+
+    def compute(self, block: Block) -> Floats:
+        hits = block.hits
+        relevant = is_relevant(hits.grade, self.rel, self.level)
+        scores = _scaled(hits.row, block.hit_scores, _exponents(hits.row, block.hit_scores, block.size))
+        ours, theirs = (_Spread.of(hits.row[kind], scores[kind], block.size) for kind in (relevant, ~relevant))
+        with np.errstate(invalid="ignore"):
+            return ratio(ours.mean - theirs.mean, (ours.deviation + theirs.deviation) / 2.0)
+
+    def arithmetic(self, block: Block) -> Arithmetic | None:
+        hits, scores = block.hits, block.hit_scores
+        if _is_huge(scores):
+            return None
+        relevant = is_relevant(hits.grade, self.rel, self.level)
+        columns, steps = {"judged": np.zeros(seen(block))}, []
+        columns["judged"][hits.rank - 1] = 1.0
+        for name, kind in (("relevant", relevant), ("non-relevant", ~relevant)):
+            columns[f"score if {name}"] = np.full(seen(block), np.nan)
+            columns[f"score if {name}"][hits.rank[kind] - 1] = scores[kind]
+            mean, deviation = _moments(scores[kind])
+            steps += [Step(f"mean of {name}", "", (), mean), Step(f"deviation of {name}", "", (), deviation)]
+        m1, s1, m2, s2 = (step.value for step in steps)
+        if math.isnan(m1 + m2):
+            final = Step(str(self), "", (), math.nan, "only one kind was retrieved, or none")
+        elif s1 + s2:
+            final = Step(str(self), "({} - {}) / (({} + {}) / 2)", (m1, m2, s1, s2), (m1 - m2) / ((s1 + s2) / 2))
+        else:
+            final = Step(str(self), "({} - {}) / 0", (m1, m2), math.nan, "the scores do not deviate")
+        return Arithmetic(columns, (*steps, final), adds="judged")
+
+
+def _moments(scores: Floats) -> tuple[float, float]:
+    """The mean and the deviation of some scores; NaN where there are none."""
+    if not scores.size:
+        return math.nan, math.nan
+    distance = scores - scores[0]
+    mean = math.fsum(distance.tolist()) / scores.size
+    return float(scores[0]) + mean, math.sqrt(math.fsum(((distance - mean) ** 2).tolist()) / scores.size)
+
+
+def _is_huge(scores: Floats) -> bool:
+    """Whether squares of the scores are no numbers any more, so that arithmetic cannot be shown."""
+    return not bool(np.abs(scores).max(initial=0.0) < 1e150)
+
+
+class _Spread(NamedTuple):
+    """The mean and the deviation of scores, row by row; NaN where there are none."""
+
+    mean: Floats
+    deviation: Floats
+
+    @classmethod
+    def of(cls, row: Ints, scores: Floats, size: int) -> _Spread:
+        count = np.bincount(row, minlength=size)
+        first = np.zeros(size)
+        starts = ordinal_in_row(row) == 1
+        first[row[starts]] = scores[starts]
+        # Distances from one of the scores: equal scores deviate by exactly 0, whatever their mean is rounded to.
+        with np.errstate(invalid="ignore"):
+            distance = scores - first[row]
+            mean = ratio(np.bincount(row, distance, minlength=size), count)
+            squares = np.bincount(row, (distance - mean[row]) ** 2, minlength=size)
+            return cls(first + mean, np.sqrt(ratio(squares, count)))

@@ -1,0 +1,267 @@
+"""How far a user has to read: search length and half-life. Lower is better, and there is no worst value.
+
+K. Järvelin and J. Kekäläinen, ACM TOIS 20(4), 2002, section 2.4, compare cumulated gain with them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from gainful.arrays import Floats, Ints
+from gainful.data.lists import ordinal_in_row
+from gainful.gains import Gain
+from gainful.measures.arithmetic import Arithmetic, Step, last, seen
+from gainful.measures.base import Measure
+from gainful.measures.block import Block
+from gainful.measures.collection import RankedCollection, collection_size, unknown_size
+from gainful.measures.precision import ratio
+
+_LINEAR = Gain("linear")
+_ANYWHERE = "a relevant document that was not retrieved is expected in the middle of what is left, which is less"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ASL(RankedCollection):
+    """Average search length: the mean rank of the relevant documents.
+
+    Formula:
+        ASL = (sum of the ranks of all relevant documents) / n, n = relevant judged documents
+
+    Conventions:
+        - a relevant document that was not retrieved stands anywhere after the m retrieved ones: it has rank
+          (m + 1 + N) / 2, N the size of the collection; with unretrieved=bottom such documents have the last ranks
+        - without N a relevant document that was not retrieved makes it undefined; nothing relevant: undefined
+        - tied=expected gives documents of equal score the mean of their ranks
+        - there is no worst value: missing=zero and undefined=zero leave the query out
+
+    Reference:
+        Losee, Text Retrieval and Filtering, 1998; Järvelin and Kekäläinen, TOIS 2002, section 2.4
+
+    Example:
+        Relevant at ranks 1 and 3, one missed: its rank is (4 + 1 + 10) / 2 = 7.5 of 10.
+
+        >>> from gainful import parse
+        >>> round(parse("ASL(N=10)").score([2, 0, 1, 0], unretrieved=[1]), 4)
+        3.8333
+        >>> parse("ASL").score([2, 0, 1, 0])
+        2.0
+    """
+
+    name = "ASL"
+    better = "lower"
+    bounds = (1.0, math.inf)
+    at = None
+    exempt = {"append": f"with a longer list {_ANYWHERE}"}
+    N: int | None = None
+    unretrieved: str = "expected"
+    tied: str = "policy"
+    rel: float | None = None
+    level: float | None = None
+    unjudged: str | None = None
+
+    def compute(self, block: Block) -> Floats:
+        return ratio(self._rank_sum(block, collection_size(self, block, self.N)), self._base(block))
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        columns = self._by_rank(block)
+        ranks = np.nan_to_num(columns["counted rank"])
+        columns["sum of ranks"] = np.cumsum(ranks)
+        total = last(columns["sum of ranks"])
+        steps = [Step.sum_of("ranks of the retrieved", ranks, total)]
+        missed = self._missed_step(block, self.N)
+        if missed is not None:
+            steps.append(missed)
+            total += missed.value
+        steps.append(
+            unknown_size(str(self))
+            if math.isnan(total)
+            else Step.division(str(self), total, int(self._base(block)[0]), undefined="nothing is relevant")
+        )
+        return Arithmetic(columns, tuple(steps), adds="relevant", running="sum of ranks")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ESL(RankedCollection):
+    """Expected search length: how many documents in vain until n relevant ones are found.
+
+    Formula:
+        ESL = j + i s / (r + 1)
+
+    Documents of equal score are one level. The n-th relevant document is found in the final level, which has r relevant
+    and i non-relevant documents; j non-relevant documents come before it, and s relevant ones are still needed there.
+
+    Conventions:
+        - n is 1 unless given; fewer than n relevant documents: undefined
+        - count=all counts the n relevant documents, too
+        - what was not retrieved is the last level: it has N minus the m retrieved documents, N the size of the
+          collection; without N it is undefined where n is only reached there
+        - unretrieved=bottom puts the relevant ones at the very end of that level
+        - tied=policy has no levels: the policy orders equal scores, and j is what comes before
+        - unjudged documents are not relevant
+        - there is no worst value: missing=zero and undefined=zero leave the query out
+
+    Reference:
+        Cooper, Expected search length, American Documentation 19, 1968; with count=all as Järvelin and Kekäläinen,
+        TOIS 2002, section 2.4, describe it
+
+    Example:
+        One non-relevant document, then four of equal score, two of them relevant: 1 + 2 * 1 / (2 + 1).
+
+        >>> from gainful import evaluate
+        >>> scores = {"a": 2.0, "b": 1.0, "c": 1.0, "d": 1.0, "e": 1.0}
+        >>> round(evaluate({"q": {"b": 1, "e": 1}}, {"q": scores}, "ESL").mean("ESL"), 4)
+        1.6667
+    """
+
+    name = "ESL"
+    better = "lower"
+    bounds = (0.0, math.inf)
+    at = None
+    exempt = {"append": f"with a longer list {_ANYWHERE}"}
+    n: int = 1
+    count: str = "nonrelevant"
+    N: int | None = None
+    unretrieved: str = "expected"
+    tied: str = "expected"
+    rel: float | None = None
+    level: float | None = None
+    unjudged: str | None = None
+
+    def compute(self, block: Block) -> Floats:
+        size, base = collection_size(self, block, self.N), self._base(block)
+        relevant = base - self._missed(block)
+        scores = np.full(block.size, np.nan)
+        if size is not None:
+            scores = self._length(
+                block.retrieved - relevant, size - block.retrieved, base - relevant, self.n - relevant
+            )
+            if self.unretrieved == "bottom":
+                scores = np.asarray(size - base, np.float64)
+        row, before, length, in_level = self._final_levels(block)
+        scores[row] = self._length(before[0] - before[1], length, in_level, self.n - before[1])
+        scores[base < self.n] = np.nan
+        return scores + (self.n if self.count == "all" else 0)
+
+    def _length(self, before: Ints, length: Ints, relevant: Ints, needed: Ints) -> Floats:
+        """Documents in vain: those before the final level, and those expected in it."""
+        return np.asarray(before + (length - relevant) * needed / (relevant + 1.0))
+
+    def _final_levels(self, block: Block) -> tuple[Ints, tuple[Ints, Ints], Ints, Ints]:
+        """Where the n-th relevant document was retrieved: the row, how many documents and how many relevant ones come
+        before its level, how many documents the level has, and how many relevant ones."""
+        places = self._places(block)
+        starts = np.flatnonzero((np.diff(places.row, prepend=-1) != 0) | (np.diff(places.first, prepend=-1) != 0))
+        sizes = np.diff(starts, append=places.row.size)
+        found_before = ordinal_in_row(places.row)[starts] - 1
+        final = (found_before < self.n) & (found_before + sizes >= self.n)
+        first, end = places.first[starts][final], places.last[starts][final]
+        return places.row[starts][final], (first - 1, found_before[final]), end - first + 1, sizes[final]
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        columns = self._by_rank(block)
+        columns.pop("counted rank")
+        columns["in vain"] = np.cumsum(columns["relevant"] == 0)
+        base, length = int(self._base(block)[0]), int(block.retrieved[0])
+        steps = [*self._level_steps(block, base, length)] if base >= self.n else []
+        if not steps:
+            why = f"there are only {base} relevant documents" if base < self.n else "N=... would say how much is left"
+            return Arithmetic(columns, (Step(str(self), "", (), math.nan, why),), adds="relevant", running="in vain")
+        if self.count == "all":
+            steps.append(Step(str(self), "{} + {}", (steps[-1].value, self.n), steps[-1].value + self.n))
+        return Arithmetic(columns, tuple(steps), adds="relevant", running="in vain")
+
+    def _level_steps(self, block: Block, base: int, length: int) -> tuple[Step, ...]:
+        row, (before, found_before), in_level, relevant = self._final_levels(block)
+        if row.size:
+            first = int(before[0])
+            j, s, r, i = first - found_before[0], self.n - found_before[0], relevant[0], in_level[0] - relevant[0]
+            where = f"ranks {first + 1} to {first + in_level[0]}" if in_level[0] > 1 else f"rank {first + 1}"
+        elif self.N is None:
+            return ()
+        else:
+            found = base - int(self._missed(block)[0])
+            j, s, r, i = length - found, self.n - found, base - found, self.N - length - (base - found)
+            where = f"what was not retrieved, {self.N - length:,} documents"
+            if self.unretrieved == "bottom":
+                j, i = j + i, 0
+        name = "documents in vain" if self.count == "all" else str(self)
+        if not i:
+            return (Step(name, "", (), float(j), where),)
+        numbers = tuple(map(float, (j, i, s, r)))
+        return (Step(name, "{} + {} * {} / ({} + 1)", numbers, float(j + i * s / (r + 1)), where),)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RankedHalfLife(Measure):
+    """Ranked half-life: the rank by which a list has given half of its gain.
+
+    Formula:
+        RankedHalfLife = (i - 1) + (T / 2 - CG[i - 1]) / G[i]
+
+    T is the gain of the whole list, i the first rank with CG[i] >= T / 2, G[i] the gain there.
+
+    Conventions:
+        - only what the list gives counts: a list with little gain can have it early
+        - the gain of a document is spread over its rank, so that the value is not a whole number in general
+        - unjudged documents and negative grades have gain 0
+        - no gain in the list: undefined
+        - there is no worst value: missing=zero and undefined=zero leave the query out
+
+    Reference:
+        Borlund and Ingwersen, Measures of relative relevance and ranked half-life, SIGIR 1998
+
+    Example:
+        The list gains 16; half of it is reached at rank 3: 2 + (8 - 5) / 3.
+
+        >>> from gainful import parse
+        >>> parse("RankedHalfLife").score([3, 2, 3, 0, 0, 1, 2, 2, 3, 0])
+        3.0
+    """
+
+    name = "RankedHalfLife"
+    better = "lower"
+    bounds = (0.0, math.inf)
+    at = None
+    exempt = {"perfect": "a list that holds less has half of it sooner"}
+    gain: Gain = _LINEAR
+    rel: float | None = None
+    level: float | None = None
+    unjudged: str | None = None
+
+    #: Sums that should be half of T but for rounding are half of it: a rank too late could be far away.
+    _ROUNDING = 1e-12
+
+    def compute(self, block: Block) -> Floats:
+        lists = block.gain_lists(self.gain, self.rel, self.level)
+        scores = np.full(block.size, np.nan)
+        if not lists.row.size:
+            return scores
+        # Only the ranks with a gain, closed up: row by row the first, the second, ...
+        place = ordinal_in_row(lists.row) - 1
+        gains = np.zeros((block.size, int(place.max()) + 1))
+        gains[lists.row, place] = lists.gain
+        row, cumulated = np.flatnonzero(np.bincount(lists.row, minlength=block.size)), np.cumsum(gains, axis=1)
+        total = cumulated[row, -1]
+        at = (cumulated[row] >= total[:, None] * (0.5 - self._ROUNDING)).argmax(axis=1)
+        before = np.where(at > 0, cumulated[row, at - 1], 0.0)
+        first = np.flatnonzero(place == 0)
+        scores[row] = lists.rank[first + at] - 1 + np.minimum((total / 2 - before) / gains[row, at], 1.0)
+        return scores
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        gains = block.gain_lists(self.gain, self.rel, self.level).dense(seen(block))[0]
+        columns = {"gain": gains, "CG": np.cumsum(gains)}
+        cumulated, total = columns["CG"], last(columns["CG"])
+        whole = Step.sum_of("T", gains, total)
+        if not total:
+            steps = (whole, Step(str(self), "", (), math.nan, "the list has no gain"))
+            return Arithmetic(columns, steps, adds="gain", running="CG")
+        at = int((cumulated >= total * (0.5 - self._ROUNDING)).argmax())
+        before, gain = float(cumulated[at - 1]) if at else 0.0, float(gains[at])
+        value = at + min((total / 2 - before) / gain, 1.0)
+        where = f"half of it is reached at rank {at + 1}"
+        steps = (whole, Step(str(self), "{} + ({} - {}) / {}", (at, total / 2, before, gain), value, where))
+        return Arithmetic(columns, steps, adds="gain", running="CG")
