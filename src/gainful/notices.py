@@ -29,14 +29,17 @@ def _of_one(evaluation: Evaluation) -> list[str]:
     run, facts, policy = printable(evaluation.run, 80), evaluation.facts, evaluation.policy
     lines = []
     if evaluation.missing:
-        lines.append(_about("judged query", evaluation.missing, "not answered", "missing", policy.missing))
+        endless = [str(measure) for measure in evaluation.measures if measure.worst is None]
+        done = _done(policy.missing, len(endless) == len(evaluation.measures))
+        if policy.missing == "zero" and 0 < len(endless) < len(evaluation.measures):
+            done += f", by {', '.join(endless)} left out"
+        lines.append(_about("judged query", evaluation.missing, "not answered", f"{done} (missing={policy.missing})"))
     if facts.extra_ids:
         extra = [text_of_id(identifier) for identifier in facts.extra_ids]
-        lines.append(_about("query", extra, "without judgments", "extra", policy.extra))
-    lines += [
-        _about("query", list(queries), f"with {', '.join(measures)} undefined", "undefined", policy.undefined)
-        for queries, measures in _undefined(evaluation).items()
-    ]
+        lines.append(_about("query", extra, "without judgments", f"{_done(policy.extra)} (extra={policy.extra})"))
+    for (queries, is_endless), measures in _undefined(evaluation).items():
+        done = f"{_done(policy.undefined, is_endless)} (undefined={policy.undefined})"
+        lines.append(_about("query", list(queries), f"with {', '.join(measures)} undefined", done))
     if facts.duplicate_count:
         lines.append(f"{count_of(facts.duplicate_count, 'repeated document')} dropped (duplicates=first)")
     if facts.float32_ties:
@@ -51,17 +54,22 @@ def _of_one(evaluation: Evaluation) -> list[str]:
     return [f"{run}: {line}" for line in lines]
 
 
-def _about(noun: str, queries: Sequence[str], what: str, choice: str, value: str) -> str:
+def _done(value: str, is_endless: bool = False) -> str:
+    """What a choice does with a query; of a measure without a worst value none can be given."""
+    return "left out, because no value is the worst" if value == "zero" and is_endless else _DONE[value]
+
+
+def _about(noun: str, queries: Sequence[str], what: str, done: str) -> str:
     plural = noun.removesuffix("y") + "ies"
     shown = ", ".join(map(printable, queries[:_SHOWN])) + (", ..." if len(queries) > _SHOWN else "")
-    return f"{count_of(len(queries), noun, plural)} {what}, {_DONE[value]} ({choice}={value}): {shown}"
+    return f"{count_of(len(queries), noun, plural)} {what}, {done}: {shown}"
 
 
-def _undefined(evaluation: Evaluation) -> dict[tuple[str, ...], list[str]]:
-    """Measures that are undefined for the same queries, together."""
-    by_queries: dict[tuple[str, ...], list[str]] = {}
+def _undefined(evaluation: Evaluation) -> dict[tuple[tuple[str, ...], bool], list[str]]:
+    """Measures that are undefined for the same queries, together; those without a worst value apart."""
+    by_queries: dict[tuple[tuple[str, ...], bool], list[str]] = {}
     for measure in evaluation.measures:
         queries = tuple(evaluation.undefined(measure))
         if queries:
-            by_queries.setdefault(queries, []).append(str(measure))
+            by_queries.setdefault((queries, measure.worst is None), []).append(str(measure))
     return by_queries

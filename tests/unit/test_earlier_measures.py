@@ -13,6 +13,7 @@ from gainful import InputError, Measure, Policy, UsageError, evaluate, parse
 from gainful.measures import preference
 from gainful.measures.block import Block
 from gainful.measures.help import reading
+from gainful.notices import notices
 
 
 def scored(measure: str, judged: dict[str, float], scores: Any, **policy: str) -> float:
@@ -335,6 +336,21 @@ class TestPolicy:
     def test_generality_is_neither_good_nor_bad(self) -> None:
         result = evaluate(self.QRELS, self.RUN, "Generality(N=2)")
         assert list(result.by_query("Generality(N=2)").values()) == [0.5, 0.5, 0]
+
+    def test_notices_say_what_becomes_of_queries(self) -> None:
+        def said(*measures: str) -> list[str]:
+            return [
+                line for line in notices([evaluate(self.QRELS, self.RUN, measures, name="r")]) if "top 10" not in line
+            ]
+
+        assert said("ASL", "ESL", "AP", "NDPM") == [
+            "r: 1 judged query not answered, scored as badly as can be, by ASL, ESL left out (missing=zero): q2",
+            "r: 1 query with ASL, ESL undefined, left out, because no value is the worst (undefined=zero): q3",
+            "r: 1 query with AP, NDPM undefined, scored as badly as can be (undefined=zero): q3",
+        ]
+        assert said("ASL")[0] == (
+            "r: 1 judged query not answered, left out, because no value is the worst (missing=zero): q2"
+        )
 
 
 @pytest.mark.parametrize(
