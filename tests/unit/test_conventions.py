@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from gainful import Policy, Qrels, Run, find_conventions, parse, simulate
+from gainful import Policy, Qrels, Run, evaluate, find_conventions, parse, simulate
 from gainful.conventions.dimensions import dimensions_for
 from gainful.conventions.findings import Findings, Way
 from gainful.conventions.orderings import Orderings
@@ -440,6 +440,41 @@ def test_any_combination_gives_what_it_says(measure: str, duplicates: bool) -> N
         if not contradicts:
             expected = naive_mean(case, measure, settings)
             assert outcomes[combination].value == pytest.approx(expected, abs=1e-12), settings
+
+
+#: Measures that look at scores, ties or what a list misses; not at how many are relevant, which copies would change.
+SEE_MORE = ["NDPM", "ESL(n=2)", "SwetsE", "RelativeRelevance", "SlidingRatio@3"]
+
+
+@pytest.mark.parametrize(
+    ("measure", "planted"),
+    [
+        *((measure, {}) for measure in SEE_MORE),
+        *((measure, {"order": "input"}) for measure in SEE_MORE),
+        *((measure, {"scores": "float32"}) for measure in SEE_MORE),
+        *((measure, {"unjudged": "condensed"}) for measure in SEE_MORE),
+        *((measure, {"duplicates": "all"}) for measure in SEE_MORE),
+        ("ASL(N=40)", {"ties": "docid-asc"}),
+    ],
+    ids=str,
+)
+def test_measures_of_scores_ties_and_what_is_missed(measure: str, planted: Settings) -> None:
+    """What they see is there for every way of reading, also where a list has a document twice."""
+    case = rich_case(duplicates=planted.keys() == {"duplicates"})
+    qrels, run = case.qrels, {}
+    for query, document, _, score in case.lines:
+        seen: dict[str, float] = run.setdefault(query, {})
+        copy = document
+        while copy in seen:
+            copy += "x"
+            if document in qrels[query]:
+                qrels[query][copy] = qrels[query][document]
+        seen[copy] = score
+    policy = Policy(**{name: value for name, value in planted.items() if name != "duplicates"})
+    expected = evaluate(qrels, run, measure, policy=policy).mean(measure)
+    [explained] = search(case, measure, f"{expected:.9f}", departures=1).figures
+    # Rounded scores may change a value by less than is written.
+    assert explained.explanations[0].value == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(1, 6))

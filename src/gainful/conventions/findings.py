@@ -142,13 +142,13 @@ def find_conventions(
         raise UsageError("figures: expected at least one, found none")
     measure = parse(measure)
     settled = policy if isinstance(policy, Policy) else Policy() if policy is None else Policy.like(policy)
-    judgments = Qrels.of(qrels)
+    judgments, given_run = Qrels.of(qrels), Run.of(run)
     identifier = None if query is None else read_id(query, "query")
     orderings = Orderings(
         judgments if identifier is None else judgments_of(judgments, identifier),
-        Run.of(run),
+        given_run,
         settled,
-        keeps_scores="scores" in measure.needed(),
+        keeps_scores="scores" in measure.needed() or ("ties" in measure.needed() and given_run.has_scores),
         threads=default_threads() if threads is None else read_whole(threads, "threads"),
     )
     measure.check(orderings.first.judged.levels)

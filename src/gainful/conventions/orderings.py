@@ -118,16 +118,22 @@ class Orderings:
                 order=way.order, ties=way.ties, scores=way.scores, negative=way.negative, duplicates="first"
             )
             judged = self._judged_with(way.negative)
-            run, met = self._run, judged
-            if way.duplicates == "last":
-                run = self._repeats.without_earlier()
-            elif way.duplicates == "all":
-                run, qrels = self._repeats.told_apart(self._qrels)
-                met = Judged(qrels, policy)
-            graded = join(met, run, policy, want_scores=want_scores, threads=self._threads)
-            # The ideal and the recall base know every document once, however often a list has it.
-            self._joined[way, want_scores] = replace(graded, judged=judged)
+            if way.duplicates == "all":
+                graded = self._join_copies(judged, policy, want_scores)
+            else:
+                run = self._repeats.without_earlier() if way.duplicates == "last" else self._run
+                graded = join(judged, run, policy, want_scores=want_scores, threads=self._threads)
+            self._joined[way, want_scores] = graded
         return self._joined[way, want_scores]
+
+    def _join_copies(self, judged: Judged, policy: Policy, want_scores: bool) -> GradedRun:
+        """Documents count as often as a list has them; the ideal and the recall base know every document once."""
+        run, qrels, original = self._repeats.told_apart(self._qrels)
+        copied = Judged(qrels, policy)
+        graded = join(copied, run, policy, want_scores=want_scores, threads=self._threads)
+        item = np.empty(copied.grade.size, np.int64)
+        item[copied.item] = judged.item[original]
+        return replace(graded, judged=judged, hit_item=item[graded.hit_item])
 
     @cached_property
     def _repeats(self) -> Repeats:
@@ -144,7 +150,9 @@ class Orderings:
         shared = shared and not bool(_opens_group(graded).all())
         if not shared and not self._keeps_scores:
             graded = replace(graded, score=np.zeros(0))
-        digest = hashlib.blake2b(str((shared, repeated)).encode())
+        # Where scores count, it matters whether they made the order: only then are equal ones tied.
+        tied = self._keeps_scores and graded.policy.order == "score"
+        digest = hashlib.blake2b(str((shared, repeated, tied)).encode())
         for column in (graded.retrieved, graded.hit_offsets, graded.hit_rank, graded.hit_grade, graded.score):
             digest.update(np.ascontiguousarray(column).tobytes())
         return self._different.setdefault(digest.digest(), RankedLists(len(self._different), graded, shared, repeated))

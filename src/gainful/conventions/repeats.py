@@ -28,8 +28,11 @@ class Repeats:
         last[self._item] = np.arange(len(self._run))  # later rows overwrite earlier ones
         return _rows(self._run, np.sort(last))
 
-    def told_apart(self, qrels: Qrels) -> tuple[Run, Qrels]:
-        """The run with its repeated documents as documents of their own, which are judged like the first."""
+    def told_apart(self, qrels: Qrels) -> tuple[Run, Qrels, Ints]:
+        """The run with its repeated documents as documents of their own, which are judged like the first.
+
+        With the judgments comes the row of the old ones that each of the new ones is a copy of.
+        """
         run = self._run
         copies = np.flatnonzero(self._nth > 0)
         data, start, length = pack([_copy_id(run.document(int(row)), int(self._nth[row])) for row in copies])
@@ -42,7 +45,7 @@ class Repeats:
             document_length=document_length,
             origin=None,
         )
-        return renamed, self._judged_alike(qrels, copies)
+        return renamed, *self._judged_alike(qrels, copies)
 
     @property
     def _nth(self) -> Ints:
@@ -54,7 +57,7 @@ class Repeats:
         nth[order] = np.arange(item.size) - np.repeat(starts, np.diff(starts, append=item.size))
         return nth
 
-    def _judged_alike(self, qrels: Qrels, copies: Ints) -> Qrels:
+    def _judged_alike(self, qrels: Qrels, copies: Ints) -> tuple[Qrels, Ints]:
         run = self._run
         counts = Counter((run.query_ids[int(self._list[row])], run.document(int(row))) for row in copies)
         queries = {query for query, _ in counts}
@@ -68,7 +71,7 @@ class Repeats:
                 ids.append(_copy_id(document, nth))
         data, start, length = pack(ids)
         chosen = np.array(rows, np.int64)
-        return replace(
+        judgments = replace(
             qrels,
             data=np.concatenate((qrels.data, data)),
             query=np.append(qrels.query, qrels.query[chosen]),
@@ -78,6 +81,7 @@ class Repeats:
             grade=np.append(qrels.grade, qrels.grade[chosen]),
             origin=None,
         )
+        return judgments, np.append(np.arange(len(qrels)), chosen)
 
 
 def _documents(run: Run, lists: Ints) -> Ints:

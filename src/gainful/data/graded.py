@@ -92,19 +92,17 @@ class GradedRun:
     @cached_property
     def missed(self) -> tuple[Ints, Documents]:
         """The judged documents that a list does not hold, best first: offsets by query, and the documents."""
-        return self.judged.best_first_of(~self._is_found)
+        return self.judged.best_first_of(self._times_found == 0)
 
     @cached_property
     def found(self) -> tuple[Ints, Documents]:
         """The hits, best first instead of by rank: offsets by query, and the documents."""
-        return self.judged.best_first_of(self._is_found)
+        return self.judged.best_first_of(self._times_found)
 
     @cached_property
-    def _is_found(self) -> Bools:
-        """Which of the judged items are hits."""
-        is_found = np.zeros(self.judged.grade.size, bool)
-        is_found[self.hit_item] = True
-        return is_found
+    def _times_found(self) -> Ints:
+        """How often each judged item is a hit: more than once only where somebody counts duplicates."""
+        return np.bincount(self.hit_item, minlength=self.judged.grade.size)
 
     @cached_property
     def tie_groups(self) -> tuple[Ints, Ints]:

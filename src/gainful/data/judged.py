@@ -68,12 +68,11 @@ class Judged:
         order = order[~np.isnan(self.grade[order])]
         return order, query_of_item[order]
 
-    def best_first_of(self, chosen: Bools | None) -> tuple[Ints, Documents]:
-        """Some of the judged items (None: all), best first: offsets by query, and the documents."""
+    def best_first_of(self, times: Ints | Bools | None) -> tuple[Ints, Documents]:
+        """The judged items so many times each (None: once), best first: offsets by query, and the documents."""
         (order, row), queries = self._order, len(self.qrels.query_ids)
-        if chosen is not None:
-            kept = chosen[order]
-            order, row = order[kept], row[kept]
+        if times is not None:
+            order, row = np.repeat(order, times[order]), np.repeat(row, times[order])
         offsets = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=queries))))
         return offsets, Documents(row, np.arange(1, row.size + 1) - offsets[row], self.grade[order])
 

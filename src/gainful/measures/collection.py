@@ -59,8 +59,9 @@ class RankedCollection(Measure):
         return block.recall_base(self.rel, self.level)
 
     def _missed(self, block: Block) -> Ints:
-        """How many relevant documents each list misses."""
-        return self._base(block) - block.count(block.relevant(self.rel, self.level))
+        """How many relevant documents each list misses: none where it has some of them twice (`gainful whydiff`)."""
+        missed = self._base(block) - block.count(block.relevant(self.rel, self.level))
+        return np.asarray(np.maximum(missed, 0))
 
     def _rank_sum(self, block: Block, size: int | None) -> Floats:
         """The sum of the ranks of all relevant documents; NaN where one of them could stand anywhere."""

@@ -149,13 +149,15 @@ def by_bits(block: Block, levels: Floats) -> tuple[Floats, Floats, Floats]:
     missed_code = np.searchsorted(levels, missed.grade)
     tied = _pairs_in_runs(size, row, first) - _pairs_in_runs(size, row, first, code)
     tied += _pairs_in_runs(size, missed.row) - _pairs_in_runs(size, missed.row, missed_code)
-    pairs = _pairs_in_runs(size, block.judged.row) - _pairs_in_runs(size, block.judged.row, block.judged.grade)
     found, lost = np.bincount(row, minlength=size), np.bincount(missed.row, minlength=size)
     start = np.cumsum(found + lost) - found - lost
     codes = np.empty(row.size + missed.row.size, np.int64)
     codes[start[row] + ordinal_in_row(row) - 1] = code
     codes[(start + found)[missed.row] + missed.rank - 1] = missed_code
-    return _rising_pairs(np.repeat(np.arange(size), found + lost), codes, size), tied, pairs
+    rows = np.repeat(np.arange(size), found + lost)
+    alike = np.sort(rows * levels.size + codes)
+    pairs = _pairs_in_runs(size, rows) - _pairs_in_runs(size, alike // levels.size, alike)
+    return _rising_pairs(rows, codes, size), tied, pairs
 
 
 def _pairs_in_runs(size: int, row: Ints, *keys: Ints | Floats) -> Floats:
