@@ -47,13 +47,11 @@ class RankedCollection(Measure):
         return frozenset({"ties"}) if self.tied == "expected" else frozenset()
 
     def _places(self, block: Block) -> Places:
-        hits = block.hits
-        chosen = is_relevant(hits.grade, self.rel, self.level)
-        row, rank = hits.row[chosen], hits.rank[chosen]
+        relevant = block.relevant(self.rel, self.level)
         if self.tied == "policy":
-            return Places(row, rank, rank, rank)
-        first, last = block.hit_ties
-        return Places(row, rank, first[chosen], last[chosen])
+            return Places(relevant.row, relevant.rank, relevant.rank, relevant.rank)
+        chosen, (first, last) = is_relevant(block.hits.grade, self.rel, self.level), block.hit_ties
+        return Places(relevant.row, relevant.rank, first[chosen], last[chosen])
 
     def _base(self, block: Block) -> Ints:
         return block.recall_base(self.rel, self.level)
