@@ -474,7 +474,7 @@ def test_measures_of_scores_ties_and_what_is_missed(measure: str, planted: Setti
     expected = evaluate(qrels, run, measure, policy=policy).mean(measure)
     [explained] = search(case, measure, f"{expected:.9f}", departures=1).figures
     # Rounded scores may change a value by less than is written.
-    assert explained.explanations[0].value == pytest.approx(expected, abs=1e-9)
+    assert explained.ways[0].value == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(1, 6))
