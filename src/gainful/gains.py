@@ -100,6 +100,25 @@ class Gain:
             gains = clipped / scale if scale > 0 else np.zeros_like(clipped)
         return gains
 
+    def highest(self, scale: float) -> float:
+        """The most that the map gives: its largest weight, or the gain of the highest grade there can be.
+
+        >>> Gain.of("0-1-10").highest(scale=1.0), Gain.of("exp2").highest(scale=3.0)
+        (10.0, 7.0)
+        """
+        if self.weights:
+            return max(weight for _, weight in self.weights)
+        with np.errstate(over="ignore"):
+            return float(self.of_grades(np.array([scale]), scale)[0])
+
+    def scaled_to_1(self, grades: Floats, scale: float) -> Floats:
+        """The gain of every grade as a share of the highest: from 0 to 1.
+
+        >>> Gain.of("0-1-10").scaled_to_1(np.array([2.0, 1.0, -1.0]), scale=2.0)
+        array([1. , 0.1, 0. ])
+        """
+        return self.of_grades(grades, scale) / (self.highest(scale) or 1.0)
+
     def check(self, levels: Floats) -> None:
         """Refuses judgments with a grade that this map gives no finite gain; ``levels`` are their distinct grades."""
         levels = levels[levels >= 0]

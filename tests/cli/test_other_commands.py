@@ -198,11 +198,11 @@ def test_measures_lists_all(command):
 @pytest.mark.parametrize(
     ("text", "names"),
     [
-        ("nDCG", {"nDCG"}),
-        ("ndcg", {"nDCG"}),
+        ("nDCG", {"nDCG", "NDCNG"}),
+        ("ndcg", {"nDCG", "NDCNG"}),
         ("mrr", {"RR"}),
         ("Cumulated gain", {"CG", "DCG", "nCG", "nDCG"}),
-        ("interpolated", {"IPrec", "IAP"}),
+        ("interpolated", {"IPrec", "IAP", "gIPrec", "gIAP"}),
         ("van Rijsbergen", {"F", "SetF", "VanRijsbergenE"}),
     ],
 )

@@ -93,6 +93,24 @@ def _order_variants(name: str, *insides: str) -> list[str]:
     ]
 
 
+def _written_out(name: str, insides: Sequence[str], ats: Sequence[str]) -> list[str]:
+    return [_written(name, inside, at) for inside in insides for at in ats]
+
+
+def _generalised_variants(name: str, *ats: str) -> list[str]:
+    insides = ["", "gain=linear", *(gain for gain in _GAINS[1:] if gain != "gain=scaled"), *_CHOSEN[1:]]
+    return _written_out(name, [*insides, "gain=exp2, level=2"], ats)
+
+
+def _distance_variants(name: str, *own: str) -> list[str]:
+    insides = [
+        *("", "over=retrieved", "over=relevant", "over=judged", "over=100", "rel=2", "over=relevant, rel=2"),
+        *("srs=score", "srs=minmax", "srs=max", "srs=ratio", "srs=exp", "over=judged, srs=minmax"),
+        *("urs=binary", "urs=exp2", "urs=0-3-0-1", "unjudged=condensed", "srs_levels=2, urs_levels=2", *own),
+    ]
+    return _written_out(name, insides, ["", "@1", "@4", "@30"])
+
+
 CUTS = ("@1", "@3", "@30")
 VARIANTS: dict[str, list[str]] = {
     **{name: _gain_variants(name) for name in ("CG", "DCG", "nCG", "nDCG", "idealDCG")},
@@ -129,6 +147,17 @@ VARIANTS: dict[str, list[str]] = {
     "Fallout": [_written("Fallout", f"N=1000, {i}".strip(", "), at) for i in _CHOSEN for at in ("", *CUTS)]
     + ["Fallout"],
     "Generality": ["Generality", "Generality(N=1000)", "Generality(N=1000, rel=2)", "Generality(N=1000, level=1)"],
+    **{name: _generalised_variants(name, "@1", "@4", "@30") for name in ("gP", "gR")},
+    "gIPrec": _generalised_variants("gIPrec", "@0", "@0.3", "@1"),
+    "gIAP": _generalised_variants("gIAP", ""),
+    "muAP": _written_out("muAP", ["", "levels=all", "unjudged=condensed"], [""]),
+    "NDCNG": [
+        *_written_out("NDCNG", ["", "unjudged=condensed"], ["", "@1", "@4", "@30"]),
+        *_written_out("NDCNG", ["average=ranks", "average=ranks, unjudged=condensed"], ["@3", "@30"]),
+    ],
+    **{name: _distance_variants(name, "distance=squared") for name in ("ADM", "ADP", "ADR")},
+    **{name: _distance_variants(name, "t=0", "t=0.5") for name in ("Pstar", "Rstar")},
+    **{name: _distance_variants(name, "urs_threshold=1") for name in ("ThresholdP", "ThresholdR", "PRmean")},
     "NumQ": ["NumQ"],
     "NumRet": ["NumRet", "NumRet(unjudged=condensed)"],
     "NumRel": ["NumRel", "NumRel(rel=2)", "NumRel(level=1)"],
@@ -181,10 +210,8 @@ def queries(draw: st.DrawFn, *, max_judged: int = 8, retrieved: int = 0) -> Quer
 
 def raw(measures: Sequence[Measure], judged: dict[str, int], ranking: list[str]) -> list[float]:
     """The scores of one list, NaN where undefined. A judged document of grade 3 elsewhere keeps the scale at 3."""
-    run: dict[str, Any] = {"q": ranking, "other": ["d"]}
-    if any("scores" in measure.needed() for measure in measures):
-        run = {query: {name: 100.0 - place for place, name in enumerate(names)} for query, names in run.items()}
-    result = evaluate({"q": judged, "other": {"d": 3}}, run, measures)
+    scored = {document: 1 - place / 1000 for place, document in enumerate(ranking)}
+    result = evaluate({"q": judged, "other": {"d": 3}}, {"q": scored, "other": {"d": 1.0}}, measures)
     return [float(value) for value in result.raw[:, result.queries.index("q")]]
 
 
@@ -206,11 +233,17 @@ def same(one: float, other: float) -> bool:
     return one == other or (math.isnan(one) and math.isnan(other))
 
 
+#: Measures to which every grade is worth more than any lower one, whatever the parameters.
+BY_GRADE = {"muAP", "NDCNG"}
+
+
 def worth(measure: Measure, grade: int | None) -> float:
     """What a document of a grade is worth to a measure: by its own definition of relevance and gain."""
     rel, level, gain = (getattr(measure, name, None) for name in ("rel", "level", "gain"))
     if grade is None or grade < 0 or (level is not None and grade != level) or (rel is not None and grade < rel):
         return 0.0
+    if measure.name in BY_GRADE:
+        return float(grade)
     if gain is None:
         return 1.0 if rel is not None or level is not None or grade > 0 else 0.0
     weights = {
@@ -281,6 +314,7 @@ REACHES_BEST = {
     ),
     *("AP", "GMAP", "RR", "IPrec", "IAP", "R", "RelP", "Bpref", "GMBpref"),
     *("NormRecall", "NormPrecision", "SlidingRatio", "Satisfaction", "VanRijsbergenE", "Fallout"),
+    *("gR", "muAP", "NDCNG"),
 }
 
 
@@ -305,9 +339,12 @@ def test_perfect(name: str, query: Query, other: random.Random) -> None:
             score = scores.of(measure, rival)
             assert math.isnan(score) or sign * score <= sign * top + 1e-12, str(measure)
         cut = (
-            measure.name in ("R", "AP", "GMAP") and measure.rank_cutoff is not None and measure.rank_cutoff < len(base)
+            measure.name in ("R", "AP", "GMAP", "gR")
+            and measure.rank_cutoff is not None
+            and measure.rank_cutoff < len(base)
         )
         cut |= measure.name == "VanRijsbergenE" and measure.rank_cutoff not in (None, len(base))
+        cut |= getattr(measure, "levels", "") == "all"  # another query has higher levels
         if measure.name in REACHES_BEST and not cut:
             assert top == pytest.approx(measure.bounds[0 if sign < 0 else 1], abs=1e-12), str(measure)
 
@@ -385,6 +422,12 @@ def test_swap(name: str, query: Query, choice: random.Random) -> None:
         ("nERR", [1, 2], [2, 1]),
         ("nDCG(level=1)", [3, 1], [1, 3]),
         ("nDCG(gain=0-3-0-1)", [3, 1], [1, 3]),
+        ("gP@1", [1, 2], [2, 1]),
+        ("gR@1", [1, 2], [2, 1]),
+        ("gIPrec@0.5", [1, 2], [2, 1]),
+        ("gIAP", [1, 2], [2, 1]),
+        ("muAP", [1, 2], [2, 1]),
+        ("NDCNG", [1, 2], [2, 1]),
     ],
 )
 def test_a_swap_that_helps(measure: str, before: list[int], after: list[int]) -> None:
@@ -409,6 +452,40 @@ def test_the_excuse_from_swapping() -> None:
     assert before == 4 > after
 
 
+#: Lists as grades and missed grades of at most 10: what each law says of a measure of distances does not hold.
+PERFECT, SWAP, APPEND = "the best list is beaten", "a better document moves up and it hurts", "it changes"
+BROKEN: list[tuple[str, str, tuple[list[Any], list[int]], tuple[list[Any], list[int]]]] = [
+    *((PERFECT, name, ([10, 3], []), ([10], [3])) for name in ("ADM", "ADP", "Pstar", "ThresholdP", "PRmean")),
+    (PERFECT, "ADR", ([10, 10], []), ([10, 10, None], [])),
+    (PERFECT, "Rstar(t=0.3)@4", ([10, 10, 10], []), ([10, 10, 10, None], [])),
+    (PERFECT, "ThresholdR(srs=minmax)", ([10, 10], []), ([10, 10, None], [])),
+    *((SWAP, name, ([0, 1], []), ([1, 0], [])) for name in ("ADM@1", "ADP@1", "Pstar@1")),
+    (SWAP, "ADR@2", ([None, None, 2], [10, 10, 10]), ([None, 2, None], [10, 10, 10])),
+    (SWAP, "Rstar@1", ([0, 1], [10]), ([1, 0], [10])),
+    (SWAP, "ThresholdR(over=retrieved)@4", ([10, None, None, None, 10], []), ([10, None, None, 10, None], [])),
+    *(
+        (SWAP, f"{name}(over=judged)@4", ([None, 10, None, 3], []), ([3, 10, None, None], []))
+        for name in ("ThresholdP", "PRmean")
+    ),
+    *((APPEND, name, ([10], []), ([10, None], [])) for name in ("ADM", "ADP", "Pstar", "ThresholdP", "PRmean")),
+    (APPEND, "ADR", ([10, 10], []), ([10, 10, None], [])),
+    (APPEND, "Rstar(t=0.3)@4", ([10, 10, 10], []), ([10, 10, 10, None], [])),
+    (APPEND, "ThresholdR(srs=minmax)", ([10, 10], []), ([10, 10, None], [])),
+]
+
+
+@pytest.mark.parametrize(("how", "measure", "one", "other"), BROKEN)
+def test_the_excuses_of_distances(how: str, measure: str, one: tuple[Any, Any], other: tuple[Any, Any]) -> None:
+    first, second = parse(measure).score(*one, scale=10), parse(measure).score(*other, scale=10)
+    assert {PERFECT: second > first, SWAP: second < first, APPEND: second != first}[how]
+
+
+def test_every_excuse_of_distances_is_shown() -> None:
+    shown = {(parse(measure).name, how) for how, measure, _, _ in BROKEN}
+    laws = {"perfect": PERFECT, "swap": SWAP, "append": APPEND}
+    assert shown == {(name, laws[law]) for name in DISTANCES | COUNTED for law in MEASURES[name].exempt}
+
+
 @st.composite
 def collections(draw: st.DrawFn) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
     """Several queries with judgments and scored lists, with ties, unanswered queries and one that is not judged."""
@@ -417,7 +494,7 @@ def collections(draw: st.DrawFn) -> tuple[dict[str, dict[str, int]], dict[str, d
         judged, ranking = draw(queries(max_judged=5))
         qrels[f"q{i}"] = judged
         if i == 0 or draw(st.booleans()):
-            run[f"q{i}"] = {document: float(draw(st.integers(0, 3))) for document in ranking}
+            run[f"q{i}"] = {document: draw(st.integers(0, 3)) / 4 for document in ranking}
     run["unjudged"] = {"d0": 1.0}
     return qrels, run
 
@@ -485,7 +562,26 @@ def test_cutoff(name: str, query: Query, other: random.Random) -> None:
 
 
 @pytest.mark.parametrize(
-    "measure", ["CG", "DCG", "nCG", "nDCG", "P", "R", "F", "RelP", "Success", "AP", "RR", "RBP", "ERR", "nERR"]
+    "measure",
+    [
+        "CG",
+        "DCG",
+        "nCG",
+        "nDCG",
+        "P",
+        "R",
+        "F",
+        "RelP",
+        "Success",
+        "AP",
+        "RR",
+        "RBP",
+        "ERR",
+        "nERR",
+        "gP",
+        "gR",
+        "NDCNG",
+    ],
 )
 def test_a_document_above_the_cutoff_counts(measure: str) -> None:
     """The law above is not empty: at rank k a relevant document counts, at rank k + 1 it does not."""
@@ -566,6 +662,7 @@ EMPTY_BASE = {
     *("nCG", "nDCG", "nDCGrel", "RnDCG", "G", "binG", "nERR"),
     *("R", "F", "Rprec", "RprecMult", "RelP", "SetR", "SetF", "SetAP", "SetRelP"),
     *("AP", "GMAP", "IPrec", "IAP", "Bpref", "GMBpref", "InfAP"),
+    *("gR", "gIPrec", "gIAP", "muAP", "NDCNG"),
 }
 EMPTY_LIST = {"SetP", "SetRelP", "Judged"}
 
@@ -608,9 +705,18 @@ UNDEFINED: dict[str, Callable[[Seen], bool]] = {
     "VanRijsbergenE": lambda seen: not seen.base,
     **dict.fromkeys(("Fallout", "Generality"), lambda seen: not seen.known),
 }
+#: Undefined where there is no document to compare; and where none is on the right side: see their naive computation.
+DISTANCES = {"ADM", "ADP", "ADR"}
+COUNTED = {"Pstar", "Rstar", "ThresholdP", "ThresholdR", "PRmean"}
 
 
-@pytest.mark.parametrize("name", MEASURES)
+def nothing_to_compare(measure: Any, judged: dict[str, int], ranking: list[str]) -> bool:
+    relevant = any(grade >= measure.rel if measure.rel is not None else grade > 0 for grade in judged.values())
+    compares = {"retrieved": bool(ranking), "relevant": relevant, "judged": bool(judged), 100: True}
+    return not compares.get(measure.over, bool(ranking) or relevant)
+
+
+@pytest.mark.parametrize("name", [name for name in MEASURES if name not in COUNTED])
 @few
 @given(query=queries(max_judged=3))
 def test_undefined(name: str, query: Query) -> None:
@@ -619,12 +725,14 @@ def test_undefined(name: str, query: Query) -> None:
     for measure, score in zip(measures, raw(measures, judged, ranking), strict=True):
         base = [document for document in judged if worth(measure, judged[document]) > 0]
         no_base = name in EMPTY_BASE and not base
-        no_list = name in EMPTY_LIST and not seen_documents(measure, judged, ranking)
+        seen = seen_documents(measure, judged, ranking)
+        no_list = name in EMPTY_LIST and not seen
+        no_document = name in DISTANCES and nothing_to_compare(measure, judged, seen)
         other = name in UNDEFINED and UNDEFINED[name](Seen(measure, judged, ranking))
-        assert math.isnan(score) == (no_base or no_list or other), str(measure)
+        assert math.isnan(score) == (no_base or no_list or no_document or other), str(measure)
 
 
-@pytest.mark.parametrize("name", sorted(set(MEASURES) - EMPTY_BASE - EMPTY_LIST - set(UNDEFINED)))
+@pytest.mark.parametrize("name", sorted(set(MEASURES) - EMPTY_BASE - EMPTY_LIST - set(UNDEFINED) - DISTANCES - COUNTED))
 def test_never_undefined(name: str) -> None:
     measures = bound_by("undefined", name)
     for score in raw(measures, {"d0": 0}, []):
@@ -640,7 +748,7 @@ def test_undefined_without_anything(name: str) -> None:
         assert math.isnan(score), str(measure)
 
 
-@pytest.mark.parametrize("name", sorted(EMPTY_BASE | EMPTY_LIST | set(UNDEFINED)))
+@pytest.mark.parametrize("name", sorted(EMPTY_BASE | EMPTY_LIST | set(UNDEFINED) | DISTANCES | COUNTED))
 def test_help_says_when_it_is_undefined(name: str) -> None:
     assert ("nothing retrieved: undefined" if name in EMPTY_LIST else "undefined") in MEASURES[name].help_text()
 

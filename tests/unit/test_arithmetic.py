@@ -28,6 +28,21 @@ DISCOUNTS = [
     "discount=none",
 ]
 CHOSEN = ["", "rel=2", "level=1"]
+ESTIMATES = [
+    *("over=retrieved", "over=relevant", "over=judged", "over=100"),
+    *("srs=minmax", "srs=max, over=judged", "srs=ratio", "srs=exp, over=relevant", "urs=exp2", "urs=0-1-10-100"),
+    *("srs_levels=2, urs_levels=4", "srs=minmax, srs_levels=10"),
+]
+#: Parameters that only some measures have.
+OTHERS = {
+    "F": ["beta=2", "beta=0"],
+    "SetF": ["beta=2", "beta=0"],
+    "muAP": ["levels=all"],
+    "NDCNG": ["average=ranks"],
+    **{name: [*ESTIMATES, "distance=squared, srs=minmax"] for name in ("ADM", "ADP", "ADR")},
+    **{name: [*ESTIMATES, "t=0.4, over=100"] for name in ("Pstar", "Rstar")},
+    **{name: [*ESTIMATES, "srs_threshold=0.2"] for name in ("ThresholdP", "ThresholdR", "PRmean")},
+}
 CUTS = ["@1", "@4", "@50"]
 
 
@@ -39,7 +54,7 @@ def written(name: str, *insides: str, at: str = "") -> str:
 def variants(name: str) -> Iterator[str]:
     """A measure with many parameters."""
     known = MEASURES[name].parameters()
-    chosen = CHOSEN if "rel" in known else [""]
+    chosen = [choice for choice in CHOSEN if choice.partition("=")[0] in ("", *known)]
     if name in FAMILIES["Earlier measures"]:
         yield from earlier_variants(name, chosen)
         return
@@ -48,7 +63,7 @@ def variants(name: str) -> Iterator[str]:
         for inside, choice, at in product(graded, chosen, ["", *CUTS]):
             yield written(name, inside, choice, at=at)
         return
-    if "gain" in known:
+    if "gain" in known and (name not in FAMILIES["Generalised precision and recall"]):
         cuts = ["", *CUTS] if "cutoff" in known else [""]
         discounts = ["", *DISCOUNTS] if "discount" in known else [""]
         for gain, discount, choice in product(GAINS, discounts, chosen):
@@ -62,6 +77,8 @@ def variants(name: str) -> Iterator[str]:
         others = ["", "a=2, b=-0.5, c=-1", "d=0.25, N=1000"]
     elif name == "IAP":
         others = ["", "points=0.25-0.5-0.75", "points=1"]
+    elif name in OTHERS or "gain" in known:
+        others = ["", *OTHERS.get(name, GAINS[1:])]
     if MEASURES[name].at_parameter() == "recall":
         ats = ["@0", "@0.3", "@0.5", "@1"]
     elif MEASURES[name].at_parameter() == "multiple":
@@ -71,7 +88,8 @@ def variants(name: str) -> Iterator[str]:
     else:
         ats = [""]
     for choice, other, at in product(chosen, others, ats):
-        yield written(name, other, choice, at=at)
+        if at or "average" not in other:
+            yield written(name, other, choice, at=at)
 
 
 #: What parameters of the earlier measures are tried with.

@@ -37,6 +37,10 @@ TEXTS = [
     *(f"{name}(average=ranks)@{k}" for name in ("SlidingRatio", "Frustration", "SFTotal") for k in (3, 50)),
     *("RelativeRelevance", "RelativeRelevance(gain=exp2, coef=jaccard)", "VanRijsbergenE", "VanRijsbergenE@4"),
     *("Fallout(N=90)", "Fallout(N=90)@4", "Generality(N=90)"),
+    *("gP@5", "gR(gain=0-1-10-100)@5", "gIPrec(gain=exp2)@0.5", "gIPrec@1", "gIAP"),
+    *("muAP", "muAP(levels=all)", "NDCNG", "NDCNG@5", "NDCNG(average=ranks)@20"),
+    *("ADM", "ADM(over=judged)@5", "ADM(srs=minmax)", "ADM(srs=max, distance=squared)@5", "ADP(over=100)", "ADR@10"),
+    *("Pstar@20", "Rstar(srs=score)", "ThresholdP@30", "ThresholdR(over=relevant, rel=2)@30", "PRmean(srs=exp)"),
 ]
 ALL = [parse(text) for text in TEXTS]
 

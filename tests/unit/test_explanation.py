@@ -95,6 +95,9 @@ def variants(name: str) -> Iterator[str]:
         "w": ["w=0", "w=0.7", "w=1"],
         "coef": ["coef=jaccard"],
         "alpha": ["alpha=0", "alpha=0.7", "alpha=1"],
+        "levels": ["levels=all"],
+        "over": ["over=judged", "over=200"],
+        "srs": ["srs=minmax", "srs=ratio, over=retrieved"],
     }
     if name.startswith("RBP"):  # gains are at most 1
         options["gain"] = ["gain=scaled", "p=0.5, gain=linear, scale=query"]

@@ -104,6 +104,19 @@ class GradedRun:
         """How often each judged item is a hit: more than once only where somebody counts duplicates."""
         return np.bincount(self.hit_item, minlength=self.judged.grade.size)
 
+    def missed_after(self, cutoff: int) -> tuple[Ints, Documents]:
+        """The judged documents that are not among the first of their list, best first: offsets, and the documents."""
+        if cutoff not in self._missed_after:
+            shown = self.hit_rank <= cutoff
+            is_missed = np.ones(self.judged.grade.size, bool)
+            is_missed[self.hit_item[shown]] = False
+            self._missed_after[cutoff] = self.missed if shown.all() else self.judged.best_first_of(is_missed)
+        return self._missed_after[cutoff]
+
+    @cached_property
+    def _missed_after(self) -> dict[int, tuple[Ints, Documents]]:
+        return {}
+
     @cached_property
     def tie_groups(self) -> tuple[Ints, Ints]:
         """The first and the last rank of the group of equal scores that each retrieved document stands in.

@@ -163,8 +163,8 @@ class Measure(ABC):
             f"{name}={value_text(value)}" for name, value, default in given if name != self.at and shown(value, default)
         ]
         name = self.at_parameter()
-        at = getattr(self, name) if name else None
-        return self.name + (f"({', '.join(texts)})" if texts else "") + ("" if at is None else f"@{value_text(at)}")
+        at = f"@{value_text(value)}" if name and shown(value := getattr(self, name), self.parameters()[name]) else ""
+        return self.name + (f"({', '.join(texts)})" if texts else "") + at
 
     def trec_eval_name(self) -> str | None:
         """What trec_eval calls exactly this measure; None where it has no such measure.
@@ -267,6 +267,44 @@ def _read_persistence(value: object, what: str) -> float:
     return number
 
 
+#: What the documents of a distance can be.
+_OVER = ("retrieved+relevant", "retrieved", "relevant", "judged")
+
+
+def _read_over(value: object, what: str) -> str | int:
+    """Which documents count: one of the words, or the size of the collection."""
+    if isinstance(value, str) and not NUMBER.fullmatch(value.strip()) and value not in _OVER:
+        raise UsageError(
+            f"{what}: expected {' | '.join(_OVER)}, or the size of the collection, found '{value}'",
+            nearest(value, _OVER),
+        )
+    return value if isinstance(value, str) and value in _OVER else read_whole(value, what)
+
+
+def _read_urs(value: object, what: str) -> Gain | str:
+    """A gain map, or the word for grades that are what the user gave."""
+    if value == "given":
+        return "given"
+    try:
+        return Gain.of(value, what)
+    except UsageError as error:
+        raise UsageError(error.message, error.hint or "`given` takes grades as they are") from None
+
+
+def _read_level_count(value: object, what: str) -> int:
+    number = read_whole(value, what)
+    if number == 1:
+        raise UsageError(f"{what}: expected at least 2, found 1")
+    return number
+
+
+def _read_threshold(value: object, what: str) -> float:
+    number = read_number(value, what)
+    if not 0 < number <= 1:
+        raise UsageError(f"{what}: expected a number above 0 and up to 1, found {number_text(number)}")
+    return number
+
+
 #: How the parameters that many measures share are read.
 _READERS: Mapping[str, Callable[[object, str], object]] = {
     "cutoff": read_whole,
@@ -292,6 +330,16 @@ _READERS: Mapping[str, Callable[[object, str], object]] = {
     "tied": lambda value, what: choose(value, ("policy", "expected"), what),
     "count": lambda value, what: choose(value, ("nonrelevant", "all"), what),
     "coef": lambda value, what: choose(value, ("cosine", "jaccard"), what),
+    "levels": lambda value, what: choose(value, ("query", "all"), what),
+    "distance": lambda value, what: choose(value, ("absolute", "squared"), what),
+    "over": _read_over,
+    "srs": lambda value, what: choose(value, ("rank", "score", "minmax", "max", "ratio", "exp"), what),
+    "urs": _read_urs,
+    "srs_levels": _read_level_count,
+    "urs_levels": _read_level_count,
+    "srs_threshold": _read_threshold,
+    "urs_threshold": _read_threshold,
+    "t": _read_between(0, 1),
 }
 
 

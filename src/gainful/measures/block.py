@@ -77,6 +77,12 @@ class Block:
         row, place = gather(offsets, self.queries)
         return Documents(row, all_missed.rank[place], all_missed.grade[place])
 
+    def missed_after(self, cutoff: int) -> Documents:
+        """The judged documents that are not among the first of their list, best first."""
+        offsets, all_missed = self.graded.missed_after(cutoff)
+        row, place = gather(offsets, self.queries)
+        return Documents(row, all_missed.rank[place], all_missed.grade[place])
+
     @cached_property
     def found(self) -> Documents:
         """The hits, best first (``rank`` is the place in that order)."""
@@ -115,7 +121,7 @@ class Block:
 
     def relevant(self, rel: float | None = None, level: float | None = None) -> Documents:
         """The hits that are relevant: grade above 0, at least ``rel``, or exactly ``level``."""
-        return self._cached(("relevant", rel, level), lambda: self.hits.relevant(rel, level))
+        return self.cached(("relevant", rel, level), lambda: self.hits.relevant(rel, level))
 
     def recall_base(self, rel: float | None = None, level: float | None = None) -> Ints:
         """How many relevant judged documents each query has."""
@@ -132,7 +138,7 @@ class Block:
             documents = self.relevant(rel, level) if chosen else self.hits
             return GainLists.of(documents, self.size, gain, self.scale, None, None)
 
-        return self._cached(("gain", gain, rel, level), made)
+        return self.cached(("gain", gain, rel, level), made)
 
     def ideal_lists(
         self, gain: Gain | str = "linear", rel: float | None = None, level: float | None = None
@@ -143,7 +149,7 @@ class Block:
             lists = self.graded.judged.ideal_lists(gain, rel, level)
             return lists if self.size == lists.size else lists.of_rows(self.queries)
 
-        return self._cached(("ideal", gain, rel, level), chosen)
+        return self.cached(("ideal", gain, rel, level), chosen)
 
     def gains(self, gain: Gain | str = "linear", depth: int | None = None) -> Floats:
         """Gains as an array of queries x ranks; 0 for unjudged documents and past the end of a list.
@@ -190,7 +196,8 @@ class Block:
         row = documents.row if cutoff is None else documents.row[documents.rank <= cutoff]
         return np.bincount(row, minlength=self.size)
 
-    def _cached(self, key: object, make: Callable[[], _T]) -> _T:
+    def cached(self, key: object, make: Callable[[], _T]) -> _T:
+        """What several measures need, made once for this block."""
         if key not in self._cache:
             self._cache[key] = make()
         return self._cache[key]  # type: ignore[return-value]

@@ -85,6 +85,26 @@ FAMILIES: Mapping[str, Mapping[str, str]] = {
         "Fallout": "contingency.Fallout",
         "Generality": "contingency.Generality",
     },
+    "Generalised precision and recall": {
+        "gP": "generalised.GP",
+        "gR": "generalised.GR",
+        "gIPrec": "generalised.GIPrec",
+        "gIAP": "generalised.GIAP",
+    },
+    "Many grades": {
+        "muAP": "many_grades.MuAP",
+        "NDCNG": "many_grades.NDCNG",
+    },
+    "Distances on continuous scores": {
+        "ADM": "distance.ADM",
+        "ADP": "distance.ADP",
+        "ADR": "distance.ADR",
+        "Pstar": "agreement.Pstar",
+        "Rstar": "agreement.Rstar",
+        "ThresholdP": "agreement.ThresholdP",
+        "ThresholdR": "agreement.ThresholdR",
+        "PRmean": "agreement.PRmean",
+    },
     "Counts": {
         "NumQ": "counts.NumQ",
         "NumRet": "counts.NumRet",

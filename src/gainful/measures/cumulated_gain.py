@@ -87,6 +87,12 @@ class CumulatedGain(Measure):
     def _total(self, lists: GainLists) -> Floats:
         return lists.total(self._divisors, self.cutoff)
 
+    def _run(self, block: Block) -> GainLists:
+        return block.gain_lists(self.gain, self.rel, self.level)
+
+    def _ideal(self, block: Block) -> GainLists:
+        return block.ideal_lists(self.gain, self.rel, self.level)
+
     def _absolute(self, block: Block) -> Floats:
         run = self._run_lists(block)
         if self.average is None:

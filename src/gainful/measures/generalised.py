@@ -1,0 +1,282 @@
+"""Generalised precision and recall: as a set of documents has a share of relevant ones, it has a mean of relevance.
+
+Reference: J. Kekäläinen and K. Järvelin, Using graded relevance assessments in IR evaluation, JASIST 53(13), 2002.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from gainful.arrays import Bools, Floats, Ints
+from gainful.data.lists import GainLists, cumulated
+from gainful.gains import Gain
+from gainful.measures.arithmetic import Arithmetic, Step, last, ranks_of, ratios, seen
+from gainful.measures.base import Measure
+from gainful.measures.block import Block
+from gainful.measures.precision import ratio
+
+_SCALED = Gain("scaled")
+
+#: Recall is a sum of gains and so is the level it is compared with: what differs by this much is the same.
+_ROUNDING = 1e-10
+
+#: The recall levels of the curve.
+_POINTS = tuple(tenth / 10 for tenth in range(11))
+
+
+class _Curve(NamedTuple):
+    """Generalised precision and recall at every rank that has a gain: elsewhere neither rises.
+
+    ``base`` is the sum over the recall base, of every query.
+    """
+
+    row: Ints
+    precision: Floats
+    recall: Floats
+    base: Floats
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Generalised(Measure):
+    """A measure that adds up how relevant documents are, from 0 to 1."""
+
+    gain: Gain = _SCALED
+    rel: float | None = None
+    level: float | None = None
+    unjudged: str | None = None
+
+    def _found(self, block: Block, cutoff: int | None) -> Floats:
+        """The sum over each list down to the cutoff."""
+        return self._to_1(block.gain_lists(self.gain, self.rel, self.level), block).total(np.ones_like, cutoff)
+
+    def _base(self, block: Block) -> Floats:
+        """The sum over the recall base, of every query."""
+        return self._to_1(block.ideal_lists(self.gain, self.rel, self.level), block).total(np.ones_like, None)
+
+    def _to_1(self, lists: GainLists, block: Block) -> GainLists:
+        highest = self.gain.highest(block.scale) or 1.0
+        return lists if highest == 1.0 else GainLists(lists.size, lists.row, lists.rank, lists.gain / highest)
+
+    def _curve(self, block: Block) -> _Curve:
+        def drawn() -> _Curve:
+            lists, base = self._to_1(block.gain_lists(self.gain, self.rel, self.level), block), self._base(block)
+            sums = cumulated(lists.row, lists.gain, block.size)
+            return _Curve(lists.row, sums / lists.rank, sums / base[lists.row], base)
+
+        return block.cached(("generalised curve", self.gain, self.rel, self.level), drawn)
+
+    def _by_rank(self, block: Block, cutoff: int | None = None) -> dict[str, Floats]:
+        length = seen(block, cutoff)
+        gains = block.gain_lists(self.gain, self.rel, self.level).dense(length)[0]
+        columns = {"gain": gains}
+        highest = self.gain.highest(block.scale) or 1.0
+        if highest != 1.0:
+            columns["r"] = gains / highest
+        columns["sum"] = np.cumsum(gains / highest)
+        return columns
+
+    def _curve_by_rank(self, block: Block) -> dict[str, Floats]:
+        columns = self._by_rank(block)
+        columns["gP"] = columns["sum"] / ranks_of(columns["sum"])
+        columns["gR"] = ratios(columns["sum"], float(self._base(block)[0]))
+        return columns
+
+
+def _reached(recall: Floats, level: float) -> Bools:
+    return np.asarray(recall >= level - _ROUNDING)
+
+
+def _interpolated(name: str, columns: dict[str, Floats], level: float) -> Step:
+    """The highest precision from a recall level on, in a list whose query has a recall base."""
+    counted = np.where(_reached(columns["gR"], level), columns["gP"], 0.0)
+    if not counted.any():
+        return Step(name, "", (), 0.0, "that recall is never reached")
+    where = f"the highest gP where gR is at least {level:g}, at rank {counted.argmax() + 1}"
+    return Step(name, "", (), float(counted.max()), where)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GP(Generalised):
+    """Generalised precision: how relevant the first k documents are on average.
+
+    Formula:
+        gP@k = sum of r(d) over the top k / k
+
+    r(d) is the gain of a document scaled to 1: with gain=scaled, the default, its grade / scale; with another map its
+    gain / the highest gain that the map gives. With gain=binary it is precision.
+
+    Conventions:
+        - divides by k even where the list is shorter
+        - unjudged documents and negative grades have r = 0
+        - rel and level set all other gains to 0; what they are scaled by stays
+        - nothing relevant: 0
+
+    Reference:
+        Kekäläinen and Järvelin, JASIST 2002 (defined there for whole sets); Järvelin and Kekäläinen, TOIS 2002, section
+        2.4, for cut-off values
+
+    Example:
+        Grades 3, 0, 1 of at most 3: (1 + 0 + 1/3) / 4.
+
+        >>> from gainful import parse
+        >>> round(parse("gP@4").score([3, 0, 1]), 4)
+        0.3333
+    """
+
+    name = "gP"
+    needs_at = True
+    cutoff: int | None = None
+
+    def compute(self, block: Block) -> Floats:
+        return self._found(block, self.cutoff) / float(self.cutoff or 1)
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        columns = self._by_rank(block, self.cutoff)
+        columns["gP"] = columns["sum"] / ranks_of(columns["sum"])
+        steps = (Step.division(str(self), last(columns["sum"]), self.cutoff or 1),)
+        return Arithmetic(columns, steps, adds="gain", running="gP")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GR(Generalised):
+    """Generalised recall: the share of all the relevance there is that the first k documents hold.
+
+    Formula:
+        gR@k = sum of r(d) over the top k / sum of r(d) over all judged documents
+
+    r(d) is the gain of a document scaled to 1, as in gP; here what it is scaled by cancels out. With gain=binary it is
+    recall.
+
+    Conventions:
+        - the recall base is never cut
+        - unjudged documents and negative grades have r = 0
+        - no document with a gain above 0: undefined
+
+    Reference:
+        Kekäläinen and Järvelin, JASIST 2002 (defined there for whole sets); Järvelin and Kekäläinen, TOIS 2002, section
+        2.4, for cut-off values
+
+    Example:
+        Grades 3 and 1 are found, 2 is missed: (3 + 1) / 6.
+
+        >>> from gainful import parse
+        >>> round(parse("gR@4").score([3, 0, 1], unretrieved=[2]), 4)
+        0.6667
+    """
+
+    name = "gR"
+    needs_at = True
+    cutoff: int | None = None
+
+    def compute(self, block: Block) -> Floats:
+        # The same gains added in another order may differ in the last bit.
+        return np.minimum(ratio(self._found(block, self.cutoff), self._base(block)), 1.0)
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        columns, base = self._by_rank(block, self.cutoff), float(self._base(block)[0])
+        columns["gR"] = ratios(columns["sum"], base)
+        step = Step.division(str(self), last(columns["sum"]), base, undefined="no document has a gain above 0")
+        if step.value > 1.0:
+            step = step._replace(value=1.0)  # as in compute
+        return Arithmetic(columns, (step,), adds="gain", running="gR")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GIPrec(Generalised):
+    """Interpolated generalised precision: the best there is at a generalised recall, or at any higher one.
+
+    Formula:
+        gIPrec@r = max of gP@i over the ranks i with gR@i >= r
+
+    Conventions:
+        - r is a recall level from 0 to 1; gIPrec@0 is the best generalised precision anywhere
+        - 0 where that recall is never reached
+        - no document with a gain above 0: undefined
+        - recalls that differ by less than 1e-10 are the same: rounding does not decide. Recall is a sum of gains, not a
+          number of documents, so that the policy's recall-cut has nothing to round
+
+    Differs from:
+        IPrec@r, also with gain=binary: IPrec rounds r times the number of relevant documents, gIPrec asks for the whole
+        recall
+
+    Reference:
+        Kekäläinen and Järvelin, JASIST 2002: precision as a function of recall, both generalised
+
+    Example:
+        Grades 3, 0, 1 of at most 3: a recall of 1 takes all three documents, (1 + 0 + 1/3) / 3.
+
+        >>> from gainful import parse
+        >>> round(parse("gIPrec@0.5").score([3, 0, 1]), 4), round(parse("gIPrec@1").score([3, 0, 1]), 4)
+        (1.0, 0.4444)
+    """
+
+    name = "gIPrec"
+    at = "recall"
+    needs_at = True
+    recall: float | None = None
+
+    def _hint_at(self) -> str:
+        return "write gIPrec@0.5"
+
+    def compute(self, block: Block) -> Floats:
+        curve, scores = self._curve(block), np.zeros(block.size)
+        reached = _reached(curve.recall, self.recall or 0.0)
+        np.maximum.at(scores, curve.row[reached], curve.precision[reached])
+        return np.where(curve.base == 0, np.nan, scores)
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        columns = self._curve_by_rank(block)
+        if not self._base(block)[0]:
+            step = Step(str(self), "", (), math.nan, "no document has a gain above 0")
+        else:
+            step = _interpolated(str(self), columns, self.recall or 0.0)
+        return Arithmetic(columns, (step,), adds="gain", running="gR")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GIAP(Generalised):
+    """Interpolated generalised average precision: the mean over the curve's eleven points.
+
+    Formula:
+        gIAP = (gIPrec@0 + gIPrec@0.1 + ... + gIPrec@1) / 11
+
+    Conventions:
+        - a recall that is never reached adds 0
+        - no document with a gain above 0: undefined
+
+    Reference:
+        Kekäläinen and Järvelin, JASIST 2002: precision as a function of recall, both generalised, at eleven points
+
+    Example:
+        Grades 3, 0, 1 of at most 3: rank 1 has gP 1 and gR 3/4, rank 3 has gP 4/9 and gR 1: (8 * 1 + 3 * 4/9) / 11.
+
+        >>> from gainful import parse
+        >>> round(parse("gIAP").score([3, 0, 1]), 4)
+        0.8485
+    """
+
+    name = "gIAP"
+    at = None
+
+    def compute(self, block: Block) -> Floats:
+        curve = self._curve(block)
+        points = len(_POINTS)
+        # How many of the points' recalls each rank has reached; the best of those ranks counts for all of them.
+        reached = np.searchsorted(_POINTS, curve.recall + _ROUNDING, "right") - 1
+        best = np.zeros(block.size * points)
+        np.maximum.at(best, curve.row * points + reached, curve.precision)
+        interpolated = np.maximum.accumulate(best.reshape(block.size, points)[:, ::-1], axis=1)
+        return np.where(curve.base == 0, np.nan, np.cumsum(interpolated, axis=1)[:, -1] / points)
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        columns = self._curve_by_rank(block)
+        if not self._base(block)[0]:
+            undefined = Step(str(self), "", (), math.nan, "no document has a gain above 0")
+            return Arithmetic(columns, (undefined,), adds="gain", running="gR")
+        steps = tuple(_interpolated(f"gIPrec@{point:g}", columns, point) for point in _POINTS)
+        mean = Step.mean_of(str(self), np.array([step.value for step in steps]), len(steps))
+        return Arithmetic(columns, (*steps, mean), adds="gain", running="gR")
