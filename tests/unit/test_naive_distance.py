@@ -230,6 +230,21 @@ def test_levels_start_where_they_are_written(levels: int) -> None:
         assert result.mean(result.measures[0]) == pytest.approx(1 - exactly / (levels - 1) / 2, abs=1e-9)
 
 
+@pytest.mark.parametrize("tenths", range(10))
+def test_a_distance_of_a_tenth_is_a_tenth(tenths: int) -> None:
+    """.4 - .3 is above .1 in binary; it does not exceed t = .1."""
+    user = Qrels.from_dict({"q": {"d": tenths / 10, "e": (tenths + 1) / 10}}, scale=1)
+    names = ["Pstar(srs=score, over=judged)", "Rstar(srs=score, over=judged)"]
+    result = evaluate(user, {"q": {"d": (tenths + 1) / 10, "e": tenths / 10}}, names)
+    assert [result.mean(name) for name in names] == [1, 1]
+
+
+def test_half_way_between_the_lowest_and_the_highest_score_is_a_half() -> None:
+    """(.6 - .3) / (.9 - .3) is below .5 in binary."""
+    result = evaluate({"q": {"d": 1, "e": 1}}, {"q": {"d": 0.9, "e": 0.6, "x": 0.3}}, "ThresholdR(srs=minmax)")
+    assert result.mean("ThresholdR(srs=minmax)") == 1
+
+
 class TestScores:
     QRELS = {"q": {"a": 1, "b": 0}, "r": {"a": 1}}
 
