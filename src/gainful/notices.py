@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from gainful.measures.base import Measure
 from gainful.notation import count_of, printable, text_of_id
 from gainful.results import Evaluation
 
@@ -29,7 +30,7 @@ def _of_one(evaluation: Evaluation) -> list[str]:
     run, facts, policy = printable(evaluation.run, 80), evaluation.facts, evaluation.policy
     lines = []
     if evaluation.missing:
-        endless = [str(measure) for measure in evaluation.measures if measure.worst is None]
+        endless = [str(measure) for measure in evaluation.measures if _leaves_out(evaluation, measure)]
         done = _done(policy.missing, len(endless) == len(evaluation.measures))
         if policy.missing == "zero" and 0 < len(endless) < len(evaluation.measures):
             done += f", by {', '.join(endless)} left out"
@@ -52,6 +53,13 @@ def _of_one(evaluation: Evaluation) -> list[str]:
             f"order={policy.order} goes by the {what}"
         )
     return [f"{run}: {line}" for line in lines]
+
+
+def _leaves_out(evaluation: Evaluation, measure: Measure) -> bool:
+    """Whether queries that are not answered get no value: there is no worst one, and an empty list has none."""
+    return measure.worst is None and any(
+        score.value is None for score in evaluation.scores(measure) if score.status == "missing"
+    )
 
 
 def _done(value: str, is_endless: bool = False) -> str:

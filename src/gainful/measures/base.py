@@ -189,10 +189,11 @@ class Measure(ABC):
 
     @property
     def worst(self) -> float | None:
-        """The worst value there is: 0, or where lower is better the upper bound, if there is one."""
-        if self.better != "lower":
-            return 0.0
-        return self.bounds[1] if math.isfinite(self.bounds[1]) else None
+        """The worst value there is: 0, or where lower is better the upper bound. None if values have no end there."""
+        low, high = self.bounds
+        if self.better == "lower":
+            return high if math.isfinite(high) else None
+        return 0.0 if self.better == "neither" or math.isfinite(low) else None
 
     @property
     def rank_cutoff(self) -> int | None:
