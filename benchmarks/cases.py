@@ -17,6 +17,7 @@ from tools import (
     frames_script,
     gainful_check,
     gainful_eval,
+    gainful_measures,
     gainful_trec_eval,
     gainful_version,
     installed,
@@ -153,6 +154,18 @@ def robust2005(report: Report, settings: Settings) -> None:
     report.rows.append(Row("robust2005", what, seconds, PYTREC_EVAL, found[PYTREC_EVAL].seconds, 1 / 6))
 
 
+def catalogue(report: Report, settings: Settings) -> None:
+    """Every measure there is, in one command, beside nDCG@10 alone."""
+    make(JUDGED)
+    warm(JUDGED.qrels, JUDGED.run)
+    files = (JUDGED.qrels, JUDGED.run)
+    tools = [gainful_measures(*files, [], "all measures"), gainful_measures(*files, ["nDCG@10"], "nDCG@10 alone")]
+    found = measure(tools, settings.repetitions)
+    report.measured.extend(("catalogue", one) for one in found.values())
+    ours, alone = found.values()
+    report.rows.append(Row("catalogue", ours.tool, ours.seconds, alone.tool, alone.seconds, 5))
+
+
 def frames(report: Report, settings: Settings) -> None:
     """A million rows from data frames, beside building the dicts that pytrec_eval wants."""
     libraries = [library for library in ("pandas", "polars", "pyarrow") if _has(report, "frames", library)]
@@ -190,6 +203,7 @@ CASES: dict[str, Callable[[Report, Settings], None]] = {
     "drop-in": drop_in,
     "robust2005": robust2005,
     "frames": frames,
+    "catalogue": catalogue,
     "dicts": dicts,
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import shutil
+import subprocess
 import sys
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
@@ -56,6 +57,25 @@ def gainful_eval(qrels: Path, runs: Sequence[Path], *options: str, name: str = "
 
 def gainful_check(qrels: Path, runs: Sequence[Path], name: str) -> Tool:
     return Tool(name, gainful_command("check", str(qrels), *map(str, runs), "--format", "jsonl"))
+
+
+#: One text for every measure of the catalogue, where it needs @ or N with that.
+_CATALOGUE = """
+from gainful.measures.catalog import MEASURES
+at = {"cutoff": "@10", "recall": "@0.5", "multiple": "@1"}
+for name, measure in MEASURES.items():
+    inside = "(N=1000000)" if "N" in measure.parameters() else ""
+    print(name + inside + (at[measure.at_parameter()] if measure.needs_at else ""))
+"""
+
+
+def gainful_measures(qrels: Path, run: Path, measures: Sequence[str], name: str) -> Tool:
+    """Some measures in one command, or without any named all of the catalogue."""
+    if not measures:
+        listed = subprocess.run([sys.executable, "-c", _CATALOGUE], capture_output=True, text=True, check=True)
+        measures = listed.stdout.split()
+    wanted = [part for measure in measures for part in ("-m", measure)]
+    return Tool(name, gainful_command("eval", str(qrels), str(run), *wanted, "--quiet", "--format", "jsonl"))
 
 
 def gainful_version() -> Tool:
