@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "memory.hpp"
 #include "arrow_interface.hpp"
 
 namespace gainful {
@@ -150,8 +151,8 @@ class ArrowIds {
     int64_t rows() const { return static_cast<int64_t>(start.size()); }
 
     void reserve(int64_t rows) {
-        start.reserve(static_cast<size_t>(rows));
-        length.reserve(static_cast<size_t>(rows));
+        reserve_room(start, static_cast<size_t>(rows));
+        reserve_room(length, static_cast<size_t>(rows));
     }
 
     void append(detail::Layout layout, const detail::Stretch& values) {
@@ -214,13 +215,14 @@ class ArrowIds {
         }
         if (at == begin) return;
         const char* const bytes = static_cast<const char*>(values.buffer(2, 3));
+        reserve_room(data, data.size() + static_cast<size_t>(at - begin));
         data.insert(data.end(), bytes + begin, bytes + at);
     }
 
     /// A view is a length and 12 bytes: the string, or its first 4 bytes and in which buffer it stands from where on.
     void append_views(const detail::Stretch& values) {
         using namespace detail;
-        constexpr int64_t kSize = 16, kInline = 12;
+        constexpr int64_t kSize = 16, kInline = 12, kShort = 32;
         const char* const views = static_cast<const char*>(values.buffer(1, 3)) + kSize * values.first;
         const void* const validity = values.validity();
         const int64_t begin = here();
@@ -231,29 +233,42 @@ class ArrowIds {
             add(is_valid(values, validity, i) ? end : 0, size);
             end += size;
         }
-        // With room for 12 bytes more, all short strings can be copied in the same way.
-        data.resize(static_cast<size_t>(end + kInline));
+        // With room for some bytes more, all short strings can be copied in the same way.
+        reserve_room(data, static_cast<size_t>(end + kShort));
+        data.resize(static_cast<size_t>(end + kShort));
+        const std::vector<Buffer> buffers = buffers_of(values);
         char* to = data.data() + begin;
         const int64_t* const sizes = length.data() + length.size() - values.count;
         for (int64_t i = 0; i < values.count; to += sizes[i++]) {
-            if (sizes[i] > kInline) {
-                std::memcpy(to, viewed(values, views + kSize * i), static_cast<size_t>(sizes[i]));
-            } else {
-                std::memcpy(to, views + kSize * i + 4, kInline);
+            const char* const view = views + kSize * i;
+            if (sizes[i] <= kInline) {
+                std::memcpy(to, view + 4, kInline);
+                continue;
             }
+            const int64_t number = load<int32_t>(view, 2), first = load<int32_t>(view, 3);
+            demand(number >= 0 && static_cast<size_t>(number) < buffers.size(), "a view has no buffer");
+            const Buffer& buffer = buffers[static_cast<size_t>(number)];
+            demand(first >= 0 && first + sizes[i] <= buffer.size, "a view leaves its buffer");
+            const bool is_short = sizes[i] <= kShort && first + kShort <= buffer.size;
+            std::memcpy(to, buffer.data + first, is_short ? kShort : static_cast<size_t>(sizes[i]));
         }
         data.resize(static_cast<size_t>(end));
     }
 
-    /// Where the string of a long view stands.
-    static const char* viewed(const detail::Stretch& values, const char* view) {
-        using namespace detail;
-        const int64_t buffers = values.array->n_buffers - 3;  // all but validity, views and, at the end, sizes
-        const int64_t size = load<int32_t>(view, 0), number = load<int32_t>(view, 2), start = load<int32_t>(view, 3);
-        demand(number >= 0 && number < buffers, "a view has no buffer");
-        const int64_t room = load<int64_t>(values.buffer(buffers + 2, 3), number);
-        demand(start >= 0 && start + size <= room, "a view leaves its buffer");
-        return static_cast<const char*>(values.buffer(2 + number, 3)) + start;
+    struct Buffer {
+        const char* data;
+        int64_t size;
+    };
+
+    /// Where the strings of long views stand.
+    static std::vector<Buffer> buffers_of(const detail::Stretch& values) {
+        const int64_t count = values.array->n_buffers - 3;  // all but validity, views and, at the end, sizes
+        std::vector<Buffer> buffers;
+        for (int64_t i = 0; i < count; ++i) {
+            const int64_t size = detail::load<int64_t>(values.buffer(count + 2, 3), i);
+            buffers.push_back({size ? static_cast<const char*>(values.buffer(2 + i, 3)) : nullptr, size});
+        }
+        return buffers;
     }
 
     template <class Integer>
@@ -286,7 +301,7 @@ class ArrowNumbers {
     std::vector<int64_t> nulls;
 
     int64_t rows() const { return static_cast<int64_t>(values.size()); }
-    void reserve(int64_t rows) { values.reserve(static_cast<size_t>(rows)); }
+    void reserve(int64_t rows) { reserve_room(values, static_cast<size_t>(rows)); }
 
     void append(detail::Layout layout, const detail::Stretch& from) {
         using detail::Layout;

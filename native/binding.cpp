@@ -20,6 +20,7 @@
 #include "judgments.hpp"
 #include "letor.hpp"
 #include "lists.hpp"
+#include "memory.hpp"
 #include "run_columns.hpp"
 #include "tables.hpp"
 
@@ -421,11 +422,12 @@ nb::tuple number_ids_py(Input<uint8_t> data, Input<int64_t> start, Input<int64_t
     require(start.size() == length.size(), "the columns differ in length");
     IdTable distinct;
     std::vector<Id> ids;
-    std::vector<int64_t> numbers(start.size());
+    std::vector<int64_t> numbers;
     {
         const nb::gil_scoped_release release;
+        reserve_room(numbers, start.size());
         const DocumentSpans spans(begin_of(data), data.size(), start.data(), length.data(), start.size());
-        for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = distinct.number_of(spans[i]);
+        for (size_t i = 0; i < start.size(); ++i) numbers.push_back(distinct.number_of(spans[i]));
         const ByteOrder order(distinct.ids());
         for (int64_t& number : numbers) number = order.place[static_cast<size_t>(number)];
         ids = order.apply(distinct.ids());

@@ -39,7 +39,7 @@ def read_judgments(source: str) -> Rows:
         _spans([judgment.query_id for judgment in judgments]),
         _spans([judgment.doc_id for judgment in judgments]),
         np.array([judgment.relevance for judgment in judgments], np.float64),
-        FrameRows(source, np.arange(len(judgments))),
+        FrameRows(source),
         subtopic=_spans(subtopics),
     )
 

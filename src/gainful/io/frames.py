@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 
 from gainful.arrays import Floats, Ints
-from gainful.core import core
+from gainful.core import core, default_threads
 from gainful.errors import InputError, MissingExtraError
 from gainful.io.columns import find_roles
 from gainful.io.origin import FrameRows
@@ -17,6 +18,8 @@ from gainful.io.rows import Reading, Rows, Spans, is_pandas
 from gainful.io.sources import Text
 from gainful.io.trec import input_error
 from gainful.notation import printable
+from gainful.progress import Progress
+from gainful.side_by_side import side_by_side
 
 _SHOWN = 10
 _TEXTS = ("u", "U", "vu", "z", "Z", "vz")
@@ -92,15 +95,15 @@ class _Columns:
 
     def rows(self, given: Mapping[str, str], run: bool) -> Rows:
         roles = find_roles(self._names, given, run=run, where=self._name)
-        query = self._id(roles["query"], "query")
-        value = roles.get("score" if run else "grade")
+        ids = {role: column for role, column in roles.items() if role in ("query", "document", "subtopic")}
+        numbers = {role: column for role, column in roles.items() if role not in ids}
+        # Columns are read beside each other: it is copying, and the core does it without the interpreter's lock.
+        tasks: list[Callable[[], Any]] = [partial(self._id, column, role) for role, column in ids.items()]
+        tasks += [partial(self._number, column, role) for role, column in numbers.items()]
+        found = dict(zip((*ids, *numbers), side_by_side(tasks, default_threads(), Progress()), strict=True))
+        value = found.get("score" if run else "grade")
         return Rows(
-            query,
-            self._id(roles["document"], "document"),
-            None if value is None else self._number(value, "score" if run else "grade"),
-            FrameRows(self._name, np.arange(query[1].size)),
-            self._number(roles["rank"], "rank") if "rank" in roles else None,
-            self._id(roles["subtopic"], "subtopic") if "subtopic" in roles else None,
+            found["query"], found["document"], value, FrameRows(self._name), found.get("rank"), found.get("subtopic")
         )
 
     def _id(self, column: int, role: str) -> Spans:
@@ -110,8 +113,8 @@ class _Columns:
 
     def _number(self, column: int, role: str) -> Floats:
         values, bad = self._checked(lambda: self._numbers(column), column, f"a number as {role}")
-        infinite = np.flatnonzero(~np.isfinite(values))
-        if infinite.size:
+        if not np.isfinite(values).all():
+            infinite = np.flatnonzero(~np.isfinite(values))
             self._refuse(infinite[:_SHOWN].tolist(), int(infinite.size), column, f"a finite number as {role}")
         self._refuse(bad, len(bad), column, f"a finite number as {role}")
         return values

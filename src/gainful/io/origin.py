@@ -56,19 +56,19 @@ class FrameRows:
     """Rows of a data frame, counted from 0 as its users do."""
 
     name: str
-    number: Ints
+    number: Ints | None = None  # where rows are not all there, or not in order
 
     def where(self, row: int) -> str:
         return f"{self.name}: {self.place(row)}"
 
     def place(self, row: int) -> str:
-        return f"row {int(self.number[row])} (counting from 0)"
+        return f"row {row if self.number is None else int(self.number[row])} (counting from 0)"
 
     def shown(self, row: int) -> str:
         return ""
 
     def take(self, rows: Ints) -> FrameRows:
-        return FrameRows(self.name, self.number[rows])
+        return FrameRows(self.name, rows if self.number is None else self.number[rows])
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,30 @@
+// Room for large columns.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+namespace gainful {
+
+/// Reserves room; where it is large, in large pages if the system has them: new pages cost more than filling them does.
+template <class T>
+void reserve_room(std::vector<T>& values, size_t count) {
+    if (count <= values.capacity()) return;
+    values.reserve(count);
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+    constexpr uintptr_t kPage = 4096;
+    constexpr size_t kLarge = size_t{1} << 22;
+    const size_t bytes = values.capacity() * sizeof(T);
+    if (bytes < kLarge) return;
+    const uintptr_t begin = reinterpret_cast<uintptr_t>(values.data());
+    const uintptr_t first = (begin + kPage - 1) / kPage * kPage, last = (begin + bytes) / kPage * kPage;
+    madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);  // a wish: it does not matter if it fails
+#endif
+}
+
+}  // namespace gainful
