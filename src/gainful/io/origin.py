@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -30,8 +29,7 @@ class Origin(Protocol):
         """The origin of some of the rows."""
 
 
-@dataclass(frozen=True, eq=False)
-class TextLines:
+class TextLines(NamedTuple):
     """Rows that are lines of a text, known by the offsets of their first bytes."""
 
     name: str
@@ -51,8 +49,7 @@ class TextLines:
         return TextLines(self.name, self.data, self.offset[rows])
 
 
-@dataclass(frozen=True, eq=False)
-class FrameRows:
+class FrameRows(NamedTuple):
     """Rows of a data frame, counted from 0 as its users do."""
 
     name: str
@@ -71,8 +68,7 @@ class FrameRows:
         return FrameRows(self.name, rows if self.number is None else self.number[rows])
 
 
-@dataclass(frozen=True, eq=False)
-class NamedRows:
+class NamedRows(NamedTuple):
     """Rows that were found in named places, several of which may share one: then they are its items."""
 
     name: str
@@ -94,11 +90,10 @@ class NamedRows:
         return ""
 
     def take(self, rows: Ints) -> NamedRows:
-        return replace(self, place_of=self.place_of[rows], item=None if self.item is None else self.item[rows])
+        return self._replace(place_of=self.place_of[rows], item=None if self.item is None else self.item[rows])
 
 
-@dataclass(frozen=True, eq=False)
-class ItemRows:
+class ItemRows(NamedTuple):
     """Rows that are the items of named places, one place after the other."""
 
     name: str

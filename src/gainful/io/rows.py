@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 from gainful.arrays import Bytes, Floats, Ints
@@ -18,8 +18,7 @@ from gainful.io.sources import Source, Text
 Spans: TypeAlias = tuple[Bytes, Ints, Ints]
 
 
-@dataclass(frozen=True, eq=False)
-class Rows:
+class Rows(NamedTuple):
     """One row a judgment or a retrieved document, in the order of the source.
 
     ``value`` is the grade or the score, None where the format has none; ``subtopic`` only judgments can have, ``rank``
@@ -55,13 +54,12 @@ def packed(values: Sequence[object], where: Callable[[int], str]) -> Spans:
 Frame: TypeAlias = Any
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(NamedTuple):
     """How a source is to be read, as far as it is not recognised: its format, what its columns are called (role to
     name), and which LETOR feature is the score."""
 
     format: str | None = None
-    columns: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, str] = MappingProxyType({})
     feature: int | None = None
 
 
