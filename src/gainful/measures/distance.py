@@ -72,7 +72,7 @@ class ADM(_AverageDistance):
     """Average distance measure: how close the system's estimates of relevance are to what the user says.
 
     Formula:
-        ADM = 1 - sum of |SRS - URS| / number of documents
+        ADM = 1 - (sum of |SRS - URS|) / number of documents; with distance=squared the sum of (SRS - URS)^2
 
     URS is the user's relevance score of a document and SRS the system's, both from 0 to 1. By default URS is grade /
     scale (0 where it was not judged), and SRS is (k - rank + 1) / k, 0 where the document was not retrieved.
@@ -111,7 +111,7 @@ class ADP(_AverageDistance):
     """Average distance precision: how little the system overestimates documents.
 
     Formula:
-        ADP = 1 - sum of SRS - URS where it is above 0 / number of documents
+        ADP = 1 - (sum of SRS - URS over the documents where it is above 0) / number of documents
 
     Conventions:
         - all documents count in the divisor, as in ADM, so that ADM = ADP + ADR - 1
@@ -140,7 +140,7 @@ class ADR(_AverageDistance):
     """Average distance recall: how little the system underestimates documents.
 
     Formula:
-        ADR = 1 - sum of URS - SRS where it is above 0 / number of documents
+        ADR = 1 - (sum of URS - SRS over the documents where it is above 0) / number of documents
 
     Conventions:
         - all documents count in the divisor, as in ADM, so that ADM = ADP + ADR - 1

@@ -88,7 +88,7 @@ class ESL(RankedCollection):
     """Expected search length: how many documents in vain until n relevant ones are found.
 
     Formula:
-        ESL = j + i s / (r + 1)
+        ESL = j + i s / (r + 1); with count=all n more
 
     Documents of equal score are one level. The n-th relevant document is found in the final level, which has r relevant
     and i non-relevant documents; j non-relevant documents come before it, and s relevant ones are still needed there.

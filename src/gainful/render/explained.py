@@ -82,6 +82,10 @@ def _differences(measure: Measure) -> Iterator[Table]:
         yield Table((Column("another tool"), Column("its difference")), rows, title)
 
 
+#: Parameters that the introduction, the table or the measure's own name show.
+_SAID_ELSEWHERE = {"gain", "discount", "base", "average", "rel", "level", "unjudged", "cutoff", "recall", "multiple"}
+
+
 def _introduction(measure: Measure) -> Iterator[str]:
     text = Help.of(type(measure))
     yield f"{measure}: {text.claim}"
@@ -97,6 +101,10 @@ def _introduction(measure: Measure) -> Iterator[str]:
         said.append(f"The value is the mean of {measure.name}[1] to {measure.name}[{measure.rank_cutoff}].")
     if said:
         yield " ".join(said)
+    chosen = [name for name, default in measure.parameters().items() if getattr(measure, name) not in (default, None)]
+    for name in chosen:
+        if name not in _SAID_ELSEWHERE:
+            yield f"{name}={value_text(getattr(measure, name))}: {meaning(measure, name)}."
 
 
 def _without_gain(measure: Measure) -> str:
