@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,8 @@ from gainful.results import Evaluation, Sources
 from gainful.side_by_side import side_by_side
 
 MeasuresLike: TypeAlias = str | Measure | Iterable[str | Measure]
+
+_T = TypeVar("_T")
 
 
 def evaluate(
@@ -80,25 +82,45 @@ def evaluate_judged(
 ) -> dict[str, Evaluation]:
     """Scores several runs against judgments that are already prepared, under the policy they were prepared for."""
     wanted = tuple(measures)
-    _check(wanted, judged)
+    check_measures(wanted, judged)
+    needed = frozenset(need for measure in wanted for need in measure.needed())
+
+    def scored(name: str, graded: GradedRun) -> Evaluation:
+        return evaluate_graded(graded, wanted, Sources(judged, _again(runs[name])))
+
+    return join_each(judged, runs, scored, needed, threads=threads, progress=progress)
+
+
+def join_each(
+    judged: Judged,
+    runs: Mapping[str, RunLike | ReadRun],
+    use: Callable[[str, GradedRun], _T],
+    needed: frozenset[str] = frozenset(),
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> dict[str, _T]:
+    """What ``use`` makes of every run and its name, once the run has met the judgments; side by side on all cores.
+
+    ``needed`` may hold ``"scores"``, ``"ties"`` and ``"rows"``. Nothing of a run is kept but what ``use`` returns.
+    """
     threads = default_threads() if threads is None else read_whole(threads, "threads")
     progress = progress or Progress()
     each = max(1, threads // max(1, len(runs)))
 
-    needed = {need for measure in wanted for need in measure.needed()}
-
-    def one(name: str, run: RunLike | Text | ReadRun) -> Evaluation:
+    def one(name: str, run: RunLike | Text | ReadRun) -> _T:
         graded = join(
             judged,
             run,
             judged.policy,
             want_scores="scores" in needed,
             want_ties="ties" in needed,
+            want_rows="rows" in needed,
             threads=each,
             progress=progress,
             name=name or None,
         )
-        return evaluate_graded(graded, wanted, Sources(judged, _again(runs[name])))
+        return use(name, graded)
 
     # Streams are read here: a thread that waits for somebody else could not be interrupted.
     opened = {name: opened_if_stream(run) for name, run in runs.items()}
@@ -109,7 +131,8 @@ def evaluate_judged(
     return dict(zip(runs, results, strict=True))
 
 
-def _check(measures: Sequence[Measure], judged: Judged) -> None:
+def check_measures(measures: Sequence[Measure], judged: Judged) -> None:
+    """Refuses measures that cannot be told apart, and those that do not fit the judgments."""
     seen: set[str] = set()
     for measure in measures:
         if str(measure) in seen:

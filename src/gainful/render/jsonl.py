@@ -60,7 +60,10 @@ def _page_lines(page: Page) -> Iterator[Mapping[str, object]]:
     """The header, then rows (with their table's title, if it has one) and paragraphs in order, then notes."""
     yield {"gainful": __version__, "command": page.command, **page.header}
     for part in page.parts:
-        yield from [{"text": part}] if isinstance(part, str) else _table_lines(part)
+        if isinstance(part, str):
+            yield {"text": part}
+        elif isinstance(part, Table):
+            yield from _table_lines(part)
     yield from ({"note": note} for note in page.notes)
 
 

@@ -1,11 +1,14 @@
-"""What a command has to show, as data: tables, sentences and notes, without any layout."""
+"""What a command has to show, as data: tables, charts, sentences and notes, without any layout."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from gainful.render.charts import Chart
 
 #: One value of a table; None (or NaN) is a value that does not exist.
 Cell: TypeAlias = str | int | float | None
@@ -98,7 +101,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Page(Showable):
-    """What a command shows: tables and paragraphs in order, then notes (a signature, what a mark means).
+    """What a command shows: tables, charts and paragraphs in order, then notes (a signature, what a mark means).
 
     A paragraph may have several lines; one that is indented by four spaces stays as it is, as formulas want it.
     ``header`` opens the JSON lines; ``command`` is the command's name.
@@ -111,7 +114,7 @@ class Page(Showable):
     """
 
     command: str
-    parts: tuple[Table | str, ...]
+    parts: tuple[Table | Chart | str, ...]
     notes: tuple[str, ...] = ()
     header: Mapping[str, object] = field(default_factory=dict)
 
@@ -127,8 +130,15 @@ class Page(Showable):
         return (part for part in self.parts if isinstance(part, Table))
 
     @property
+    def charts(self) -> Iterator[Chart]:
+        """The charts, in order."""
+        return (part for part in self.parts if not isinstance(part, (Table, str)))
+
+    @property
     def parts_for_people(self) -> Iterator[Table | str]:
         """Tables and paragraphs without the tables that are for machines only."""
         for part in self.parts:
-            if isinstance(part, str) or not all(column.for_machines for column in part.columns):
+            if isinstance(part, str):
+                yield part
+            if isinstance(part, Table) and not all(column.for_machines for column in part.columns):
                 yield part
