@@ -164,10 +164,57 @@ def output_from(options: dict[str, Any], *inputs: str | None) -> Output:
     format_, path = options.pop("format_"), options.pop("output")
     if path in (None, "-"):
         return Output(format_ or "table", None)
+    _check_written(path, "--output", inputs)
+    return Output(format_ or format_of(path), path)
+
+
+def _check_written(path: str, option: str, inputs: Sequence[str | None]) -> None:
     for source in inputs:
         if source and os.path.isfile(source) and os.path.isfile(path) and os.path.samefile(source, path):
-            raise UsageError(f"--output: expected a file of its own, found {path}, which is read")
+            raise UsageError(f"{option}: expected a file of its own, found {path}, which is read")
     folder = os.path.dirname(path) or "."
     if not os.path.isdir(folder):
         raise InputError(f"{path}: cannot be written (there is no folder {folder})")
-    return Output(format_ or format_of(path), path)
+
+
+def figure_options(command: _Command) -> _Command:
+    """Adds ``--figure`` and ``--columns-wide``."""
+    command = click.option(
+        "--columns-wide",
+        "figure_columns",
+        type=click.Choice(["1", "2"]),
+        help="The figure's width in columns of a paper.  [default: 1, with several charts 2]",
+    )(command)
+    return click.option(
+        "--figure",
+        type=click.Path(dir_okay=False),
+        metavar="FILE",
+        help="Draw a figure, too: .svg, .png or .pdf (needs gainful[plot]).",
+    )(command)
+
+
+class FigureOutput(NamedTuple):
+    """The file that a figure is drawn into, if one is wanted, and how many columns of a paper it is wide."""
+
+    path: str | None
+    columns: int | None
+
+    def write(self, content: Showable) -> None:
+        """Draws the charts of what a command has to show."""
+        if self.path is not None:
+            from gainful.render.figure import save
+
+            save(content.page(), self.path, self.columns)
+
+
+def figure_from(options: dict[str, Any], *inputs: str | None) -> FigureOutput:
+    """Takes the figure's options out of a command's options. What cannot work is refused before the work begins."""
+    path, columns = options.pop("figure"), options.pop("figure_columns")
+    if path is None and columns is not None:
+        raise UsageError("--columns-wide: expected a figure, found none", "--figure out.pdf draws one")
+    if path is not None:
+        from gainful.render.figure import check_path
+
+        _check_written(path, "--figure", inputs)
+        check_path(path)
+    return FigureOutput(path, None if columns is None else int(columns))

@@ -23,13 +23,21 @@ def atomic_output(path: str | os.PathLike[str]) -> Iterator[TextIO]:
     terminal) is written directly. A name that ends in .gz is compressed. Text is UTF-8, and ids that are not are
     written as the bytes they were.
     """
-    name = os.fspath(path)
+    with _file(os.fspath(path)) as file, _text(file, os.fspath(path)) as out:
+        yield out
+
+
+def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
+    """Replaces a file by these bytes, whole or not at all, in the way of :func:`atomic_output`."""
+    with _file(os.fspath(path)) as file:
+        file.write(content)
+
+
+@contextlib.contextmanager
+def _file(name: str) -> Iterator[IO[bytes]]:
     try:
-        with (
-            _directly(name) if _is_special(name) else _replacing(os.path.realpath(name)) as file,
-            _text(file, name) as out,
-        ):
-            yield out
+        with _directly(name) if _is_special(name) else _replacing(os.path.realpath(name)) as file:
+            yield file
     except BrokenPipeError:
         raise
     except OSError as error:

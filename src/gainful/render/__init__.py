@@ -44,6 +44,8 @@ def format_of(path: str | os.PathLike[str]) -> str:
     if ending not in ENDINGS:
         raise UsageError(
             f"{name}: expected a name that ends in {', '.join(ENDINGS)}, found '{ending}'",
-            f"or say the format: {' | '.join(FORMATS)}",
+            "--figure draws figures"
+            if ending in (".svg", ".png", ".pdf")
+            else f"or say the format: {' | '.join(FORMATS)}",
         )
     return ENDINGS[ending]

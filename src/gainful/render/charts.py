@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -48,6 +49,7 @@ class Points:
     x: tuple[float, ...]
     y: tuple[float, ...]
     labels: tuple[str, ...] = ()
+    role: Role = "system"
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,10 @@ class Rule:
 
 @dataclass(frozen=True)
 class Plot:
-    """Lines and points over two axes. A system has the same colour in all plots of a page."""
+    """Lines and points over two axes. A system has the same colour in all plots of a page.
+
+    ``is_square``: both axes are equally long, because they have the same unit.
+    """
 
     title: str
     x: Axis
@@ -70,6 +75,12 @@ class Plot:
     points: tuple[Points, ...] = ()
     rules: tuple[Rule, ...] = ()
     caption: str = ""
+    is_square: bool = False
+
+    @property
+    def named(self) -> tuple[Line | Points, ...]:
+        """Everything that a legend may name: lines, then points."""
+        return (*self.lines, *self.points)
 
 
 @dataclass(frozen=True)
@@ -95,3 +106,30 @@ class HeatMap:
 
 
 Chart: TypeAlias = Plot | HeatMap
+
+#: The most letters of a name in a chart; a table has all of them.
+LONGEST_NAME = 24
+
+
+def system_numbers(charts: Iterable[Chart]) -> dict[str, int]:
+    """Every system's number on a page, in the order in which they are first named: it decides colour and letter.
+
+    >>> x, lines = Axis("rank"), (Line("b", (), ()), Line("ideal", (), (), "ideal"))
+    >>> system_numbers([Plot("", x, x, lines), Plot("", x, x, (Line("a", (), ()),))])
+    {'b': 0, 'a': 1}
+    """
+    drawn = (what for chart in charts if isinstance(chart, Plot) for what in chart.named)
+    names = dict.fromkeys(what.name for what in drawn if what.role == "system")
+    return {name: i for i, name in enumerate(names)}
+
+
+def shortened(name: str, length: int = LONGEST_NAME, dots: str = "...") -> str:
+    """A long name without its middle, because names often differ at their ends.
+
+    >>> shortened("a-very-long-name-of-a-system-v2", 16)
+    'a-very-...tem-v2'
+    """
+    if len(name) <= length:
+        return name
+    end = (length - len(dots)) // 2
+    return name[: length - len(dots) - end] + dots + name[len(name) - end :]

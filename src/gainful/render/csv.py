@@ -14,7 +14,7 @@ _NEEDS_QUOTES = re.compile(r'[",\r\n]')
 
 def write(content: Showable, out: TextIO) -> None:
     """The tables, an empty line between them; of several each has its title above it, as ``# title``. No notes."""
-    tables = list(content.page().tables)
+    tables = list(content.page().tables_for_machines)
     for i, table in enumerate(tables):
         out.write("\n" if i else "")
         if table.title and len(tables) > 1:

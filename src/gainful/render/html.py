@@ -51,15 +51,24 @@ def fragment(page: Page) -> str:
 def _body(page: Page) -> str:
     lines: list[str] = []
     for part in page.parts_for_people:
-        lines += [_paragraph(part)] if isinstance(part, str) else _table(part)
+        if isinstance(part, str):
+            lines.append(_paragraph(part))
+        elif isinstance(part, Table):
+            lines += _table(part)
+        else:
+            lines.append(_verbatim(page.chart_text(part)))
     return "".join(f"{line}\n" for line in [*lines, *map(_note, page.notes)])
 
 
 def _paragraph(text: str) -> str:
     lines, is_verbatim = Paragraph.of(text)
     if is_verbatim:
-        return "<pre>" + "\n".join(escape(line[4:]) for line in lines) + "</pre>"
+        return _verbatim([line[4:] for line in lines])
     return "<p>" + "<br>\n".join(map(escape, lines)) + "</p>"
+
+
+def _verbatim(lines: list[str]) -> str:
+    return "<pre>" + "\n".join(map(escape, lines)) + "</pre>"
 
 
 def _table(table: Table) -> Iterator[str]:

@@ -62,7 +62,7 @@ def _page_lines(page: Page) -> Iterator[Mapping[str, object]]:
     for part in page.parts:
         if isinstance(part, str):
             yield {"text": part}
-        elif isinstance(part, Table):
+        elif isinstance(part, Table) and not part.for_people:
             yield from _table_lines(part)
     yield from ({"note": note} for note in page.notes)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TextIO
 
+from gainful.render.charts import Chart
 from gainful.render.page import Showable, Table
 from gainful.render.shown import Group, Paragraph, Shown, explained, groups, plain, shown_rows
 
@@ -30,7 +31,11 @@ def write(content: Showable, out: TextIO) -> None:
     """The tables one after the other; titles, paragraphs and notes as comments."""
     page = content.page()
     blocks = [
-        map(_comment, Paragraph.of(part).lines) if isinstance(part, str) else _table(part)
+        map(_comment, Paragraph.of(part).lines)
+        if isinstance(part, str)
+        else _table(part)
+        if isinstance(part, Table)
+        else _figure(part)
         for part in page.parts_for_people
     ]
     notes = [map(_comment, page.notes)] if page.notes else []
@@ -52,6 +57,12 @@ def _table(table: Table) -> Iterator[str]:
     yield r"\bottomrule"
     yield r"\end{tabular}"
     yield from map(_comment, table.notes)
+
+
+def _figure(chart: Chart) -> Iterator[str]:
+    """Where a figure belongs, and how to have it: text drawings are not for papers."""
+    yield _comment(f"figure: {chart.title}" if chart.title else "figure")
+    yield _comment(r"\includegraphics{figure.pdf}, drawn with: --figure figure.pdf")
 
 
 def _alignment(group: Group) -> str:

@@ -15,11 +15,14 @@ _SPECIAL = re.compile(r"([\\`*_\[\]<>|~&$])")
 def write(content: Showable, out: TextIO) -> None:
     """Titles as headings, tables, paragraphs, and notes below."""
     page = content.page()
-    blocks = [
-        block
-        for part in page.parts_for_people
-        for block in ([_paragraph(part)] if isinstance(part, str) else _table(part))
-    ]
+    blocks: list[str] = []
+    for part in page.parts_for_people:
+        if isinstance(part, str):
+            blocks.append(_paragraph(part))
+        elif isinstance(part, Table):
+            blocks += _table(part)
+        else:
+            blocks.append(_verbatim(page.chart_text(part)))
     out.write("\n\n".join([*blocks, *map(_note, page.notes)]) + "\n")
 
 
@@ -53,8 +56,15 @@ def _cell(cell: Shown) -> str:
 def _paragraph(text: str) -> str:
     lines, is_verbatim = Paragraph.of(text)
     if is_verbatim:
-        return "\n".join(["```text", *(line[4:] for line in lines), "```"])
+        return _verbatim([line[4:] for line in lines])
     return "\n".join(map(_escaped, lines))
+
+
+def _verbatim(lines: list[str]) -> str:
+    # Names may hold backticks: what fences the lines is longer than any of them.
+    longest = max((len(ticks) for line in lines for ticks in re.findall("`+", line)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return "\n".join([f"{fence}text", *lines, fence])
 
 
 def _note(note: str) -> str:

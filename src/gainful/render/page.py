@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from gainful.render.charts import Chart
 
 #: One value of a table; None (or NaN) is a value that does not exist.
@@ -39,13 +41,25 @@ class Showable:
         return out.getvalue()
 
     def save(self, path: str | os.PathLike[str], format: str | None = None) -> None:  # noqa: A002
-        """Writes a file, whole or not at all; without a format its ending (.csv, .md, .tex, ...) decides."""
-        from gainful.io.atomic import atomic_output
-        from gainful.render import format_of, write
+        """Writes a file, whole or not at all; without a format its ending (.csv, .md, .tex, ...) decides.
 
+        .svg, .png and .pdf are figures of the charts.
+        """
+        from gainful.io.atomic import atomic_output
+        from gainful.render import figure, format_of, write
+
+        if format is None and figure.ending_of(path) in figure.ENDINGS:
+            figure.save(self.page(), path)
+            return
         format_ = format or format_of(path)
         with atomic_output(path) as out:
             write(self, format_, out)
+
+    def figure(self, columns: int | None = None) -> Figure:
+        """The charts as a figure of matplotlib, ``columns`` (1 or 2) of a paper wide; needs gainful[plot]."""
+        from gainful.render.figure import draw
+
+        return draw(self.page(), columns)
 
     def __str__(self) -> str:
         return self.text().rstrip("\n")
@@ -83,14 +97,17 @@ class Table:
     """Rows under named columns. The leading text columns say what a row is about.
 
     ``marked`` are the cells (row, column) to be emphasised, such as the best of a column; ``notes`` stand below. A note
-    that starts with ``* `` says what a mark means.
+    that starts with ``* `` says what a mark means. People see the first ``most`` rows, machines have all of them.
+    ``for_people`` is what csv, jsonl and trec leave out, because machines have all of it elsewhere on the page.
     """
 
     columns: tuple[Column, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: Sequence[tuple[Cell, ...]]
     title: str = ""
     notes: tuple[str, ...] = ()
     marked: frozenset[tuple[int, int]] = frozenset()
+    most: int | None = None
+    for_people: bool = False
 
     @property
     def labels(self) -> int:
@@ -130,15 +147,25 @@ class Page(Showable):
         return (part for part in self.parts if isinstance(part, Table))
 
     @property
+    def tables_for_machines(self) -> Iterator[Table]:
+        """The tables without those that are for people only."""
+        return (table for table in self.tables if not table.for_people)
+
+    @property
     def charts(self) -> Iterator[Chart]:
         """The charts, in order."""
         return (part for part in self.parts if not isinstance(part, (Table, str)))
 
     @property
-    def parts_for_people(self) -> Iterator[Table | str]:
-        """Tables and paragraphs without the tables that are for machines only."""
+    def parts_for_people(self) -> Iterator[Table | Chart | str]:
+        """All parts without the tables that are for machines only."""
         for part in self.parts:
-            if isinstance(part, str):
+            if not isinstance(part, Table) or not all(column.for_machines for column in part.columns):
                 yield part
-            if isinstance(part, Table) and not all(column.for_machines for column in part.columns):
-                yield part
+
+    def chart_text(self, chart: Chart) -> list[str]:
+        """The lines of a chart as text; a system has the same letter in all charts of the page."""
+        from gainful.render.chart_text import chart_lines
+        from gainful.render.charts import system_numbers
+
+        return chart_lines(chart, system_numbers(self.charts))

@@ -41,7 +41,7 @@ def groups(table: Table) -> list[Group]:
 
 
 def shown_rows(table: Table, columns: list[Group]) -> list[list[Shown]]:
-    """The cells of a table as texts, row by row."""
+    """The cells of a table as texts, row by row, as many as people want to see."""
     marked = table.marked
     return [
         [
@@ -52,7 +52,7 @@ def shown_rows(table: Table, columns: list[Group]) -> list[list[Shown]]:
             )
             for column, place, difference in columns
         ]
-        for i, row in enumerate(table.rows)
+        for i, row in enumerate(table.rows[: table.most])
     ]
 
 

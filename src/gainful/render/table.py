@@ -20,7 +20,12 @@ def write(content: Showable, out: TextIO) -> None:
     bold = out.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     always = content.has_place_for_marks
     blocks = [
-        _paragraph(part) if isinstance(part, str) else _table(part, bold, always) for part in page.parts_for_people
+        _paragraph(part)
+        if isinstance(part, str)
+        else _table(part, bold, always)
+        if isinstance(part, Table)
+        else page.chart_text(part)
+        for part in page.parts_for_people
     ]
     if page.notes:
         blocks.append([plain(note) for note in page.notes])

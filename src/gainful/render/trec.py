@@ -37,7 +37,7 @@ def _value_text(value: Value, places: int) -> str:
 
 
 def _page_lines(page: Page) -> Iterator[str]:
-    for table in page.tables:
+    for table in page.tables_for_machines:
         labels = table.labels
         for row in table.rows:
             label = " ".join(_text(cell, column) for cell, column in zip(row[:labels], table.columns, strict=False))

@@ -1,0 +1,273 @@
+"""Charts as text, so that nobody is left without: plain characters, the same for the same data."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from string import ascii_lowercase, ascii_uppercase
+from typing import NamedTuple
+
+from gainful.render.charts import Chart, HeatMap, Line, Plot, Points, shortened, system_numbers
+from gainful.render.scales import Scale, Ticks, scales_of
+from gainful.render.shown import plain
+
+WIDTH, HEIGHT = 72, 16
+_WIDEST = 100
+_LONGEST_NAME = 40
+
+#: Systems are letters, A first; the ideal and guides have signs of their own; groups of points have these.
+_IDEAL, _GUIDE = "*", "."
+_LETTERS = ascii_uppercase + ascii_lowercase
+_POINTS = "o^v#x+%@"
+
+
+def chart_lines(chart: Chart, numbers: Mapping[str, int] | None = None) -> list[str]:
+    """A chart as lines of text; ``numbers`` are those of the systems, if the page has other charts, too."""
+    if isinstance(chart, HeatMap):
+        return [line.rstrip() for line in _heat_map_lines(chart)]
+    return [line.rstrip() for line in _plot_lines(chart, system_numbers([chart]) if numbers is None else numbers)]
+
+
+class _Grid:
+    """Places for characters, from the lower left."""
+
+    def __init__(self, width: int, height: int) -> None:
+        self.width, self.height = width, height
+        self._ground: dict[tuple[int, int], str] = {}
+        self._lines: dict[tuple[int, int], list[str]] = defaultdict(list)
+        self._points: dict[tuple[int, int], list[str]] = defaultdict(list)
+
+    def rule(self, column: int | None, row: int | None) -> None:
+        """A thin line across, below all else."""
+        if column is not None:
+            self._ground |= {(column, i): ":" for i in range(self.height)}
+        if row is not None:
+            self._ground |= {(i, row): "-" for i in range(0, self.width, 2)}
+
+    def put(self, column: int, row: int, sign: str, is_point: bool = False) -> None:
+        """A sign of a line or a point."""
+        signs = self._points if is_point else self._lines
+        if 0 <= column < self.width and 0 <= row < self.height and sign not in signs[column, row]:
+            signs[column, row].append(sign)
+
+    def rows(self) -> list[str]:
+        """The rows from top to bottom. Where lines share a place, their signs take turns; points hide lines."""
+        return ["".join(self._sign(i, row) for i in range(self.width)) for row in reversed(range(self.height))]
+
+    def _sign(self, column: int, row: int) -> str:
+        signs = self._points.get((column, row)) or self._lines.get((column, row))
+        return signs[column % len(signs)] if signs else self._ground.get((column, row), " ")
+
+
+def _plot_lines(plot: Plot, numbers: Mapping[str, int]) -> Iterator[str]:
+    x, y = scales_of(plot, most_x=8, most_y=6)
+    height = WIDTH // 2 - 8 if plot.is_square else HEIGHT
+    width = 2 * height if plot.is_square else WIDTH
+    grid = _Grid(width, height)
+    for rule in plot.rules:
+        grid.rule(_cell(x, rule.x, width), _cell(y, rule.y, height))
+    for line in plot.lines:
+        sign = _sign(line, numbers)
+        for column, row in _traced(line, x, y, grid):
+            grid.put(column, row, sign)
+    for points in plot.points:
+        sign = _sign(points, numbers)
+        for along, across in zip(points.x, points.y, strict=True):
+            place = _cell(x, along, width), _cell(y, across, height)
+            if place[0] is not None and place[1] is not None:
+                grid.put(place[0], place[1], sign, is_point=True)
+    yield from _framed(plot, grid, x, y)
+    yield from _key(plot, numbers)
+    if plot.caption:
+        yield from _wrapped(plain(plot.caption))
+
+
+def _sign(what: Line | Points, numbers: Mapping[str, int]) -> str:
+    number = numbers.get(what.name, 0)
+    if what.role == "guide":
+        return _GUIDE
+    if isinstance(what, Points):
+        return _POINTS[number % len(_POINTS)]
+    return _IDEAL if what.role == "ideal" else _LETTERS[number % len(_LETTERS)]
+
+
+def _cell(scale: Scale, value: float | None, cells: int) -> int | None:
+    """The place of a value among so many, None if it is out of sight."""
+    place = math.nan if value is None else scale.place(value)
+    if math.isnan(place) or not -1e-9 <= place <= 1 + 1e-9:
+        return None
+    return min(max(round(place * (cells - 1)), 0), cells - 1)
+
+
+def _traced(line: Line, x: Scale, y: Scale, grid: _Grid) -> Iterator[tuple[int, int]]:
+    """The places that a line goes through, column by column, with the way up or down in steep parts."""
+    places = [
+        (x.place(a) * (grid.width - 1), y.place(b) * (grid.height - 1)) for a, b in zip(line.x, line.y, strict=True)
+    ]
+    before: tuple[int, int] | None = None
+    for stretch in _stretches(places):
+        before = None
+        for column, height in _by_column(stretch, grid.width):
+            row = round(height)
+            if before is not None and abs(row - before[1]) > 1:
+                middle = (row + before[1]) / 2
+                for between in range(min(row, before[1]) + 1, max(row, before[1])):
+                    yield (before[0] if (between < middle) == (before[1] < row) else column), between
+            yield column, row
+            before = column, row
+
+
+def _stretches(places: Iterable[tuple[float, float]]) -> Iterator[list[tuple[float, float]]]:
+    """The parts of a line between its gaps."""
+    part: list[tuple[float, float]] = []
+    for place in places:
+        if math.isfinite(place[0]) and math.isfinite(place[1]):
+            part.append(place)
+        elif part:
+            yield part
+            part = []
+    if part:
+        yield part
+
+
+def _by_column(part: list[tuple[float, float]], width: int) -> Iterator[tuple[int, float]]:
+    """The height of a line at every column that it reaches."""
+    if any(after[0] < before[0] for before, after in pairwise(part)):
+        yield from ((round(column), height) for column, height in part)  # not a function of x: its points only
+        return
+    columns = [column for column, _ in part]
+    for column in range(max(0, round(columns[0])), min(width - 1, round(columns[-1])) + 1):
+        at = bisect_right(columns, column)
+        if at in (0, len(part)):
+            yield column, part[min(at, len(part) - 1)][1]
+            continue
+        (left, low), (right, high) = part[at - 1], part[at]
+        yield column, low + (high - low) * (column - left) / (right - left)
+
+
+def _framed(plot: Plot, grid: _Grid, x: Scale, y: Scale) -> Iterator[str]:
+    """The grid with its title, its axes, their ticks and their names."""
+    texts = {_cell(y, value, grid.height): text for value, text in y.ticks}
+    margin = max((len(text) for text in texts.values()), default=0)
+    if plot.title:
+        yield from _wrapped(plain(plot.title))
+    yield plain(plot.y.label)
+    for row, signs in zip(reversed(range(grid.height)), grid.rows(), strict=True):
+        yield f"{texts.get(row, ''):>{margin}} {'+' if row in texts else '|'}{signs}"
+    yield " " * margin + " +" + _under(x, grid.width)
+    yield " " * (margin + 2) + _tick_texts(x.ticks, x, grid.width)
+    yield " " * (margin + 2) + plain(plot.x.label).center(grid.width)
+
+
+def _under(x: Scale, width: int) -> str:
+    places = {_cell(x, value, width) for value, _ in x.ticks}
+    return "".join("+" if i in places else "-" for i in range(width))
+
+
+def _tick_texts(ticks: Ticks, x: Scale, width: int) -> str:
+    """Every tick's number below it; one for which there is no room is left out."""
+    line = ""
+    for value, text in ticks:
+        middle = _cell(x, value, width) or 0
+        start = max(0, middle - (len(text) - 1) // 2)
+        if start > len(line) or not line:
+            line = line.ljust(start) + text
+    return line
+
+
+def _key(plot: Plot, numbers: Mapping[str, int]) -> Iterator[str]:
+    """What every sign stands for, as many beside each other as there is room for."""
+    entries = dict.fromkeys(
+        (_sign(what, numbers), shortened(plain(what.name), _LONGEST_NAME))
+        for what in plot.named
+        if what.name and what.x
+    )
+    rules = [
+        (":" if rule.y is None else "-", shortened(plain(rule.label), _LONGEST_NAME))
+        for rule in plot.rules
+        if rule.label
+    ]
+    texts = [f"{sign} {name}" for sign, name in dict.fromkeys([*entries, *rules])]
+    if not texts:
+        return
+    wide = max(map(len, texts)) + 3
+    each = max(1, (_WIDEST + 3) // wide)
+    for i in range(0, len(texts), each):
+        yield "".join(text.ljust(wide) for text in texts[i : i + each])
+
+
+class _Cells(NamedTuple):
+    """The texts of a heat map, and how wide its columns are."""
+
+    labels: list[str]
+    header: list[str]
+    rows: list[list[str]]
+    widths: list[int]
+
+
+def _heat_map_lines(chart: HeatMap) -> Iterator[str]:
+    """The texts of the cells (without texts, their values) below each other; what is outlined stands in brackets."""
+    labels, header, rows, widths = _cells(chart)
+    is_left = any(any(row) for row in chart.texts)
+    if chart.title:
+        yield from _wrapped(plain(chart.title))
+    margin = max(map(len, [plain(chart.y_label), *labels]))
+    for first, last in _blocks(widths, _WIDEST - margin):
+        if chart.x_label:
+            yield " " * (margin + 2) + plain(chart.x_label)
+        columns = range(first, last)
+        yield plain(chart.y_label).ljust(margin) + _joined(header, widths, columns, is_left)
+        yield "-" * margin + "".join("  " + "-" * widths[i] for i in columns)
+        for label, row in zip(labels, rows, strict=True):
+            yield label.ljust(margin) + _joined(row, widths, columns, is_left)
+        if last < len(widths):
+            yield ""
+    if chart.value_label and not is_left:
+        yield plain(chart.value_label)
+    if chart.caption:
+        yield from _wrapped(plain(chart.caption))
+
+
+def _cells(chart: HeatMap) -> _Cells:
+    texts = chart.texts or tuple(tuple(map(_value_text, values)) for values in chart.values)
+    rows = [
+        [_bracketed(shortened(plain(text)), (i, j) in chart.outlined, chart) for j, text in enumerate(row)]
+        for i, row in enumerate(texts)
+    ]
+    header = [_bracketed(shortened(plain(name)), False, chart) for name in chart.columns]
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    return _Cells([shortened(plain(name), _LONGEST_NAME) for name in chart.rows], header, rows, widths)
+
+
+def _value_text(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:.2f}" if abs(value) < 1000 else f"{value:.0f}"
+
+
+def _bracketed(text: str, is_outlined: bool, chart: HeatMap) -> str:
+    if is_outlined:
+        return f"[{text}]"
+    return f" {text} " if chart.outlined else text
+
+
+def _joined(texts: Sequence[str], widths: Sequence[int], columns: range, is_left: bool) -> str:
+    return "".join("  " + (texts[i].ljust(widths[i]) if is_left else texts[i].rjust(widths[i])) for i in columns)
+
+
+def _blocks(widths: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
+    """The columns that fit beside each other, from the first to before the last of each block."""
+    first, used = 0, 0
+    for i, width in enumerate(widths):
+        if i > first and used + width + 2 > room:
+            yield first, i
+            first, used = i, 0
+        used += width + 2
+    yield first, len(widths)
+
+
+def _wrapped(text: str) -> list[str]:
+    from textwrap import wrap
+
+    return wrap(text, _WIDEST, break_long_words=False, break_on_hyphens=False)

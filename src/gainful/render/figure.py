@@ -1,0 +1,247 @@
+"""Charts as figures: SVG, PNG and PDF through matplotlib, the same bytes for the same data."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gainful._version import __version__
+from gainful.errors import MissingExtraError, UsageError
+from gainful.render.charts import Chart, HeatMap, Plot
+from gainful.render.figure_room import Box, Room
+from gainful.render.page import Page
+from gainful.render.shown import is_code
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from gainful.render.figure_labels import EndLabel
+    from gainful.render.figure_style import Looks
+
+#: How the files of figures end, and what each says of itself. Nothing says when: the same data have the same bytes.
+ENDINGS: dict[str, dict[str, Any]] = {
+    ".svg": {"Date": None, "Creator": f"gainful {__version__}"},
+    ".png": {"Software": None},
+    ".pdf": {"CreationDate": None, "Creator": f"gainful {__version__}"},
+}
+
+#: Where each kind of chart is drawn. Such a module has ``needed_width(chart)``, ``room(chart, width, labels)`` and
+#: ``draw(figure, chart, box, looks, labels)``.
+_DRAWINGS: dict[type, str] = {Plot: "gainful.render.figure_plot", HeatMap: "gainful.render.figure_heat_map"}
+
+_DOTS_PER_INCH = 300
+_MARGIN, _BETWEEN, _BELOW_TITLE = 0.04, 0.2, 0.07
+
+#: Panels whose ends differ by less (in inches) end a row together.
+_SAME_ROW = 0.8
+
+
+def ending_of(path: str | os.PathLike[str]) -> str:
+    """How a file's name ends, in small letters."""
+    return os.path.splitext(os.fspath(path))[1].lower()
+
+
+def check_path(path: str | os.PathLike[str]) -> None:
+    """Refuses a file that no figure can be drawn into, and says what is missing if matplotlib is."""
+    ending = ending_of(path)
+    if ending not in ENDINGS:
+        raise UsageError(f"{os.fspath(path)}: expected a figure that ends in {', '.join(ENDINGS)}, found '{ending}'")
+    _need_matplotlib()
+
+
+def _need_matplotlib() -> None:
+    try:
+        import matplotlib.figure  # noqa: F401 - whether it is there
+    except ImportError as error:
+        raise MissingExtraError(
+            "figures need the package matplotlib", "install it with: pip install 'gainful[plot]'"
+        ) from error
+
+
+def save(page: Page, path: str | os.PathLike[str], columns: int | None = None) -> None:
+    """Draws the charts of a page into a file, whole or not at all; its ending (.svg, .png, .pdf) decides how."""
+    check_path(path)
+    from gainful.io.atomic import write_bytes
+
+    write_bytes(path, figure_bytes(page, ending_of(path), columns))
+
+
+def figure_bytes(page: Page, ending: str, columns: int | None = None) -> bytes:
+    """The content of a figure's file: the same for the same page and version of matplotlib."""
+    from io import BytesIO
+
+    figure = draw(page, columns)
+    from gainful.render.figure_style import settings
+
+    out = BytesIO()
+    with settings():
+        figure.savefig(out, format=ending.removeprefix("."), metadata=ENDINGS[ending], dpi=_DOTS_PER_INCH)
+    return out.getvalue()
+
+
+def draw(page: Page, columns: int | None = None) -> Figure:
+    """The charts of a page as a figure of matplotlib, one panel each, ``columns`` (1 or 2) of a paper wide.
+
+    Without ``columns`` one chart is one column wide, unless it needs more, and several are two. Names stand at the ends
+    of lines if they fit there, otherwise in a legend below; captions and the page's signature come below the charts.
+    """
+    charts = tuple(page.charts)
+    if not charts:
+        raise UsageError(f"{page.command}: expected at least one chart to draw, found none")
+    if columns not in (None, 1, 2):
+        raise UsageError(f"columns: expected 1 or 2 columns of a paper, found {columns}")
+    _need_matplotlib()
+    from gainful.render.figure_style import settings
+
+    with settings():
+        return _Sheet(page, charts, columns).drawn()
+
+
+class _Panel(NamedTuple):
+    """A chart with the names beside its lines, what it needs around it, and how wide it is with all that."""
+
+    chart: Chart
+    labels: Sequence[EndLabel]
+    room: Room
+    width: float
+    title: list[str]
+    caption: list[str]
+
+
+class _Sheet:
+    """A figure in the making: panels side by side and below each other, a legend, notes."""
+
+    def __init__(self, page: Page, charts: tuple[Chart, ...], columns: int | None) -> None:
+        from gainful.render import figure_labels, figure_style
+
+        self._style, self._labels = figure_style, figure_labels
+        self._looks: Looks = figure_style.Looks.of(charts)
+        self._width = figure_style.WIDTHS[columns or self._usual_columns(charts)] - 2 * _MARGIN
+        plots = [chart for chart in charts if isinstance(chart, Plot)]
+        named = None if any(plot.points for plot in plots) else self._all_named(plots, len(charts))
+        self._panels = self._made(charts, named or {})
+        titles = max(len(panel.title) for panel in self._panels)
+        self._above = figure_style.height_of(figure_style.TITLE, titles) + _BELOW_TITLE
+        entries = figure_labels.legend_entries(charts, are_lines_named=named is not None)
+        self._legend = figure_labels.legend_rows(entries, self._width)
+        self._caption = figure_style.wrapped(self._shared_caption(charts), figure_style.CAPTION, self._width)
+        self._notes = [
+            line for note in _signatures(page) for line in figure_style.wrapped(note, figure_style.NOTE, self._width)
+        ]
+
+    @staticmethod
+    def _shared_caption(charts: Sequence[Chart]) -> str:
+        """The caption that all charts have, which is said once; empty where they differ."""
+        captions = {chart.caption for chart in charts}
+        return captions.pop() if len(charts) > 1 and len(captions) == 1 else ""
+
+    def _usual_columns(self, charts: tuple[Chart, ...]) -> int:
+        is_wide = any(_drawing(chart).needed_width(chart) > self._style.WIDTHS[1] for chart in charts)
+        return 2 if len(charts) > 1 or is_wide else 1
+
+    def _all_named(self, plots: Sequence[Plot], charts: int) -> dict[int, Sequence[EndLabel]] | None:
+        """The names beside the lines of every plot; None if some do not fit, because then a legend has all."""
+        named: dict[int, Sequence[EndLabel]] = {}
+        for plot in plots:
+            height = _drawing(plot).room(plot, self._panel_width(plot, charts), ()).height
+            labels = self._labels.end_labels(plot, height)
+            if labels is None:
+                return None
+            named[id(plot)] = labels
+        return named
+
+    def _panel_width(self, chart: Chart, charts: int) -> float:
+        """Half of a wide figure, if there is something else for the other half and the chart can do with it."""
+        half = (self._width - _BETWEEN) / 2
+        is_narrow = self._width < self._style.WIDTHS[2] - 1
+        return self._width if is_narrow or charts == 1 or _drawing(chart).needed_width(chart) > half else half
+
+    def _made(self, charts: Sequence[Chart], named: dict[int, Sequence[EndLabel]]) -> list[_Panel]:
+        style, panels = self._style, []
+        for chart in charts:
+            width, labels = self._panel_width(chart, len(charts)), named.get(id(chart), ())
+            title = style.wrapped(chart.title, style.TITLE, width, is_bold=True)
+            own = "" if self._shared_caption(charts) else chart.caption
+            caption = style.wrapped(own, style.CAPTION, width)
+            room = _drawing(chart).room(chart, width, labels)
+            panels.append(_Panel(chart, labels, room, width, title, caption))
+        return _aligned(panels)
+
+    def _height(self, panel: _Panel) -> float:
+        caption = self._style.height_of(self._style.CAPTION, len(panel.caption)) + 0.05 if panel.caption else 0.0
+        return self._above + panel.room.height + panel.room.bottom + caption
+
+    def _places(self) -> tuple[list[tuple[float, float]], float]:
+        """How far every panel is from the left and from the top, and where the lowest ends.
+
+        A wide figure has two columns. Panels of about the same height stand in rows; below one that is much lower than
+        its neighbour the next finds room.
+        """
+        ends = [0.0, 0.0]
+        places = []
+        for panel in self._panels:
+            is_wide = panel.width > self._width / 2
+            if is_wide or abs(ends[0] - ends[1]) < _SAME_ROW:
+                ends = [max(ends)] * 2
+            column = 0 if ends[0] <= ends[1] else 1
+            places.append((column * (panel.width + _BETWEEN), ends[column]))
+            ends[column] += self._height(panel) + _BETWEEN
+            if is_wide:
+                ends = [ends[column]] * 2
+        return places, max(ends) - _BETWEEN
+
+    def drawn(self) -> Figure:
+        """The figure, as high as all of it needs."""
+        from matplotlib.figure import Figure
+
+        style = self._style
+        places, lowest = self._places()
+        legend = style.height_of(style.LABEL, len(self._legend)) + 0.06 if self._legend else 0.0
+        notes = style.height_of(style.NOTE, len(self._notes)) + 0.06 if self._notes else 0.0
+        caption = style.height_of(style.CAPTION, len(self._caption)) + 0.05 if self._caption else 0.0
+        height = lowest + caption + legend + notes + 2 * _MARGIN
+        figure = Figure(figsize=(self._width + 2 * _MARGIN, height), dpi=_DOTS_PER_INCH, facecolor="white")
+        top = height - _MARGIN
+        for panel, (right, down) in zip(self._panels, places, strict=True):
+            self._draw_panel(figure, panel, _MARGIN + right, top - down)
+        top -= lowest
+        style.write_lines(figure, _MARGIN, top - 0.05, self._caption, style.CAPTION)
+        top -= caption
+        if self._legend:
+            self._labels.draw_legend(figure, self._legend, _MARGIN, top - 0.06, self._looks)
+        style.write_lines(figure, _MARGIN, top - legend - 0.06, self._notes, style.NOTE, color=style.GREY)
+        return figure
+
+    def _draw_panel(self, figure: Figure, panel: _Panel, left: float, top: float) -> None:
+        style, chart, room = self._style, panel.chart, panel.room
+        style.write_lines(figure, left, top, panel.title, style.TITLE, is_bold=True)
+        bottom = top - self._above - room.height
+        box = Box(left + room.left, bottom, panel.width - room.left - room.right, room.height)
+        _drawing(chart).draw(figure, chart, box, self._looks, panel.labels)
+        style.write_lines(figure, left, bottom - room.bottom - 0.05, panel.caption, style.CAPTION)
+
+
+def _drawing(chart: Chart) -> ModuleType:
+    return importlib.import_module(_DRAWINGS[type(chart)])
+
+
+def _signatures(page: Page) -> list[str]:
+    """The notes that say by which conventions numbers came about; others are about tables."""
+    return [note for note in page.notes if any(map(is_code, note.split(" ")))]
+
+
+def _aligned(panels: Sequence[_Panel]) -> list[_Panel]:
+    """Plots of the same width get axes of the same size."""
+    aligned = []
+    for panel in panels:
+        alike = [other.room for other in panels if isinstance(other.chart, Plot) and other.width == panel.width]
+        if isinstance(panel.chart, Plot):
+            left, right = max(room.left for room in alike), max(room.right for room in alike)
+            height = panel.width - left - right if panel.chart.is_square else panel.room.height
+            aligned.append(panel._replace(room=Room(left, right, max(room.bottom for room in alike), height)))
+        else:
+            aligned.append(panel)
+    return aligned

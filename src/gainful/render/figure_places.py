@@ -1,0 +1,143 @@
+"""Where labels find room inside a plot, so that none covers a point, a line or another label."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+from gainful.render.charts import Plot, Rule
+from gainful.render.figure_room import Box
+from gainful.render.figure_style import CAPTION, height_of, short, width_of
+from gainful.render.scales import Scale
+
+#: Where a point's label may stand, best first: the direction from the point; and how far away, in inches.
+_AROUND = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
+_AWAY = 0.045
+_LONGEST = 18
+
+#: Where along a rule its label may stand, best first.
+_ALONG = (1.0, 0.75, 0.25, 0.0, 0.6, 0.4)
+
+
+class Area(NamedTuple):
+    """A rectangle, in inches from the lower left of the axes."""
+
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+    def meets(self, other: Area) -> bool:
+        apart = self.right <= other.left or other.right <= self.left
+        return not (apart or self.top <= other.bottom or other.top <= self.bottom)
+
+
+class Label(NamedTuple):
+    """A text that has found its place in axes of some size."""
+
+    text: str
+    area: Area
+    width: float
+    height: float
+    is_upright: bool = False
+
+
+class Ground(NamedTuple):
+    """A plot's axes, and what is taken of them."""
+
+    width: float
+    height: float
+    x: Scale
+    y: Scale
+    taken: list[Area]
+
+    @classmethod
+    def of(cls, plot: Plot, box: Box, x: Scale, y: Scale) -> Ground:
+        ground = cls(box.width, box.height, x, y, [])
+        has_labels = any(rule.label for rule in plot.rules) or any(any(points.labels) for points in plot.points)
+        for along, across in _covered(plot) if has_labels else ():
+            a, b = ground.place(along, across)
+            if not math.isnan(a) and not math.isnan(b):
+                ground.taken.append(Area(a - 0.02, b - 0.02, a + 0.02, b + 0.02))
+        return ground
+
+    def place(self, along: float, across: float) -> tuple[float, float]:
+        """Where values stand, in inches."""
+        return self.x.place(along) * self.width, self.y.place(across) * self.height
+
+    def first_free(self, areas: Iterable[Area]) -> Area | None:
+        """The first area that is inside and free; it is taken from now on."""
+        for area in areas:
+            inside = area.left >= 0 and area.bottom >= 0 and area.right <= self.width and area.top <= self.height
+            if inside and not any(area.meets(other) for other in self.taken):
+                self.taken.append(area)
+                return area
+        return None
+
+    def label(self, text: str, areas: Iterable[Area], is_upright: bool = False) -> Label | None:
+        """A text in the first free area, None if there is none."""
+        area = self.first_free(areas)
+        return None if area is None else Label(text, area, self.width, self.height, is_upright)
+
+
+def _covered(plot: Plot) -> Iterator[tuple[float, float]]:
+    """All points, and lines as points so close that nothing fits between them."""
+    for points in plot.points:
+        yield from zip(points.x, points.y, strict=True)
+    for line in plot.lines:
+        steps = max(1, 100 // max(1, len(line.x) - 1))
+        for (a, b), (c, d) in pairwise(zip(line.x, line.y, strict=True)):
+            yield from ((a + (c - a) * i / steps, b + (d - b) * i / steps) for i in range(steps + 1))
+
+
+def rule_label(rule: Rule, ground: Ground) -> Label | None:
+    """A rule's label above it, or upright at its right; without free room it stands at the rule's end."""
+    text = short(rule.label)
+    if not text:
+        return None
+    wide, tall = width_of(text, CAPTION), 0.8 * height_of(CAPTION)
+    is_upright = rule.y is None
+    at = ground.place(*((rule.x, math.nan) if rule.x is not None else (math.nan, rule.y or 0.0)))
+    room = (ground.height if is_upright else ground.width) - wide
+    areas = []
+    for part in _ALONG:
+        start = part * room
+        if is_upright:
+            areas.append(Area(at[0] + 0.03, start, at[0] + 0.03 + tall, start + wide))
+        else:
+            areas.append(Area(start, at[1] + 0.02, start + wide, at[1] + 0.02 + tall))
+    return ground.label(text, areas, is_upright) or Label(text, areas[0], ground.width, ground.height, is_upright)
+
+
+def point_labels(plot: Plot, ground: Ground) -> Iterator[Label]:
+    """The labels of points that fit somewhere beside their points."""
+    ground.taken.extend(_rules(plot, ground))
+    for points in plot.points:
+        for text, place in zip(points.labels, zip(points.x, points.y, strict=True), strict=False):
+            name = short(text, _LONGEST)
+            at = ground.place(*place)
+            label = (
+                ground.label(name, (_beside(*at, width_of(name, CAPTION), way) for way in _AROUND)) if text else None
+            )
+            if label is not None:
+                yield label
+
+
+def _rules(plot: Plot, ground: Ground) -> Iterator[Area]:
+    for rule in plot.rules:
+        if rule.x is not None:
+            at = ground.x.place(rule.x) * ground.width
+            yield Area(at - 0.005, 0.0, at + 0.005, ground.height)
+        if rule.y is not None:
+            at = ground.y.place(rule.y) * ground.height
+            yield Area(0.0, at - 0.005, ground.width, at + 0.005)
+
+
+def _beside(x: float, y: float, width: float, direction: tuple[int, int]) -> Area:
+    right, up = direction
+    height = 0.8 * height_of(CAPTION)
+    left = x + right * _AWAY - (width / 2) * (1 - right)
+    bottom = y + up * _AWAY - (height / 2) * (1 - up)
+    return Area(left, bottom, left + width, bottom + height)

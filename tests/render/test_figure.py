@@ -1,0 +1,452 @@
+"""Figures: drawn from the data, readable, not blank, and the same bytes for the same page."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from matplotlib.image import imread
+
+from gainful.errors import InputError, MissingExtraError, UsageError
+from gainful.render.charts import Axis, Band, Chart, HeatMap, Line, Plot, Points, Rule
+from gainful.render.figure import ENDINGS, check_path, draw, figure_bytes, save
+from gainful.render.figure_labels import spread
+from gainful.render.figure_style import COLOURS, wrapped
+from gainful.render.page import Page
+
+RANKS = tuple(float(rank) for rank in range(1, 31))
+SIGNATURE = "nDCG(gain=linear, base=2)@30|order:score|ties:docid-desc|missing:zero|undefined:zero|scale:3|queries:50"
+
+
+def curve(name: str, level: float, has_band: bool = True) -> Line:
+    y = tuple(level * (1 - math.exp(-rank / 9)) for rank in RANKS)
+    band = Band(RANKS, tuple(v - 0.05 for v in y), tuple(v + 0.05 for v in y))
+    return Line(name, RANKS, y, band=band if has_band else None)
+
+
+def plot(names: list[str], title: str = "nDCG by rank", **changes: object) -> Plot:
+    lines = [curve(name, 0.3 + 0.65 * i / len(names)) for i, name in enumerate(names)]
+    ideal = Line("ideal", RANKS, tuple(1.0 for _ in RANKS), "ideal")
+    return replace(Plot(title, Axis("rank", 1, 30), Axis("nDCG", 0, 1), (*lines, ideal)), **changes)  # type: ignore[arg-type]
+
+
+def page(*charts: Chart) -> Page:
+    return Page("curves", charts, (SIGNATURE,))
+
+
+GAINS = page(plot(["bm25", "dense", "rm3"], caption="Mean over 50 queries."))
+SPREAD = page(
+    Plot(
+        "URS and SRS",
+        Axis("URS", 0, 1),
+        Axis("SRS", 0, 1),
+        (Line("SRS = URS", (0.0, 1.0), (0.0, 1.0), "ideal"),),
+        (Points("over", (0.0, 0.3), (0.9, 0.7), ("d1", "")), Points("under", (1.0,), (0.2,))),
+        (Rule("threshold", x=0.5), Rule("threshold", y=0.5)),
+        is_square=True,
+    )
+)
+CELLS = page(
+    HeatMap(
+        "The best system",
+        ("0-1-2-3", "0-1-10-100"),
+        ("@10", "@30", "@100"),
+        ((0.1, 0.5, 0.9), (0.2, math.nan, 1.0)),
+        (("bm25", "dense", "bm25"), ("rm3", "", "dense")),
+        "depth",
+        "gains",
+        "nDCG",
+        outlined=frozenset({(1, 2)}),
+    )
+)
+DEEP = page(
+    replace(plot(["a", "b"]), x=Axis("rank", 1, 1000), lines=(Line("a", (1.0, 1000.0), (0.0, 12345.0)),), y=Axis("CG"))
+)
+PAGES = {
+    "deep": DEEP,
+    "gains": GAINS,
+    "spread": SPREAD,
+    "cells": CELLS,
+    "all": page(*GAINS.charts, *SPREAD.charts, *CELLS.charts),
+}
+BY_NAME = pytest.mark.parametrize("name", PAGES)
+
+
+def texts(figure: Figure) -> list[str]:
+    beside = [text.get_text() for text in figure.texts]
+    return beside + [t.get_text() for axes in figure.axes for t in axes.findobj(lambda a: hasattr(a, "get_text"))]
+
+
+def lines_by_name(figure: Figure, chart: Plot, panel: int = 0) -> dict[str, object]:
+    """The drawn lines: in the order of the chart's after those of its rules."""
+    drawn = figure.axes[panel].get_lines()[len(chart.rules) :]
+    return dict(zip([what.name for what in chart.named], drawn, strict=True))
+
+
+class TestData:
+    def test_lines_are_the_data(self):
+        [chart] = GAINS.charts
+        for line in chart.lines:
+            drawn = lines_by_name(draw(GAINS), chart)[line.name]
+            np.testing.assert_array_equal(drawn.get_xdata(), line.x)
+            np.testing.assert_array_equal(drawn.get_ydata(), line.y)
+
+    def test_bands_are_the_data(self):
+        [chart] = GAINS.charts
+        [axes] = draw(GAINS).axes
+        assert len(axes.collections) == 3
+        for band, line in zip(axes.collections, chart.lines, strict=False):
+            corners = band.get_paths()[0].vertices
+            for x, low, high in zip(line.band.x, line.band.low, line.band.high, strict=True):
+                at = corners[corners[:, 0] == x][:, 1]
+                assert (at.min(), at.max()) == (low, high)
+            assert band.get_alpha() <= 0.15
+
+    def test_points_and_rules_are_the_data(self):
+        [chart] = SPREAD.charts
+        figure = draw(SPREAD)
+        [axes] = figure.axes
+        named = lines_by_name(figure, chart)
+        for points in chart.points:
+            assert list(zip(*named[points.name].get_data(), strict=True)) == list(zip(points.x, points.y, strict=True))
+            assert named[points.name].get_linestyle() == "None"
+        vertical, horizontal = axes.get_lines()[:2]
+        assert list(vertical.get_xdata()) == [0.5, 0.5]
+        assert list(horizontal.get_ydata()) == [0.5, 0.5]
+
+    def test_heat_map_is_the_data(self):
+        [chart] = CELLS.charts
+        axes, bar = draw(CELLS).axes
+        drawn = axes.collections[0].get_array()
+        np.testing.assert_array_equal(np.ma.filled(drawn, np.nan), chart.values)
+        assert (drawn.mask.sum(), axes.collections[0].get_clim()) == (1, (0.1, 1.0))
+        assert [t.get_text() for t in axes.texts] == [text for row in chart.texts for text in row]
+        assert [t.get_text() for t in axes.get_yticklabels()] == list(chart.rows)
+        assert [t.get_text() for t in axes.get_xticklabels()] == list(chart.columns)
+        assert axes.yaxis_inverted()
+        assert {patch.get_xy() for patch in axes.patches} == {(2, 1)}
+        assert bar.get_ylabel() == "nDCG"
+
+    def test_axes_are_named_and_go_as_far_as_they_say(self):
+        [axes] = draw(GAINS).axes
+        assert (axes.get_xlabel(), axes.get_ylabel()) == ("rank", "nDCG")
+        assert (axes.get_xlim(), axes.get_ylim()) == ((1, 30), (0, 1))
+        assert axes.get_xticklabels()[0].get_text() == "1"
+
+    def test_a_logarithmic_axis(self):
+        [axes] = draw(page(plot(["a"], x=Axis("rank", 1, 30, is_log=True)))).axes
+        assert (axes.get_xscale(), axes.get_yscale()) == ("log", "linear")
+        assert [t.get_text() for t in axes.get_xticklabels()] == ["1", "2", "5", "10", "20"]
+
+    def test_gaps_stay_gaps(self):
+        y = (0.1, 0.2, math.nan, 0.4, math.inf, 0.3, 0.2)
+        chart = Plot("", Axis("x"), Axis("y"), (Line("a", tuple(map(float, range(7))), y),))
+        [drawn] = draw(page(chart)).axes[0].get_lines()
+        np.testing.assert_array_equal(drawn.get_ydata(), [0.1, 0.2, math.nan, 0.4, math.nan, 0.3, 0.2])
+        assert drawn.get_markevery() == [3]  # a point between two gaps is seen
+        assert drawn.get_marker() == "o"
+
+    def test_nothing_to_draw_in_a_chart(self):
+        nothing = Plot("", Axis("x"), Axis("y", is_log=True), (Line("a", (), ()), Line("b", (1.0,), (math.nan,))))
+        no_values = HeatMap("", ("a",), ("b",), ((math.nan,),))
+        figure = draw(page(nothing, no_values, HeatMap("", (), (), ())))
+        assert figure.axes[0].get_xlim() == (1.0 - 0.5, 1.0 + 0.5)
+        assert figure_bytes(page(nothing, no_values), ".png")
+
+
+class TestLook:
+    def test_a_system_has_one_colour_and_style_in_all_panels(self):
+        first, second = plot(["bm25", "dense", "rm3"]), plot(["rm3", "bm25", "other"], "DCG by rank")
+        figure = draw(page(first, second))
+        one, two = lines_by_name(figure, first, 0), lines_by_name(figure, second, 1)
+        for name in ("bm25", "rm3", "ideal"):
+            assert one[name].get_color() == two[name].get_color()
+            assert one[name]._dash_pattern == two[name]._dash_pattern
+        assert len({line.get_color() for line in one.values()}) == 4
+        assert two["other"].get_color() not in {line.get_color() for line in one.values()}
+
+    def test_the_ideal_is_black_and_thicker(self):
+        figure = draw(GAINS)
+        named = lines_by_name(figure, next(iter(GAINS.charts)))
+        assert to_hex(named["ideal"].get_color()) == "#000000"
+        assert named["ideal"].get_linewidth() > named["bm25"].get_linewidth()
+
+    def test_many_systems_are_told_apart(self):
+        chart = plot([f"system {i}" for i in range(3 * len(COLOURS))])
+        named = lines_by_name(draw(page(chart)), chart)
+        assert len({(line.get_color(), str(line._dash_pattern)) for line in named.values()}) == len(named)
+
+    def test_names_stand_at_the_ends_of_lines(self):
+        figure = draw(GAINS)
+        height = figure.get_size_inches()[1]
+        [axes] = figure.axes
+        box = axes.get_position()
+        beside = {t.get_text(): t.get_position() for t in figure.texts if t.get_position()[0] > box.x1}
+        assert list(beside) == ["bm25", "dense", "rm3", "ideal"]
+        for line in next(iter(GAINS.charts)).lines:
+            y = box.y0 + line.y[-1] * box.height
+            assert abs(beside[line.name][1] - y) * height < 0.02
+
+    def test_names_at_ends_do_not_overlap(self):
+        same = [replace(curve(f"system {i}", 0.5), name=f"system {i}") for i in range(4)]
+        figure = draw(page(Plot("", Axis("rank"), Axis("y", 0, 1), tuple(same))))
+        height = figure.get_size_inches()[1]
+        places = sorted(t.get_position()[1] * height for t in figure.texts if t.get_text().startswith("system"))
+        assert len(places) == 4
+        assert all(b - a > 7 / 72 for a, b in pairwise(places))
+
+    @pytest.mark.parametrize("count", [9, 30])
+    def test_too_many_names_are_one_legend_below(self, count):
+        charts = plot([f"s{i}" for i in range(count)]), plot([f"s{i}" for i in range(count)], "DCG")
+        figure = draw(page(*charts))
+        lowest = min(axes.get_position().y0 for axes in figure.axes)
+        below = [t.get_text() for t in figure.texts if t.get_position()[1] < lowest]
+        assert [text for text in below if text.startswith(("s", "ideal"))] == [
+            *(f"s{i}" for i in range(count)),
+            "ideal",
+        ]
+
+    def test_lines_that_end_together_have_a_legend(self):
+        recall = tuple(i / 10 for i in range(11))
+        lines = tuple(Line(f"s{i}", recall, tuple((1 - r) * (i + 1) / 6 for r in recall)) for i in range(6))
+        figure = draw(page(Plot("", Axis("recall", 0, 1), Axis("precision", 0, 1), lines)))
+        lowest = figure.axes[0].get_position().y0
+        assert all(t.get_position()[1] < lowest for t in figure.texts if t.get_text().startswith("s"))
+
+    @BY_NAME
+    def test_nothing_leaves_the_figure(self, name):
+        figure = draw(PAGES[name])
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+        renderer = FigureCanvasAgg(figure).get_renderer()
+        tight = figure.get_tightbbox(renderer)
+        width, height = figure.get_size_inches()
+        assert tight.x0 >= 0 and tight.y0 >= 0
+        assert tight.x1 <= width and tight.y1 <= height
+
+    @pytest.mark.parametrize(("columns", "width"), [(1, 3.35), (2, 7.0), (None, 3.35)])
+    def test_width(self, columns, width):
+        assert draw(GAINS, columns).get_size_inches()[0] == pytest.approx(width)
+
+    def test_several_charts_are_two_columns_wide_and_stand_side_by_side(self):
+        figure = draw(page(plot(["a"]), plot(["a"], "b"), plot(["a"], "c")))
+        one, two, three = (axes.get_position() for axes in figure.axes)
+        assert figure.get_size_inches()[0] == pytest.approx(7.0)
+        assert one.y0 == pytest.approx(two.y0) and two.x0 > one.x1 and three.y1 < one.y0
+        assert one.width == pytest.approx(two.width) == pytest.approx(three.width)
+
+    def test_one_column_has_charts_below_each_other(self):
+        one, two = (axes.get_position() for axes in draw(page(plot(["a"]), plot(["a"], "b")), 1).axes)
+        assert one.x0 == pytest.approx(two.x0) and two.y1 < one.y0
+
+    def test_square_plots_are_square(self):
+        figure = draw(SPREAD)
+        box, (width, height) = figure.axes[0].get_position(), figure.get_size_inches()
+        assert box.width * width == pytest.approx(box.height * height)
+
+    def test_caption_and_signature_stand_below(self):
+        figure = draw(GAINS)
+        below = [t.get_text() for t in figure.texts if t.get_position()[1] < figure.axes[0].get_position().y0]
+        assert below[0] == "Mean over 50 queries."
+        assert "".join(below[1:]) == SIGNATURE.replace(" ", "") or " ".join(below[1:]).replace("| ", "|") == SIGNATURE
+
+    def test_only_signatures_of_the_notes_are_for_figures(self):
+        noted = Page("curves", tuple(GAINS.charts), ("* best of its column", "A: order:score|ties:docid-desc"))
+        shown = texts(draw(noted))
+        assert "A: order:score|ties:docid-desc" in shown and "* best of its column" not in shown
+
+    def test_a_caption_that_all_charts_have_is_said_once(self):
+        same = [plot(["a"], title, caption="Mean over 50 queries.") for title in ("CG", "DCG")]
+        assert texts(draw(page(*same))).count("Mean over 50 queries.") == 1
+        others = [*same, plot(["a"], "nDCG", caption="Mean of ratios.")]
+        assert texts(draw(page(*others))).count("Mean over 50 queries.") == 2
+
+    def test_the_next_panel_finds_room_below_a_low_one(self):
+        high = HeatMap("", tuple(f"row {i}" for i in range(20)), ("a",), tuple((0.5,) for _ in range(20)))
+        low = HeatMap("", ("row",), ("a",), ((0.5,),))
+        figure = draw(page(high, low, low))
+        one, two, three = (figure.axes[i].get_position() for i in (0, 2, 4))
+        assert two.x0 > one.x1 and three.x0 > one.x1
+        assert two.y1 == pytest.approx(one.y1) and one.y0 < three.y0 < three.y1 < two.y0
+
+    def test_lines_of_notes_are_no_wider_than_the_room(self):
+        from gainful.render.figure_style import width_of
+
+        lines = wrapped(SIGNATURE, 5.5, 2.0)
+        assert len(lines) > 1 and all(width_of(line, 5.5) <= 2.0 for line in lines)
+
+    def test_long_names_are_shortened(self):
+        figure = draw(page(plot(["a" * 300 + "b", "short"])))
+        [name] = [text for text in texts(figure) if text.startswith("aaa")]
+        assert len(name) <= 24 and name.endswith("ab") and "…" in name
+
+    @pytest.mark.parametrize("name", ["日本語", "$x^2$", "a_b^{c", "<tag>&", "naïve", "x\x00\x1by", "\udcff", "--"])
+    @pytest.mark.parametrize("ending", ENDINGS)
+    def test_odd_names(self, name, ending):
+        chart = plot([name, "other"], name, caption=name)
+        cells = HeatMap(name, (name,), (name,), ((0.5,),), ((name,),), name, name, name)
+        assert figure_bytes(page(chart, cells), ending)
+
+    def test_dollars_are_no_formulas(self):
+        assert "$x^2$" in texts(draw(page(plot(["$x^2$"]))))
+
+    def test_a_character_that_the_font_lacks_is_escaped(self):
+        assert r"\u65e5" in texts(draw(page(plot(["日"]))))
+
+    def test_text_in_cells_is_readable(self):
+        def luminance(colour):
+            parts = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in colour[:3]]
+            return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+        values = tuple(i / 40 for i in range(41))
+        chart = HeatMap("", ("a",), tuple(map(str, range(41))), (values,), (tuple("x" for _ in values),))
+        axes = draw(page(chart)).axes[0]
+        colours = axes.collections[0].to_rgba(np.array(values))
+        for ground, text in zip(colours, axes.texts, strict=True):
+            ink = 0.0 if text.get_color() == "#000000" else 1.0
+            low, high = sorted((luminance(ground), ink))
+            assert (high + 0.05) / (low + 0.05) >= 4.5
+
+
+class TestFiles:
+    @BY_NAME
+    def test_png_has_ink_in_its_panels(self, name, tmp_path):
+        path = tmp_path / "figure.png"
+        save(PAGES[name], path)
+        pixels, figure = imread(path)[..., :3], draw(PAGES[name])
+        height, width = pixels.shape[:2]
+        assert width == round(300 * figure.get_size_inches()[0])
+        for axes in figure.axes:
+            box = axes.get_position()
+            rows = slice(math.ceil((1 - box.y1) * height) + 9, math.floor((1 - box.y0) * height) - 9)
+            columns = slice(math.ceil(box.x0 * width) + 9, math.floor(box.x1 * width) - 9)
+            inside = pixels[rows, columns]
+            assert (inside.min(axis=2) < 0.97).mean() > 0.002
+
+    @BY_NAME
+    def test_svg_has_every_word(self, name):
+        svg = figure_bytes(PAGES[name], ".svg").decode()
+        for text in texts(draw(PAGES[name])):
+            assert f"<!-- {text.replace('>', '&gt;')} -->" in svg or not text
+        assert svg.count("<path") > 5
+        assert "<text" not in svg  # text as shapes looks the same everywhere
+        assert "<dc:date>" not in svg
+
+    @pytest.mark.parametrize("ending", ENDINGS)
+    def test_same_bytes_for_the_same_page(self, ending):
+        code = (
+            "import sys; sys.path.insert(0, sys.argv[1]); import test_figure as t; "
+            "sys.stdout.buffer.write(t.figure_bytes(t.PAGES['all'], sys.argv[2]))"
+        )
+        here = figure_bytes(PAGES["all"], ending)
+        assert figure_bytes(PAGES["all"], ending) == here
+        for seed in ("1", "77"):
+            environment = {**os.environ, "PYTHONHASHSEED": seed, "SOURCE_DATE_EPOCH": seed, "TZ": "Asia/Tokyo"}
+            command = [sys.executable, "-c", code, str(Path(__file__).parent), ending]
+            done = subprocess.run(command, env=environment, capture_output=True, check=True)
+            assert done.stdout == here
+
+    def test_a_users_settings_change_nothing_and_stay(self):
+        import matplotlib
+
+        before = figure_bytes(GAINS, ".svg")
+        changed = {
+            "font.size": 30,
+            "lines.linewidth": 9,
+            "axes.grid": True,
+            "svg.fonttype": "none",
+            "savefig.bbox": "tight",
+        }
+        with matplotlib.rc_context(changed):
+            assert figure_bytes(GAINS, ".svg") == before
+            assert all(matplotlib.rcParams[name] == value for name, value in changed.items())
+
+    def test_several_threads_may_draw(self):
+        with ThreadPoolExecutor(4) as pool:
+            assert len(set(pool.map(lambda _: figure_bytes(SPREAD, ".svg"), range(6)))) == 1
+
+    def test_pyplot_is_not_used(self):
+        code = "import sys, test_figure as t; t.draw(t.GAINS); print('matplotlib.pyplot' in sys.modules)"
+        environment = {
+            **os.environ,
+            "PYTHONPATH": f"{Path(__file__).parent}{os.pathsep}{os.environ.get('PYTHONPATH', '')}",
+        }
+        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+        assert done.stdout == "False\n"
+
+    def test_what_can_be_shown_can_be_saved_as_a_figure(self, tmp_path):
+        for ending, begins in ((".svg", b"<?xml"), (".png", b"\x89PNG"), (".PDF", b"%PDF")):
+            GAINS.save(tmp_path / f"figure{ending}")
+            assert (tmp_path / f"figure{ending}").read_bytes().startswith(begins)
+        assert isinstance(GAINS.figure(2), Figure)
+
+    def test_a_file_is_replaced_whole_or_not_at_all(self, tmp_path, monkeypatch):
+        path = tmp_path / "figure.svg"
+        path.write_text("before")
+
+        def fails(*_args: object, **_more: object) -> None:
+            raise OSError(28, "No space left on device")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "replace", fails)
+            with pytest.raises(InputError, match=r"cannot be written"):
+                save(GAINS, path)
+        assert path.read_text() == "before"
+        assert [file.name for file in tmp_path.iterdir()] == ["figure.svg"]
+
+
+class TestRefusals:
+    def test_a_page_without_charts(self):
+        with pytest.raises(UsageError, match=r"^eval: expected at least one chart to draw, found none"):
+            draw(Page("eval", ("text",)))
+
+    @pytest.mark.parametrize("path", ["figure.jpg", "figure", "figure.svg.gz", ".svg"])
+    def test_another_ending(self, path):
+        with pytest.raises(UsageError, match=r"expected a figure that ends in \.svg, \.png, \.pdf, found"):
+            check_path(path)
+
+    @pytest.mark.parametrize("columns", [0, 3, 1.5])
+    def test_another_width(self, columns):
+        with pytest.raises(UsageError, match="expected 1 or 2 columns of a paper"):
+            draw(GAINS, columns)
+
+    def test_without_matplotlib(self, monkeypatch, tmp_path):
+        for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
+            monkeypatch.setitem(sys.modules, name, None)
+        for asked in (lambda: check_path("x.svg"), lambda: draw(GAINS), lambda: GAINS.save(tmp_path / "x.svg")):
+            with pytest.raises(MissingExtraError, match=r"pip install 'gainful\[plot\]'"):
+                asked()
+        assert "bm25" in GAINS.text()  # as text it can be seen all the same
+
+
+class TestSpread:
+    def test_against_a_search(self):
+        """The places of least squares, among all on a fine grid."""
+        wanted, size = [0.3, 0.32, 0.9], 0.2
+        grid = [i / 50 for i in range(51)]
+        best = min(
+            ((a, b, c) for a in grid for b in grid for c in grid if b - a >= size - 1e-9 and c - b >= size - 1e-9),
+            key=lambda places: sum((p - w) ** 2 for p, w in zip(places, wanted, strict=True)),
+        )
+        assert spread(wanted, size, 0.0, 1.0) == pytest.approx(best, abs=0.011)
+
+    def test_order_of_the_input_does_not_matter(self):
+        assert spread([0.9, 0.5, 0.5], 0.2, 0.0, 1.0) == pytest.approx([0.9, 0.4, 0.6])
+
+    def test_ends_hold(self):
+        assert spread([0.0, 0.0], 0.3, 0.0, 1.0) == pytest.approx([0.0, 0.3])
+        assert spread([1.0, 1.0], 0.3, 0.0, 1.0) == pytest.approx([0.7, 1.0])
+
+    def test_too_many(self):
+        assert spread([0.5] * 5, 0.3, 0.0, 1.0) is None
+        assert spread([], 0.3, 0.0, 1.0) == []
