@@ -13,6 +13,7 @@ from processes import Measured, Repetitions, Tool, measure
 from report import MEGABYTE, Report, Row
 from tools import (
     count_lines,
+    curves_script,
     dicts_script,
     frames_script,
     gainful_check,
@@ -193,6 +194,17 @@ def dicts(report: Report, settings: Settings) -> None:
             report.rows.append(Row("dicts", f"{dataset.name}, {what} measures", ours, "pytrec_eval", theirs, limit))
 
 
+def curves(report: Report, settings: Settings) -> None:
+    """Four gain curves of a hundred runs with bands, beside a plain loop over queries; nothing is read."""
+    make(SMALL)
+    tool = curves_script(SMALL)
+    measured = measure([tool], settings.repetitions)[tool.name]
+    report.measured.append(("curves", measured))
+    report.notes.append("curves: the loop is measured on 2 of 100 runs and 20 of 1,000 draws, and scaled")
+    what = f"100 runs x {SMALL.name}, 1,000 draws"
+    report.rows.append(Row("curves", what, measured.inside("gainful"), "plain loop", measured.inside("loop"), 1 / 20))
+
+
 CASES: dict[str, Callable[[Report, Settings], None]] = {
     SMALL.name: small,
     JUDGED.name: judged,
@@ -205,6 +217,7 @@ CASES: dict[str, Callable[[Report, Settings], None]] = {
     "frames": frames,
     "catalogue": catalogue,
     "dicts": dicts,
+    "curves": curves,
 }
 
 

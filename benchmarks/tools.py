@@ -100,6 +100,12 @@ def dicts_script(dataset: Dataset) -> Tool:
     return Tool(f"dicts, {dataset.name}", command, _read_script, slow=True)
 
 
+def curves_script(dataset: Dataset) -> Tool:
+    """Gain curves of a hundred runs, by gainful and by a plain loop."""
+    command = [sys.executable, str(HERE / "peers" / "curves_script.py"), str(dataset.qrels), str(dataset.run)]
+    return Tool("gain curves", command, _read_script, slow=True)
+
+
 def trec_eval(dataset: Dataset) -> Tool | None:
     """trec_eval, if there is one."""
     executable = shutil.which("trec_eval")

@@ -14,6 +14,10 @@ from gainful._version import __version__
 
 if TYPE_CHECKING:
     from gainful.conventions.findings import find_conventions
+    from gainful.curves.gain_curves import GainCurves, gain_curves
+    from gainful.curves.generalised_recall import GeneralisedRecall, generalised_recall
+    from gainful.curves.plane import Plane, Planes, score_plane, score_planes
+    from gainful.curves.recall_levels import RecallLevels, recall_levels
     from gainful.data.graded import GradedRun
     from gainful.data.qrels import Qrels
     from gainful.data.run import Run
@@ -39,13 +43,18 @@ _HOMES = {
     "Evaluation": "gainful.results",
     "Explanation": "gainful.explanation",
     "Gain": "gainful.gains",
+    "GainCurves": "gainful.curves.gain_curves",
     "GainfulError": "gainful.errors",
+    "GeneralisedRecall": "gainful.curves.generalised_recall",
     "GradedRun": "gainful.data.graded",
     "InputError": "gainful.errors",
     "Measure": "gainful.measures.base",
     "MissingExtraError": "gainful.errors",
+    "Plane": "gainful.curves.plane",
+    "Planes": "gainful.curves.plane",
     "Policy": "gainful.policy",
     "Qrels": "gainful.data.qrels",
+    "RecallLevels": "gainful.curves.recall_levels",
     "Report": "gainful.render.report",
     "Run": "gainful.data.run",
     "Signature": "gainful.signature",
@@ -58,7 +67,12 @@ _HOMES = {
     "explain": "gainful.explanation",
     "explain_runs": "gainful.explanation",
     "find_conventions": "gainful.conventions.findings",
+    "gain_curves": "gainful.curves.gain_curves",
+    "generalised_recall": "gainful.curves.generalised_recall",
     "parse": "gainful.measures.grammar",
+    "recall_levels": "gainful.curves.recall_levels",
+    "score_plane": "gainful.curves.plane",
+    "score_planes": "gainful.curves.plane",
     "simulate": "gainful.simulation",
 }
 
@@ -67,13 +81,18 @@ __all__ = [
     "Evaluation",
     "Explanation",
     "Gain",
+    "GainCurves",
     "GainfulError",
+    "GeneralisedRecall",
     "GradedRun",
     "InputError",
     "Measure",
     "MissingExtraError",
+    "Plane",
+    "Planes",
     "Policy",
     "Qrels",
+    "RecallLevels",
     "Report",
     "Run",
     "Signature",
@@ -87,7 +106,12 @@ __all__ = [
     "explain",
     "explain_runs",
     "find_conventions",
+    "gain_curves",
+    "generalised_recall",
     "parse",
+    "recall_levels",
+    "score_plane",
+    "score_planes",
     "simulate",
 ]
 

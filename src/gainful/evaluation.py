@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from gainful.ahead import ReadRun
-from gainful.arrays import Floats
+from gainful.arrays import Floats, Ints
 from gainful.core import default_threads
 from gainful.data.graded import GradedRun, join
 from gainful.data.judged import Judged
@@ -157,14 +157,16 @@ def _again(run: RunLike | ReadRun) -> RunLike | None:
     return None if is_stream(run.source if isinstance(run, RunFile) else run) else run
 
 
-def evaluate_graded(graded: GradedRun, measures: Sequence[Measure], sources: Sources | None = None) -> Evaluation:
-    """Scores a run that has met its judgments."""
+def evaluate_graded(
+    graded: GradedRun, measures: Sequence[Measure], sources: Sources | None = None, raw: Floats | None = None
+) -> Evaluation:
+    """Scores a run that has met its judgments; ``raw`` are its scores where somebody has them already."""
     return Evaluation(
         graded.name,
         graded.source,
         graded.query_ids,
         tuple(measures),
-        raw_scores(graded, measures),
+        raw_scores(graded, measures) if raw is None else raw,
         graded.answered,
         graded.policy,
         graded.judged.qrels.scale,
@@ -177,13 +179,21 @@ def raw_scores(graded: GradedRun, measures: Sequence[Measure], *, only_answered:
     """Measures x queries, NaN where a formula is undefined, and where a query was not looked at."""
     scores = np.full((len(measures), len(graded.query_ids)), np.nan)
     queries = np.flatnonzero(graded.answered) if only_answered else None
+    for block, seen_by in seen_blocks(graded, measures, queries):
+        for i in seen_by:
+            scores[i, block.queries] = computed(measures[i], block)
+    return scores
+
+
+def seen_blocks(
+    graded: GradedRun, measures: Sequence[Measure], queries: Ints | None = None
+) -> Iterator[tuple[Block, list[int]]]:
+    """The blocks of a run, each with the places of the measures that see lists so: whole, or condensed."""
     condensed = [condenses(measure, graded.policy) for measure in measures]
     for view in dict.fromkeys(condensed):
-        chosen = [i for i, is_condensed in enumerate(condensed) if is_condensed == view]
+        seen_by = [i for i, is_condensed in enumerate(condensed) if is_condensed == view]
         for block in blocks(graded.condensed() if view else graded, queries=queries):
-            for i in chosen:
-                scores[i, block.queries] = computed(measures[i], block)
-    return scores
+            yield block, seen_by
 
 
 def computed(measure: Measure, block: Block) -> Floats:

@@ -31,7 +31,7 @@ def _of_one(evaluation: Evaluation) -> list[str]:
     lines = []
     if evaluation.missing:
         endless = [str(measure) for measure in evaluation.measures if _leaves_out(evaluation, measure)]
-        done = _done(policy.missing, len(endless) == len(evaluation.measures))
+        done = _done(policy.missing, bool(endless) and len(endless) == len(evaluation.measures))
         if policy.missing == "zero" and 0 < len(endless) < len(evaluation.measures):
             done += f", by {', '.join(endless)} left out"
         lines.append(_about("judged query", evaluation.missing, "not answered", f"{done} (missing={policy.missing})"))

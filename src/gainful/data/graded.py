@@ -107,11 +107,17 @@ class GradedRun:
     def missed_after(self, cutoff: int) -> tuple[Ints, Documents]:
         """The judged documents that are not among the first of their list, best first: offsets, and the documents."""
         if cutoff not in self._missed_after:
-            shown = self.hit_rank <= cutoff
-            is_missed = np.ones(self.judged.grade.size, bool)
-            is_missed[self.hit_item[shown]] = False
-            self._missed_after[cutoff] = self.missed if shown.all() else self.judged.best_first_of(is_missed)
+            is_cut = bool((self.hit_rank > cutoff).any())
+            self._missed_after[cutoff] = (
+                self.judged.best_first_of(self.is_missed_after(cutoff)) if is_cut else self.missed
+            )
         return self._missed_after[cutoff]
+
+    def is_missed_after(self, cutoff: int) -> Bools:
+        """Which of the judged items are not among the first of their list."""
+        is_missed = np.ones(self.judged.grade.size, bool)
+        is_missed[self.hit_item[self.hit_rank <= cutoff]] = False
+        return is_missed
 
     @cached_property
     def _missed_after(self) -> dict[int, tuple[Ints, Documents]]:
@@ -311,7 +317,7 @@ def _graded(name: str, source: str, judged: Judged, policy: Policy, joined: Join
         joined["scores"],
         joined["rows"],
         JoinFacts(
-            tuple(joined["extra_ids"]),
+            tuple(identifier for identifier in joined["extra_ids"] if identifier not in judged.qrels.left_out),
             joined["duplicate_count"],
             joined["rank_conflicts"],
             joined["float32_ties"],

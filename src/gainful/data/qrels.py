@@ -54,6 +54,7 @@ class Qrels:
     levels: tuple[float, ...]
     origin: Origin | None = field(default=None, repr=False)  # where each row stands
     is_part: bool = False  # selected from a whole: a run need not answer any query of a part
+    left_out: frozenset[bytes] = field(default=frozenset(), repr=False)  # the whole's other queries: judged, too
 
     def __post_init__(self) -> None:
         freeze(self.query, self.document_start, self.document_length, self.subtopic, self.grade)
@@ -207,6 +208,7 @@ class Qrels:
             grade=self.grade[rows],
             origin=None if self.origin is None else self.origin.take(rows),
             is_part=True,
+            left_out=self.left_out.union(self.query_ids).difference(wanted),
         )
 
     def document(self, row: int) -> bytes:

@@ -87,29 +87,30 @@ class CumulatedGain(Measure):
     def _total(self, lists: GainLists) -> Floats:
         return lists.total(self._divisors, self.cutoff)
 
-    def _run(self, block: Block) -> GainLists:
-        return block.gain_lists(self.gain, self.rel, self.level)
-
-    def _ideal(self, block: Block) -> GainLists:
-        return block.ideal_lists(self.gain, self.rel, self.level)
-
     def _absolute(self, block: Block) -> Floats:
         run = self._run_lists(block)
         if self.average is None:
             return self._total(run)
         depth = self._depth(block)
-        return mean_over_ranks(self._vectors(run, depth), run.last_rank(depth), self.cutoff)
+        return mean_over_ranks(self.cumulated(run, depth), run.last_rank(depth), self.cutoff)
 
     def _normalised(self, block: Block) -> Floats:
         run, ideal = self._run_lists(block), self._ideal_lists(block)
+        if self.average is None:
+            return self.share(self._total(run), self._total(ideal))
+        depth = self._depth(block)
+        last_change = np.maximum(run.last_rank(depth), ideal.last_rank(depth))
         with np.errstate(invalid="ignore"):
-            if self.average is None:
-                scores = self._total(run) / self._total(ideal)
-            else:
-                depth = self._depth(block)
-                last_change = np.maximum(run.last_rank(depth), ideal.last_rank(depth))
-                vectors = self._vectors(run, depth) / self._vectors(ideal, depth)
-                scores = mean_over_ranks(vectors, last_change, self.cutoff)
+            vectors = self.cumulated(run, depth) / self.cumulated(ideal, depth)
+        return self.capped(mean_over_ranks(vectors, last_change, self.cutoff))
+
+    def share(self, run: Floats, ideal: Floats) -> Floats:
+        """The run's part of what the ideal gives; NaN where that is nothing."""
+        with np.errstate(invalid="ignore"):
+            return self.capped(run / ideal)
+
+    def capped(self, scores: Floats) -> Floats:
+        """Shares of the ideal, without what rounding put above it."""
         # No list beats the ideal one, but the same gains added in another order may differ in the last bit. Only a
         # discount that favours rank 2 over rank 1 (jarvelin2000, base above 2) really gives more.
         return scores if self.discount == "jarvelin2000" else np.minimum(scores, 1.0)
@@ -117,8 +118,23 @@ class CumulatedGain(Measure):
     def _depth(self, block: Block) -> int:
         return min(self.cutoff or block.width, block.width)
 
-    def _vectors(self, lists: GainLists, depth: int) -> Floats:
-        """The cumulated value at every rank."""
+    def vectors(self, block: Block, depth: int) -> tuple[Floats, Floats]:
+        """The cumulated values of the run's and of the ideal lists at every rank: queries x ranks.
+
+        As in all arrays of a block there are at most ``width`` ranks, however large the depth: after them nothing
+        changes.
+        """
+        ranks = min(depth, block.width)
+
+        def made(lists: GainLists) -> Floats:
+            # Measures that differ only in what they do with the vectors share them.
+            key = ("cumulated", lists, self.discount, self.base, ranks)
+            return block.cached(key, lambda: self.cumulated(lists, ranks))
+
+        return made(self._run_lists(block)), made(self._ideal_lists(block))
+
+    def cumulated(self, lists: GainLists, depth: int) -> Floats:
+        """The cumulated value of every list at ranks 1 to ``depth``."""
         return np.cumsum(lists.dense(depth) / self._divisors(np.arange(1.0, depth + 1.0)), axis=1)
 
     def arithmetic(self, block: Block) -> Arithmetic:
@@ -139,7 +155,7 @@ class CumulatedGain(Measure):
                 Step.division(str(self), last(totals[0]), last(totals[1]), undefined=self.nothing),
             )
         if steps[-1].value > 1.0 and self.discount != "jarvelin2000":
-            steps = (*steps[:-1], steps[-1]._replace(value=1.0))  # as in _normalised
+            steps = (*steps[:-1], steps[-1]._replace(value=1.0))  # as in capped
         running = total if self.average is None else self.name
         shared = frozenset({"discount", *best}) if self.shares_ideal else frozenset({"discount"})
         return Arithmetic(columns, steps, shared, "gain", running)

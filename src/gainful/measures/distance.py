@@ -22,7 +22,7 @@ _SCALED = Gain("scaled")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _AverageDistance(Estimating):
+class AverageDistance(Estimating):
     """What the three average distances have in common."""
 
     distance: str = "absolute"
@@ -37,10 +37,11 @@ class _AverageDistance(Estimating):
 
     def compute(self, block: Block) -> Floats:
         compared = self.compared(block)
-        summed = np.bincount(compared.row, self._distances(compared), minlength=block.size)
+        summed = np.bincount(compared.row, self.distances(compared), minlength=block.size)
         return 1.0 - ratio(summed, compared.documents)
 
-    def _distances(self, compared: Compared) -> Floats:
+    def distances(self, compared: Compared) -> Floats:
+        """How far the two scores of every document are from each other, as far as that counts."""
         distances = self._counted(compared.srs - compared.urs)
         return distances**2 if self.distance == "squared" else distances
 
@@ -50,7 +51,7 @@ class _AverageDistance(Estimating):
 
     def arithmetic(self, block: Block) -> Arithmetic:
         compared = self.compared(block)
-        distances, count, listed = self._distances(compared), int(compared.documents[0]), compared.rank.size
+        distances, count, listed = self.distances(compared), int(compared.documents[0]), compared.rank.size
         columns = compared.columns(seen(block, self.cutoff), {"distance": distances})
         columns["sum"] = np.cumsum(columns["distance"])
         missed = last(np.cumsum(distances[listed:]))
@@ -68,7 +69,7 @@ class _AverageDistance(Estimating):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ADM(_AverageDistance):
+class ADM(AverageDistance):
     """Average distance measure: how close the system's estimates of relevance are to what the user says.
 
     Formula:
@@ -107,7 +108,7 @@ class ADM(_AverageDistance):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ADP(_AverageDistance):
+class ADP(AverageDistance):
     """Average distance precision: how little the system overestimates documents.
 
     Formula:
@@ -136,7 +137,7 @@ class ADP(_AverageDistance):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ADR(_AverageDistance):
+class ADR(AverageDistance):
     """Average distance recall: how little the system underestimates documents.
 
     Formula:

@@ -116,7 +116,7 @@ class Estimating(Measure):
         return block.cached(("compared", *key), lambda: self._compare(block))
 
     def _compare(self, block: Block) -> Compared:
-        hits, missed = self._hits(block), self._missed(block)
+        hits, missed = self._hits(block), self.missed(block)
         urs = self._urs(hits.grade, block.scale)
         if self.over in ("relevant", "judged"):
             row, rank = hits.row, hits.rank
@@ -151,8 +151,8 @@ class Estimating(Measure):
             counts &= is_relevant(hits.grade, self.rel, None)
         return Documents(hits.row[counts], hits.rank[counts], hits.grade[counts])
 
-    def _missed(self, block: Block) -> Documents:
-        """The documents not in the lists that count."""
+    def missed(self, block: Block) -> Documents:
+        """The documents not in the lists that count; ``rank`` is their place among all missed, best first."""
         if self.over == "retrieved":
             return Documents(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
         missed = block.missed_after(self.cutoff)

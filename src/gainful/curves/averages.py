@@ -1,0 +1,223 @@
+"""The average curves of one run: gathered block by block, so that no query's vector is kept unless it is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from gainful.arrays import Bools, Floats, Ints
+from gainful.curves.bands import Band, Resamples, band_ranks, percentile_band, resampled
+from gainful.curves.sums import RankSums
+from gainful.data.graded import GradedRun
+from gainful.data.judged import Judged
+from gainful.evaluation import evaluate_graded, seen_blocks
+from gainful.measures.block import CELLS, Block
+from gainful.measures.cumulated_gain import CumulatedGain
+from gainful.results import Evaluation, settled
+
+#: What averages over queries are called.
+MEAN, MEAN_OF_RATIOS, RATIO_OF_MEANS = "mean", "mean of ratios", "ratio of means"
+
+#: With fewer queries there is nothing to resample.
+_FEWEST = 2
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GainCurve:
+    """An average curve: the value at every rank from 1 on, how far it may be off, and over how many queries it is.
+
+    ``run`` is None for the ideal. ``average`` is ``"mean"``, of normalised measures ``"mean of ratios"`` or
+    ``"ratio of means"``. A value is NaN where no query counts.
+    """
+
+    run: str | None
+    measure: CumulatedGain  # without @k
+    average: str
+    values: Floats
+    queries: int
+    band: Band | None = None
+
+    @property
+    def depth(self) -> int:
+        """The last rank."""
+        return int(self.values.size)
+
+    def __repr__(self) -> str:
+        whose = "the ideal" if self.run is None else self.run
+        return f"<GainCurve of {whose}: {self.measure} ({self.average}) to rank {self.depth}>"
+
+    def cut(self, depth: int) -> GainCurve:
+        """The curve down to a rank after which nothing changes."""
+        return replace(self, values=self.values[:depth], band=self.band and self.band.cut(depth))
+
+
+class Wanted(NamedTuple):
+    """What is to be made of every run: measures with their depth as @k, the averages of each, and bands."""
+
+    measures: tuple[CumulatedGain, ...]
+    averages: tuple[tuple[str, ...], ...]
+    resamples: Resamples | None
+    confidence: float
+    by_query: bool
+
+    def ranks(self, depth: int) -> Ints:
+        """Where bands are taken."""
+        return np.zeros(0, np.int64) if self.resamples is None else band_ranks(depth)
+
+
+class OfRun(NamedTuple):
+    """What is kept of a run: its curves, its scores at the depth, where each measure's curves end, and every query's
+    vectors (queries x ranks, NaN where a query is left out) if they are wanted."""
+
+    curves: list[GainCurve]
+    evaluation: Evaluation
+    ends: list[int]
+    by_query: list[Floats]
+
+
+def curves_of_run(name: str, graded: GradedRun, wanted: Wanted) -> OfRun:
+    """All average curves of a run that has met the judgments, and what else is wanted of it."""
+    queries = len(graded.query_ids)
+    raw, ends = np.full((len(wanted.measures), queries), np.nan), [1] * len(wanted.measures)
+    vectors = [np.empty((queries, _depth(measure))) for measure in wanted.measures] if wanted.by_query else []
+    gathered = [
+        {average: _Gathered(_depth(measure), wanted.ranks(_depth(measure)), queries) for average in averages}
+        for measure, averages in zip(wanted.measures, wanted.averages, strict=True)
+    ]
+    for block, seen_by in seen_blocks(graded, wanted.measures):
+        for i in seen_by:
+            found = _Vectors.of(block, wanted.measures[i])
+            raw[i, block.queries] = found.raw[:, -1]
+            ends[i] = max(ends[i], found.end)
+            for average, curve in gathered[i].items():
+                curve.add(block.queries, *found.parts(average))
+            if wanted.by_query:
+                vectors[i][block.queries] = _widened(found.settled, _depth(wanted.measures[i]))
+    # Refuses what the policy forbids.
+    evaluation = evaluate_graded(graded, wanted.measures, raw=raw)
+    curves = [
+        curve.average_curve(name, measure, average, graded.policy.undefined, wanted)
+        for measure, by_average in zip(wanted.measures, gathered, strict=True)
+        for average, curve in by_average.items()
+    ]
+    return OfRun(curves, evaluation, ends, vectors)
+
+
+def ideal_curve(judged: Judged, measure: CumulatedGain) -> GainCurve:
+    """The mean over all judged queries of the best lists there can be."""
+    depth, queries = _depth(measure), len(judged.qrels.query_ids)
+    sums = RankSums(depth)
+    for vectors in _ideal_vectors(judged, measure):
+        sums.add(vectors)
+    return GainCurve(None, _named(measure), MEAN, sums.total / queries, queries)
+
+
+def ideal_by_query(judged: Judged, measure: CumulatedGain) -> Floats:
+    """Every query's best list: queries x ranks."""
+    return np.concatenate(list(_ideal_vectors(judged, measure)))
+
+
+def _ideal_vectors(judged: Judged, measure: CumulatedGain) -> Iterator[Floats]:
+    """The best lists' vectors, some queries at a time."""
+    lists = judged.ideal_lists(measure.gain, measure.rel, measure.level)
+    size = max(1, CELLS // _depth(measure))
+    for first in range(0, lists.size, size):
+        rows = np.arange(first, min(first + size, lists.size))
+        yield measure.cumulated(lists.of_rows(rows), _depth(measure))
+
+
+class _Vectors(NamedTuple):
+    """The vectors of a block: the run's, the ideal's, the measure's before and after the policy, where nothing changes
+    any more, and which queries the policy does not leave out as missing."""
+
+    run: Floats
+    ideal: Floats
+    raw: Floats
+    settled: Floats
+    end: int
+    present: Bools
+
+    @classmethod
+    def of(cls, block: Block, measure: CumulatedGain) -> _Vectors:
+        run, ideal = measure.vectors(block, _depth(measure))
+        raw = measure.share(run, ideal) if measure.normalised else run
+        answered, policy = block.graded.answered[block.queries], block.policy
+        undefined = 0.0 if policy.undefined == "zero" else np.nan
+        last_rise = block.ideal_lists(measure.gain, measure.rel, measure.level).last_rank(_depth(measure))
+        return cls(
+            run,
+            ideal,
+            raw,
+            settled(raw.T, answered, measure, policy.missing, undefined).T,
+            int(max(block.retrieved.max(initial=1), last_rise.max(initial=1))),
+            answered if policy.missing == "skip" else np.ones(block.size, bool),
+        )
+
+    def parts(self, average: str) -> tuple[Bools, Floats, Floats | None]:
+        """Which queries count, what is averaged, and what it is divided by if not by their number."""
+        if average == RATIO_OF_MEANS:
+            return self.present, self.run, self.ideal
+        return ~np.isnan(self.settled[:, 0]), self.settled, None
+
+
+class _Gathered:
+    """What one average curve is made of: sums at every rank, and every query's values at the ranks of the band."""
+
+    def __init__(self, depth: int, ranks: Ints, queries: int) -> None:
+        self._ranks = ranks
+        self._parts, self._wholes = RankSums(depth), RankSums(depth)
+        self._counted = np.zeros(queries, bool)
+        self._part_at = np.zeros((queries, ranks.size))
+        self._whole_at: Floats | None = None
+
+    def add(self, queries: Ints, counted: Bools, parts: Floats, wholes: Floats | None) -> None:
+        """Takes a block's vectors in."""
+        self._counted[queries] = counted
+        columns = np.minimum(self._ranks, parts.shape[1]) - 1
+        parts = np.where(counted[:, None], parts, 0.0)
+        self._parts.add(parts)
+        self._part_at[queries] = parts[:, columns]
+        if wholes is not None:
+            wholes = np.where(counted[:, None], wholes, 0.0)
+            self._wholes.add(wholes)
+            if self._whole_at is None:
+                self._whole_at = np.zeros_like(self._part_at)
+            self._whole_at[queries] = wholes[:, columns]
+
+    def average_curve(
+        self, run: str, measure: CumulatedGain, average: str, undefined: str, wanted: Wanted
+    ) -> GainCurve:
+        """The curve, and its band if one is wanted and there are queries enough."""
+        count = int(np.count_nonzero(self._counted))
+        with np.errstate(invalid="ignore"):
+            if average == RATIO_OF_MEANS:
+                values = measure.capped(self._parts.total / self._wholes.total)
+                values = np.where(np.isnan(values), 0.0, values) if undefined == "zero" and count else values
+            else:
+                values = self._parts.total / (count or np.nan)
+        return GainCurve(run, _named(measure), average, values, count, self._band(measure, count, wanted))
+
+    def _band(self, measure: CumulatedGain, count: int, wanted: Wanted) -> Band | None:
+        if wanted.resamples is None or count < _FEWEST:
+            return None
+        wholes = self._counted if self._whole_at is None else self._whole_at
+        drawn = resampled(wanted.resamples, self._part_at, wholes)
+        return percentile_band(self._ranks, measure.capped(drawn) if measure.normalised else drawn, wanted.confidence)
+
+
+def _depth(measure: CumulatedGain) -> int:
+    assert measure.cutoff is not None  # given, or the default's
+    return measure.cutoff
+
+
+def _named(measure: CumulatedGain) -> CumulatedGain:
+    """The measure without @k: what a whole curve is called."""
+    return measure.replace(cutoff=None)  # type: ignore[return-value]
+
+
+def _widened(vectors: Floats, depth: int) -> Floats:
+    """The same down to the depth: after its last rank a vector stays as it is."""
+    return np.concatenate((vectors, np.repeat(vectors[:, -1:], depth - vectors.shape[1], axis=1)), axis=1)

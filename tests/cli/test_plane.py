@@ -1,0 +1,120 @@
+"""`gainful curves --kind plane`, and the options that figures have."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from gainful.cli.main import run
+
+QRELS = "q1 0 a 2\nq1 0 b 0\nq1 0 c 1\nq2 0 a 1\n"
+LISTS = {"one.run": "q1 Q0 b 1 3 one\nq1 Q0 a 2 2 one\n", "two.run": "q1 Q0 a 1 9 two\nq2 Q0 a 1 9 two\n"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    for name, text in LISTS.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def plane(*arguments: str) -> int:
+    return run(["curves", "qrels.txt", "one.run", "two.run", "--kind", "plane", *arguments])
+
+
+@pytest.fixture(autouse=True)
+def _in_folder(folder: Path) -> None:
+    """Every test runs where the files are."""
+
+
+def test_rows_of_machines(capsys):
+    assert plane("--query", "q1", "-m", "ADM@2", "--format", "csv") == 0
+    first, *others = capsys.readouterr().out.split("\n\n")
+    [one, two] = csv.DictReader(io.StringIO(first.split("\n", 1)[1]))
+    # one: b has URS 0 and SRS 1, a URS 1 and SRS .5, c URS .5 and is not retrieved.
+    assert (one["run"], float(one["ADM"]), float(one["ADP"])) == ("one", pytest.approx(1 / 3), pytest.approx(2 / 3))
+    assert [one[name] for name in ("documents", "over", "under", "exact")] == ["3", "1", "2", "0"]
+    assert (two["run"], float(two["ADR"])) == ("two", pytest.approx(0.75))
+    documents = list(csv.DictReader(io.StringIO(others[0].split("\n", 1)[1])))
+    assert [(row["document"], row["rank"], row["estimate"]) for row in documents] == [
+        ("b", "1", "over"),
+        ("a", "2", "under"),
+        ("c", "", "under"),
+    ]
+
+
+def test_json_lines_open_with_what_was_asked(capsys):
+    assert plane("--query", "q1", "-m", "ADR@2", "--threshold", "0.4", "--format", "jsonl") == 0
+    header, *rows = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (header["command"], header["kind"], header["measure"], header["threshold"]) == (
+        "curves",
+        "plane",
+        "ADM@2",
+        0.4,
+    )
+    assert [row["document"] for row in rows if "document" in row] == ["b", "a", "c", "c", "a"]
+
+
+def test_several_queries(capsys):
+    assert plane("--query", "q1", "--query", "q2") == 0
+    out = capsys.readouterr().out
+    assert [f"{name}, query {query}\n" in out for query in ("q1", "q2") for name in ("one", "two")] == [True] * 4
+    assert "one does not answer query q2" in " ".join(out.split())
+
+
+@pytest.mark.parametrize(("name", "begins"), [("f.svg", b"<?xml"), ("f.png", b"\x89PNG"), ("f.pdf", b"%PDF")])
+def test_figure(folder, capsys, name, begins):
+    assert plane("--query", "q1", "--figure", name, "--columns-wide", "1") == 0
+    assert (folder / name).read_bytes().startswith(begins)
+    assert "one, query q1" in capsys.readouterr().out  # what is drawn is printed, too
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "--query: expected at least one query for --kind plane, found none\nhint: judged are q1, q2\n"),
+        (["--query", "q11"], "expected a query that is judged, found 'q11'\nhint: did you mean q1"),
+        (["--query", "q1", "-m", "AP"], "AP: expected ADM, ADP or ADR"),
+        (["--query", "q1", "-m", "ADM", "-m", "ADP"], "--measure: expected one measure, found ADM, ADP"),
+        (["--query", "q1", "--threshold", "half"], "--threshold: expected a number, found 'half'"),
+        (["--query", "q1", "--threshold", "3"], "threshold: expected a score from 0 to 1, found 3"),
+        (["--query", "q1", "--draws", "5"], "--draws: has no meaning with --kind plane"),
+        (
+            ["--query", "q1", "--figure", "f.jpg"],
+            "f.jpg: expected a figure that ends in .svg, .png, .pdf, found '.jpg'",
+        ),
+        (["--query", "q1", "--columns-wide", "2"], "--columns-wide: expected a figure, found none"),
+        (["--query", "q1", "--figure", "no/f.svg"], "no/f.svg: cannot be written (there is no folder no)"),
+        (["--query", "q1", "-o", "f.svg"], "hint: --figure draws figures"),
+    ],
+)
+def test_refusals(capsys, arguments, message):
+    assert plane(*arguments) in (2, 3)
+    caught = capsys.readouterr()
+    assert message in caught.err and not caught.out
+
+
+def test_without_matplotlib_nothing_begins(monkeypatch, capsys, folder):
+    for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    (folder / "qrels.txt").unlink()  # nobody has looked for it yet
+    assert plane("--query", "q1", "--figure", "f.svg") == 2
+    assert capsys.readouterr().err == (
+        "figures need the package matplotlib\nhint: install it with: pip install 'gainful[plot]'\n"
+    )
+    assert not (folder / "f.svg").exists()
+
+
+def test_a_figure_is_no_file_that_is_read(folder, capsys):
+    (folder / "one.svg").write_text(LISTS["one.run"])
+    arguments = ["curves", "qrels.txt", "one.svg", "--kind", "plane", "--query", "q1", "--figure", "one.svg"]
+    assert run(arguments) == 2
+    assert "--figure: expected a file of its own, found one.svg, which is read" in capsys.readouterr().err

@@ -1,0 +1,294 @@
+"""`gainful curves --kind recall` and `--kind generalised`: rows, pages, exit codes and messages."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+QRELS = """\
+q1 0 a 2
+q1 0 b 1
+q1 0 c 0
+q2 0 a 1
+q2 0 b 0
+"""
+# Relevant documents of q1 at ranks 1 (grade 1) and 2 (grade 2), of q2 at rank 2.
+ONE = "q1 Q0 b 1 3 t\nq1 Q0 a 2 2 t\nq1 Q0 c 3 1 t\nq2 Q0 b 1 2 t\nq2 Q0 a 2 1 t\n"
+# Of q1 at ranks 1 (grade 2) and 3 (grade 1), of q2 at rank 1; q9 is not judged.
+TWO = "q1 Q0 a 1 3 t\nq1 Q0 c 2 2 t\nq1 Q0 b 3 1 t\nq2 Q0 a 1 1 t\nq9 Q0 a 1 1 t\n"
+
+
+@pytest.fixture
+def files(command):
+    command.write("qrels", QRELS)
+    command.write("one.run", ONE)
+    command.write("two.run", TWO)
+    return command
+
+
+def curves(files, kind, *arguments):
+    return files("curves", "qrels", "one.run", "two.run", "--kind", kind, *arguments)
+
+
+def rows(result, table):
+    """The rows of a table, from JSON lines."""
+    assert result.code == 0, result.err
+    found = [line for line in result.lines if line.get("table") == table and "note" not in line]
+    return [{name: value for name, value in row.items() if name != "table"} for row in found]
+
+
+def csv_tables(text):
+    """The tables of a CSV text by their titles."""
+    tables = {}
+    for block in text.split("\n\n"):
+        title, _, lines = block.partition("\n")
+        tables[title.removeprefix("# ")] = list(csv.DictReader(io.StringIO(lines)))
+    return tables
+
+
+class TestRecall:
+    def test_averages(self, files):
+        result = curves(files, "recall", "--format", "jsonl")
+        averages = {(row["run"], row["mode"], row["grade"]): row for row in rows(result, "AvP")}
+        assert len(averages) == 8
+        values = {key: row["AvP"] for key, row in averages.items()}
+        assert values["one", "level", "1"] == pytest.approx((1 + 1 / 2) / 2)
+        assert values["two", "level", "1"] == pytest.approx((1 / 3 + 1) / 2)
+        assert values["one", "level", "2"] == values["one", "rel", "2"] == 1 / 2
+        assert values["two", "level", "2"] == values["two", "rel", "2"] == 1
+        assert values["one", "rel", "1"] == pytest.approx((1 + 1 / 2) / 2)
+        assert values["two", "rel", "1"] == pytest.approx((5 / 6 + 1) / 2)
+        assert averages["two", "level", "2"] == {
+            "run": "two",
+            "mode": "level",
+            "grade": "2",
+            "measure": "AP(level=2)",
+            "AvP": 1.0,
+            "queries": 1,
+            "points": 50.0,
+            "per cent": 100.0,
+        }
+        assert averages["one", "level", "2"]["points"] is None  # the baseline
+
+    def test_points(self, files):
+        result = curves(files, "recall", "--format", "jsonl", "--points", "3", "--by", "rel", "--levels", "1")
+        points = rows(result, "Precision at recall")
+        assert [(row["run"], row["recall"], row["measure"]) for row in points] == [
+            (run, recall, f"IPrec(rel=1)@{text}")
+            for run in ("one", "two")
+            for recall, text in ((0.0, "0"), (0.5, "0.5"), (1.0, "1"))
+        ]
+        # Of one: both of q1 within rank 2, of q2 within rank 2. Of two: q1 reaches the second at rank 3. Half of the
+        # one relevant document of q2 is one document when rounded.
+        assert [row["precision"] for row in points] == pytest.approx([3 / 4, 3 / 4, 3 / 4, 1, 1, 5 / 6])
+
+    def test_header(self, files):
+        header = curves(files, "recall", "--format", "jsonl", "--baseline", "two").lines[0]
+        assert (header["command"], header["kind"], header["baseline"]) == ("curves", "recall", "two")
+        assert header["recall"] == [tenth / 10 for tenth in range(11)]
+        assert "undefined:skip" in header["signature"]
+        assert header["measures"]["AP(level=2)"].startswith("AP(level=2)|")
+        assert [run["run"] for run in header["runs"]] == ["one", "two"]
+
+    def test_baseline(self, files):
+        result = curves(files, "recall", "--format", "jsonl", "--baseline", "two", "--levels", "2", "--by", "level")
+        assert [(row["run"], row["points"], row["per cent"]) for row in rows(result, "AvP")] == [
+            ("one", -50.0, -50.0),
+            ("two", None, None),
+        ]
+
+    def test_bases(self, files):
+        bases = rows(curves(files, "recall", "--format", "jsonl"), "Recall bases")
+        assert [(b["mode"], b["grade"], b["queries"], b["empty"], b["documents"], b["mean"]) for b in bases] == [
+            ("level", "1", 2, 0, 2, 1.0),
+            ("level", "2", 1, 1, 1, 1.0),
+            ("rel", "1", 2, 0, 3, 1.5),
+            ("rel", "2", 1, 1, 1, 1.0),
+        ]
+
+    def test_page_for_people(self, files):
+        result = curves(files, "recall", "--places", "3")
+        assert result.code == 0
+        assert "largest difference to one in average precision is that of two at grade 2: +50.0 points" in result.out
+        assert "none of grade 2, of grade 2 or more: q2" in result.out
+        assert "left out at that level (undefined=skip)" in result.out
+        lines = [line.split() for line in result.out.splitlines()]
+        assert ["grade", "2", "or", "more", "0.500", "1.000*"] in lines
+        assert ["grade", "2", "or", "more", "50.0", "(+100.0)"] in lines
+        assert "IPrec(" not in result.out  # rows are for machines
+
+    def test_csv(self, files):
+        tables = csv_tables(curves(files, "recall", "--format", "csv", "--points", "2").out)
+        assert list(tables) == [
+            "Recall bases",
+            "Average precision (AvP)",
+            "Difference of AvP to one",
+            "AvP",
+            "Precision at recall",
+        ]
+        assert len(tables["Precision at recall"]) == 2 * 4 * 2
+        assert tables["Average precision (AvP)"][1] == {"relevant": "grade 2", "one": "0.5", "two": "1.0"}
+
+    @pytest.mark.parametrize("format_", ["trec", "markdown", "latex", "html"])
+    def test_other_formats(self, files, format_):
+        result = curves(files, "recall", "--format", format_)
+        assert result.code == 0
+        assert "grade 2 or more" in result.out
+
+    def test_trec_lines_name_the_measure(self, files):
+        lines = [line.split("\t") for line in curves(files, "recall", "--format", "trec").out.splitlines()]
+        assert [value for name, label, value in lines if label == "two level 2 AP(level=2)" and name.strip() == "AvP"]
+
+    def test_by_query(self, files):
+        result = curves(files, "recall", "--format", "jsonl", "--by-query", "--points", "2", "--by", "level")
+        averages = {(row["run"], row["query"], row["grade"]): row for row in rows(result, "AvP by query")}
+        assert len(averages) == 2 * 2 * 2
+        assert averages["one", "q1", "2"]["AvP"] == 0.5
+        assert (averages["one", "q2", "2"]["AvP"], averages["one", "q2", "2"]["status"]) == (None, "undefined")
+        points = rows(result, "Precision at recall by query")
+        assert [(row["query"], row["recall"], row["precision"]) for row in points if row["grade"] == "1"] == [
+            ("q1", 0.0, 1.0),
+            ("q1", 1.0, 1.0),
+            ("q2", 0.0, 0.5),
+            ("q2", 1.0, 0.5),
+            ("q1", 0.0, 1 / 3),
+            ("q1", 1.0, 1 / 3),
+            ("q2", 0.0, 1.0),
+            ("q2", 1.0, 1.0),
+        ]
+
+    def test_without_by_query_there_are_no_queries(self, files):
+        assert not any("query" in line for line in curves(files, "recall", "--format", "jsonl").lines)
+
+    def test_some_queries(self, files):
+        files.write("two.run", TWO.replace("q9 Q0 a 1 1 t\n", ""))
+        result = curves(files, "recall", "--format", "jsonl", "--query", "q2", "--extra", "error")
+        assert {row["grade"] for row in rows(result, "AvP")} == {"1"}
+        assert [row["AvP"] for row in rows(result, "AvP") if row["mode"] == "level"] == [0.5, 1.0]
+        assert "without judgments" not in result.err
+
+    def test_notices(self, files):
+        files.write("two.run", TWO.replace("q2 Q0 a 1 1 t\n", ""))
+        result = curves(files, "recall")
+        assert "notice: two: 1 judged query not answered, scored as badly as can be (missing=zero): q2" in result.err
+        assert "notice: two: 1 query without judgments, ignored (extra=ignore): q9" in result.err
+        assert "undefined" not in result.err  # the page has the empty bases
+        assert curves(files, "recall", "--quiet").err == ""
+
+    def test_recall_cut(self, files):
+        """q1 has three documents: 0.4 of them are 1.2, rounded 1, with 0.9 added 2."""
+        files.write("qrels", "q1 0 a 1\nq1 0 b 1\nq1 0 c 1\n")
+        files.write("one.run", "q1 Q0 a 1 9 t\nq1 Q0 x 2 8 t\nq1 Q0 b 3 7 t\n")
+        files.write("two.run", "q1 Q0 a 1 9 t\n")
+        precision = {}
+        for cut in ("round", "ceil0.9"):
+            result = curves(files, "recall", "--format", "jsonl", "--recall-cut", cut, "--by", "rel")
+            points = rows(result, "Precision at recall")
+            [precision[cut]] = [row["precision"] for row in points if (row["run"], row["recall"]) == ("one", 0.4)]
+        assert precision == {"round": 1.0, "ceil0.9": pytest.approx(2 / 3)}
+
+    @pytest.mark.parametrize(
+        ("arguments", "code", "message"),
+        [
+            (["--undefined", "error"], 3, "qrels: 1 query has no document of grade 2 ('q2' first)"),
+            (["--levels", "3"], 2, "levels: no document in qrels has grade 3 or more; the highest is 2"),
+            (["--levels", "1.5"], 2, "no document in qrels has grade 1.5; there are 1, 2\nhint: --by rel"),
+            (["--levels", ""], 2, "levels: expected a number, found ''"),
+            (["--points", "1"], 2, "--points"),
+            (["--baseline", "three"], 2, "no run is called 'three'; there are one, two"),
+            (["--query", "q7"], 2, "1 query not judged, 'q7' first"),
+            (["-m", "AP"], 2, "--measure: has no meaning with --kind recall"),
+        ],
+    )
+    def test_refused(self, files, arguments, code, message):
+        result = curves(files, "recall", *arguments)
+        assert (result.code, result.out) == (code, "")
+        assert message in result.err
+
+    def test_undefined_zero_is_not_obeyed_and_told(self, files):
+        assert curves(files, "recall", "--undefined", "zero").out == curves(files, "recall").out
+        assert "undefined=skip" in files("curves", "--help").out
+
+
+class TestGeneralised:
+    # Scale 2. Of one: q1 has gP 1/2, 3/4, 1/2 and gR 1/3, 1, 1; q2 has gP 0, 1/4 and gR 0, 1.
+    # Of two: q1 has gP 1, 1/2, 1/2 and gR 2/3, 2/3, 1; q2 has gP 1/2 and gR 1.
+    def test_points(self, files):
+        result = curves(files, "generalised", "--format", "jsonl", "--points", "3")
+        points = rows(result, "Generalised precision at recall, as rows")
+        assert [(row["run"], row["measure"], row["recall"], row["precision"]) for row in points] == [
+            ("one", "gIPrec@0", 0.0, pytest.approx((3 / 4 + 1 / 4) / 2)),
+            ("one", "gIPrec@0.5", 0.5, pytest.approx((3 / 4 + 1 / 4) / 2)),
+            ("one", "gIPrec@1", 1.0, pytest.approx((3 / 4 + 1 / 4) / 2)),
+            ("two", "gIPrec@0", 0.0, pytest.approx((1 + 1 / 2) / 2)),
+            ("two", "gIPrec@0.5", 0.5, pytest.approx((1 + 1 / 2) / 2)),
+            ("two", "gIPrec@1", 1.0, pytest.approx((1 / 2 + 1 / 2) / 2)),
+        ]
+
+    def test_averages(self, files):
+        result = curves(files, "generalised", "--format", "jsonl", "--points", "2")
+        # Of two, q1 has 1 at the seven recalls up to 0.6 and 1/2 at the other four.
+        two = ((7 + 4 / 2) / 11 + 1 / 2) / 2
+        [one_row, two_row] = rows(result, "Average over eleven points: gIAP")
+        assert one_row == {
+            "run": "one",
+            "measure": "gIAP",
+            "gIAP": pytest.approx(1 / 2),
+            "queries": 2,
+            "points": None,
+            "per cent": None,
+        }
+        assert two_row["gIAP"] == pytest.approx(two)
+        assert two_row["points"] == pytest.approx(100 * (two - 1 / 2))
+        assert two_row["per cent"] == pytest.approx(200 * (two - 1 / 2))
+
+    def test_page_for_people(self, files):
+        result = curves(files, "generalised", "--points", "3", "--places", "3")
+        lines = [line.split() for line in result.out.splitlines()]
+        assert ["0.5", "0.500", "0.750*"] in lines
+        assert ["1", "0.500*", "0.500*"] in lines
+        assert ["gIAP", "0.500", "0.659*"] in lines
+        assert ["two", "0.659", "2", "15.9", "(+31.8)"] in lines
+
+    def test_gain(self, files):
+        """With gain=binary q1 of one has gP 1, 1, 2/3."""
+        result = curves(files, "generalised", "--format", "jsonl", "--points", "2", "-m", "gIPrec(gain=binary)")
+        [first, *_] = rows(result, "Generalised precision at recall, as rows")
+        assert (first["measure"], first["precision"]) == ("gIPrec(gain=binary)@0", pytest.approx((1 + 1 / 2) / 2))
+        assert list(result.lines[0]["measures"]) == ["gIAP(gain=binary)"]
+        again = curves(files, "generalised", "--format", "jsonl", "--points", "2", "-m", "gIAP(gain=binary)")
+        assert again.out == result.out
+
+    def test_by_query(self, files):
+        result = curves(files, "generalised", "--format", "jsonl", "--points", "2", "--by-query", "--query", "q1")
+        averages = rows(result, "gIAP by query")
+        assert [(row["run"], row["query"]) for row in averages] == [("one", "q1"), ("two", "q1")]
+        assert [row["gIAP"] for row in averages] == pytest.approx([3 / 4, 9 / 11])
+        points = rows(result, "Generalised precision by query")
+        assert [row["precision"] for row in points] == pytest.approx([3 / 4, 3 / 4, 1, 1 / 2])
+
+    def test_notices(self, files):
+        files.write("qrels", QRELS + "q3 0 a 0\n")
+        files.write("one.run", ONE + "q3 Q0 a 1 1 t\n")
+        result = curves(files, "generalised")
+        assert "notice: one: 1 query with gIAP undefined, scored as badly as can be (undefined=zero): q3" in result.err
+        assert "gIPrec" not in result.err
+        assert curves(files, "generalised", "-q").err == ""
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (["-m", "gIPrec@0.5"], "--measure: expected gIPrec without @, found 'gIPrec@0.5'"),
+            (["-m", "gP@5"], "--measure: expected gIPrec | gIAP, found 'gP'"),
+            (["-m", "gIPrec", "-m", "gIAP"], "--measure: expected one measure, found 2"),
+            (["-m", "gIPrec(gian=exp2)"], "unknown parameter 'gian'"),
+            (["--by", "rel"], "--by: has no meaning with --kind generalised"),
+            (["--baseline", "three"], "no run is called 'three'"),
+        ],
+    )
+    def test_refused(self, files, arguments, message):
+        result = curves(files, "generalised", *arguments)
+        assert (result.code, result.out) == (2, "")
+        assert message in result.err

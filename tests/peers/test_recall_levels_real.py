@@ -1,0 +1,112 @@
+"""Precision by recall level by level on real collections, query by query as trec_eval has it.
+
+trec_eval knows levels only as thresholds (-l, for documents of at least a grade). For a grade by itself it gets
+judgments that were rewritten for it: this grade is 1, all others are 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import pytrec_eval
+
+from gainful import RecallLevels, recall_levels
+
+TOLERANCE = 1e-9
+TENTHS = tuple(tenth / 10 for tenth in range(11))
+THEIRS = {"map", "iprec_at_recall." + ",".join(f"{tenth:.1f}" for tenth in TENTHS)}
+
+Judgments = dict[str, dict[str, int]]
+Scores = dict[str, dict[str, float]]
+
+
+def theirs_of(qrels: Judgments, run: Scores, mode: str, grade: int) -> Scores:
+    """What trec_eval says at a level."""
+    if mode == "rel":
+        return dict(pytrec_eval.RelevanceEvaluator(qrels, THEIRS, relevance_level=grade).evaluate(run))
+    alone = {
+        query: {document: int(found == grade) for document, found in grades.items()} for query, grades in qrels.items()
+    }
+    return dict(pytrec_eval.RelevanceEvaluator(alone, THEIRS).evaluate(run))
+
+
+def is_relevant(found: int, mode: str, grade: int) -> bool:
+    return found == grade if mode == "level" else found >= grade
+
+
+@pytest.fixture(scope="module", params=["robust2005", "trec-web-2012"])
+def pair(request: pytest.FixtureRequest, collection: Callable[[str], Any]) -> tuple[Any, RecallLevels]:
+    """A collection, and what we make of some of its runs with trec_eval's conventions."""
+    real = collection(request.param)
+    names = list(real.run_paths)[::4]
+    found = recall_levels(
+        real.qrels_path, {name: real.run_paths[name] for name in names}, policy="trec_eval-9", baseline=names[-1]
+    )
+    return real, found
+
+
+def expected(real: Any, found: RecallLevels) -> Iterator[tuple[str, Any, Scores]]:
+    for name in found.runs:
+        run = real.run(name)
+        for base in found.bases:
+            yield name, base, theirs_of(real.qrels, run, base.mode, int(base.grade))
+
+
+def test_every_query_and_point(pair: tuple[Any, RecallLevels]) -> None:
+    real, found = pair
+    compared = 0
+    evaluations = dict(zip(found.runs, found.evaluations, strict=True))
+    for name, base, theirs in expected(real, found):
+        measures = {"map": base.average_precision}
+        measures |= {f"iprec_at_recall_{tenth:.2f}": base.precision_at(tenth) for tenth in TENTHS}
+        for their_name, measure in measures.items():
+            ours = evaluations[name].by_query(measure)
+            for query, scores in theirs.items():
+                filled = any(is_relevant(grade, base.mode, base.grade) for grade in real.qrels[query].values())
+                value = ours[query]
+                if filled:
+                    assert value == pytest.approx(scores[their_name], abs=TOLERANCE), (name, str(measure), query)
+                    compared += 1
+                else:
+                    # trec_eval scores 0 where nothing is relevant; a table by level leaves the query out.
+                    assert (value, scores[their_name]) == (None, 0.0)
+    assert compared > 5000
+
+
+def test_means_are_over_the_queries_that_have_a_base(pair: tuple[Any, RecallLevels]) -> None:
+    real, found = pair
+    reference: dict[tuple[str, float], float] = {}
+    for name, base, theirs in sorted(expected(real, found), key=lambda each: each[0] != found.baseline):
+        filled = [
+            query
+            for query in theirs
+            if any(is_relevant(grade, base.mode, base.grade) for grade in real.qrels[query].values())
+        ]
+        mean = math.fsum(theirs[query]["map"] for query in filled) / len(filled)
+        assert found.average_precision(name, base.grade, base.mode) == pytest.approx(mean, abs=TOLERANCE)
+        curve = [
+            math.fsum(theirs[query][f"iprec_at_recall_{tenth:.2f}"] for query in filled) / len(filled)
+            for tenth in TENTHS
+        ]
+        assert found.precision(name, base.grade, base.mode) == pytest.approx(curve, abs=TOLERANCE)
+        baseline = reference.setdefault((base.mode, base.grade), mean)  # the baseline comes first
+        points, per_cent = found.difference(name, base.grade, base.mode)
+        assert points == pytest.approx(100 * (mean - baseline), abs=1e-7)
+        assert per_cent == pytest.approx(100 * (mean / baseline - 1), abs=1e-6)
+
+
+def test_recall_bases(pair: tuple[Any, RecallLevels]) -> None:
+    real, found = pair
+    levels = sorted({grade for grades in real.qrels.values() for grade in grades.values() if grade > 0})
+    assert [(base.mode, base.grade) for base in found.bases] == [(m, g) for m in ("level", "rel") for g in levels]
+    for base in found.bases:
+        sizes = [
+            sum(is_relevant(grade, base.mode, base.grade) for grade in grades.values())
+            for _, grades in sorted(real.qrels.items())
+        ]
+        assert list(base.sizes) == sizes
+        assert (base.documents, base.empty) == (sum(sizes), sizes.count(0))
+    assert any(base.empty for base in found.bases)

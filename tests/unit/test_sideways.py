@@ -1,0 +1,223 @@
+"""Curves read sideways: against a naive search, and what is said of it."""
+
+from __future__ import annotations
+
+import math
+import random
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from gainful import Policy, UsageError, gain_curves
+
+
+def one_query(**ranks: list[int]) -> Any:
+    """Curves of one query whose gains at ranks 1, 2, ... are given for each run; the ideal has ten of gain 1.
+
+    A run's documents are those of the recall base, as many as it gains, so that CG counts them.
+    """
+    qrels = {"q": {f"d{i}": 1 for i in range(10)}}
+    runs = {}
+    for run, gains in ranks.items():
+        left = iter(range(10))
+        runs[run] = {"q": [f"d{next(left)}" if gain else f"x{i}" for i, gain in enumerate(gains)]}
+    return qrels, runs
+
+
+def every(step: int, depth: int) -> list[int]:
+    """A document gained at every so many ranks."""
+    return [1 if rank % step == 0 else 0 for rank in range(1, depth + 1)]
+
+
+class TestAgainstASearch:
+    @pytest.mark.parametrize("seed", range(8))
+    def test_random_curves(self, seed):
+        rng = random.Random(seed)
+        grades = {f"d{j}": rng.choice([0, 0, 1, 2, 3]) for j in range(60)} | {"d0": 1}
+        qrels = {f"q{i}": {**grades, f"d{i}": 2} for i in range(3)}
+        runs = {f"r{r}": {query: rng.sample([f"d{j}" for j in range(90)], 80) for query in qrels} for r in range(4)}
+        found = gain_curves(qrels, runs, "CG@50", draws=0)
+        for reference in (None, "r2"):
+            at = sorted(rng.sample(range(1, 51), 4))
+            sideways = found.sideways(reference=reference, at=at)
+            assert sideways.at == at
+            assert sideways.runs == [run for run in runs if run != reference]
+            exact = {run: self.exact_curve(qrels, answers) for run, answers in runs.items()}
+            ideal = self.exact_curve(qrels, {q: sorted(j, key=j.get, reverse=True) for q, j in qrels.items()})
+            goal = ideal if reference is None else exact[reference]
+            for reach in sideways.reaches:
+                search = [rank for rank in range(1, 51) if exact[reach.run][rank - 1] >= goal[reach.at - 1]]
+                assert reach.rank == (search[0] if search else None)
+                assert reach.gain == pytest.approx(float(goal[reach.at - 1]), rel=1e-12)
+                if search:
+                    others = [sideways.rank(run, reach.at) for run in sideways.runs]
+                    assert reach.times_reference == search[0] / reach.at
+                    assert reach.times_best == search[0] / min(rank for rank in others if rank)
+            for area in sideways.areas:
+                between = sum((best - own for best, own in zip(ideal, exact[area.run], strict=True)), Fraction(0))
+                assert area.area == pytest.approx(float(between), rel=1e-12)
+                assert area.share == pytest.approx(float(between / sum(ideal)), rel=1e-12)
+            for far in sideways.distances:
+                region = range(far.first - 1, far.last)
+                points = [ideal[i] - exact[far.run][i] for i in region]
+                shares = [(ideal[i] - exact[far.run][i]) / ideal[i] for i in region]
+                ends = [float(end) for end in (min(points), max(points), min(shares), max(shares))]
+                assert [far.least, far.most, far.least_share, far.most_share] == pytest.approx(ends, abs=1e-12)
+
+    @staticmethod
+    def exact_curve(qrels: Any, answers: Any) -> list[Fraction]:
+        """The mean over queries as fractions: nothing is rounded."""
+        curve = [Fraction(0)] * 50
+        for query, judged in qrels.items():
+            total = 0
+            for i, document in enumerate(answers[query][:50]):
+                total += judged.get(document, 0)
+                curve[i] += Fraction(total, len(qrels))
+            for i in range(len(answers[query]), 50):
+                curve[i] += Fraction(total, len(qrels))
+        return curve
+
+    def test_equal_but_for_rounding(self):
+        # 0.1 + 0.2 + 0.3 and 0.3 + 0.2 + 0.1 differ in the last bit.
+        qrels = {"q": {"a": 0.1, "b": 0.2, "c": 0.3}}
+        found = gain_curves(qrels, {"up": {"q": ["a", "b", "c"]}, "down": {"q": ["c", "b", "a"]}}, "CG@3", draws=0)
+        assert found.curve("up").values[2] != found.curve("down").values[2]
+        for reference, run in (("up", "down"), ("down", "up"), (None, "up")):
+            assert found.sideways(reference=reference, at=[3]).rank(run, 3) == 3
+        assert found.sideways(at=[3], regions=[(3, 3)]).distances[0].least == 0
+
+
+class TestNumbers:
+    def test_effort(self):
+        qrels, runs = one_query(twice=every(2, 20), thrice=every(3, 20))
+        found = gain_curves(qrels, runs, "CG@20", draws=0).sideways(at=[5, 10])
+        assert [found.rank("twice", 5), found.rank("thrice", 5)] == [10, 15]
+        assert [found.rank("twice", 10), found.rank("thrice", 10)] == [20, None]
+        assert found.effort("thrice", "twice", 5) == 1.5
+        assert found.effort("thrice", "twice", 10) is None
+        assert [(r.times_reference, r.times_best) for r in found.reaches] == [(2, 1), (3, 1.5), (2, 1), (None, None)]
+        with pytest.raises(UsageError, match="nothing was read for run 'twice' at rank 7; there are ranks 5, 10"):
+            found.rank("twice", 7)
+
+    def test_where_curves_turn_horizontal(self):
+        qrels, runs = one_query(twice=every(2, 21), never=[0] * 21)
+        found = gain_curves(qrels, runs, "CG@21", draws=0).sideways()
+        assert [(rise.run, rise.rank, rise.still_rises) for rise in found.last_rises] == [
+            (None, 10, False),
+            ("twice", 20, False),
+            ("never", None, False),
+        ]
+        assert found.stopping_rank == 10
+        short = gain_curves(qrels, runs, "DCG@8", draws=0).sideways()
+        assert short.stopping_rank is None
+        assert (short.last_rises[0].rank, short.last_rises[0].still_rises) == (8, True)
+
+    def test_usual_ranks_and_regions(self):
+        qrels, runs = one_query(r=every(2, 20))
+
+        def usual(depth: int) -> tuple[list[int], list[tuple[int, int]]]:
+            found = gain_curves(qrels, runs, f"CG@{depth}", draws=0).sideways()
+            return found.at, [(far.first, far.last) for far in found.distances]
+
+        assert usual(3) == ([3], [(1, 3)])
+        assert usual(10) == ([5, 10], [(1, 10)])
+        assert usual(60) == ([5, 10, 20], [(1, 10), (11, 50), (51, 60)])
+        assert usual(1000)[1] == [(1, 10), (11, 50), (51, 100), (101, 500), (501, 1000)]
+
+    def test_nothing_to_gain(self):
+        found = gain_curves({"q": {"d": 0}}, {"r": {"q": ["d"]}}, "CG@2", draws=0).sideways()
+        assert math.isnan(found.areas[0].share)
+        assert found.sentences() == ["There is nothing to gain: no judged document has a gain above 0."]
+
+    def test_measure_and_average(self):
+        qrels, runs = one_query(twice=every(2, 20), thrice=every(3, 20))
+        found = gain_curves(qrels, runs, ["nCG@20", "DCG@20"], average="both", draws=0)
+        assert str(found.sideways().measure) == "DCG"
+        by_run = found.sideways("nCG", reference="thrice", average="means")
+        assert (by_run.average, by_run.last_rises, by_run.runs) == ("ratio of means", (), ["twice"])
+        # 1/3 at rank 3 of the one, 1/2 at rank 2 of the other; the ideal is 1 at every rank.
+        assert by_run.rank("twice", 5) == 2
+        assert by_run.areas[0].area == pytest.approx(sum(1 - min(r // 2, 10) / min(r, 10) for r in range(1, 21)))
+
+
+def said(at: list[int], measure: str = "CG@20", reference: str | None = None, **ranks: list[int]) -> list[str]:
+    qrels, runs = one_query(**ranks)
+    return gain_curves(qrels, runs, measure, draws=0).sideways(reference=reference, at=at).sentences()
+
+
+class TestSentences:
+    STOP = "The ideal turns horizontal at rank 10: no query has more documents to gain from."
+
+    def test_two_runs(self):
+        assert said([5, 10], twice=every(2, 20), thrice=every(3, 20)) == [
+            "To gain what the ideal gives in 5 documents, a user reads 10 with twice and 15 with thrice.",
+            "There thrice takes 1.5 times as long as twice.",
+            "To gain what the ideal gives in 10 documents, a user reads 20 with twice; with thrice 20 documents "
+            "are not enough.",
+            self.STOP,
+        ]
+
+    def test_one_run(self):
+        assert said([1, 8], twice=every(2, 20), thrice=every(3, 20), reference="thrice")[:2] == [
+            "To gain what thrice gives in 8 documents, a user reads 4 with twice.",
+            self.STOP,
+        ]  # nothing is gained by rank 1
+        assert said([1, 10], thrice=every(3, 20)) == [
+            "To gain what the ideal gives in 1 document, a user reads 3 with thrice.",
+            "To gain what the ideal gives in 10 documents, 20 documents are not enough with thrice.",
+            self.STOP,
+        ]
+
+    def test_many_runs(self):
+        ranks = {f"r{i}": [0] * i + [1] * 10 for i in range(9)} | {f"s{i}": [0] for i in range(3)}
+        assert said([1], **ranks)[:2] == [
+            "To gain what the ideal gives in 1 document, a user reads between 1 with r0 and 9 with r8 (9 runs); with "
+            "s0, s1 or s2 20 documents are not enough.",
+            "There r8 takes 9 times as long as r0.",
+        ]
+        nobody = {f"r{i}": [0] for i in range(9)}
+        assert said([1], **nobody)[0] == (
+            "To gain what the ideal gives in 1 document, 20 documents are not enough with any of 9 runs."
+        )
+
+    def test_normalised(self):
+        assert said([6], "nCG@20", "thrice", twice=every(2, 20), thrice=every(3, 20)) == [
+            "To reach the nCG that thrice has at rank 6, a user reads 2 with twice."
+        ]
+
+    def test_still_rising(self):
+        assert said([5], "CG@8", r=every(1, 8))[-1] == "The ideal still rises at rank 8, the last one looked at."
+
+
+class TestPage:
+    def test_tables(self):
+        qrels, runs = one_query(twice=every(2, 20), thrice=every(3, 20))
+        found = gain_curves(qrels, runs, "CG@20", draws=0).sideways(at=[10], regions=[(1, 4)])
+        reach, area, distance = found.page(places=2).tables
+        assert [column.name for column in reach.columns] == ["run", "for 10", "10: x ideal", "10: x best"]
+        assert reach.rows == (("twice", 20, 2.0, 1.0), ("thrice", None, None, None))
+        assert "thrice  not within 20            -           -" in str(found)
+        assert [(row[0], row[-1]) for row in area.rows] == [("(ideal)", 10), ("twice", None), ("thrice", 18)]
+        assert distance.rows == (("twice", "1-4", 1.0, 2.0, 0.5, 1.0), ("thrice", "1-4", 1.0, 3.0, 2 / 3, 1.0))
+        assert "order:input|" in str(found).splitlines()[-1]
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"at": [5, 21]}, "at: expected ranks down to 20, where the curves end, found 21\nhint: @k is the depth"),
+            ({"at": [0]}, "at: expected a whole number"),
+            ({"at": []}, "at: expected at least one rank, found none"),
+            ({"regions": [(5, 2)]}, "regions: expected ranks from 1 to 20, the first before the last, found 5-2"),
+            ({"regions": [(1, 21)]}, "found 1-21\nhint: @k is the depth"),
+            ({"reference": "tw"}, "reference: no run is called 'tw'; there are twice\nhint: did you mean twice?"),
+            ({"reference": "twice"}, "reference: expected other runs beside 'twice', found none"),
+            ({"measure": "nCG"}, "nCG: expected a reference, found none: .*\nhint: read CG or DCG sideways"),
+            ({"measure": "DCG"}, "no curve is of DCG; there are CG, nCG"),
+        ],
+    )
+    def test_what_cannot_be(self, options, message):
+        qrels, runs = one_query(twice=every(2, 20))
+        found = gain_curves(qrels, runs, ["CG@20", "nCG@20"], draws=0, policy=Policy())
+        with pytest.raises(UsageError, match=message):
+            found.sideways(**options)
