@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from gainful.policy import Policy
     from gainful.render.report import Report
     from gainful.results import Evaluation
+    from gainful.sensitivity.assessment import assess_sensitivity
+    from gainful.sensitivity.scenarios import Scenario
     from gainful.signature import Signature
     from gainful.simulation import simulate
     from gainful.stats.description import describe_judgments
@@ -57,8 +59,10 @@ _HOMES = {
     "RecallLevels": "gainful.curves.recall_levels",
     "Report": "gainful.render.report",
     "Run": "gainful.data.run",
+    "Scenario": "gainful.sensitivity.scenarios",
     "Signature": "gainful.signature",
     "UsageError": "gainful.errors",
+    "assess_sensitivity": "gainful.sensitivity.assessment",
     "compare_judgments": "gainful.stats.judges",
     "describe_judgments": "gainful.stats.description",
     "evaluate": "gainful.evaluation",
@@ -95,9 +99,11 @@ __all__ = [
     "RecallLevels",
     "Report",
     "Run",
+    "Scenario",
     "Signature",
     "UsageError",
     "__version__",
+    "assess_sensitivity",
     "compare_judgments",
     "describe_judgments",
     "evaluate",

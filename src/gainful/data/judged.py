@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 Combine = Callable[[Floats, Ints], Floats]
 
+#: For so many gain maps ideal lists are kept.
+_MOST_IDEALS = 64
+
 
 class Judged:
     """Judgments prepared once and shared by all runs.
@@ -76,6 +79,15 @@ class Judged:
         offsets = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=queries))))
         return offsets, Documents(row, np.arange(1, row.size + 1) - offsets[row], self.grade[order])
 
+    def items_best_first(self, chosen: Bools) -> Ints:
+        """The chosen items that count, in the order of :meth:`best_first_of`."""
+        order = self._order[0]
+        return np.asarray(order[chosen[order]])
+
+    def document_of(self, item: int) -> bytes:
+        """The document id of an item."""
+        return self.qrels.document(int(np.flatnonzero(self.item == item)[0]))
+
     def recall_base(self, rel: float | None, level: float | None) -> Ints:
         """How many relevant judged documents each query has."""
         if (rel, level) not in self._recall_bases:
@@ -85,11 +97,16 @@ class Judged:
 
     def ideal_lists(self, gain: Gain | str, rel: float | None, level: float | None) -> GainLists:
         """The best lists there can be, for all queries; the same for every run."""
-        if (gain, rel, level) not in self._ideal_lists:
+        ideal = self._ideal_lists.get((gain, rel, level))
+        if ideal is None:
             judged, queries = self.best_first[1], len(self.qrels.query_ids)
-            lists = GainLists.of(judged, queries, gain, self.scale, rel, level)
-            self._ideal_lists[gain, rel, level] = lists.best_first()
-        return self._ideal_lists[gain, rel, level]
+            ideal = GainLists.of(judged, queries, gain, self.scale, rel, level).best_first()
+            self._ideal_lists[gain, rel, level] = ideal
+            if len(self._ideal_lists) > _MOST_IDEALS:
+                # Who tries hundreds of gains does not come back. (Copied first: several threads may be here at once.)
+                oldest, *_ = tuple(self._ideal_lists)
+                self._ideal_lists.pop(oldest, None)
+        return ideal
 
     @cached_property
     def levels(self) -> Floats:

@@ -1,0 +1,1 @@
+"""Whether other gains, discounts and depths would put systems into another order: a walk over evaluations."""

@@ -1,0 +1,257 @@
+"""`gainful sensitivity`: every format, the flags, scenarios, notices, exit codes and messages."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+from gainful import Policy, evaluate
+
+QRELS = """\
+q1 0 a 1
+q1 0 b 1
+q1 0 c 3
+q1 0 d 2
+q1 0 e 0
+q2 0 a 2
+q2 0 b 3
+q2 0 c 0
+q2 0 d 1
+q3 0 a 1
+q3 0 b 0
+"""
+# `deep` finds all but the highly relevant documents, `sharp` one of these at once and nothing else.
+DEEP = "".join(
+    f"{query} Q0 {document} 1 {9 - i} t\n"
+    for query, documents in (("q1", "eabd"), ("q2", "cad"), ("q3", "ba"))
+    for i, document in enumerate(documents)
+)
+SHARP = "q1 Q0 c 1 2 t\nq2 Q0 b 1 2 t\nq3 Q0 x 1 2 t\n"
+
+
+@pytest.fixture
+def files(command):
+    command.write("qrels", QRELS)
+    command.write("deep.run", DEEP)
+    command.write("sharp.run", SHARP)
+    return command
+
+
+def run(files, *arguments, fmt="jsonl"):
+    result = files("sensitivity", "qrels", "deep.run", "sharp.run", *arguments, "--format", fmt)
+    assert result.code == 0, result.err
+    return result
+
+
+def rows(result, table):
+    return [line for line in result.lines if line.get("table") == table and "note" not in line]
+
+
+class TestFormats:
+    def test_values_are_those_of_eval(self, files):
+        result = run(files)
+        values = rows(result, "Values")
+        assert len(values) == 80 * 2
+        assert set(values[0]) == {"table", "gain", "discount", "base", "depth", "measure", "run", "value", "rank"}
+        for row in values[::13]:
+            alone = evaluate("qrels", f"{row['run']}.run", row["measure"])
+            assert row["value"] == alone.mean(row["measure"])
+        for one, other in zip(values[::2], values[1::2], strict=True):
+            assert one["measure"] == other["measure"]
+            assert (one["rank"], other["rank"]) == ((1, 2) if one["value"] > other["value"] else (2, 1))
+        first = values[0]
+        assert (first["gain"], first["discount"], first["base"], first["depth"]) == (
+            "0-1-1-1",
+            "jarvelin2002",
+            "2",
+            "10",
+        )
+        assert {row["base"] for row in values if row["discount"] == "none"} == {None}
+
+    def test_header(self, files):
+        header = run(files).lines[0]
+        assert header["command"] == "sensitivity"
+        assert "|queries:3|" in header["signature"]
+        assert (header["measure"], header["runs"], header["settings"]) == ("nDCG", ["deep", "sharp"], 80)
+        assert header["axes"] == {
+            "gain": ["0-1-1-1", "0-1-2-3", "exp2", "0-1-10-100", "0-0-0-1"],
+            "discount": ["base 2", "base e", "base 10", "none"],
+            "depth": ["10", "30", "100", "200"],
+        }
+
+    def test_pairs_of_cells(self, files):
+        result = run(files, "--gain", "flat,tenfold", "--at", "10", "--discount", "none")
+        values = {(row["measure"], row["run"]): row["value"] for row in rows(result, "Values")}
+        [pair] = rows(result, "Kendall's tau")
+        signs = [values[pair[side], "deep"] > values[pair[side], "sharp"] for side in ("measure", "other")]
+        assert pair["tau"] == (1 if signs[0] == signs[1] else -1) == -1
+
+    def test_csv(self, files):
+        result = run(files, "--gain", "flat,tenfold", "--at", "10", "--discount", "none", fmt="csv")
+        tables = dict(table.split("\n", 1) for table in result.out.split("\n\n"))
+        values = list(csv.DictReader(io.StringIO(tables["# Values"])))
+        assert [(row["gain"], row["run"]) for row in values] == [
+            ("0-1-1-1", "deep"),
+            ("0-1-1-1", "sharp"),
+            ("0-1-10-100", "deep"),
+            ("0-1-10-100", "sharp"),
+        ]
+        sweep = list(csv.DictReader(io.StringIO(tables["# Sweep"])))
+        assert len(sweep) == 25 * 2
+        assert (sweep[0]["weight"], sweep[-1]["weight"]) == ("1.0", "1000.0")
+
+    @pytest.mark.parametrize("fmt", ["table", "trec", "csv", "jsonl", "markdown", "latex", "html"])
+    def test_every_format_is_written(self, files, fmt):
+        assert "0-1-10-100" in run(files, fmt=fmt).out
+
+    def test_what_people_read(self, files):
+        out = run(files, "--gain", "flat,tenfold", "--at", "10", "--discount", "none", fmt="table").out
+        out = " ".join(out.split())  # however its lines are broken
+        assert out.startswith(
+            "nDCG in 2 settings: 2 gains (0-1-1-1, 0-1-10-100); 1 discount (none); 1 depth (10). 2 systems, 3 queries. "
+        )
+        assert "deep wins in 1 of 2 settings, sharp wins in 1." in out
+        assert "gain in 1 of 1 pair." in out
+        assert "It goes from deep to sharp where the gain goes from 0-1-1-1 to 0-1-10-100 (with none, @10)." in out
+        assert "sharp takes the first place from deep at" in out
+        # What only machines want is not there.
+        assert "Values" not in out and "# Sweep" not in out
+
+    def test_places(self, files):
+        def decimals(out):
+            """How many digits stand behind the points of numbers."""
+            words = [word.strip("*.,;:()\\") for word in out.rsplit("\n\n", 1)[0].split()]
+            return {len(word.split(".")[1]) for word in words if "." in word and word.replace(".", "").isdigit()}
+
+        assert decimals(run(files, "--places", "2", "--sweep", "none", fmt="latex").out) == {2}
+        assert decimals(run(files, "--sweep", "none", fmt="latex").out) == {4}
+
+    def test_output_file(self, files):
+        assert files("sensitivity", "qrels", "deep.run", "sharp.run", "-o", "out.csv").code == 0
+        assert (files.directory / "out.csv").read_text().startswith("# What each axis changes\n")
+
+
+class TestFlags:
+    def axes(self, files, *arguments):
+        return run(files, *arguments).lines[0]["axes"]
+
+    def test_values_are_repeated_or_between_commas(self, files):
+        axes = self.axes(files, "--gain", "flat, {0:0,1:1,2:3,3:9}", "--gain", "exp2", "--base", "2,3", "--at", "5,7")
+        assert axes == {
+            "gain": ["0-1-1-1", "{0:0,1:1,2:3,3:9}", "exp2"],
+            "discount": ["base 2", "base 3", "none"],
+            "depth": ["5", "7"],
+        }
+
+    def test_another_measure(self, files):
+        axes = self.axes(files, "-m", "ADM", "--vary", "srs=rank,minmax", "--vary", "over=judged,retrieved")
+        assert list(axes) == ["urs", "srs", "over", "depth"]
+        assert (axes["srs"], axes["over"]) == (["rank", "minmax"], ["judged", "retrieved"])
+
+    def test_the_sweep(self, files):
+        result = run(files, "--sweep", "2-20", "--at", "10")
+        assert [rows(result, "Sweep")[i]["weight"] for i in (0, -1)] == [2, 20]
+        assert rows(run(files, "--sweep", "none"), "Sweep") == []
+
+    def test_the_policy_is_obeyed(self, files):
+        result = run(files, "--depth", "1", "--missing", "skip", "--at", "10")
+        policy = Policy(depth=1, missing="skip")
+        for row in rows(result, "Values")[::7]:
+            alone = evaluate("qrels", f"{row['run']}.run", row["measure"], policy=policy)
+            assert row["value"] == alone.mean(row["measure"])
+
+    def test_scale_and_grade_zero(self, files):
+        assert self.axes(files, "--grade-zero", "1")["gain"] == ["0-1-1", "0-1-2", "exp2", "0-1-10", "0-0-1"]
+
+    def test_help_names_the_scenarios(self, files):
+        out = files("sensitivity", "--help").out
+        assert "impatient" in out and "patient" in out and "jarvelin2002" in out
+
+    @pytest.mark.parametrize(
+        ("arguments", "code", "message"),
+        [
+            (["--gain", "0-1-10"], 3, "expected a weight for every grade in the judgments, found none for 3\nhint: "),
+            (["--gain", "steep"], 2, "gain: expected linear"),
+            (["--gain", ","], 2, "--gain: expected a value, found none"),
+            (["--gain", "flat, ,top"], 2, "--gain: expected values between commas"),
+            (["--gain", "{0:0,1:1"], 2, "found {0:0"),
+            (["--at", "ten"], 2, "depth: expected a number, found 'ten'"),
+            (["--discount", "log"], 2, "discount: expected burges2005"),
+            (["--base", "0.5"], 2, "base: expected a number above 1"),
+            (["--vary", "srs"], 2, "--vary: expected NAME=VALUE"),
+            (["--vary", "srs=rank"], 2, "nDCG: unknown parameter 'srs'"),
+            (["--sweep", "much"], 2, "--sweep: expected two weights like 1-1000"),
+            (["--sweep", "9-1"], 2, "sweep: expected two weights above 0"),
+            (["-m", "nCG", "--base", "2"], 2, "nCG: takes no discount"),
+            (["-m", "nDCG@5", "--at", "3"], 2, "expected cutoff once"),
+            (["-m", "NumRel"], 2, "without a better side"),
+            (["--scenario", "hasty"], 2, "scenario: expected impatient | patient, found 'hasty'"),
+            (["--scenario", "patient", "--at", "3"], 2, "--at: has no meaning with scenarios"),
+            (["--scenario", "patient", "--sweep", "1-9"], 2, "--sweep: has no meaning with scenarios"),
+            (["--scenarios", "none.toml"], 3, "none.toml: cannot be read"),
+        ],
+    )
+    def test_refused(self, files, arguments, code, message):
+        result = files("sensitivity", "qrels", "deep.run", "sharp.run", *arguments)
+        assert (result.code, result.out) == (code, "")
+        assert message in result.err
+
+
+class TestScenarios:
+    def test_only_these(self, files):
+        result = run(files, "--scenario", "impatient", "--scenario", "patient")
+        assert result.lines[0]["scenarios"] == {
+            "impatient": "nDCG(gain=0-1-10-100, discount=jarvelin2002)@30",
+            "patient": "nDCG(gain=0-1-2-3, discount=jarvelin2002, base=10)@200",
+        }
+        values = rows(result, "Values")
+        assert [(row["scenario"], row["run"]) for row in values] == [
+            ("impatient", "deep"),
+            ("impatient", "sharp"),
+            ("patient", "deep"),
+            ("patient", "sharp"),
+        ]
+        assert [row["order of systems"] for row in rows(result, "The order in every scenario")] == [
+            "sharp > deep",
+            "deep > sharp",
+        ]
+
+    def test_a_file_and_names(self, files):
+        files.write("mine.toml", '[hurried]\ndepth = 1\ngain = "tenfold"\n[slow]\ndepth = 50\n')
+        assert list(run(files, "--scenarios", "mine.toml").lines[0]["scenarios"]) == ["hurried", "slow"]
+        chosen = run(files, "--scenarios", "mine.toml", "--scenario", "slow", "--scenario", "patient")
+        assert list(chosen.lines[0]["scenarios"]) == ["slow", "patient"]
+
+    def test_a_bad_file(self, files):
+        files.write("mine.toml", "[hurried]\nrank = 1\n")
+        result = files("sensitivity", "qrels", "deep.run", "--scenarios", "mine.toml")
+        assert (result.code, result.out) == (3, "")
+        assert result.err.startswith("mine.toml: hurried.rank: unknown, a scenario has about, measure, gain,")
+
+
+class TestNotices:
+    def test_undefined_queries_are_told_once(self, files):
+        """Query 3 has no document of grade 3, so that 0-0-0-1 has nothing to divide by."""
+        result = run(files)
+        assert (
+            "notice: 16 settings leave more queries undefined, scored as badly as can be (undefined=zero): up to 1, by "
+            "nDCG(gain=0-0-0-1, discount=jarvelin2002)@10\n"
+        ) in result.err
+        assert run(files, "--quiet").err == ""
+
+    def test_what_is_not_varied(self, files):
+        assert "notice: ADM takes no discount: it is not varied\n" in run(files, "-m", "ADM").err
+
+    def test_standard_input(self, files):
+        result = files("sensitivity", "qrels", "-", "deep.run", "--format", "jsonl", stdin=SHARP.encode())
+        expected = rows(run(files, "--name", "stdin", "--name", "deep"), "Values")
+        assert len(rows(result, "Values")) == len(expected)
+        assert result.lines[0]["runs"] == ["stdin", "deep"]
+
+    def test_one_run(self, files):
+        result = files("sensitivity", "qrels", "deep.run", "--format", "jsonl")
+        assert result.code == 0
+        assert {row["rank"] for row in rows(result, "Values")} == {1}
+        assert rows(result, "Kendall's tau") == []

@@ -1,0 +1,645 @@
+"""Sensitivity: cells against single evaluations, findings against naive computations, scenarios and what is refused."""
+
+from __future__ import annotations
+
+import math
+import random
+from itertools import combinations, product
+
+import pytest
+
+from gainful import Gain, InputError, Policy, Qrels, Scenario, UsageError, assess_sensitivity, evaluate, parse
+from gainful.data.judged import Judged
+from gainful.sensitivity.assessment import assess_judged
+from gainful.sensitivity.cells import ranks_of
+from gainful.sensitivity.grid import Wanted
+from gainful.sensitivity.levels import GradeLevels
+from gainful.sensitivity.scenarios import choose_scenarios, read_scenarios
+
+RUNS = ("one", "two", "three", "four")
+
+
+def collection(seed=11, grades=(0, 0, 0, 1, 1, 2, 3), queries=6):
+    """Judgments and four runs that prefer relevant documents a little, each in its way."""
+    rng = random.Random(seed)
+    documents = [f"d{i}" for i in range(60)]
+    qrels = {f"q{i}": {d: rng.choice(grades) for d in rng.sample(documents, 40)} for i in range(queries)}
+    runs = {}
+    for name in RUNS:
+        taste = rng.uniform(0.2, 2)
+        runs[name] = {
+            query: {d: max(judged.get(d, 0), 0) ** taste + 2.5 * rng.random() for d in rng.sample(documents, 45)}
+            for query, judged in qrels.items()
+        }
+    return qrels, runs
+
+
+@pytest.fixture(scope="module")
+def data():
+    return collection()
+
+
+@pytest.fixture(scope="module")
+def found(data):
+    return assess_sensitivity(*data)
+
+
+def naive_tau(one, other):
+    """Kendall's tau-b from its definition, pair by pair."""
+    concordant = discordant = ties_one = ties_other = 0
+    pairs = list(combinations(range(len(one)), 2))
+    for i, j in pairs:
+        x, y = one[i] - one[j], other[i] - other[j]
+        x, y = (0 if abs(v) < 1e-12 else v for v in (x, y))
+        concordant += x * y > 0
+        discordant += x * y < 0
+        ties_one += x == 0
+        ties_other += y == 0
+    below = math.sqrt((len(pairs) - ties_one) * (len(pairs) - ties_other))
+    return (concordant - discordant) / below if below else None
+
+
+class TestCells:
+    def test_every_combination_is_there(self, found):
+        expected = [
+            f"nDCG(gain={gain}, {discount})@{depth}"
+            for gain, discount, depth in product(
+                ("0-1-1-1", "0-1-2-3", "exp2", "0-1-10-100", "0-0-0-1"),
+                (
+                    "discount=jarvelin2002",
+                    "discount=jarvelin2002, base=e",
+                    "discount=jarvelin2002, base=10",
+                    "discount=none",
+                ),
+                (10, 30, 100, 200),
+            )
+        ]
+        assert [str(cell.measure) for cell in found.cells] == expected
+
+    def test_cells_are_single_evaluations(self, data, found):
+        qrels, runs = data
+        for cell in found.cells[::7]:
+            alone = {name: evaluate(qrels, run, cell.measure).mean(cell.measure) for name, run in runs.items()}
+            assert {score.run: score.value for score in cell.scores} == alone
+            by_value = sorted(alone, key=lambda name: -alone[name])
+            assert list(cell.order) == [(name,) for name in by_value]
+            assert cell.winners == (by_value[0],)
+            assert cell.value == alone[by_value[0]]
+            assert cell.lead == pytest.approx(alone[by_value[0]] - alone[by_value[1]])
+            assert cell.relative_lead == pytest.approx(1 - alone[by_value[1]] / alone[by_value[0]])
+
+    def test_policy_reaches_the_cells(self, data):
+        qrels, runs = data
+        policy = Policy(unjudged="condensed", depth=20)
+        result = assess_sensitivity(qrels, runs, policy=policy, gains=["exp2"], depths=[10], sweep=False)
+        for cell in result.cells:
+            values = [evaluate(qrels, run, cell.measure, policy=policy).mean(cell.measure) for run in runs.values()]
+            assert [score.value for score in cell.scores] == values
+        assert result.signature().policy == policy
+
+    def test_prepared_judgments_give_the_same(self, data, found):
+        qrels, runs = data
+        again = assess_judged(Judged(Qrels.of(qrels), Policy()), runs, parse("nDCG"), sweep=False)
+        assert again.cells == found.cells
+
+    def test_order_of_runs_and_queries_changes_nothing(self, data, found):
+        qrels, runs = data
+        turned = assess_sensitivity(
+            dict(reversed(qrels.items())), {name: runs[name] for name in reversed(runs)}, sweep=False
+        )
+        for one, other in zip(found.cells, turned.cells, strict=True):
+            assert one.order == other.order
+            assert sorted(one.scores) == sorted(other.scores)
+
+    def test_hundreds_of_gains_do_not_fill_the_memory(self, data):
+        """Ideal lists are kept for some gain maps only, and nobody sees that in the scores."""
+        qrels, runs = data
+        judged = Judged(Qrels.of(qrels), Policy())
+        gains = [f"0-1-2-{i}" for i in range(3, 103)]
+        result = assess_judged(judged, runs, parse("nDCG"), Wanted(gains, discounts=["none"], depths=[10]), sweep=False)
+        assert len(judged._ideal_lists) <= 64
+        for cell in (result.cells[0], result.cells[-1]):
+            values = [evaluate(qrels, run, cell.measure).mean(cell.measure) for run in runs.values()]
+            assert [score.value for score in cell.scores] == values
+
+
+class TestFindings:
+    def test_wins_are_counted(self, found):
+        counts = {}
+        for cell in found.cells:
+            best = max(cell.scores, key=lambda score: score.value).run
+            counts[best,] = counts.get((best,), 0) + 1
+        assert found.wins() == counts
+        assert len(counts) > 1  # else the other tests of this class would see nothing
+        assert list(found.wins().values()) == sorted(counts.values(), reverse=True)
+
+    def test_winner_changes(self, found):
+        """Neighbours differ by one step on one axis; recomputed from places alone."""
+        expected = set()
+        for one, other in product(found.cells, repeat=2):
+            steps = [b - a for a, b in zip(one.place, other.place, strict=True)]
+            if sorted(steps) == [0, 0, 1] and one.winners != other.winners:
+                expected.add((found.axes[steps.index(1)].name, one.label, other.label))
+        changes = found.winner_changes()
+        assert {(change.axis.name, change.before.label, change.after.label) for change in changes} == expected
+        assert len(changes) == len(expected) > 0
+
+    def test_effects(self, found):
+        effects = {effect.axis.name: effect for effect in found.effects()}
+        assert {name: effect.neighbours for name, effect in effects.items()} == {
+            "gain": 4 * 4 * 4,
+            "discount": 5 * 3 * 4,
+            "depth": 5 * 4 * 3,
+        }
+        cells = {cell.place: cell for cell in found.cells}
+        pairs = [
+            (cells[g, d, k], cells[g, d, k + 1]) for g, d, k in product(range(5), range(4), range(3))
+        ]  # neighbours in depth
+        taus = [naive_tau([s.value for s in a.scores], [s.value for s in b.scores]) for a, b in pairs]
+        depth = effects["depth"]
+        assert depth.winner_changes == sum(a.winners != b.winners for a, b in pairs)
+        assert depth.order_changes == sum(a.order != b.order for a, b in pairs)
+        assert depth.mean_tau == pytest.approx(sum(taus) / len(taus))
+        assert depth.lowest_tau == pytest.approx(min(taus))
+
+    def test_tau_between_all_cells(self, found):
+        agreements = found.agreements()
+        assert len(agreements) == 80 * 79 // 2
+        for one, other, tau in agreements[::41]:
+            values = [[score.value for score in cell.scores] for cell in (one, other)]
+            assert tau == pytest.approx(naive_tau(*values))
+
+    def test_tau_between_the_values_of_an_axis(self, found):
+        depth = found.axes[2]
+        cells = {cell.place: [score.value for score in cell.scores] for cell in found.cells}
+        taus = [naive_tau(cells[g, d, 0], cells[g, d, 3]) for g, d in product(range(5), range(4))]
+        matrix = found.levels_tau(depth)
+        assert matrix[0][3] == matrix[3][0] == pytest.approx(sum(taus) / len(taus))
+        assert [matrix[i][i] for i in range(4)] == [1.0] * 4
+
+
+class TestTies:
+    def test_rounding_decides_nothing(self):
+        assert ranks_of([0.3, 0.1 + 0.2, 0.2]) == [1, 1, 3]
+        assert ranks_of([0.3, 0.3 + 2e-12, 0.2]) == [2, 1, 3]
+        assert ranks_of([3e6, 3e6 + 1e-7, 2.0]) == [1, 1, 3]  # of large sums it is a share
+        assert ranks_of([0.3, None, 0.2], lower_is_better=True) == [2, None, 1]
+
+    def test_runs_that_are_the_same_share_places(self, data):
+        qrels, runs = data
+        twins = {"a": runs["one"], "b": runs["two"], "twin of a": runs["one"]}
+        result = assess_sensitivity(qrels, twins, sweep=False)
+        for cell in result.cells:
+            assert ("a", "twin of a") in cell.order
+            if cell.winners == ("a", "twin of a"):
+                assert (cell.lead, cell.relative_lead) == (0.0, 0.0)
+        assert ("a", "twin of a") in result.wins()
+        assert "a = twin of a" in result.text()
+
+    def test_all_alike(self, data):
+        qrels, runs = data
+        result = assess_sensitivity(qrels, {"a": runs["one"], "b": runs["one"]}, depths=[10, 20])
+        assert {each.tau for each in result.agreements()} == {None}
+        assert result.effects()[0].mean_tau is None
+        assert "all systems score alike" in result.text()
+        assert result.sweep.changes == ()
+
+
+class TestSweep:
+    def test_points_are_single_evaluations(self, data, found):
+        qrels, runs = data
+        sweep = found.sweep
+        assert (sweep.grade, sweep.weights[0], sweep.weights[-1], len(sweep.weights)) == (3, 1, 1000, 25)
+        ratios = [b / a for a, b in zip(sweep.weights, sweep.weights[1:], strict=False)]
+        assert ratios == pytest.approx([1000 ** (1 / 24)] * 24, rel=1e-3)
+        for weight, cell in list(zip(sweep.weights, sweep.points, strict=True))[::6]:
+            measure = parse(f"nDCG(gain=0-1-1-{weight}, discount=jarvelin2002)@10")
+            assert [score.value for score in cell.scores] == [
+                evaluate(qrels, run, measure).mean(measure) for run in runs.values()
+            ]
+
+    @pytest.mark.parametrize("seed", range(4))
+    def test_changes_are_where_a_fine_scan_sees_them(self, seed):
+        qrels, runs = collection(seed)
+        changes = assess_sensitivity(qrels, runs, depths=[20]).sweep.changes
+        fine = [1000 ** (i / 400) for i in range(401)]
+        measures = [parse(f"nDCG(gain=0-1-1-{weight:.6f}, discount=jarvelin2002)@20") for weight in fine]
+        means = {}
+        for name, run in runs.items():
+            evaluation = evaluate(qrels, run, measures)
+            means[name] = [evaluation.mean(measure) for measure in measures]
+        for one, other in combinations(runs, 2):
+            ahead = [x > y for x, y in zip(means[one], means[other], strict=True)]
+            seen = [i for i in range(400) if ahead[i] != ahead[i + 1]]
+            ours = [change for change in changes if {change.overtaking, change.overtaken} == {one, other}]
+            assert len(ours) == len(seen)
+            for i, change in zip(seen, ours, strict=True):
+                assert change.low / 1.01 <= fine[i + 1] and fine[i] <= change.high * 1.01
+                assert change.high / change.low < 1.011
+                assert change.overtaken == (one if ahead[i] else other)
+                winner = max(means, key=lambda name: means[name][i])
+                later = max(means, key=lambda name: means[name][i + 1])
+                if (winner, later) == (change.overtaken, change.overtaking):
+                    assert change.for_first
+
+    def test_some_collection_has_changes(self):
+        assert any(assess_sensitivity(*collection(seed), depths=[20]).sweep.changes for seed in range(4))
+
+    def test_a_change_that_can_be_computed_by_hand(self):
+        """Without a discount to depth 3: `many` gains 2, `top` gains the weight; the ideal is the same for both."""
+        qrels = {"q": {"a": 1, "b": 1, "c": 2}}
+        runs = {"top": {"q": ["c", "x", "y"]}, "many": {"q": ["a", "b", "x"]}}
+        sweep = assess_sensitivity(qrels, runs, discounts=["none"], depths=[3], sweep=(0.5, 50)).sweep
+        [change] = sweep.changes
+        assert (change.overtaking, change.overtaken, change.for_first) == ("top", "many", True)
+        assert change.low < 2 <= change.high and change.high / change.low < 1.01
+
+    def test_the_first_value_of_every_other_axis(self, data):
+        result = assess_sensitivity(*data, depths=[50, 10], discounts=["none", "jarvelin2002"])
+        assert result.sweep.setting == "none, @50"
+        assert str(result.sweep.points[0].measure) == "nDCG(gain=0-1-1-1, discount=none)@50"
+
+    @pytest.mark.parametrize("span", [(0, 10), (10, 1), (5, 5), ("a", 3), (1, math.inf)])
+    def test_bad_ranges(self, data, span):
+        with pytest.raises(UsageError, match="sweep"):
+            assess_sensitivity(*data, sweep=span)
+
+
+class TestAxes:
+    def labels(self, result):
+        return {axis.name: axis.labels for axis in result.axes}
+
+    def test_given_values(self, data):
+        result = assess_sensitivity(
+            *data,
+            gains=["tenfold", {0: 0, 1: 2, 2: 2, 3: 5}, Gain("linear"), "tenfold"],
+            discounts=["jarvelin2002", "jarvelin2008", "rank"],
+            bases=[3, "e"],
+            depths=[7],
+        )
+        assert self.labels(result) == {
+            "gain": ("0-1-10-100", "{0:0,1:2,2:2,3:5}", "linear"),
+            "discount": (
+                "jarvelin2002 base 3",
+                "jarvelin2002 base e",
+                "jarvelin2008 base 3",
+                "jarvelin2008 base e",
+                "rank",
+            ),
+            "depth": ("7",),
+        }
+
+    def test_what_the_measure_sets_stays(self, data):
+        result = assess_sensitivity(*data, measure="nDCG(gain=exp2, discount=jarvelin2002, base=10, rel=2)@20")
+        assert [str(cell.measure) for cell in result.cells] == [
+            "nDCG(gain=exp2, discount=jarvelin2002, base=10, rel=2)@20"
+        ]
+        assert result.sweep is None
+        with pytest.raises(UsageError, match="expected gain once"):
+            assess_sensitivity(*data, measure="nDCG(gain=exp2)", gains=["flat"])
+
+    def test_a_measure_that_takes_gains_up_to_1(self, data):
+        """RBP's gains are probabilities: weights become shares of the highest, under their usual names."""
+        qrels, runs = data
+        result = assess_sensitivity(qrels, runs, measure="RBP", vary={"p": [0.5, 0.95]}, depths=[10])
+        assert result.axes[0].labels == ("0-1-1-1", "0-1-2-3", "exp2", "0-1-10-100", "0-0-0-1")
+        assert str(result.cells[6].measure) == "RBP(p=0.5, gain=0-0.01-0.1-1)@10"
+        third = parse("RBP(p=0.5, gain=scaled)@10")
+        for score in result.cells[2].scores:
+            assert score.value == pytest.approx(evaluate(qrels, runs[score.run], third).mean(third))
+        assert str(result.sweep.points[-1].measure) == "RBP(p=0.5, gain=0-0.001-0.001-1)@10"
+
+    def test_a_measure_that_needs_a_depth(self, data):
+        result = assess_sensitivity(*data, measure="AnDCG@10", gains=["flat"], discounts=["none"], depths=[5, 20])
+        assert [str(cell.measure) for cell in result.cells] == [
+            "nDCG(gain=0-1-1-1, discount=none, average=ranks)@5",
+            "nDCG(gain=0-1-1-1, discount=none, average=ranks)@20",
+        ]
+
+    def test_a_base_that_cancels_is_evaluated_once(self, data):
+        result = assess_sensitivity(*data, discounts=["burges2005"], bases=[2, 10], gains=["flat"], depths=[10])
+        assert [str(cell.measure) for cell in result.cells] == ["nDCG(gain=0-1-1-1)@10"]
+        assert any("cancels" in notice for notice in result.notices)
+        # The reason: whatever the base, nDCG is the same.
+        qrels, runs = data
+        for run in runs.values():
+            values = [evaluate(qrels, run, f"nDCG(base={base})@10").mean(f"nDCG(base={base})@10") for base in (3, 10)]
+            assert values[0] == pytest.approx(values[1], abs=1e-12)
+        # It does not cancel where nothing is normalised.
+        dcg = assess_sensitivity(*data, measure="DCG", discounts=["burges2005"], gains=["flat"], depths=[10])
+        assert self.labels(dcg)["discount"] == ("base 2", "base e", "base 10")
+
+    @pytest.mark.parametrize("measure", ["CG", "nCG"])
+    def test_measures_without_a_discount(self, data, measure):
+        result = assess_sensitivity(*data, measure=measure)
+        assert list(self.labels(result)) == ["gain", "depth"]
+        assert f"{measure} takes no discount: it is not varied" in result.notices
+        with pytest.raises(UsageError, match=f"{measure}: takes no discount"):
+            assess_sensitivity(*data, measure=measure, bases=[2])
+
+    def test_measures_without_gains(self, data):
+        result = assess_sensitivity(*data, measure="P@10", vary={"rel": [1, 2, 3]}, depths=[5, 10])
+        assert self.labels(result) == {"rel": ("1", "2", "3"), "depth": ("5", "10")}
+        assert [str(cell.measure) for cell in result.cells][:3] == ["P(rel=1)@5", "P(rel=1)@10", "P(rel=2)@5"]
+        assert result.sweep is None
+
+    def test_lower_is_better(self, data):
+        result = assess_sensitivity(*data, measure="Fallout", vary={"rel": [1, 2]}, depths=[10])
+        for cell in result.cells:
+            assert cell.value == min(score.value for score in cell.scores)
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"measure": "NumRel"}, "without a better side"),
+            ({"measure": "RR", "depths": [0]}, "depth: expected a whole number"),
+            ({"measure": "Bpref"}, "nothing to vary"),
+            ({"gains": ["0-1-10"]}, "expected a weight for every grade"),
+            ({"gains": []}, "gains: expected at least one"),
+            ({"gains": "flat"}, "gains: expected several values"),
+            ({"discounts": ["log"]}, "discount: expected"),
+            ({"discounts": ["none"], "bases": [2]}, "base: expected a discount that has one"),
+            ({"bases": [1]}, "base: expected a number above 1"),
+            ({"vary": {"persistence": [1]}}, "unknown parameter 'persistence'"),
+            ({"vary": {"cutoff": [1]}}, "cutoff has an axis of its own"),
+            ({"depths": list(range(1, 300))}, "at most 1,000 cells"),
+        ],
+    )
+    def test_refused(self, data, options, message):
+        with pytest.raises((UsageError, InputError), match=message):
+            assess_sensitivity(*data, **options)
+
+    def test_the_hint_says_what_to_write(self, data):
+        with pytest.raises(InputError, match="0-1-10-100, or the word tenfold"):
+            assess_sensitivity(*data, gains=["0-1-10"])
+
+    def test_no_runs(self, data):
+        with pytest.raises(UsageError, match="runs: expected at least one"):
+            assess_sensitivity(data[0], {})
+
+
+class TestScales:
+    @pytest.mark.parametrize(
+        ("grades", "gains"),
+        [
+            ((0, 1), ("0-1",)),
+            ((0, 1, 2), ("0-1-1", "0-1-2", "exp2", "0-1-10", "0-0-1")),
+            ((-2, 0, 1, 3), ("0-1-1-1", "0-1-2-3", "exp2", "0-1-10-100", "0-0-0-1")),
+            ((0, 0.5, 1), ("{0:0,0.5:1,1:1}", "linear", "exp2", "{0:0,0.5:1,1:10}", "{0:0,0.5:0,1:1}")),
+            (tuple(range(11)), ("binary", "linear", "exp2", "binary from 5", "binary from 10")),
+            (tuple(i / 40 for i in range(41)), ("binary", "linear", "exp2", "binary from 0.5")),
+        ],
+    )
+    def test_gains_for_other_scales(self, grades, gains):
+        qrels, runs = collection(grades=grades, queries=8)
+        qrels["q0"].update({f"e{i}": grade for i, grade in enumerate(grades)})  # every grade occurs
+        result = assess_sensitivity(qrels, runs, depths=[10], discounts=["none"])
+        assert result.axes[0].labels == gains
+        for cell in result.cells:
+            values = [evaluate(qrels, run, cell.measure).mean(cell.measure) for run in runs.values()]
+            assert [score.value for score in cell.scores] == values
+
+    def test_thresholds_are_rel(self):
+        qrels, runs = collection(grades=range(11))
+        result = assess_sensitivity(qrels, runs, depths=[10], discounts=["none"])
+        assert str(result.cells[3].measure) == "nDCG(gain=binary, discount=none, rel=5)@10"
+        assert getattr(result.sweep.points[0].measure, "rel", None) is None
+
+    def test_binary_judgments(self):
+        result = assess_sensitivity(*collection(grades=(0, 1)))
+        assert "gains cannot make a difference" in " ".join(result.notices)
+        assert result.sweep is None
+        with pytest.raises(UsageError, match="one level above 0"):
+            assess_sensitivity(*collection(grades=(0, 1)), sweep=(1, 10))
+
+    def test_too_many_grades_for_weights(self):
+        qrels, runs = collection(grades=tuple(i / 100 for i in range(100)))
+        result = assess_sensitivity(qrels, runs, depths=[10])
+        assert result.sweep is None
+        assert any("too many for weights" in notice for notice in result.notices)
+        with pytest.raises(UsageError, match="up to 30 levels"):
+            assess_sensitivity(qrels, runs, gains=["tenfold"])
+
+    def test_grade_zero_counts(self):
+        """Stars from 1 to 4 with grade-zero 1 have levels 1 to 3."""
+        qrels, runs = collection(grades=(1, 2, 3, 4))
+        result = assess_sensitivity(qrels, runs, policy=Policy(grade_zero=1), depths=[10], sweep=False)
+        assert result.axes[0].labels[-2:] == ("0-1-10-100", "0-0-0-1")
+
+    def test_nothing_relevant(self):
+        qrels, runs = collection(grades=(0,))
+        result = assess_sensitivity(qrels, runs, depths=[10])
+        assert result.axes[0].labels == ("linear",)
+        assert all(cell.winners == tuple(sorted(RUNS)) for cell in result.cells)
+
+    def test_words(self):
+        levels = GradeLevels.of_grades([0, 2, 4, -1])
+        assert [str(levels.named(word)) for word in ("flat", "tenfold", "top")] == [
+            "0-1-1-1-1",
+            "0-1-10-100-1000",
+            "0-0-0-0-1",
+        ]
+
+
+class TestADM:
+    def test_grid_over_the_values_of_the_categories(self, data):
+        qrels, runs = data
+        result = assess_sensitivity(qrels, runs, measure="ADM", vary={"srs": ["rank", "minmax"]})
+        assert [axis.name for axis in result.axes] == ["urs", "srs", "depth"]
+        assert result.axes[0].labels == ("0-1-1-1", "0-1-2-3", "exp2", "0-1-10-100", "0-0-0-1")
+        assert result.axes[2].labels == ("10", "30", "100", "200", "1000")
+        assert "ADM takes no discount: it is not varied" in result.notices
+        for cell in result.cells[::9]:
+            values = [evaluate(qrels, run, cell.measure).mean(cell.measure) for run in runs.values()]
+            assert [score.value for score in cell.scores] == values
+
+    def test_values_by_hand(self):
+        """One document of grade 1 of 2 at rank 1 (SRS 1): its distance is 1 minus what its category is worth."""
+        runs, gains = {"r": {"q": ["d"]}}, ["flat", "tenfold", "top"]
+        result = assess_sensitivity({"q": {"d": 1, "e": 2}}, runs, measure="ADM(over=retrieved)", gains=gains)
+        values = {cell.label: cell.value for cell in result.cells if cell.label.endswith("@10")}
+        assert values == pytest.approx({"0-1-1, @10": 1.0, "0-1-10, @10": 0.1, "0-0-1, @10": 0.0})
+
+    def test_given_and_sweep(self):
+        qrels, runs = collection(grades=(0, 0.25, 0.5, 1))
+        result = assess_sensitivity(qrels, runs, measure="ADM", gains=["given", "linear"], depths=[10])
+        assert result.axes[0].labels == ("given", "linear")
+        assert [score.value for score in result.cells[0].scores] == [score.value for score in result.cells[1].scores]
+        assert str(result.sweep.points[-1].measure) == "ADM(urs={0:0,0.25:1,0.5:1,1:1000})@10"
+
+
+class TestScenarios:
+    def test_those_of_the_article(self, data):
+        qrels, runs = data
+        result = assess_sensitivity(qrels, runs, scenarios=["impatient", "patient"])
+        assert [(cell.label, str(cell.measure)) for cell in result.cells] == [
+            ("impatient", "nDCG(gain=0-1-10-100, discount=jarvelin2002)@30"),
+            ("patient", "nDCG(gain=0-1-2-3, discount=jarvelin2002, base=10)@200"),
+        ]
+        for cell in result.cells:
+            values = [evaluate(qrels, run, cell.measure).mean(cell.measure) for run in runs.values()]
+            assert [score.value for score in cell.scores] == values
+        assert (result.axes, result.sweep) == ((), None)
+        assert result.effects() == result.winner_changes() == ()
+
+    def test_weights_fit_other_scales(self):
+        result = assess_sensitivity(*collection(grades=(0, 1, 4)), scenarios=["impatient", "patient"])
+        assert [str(cell.measure.gain) for cell in result.cells] == ["0-1-10-100-1000", "0-1-2-3-4"]
+        real = assess_sensitivity(*collection(grades=(0, 0.5, 1)), scenarios=["impatient", "patient"])
+        assert [str(cell.measure.gain) for cell in real.cells] == ["{0:0,0.5:1,1:10}", "linear"]
+        with pytest.raises(UsageError, match="scenario impatient: gain: 'tenfold' expects grades of up to 30 levels"):
+            assess_sensitivity(*collection(grades=[i / 100 for i in range(100)]), scenarios="impatient")
+
+    def test_own_ones(self, data):
+        scenarios = [Scenario("mine", gain="top", depth=5), "patient", Scenario("plain", measure=parse("AP"))]
+        result = assess_sensitivity(*data, scenarios=scenarios, measure="DCG")
+        assert [str(cell.measure) for cell in result.cells] == [
+            "DCG(gain=0-0-0-1, discount=jarvelin2002)@5",
+            "DCG(gain=0-1-2-3, discount=jarvelin2002, base=10)@200",
+            "AP",
+        ]
+
+    def test_a_file(self, data, tmp_path):
+        path = tmp_path / "mine.toml"
+        path.write_text(
+            '[first-page]\nabout = "one look"\ngain = "0-1-10-100"\ndepth = 10\n'
+            '[digging]\nbase = "e"\ngain = { 0 = 0, 1 = 1, 2 = 1, 3 = 4 }\n'
+            '[distance]\nmeasure = "ADM(srs=minmax)"\ngain = "flat"\ndepth = 100\n'
+            '[burges]\ndiscount = "burges2005"\n'
+        )
+        result = assess_sensitivity(*data, scenarios=path)
+        assert [(cell.label, str(cell.measure)) for cell in result.cells] == [
+            ("first-page", "nDCG(gain=0-1-10-100, discount=jarvelin2002)@10"),
+            ("digging", "nDCG(gain={0:0,1:1,2:1,3:4}, discount=jarvelin2002, base=e)"),
+            ("distance", "ADM(srs=minmax, urs=0-1-1-1)@100"),
+            ("burges", "nDCG"),
+        ]
+        assert "(one look)" in result.text()
+
+    @pytest.mark.parametrize(
+        ("content", "message"),
+        [
+            ("", "expected at least one scenario, found none"),
+            ("[a\n", "expected TOML"),
+            ("depth = 10\n", "depth: expected a table of a scenario's values, found 10"),
+            ("[a]\ndept = 10\n", "a.dept: unknown, a scenario has .*\nhint: did you mean depth"),
+            ("[a]\ndepth = 0\n", "a.depth: expected a whole number from 1"),
+            ("[a]\ndepth = true\n", "a.depth: expected a number, found True"),
+            ("[a]\nbase = 1\n", "a.base: expected a number above 1 or e, found 1"),
+            ('[a]\ngain = "steep"\n', "a.gain: expected linear"),
+            ("[a]\ngain = 3\n", "a.gain: expected linear"),
+            ('[a]\ndiscount = "log2"\n', "a.discount: expected burges2005"),
+            ('[a]\nmeasure = "nDGC"\n', "a.measure: .*nDGC"),
+            ("[a]\nmeasure = 1\n", "a.measure: expected a text, found 1"),
+            ("[a]\nabout = 1\n", "a.about: expected a text, found 1"),
+            ("[patient]\ndepth = 1\n", "patient: expected a name of its own"),
+        ],
+    )
+    def test_bad_files(self, tmp_path, content, message):
+        path = tmp_path / "bad.toml"
+        path.write_text(content)
+        with pytest.raises(InputError, match=f"bad.toml: (?s:{message})"):
+            read_scenarios(path)
+
+    def test_a_file_that_is_not_there(self, tmp_path):
+        with pytest.raises(InputError, match=r"none\.toml: cannot be read"):
+            read_scenarios(tmp_path / "none.toml")
+
+    @pytest.mark.parametrize(
+        ("scenario", "message"),
+        [
+            (Scenario("s", gain="flat", measure=parse("AP")), "scenario s: gain: AP takes none"),
+            (Scenario("s", base=2, measure=parse("nCG")), "scenario s: discount and base: nCG takes none"),
+            (Scenario("s", depth=3, measure=parse("Bpref")), "scenario s: depth: Bpref takes none"),
+            (Scenario("s", discount="none", base=10), "scenario s: nDCG: discount=none has no base"),
+            (Scenario("s", measure=parse("NumRel")), "NumRel: expected a measure that can order systems"),
+            (Scenario("s", gain="0-1", where="my.toml: s"), "my.toml: s: gain=0-1: expected a weight for every grade"),
+        ],
+    )
+    def test_what_a_measure_does_not_take(self, data, scenario, message):
+        with pytest.raises((UsageError, InputError), match=message):
+            assess_sensitivity(*data, scenarios=[scenario])
+
+    def test_refused(self, data):
+        with pytest.raises(UsageError, match=r"expected impatient \| patient, found 'patent'\nhint: did you mean pa"):
+            assess_sensitivity(*data, scenarios=["patent"])
+        with pytest.raises(UsageError, match="'patient' twice"):
+            assess_sensitivity(*data, scenarios=["patient", "patient"])
+        with pytest.raises(UsageError, match="scenarios or a grid"):
+            assess_sensitivity(*data, scenarios=["patient"], depths=[1])
+
+    def test_choosing(self):
+        mine = {"mine": Scenario("mine", depth=3)}
+        assert [each.name for each in choose_scenarios([], mine)] == ["mine"]
+        assert [each.name for each in choose_scenarios(["patient", "mine"], mine)] == ["patient", "mine"]
+
+
+class TestPages:
+    def test_the_least_similar_orders_differ_in_little_else(self, found):
+        """Of the pairs with the lowest tau the first is one that differs on the fewest axes."""
+
+        def axes_apart(one, other):
+            return sum(a != b for a, b in zip(one.place, other.place, strict=True))
+
+        [table] = [table for table in found.page().tables if table.title == "The least similar orders"]
+        agreements = found.agreements()
+        lowest = min(each.tau for each in agreements)
+        apart = min(axes_apart(each.one, each.other) for each in agreements if each.tau == lowest)
+        cells = {cell.label: cell for cell in found.cells}
+        one, other, tau = table.rows[0]
+        assert (tau, axes_apart(cells[one], cells[other])) == (lowest, apart)
+
+    def test_no_winner_is_unusual_where_none_is_usual(self):
+        result = assess_sensitivity(*collection(1), scenarios=["impatient", "patient"])
+        assert result.cells[0].winners != result.cells[1].winners
+        assert result.usual_winners is None
+        assert not any(table.marked for table in result.page().tables)
+        assert "Kendall's tau between impatient and patient is" in result.text()
+
+    def test_one_run_alone(self, data):
+        qrels, runs = data
+        result = assess_sensitivity(qrels, {"only": runs["one"]}, gains=["flat"])
+        assert "One system alone has no order" in result.text()
+        assert all(cell.lead is None and cell.winners == ("only",) for cell in result.cells)
+
+    def test_the_map_of_winners(self, found):
+        chart = next(found.page().charts)
+        assert (len(chart.rows), chart.columns) == (20, ("10", "30", "100", "200"))
+        assert chart.rows[5] == "0-1-2-3, base e"
+        cells = {cell.place: cell for cell in found.cells}
+        usual = max(found.wins(), key=lambda names: found.wins()[names])
+        for row, column in product(range(20), range(4)):
+            cell = cells[row // 4, row % 4, column]
+            assert chart.texts[row][column] == cell.winners[0]
+            assert chart.values[row][column] == pytest.approx(100 * cell.relative_lead)
+            assert ((row, column) in chart.outlined) == (cell.winners != usual)
+
+    def test_long_names_become_numbers(self, data):
+        qrels, runs = data
+        result = assess_sensitivity(qrels, {f"a rather long name {name}": run for name, run in runs.items()})
+        chart = next(result.page().charts)
+        assert {text for row in chart.texts for text in row} == {str(i + 1) for i in range(len(result.wins()))}
+        assert all(f"is {names[0]}" in chart.caption for names in result.wins())
+
+    def test_charts_of_tau_and_of_the_sweep(self, found):
+        _, *taus, plot = found.page().charts
+        assert [(chart.rows, chart.columns) for chart in taus] == [(axis.labels, axis.labels) for axis in found.axes]
+        assert taus[2].values[0] == tuple(found.levels_tau(found.axes[2])[0])
+        assert plot.x.is_log
+        assert [line.name for line in plot.lines] == list(found.runs)
+        for i, line in enumerate(plot.lines):
+            assert line.x == found.sweep.weights
+            assert line.y == tuple(cell.scores[i].value for cell in found.sweep.points)
+        assert len(plot.rules) == sum(change.for_first for change in found.sweep.changes)
+
+    def test_few_settings_are_compared_all(self, data):
+        result = assess_sensitivity(*data, gains=["flat", "top"], discounts=["none"], depths=[10, 20], sweep=False)
+        _, taus = result.page().charts
+        assert taus.rows == tuple(cell.label for cell in result.cells)
+        assert taus.values[0][3] == result.tau(result.cells[0], result.cells[3])
+
+    def test_sums_are_drawn_as_shares(self, data):
+        result = assess_sensitivity(*data, measure="DCG")
+        *_, plot = result.page().charts
+        assert max(y for line in plot.lines for y in line.y) == 1.0
+        assert min(y for line in plot.lines for y in line.y) > 0
