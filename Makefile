@@ -5,12 +5,13 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 SOURCES := pyproject.toml CMakeLists.txt $(shell find native src -name '*.py' -o -name '*.pyi' -o -name '*.?pp')
 
-.PHONY: help demo test lint docs bench sanitize clean
+.PHONY: help demo test lint docs figures bench sanitize clean
 
 help:
 	@echo "make demo      set up .venv, evaluate a small collection of five systems, print a table"
 	@echo "make test      set up .venv, run all checks and tests"
 	@echo "make docs      write the measure pages from the catalogue"
+	@echo "make figures   draw the figures of the documentation's gallery"
 	@echo "make bench     measure speed and memory beside the peers"
 	@echo "make sanitize  run the core's tests under address and undefined-behaviour sanitizers"
 	@echo "make clean     remove everything that was made"
@@ -47,6 +48,9 @@ test: lint
 
 docs: $(VENV)/.testable
 	$(BIN)/python docs/make_pages.py
+
+figures: $(VENV)/.testable
+	$(BIN)/python docs/make_figures.py
 
 bench: $(VENV)/.testable
 	GAINFUL_REQUIRE_CORE=1 $(PIP) install ".[bench]"

@@ -1,0 +1,103 @@
+"""Draws the gallery: one figure a command, from the data that `gainful demo` makes, and the page that shows them.
+
+Run it through `make figures`. A figure more is an entry more in FIGURES.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import shlex
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from gainful.cli.main import run
+
+GALLERY = Path(__file__).parent / "figures"
+
+
+class Entry(NamedTuple):
+    """A figure: its file's name, what is to be seen, and the command without `--figure`."""
+
+    name: str
+    about: str
+    command: str
+
+    @property
+    def full_command(self) -> str:
+        return f"gainful {self.command} --figure {self.name}.svg"
+
+
+_ALL = "tfidf.run bm25.run dense.run.gz hybrid.run reranker.run"
+
+FIGURES = (
+    Entry(
+        "gain",
+        "What a user has gained by each rank, beside what the ideal list gives. Bands hold 95 % of the bootstrap over "
+        "queries.",
+        f"curves qrels.txt {_ALL} -m CG -m nDCG@100",
+    ),
+    Entry(
+        "recall",
+        "Precision at recall for every grade by itself, and for it and all above it.",
+        f"curves qrels.txt {_ALL} --kind recall",
+    ),
+    Entry(
+        "generalised",
+        "Generalised precision at generalised recall: one curve for all grades.",
+        f"curves qrels.txt {_ALL} --kind generalised",
+    ),
+    Entry(
+        "plane",
+        "Each document between the user's and the system's score: what is far from the line is over- or "
+        "underestimated.",
+        "curves qrels.txt bm25.run reranker.run --kind plane --query q003 -m 'ADM(srs=minmax, over=judged)@100'",
+    ),
+    Entry(
+        "sensitivity",
+        "Who wins under which gains, discounts and depths, and how alike the orders of systems are.",
+        f"sensitivity qrels.txt {_ALL} --gain flat,linear,tenfold --base 2,10 --at 10,100",
+    ),
+)
+
+
+def gallery_page(entries: Sequence[Entry]) -> str:
+    """The page that shows all figures, each with its command."""
+    lines = [
+        "# Gallery",
+        "",
+        "Figures as `gainful` draws them, from the collection that `gainful demo` makes. `make figures` draws them",
+        "again; [Figures for papers and slides](../figures.md) says what can be chosen.",
+        "",
+    ]
+    for entry in entries:
+        lines += [entry.about, "", f"    {entry.full_command}", "", f"![{entry.name}]({entry.name}.svg)", ""]
+    return "\n".join(lines)
+
+
+def draw(entries: Sequence[Entry], folder: Path) -> None:
+    """Draws figures into a folder that exists."""
+    with tempfile.TemporaryDirectory() as demo, contextlib.chdir(demo):
+        for arguments in (["demo", "--out", "."], *(shlex.split(entry.full_command)[1:] for entry in entries)):
+            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as errors:
+                code = run(arguments)
+            if code:
+                sys.exit(f"{shlex.join(arguments)}\n{errors.getvalue()}")
+        for entry in entries:
+            shutil.copy(f"{entry.name}.svg", folder)
+
+
+def main() -> None:
+    GALLERY.mkdir(exist_ok=True)
+    draw(FIGURES, GALLERY)
+    for entry in FIGURES:
+        print(f"docs/figures/{entry.name}.svg: {(GALLERY / f'{entry.name}.svg').stat().st_size / 1024:.0f} KB")
+    (GALLERY / "README.md").write_text(gallery_page(FIGURES), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+"""The gallery shows what the commands draw today."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.fixture(scope="module")
+def script() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("make_figures", DOCS / "make_figures.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def words(path: Path) -> list[str]:
+    """Every text of a figure: what it says, whatever version of matplotlib drew it."""
+    return re.findall(r"<!-- (.*?) -->", path.read_text(encoding="utf-8"))
+
+
+def test_figures_are_current(script: ModuleType, tmp_path: Path) -> None:
+    entries = script.FIGURES
+    script.draw(entries, tmp_path)
+    for entry in entries:
+        assert words(DOCS / "figures" / f"{entry.name}.svg") == words(tmp_path / f"{entry.name}.svg"), "make figures"
+
+
+def test_page_is_current(script: ModuleType) -> None:
+    page = script.gallery_page(script.FIGURES)
+    assert (DOCS / "figures" / "README.md").read_text(encoding="utf-8") == page, "make figures"
+    assert {path.stem for path in (DOCS / "figures").glob("*.svg")} == set(re.findall(r"!\[(\w+)\]", page))
