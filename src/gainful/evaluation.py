@@ -21,6 +21,7 @@ from gainful.measures.base import Measure, read_whole
 from gainful.measures.block import Block, blocks
 from gainful.measures.catalog import DEFAULT_MEASURES
 from gainful.measures.grammar import parse_all
+from gainful.named_runs import require_runs
 from gainful.policy import Policy
 from gainful.progress import Progress
 from gainful.results import Evaluation, Sources
@@ -66,8 +67,7 @@ def evaluate_runs(
 
     The judgments are prepared once. If runs fail, the error of the first of them is raised.
     """
-    if not isinstance(runs, Mapping):
-        raise UsageError(f"runs: expected a dict of names and runs, found {type(runs).__name__}")
+    require_runs(runs, at_least_one=False)
     settled, wanted = Policy.of(policy), parse_all(measures)
     return evaluate_judged(Judged(Qrels.of(qrels), settled), runs, wanted, threads=threads, progress=progress)
 

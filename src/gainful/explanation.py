@@ -24,6 +24,7 @@ from gainful.measures.arithmetic import Arithmetic, Step, figure
 from gainful.measures.base import Measure
 from gainful.measures.block import Block
 from gainful.measures.grammar import parse, translation_of
+from gainful.named_runs import require_runs
 from gainful.notation import nearest, printable, text_of_id
 from gainful.policy import Policy
 from gainful.render.page import Page, Showable
@@ -183,10 +184,7 @@ def explain_runs(
     >>> [explained.score.value for explained in explain_runs("RR", {"q1": {"d1": 2}}, runs, "q1").lists]
     [0.5, 1.0]
     """
-    if not isinstance(runs, Mapping):
-        raise UsageError(f"runs: expected runs by name, found {runs!r:.60}", 'give it a name: {"bm25": run}')
-    if not runs:
-        raise UsageError("runs: expected at least one, found none")
+    require_runs(runs)
     wanted, settled, whole = parse(measure), Policy.of(policy), Qrels.of(qrels)
     identifier = read_id(query, "query")
     judged = Judged(judgments_of(whole, identifier), settled)

@@ -70,7 +70,7 @@ class TestJsonLines:
 
     def test_sideways(self, files):
         result = files("-m", "CG@4", "--at", "1,2", "--regions", "2-3", "--format", "jsonl")
-        sideways = result.lines[0]["sideways"]
+        [sideways] = result.lines[0]["sideways"]
         assert [(reach["run"], reach["at"], reach["rank"]) for reach in sideways["reaches"]] == [
             ("one", 1, 3),
             ("two", 1, None),
@@ -95,9 +95,16 @@ class TestJsonLines:
 
     def test_nothing_to_read_sideways(self, files):
         result = files("-m", "nDCG", "--format", "jsonl")
-        assert "sideways" not in result.lines[0]
+        assert result.lines[0]["sideways"] == []
         assert any(line.get("note", "").startswith("not read sideways") for line in result.lines)
-        assert "sideways" in files("-m", "nDCG", "--reference", "two", "--format", "jsonl").lines[0]
+        [read] = files("-m", "nDCG", "--reference", "two", "--format", "jsonl").lines[0]["sideways"]
+        assert (read["measure"], read["average"]) == ("nDCG", "mean of ratios")
+
+    def test_all_that_can_be_read_sideways(self, files):
+        result = files("-m", "DCG", "-m", "nCG", "-m", "CG", "--format", "jsonl")
+        assert [read["measure"] for read in result.lines[0]["sideways"]] == ["DCG", "CG"]
+        texts = [line["text"] for line in result.lines if "text" in line]
+        assert [text.split(":")[0] for text in texts] == ["By DCG", "By CG"]
 
 
 class TestOtherFormats:
@@ -200,7 +207,8 @@ class TestQueriesAndNotices:
         (["--at", "40"], 2, "at: expected ranks down to 3, where the curves end, found 40"),
         (["--regions", "1-2,7"], 2, "--regions: expected ranks like 1-10,11-50, found '1-2,7'"),
         (["--regions", "2-1"], 2, "regions: expected ranks from 1 to 3"),
-        (["--confidence", "0"], 2, "--confidence: expected per cent between 0 and 100, found 0"),
+        (["--confidence", "0.95"], 2, "--confidence: expected per cent from 1 to below 100, found 0.95"),
+        (["-m", "CG@10000000"], 2, "curves: expected a depth of at most 1,000,000, found CG@10000000"),
         (["--reference", "three"], 2, "reference: no run is called 'three'; there are one, two"),
         (["-m", "nDCG", "--at", "2"], 2, "nDCG: expected a reference, found none"),
         (["--points", "5"], 2, "--points: has no meaning with --kind gain"),

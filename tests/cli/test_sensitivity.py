@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 
 import pytest
 
@@ -127,6 +128,30 @@ class TestFormats:
 
         assert decimals(run(files, "--places", "2", "--sweep", "none", fmt="latex").out) == {2}
         assert decimals(run(files, "--sweep", "none", fmt="latex").out) == {4}
+
+    def test_machines_have_whole_orders_and_all_changes(self, files):
+        names = [f"a-rather-long-name-{i}" for i in range(8)]
+        for i, name in enumerate(names):
+            lines = [f"q{q} Q0 d{(i * 5 + q * 3 + rank) % 9} {rank} {20 - rank} t" for q in (1, 2) for rank in range(9)]
+            files.write(f"{name}.run", "\n".join(lines) + "\n")
+        grades = [f"q{q} 0 d{d} {(d * q) % 4}" for q in (1, 2) for d in range(9)]
+        files.write("many.qrels", "\n".join(grades) + "\n")
+        result = files("sensitivity", "many.qrels", *(f"{name}.run" for name in names), "--format", "jsonl")
+        rows = [line for line in result.lines if line.get("table") == "The order in every setting"]
+        assert rows and all(sorted(re.split(" > | = ", row["order of systems"])) == names for row in rows)
+        changes = [line for line in result.lines if "overtaking" in line]
+        told = {(row["overtaking"], row["overtaken"]) for row in changes}
+        values = {}
+        for line in (line for line in result.lines if line.get("table") == "Sweep"):
+            values.setdefault(line["weight"], {})[line["run"]] = line["value"]
+        first, last = values[min(values)], values[max(values)]
+        swapped = {(a, b) for a in names for b in names if first[a] < first[b] - 1e-9 and last[a] > last[b] + 1e-9}
+        assert swapped and swapped <= told
+
+    def test_scenarios_have_a_figure(self, files):
+        arguments = ["--scenario", "impatient", "--scenario", "patient", "--figure", "out.svg", "-o", "out.csv"]
+        assert files("sensitivity", "qrels", "deep.run", "sharp.run", *arguments).code == 0
+        assert "Places of systems by scenario" in (files.directory / "out.svg").read_text()
 
     def test_output_file(self, files):
         assert files("sensitivity", "qrels", "deep.run", "sharp.run", "-o", "out.csv").code == 0

@@ -146,6 +146,40 @@ def said(at: list[int], measure: str = "CG@20", reference: str | None = None, **
     return gain_curves(qrels, runs, measure, draws=0).sideways(reference=reference, at=at).sentences()
 
 
+class TestIdealOfTheSameQueries:
+    """Where the policy leaves out what a run does not answer, the ideal of all queries is no match for it."""
+
+    QRELS = {"poor": {"a": 1}, "rich": {"a": 1, "b": 1, "c": 1}}
+    RUNS = {"whole": {"poor": ["a"], "rich": ["a", "x", "b", "c"]}, "part": {"rich": ["x", "a", "b", "c"]}}
+
+    def test_reach_area_and_distance(self):
+        found = gain_curves(self.QRELS, self.RUNS, "CG@4", policy=Policy(missing="skip"), draws=0)
+        assert found.ideal().values.tolist() == [1.0, 1.5, 2.0, 2.0]
+        assert found.curve("part").own_ideal.tolist() == [1.0, 2.0, 3.0, 3.0]
+        assert found.curve("whole").own_ideal is None
+        sideways = found.sideways(at=[2], regions=[(2, 3)])
+        assert [(reach.run, reach.gain, reach.rank) for reach in sideways.reaches] == [
+            ("whole", 1.5, 3),
+            ("part", 2.0, 3),
+        ]
+        # whole: 1 1 1.5 2 of 1 1.5 2 2; part: 0 1 2 3 of 1 2 3 3.
+        assert [(area.area, area.share) for area in sideways.areas] == [(1.0, 1.0 / 6.5), (3.0, 3.0 / 9.0)]
+        assert [(each.least, each.most) for each in sideways.distances] == [(0.5, 0.5), (1.0, 1.0)]
+        assert "the ideal is that of each run's own queries" in str(sideways)
+
+    def test_all_queries_count(self):
+        found = gain_curves(self.QRELS, self.RUNS, "CG@4", draws=0)
+        assert [curve.own_ideal for curve in found.curves] == [None] * 3
+
+    def test_nothing_to_catch_up_with(self):
+        runs = {"late": {"rich": ["x", "a"]}, "early": {"rich": ["a"]}}
+        sideways = gain_curves(self.QRELS, runs, "CG@4", draws=0).sideways(reference="late", at=[1, 2])
+        assert [(reach.gain, reach.rank, reach.times_best) for reach in sideways.reaches] == [
+            (0.0, 0, None),
+            (0.5, 1, 1.0),
+        ]
+
+
 class TestSentences:
     STOP = "The ideal turns horizontal at rank 10: no query has more documents to gain from."
 
@@ -157,6 +191,13 @@ class TestSentences:
             "are not enough.",
             self.STOP,
         ]
+
+    def test_about_as_long_is_not_said(self):
+        texts = said([10], "CG@60", a=every(5, 53), b=every(5, 53))
+        assert not any("times as long" in text for text in texts)
+        near = said([2], "CG@60", a=[0] * 19 + [1, 1], b=[0] * 20 + [1, 1])  # 21 and 22 documents
+        assert near[0] == "To gain what the ideal gives in 2 documents, a user reads 21 with a and 22 with b."
+        assert not any("times as long" in text for text in near)
 
     def test_one_run(self):
         assert said([1, 8], twice=every(2, 20), thrice=every(3, 20), reference="thrice")[:2] == [

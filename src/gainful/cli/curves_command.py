@@ -61,15 +61,27 @@ _OF_KINDS: tuple[str, ...] = (
     shell_complete=complete_measure,
     help="gain: CG, DCG, nCG or nDCG, @k is the depth; generalised: gIPrec; plane: ADM; with parameters.",
 )
-@click.option("--average", type=click.Choice(["ratios", "means", "both"]), help="gain: how nCG and nDCG are averaged.")
+@click.option(
+    "--average",
+    type=click.Choice(["ratios", "means", "both"]),
+    help="gain: how nCG and nDCG are averaged.  [default: ratios]",
+)
 @click.option("--reference", metavar="RUN", help="gain: the run that others have to catch up with.  [default: ideal]")
 @click.option("--at", metavar="R,...", help="gain: the reference's ranks to catch up with.  [default: 5,10,20]")
-@click.option("--regions", metavar="R-R,...", help="gain: ranks for the distance to the ideal.")
+@click.option(
+    "--regions",
+    metavar="R-R,...",
+    help="gain: ranks for the distance to the ideal.  [default: 1-10, 11-50, 51-100, ...]",
+)
 @click.option("--draws", type=click.IntRange(0), help="gain: resamples for the bands, 0 for none.  [default: 1000]")
 @click.option("--seed", type=click.IntRange(0), help="gain: another seed, other resamples.  [default: 0]")
 @click.option("--confidence", metavar="PERCENT", help="gain: what the bands hold.  [default: 95]")
 @click.option("--levels", metavar="G,...", help="recall: the grade levels.  [default: all above 0]")
-@click.option("--by", type=click.Choice(["level", "rel", "both"]), help="recall: a level alone, or it and all above.")
+@click.option(
+    "--by",
+    type=click.Choice(["level", "rel", "both"]),
+    help="recall: a level alone, or it and all above.  [default: both]",
+)
 @click.option("--points", type=click.IntRange(2), help="recall, generalised: how many recall levels.  [default: 11]")
 @click.option("--baseline", metavar="RUN", help="recall, generalised: the run that others are compared with.")
 @click.option("--threshold", metavar="T", help="plane: relevant from this on, on both axes.  [default: 0.5]")
@@ -91,8 +103,8 @@ def command(qrels: str, runs: tuple[str, ...], kind: str, **options: Any) -> Non
     settled = _settled(kind, module.DEFAULTS, options)
     collection = collection_from(qrels, runs, options)
     page = module.page(collection, {**options, **settled})
-    output.write(page)
     figure.write(page)
+    output.write(page)
     collection.print_notices()
 
 

@@ -75,6 +75,6 @@ def _regions(text: str | None) -> list[tuple[int, int]] | None:
 
 def _confidence(text: str) -> float:
     per_cent = read_number(text, "--confidence")
-    if not 0 < per_cent < 100:
-        raise UsageError(f"--confidence: expected per cent between 0 and 100, found {text}")
+    if not 1 <= per_cent < 100:
+        raise UsageError(f"--confidence: expected per cent from 1 to below 100, found {text}", "95 is 95 %")
     return per_cent / 100

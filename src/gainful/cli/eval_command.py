@@ -22,7 +22,7 @@ from gainful.cli.options import (
 from gainful.cli.progress import ProgressBar
 from gainful.core import default_threads
 from gainful.errors import UsageError
-from gainful.notation import nearest, read_number
+from gainful.notation import read_number
 from gainful.policy import Policy
 
 if TYPE_CHECKING:
@@ -108,6 +108,6 @@ def _check_standard_input(qrels: str, runs: tuple[str, ...]) -> None:
 def _check_baseline(wanted: str | None, names: Iterable[str]) -> None:
     names = list(names)
     if wanted is not None and wanted not in names:
-        raise UsageError(
-            f"--baseline: no run is called '{wanted}'; there are {', '.join(names)}", nearest(wanted, names)
-        )
+        from gainful.named_runs import no_such_run
+
+        raise no_such_run(wanted, names, "--baseline")

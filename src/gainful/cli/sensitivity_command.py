@@ -101,8 +101,8 @@ def command(qrels: str, runs: tuple[str, ...], **options: Any) -> None:
             progress=progress,
         )
     page = sensitivity_page(found, places)
-    output.write(page)
     figure.write(page)
+    output.write(page)
     collection.notices.extend(found.notices)
     collection.print_notices()
 
@@ -134,7 +134,7 @@ def _varied(parts: Sequence[str]) -> dict[str, Sequence[object]]:
 def _sweep(text: str | None) -> tuple[float, float] | bool | None:
     if text is None or text == "none":
         return None if text is None else False
-    match = re.fullmatch(r"\s*([\d.]+)\s*-\s*([\d.]+)\s*", text)
+    match = re.fullmatch(r"\s*([\d.]+(?:e\d+)?)\s*-\s*([\d.]+(?:e\d+)?)\s*", text)
     if not match:
         raise UsageError(f"--sweep: expected two weights like 1-1000, or none, found '{text}'")
     from gainful.sensitivity.sweeping import WeightRange

@@ -30,7 +30,8 @@ class GainCurve:
     """An average curve: the value at every rank from 1 on, how far it may be off, and over how many queries it is.
 
     ``run`` is None for the ideal. ``average`` is ``"mean"``, of normalised measures ``"mean of ratios"`` or
-    ``"ratio of means"``. A value is NaN where no query counts.
+    ``"ratio of means"``. A value is NaN where no query counts. ``own_ideal`` is the ideal over the same queries, where
+    the policy leaves some out: there the ideal of all of them is no match for it.
     """
 
     run: str | None
@@ -39,6 +40,7 @@ class GainCurve:
     values: Floats
     queries: int
     band: Band | None = None
+    own_ideal: Floats | None = None
 
     @property
     def depth(self) -> int:
@@ -51,7 +53,8 @@ class GainCurve:
 
     def cut(self, depth: int) -> GainCurve:
         """The curve down to a rank after which nothing changes."""
-        return replace(self, values=self.values[:depth], band=self.band and self.band.cut(depth))
+        own_ideal = None if self.own_ideal is None else self.own_ideal[:depth]
+        return replace(self, values=self.values[:depth], band=self.band and self.band.cut(depth), own_ideal=own_ideal)
 
 
 class Wanted(NamedTuple):
@@ -94,6 +97,8 @@ def curves_of_run(name: str, graded: GradedRun, wanted: Wanted) -> OfRun:
             ends[i] = max(ends[i], found.end)
             for average, curve in gathered[i].items():
                 curve.add(block.queries, *found.parts(average))
+                if average == MEAN:
+                    curve.add_ideal(found.ideal)
             if wanted.by_query:
                 vectors[i][block.queries] = _widened(found.settled, _depth(wanted.measures[i]))
     # Refuses what the policy forbids.
@@ -172,10 +177,15 @@ class _Gathered:
         self._counted = np.zeros(queries, bool)
         self._part_at = np.zeros((queries, ranks.size))
         self._whole_at: Floats | None = None
+        self._last_counted = np.zeros(0, bool)
+
+    def add_ideal(self, ideal: Floats) -> None:
+        """Takes the ideal vectors of the block in that was added last."""
+        self._wholes.add(np.where(self._last_counted[:, None], ideal, 0.0))
 
     def add(self, queries: Ints, counted: Bools, parts: Floats, wholes: Floats | None) -> None:
         """Takes a block's vectors in."""
-        self._counted[queries] = counted
+        self._counted[queries] = self._last_counted = counted
         columns = np.minimum(self._ranks, parts.shape[1]) - 1
         parts = np.where(counted[:, None], parts, 0.0)
         self._parts.add(parts)
@@ -198,7 +208,9 @@ class _Gathered:
                 values = np.where(np.isnan(values), 0.0, values) if undefined == "zero" and count else values
             else:
                 values = self._parts.total / (count or np.nan)
-        return GainCurve(run, _named(measure), average, values, count, self._band(measure, count, wanted))
+        is_part = average == MEAN and 0 < count < self._counted.size
+        own_ideal = self._wholes.total / count if is_part else None
+        return GainCurve(run, _named(measure), average, values, count, self._band(measure, count, wanted), own_ideal)
 
     def _band(self, measure: CumulatedGain, count: int, wanted: Wanted) -> Band | None:
         if wanted.resamples is None or count < _FEWEST:

@@ -30,7 +30,8 @@ from gainful.evaluation import MeasuresLike, check_measures, join_each
 from gainful.measures.base import Measure
 from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG, CumulatedGain
 from gainful.measures.grammar import parse, parse_all
-from gainful.notation import choose, nearest, printable, read_number
+from gainful.named_runs import no_such_run, require_runs
+from gainful.notation import choose, printable, read_number
 from gainful.policy import Policy
 from gainful.progress import Progress
 from gainful.render.page import Showable
@@ -40,8 +41,9 @@ if TYPE_CHECKING:
     from gainful.curves.sideways import Sideways
     from gainful.render.page import Page
 
-#: How far curves go where no @k says so, unless lists and recall bases end before.
+#: How far curves go where no @k says so, unless lists and recall bases end before; and how far they can go.
 DEFAULT_DEPTH = 100
+_DEEPEST = 1_000_000
 DEFAULT_CURVES = ("CG", "nDCG")
 
 #: The ways to average normalised curves, by what the user calls them.
@@ -81,8 +83,7 @@ def gain_curves(
     >>> curves.curve("mine", "nCG").values.round(2).tolist()  # (2/3 + 0)/2, (2/5 + 1)/2, (5/5 + 1)/2
     [0.33, 0.7, 1.0]
     """
-    if not isinstance(runs, Mapping):
-        raise UsageError(f"runs: expected a dict of names and runs, found {type(runs).__name__}")
+    require_runs(runs)
     return gain_curves_judged(
         Judged(Qrels.of(qrels), Policy.of(policy)),
         runs,
@@ -111,8 +112,7 @@ def gain_curves_judged(
     progress: Progress | None = None,
 ) -> GainCurves:
     """The same with judgments that are already prepared, under the policy they were prepared for."""
-    if not runs:
-        raise UsageError("runs: expected at least one, found none")
+    require_runs(runs)
     given = _checked(parse_all(measures))
     ways = _AVERAGES[choose(average, _AVERAGES, "average")]
     resampling = Resampling(_whole(draws, "draws"), _whole(seed, "seed"), _confidence(confidence))
@@ -209,10 +209,7 @@ class GainCurves(Showable):
                 return curve
         if run is None:
             raise UsageError(f"{found}: the ideal of a normalised measure is 1 at every rank, it has no curve")
-        raise UsageError(
-            f"no run is called '{printable(run)}'; there are {', '.join(map(printable, self.runs))}",
-            nearest(run, self.runs),
-        )
+        raise no_such_run(run, self.runs)
 
     def ideal(self, measure: str | Measure | None = None) -> GainCurve:
         """The average of the best lists there can be."""
@@ -258,7 +255,7 @@ class GainCurves(Showable):
 
         As much as the reference, the ideal (None) or a run, gives in ``at`` documents: 5, 10 and 20 unless given.
         Without a measure it is the first that is not normalised. ``regions`` are ranks, first and last, over which the
-        distance to the ideal is taken.
+        distance to the ideal is taken. A run that is averaged over some of the queries has their ideal.
 
         >>> qrels = {"q1": {"d1": 3, "d2": 2}}
         >>> curves = gain_curves(qrels, {"mine": {"q1": ["d9", "d1", "d8", "d2"]}}, "CG@5")
@@ -317,6 +314,8 @@ def _checked(measures: Sequence[Measure]) -> list[CumulatedGain]:
                 f"curves: expected a vector over ranks, found {measure}, which is its average",
                 f"write {measure.replace(average=None)}",
             )
+        if (measure.cutoff or 0) > _DEEPEST:
+            raise UsageError(f"curves: expected a depth of at most {_DEEPEST:,}, found {measure}")
         if measure.replace(cutoff=None) in [other.replace(cutoff=None) for other in checked]:
             raise UsageError(f"expected measures that can be told apart, found {measure.replace(cutoff=None)} twice")
         checked.append(measure)

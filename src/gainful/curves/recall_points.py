@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from gainful.errors import UsageError
-from gainful.notation import nearest, read_number
+from gainful.named_runs import no_such_run, require_runs
+from gainful.notation import read_number
 from gainful.results import Evaluation
 
 _MOST_POINTS = 1001
@@ -49,13 +50,9 @@ def recall_points(count: int) -> tuple[float, ...]:
 
 def checked_baseline(runs: Mapping[str, object], wanted: str | None) -> str:
     """The run that others are compared with: the wanted one, else the first."""
-    if not isinstance(runs, Mapping):
-        raise UsageError(f"runs: expected a dict of names and runs, found {type(runs).__name__}")
-    if not runs:
-        raise UsageError("runs: expected at least one, found none")
+    require_runs(runs)
     if wanted is not None and wanted not in runs:
-        names = ", ".join(runs)
-        raise UsageError(f"baseline: no run is called '{wanted}'; there are {names}", nearest(wanted, runs))
+        raise no_such_run(wanted, runs, "baseline")
     return next(iter(runs)) if wanted is None else wanted
 
 
@@ -64,5 +61,4 @@ def evaluation_of(evaluations: Sequence[Evaluation], run: str) -> Evaluation:
     for evaluation in evaluations:
         if evaluation.run == run:
             return evaluation
-    names = [evaluation.run for evaluation in evaluations]
-    raise UsageError(f"no run is called '{run}'; there are {', '.join(names)}", nearest(run, names))
+    raise no_such_run(run, [evaluation.run for evaluation in evaluations])

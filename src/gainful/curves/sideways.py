@@ -14,7 +14,8 @@ from gainful.curves.averages import GainCurve
 from gainful.errors import UsageError
 from gainful.measures.base import Measure, read_whole
 from gainful.measures.cumulated_gain import CumulatedGain
-from gainful.notation import nearest, printable
+from gainful.named_runs import no_such_run
+from gainful.notation import printable
 from gainful.render.page import Showable
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ _ROUNDING = 1e-12
 class Reach:
     """Where a run has gained what the reference gives by rank ``at``: the rank, None if it never does.
 
-    ``times_reference`` is that rank by ``at``; ``times_best`` is it by the rank of the run that is there first.
+    ``times_reference`` is that rank by ``at``; ``times_best`` is it by the rank of the run that is there first. Where
+    the reference gives nothing, nobody has to read: rank 0, and no times.
     """
 
     run: str
@@ -146,19 +148,23 @@ def sideways_of(
     chosen = _measure(curves, measure, reference)
     of_runs = [curves.curve(run, chosen, average) for run in curves.runs]
     depth = curves.depth(chosen)
-    ideal = np.ones(depth) if chosen.normalised else curves.ideal(chosen).values
-    leader = ideal if reference is None else _reference(curves, reference, chosen, average).values
+    whole = np.ones(depth) if chosen.normalised else curves.ideal(chosen).values
+    ideals = [whole if curve.own_ideal is None else curve.own_ideal for curve in of_runs]
     ranks = read_ranks(at, depth)
-    others = [curve for curve in of_runs if curve.run != reference]
+    leaders = ideals
+    if reference is not None:
+        leaders = [_reference(curves, reference, chosen, average).values] * len(of_runs)
+    others = [pair for pair in zip(of_runs, leaders, strict=True) if pair[0].run != reference]
+    with_ideals = list(zip(of_runs, ideals, strict=True))
     return Sideways(
         chosen,
         of_runs[0].average,
         reference,
         depth,
-        tuple(reach for rank in ranks for reach in _reaches(others, rank, float(leader[rank - 1]))),
+        tuple(reach for rank in ranks for reach in _reaches(others, rank)),
         () if chosen.normalised else tuple(_last_rise(curve) for curve in (curves.ideal(chosen), *of_runs)),
-        tuple(_area(curve, ideal) for curve in of_runs),
-        tuple(_distance(curve, ideal, *region) for region in read_regions(regions, depth) for curve in of_runs),
+        tuple(_area(*pair) for pair in with_ideals),
+        tuple(_distance(*pair, *region) for region in read_regions(regions, depth) for pair in with_ideals),
         tuple(curves.conventions),
     )
 
@@ -178,10 +184,7 @@ def _measure(curves: GainCurves, measure: str | Measure | None, reference: str |
 
 def _reference(curves: GainCurves, run: str, measure: CumulatedGain, average: str | None) -> GainCurve:
     if run not in curves.runs:
-        raise UsageError(
-            f"reference: no run is called '{printable(run)}'; there are {', '.join(map(printable, curves.runs))}",
-            nearest(run, curves.runs),
-        )
+        raise no_such_run(run, curves.runs, "reference")
     if len(curves.runs) == 1:
         raise UsageError(f"reference: expected other runs beside '{printable(run)}', found none")
     return curves.curve(run, measure, average)
@@ -219,14 +222,19 @@ def read_regions(regions: Sequence[tuple[int, int]] | None, depth: int) -> list[
     return read
 
 
-def _reaches(curves: Sequence[GainCurve], at: int, gain: float) -> list[Reach]:
-    ranks = {str(curve.run): first_rank(curve.values, gain) for curve in curves}
-    best = min((rank for rank in ranks.values() if rank is not None), default=None)
-    return [Reach(run, at, gain, rank, _times(rank, at), _times(rank, best)) for run, rank in ranks.items()]
+def _reaches(curves: Sequence[tuple[GainCurve, Floats]], at: int) -> list[Reach]:
+    """Where each run reaches what its leader has at a rank."""
+    gains = [float(leader[at - 1]) for _, leader in curves]
+    ranks = [first_rank(curve.values, gain) if gain > 0 else 0 for (curve, _), gain in zip(curves, gains, strict=True)]
+    best = min((rank for rank in ranks if rank), default=None)
+    return [
+        Reach(str(curve.run), at, gain, rank, _times(rank, at), _times(rank, best))
+        for (curve, _), gain, rank in zip(curves, gains, ranks, strict=True)
+    ]
 
 
 def _times(rank: int | None, other: int | None) -> float | None:
-    return None if rank is None or other is None else rank / other
+    return rank / other if rank and other else None
 
 
 def first_rank(values: Floats, gain: float) -> int | None:

@@ -15,10 +15,10 @@ from gainful.doctor.inspected import inspect
 from gainful.doctor.judgment_checks import examine_judgments
 from gainful.doctor.leniency import lenient
 from gainful.doctor.list_checks import examine_run
-from gainful.errors import UsageError
 from gainful.evaluation import opened_if_stream
 from gainful.io.sources import Text
 from gainful.measures.base import read_whole
+from gainful.named_runs import require_runs
 from gainful.policy import Policy
 from gainful.progress import Progress
 from gainful.side_by_side import side_by_side
@@ -44,8 +44,7 @@ def examine(
     >>> found.findings[0].remedy
     '2 of 2 documents looked at match if case is ignored: write ids alike in both files.'
     """
-    if not isinstance(runs, Mapping):
-        raise UsageError(f"runs: expected a dict of names and runs, found {type(runs).__name__}")
+    require_runs(runs, at_least_one=False)
     settled = Policy.of(policy)
     judged = Judged(Qrels.of(qrels), lenient(settled))
     return examine_judged(judged, runs, settled, scale=scale, threads=threads, progress=progress)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from gainful.arrays import Floats
     from gainful.curves.averages import GainCurve
     from gainful.curves.gain_curves import GainCurves
+    from gainful.curves.sideways import Sideways
 
 _WIDEST = 80
 
@@ -37,15 +38,31 @@ def gain_page(
             parts += [_plot(curves, shown), _table(curves, shown, places)]
     header = _header(curves)
     notes = list(_notes(curves))
-    can_be_read = reference is not None or not all(measure.normalised for measure in curves.measures)
-    if can_be_read or at is not None or regions is not None:
-        sideways = curves.sideways(None, reference, at, regions)
-        parts += ["\n".join(sentences(sideways)), *sideways_tables(sideways, places, for_people=True)]
-        header["sideways"] = sideways_data(sideways)
-    else:
+    readings = _readings(curves, reference, at, regions)
+    for reading in readings:
+        said = sentences(reading, is_one_of_several=len(readings) > 1)
+        parts += ["\n".join(said), *sideways_tables(reading, places, for_people=True)]
+    header["sideways"] = [sideways_data(reading) for reading in readings]
+    if not readings:
         notes.insert(0, "not read sideways: the ideal of normalised measures is 1 at every rank; CG and DCG can be")
     parts.append(_data(curves))
     return Page("curves", tuple(part for part in parts if part), tuple(notes), header)
+
+
+def _readings(
+    curves: GainCurves,
+    reference: str | None,
+    at: Sequence[int] | None,
+    regions: Sequence[tuple[int, int]] | None,
+) -> list[Sideways]:
+    """The curves of all measures that are not normalised read sideways; of normalised ones, if there are no others
+    and a run is the reference, those of the first in all its averages."""
+    plain = [measure for measure in curves.measures if not measure.normalised]
+    if plain:
+        return [curves.sideways(measure, reference, at, regions) for measure in plain]
+    if reference is None and at is None and regions is None:
+        return []
+    return [curves.sideways(None, reference, at, regions, average) for average in curves.averages()]
 
 
 def _title(curve: GainCurve, counts: set[int], ranks: str) -> str:

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from gainful.errors import UsageError
 from gainful.measures.base import Measure
-from gainful.notation import count_of, nearest, printable
+from gainful.named_runs import no_such_run
+from gainful.notation import count_of, printable
 from gainful.render.page import Cell, Column, Page, Showable, Table
 from gainful.results import Evaluation
 
@@ -199,11 +200,7 @@ def _check(report: Report) -> None:
                 f"and other {both[1]} for '{printable(other.run)}'"
             )
     if report.baseline is not None and report.baseline not in names:
-        listed = ", ".join(map(printable, names))
-        raise UsageError(
-            f"baseline: no run is called '{printable(report.baseline)}'; there are {listed}",
-            nearest(report.baseline, names),
-        )
+        raise no_such_run(report.baseline, names, "baseline")
 
 
 def _texts(evaluation: Evaluation) -> str:

@@ -60,6 +60,25 @@ def winner_map(found: Sensitivity) -> HeatMap | None:
     )
 
 
+def scenario_map(found: Sensitivity) -> HeatMap | None:
+    """The place of every system in every scenario; None where there is nothing to compare."""
+    if len(found.runs) < 2 or len(found.runs) > _MOST_ROWS:
+        return None
+    ranks = [[cell.ranks[i] for cell in found.cells] for i in range(len(found.runs))]
+    return HeatMap(
+        "Places of systems by scenario",
+        tuple(printable(run, 40) for run in found.runs),
+        tuple(cell.label for cell in found.cells),
+        tuple(tuple(math.nan if rank is None else float(rank) for rank in row) for row in ranks),
+        tuple(tuple("" if rank is None else str(rank) for rank in row) for row in ranks),
+        x_label="scenario",
+        y_label="system",
+        value_label="place (1 is best)",
+        low=1.0,
+        high=float(len(found.runs)),
+    )
+
+
 def _per_cent(share: float | None) -> float:
     return math.nan if share is None else 100 * share
 
@@ -134,6 +153,9 @@ def sweep_plot(found: Sensitivity, sweep: Sweep) -> Plot:
         Axis(f"{found.measure}, share of the best" if is_open else str(found.measure)),
         tuple(lines),
         rules=tuple(rules[:_MOST_RULES]),
+        caption=f"{len(lines)} of {len(found.runs)} systems: those that get furthest up"
+        if len(lines) < len(found.runs)
+        else "",
     )
 
 

@@ -10,7 +10,7 @@ from gainful.notation import count_of, printable
 from gainful.render.charts import Chart
 from gainful.render.page import Cell as Value
 from gainful.render.page import Column, Page, Table
-from gainful.render.sensitivity_charts import tau_maps, winner_map
+from gainful.render.sensitivity_charts import scenario_map, tau_maps, winner_map
 from gainful.render.sweep_parts import order_text, sweep_parts
 
 if TYPE_CHECKING:
@@ -25,7 +25,8 @@ _PLURALS = {"gain": "gains", "urs": "values of the categories", "discount": "dis
 def sensitivity_page(found: Sensitivity, places: int = 4) -> Page:
     """Sentences, a map of winners, what each axis does, the order in every cell, tau, and the sweep."""
     parts: list[Table | Chart | str] = [_beginning(found), *_conclusions(found)]
-    parts += [chart for chart in (winner_map(found),) if chart is not None]
+    chart = scenario_map(found) if found.scenarios else winner_map(found)
+    parts += [] if chart is None else [chart]
     if found.effects() and len(found.runs) > 1:
         parts.append(_effects(found, places))
         if found.winner_changes():
@@ -182,21 +183,20 @@ def _orders(found: Sensitivity, places: int) -> Table:
         Column("order of systems"),
         Column("best", "number", places),
         Column("lead", "number", places),
-        Column("measure", for_machines=True),
     )
     usual = found.usual_winners
-    rows: list[tuple[Value, ...]] = []
-    for cell in found.cells:
-        labels = _labels(found, cell)
-        rows.append((*labels, order_text(cell.order), cell.value, cell.lead, str(cell.measure)))
+    rows = [(*_labels(found, cell), order_text(cell.order), cell.value, cell.lead) for cell in found.cells]
     marked = frozenset((i, len(names) + 1) for i, cell in enumerate(found.cells) if usual and cell.winners != usual)
     notes = ["best: the winner's mean; lead: how far the next one is behind"] if len(found.runs) > 1 else []
     if any(" = " in str(row[len(names)]) for row in rows):
-        notes.append("=: rounding alone would tell them apart")
+        notes.append("=: as good as each other, but for rounding")
     if marked:
         notes.append("* another winner than in most of them")
-    title = "The order in every scenario" if found.scenarios else "The order in every setting"
-    return Table(columns, tuple(rows), title, tuple(notes), marked)
+    return Table(columns, tuple(rows), _title_of_orders(found), tuple(notes), marked, for_people=True)
+
+
+def _title_of_orders(found: Sensitivity) -> str:
+    return "The order in every scenario" if found.scenarios else "The order in every setting"
 
 
 def _labels(found: Sensitivity, cell: Cell) -> list[str]:
@@ -231,7 +231,18 @@ def _distance(one: Cell, other: Cell) -> tuple[int, int]:
 
 
 def _for_machines(found: Sensitivity) -> Iterator[Table]:
-    """All values by cell and run, all pairs of cells, and the sweep."""
+    """Whole orders, all values by cell and run, all pairs of cells, and the sweep."""
+    labels = [axis.name for axis in found.axes] or ["scenario"]
+    order_columns = (
+        *_machine([*labels, "order of systems"]),
+        *_machine(["best", "lead"], "number"),
+        *_machine(["measure"]),
+    )
+    orders = tuple(
+        (*_labels(found, cell), order_text(cell.order, whole=True), cell.value, cell.lead, str(cell.measure))
+        for cell in found.cells
+    )
+    yield Table(order_columns, orders, _title_of_orders(found))
     parameters = list(dict.fromkeys(p for axis in found.axes for option in axis.options for p in option.parameters))
     shown = {"cutoff": "depth"}
     first = [] if found.axes else ["scenario"]

@@ -43,16 +43,18 @@ def _finite(values: Mapping[str, object]) -> dict[str, object]:
     return {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in values.items()}
 
 
-def sentences(found: Sideways) -> list[str]:
-    """One for every rank of the reference, then where the ideal stops."""
+def sentences(found: Sideways, *, is_one_of_several: bool = False) -> list[str]:
+    """One for every rank of the reference, then where the ideal stops; of several measures each begins with its own."""
+    if is_one_of_several:
+        return [f"By {found.measure}: {sentence[0].lower()}{sentence[1:]}" for sentence in sentences(found)]
     said = [sentence for at in found.at for sentence in _of_rank(found, at)]
     ideal = next((rise for rise in found.last_rises if rise.run is None), None)
     return said if ideal is None else [*said, _stop(ideal, found.depth)]
 
 
 def _of_rank(found: Sideways, at: int) -> Iterator[str]:
-    reaches = [reach for reach in found.reaches if reach.at == at]
-    if not reaches or not reaches[0].gain > 0:
+    reaches = [reach for reach in found.reaches if reach.at == at and reach.gain > 0]
+    if not reaches:
         return
     there = sorted((reach for reach in reaches if reach.rank is not None), key=lambda reach: reach.rank or 0)
     never = [reach.run for reach in reaches if reach.rank is None]
@@ -61,8 +63,8 @@ def _of_rank(found: Sideways, at: int) -> Iterator[str]:
     if found.measure.normalised:
         goal = f"To reach the {found.measure} that {_the(found.reference)} has at rank {at}"
     yield f"{goal}, {_reading(there, never, found.depth)}."
-    if len(there) > 1 and there[0].rank != there[-1].rank:
-        times = number_text(round(there[-1].times_best or 1.0, 1))
+    times = number_text(round(there[-1].times_best or 1.0, 1)) if there else "1"
+    if times != "1":
         yield f"There {_name(there[-1].run)} takes {times} times as long as {_name(there[0].run)}."
 
 
@@ -110,16 +112,28 @@ def _reach_table(found: Sideways, for_people: bool) -> Table:
         ]
     for reach in found.reaches:
         rows[reach.run] += [reach.rank, reach.times_reference, reach.times_best]
-    title = f"Rank at which {found.measure} reaches what {_the(found.reference)} has at rank {_ranks(found.at)}"
+    title = f"Rank at which {_what(found)} reaches what {_the(found.reference)} has at rank {_ranks(found.at)}"
     return Table(
         tuple(columns), tuple((run, *cells) for run, cells in rows.items()), title, _gains(found), for_people=for_people
     )
 
 
 def _gains(found: Sideways) -> tuple[str, ...]:
-    gains = {reach.at: reach.gain for reach in found.reaches}
-    values = ", ".join(f"{gain:.4f} at {at}" for at, gain in gains.items())
-    return (f"{_the(found.reference)}: {values}; x: times as far as {_the(found.reference)}, as the best run",)
+    gains = {at: {reach.gain for reach in found.reaches if reach.at == at} for at in found.at}
+    times = f"x: times as far as {_the(found.reference)}, as the best run"
+    notes = [f"the ideal is that of each run's own queries; {times}"]
+    if all(len(values) == 1 for values in gains.values()):
+        notes = [
+            f"{_the(found.reference)}: {', '.join(f'{gain:.4f} at {at}' for at, [gain] in gains.items())}; {times}"
+        ]
+    if found.measure.normalised:
+        notes.append(f"{found.measure} can fall with rank: a run that starts high may be there at once")
+    return tuple(notes)
+
+
+def _what(found: Sideways) -> str:
+    """The measure; of a normalised one with how it was averaged."""
+    return f"{found.measure} ({found.average})" if found.measure.normalised else str(found.measure)
 
 
 def _area_table(found: Sideways, places: int, for_people: bool) -> Table:
@@ -131,7 +145,7 @@ def _area_table(found: Sideways, places: int, for_people: bool) -> Table:
         rows = [("(ideal)", None, None), *rows]
         ranks = [rises[None], *(rises[area.run] for area in found.areas)]
         rows = [(*row, _last_rise(rise)) for row, rise in zip(rows, ranks, strict=True)]
-    title = f"Area between {found.measure} and the ideal, ranks 1-{found.depth}"
+    title = f"Area between {_what(found)} and the ideal, ranks 1-{found.depth}"
     return Table(tuple(columns), tuple(rows), title, for_people=for_people)
 
 
@@ -155,7 +169,7 @@ def _distance_table(found: Sideways, places: int, for_people: bool) -> Table:
         for each in found.distances
         if each.run == run
     )
-    title = f"Distance of {found.measure} to the ideal, in points and in per cent"
+    title = f"Distance of {_what(found)} to the ideal, in points and in per cent"
     return Table(columns, rows, title, for_people=for_people)
 
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 _MOST_CHANGES, _MOST_TOLD, _WIDEST_ORDER = 20, 5, 50
 
 
-def order_text(order: Sequence[Sequence[str]]) -> str:
-    """An order in one line, as far as it fits; what shares a place is joined by =.
+def order_text(order: Sequence[Sequence[str]], *, whole: bool = False) -> str:
+    """An order in one line, as far as it fits or whole; what shares a place is joined by =.
 
     >>> order_text([("a",), ("b", "c"), ("d",)])
     'a > b = c > d'
@@ -27,7 +27,7 @@ def order_text(order: Sequence[Sequence[str]]) -> str:
     left = sum(map(len, order))
     for names in order:
         text = " = ".join(printable(name, 40) for name in names)
-        if shown and left > 1 and len(" > ".join([*shown, text])) > _WIDEST_ORDER:
+        if not whole and shown and left > 1 and len(" > ".join([*shown, text])) > _WIDEST_ORDER:
             return " > ".join([*shown, f"{left} more"])
         shown.append(text)
         left -= len(names)
@@ -49,7 +49,13 @@ def sweep_parts(found: Sensitivity, sweep: Sweep) -> list[Table | Chart | str]:
     parts: list[Table | Chart | str] = [text]
     if len(found.runs) > 1:
         parts.append(
-            Table((*weights, Column("order of systems")), rows, f"The order by the weight of grade {grade}", note)
+            Table(
+                (*weights, Column("order of systems")),
+                rows,
+                f"The order by the weight of grade {grade}",
+                note,
+                for_people=True,
+            )
         )
     if sweep.changes:
         parts.append(_overtakings(sweep, grade))
@@ -104,6 +110,8 @@ def _overtakings(sweep: Sweep, grade: str) -> Table:
         (each.overtaking, each.overtaken, each.low, each.high, "yes" if each.for_first else None)
         for each in sweep.changes
     ]
-    shown = rows if len(rows) <= _MOST_CHANGES else [row for row in rows if row[-1]] or rows
-    more = (f"{len(shown[:_MOST_CHANGES])} of {len(rows):,}",) if len(rows) > _MOST_CHANGES else ()
-    return Table(columns, tuple(shown[:_MOST_CHANGES]), f"Changes by the weight of grade {grade}", more)
+    more: tuple[str, ...] = ()
+    if len(rows) > _MOST_CHANGES:
+        rows.sort(key=lambda row: row[-1] is None)
+        more = (f"{_MOST_CHANGES} of {len(rows):,}, those for the first place first",)
+    return Table(columns, tuple(rows), f"Changes by the weight of grade {grade}", more, most=_MOST_CHANGES)

@@ -16,6 +16,7 @@ from gainful.errors import UsageError
 from gainful.evaluation import check_measures, evaluate_graded, join_each
 from gainful.measures.base import Measure
 from gainful.measures.grammar import parse
+from gainful.named_runs import require_runs
 from gainful.notation import count_of, number_text
 from gainful.notices import notices as notices_of
 from gainful.policy import Policy
@@ -60,8 +61,7 @@ def assess_sensitivity(
     >>> [(change.overtaking, change.overtaken, change.low < 2 <= change.high) for change in found.sweep.changes]
     [('top', 'many', True)]
     """
-    if not isinstance(runs, Mapping):
-        raise UsageError(f"runs: expected a dict of names and runs, found {type(runs).__name__}")
+    require_runs(runs)
     return assess_judged(
         Judged(Qrels.of(qrels), Policy.of(policy)),
         runs,
@@ -96,8 +96,7 @@ def assess_judged(
     progress: Progress | None = None,
 ) -> Sensitivity:
     """:func:`assess_sensitivity` for judgments that are already prepared, under the policy they were prepared for."""
-    if not runs:
-        raise UsageError("runs: expected at least one, found none")
+    require_runs(runs)
     wanted = wanted or Wanted()
     if scenarios:
         if any(values is not None for values in wanted):

@@ -197,7 +197,7 @@ class _Drawing:
         if takes_up_to_1(self.measure, self.judged):
             options = [self._up_to_1(parameter, option) for option in options]
         if len(options) == 1:
-            self.notices.append("the judgments have one level above 0: gains cannot make a difference")
+            self.notices.append("the judgments have at most one level above 0: gains cannot make a difference")
         return options
 
     def _up_to_1(self, parameter: str, option: Option) -> Option:

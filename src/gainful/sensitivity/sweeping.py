@@ -17,6 +17,7 @@ from gainful.sensitivity.levels import GradeLevels
 #: Steps between the points that are evaluated, and into how many each is divided where systems change places: from 1 to
 #: 1000 these steps are less than one per cent.
 _STEPS, _PARTS = 24, 32
+_WIDEST = 1e12
 
 #: The means of some systems (by name) at some weights.
 Values: TypeAlias = Mapping[tuple[float, str], float | None]
@@ -33,11 +34,13 @@ class WeightRange(NamedTuple):
     def of(cls, low: object, high: object) -> WeightRange:
         """Two weights above 0, the lower one first."""
         read = cls(read_number(low, "sweep"), read_number(high, "sweep"))
-        if not 0 < read.low < read.high or read.high / read.low > 1e12:
-            found = f"{number_text(read.low)} and {number_text(read.high)}"
+        found = f"{number_text(read.low)} and {number_text(read.high)}"
+        if not 0 < read.low < read.high:
             raise UsageError(
                 f"sweep: expected two weights above 0, the lower one first, found {found}", "such as 1-1000"
             )
+        if read.high / read.low > _WIDEST:
+            raise UsageError(f"sweep: expected weights that differ at most by a factor of 1e12, found {found}")
         return read
 
     def weight(self, place: int) -> float:
