@@ -150,7 +150,7 @@ def test_latex():
         "grade & documents & share & remark \\\\\n"
         "\\midrule\n"
         "0.0 & \\textbf{1200} & 93.8 \\% & not relevant \\\\\n"
-        "1.0 & 80 & 6.2 \\% & - \\\\\n"
+        "1.0 & 80 & 6.2 \\% & -- \\\\\n"
         "2.5 & 0 & -- & a, b \\\\\n"
         "\\bottomrule\n"
         "\\end{tabular}\n"

@@ -79,9 +79,14 @@ def _row(cells: list[str]) -> str:
 
 
 def _cell(cell: Shown, group: Group) -> str:
-    text = _escaped(cell.text) if group.is_text else _number(cell.text)
+    text = _text(cell.text) if group.is_text else _number(cell.text)
     bold = rf"\textbf{{{text}}}" if cell.is_marked else text
     return bold if group.difference is None else f"{bold} & {_number(cell.difference)}"
+
+
+def _text(text: str) -> str:
+    """A text, a dash where there is none: the same one as for numbers."""
+    return "--" if text == "-" else _escaped(text)
 
 
 def _number(text: str) -> str:
