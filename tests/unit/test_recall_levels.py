@@ -352,7 +352,7 @@ class TestShown:
         [chart] = found.page().charts
         assert [(line.name, line.y) for line in chart.lines] == [(run, found.precision(run)) for run in ("one", "two")]
         assert (chart.title, chart.x.label, chart.y.label) == (
-            "gain=scaled",
+            "Generalised precision by generalised recall (gain=scaled)",
             "generalised recall",
             "generalised precision",
         )

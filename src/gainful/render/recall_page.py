@@ -224,7 +224,7 @@ def _generalised_averages(found: GeneralisedRecall, rows: Curves) -> Table:
 def _generalised_plot(found: GeneralisedRecall) -> Plot:
     curves = [found.precision(run) for run in found.runs]
     y = _precision_axis("generalised precision", [value for curve in curves for value in curve])
-    title = f"gain={getattr(found.average_measure, 'gain', '')}"
+    title = f"Generalised precision by generalised recall (gain={getattr(found.average_measure, 'gain', '')})"
     return Plot(title, Axis("generalised recall", 0.0, 1.0), y, _lines(found, curves))
 
 
