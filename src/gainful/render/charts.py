@@ -12,13 +12,17 @@ Role: TypeAlias = Literal["system", "ideal", "guide"]
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis: what it shows, from where to where (None: as far as the data go), and at which places it has ticks."""
+    """An axis: what it shows, from where to where (None: as far as the data go), and at which places it has ticks.
+
+    ``is_whole``: only whole numbers have a meaning on it, as ranks do, so that no tick is between two.
+    """
 
     label: str
     low: float | None = None
     high: float | None = None
     is_log: bool = False
     ticks: tuple[tuple[float, str], ...] = ()
+    is_whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -121,6 +125,16 @@ def system_numbers(charts: Iterable[Chart]) -> dict[str, int]:
     drawn = (what for chart in charts if isinstance(chart, Plot) for what in chart.named)
     names = dict.fromkeys(what.name for what in drawn if what.role == "system")
     return {name: i for i, name in enumerate(names)}
+
+
+def name_of(what: Line | Points) -> str:
+    """What a legend calls a line or points: a system that has the ideal's name is quoted.
+
+    >>> name_of(Line("ideal", (), ())), name_of(Line("ideal", (), (), "ideal"))
+    ("'ideal'", 'ideal')
+    """
+    is_taken = what.role == "system" and what.name.strip("()").casefold() == "ideal"
+    return f"'{what.name}'" if is_taken else what.name
 
 
 def shortened(name: str, length: int = LONGEST_NAME, dots: str = "...") -> str:

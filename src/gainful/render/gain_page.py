@@ -75,7 +75,7 @@ def _plot(curves: GainCurves, shown: Sequence[GainCurve]) -> Plot:
     is_share = first.measure.normalised and first.measure.discount != "jarvelin2000"
     return Plot(
         _title(first, _counts(shown), "by rank"),
-        Axis("rank", 1.0, float(first.depth)),
+        Axis("rank", 1.0, float(first.depth), is_whole=True),
         Axis(str(first.measure), 0.0, 1.0 if is_share else None),
         tuple(map(_line, shown)),
         caption=_about_bands(curves, shown),

@@ -31,7 +31,7 @@ class Scale(NamedTuple):
         if axis.ticks:
             ticks = tuple(tick for tick in axis.ticks if ends[0] <= tick[0] <= ends[1])
         else:
-            ticks = log_ticks(*ends, most) if axis.is_log else nice_ticks(*ends, most)
+            ticks = (log_ticks if axis.is_log else nice_ticks)(*ends, most, axis.is_whole)
         return cls(*ends, axis.is_log, ticks)
 
     def place(self, value: float) -> float:
@@ -95,13 +95,17 @@ def _ends(axis: Axis, values: list[float], margin: float) -> tuple[float, float]
     return (low / 2, low * 2) if axis.is_log else (low - 0.5, low + 0.5)
 
 
-def nice_ticks(low: float, high: float, most: int = 6) -> Ticks:
+def nice_ticks(low: float, high: float, most: int = 6, is_whole: bool = False) -> Ticks:
     """At most so many round numbers between two, equally far apart; 1 begins what begins at 1, as ranks do.
 
     >>> [text for _, text in nice_ticks(0, 1)], [text for _, text in nice_ticks(1, 100)]
     (['0.0', '0.2', '0.4', '0.6', '0.8', '1.0'], ['1', '20', '40', '60', '80', '100'])
+    >>> [text for _, text in nice_ticks(1, 3, is_whole=True)]
+    ['1', '2', '3']
     """
     exponent = math.floor(math.log10((high - low) / most)) if high - low > 0 else 0
+    if is_whole:
+        exponent = max(0, exponent)
     for power in range(exponent, exponent + 3):
         for digit in _STEPS:
             step = digit * 10.0**power
@@ -115,7 +119,7 @@ def nice_ticks(low: float, high: float, most: int = 6) -> Ticks:
     return ()
 
 
-def log_ticks(low: float, high: float, most: int = 6) -> Ticks:
+def log_ticks(low: float, high: float, most: int = 6, is_whole: bool = False) -> Ticks:
     """Powers of ten between two numbers, with 2 and 5 times these if there is room; round numbers between close ones.
 
     >>> [text for _, text in log_ticks(1, 1000)], [text for _, text in log_ticks(1, 30)]
@@ -125,10 +129,12 @@ def log_ticks(low: float, high: float, most: int = 6) -> Ticks:
     for steps in (_STEPS, (1, 3), (1,)):
         numbers = [step * 10.0**power for power in range(first, last + 1) for step in steps]
         inside = [number for number in numbers if low * (1 - _ROUNDING) <= number <= high * (1 + _ROUNDING)]
+        if is_whole:
+            inside = [number for number in inside if number >= 1]
         if len(inside) <= most:
             break
     if len(inside) < 2:
-        return nice_ticks(low, high, most)
+        return nice_ticks(low, high, most, is_whole)
     every = math.ceil(len(inside) / most)
     return tuple((number, f"{number:g}" if number < 1e6 else f"{number:.0e}") for number in inside[::every])
 
