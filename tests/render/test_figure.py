@@ -88,9 +88,9 @@ def texts(figure: Figure) -> list[str]:
 
 
 def lines_by_name(figure: Figure, chart: Plot, panel: int = 0) -> dict[str, object]:
-    """The drawn lines: in the order of the chart's after those of its rules."""
+    """The drawn lines: in the order of the chart's, after those of its rules and before points that have labels."""
     drawn = figure.axes[panel].get_lines()[len(chart.rules) :]
-    return dict(zip([what.name for what in chart.named], drawn, strict=True))
+    return dict(zip([what.name for what in chart.named], drawn[: len(chart.named)], strict=True))
 
 
 class TestData:

@@ -10,7 +10,7 @@ from itertools import pairwise
 from string import ascii_lowercase, ascii_uppercase
 from typing import NamedTuple
 
-from gainful.render.charts import Chart, HeatMap, Line, Plot, Points, shortened, system_numbers
+from gainful.render.charts import Chart, HeatMap, Line, Plot, Points, name_of, shortened, system_numbers
 from gainful.render.scales import Scale, Ticks, scales_of
 from gainful.render.shown import plain
 
@@ -181,7 +181,7 @@ def _tick_texts(ticks: Ticks, x: Scale, width: int) -> str:
 def _key(plot: Plot, numbers: Mapping[str, int]) -> Iterator[str]:
     """What every sign stands for, as many beside each other as there is room for."""
     entries = dict.fromkeys(
-        (_sign(what, numbers), shortened(plain(what.name), _LONGEST_NAME))
+        (_sign(what, numbers), shortened(plain(name_of(what)), _LONGEST_NAME))
         for what in plot.named
         if what.name and what.x
     )

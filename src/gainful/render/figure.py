@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,8 +29,8 @@ ENDINGS: dict[str, dict[str, Any]] = {
     ".pdf": {"CreationDate": None, "Creator": f"gainful {__version__}"},
 }
 
-#: Where each kind of chart is drawn. Such a module has ``needed_width(chart)``, ``room(chart, width, labels)`` and
-#: ``draw(figure, chart, box, looks, labels)``.
+#: Where each kind of chart is drawn. Such a module has ``needed_width(chart)``, ``room(chart, width, labels)``,
+#: ``caption(chart, room)`` and ``draw(figure, chart, box, room, looks, labels)``.
 _DRAWINGS: dict[type, str] = {Plot: "gainful.render.figure_plot", HeatMap: "gainful.render.figure_heat_map"}
 
 _DOTS_PER_INCH = 300
@@ -37,6 +38,13 @@ _MARGIN, _BETWEEN, _BELOW_TITLE = 0.04, 0.2, 0.07
 
 #: Panels whose ends differ by less (in inches) end a row together.
 _SAME_ROW = 0.8
+
+#: More charts than these stand three in a row, if they can; and the most that a figure has, by its columns.
+_MANY_CHARTS = 6
+_MOST_CHARTS = {1: 8, 2: 24}
+
+#: More bands than these would only be fog.
+_MOST_BANDS = 6
 
 
 def ending_of(path: str | os.PathLike[str]) -> str:
@@ -88,16 +96,32 @@ def draw(page: Page, columns: int | None = None) -> Figure:
     Without ``columns`` one chart is one column wide, unless it needs more, and several are two. Names stand at the ends
     of lines if they fit there, otherwise in a legend below; captions and the page's signature come below the charts.
     """
-    charts = tuple(page.charts)
+    charts = tuple(map(_without_fog, page.charts))
     if not charts:
         raise UsageError(f"{page.command}: expected at least one chart to draw, found none")
     if columns not in (None, 1, 2):
         raise UsageError(f"columns: expected 1 or 2 columns of a paper, found {columns}")
+    most = _MOST_CHARTS[columns or 2]
+    if len(charts) > most:
+        raise UsageError(
+            f"{page.command}: expected at most {most} charts in a figure"
+            + (f" of one column, found {len(charts)}" if columns == 1 else f", found {len(charts)}"),
+            "choose fewer queries (--query), runs or measures, or draw several figures",
+        )
     _need_matplotlib()
     from gainful.render.figure_style import settings
 
     with settings():
         return _Sheet(page, charts, columns).drawn()
+
+
+def _without_fog(chart: Chart) -> Chart:
+    """The chart, without its bands where they are so many that nobody could tell them apart."""
+    if not isinstance(chart, Plot) or sum(line.band is not None for line in chart.lines) <= _MOST_BANDS:
+        return chart
+    told = "bands not drawn for so many runs"
+    caption = f"{chart.caption} ({told})" if chart.caption else told
+    return replace(chart, lines=tuple(replace(line, band=None) for line in chart.lines), caption=caption)
 
 
 class _Panel(NamedTuple):
@@ -120,55 +144,66 @@ class _Sheet:
         self._style, self._labels = figure_style, figure_labels
         self._looks: Looks = figure_style.Looks.of(charts)
         self._width = figure_style.WIDTHS[columns or self._usual_columns(charts)] - 2 * _MARGIN
+        self._in_a_row = self._side_by_side(charts)
         plots = [chart for chart in charts if isinstance(chart, Plot)]
-        named = None if any(plot.points for plot in plots) else self._all_named(plots, len(charts))
-        self._panels = self._made(charts, named or {})
+        # Beside three in a row there is no room for names.
+        can_name = self._in_a_row < 3 and not any(plot.points for plot in plots)
+        named = self._all_named(plots) if can_name else None
+        self._panels, shared = self._made(charts, named or {})
         titles = max(len(panel.title) for panel in self._panels)
         self._above = figure_style.height_of(figure_style.TITLE, titles) + _BELOW_TITLE
         entries = figure_labels.legend_entries(charts, are_lines_named=named is not None)
-        self._legend = figure_labels.legend_rows(entries, self._width)
-        self._caption = figure_style.wrapped(self._shared_caption(charts), figure_style.CAPTION, self._width)
+        self._legend = figure_labels.Legend.of(entries, self._width)
+        self._caption = figure_style.wrapped(shared, figure_style.CAPTION, self._width)
         self._notes = [
             line for note in _signatures(page) for line in figure_style.wrapped(note, figure_style.NOTE, self._width)
         ]
-
-    @staticmethod
-    def _shared_caption(charts: Sequence[Chart]) -> str:
-        """The caption that all charts have, which is said once; empty where they differ."""
-        captions = {chart.caption for chart in charts}
-        return captions.pop() if len(charts) > 1 and len(captions) == 1 else ""
 
     def _usual_columns(self, charts: tuple[Chart, ...]) -> int:
         is_wide = any(_drawing(chart).needed_width(chart) > self._style.WIDTHS[1] for chart in charts)
         return 2 if len(charts) > 1 or is_wide else 1
 
-    def _all_named(self, plots: Sequence[Plot], charts: int) -> dict[int, Sequence[EndLabel]] | None:
+    def _side_by_side(self, charts: Sequence[Chart]) -> int:
+        """How many panels stand in a row: as many as there is room for and as there are."""
+        if len(charts) == 1 or self._width < self._style.WIDTHS[2] - 1:
+            return 1
+        fit_three = all(_drawing(chart).needed_width(chart) <= self._part(3) for chart in charts)
+        return 3 if len(charts) > _MANY_CHARTS and fit_three else 2
+
+    def _part(self, count: int) -> float:
+        """The width of one of so many panels in a row."""
+        return (self._width - (count - 1) * _BETWEEN) / count
+
+    def _all_named(self, plots: Sequence[Plot]) -> dict[int, Sequence[EndLabel]] | None:
         """The names beside the lines of every plot; None if some do not fit, because then a legend has all."""
         named: dict[int, Sequence[EndLabel]] = {}
         for plot in plots:
-            height = _drawing(plot).room(plot, self._panel_width(plot, charts), ()).height
+            height = _drawing(plot).room(plot, self._panel_width(plot), ()).height
             labels = self._labels.end_labels(plot, height)
             if labels is None:
                 return None
             named[id(plot)] = labels
         return named
 
-    def _panel_width(self, chart: Chart, charts: int) -> float:
-        """Half of a wide figure, if there is something else for the other half and the chart can do with it."""
-        half = (self._width - _BETWEEN) / 2
-        is_narrow = self._width < self._style.WIDTHS[2] - 1
-        return self._width if is_narrow or charts == 1 or _drawing(chart).needed_width(chart) > half else half
+    def _panel_width(self, chart: Chart) -> float:
+        """Its part of the row, if the chart can do with that; otherwise all of it."""
+        part = self._part(self._in_a_row)
+        return self._width if _drawing(chart).needed_width(chart) > part else part
 
-    def _made(self, charts: Sequence[Chart], named: dict[int, Sequence[EndLabel]]) -> list[_Panel]:
-        style, panels = self._style, []
-        for chart in charts:
-            width, labels = self._panel_width(chart, len(charts)), named.get(id(chart), ())
+    def _made(self, charts: Sequence[Chart], named: dict[int, Sequence[EndLabel]]) -> tuple[list[_Panel], str]:
+        """The panels, and the caption that all of them have: it is said once."""
+        style = self._style
+        widths = [self._panel_width(chart) for chart in charts]
+        labels = [named.get(id(chart), ()) for chart in charts]
+        rooms = [_drawing(one).room(one, *around) for one, *around in zip(charts, widths, labels, strict=True)]
+        captions = [_drawing(chart).caption(chart, room) for chart, room in zip(charts, rooms, strict=True)]
+        shared = captions[0] if len(charts) > 1 and len(set(captions)) == 1 else ""
+        panels = []
+        for chart, beside, room, width, own in zip(charts, labels, rooms, widths, captions, strict=True):
             title = style.wrapped(chart.title, style.TITLE, width, is_bold=True)
-            own = "" if self._shared_caption(charts) else chart.caption
-            caption = style.wrapped(own, style.CAPTION, width)
-            room = _drawing(chart).room(chart, width, labels)
-            panels.append(_Panel(chart, labels, room, width, title, caption))
-        return _aligned(panels)
+            caption = [] if shared else style.wrapped(own, style.CAPTION, width)
+            panels.append(_Panel(chart, beside, room, width, title, caption))
+        return _aligned(panels), shared
 
     def _height(self, panel: _Panel) -> float:
         caption = self._style.height_of(self._style.CAPTION, len(panel.caption)) + 0.05 if panel.caption else 0.0
@@ -177,20 +212,20 @@ class _Sheet:
     def _places(self) -> tuple[list[tuple[float, float]], float]:
         """How far every panel is from the left and from the top, and where the lowest ends.
 
-        A wide figure has two columns. Panels of about the same height stand in rows; below one that is much lower than
-        its neighbour the next finds room.
+        Panels of about the same height stand in rows; below one that is much lower than its neighbours the next finds
+        room.
         """
-        ends = [0.0, 0.0]
+        ends = [0.0] * self._in_a_row
         places = []
         for panel in self._panels:
-            is_wide = panel.width > self._width / 2
-            if is_wide or abs(ends[0] - ends[1]) < _SAME_ROW:
-                ends = [max(ends)] * 2
-            column = 0 if ends[0] <= ends[1] else 1
+            is_wide = panel.width > self._part(self._in_a_row)
+            if is_wide or max(ends) - min(ends) < _SAME_ROW:
+                ends = [max(ends)] * len(ends)
+            column = ends.index(min(ends))
             places.append((column * (panel.width + _BETWEEN), ends[column]))
             ends[column] += self._height(panel) + _BETWEEN
             if is_wide:
-                ends = [ends[column]] * 2
+                ends = [ends[column]] * len(ends)
         return places, max(ends) - _BETWEEN
 
     def drawn(self) -> Figure:
@@ -199,7 +234,7 @@ class _Sheet:
 
         style = self._style
         places, lowest = self._places()
-        legend = style.height_of(style.LABEL, len(self._legend)) + 0.06 if self._legend else 0.0
+        legend = style.height_of(style.LABEL, len(self._legend.rows)) + 0.06 if self._legend.rows else 0.0
         notes = style.height_of(style.NOTE, len(self._notes)) + 0.06 if self._notes else 0.0
         caption = style.height_of(style.CAPTION, len(self._caption)) + 0.05 if self._caption else 0.0
         height = lowest + caption + legend + notes + 2 * _MARGIN
@@ -210,8 +245,7 @@ class _Sheet:
         top -= lowest
         style.write_lines(figure, _MARGIN, top - 0.05, self._caption, style.CAPTION)
         top -= caption
-        if self._legend:
-            self._labels.draw_legend(figure, self._legend, _MARGIN, top - 0.06, self._looks)
+        self._labels.draw_legend(figure, self._legend, _MARGIN, top - 0.06, self._looks)
         style.write_lines(figure, _MARGIN, top - legend - 0.06, self._notes, style.NOTE, color=style.GREY)
         return figure
 
@@ -220,7 +254,7 @@ class _Sheet:
         style.write_lines(figure, left, top, panel.title, style.TITLE, is_bold=True)
         bottom = top - self._above - room.height
         box = Box(left + room.left, bottom, panel.width - room.left - room.right, room.height)
-        _drawing(chart).draw(figure, chart, box, self._looks, panel.labels)
+        _drawing(chart).draw(figure, chart, box, room, self._looks, panel.labels)
         style.write_lines(figure, left, bottom - room.bottom - 0.05, panel.caption, style.CAPTION)
 
 
@@ -241,7 +275,9 @@ def _aligned(panels: Sequence[_Panel]) -> list[_Panel]:
         if isinstance(panel.chart, Plot):
             left, right = max(room.left for room in alike), max(room.right for room in alike)
             height = panel.width - left - right if panel.chart.is_square else panel.room.height
-            aligned.append(panel._replace(room=Room(left, right, max(room.bottom for room in alike), height)))
+            bottom = max(room.bottom for room in alike)
+            room = panel.room._replace(left=left, right=right, bottom=bottom, height=height)
+            aligned.append(panel._replace(room=room))
         else:
             aligned.append(panel)
     return aligned

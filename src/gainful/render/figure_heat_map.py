@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gainful.render.charts import HeatMap
 from gainful.render.figure_room import Box, Room
-from gainful.render.figure_style import INK, LABEL, TICK, font, height_of, short, shown, width_of
+from gainful.render.figure_style import INK, LABEL, TICK, cut, font, height_of, short, shown, width_of
 from gainful.render.scales import nice_ticks
 
 if TYPE_CHECKING:
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 _BAR, _BESIDE = 0.09, 0.09
 _LOWEST, _HIGHEST = 0.155, 0.28
+
+#: The highest bar, and how far the name of the rows may reach beyond them.
+_HIGHEST_BAR, _BEYOND = 1.8, 0.2
 _SMALLEST_TYPE = 4.5
 _NOTHING = "#EDEDED"
 
@@ -35,11 +38,29 @@ def room(chart: HeatMap, width: float, labels: Sequence[EndLabel] = ()) -> Room:
     names = max((width_of(short(name, 30), TICK) for name in chart.rows), default=0.0)
     left = names + 0.07 + (height_of(LABEL) + 0.06 if chart.y_label else 0.0)
     right = _bar_room(chart) if _has_bar(chart) else 0.03
-    inside = width - left - right
+    each = min(max(0.62 * (width - left - right) / max(1, len(chart.columns)), _LOWEST), _HIGHEST)
+    height = each * max(1, len(chart.rows))
+    if _has_bar(chart) and not _names_bar(chart, height):
+        right -= _bar_name(chart)
     below = height_of(LABEL) + 0.03 if chart.x_label else 0.0
-    bottom = _names_below(chart, inside) + 0.07 + below
-    each = min(max(0.62 * inside / max(1, len(chart.columns)), _LOWEST), _HIGHEST)
-    return Room(left, right, bottom, each * max(1, len(chart.rows)))
+    bottom = _names_below(chart, width - left - right) + 0.07 + below
+    return Room(left, right, bottom, height)
+
+
+def caption(chart: HeatMap, room: Room) -> str:
+    """What stands below: where the bar is too low for it, also what the colours mean."""
+    if not chart.value_label or not _has_bar(chart) or _names_bar(chart, room.height):
+        return chart.caption
+    return f"{chart.caption}; colour: {chart.value_label}" if chart.caption else f"Colour: {chart.value_label}"
+
+
+def _names_bar(chart: HeatMap, height: float) -> bool:
+    """Whether what the colours mean fits beside the bar of cells of some height."""
+    return width_of(shown(chart.value_label), LABEL) <= min(height, _HIGHEST_BAR)
+
+
+def _bar_name(chart: HeatMap) -> float:
+    return height_of(LABEL) + 0.03 if chart.value_label else 0.0
 
 
 def needed_width(chart: HeatMap) -> float:
@@ -80,7 +101,7 @@ def _has_bar(chart: HeatMap) -> bool:
 
 def _bar_room(chart: HeatMap) -> float:
     ticks = max((width_of(text, TICK) for _, text in nice_ticks(*_ends(chart), 5)), default=0.0)
-    return _BESIDE + _BAR + 0.07 + ticks + (height_of(LABEL) + 0.03 if chart.value_label else 0.0)
+    return _BESIDE + _BAR + 0.07 + ticks + _bar_name(chart)
 
 
 def _colours() -> Colormap:
@@ -92,7 +113,7 @@ def _colours() -> Colormap:
     return listed.with_extremes(bad=_NOTHING)
 
 
-def draw(figure: Figure, chart: HeatMap, box: Box, looks: Looks, labels: Sequence[EndLabel] = ()) -> None:
+def draw(figure: Figure, chart: HeatMap, box: Box, room: Room, looks: Looks, labels: Sequence[EndLabel] = ()) -> None:
     """The cells into a box, the bar beside it. Colours are values here, not systems."""
     import numpy as np
 
@@ -124,8 +145,8 @@ def _settle(axes: Axes, chart: HeatMap, box: Box) -> None:
     axes.tick_params(length=0, pad=3)
     axes.spines[:].set_visible(False)
     label: dict[str, Any] = {"fontproperties": font(LABEL), "parse_math": False, "labelpad": 3}
-    axes.set_xlabel(shown(chart.x_label), **label)
-    axes.set_ylabel(shown(chart.y_label), **label)
+    axes.set_xlabel(cut(shown(chart.x_label), LABEL, box.width), **label)
+    axes.set_ylabel(cut(shown(chart.y_label), LABEL, box.height + _BEYOND), **label)
 
 
 def _write_cells(axes: Axes, chart: HeatMap, box: Box, colours: Colormap) -> None:
@@ -142,20 +163,13 @@ def _write_cells(axes: Axes, chart: HeatMap, box: Box, colours: Colormap) -> Non
             axes.text(
                 j + 0.5,
                 i + 0.52,
-                _cut(text, size, wide),
+                cut(text, size, wide),
                 ha="center",
                 va="center_baseline",
                 color=text_colour(ground[:3]),
                 fontproperties=font(size),
                 parse_math=False,
             )
-
-
-def _cut(text: str, size: float, room: float) -> str:
-    """A text that still does not fit loses its end."""
-    while len(text) > 2 and width_of(text, size) > room:
-        text = text[:-2] + "…"
-    return text
 
 
 def text_colour(ground: tuple[float, ...]) -> str:
@@ -182,7 +196,7 @@ def _draw_bar(figure: Figure, chart: HeatMap, box: Box, colours: Colormap) -> No
     import numpy as np
 
     low, high = _ends(chart)
-    height = min(box.height, 1.8)
+    height = min(box.height, _HIGHEST_BAR)
     axes = figure.add_axes(Box(box.right + _BESIDE, box.top - height, _BAR, height).of(figure))
     edges = np.linspace(low, high, _STEPS + 1)
     middles = ((edges[1:] + edges[:-1]) / 2)[:, None]
@@ -197,4 +211,5 @@ def _draw_bar(figure: Figure, chart: HeatMap, box: Box, colours: Colormap) -> No
     axes.set_ylim(low, high)
     axes.tick_params(length=2, pad=2)
     axes.spines[:].set_visible(False)
-    axes.set_ylabel(shown(chart.value_label), fontproperties=font(LABEL), labelpad=3, **how)
+    if _names_bar(chart, box.height):
+        axes.set_ylabel(shown(chart.value_label), fontproperties=font(LABEL), labelpad=3, **how)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
-from gainful.render.charts import Chart, Line, Plot, Points
+from gainful.render.charts import LONGEST_NAME, Chart, Line, Plot, Points, name_of
 from gainful.render.figure_style import GREY, LABEL, Looks, height_of, short, width_of, write
 from gainful.render.scales import Scale, scales_of
 
@@ -20,6 +20,9 @@ _MOST, _FURTHEST = 8, 0.3
 #: The sample of a line before its name, and the gaps around it, in inches.
 _SAMPLE, _GAP = 0.22, 0.05
 _BETWEEN = 0.16
+
+#: From so many entries on a legend has two columns, even if names get shorter; and how short they may get.
+_MANY, _SHORTEST = 5, 10
 
 
 class EndLabel(NamedTuple):
@@ -81,7 +84,7 @@ def spread(wanted: Sequence[float], size: float, low: float, high: float) -> lis
 
 def room_for(labels: Iterable[EndLabel]) -> float:
     """How many inches names need beside a chart."""
-    widths = [width_of(short(label.line.name), LABEL) for label in labels]
+    widths = [width_of(_text(label.line), LABEL) for label in labels]
     return max(widths) + _SAMPLE + 3 * _GAP if widths else 0.0
 
 
@@ -95,7 +98,7 @@ def draw_end_labels(
             _stroke(figure, (x + 0.01, x + 1.4 * _GAP), (bottom + end * height, at), color=GREY, linewidth=0.35)
         _stroke(figure, (x + 1.5 * _GAP, x + 1.5 * _GAP + _SAMPLE), (at, at), **looks(line).line())
         text_x = x + 2.3 * _GAP + _SAMPLE
-        write(figure, text_x, at, short(line.name), LABEL, va="center_baseline")
+        write(figure, text_x, at, _text(line), LABEL, va="center_baseline")
 
 
 def legend_entries(charts: Iterable[Chart], are_lines_named: bool) -> list[Line | Points]:
@@ -105,39 +108,62 @@ def legend_entries(charts: Iterable[Chart], are_lines_named: bool) -> list[Line 
         if isinstance(chart, Plot):
             for what in chart.points if are_lines_named else chart.named:
                 if what.name and what.x:
-                    found.setdefault(what.name, what)
+                    found.setdefault(name_of(what), what)
     return list(found.values())
 
 
-def legend_rows(entries: Sequence[Line | Points], room: float) -> list[list[Line | Points]]:
+class Legend(NamedTuple):
+    """Rows of what a legend names, and how many letters of a name it has room for."""
+
+    rows: list[list[Line | Points]]
+    length: int = LONGEST_NAME
+
+    @classmethod
+    def of(cls, entries: Sequence[Line | Points], room: float) -> Legend:
+        """As few rows as fit into some inches. Of many entries, names are shortened until at least two fit in a row,
+        unless they could not be told apart any more."""
+        usual = cls(_rows(entries, room, LONGEST_NAME))
+        for length in range(LONGEST_NAME, _SHORTEST - 1, -1):
+            rows = _rows(entries, room, length)
+            if len({_text(entry, length) for entry in entries}) < len({_text(entry) for entry in entries}):
+                break
+            if len(entries) < _MANY or len(rows) < len(entries):
+                return cls(rows, length)
+        return usual
+
+
+def _rows(entries: Sequence[Line | Points], room: float, length: int) -> list[list[Line | Points]]:
     """The entries in as few rows as fit into some inches, of about equal length, in columns."""
     for count in range(1, len(entries)):
         each = math.ceil(len(entries) / count)
         rows = [list(entries[i : i + each]) for i in range(0, len(entries), each)]
-        if sum(_column_widths(rows)) - _BETWEEN <= room:
+        if sum(_column_widths(rows, length)) - _BETWEEN <= room:
             return rows
     return [[entry] for entry in entries]
 
 
-def _column_widths(rows: Sequence[Sequence[Line | Points]]) -> list[float]:
-    return [max(_entry_width(entry) for entry in column if entry) + _BETWEEN for column in zip_longest(*rows)]
+def _column_widths(rows: Sequence[Sequence[Line | Points]], length: int) -> list[float]:
+    return [
+        max(_SAMPLE + _GAP + width_of(_text(entry, length), LABEL) for entry in column if entry) + _BETWEEN
+        for column in zip_longest(*rows)
+    ]
 
 
-def _entry_width(entry: Line | Points) -> float:
-    return _SAMPLE + _GAP + width_of(short(entry.name), LABEL)
+def _text(what: Line | Points, length: int = LONGEST_NAME) -> str:
+    return short(name_of(what), length)
 
 
-def draw_legend(figure: Figure, rows: Sequence[Sequence[Line | Points]], x: float, top: float, looks: Looks) -> None:
+def draw_legend(figure: Figure, legend: Legend, x: float, top: float, looks: Looks) -> None:
     """Rows of samples with their names, in columns."""
-    widths = _column_widths(rows)
-    for row in rows:
+    widths = _column_widths(legend.rows, legend.length)
+    for row in legend.rows:
         at, left = top - height_of(LABEL) / 2, x
         for entry, width in zip(row, widths, strict=False):
             if isinstance(entry, Line):
                 _stroke(figure, (left, left + _SAMPLE), (at, at), **looks(entry).line())
             else:
                 _stroke(figure, (left + _SAMPLE / 2,), (at,), **looks(entry).points())
-            write(figure, left + _SAMPLE + _GAP, at, short(entry.name), LABEL, va="center_baseline")
+            write(figure, left + _SAMPLE + _GAP, at, _text(entry, legend.length), LABEL, va="center_baseline")
             left += width
         top -= height_of(LABEL)
 

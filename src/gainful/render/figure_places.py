@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from gainful.render.charts import Plot, Rule
+from gainful.render.charts import Plot, Points, Rule
 from gainful.render.figure_room import Box
 from gainful.render.figure_style import CAPTION, height_of, short, width_of
 from gainful.render.scales import Scale
@@ -18,7 +18,7 @@ _AWAY = 0.045
 _LONGEST = 18
 
 #: Where along a rule its label may stand, best first.
-_ALONG = (1.0, 0.75, 0.25, 0.0, 0.6, 0.4)
+_ALONG = (1.0, 0.75, 0.25, 0.0, 0.6, 0.4, *(i / 20 for i in range(19, 0, -1)))
 
 
 class Area(NamedTuple):
@@ -42,6 +42,7 @@ class Label(NamedTuple):
     width: float
     height: float
     is_upright: bool = False
+    is_free: bool = True
 
 
 class Ground(NamedTuple):
@@ -67,19 +68,21 @@ class Ground(NamedTuple):
         """Where values stand, in inches."""
         return self.x.place(along) * self.width, self.y.place(across) * self.height
 
-    def first_free(self, areas: Iterable[Area]) -> Area | None:
-        """The first area that is inside and free; it is taken from now on."""
+    def label(self, text: str, areas: Iterable[Area], is_upright: bool = False) -> Label | None:
+        """A text in the first area that is inside and free, which is taken from now on; None if there is none."""
         for area in areas:
-            inside = area.left >= 0 and area.bottom >= 0 and area.right <= self.width and area.top <= self.height
-            if inside and not any(area.meets(other) for other in self.taken):
+            if self.holds(area) and not self.met_by(area):
                 self.taken.append(area)
-                return area
+                return Label(text, area, self.width, self.height, is_upright)
         return None
 
-    def label(self, text: str, areas: Iterable[Area], is_upright: bool = False) -> Label | None:
-        """A text in the first free area, None if there is none."""
-        area = self.first_free(areas)
-        return None if area is None else Label(text, area, self.width, self.height, is_upright)
+    def holds(self, area: Area) -> bool:
+        """Whether an area is inside of the axes."""
+        return area.left >= 0 and area.bottom >= 0 and area.right <= self.width and area.top <= self.height
+
+    def met_by(self, area: Area) -> int:
+        """How much of what is taken an area would cover."""
+        return sum(area.meets(other) for other in self.taken)
 
 
 def _covered(plot: Plot) -> Iterator[tuple[float, float]]:
@@ -93,36 +96,52 @@ def _covered(plot: Plot) -> Iterator[tuple[float, float]]:
 
 
 def rule_label(rule: Rule, ground: Ground) -> Label | None:
-    """A rule's label above it, or upright at its right; without free room it stands at the rule's end."""
+    """A rule's label along it, or level beside one that is upright; without free room where it covers least."""
     text = short(rule.label)
     if not text:
         return None
     wide, tall = width_of(text, CAPTION), 0.8 * height_of(CAPTION)
-    is_upright = rule.y is None
-    at = ground.place(*((rule.x, math.nan) if rule.x is not None else (math.nan, rule.y or 0.0)))
-    room = (ground.height if is_upright else ground.width) - wide
+    if rule.x is None:
+        at = ground.y.place(rule.y or 0.0) * ground.height
+        turned = [(False, _along(ground.width, wide, at, tall, 0.02, is_upright=False))]
+    else:
+        at = ground.x.place(rule.x) * ground.width
+        turned = [
+            (True, _along(ground.height, wide, at, tall, 0.03, is_upright=True)),
+            (False, _along(ground.height, tall, at, wide, 0.04, is_upright=True)),
+        ]
+    for is_upright, areas in turned:
+        label = ground.label(text, areas, is_upright)
+        if label is not None:
+            return label
+    is_upright, areas = turned[0]
+    least = min([area for area in areas if ground.holds(area)] or areas, key=ground.met_by)
+    ground.taken.append(least)
+    return Label(text, least, ground.width, ground.height, is_upright, is_free=False)
+
+
+def _along(room: float, long: float, at: float, deep: float, gap: float, is_upright: bool) -> list[Area]:
+    """Areas that are ``long`` along a rule of a length, ``deep`` across: those beyond it first, then those before."""
     areas = []
-    for part in _ALONG:
-        start = part * room
-        if is_upright:
-            areas.append(Area(at[0] + 0.03, start, at[0] + 0.03 + tall, start + wide))
-        else:
-            areas.append(Area(start, at[1] + 0.02, start + wide, at[1] + 0.02 + tall))
-    return ground.label(text, areas, is_upright) or Label(text, areas[0], ground.width, ground.height, is_upright)
+    for near in (at + gap, at - gap - deep):
+        for start in (part * (room - long) for part in _ALONG):
+            along, across = (start, start + long), (near, near + deep)
+            (left, right), (bottom, top) = (across, along) if is_upright else (along, across)
+            areas.append(Area(left, bottom, right, top))
+    return areas
 
 
-def point_labels(plot: Plot, ground: Ground) -> Iterator[Label]:
-    """The labels of points that fit somewhere beside their points."""
+def point_labels(plot: Plot, ground: Ground) -> Iterator[tuple[Points, int, Label]]:
+    """The points whose labels fit somewhere beside them: to which they belong, which they are, and the label."""
     ground.taken.extend(_rules(plot, ground))
     for points in plot.points:
-        for text, place in zip(points.labels, zip(points.x, points.y, strict=True), strict=False):
+        for i, text in enumerate(points.labels):
             name = short(text, _LONGEST)
-            at = ground.place(*place)
-            label = (
-                ground.label(name, (_beside(*at, width_of(name, CAPTION), way) for way in _AROUND)) if text else None
-            )
+            at = ground.place(points.x[i], points.y[i])
+            around = (_beside(*at, width_of(name, CAPTION), way) for way in _AROUND)
+            label = ground.label(name, around) if text else None
             if label is not None:
-                yield label
+                yield points, i, label
 
 
 def _rules(plot: Plot, ground: Ground) -> Iterator[Area]:

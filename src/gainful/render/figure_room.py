@@ -9,12 +9,14 @@ if TYPE_CHECKING:
 
 
 class Room(NamedTuple):
-    """What a chart needs around its axes, and how high these are."""
+    """What a chart needs around its axes, and how high these are; how many lines the axes' names may have."""
 
     left: float
     right: float
     bottom: float
     height: float
+    x_lines: int = 1
+    y_lines: int = 1
 
 
 class Box(NamedTuple):

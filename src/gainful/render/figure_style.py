@@ -130,7 +130,8 @@ def height_of(size: float, lines: int = 1) -> float:
 
 
 def wrapped(text: str, size: float, room: float, is_bold: bool = False) -> list[str]:
-    """A text in lines of at most so many inches; signatures, which have no spaces, are broken after a bar."""
+    """A text in lines of at most so many inches; signatures, which have no spaces, are broken after a bar, and a word
+    that is longer than a line where the line ends."""
     lines: list[str] = []
     line = ""
     for word in shown(text).replace("|", "|\0").replace(" ", " \0").split("\0"):
@@ -138,7 +139,32 @@ def wrapped(text: str, size: float, room: float, is_bold: bool = False) -> list[
             lines.append(line.rstrip())
             line = ""
         line += word
+        while width_of(line.rstrip(), size, is_bold) > room and len(line) > 1:
+            start = _beginning(line, size, room, is_bold)
+            lines.append(start)
+            line = line[len(start) :]
     return [*lines, line.rstrip()] if line.strip() else lines
+
+
+def _beginning(text: str, size: float, room: float, is_bold: bool = False) -> str:
+    """As much of a text's beginning as there is room for, at least one letter."""
+    fitting = 1
+    while fitting < len(text) and width_of(text[: fitting + 1], size, is_bold) <= room:
+        fitting += 1
+    return text[:fitting]
+
+
+def cut(text: str, size: float, room: float) -> str:
+    """A text that is no wider than so many inches: where it is too long, its end is dots."""
+    if width_of(text, size) <= room:
+        return text
+    return _beginning(text, size, room - width_of("…", size)).rstrip(" ,(") + "…"
+
+
+def fitted(text: str, size: float, room: float, most: int) -> list[str]:
+    """A text in at most so many lines of at most so many inches; what does not fit is cut off at the end."""
+    lines = wrapped(text, size, room)
+    return lines if len(lines) <= most else [*lines[: most - 1], cut(" ".join(lines[most - 1 :]), size, room)]
 
 
 def write(figure: Figure, x: float, y: float, text: str, size: float, **how: Any) -> Artist:
@@ -170,16 +196,20 @@ class Look(NamedTuple):
         style = "solid" if not self.dashes else (0.0, self.dashes)
         return {"color": self.colour, "linewidth": self.width, "linestyle": style, "zorder": self.order}
 
-    def points(self, are_many: bool = False) -> dict[str, Any]:
-        """The properties of markers, smaller ones where there are many."""
+    def points(self, are_many: bool = False, is_named: bool = False) -> dict[str, Any]:
+        """The properties of markers, smaller ones where there are many.
+
+        Markers may lie upon each other, so none may wipe out what is below: their edges have their own colour, and
+        their faces let others through. One that has a label is on top, and has a dark edge.
+        """
         return {
             "linestyle": "none",
             "marker": self.marker,
             "markersize": 2.4 if are_many else 3.6,
-            "markerfacecolor": self.colour,
-            "markeredgecolor": "white",
-            "markeredgewidth": 0.2 if are_many else 0.4,
-            "zorder": self.order + 1,
+            "markerfacecolor": self.colour if is_named else (self.colour, 0.5),
+            "markeredgecolor": INK if is_named else self.colour,
+            "markeredgewidth": 0.4 if is_named else 0.3,
+            "zorder": self.order + (2 if is_named else 1),
         }
 
 

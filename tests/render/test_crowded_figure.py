@@ -1,0 +1,291 @@
+"""Figures in which there is much: points upon each other, long names, many lines, many charts."""
+
+from __future__ import annotations
+
+import io
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.image import imread
+from matplotlib.text import Text
+from matplotlib.transforms import Bbox
+
+from gainful.errors import UsageError
+from gainful.render.chart_text import chart_lines
+from gainful.render.charts import Axis, Band, Chart, HeatMap, Line, Plot, Points, Rule
+from gainful.render.figure import draw, figure_bytes
+from gainful.render.figure_style import COLOURS
+from gainful.render.page import Page
+
+SIGNATURE = "order:score|ties:docid-desc|missing:zero"
+LONG = "nDCG(gain=0-1-10-100, discount=jarvelin2002, base=10, rel=2)"
+RANKS = tuple(float(rank) for rank in range(1, 31))
+
+
+def page(*charts: Chart) -> Page:
+    return Page("curves", charts, (SIGNATURE,))
+
+
+def rising(name: str, level: float, has_band: bool = False) -> Line:
+    y = tuple(level * (1 - math.exp(-rank / 9)) for rank in RANKS)
+    band = Band(RANKS, tuple(v - 0.05 for v in y), tuple(v + 0.05 for v in y))
+    return Line(name, RANKS, y, band=band if has_band else None)
+
+
+def plot(count: int, name: str = "s{}", **changes: object) -> Plot:
+    lines = tuple(rising(name.format(i), 0.3 + 0.6 * i / count, has_band=True) for i in range(count))
+    return replace(Plot("By rank", Axis("rank", 1, 30), Axis("nDCG", 0, 1), lines), **changes)  # type: ignore[arg-type]
+
+
+def plane(points: list[tuple[float, float]], labels: tuple[str, ...] = ()) -> Plot:
+    x, y = zip(*points, strict=True)
+    ends = (-0.03, 1.03)
+    return Plot("A plane", Axis("URS", *ends), Axis("SRS", *ends), (), (Points("over", x, y, labels),), is_square=True)
+
+
+def extent(figure: Figure, text: Text) -> Bbox:
+    """Where a text is, in inches."""
+    return Bbox(text.get_window_extent().get_points() / figure.dpi)
+
+
+def drawn(page: Page, columns: int | None = None) -> Figure:
+    """A figure in which all has found its place, as the names of axes do when they are drawn."""
+    figure = draw(page, columns)
+    FigureCanvasAgg(figure).draw()
+    return figure
+
+
+def axes_box(figure: Figure, panel: int = 0) -> Bbox:
+    return Bbox(figure.axes[panel].get_position().get_points() * figure.get_size_inches())
+
+
+def words(figure: Figure) -> list[str]:
+    return [text.get_text() for text in figure.texts]
+
+
+class TestPoints:
+    def coloured_rows(self, chart: Plot, x: float, low: float, high: float) -> np.ndarray:
+        """Of each row of pixels between two values whether the points' colour is there, in a column around ``x``."""
+        figure, pixels = draw(page(chart)), imread(io.BytesIO(figure_bytes(page(chart), ".png")))[..., :3]
+        height, width = pixels.shape[:2]
+        box, axes = figure.axes[0].get_position(), figure.axes[0]
+
+        def row(value: float) -> float:
+            part = (value - axes.get_ylim()[0]) / (axes.get_ylim()[1] - axes.get_ylim()[0])
+            return (1 - box.y0 - part * box.height) * height
+
+        column = round((box.x0 + (x + 0.03) / 1.06 * box.width) * width)
+        stripe = pixels[math.ceil(row(high)) : math.floor(row(low)), column - 5 : column + 6]
+        near = np.abs(stripe - np.array(to_rgb(COLOURS[0]))).max(axis=2) < 0.25
+        coloured: np.ndarray = near.any(axis=1)
+        return coloured
+
+    def test_points_upon_each_other_are_all_seen(self):
+        """89 documents of one grade, their scores close together: a column, not a single marker."""
+        points = [(0.0, 0.9 + 0.1 * i / 88) for i in range(89)]
+        assert self.coloured_rows(plane(points), 0.0, 0.9, 1.0).all()
+
+    def test_a_thousand_points_are_a_column_with_its_gap(self):
+        points = [(0.5, i / 1000) for i in range(1001) if not 600 < i < 700]
+        chart = plane(points)
+        assert self.coloured_rows(chart, 0.5, 0.0, 0.6).all()
+        assert self.coloured_rows(chart, 0.5, 0.7, 1.0).all()
+        assert not self.coloured_rows(chart, 0.5, 0.63, 0.67).any()
+
+    def test_no_marker_has_a_white_edge(self):
+        markers = draw(page(plane([(0.1, 0.2), (0.1, 0.21)], ("d1", "")))).axes[0].get_lines()
+        assert len(markers) == 2
+        assert all(marker.get_markeredgecolor() != "white" for marker in markers)
+
+    def test_points_with_labels_are_drawn_last(self):
+        under = Points("under", (0.5, 0.52), (0.5, 0.5))
+        chart = plane([(0.5, 0.51), (0.1, 0.9)], ("d1", ""))
+        chart = replace(chart, points=(*chart.points, under))
+        *others, named = draw(page(chart)).axes[0].get_lines()
+        assert [list(line.get_xdata()) for line in others] == [[0.5, 0.1], [0.5, 0.52]]
+        assert (list(named.get_xdata()), list(named.get_ydata())) == ([0.5], [0.51])
+        assert all(named.get_zorder() > line.get_zorder() for line in others)
+
+
+class TestAxisNames:
+    @pytest.mark.parametrize("columns", [1, 2])
+    @pytest.mark.parametrize("count", [1, 2, 7])
+    def test_a_measure_with_parameters(self, columns, count):
+        charts = [plot(2, y=Axis(LONG, 0, 1), x=Axis(LONG + " " + LONG, 1, 30)) for _ in range(count)]
+        figure = drawn(page(*charts), columns)
+        width, height = figure.get_size_inches()
+        for i, axes in enumerate(figure.axes):
+            box = axes_box(figure, i)
+            down, along = extent(figure, axes.yaxis.label), extent(figure, axes.xaxis.label)
+            assert axes.get_ylabel().startswith("nDCG(gain=0-1-10-100,")
+            assert box.y0 <= down.y0 + 0.02 and down.y1 <= box.y1 + 0.02 and down.x0 >= 0
+            assert box.x0 <= along.x0 + 0.02 and along.x1 <= box.x1 + 0.02 and along.y0 >= 0
+            assert not any(extent(figure, text).overlaps(name) for text in figure.texts for name in (down, along))
+            assert max(down.x1, along.x1) <= width and max(down.y1, along.y1) <= height
+
+    def test_what_fits_is_in_one_line_and_whole(self):
+        figure = draw(page(plot(2, y=Axis("nDCG(gain=linear, base=2)", 0, 1))))
+        assert figure.axes[0].get_ylabel() == "nDCG(gain=linear, base=2)"
+
+    def test_what_does_not_fit_ends_in_dots(self):
+        figure = draw(page(plot(2, y=Axis(f"{LONG} {LONG} {LONG}", 0, 1))))
+        assert figure.axes[0].get_ylabel().count("\n") == 1 and figure.axes[0].get_ylabel().endswith("…")
+
+    def test_a_word_without_spaces(self):
+        [axes] = drawn(page(plot(2, "x" * 9, title="y" * 300, y=Axis("z" * 300, 0, 1)))).axes
+        assert axes.get_ylabel().replace("\n", "").startswith("zzzzzzzzzzzzzzzzzzzz")
+        figure = axes.figure
+        assert all(extent(figure, text).x1 <= figure.get_size_inches()[0] for text in figure.texts)
+
+    @pytest.mark.parametrize("rows", [1, 2, 12])
+    def test_what_colours_mean_is_beside_the_bar_or_below(self, rows):
+        cells = HeatMap(
+            "Winners", tuple(f"row {i}" for i in range(rows)), ("@10", "@100"), tuple((0.5, 9.0) for _ in range(rows)),
+            y_label="gain", value_label="lead over the next one (per cent)",
+        )  # fmt: skip
+        figure = drawn(page(cells))
+        name = figure.axes[1].yaxis.label
+        if rows == 12:
+            box = extent(figure, name)
+            assert name.get_text() == cells.value_label and box.y1 <= axes_box(figure, 1).y1 + 0.02
+        else:
+            assert not name.get_text() and "Colour: lead over the next one (per cent)" in words(figure)
+            both = draw(page(replace(cells, caption="1 is a"), replace(cells, caption="1 is a")))
+            assert words(both).count("1 is a; colour: lead over the next one (per cent)") == 1
+
+
+class TestRanks:
+    @pytest.mark.parametrize(
+        ("depth", "wanted"), [(1, "1"), (2, "1 2"), (3, "1 2 3"), (4, "1 2 3 4"), (40, "1 10 20 30 40")]
+    )
+    def test_ticks_are_ranks(self, depth, wanted):
+        ranks = tuple(map(float, range(1, depth + 1)))
+        chart = Plot("", Axis("rank", 1, depth, is_whole=True), Axis("CG"), (Line("a", ranks, ranks),))
+        assert [text.get_text() for text in draw(page(chart)).axes[0].get_xticklabels()] == wanted.split()
+        below = next(line for line in reversed(chart_lines(chart)) if line.strip().startswith("1"))
+        texts = below.split()
+        assert all(text.isdecimal() for text in texts) and set(wanted.split()) <= set(texts)
+
+    def test_a_logarithmic_axis_of_ranks(self):
+        chart = plot(1, x=Axis("rank", 0.5, 3, is_log=True, is_whole=True))
+        assert [text.get_text() for text in draw(page(chart)).axes[0].get_xticklabels()] == ["1", "2"]
+
+    def test_the_band_of_a_single_point_is_a_bar(self):
+        lines = tuple(
+            Line(name, (1.0,), (y,), band=Band((1.0,), (y - 0.1,), (y + 0.2,)))
+            for name, y in (("a", 0.4), ("b", 0.5), ("c", 0.45))
+        )
+        figure = draw(page(Plot("", Axis("rank", 1, 1, is_whole=True), Axis("CG"), lines)))
+        [axes] = figure.axes
+        places = []
+        for line, point, bar in zip(lines, axes.get_lines(), axes.collections, strict=True):
+            assert (list(point.get_xdata()), list(point.get_ydata())) == ([1.0], [line.y[0]])
+            assert point.get_marker() == "o"
+            [segment] = bar.get_segments()
+            assert segment.tolist() == [[1.0, line.band.low[0]], [1.0, line.band.high[0]]]
+            at, through = (what.get_transform().transform((1.0, 0.5)) for what in (point, bar))
+            assert at == pytest.approx(through)  # each bar goes through its point
+            places.append(at[0])
+        assert np.diff(places).min() > 20  # and none through another's, in pixels of 1/300 inch
+
+
+class TestRules:
+    def test_labels_are_not_written_across_lines(self):
+        """Curves that cross where a rule is, as systems do that change places."""
+        x = tuple(10 ** (i / 10) for i in range(31))
+        one = Line("short", x, tuple(0.8 - 0.2 / v for v in x))
+        other = Line("hybrid", x, tuple(0.74 - 0.06 / v for v in x))
+        third = Line("dense", x, tuple(0.645 - 0.03 / v for v in x))
+        rule = Rule("short takes the lead", x=4.6)
+        chart = Plot("", Axis("weight", 1, 1000, is_log=True), Axis("nDCG"), (one, other, third), rules=(rule,))
+        figure = drawn(page(chart))
+        [axes] = figure.axes
+        [label] = axes.texts
+        box = label.get_window_extent()
+        for line in axes.get_lines()[1:]:
+            path = line.get_transform().transform_path(line.get_path())
+            assert not path.intersects_bbox(box, filled=False)
+        assert label.get_bbox_patch() is None
+
+    def test_where_no_place_is_free_lines_give_way(self):
+        lines = tuple(Line("", (0.0, 1.0), (i / 60, i / 60)) for i in range(61))
+        chart = Plot("", Axis("x", 0, 1), Axis("y", 0, 1), lines, rules=(Rule("threshold", x=0.5),))
+        [label] = draw(page(chart)).axes[0].texts
+        assert label.get_bbox_patch().get_facecolor()[:3] == (1, 1, 1)
+        assert label.get_zorder() > max(line.get_zorder() for line in label.axes.get_lines())
+
+
+class TestManyCharts:
+    def test_up_to_six_stand_two_in_a_row(self):
+        tops = [round(axes.get_position().y1, 6) for axes in draw(page(*[plot(2)] * 6)).axes]
+        assert [tops.count(top) for top in dict.fromkeys(tops)] == [2, 2, 2]
+
+    @pytest.mark.parametrize("is_square", [False, True])
+    def test_more_stand_three_in_a_row(self, is_square):
+        figure = draw(page(*[plot(2, is_square=is_square)] * 12))
+        boxes = [axes.get_position() for axes in figure.axes]
+        tops = [round(box.y1, 6) for box in boxes]
+        assert [tops.count(top) for top in dict.fromkeys(tops)] == [3, 3, 3, 3]
+        for i in range(0, 12, 3):
+            assert boxes[i].x1 < boxes[i + 1].x0 < boxes[i + 1].x1 < boxes[i + 2].x0
+        assert figure.get_size_inches()[1] < 12
+
+    def test_wide_maps_keep_half_of_the_width(self):
+        cells = HeatMap("", ("a",), tuple(f"c{i}" for i in range(5)), ((0.5,) * 5,), (("a winner",) * 5,))
+        tops = [round(axes.get_position().y1, 6) for axes in draw(page(*[plot(2)] * 6, cells)).axes[:6]]
+        assert [tops.count(top) for top in dict.fromkeys(tops)] == [2, 2, 2]
+
+    def test_too_many_are_refused(self):
+        assert len(draw(page(*[plot(1)] * 24)).axes) == 24
+        with pytest.raises(UsageError, match=r"expected at most 24 charts in a figure, found 25(.|\n)*--query"):
+            draw(page(*[plot(1)] * 25))
+        with pytest.raises(UsageError, match=r"expected at most 8 charts in a figure of one column, found 9"):
+            draw(page(*[plot(1)] * 9), 1)
+
+
+class TestManyLines:
+    CAPTION = "band: 95 %, 1,000 draws"
+
+    def test_six_bands_are_drawn(self):
+        figure = draw(page(plot(6, caption=self.CAPTION)))
+        assert len(figure.axes[0].collections) == 6 and self.CAPTION in words(figure)
+
+    def test_more_would_be_fog(self):
+        chart = plot(7, caption=self.CAPTION)
+        figure = draw(page(chart), 2)
+        assert not figure.axes[0].collections and len(figure.axes[0].get_lines()) == 7
+        assert f"{self.CAPTION} (bands not drawn for so many runs)" in words(figure)
+        assert all(line.band for line in chart.lines)
+        assert "bands not drawn for so many runs" in words(draw(page(plot(7)), 2))
+
+    @pytest.mark.parametrize("name", ["MMMMMMMMMMMMMMMMMMMMMMMMMMMM-{:02}", "a-rather-long-name-of-a-MMMM-run-{:02}"])
+    def test_a_legend_of_long_names_has_two_columns(self, name):
+        figure = drawn(page(plot(30, name)), 1)
+        lowest = figure.axes[0].get_position().y0
+        below = [text for text in figure.texts if text.get_position()[1] < lowest and text.get_text()[-2:].isdecimal()]
+        assert len({text.get_text() for text in below}) == 30
+        assert len({round(text.get_position()[0], 6) for text in below}) == 2
+        assert max(extent(figure, text).x1 for text in below) <= figure.get_size_inches()[0]
+
+    def test_names_are_not_shortened_until_they_are_the_same(self):
+        """They differ where a shorter name has its dots."""
+        names = [f"MMMMMMMM{i:02}MM{i:02}MMMMMMMM" for i in range(30)]
+        lines = tuple(rising(name, 0.5) for name in names)
+        assert set(names) <= set(words(draw(page(plot(1, lines=lines)), 1)))
+
+
+class TestIdeal:
+    @pytest.mark.parametrize("name", ["ideal", "(ideal)", "Ideal"])
+    @pytest.mark.parametrize("count", [1, 9])
+    def test_a_system_of_that_name_is_quoted(self, name, count):
+        ideal = Line("ideal", RANKS, tuple(1.0 for _ in RANKS), "ideal")
+        lines = (ideal, rising(name, 0.6), *(rising(f"s{i}", 0.5) for i in range(count)))
+        chart = plot(1, lines=lines)
+        shown = words(draw(page(chart)))
+        assert shown.count("ideal") == 1 and shown.count(f"'{name}'") == 1
+        assert f"A '{name}'" in "\n".join(chart_lines(chart)) and "* ideal" in "\n".join(chart_lines(chart))
