@@ -69,6 +69,59 @@ def test_several_queries(capsys):
     assert "one does not answer query q2" in " ".join(out.split())
 
 
+def test_a_query_that_is_not_answered_is_noticed(capsys):
+    assert plane("--query", "q1", "--query", "q2") == 0
+    expected = "notice: one: 1 judged query not answered, drawn as if nothing were retrieved: q2\n"
+    assert capsys.readouterr().err == expected
+    assert plane("--query", "q2", "--quiet") == 0
+    assert not capsys.readouterr().err
+    assert plane("--query", "q1") == 0  # q2 is missed, but nobody asks for it
+    assert not capsys.readouterr().err
+
+
+def test_missing_error_is_obeyed_as_by_eval(capsys):
+    assert plane("--query", "q1", "--query", "q2", "--missing", "error") == 3
+    caught = capsys.readouterr()
+    assert (
+        caught.err.startswith("one.run: 1 query ('q2') not answered, and missing=error forbids it") and not caught.out
+    )
+    assert run(["eval", "qrels.txt", "one.run", "-m", "ADM", "--missing", "error"]) == 3
+    assert capsys.readouterr().err == caught.err
+    assert plane("--query", "q1", "--missing", "error") == 0
+
+
+def test_undefined_error_is_obeyed(folder, capsys):
+    (folder / "qrels.txt").write_text("q1 0 a 0\nq2 0 a 1\n")
+    arguments = ["--query", "q1", "-m", "ADM(over=relevant)"]
+    assert plane(*arguments) == 0
+    assert "ADM undefined" in capsys.readouterr().out
+    assert plane(*arguments, "--undefined", "error") == 3
+    assert "undefined=error forbids it" in capsys.readouterr().err
+
+
+def test_what_is_suspicious_about_a_run_is_noticed(folder, capsys):
+    (folder / "one.run").write_text("q1 Q0 x 2 3 one\nq1 Q0 a 1 2 one\nq9 Q0 a 2 9 one\nq9 Q0 b 1 1 one\n")
+    assert plane("--query", "q1") == 0
+    lines = capsys.readouterr().err.splitlines()
+    (folder / "qrels.txt").write_text("".join(line + "\n" for line in QRELS.splitlines() if line.startswith("q1")))
+    (folder / "one.run").write_text("q1 Q0 x 2 3 one\nq1 Q0 a 1 2 one\n")
+    (folder / "two.run").write_text("q1 Q0 a 1 9 two\n")
+    assert run(["eval", "qrels.txt", "one.run", "two.run", "-m", "ADM"]) == 0
+    assert lines == capsys.readouterr().err.splitlines()
+    assert any("rank column contradicts" in line for line in lines)
+    assert any("unjudged in the top 10: one 50.0%" in line for line in lines)
+
+
+def test_progress_counts_runs():
+    from gainful import score_planes
+    from gainful.progress import Progress
+
+    told: list[tuple[int, int]] = []
+    progress = Progress(lambda done, total: told.append((done, total)))
+    score_planes("qrels.txt", {"one": "one.run", "two": "two.run"}, ["q1"], progress=progress)
+    assert told == [(0, 2), (1, 2), (2, 2)]
+
+
 @pytest.mark.parametrize(("name", "begins"), [("f.svg", b"<?xml"), ("f.png", b"\x89PNG"), ("f.pdf", b"%PDF")])
 def test_figure(folder, capsys, name, begins):
     assert plane("--query", "q1", "--figure", name, "--columns-wide", "1") == 0

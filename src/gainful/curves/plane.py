@@ -18,7 +18,7 @@ from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.run import Run, RunLike
 from gainful.errors import UsageError
-from gainful.evaluation import computed, condenses
+from gainful.evaluation import computed, condenses, evaluate_graded
 from gainful.explanation import judgments_of
 from gainful.io.objects import read_id
 from gainful.measures.base import Measure
@@ -28,7 +28,9 @@ from gainful.measures.estimates import ROUNDING
 from gainful.measures.grammar import parse
 from gainful.notation import bytes_of_id, number_text, read_number, text_of_id
 from gainful.policy import Policy
+from gainful.progress import Progress
 from gainful.render.page import Page, Showable
+from gainful.results import Evaluation
 from gainful.signature import Signature
 
 
@@ -67,7 +69,8 @@ class Plane(Showable):
     """One query's documents by the user's (URS) and by the system's score (SRS), the furthest off first.
 
     ``documents`` holds all that the measure counts but the ``rest`` of a collection, which is neither retrieved nor
-    relevant: both scores are 0. ``adm``, ``adp`` and ``adr`` are the measures' own values, NaN where undefined.
+    relevant: both scores are 0. ``adm``, ``adp`` and ``adr`` are the measures' own values, NaN where undefined; those
+    of a query that is not answered are what an empty list has. ``evaluation`` is what the policy makes of them.
     """
 
     run: str
@@ -81,6 +84,7 @@ class Plane(Showable):
     adr: float
     is_answered: bool
     signature: Signature
+    evaluation: Evaluation
 
     def __repr__(self) -> str:
         return f"<Plane of {self.run}, query {self.query}: {len(self.documents)} documents>"
@@ -174,8 +178,9 @@ def score_planes(
     *,
     threshold: float = 0.5,
     policy: Policy | str | None = None,
+    progress: Progress | None = None,
 ) -> Planes:
-    """The planes of several runs and queries, to look at side by side.
+    """The planes of several runs and queries, to look at side by side. ``progress`` counts the runs that are read.
 
     >>> planes = score_planes({"q": {"d1": 1}}, {"a": {"q": ["d1"]}, "b": {"q": ["d2"]}}, ["q"])
     >>> [(plane.run, plane.adm) for plane in planes]
@@ -193,8 +198,17 @@ def score_planes(
     judged = [Judged(judgments_of(whole, query), settled) for query in identifiers]
     for one in judged:
         wanted.check(one.levels)
-    lists = {name: Run.of(run).select(identifiers) for name, run in runs.items()}
+    lists = dict(_read(runs, identifiers, progress or Progress()))
     return Planes(_plane(wanted, one, run, name, limit, whole) for one in judged for name, run in lists.items())
+
+
+def _read(runs: Mapping[str, RunLike], queries: Iterable[bytes], progress: Progress) -> Iterator[tuple[str, Run]]:
+    """The lists of some queries, run by run."""
+    progress.total = len(runs)
+    progress.report()
+    for name, run in runs.items():
+        yield name, Run.of(run).select(queries)
+        progress.advance(1)
 
 
 def distance_measure(measure: str | Measure) -> ADM:
@@ -222,7 +236,11 @@ def _plane(measure: ADM, judged: Judged, run: Run, name: str, threshold: float, 
     graded = join(judged, own, judged.policy, want_scores=wants_scores, want_rows=True, name=name or None)
     seen = graded.condensed() if condenses(measure, graded.policy) else graded
     block, alike = Block(seen, np.zeros(1, np.int64)), _parameters(measure)
-    adm, adp, adr = (float(computed(one, block)[0]) for one in (measure, ADP(**alike), ADR(**alike)))
+    measures = (measure, ADP(**alike), ADR(**alike))
+    raw = np.array([computed(one, block) for one in measures])
+    # Here the policy refuses what it calls an error.
+    evaluation = evaluate_graded(graded, measures, raw=raw)
+    adm, adp, adr = raw[:, 0].tolist()
     return Plane(
         graded.name,
         text_of_id(query),
@@ -235,6 +253,7 @@ def _plane(measure: ADM, judged: Judged, run: Run, name: str, threshold: float, 
         adr,
         bool(graded.answered[0]),
         Signature(measure, graded.policy, whole.scale, len(whole.query_ids)),
+        evaluation,
     )
 
 
