@@ -76,7 +76,7 @@ def _plot(curves: GainCurves, shown: Sequence[GainCurve]) -> Plot:
     return Plot(
         _title(first, _counts(shown), "by rank"),
         Axis("rank", 1.0, float(first.depth), is_whole=True),
-        Axis(str(first.measure), 0.0, 1.0 if is_share else None),
+        Axis(first.measure.name, 0.0, 1.0 if is_share else None),  # the title has its parameters
         tuple(map(_line, shown)),
         caption=_about_bands(curves, shown),
     )
