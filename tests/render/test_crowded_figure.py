@@ -111,6 +111,13 @@ class TestPoints:
         assert (list(named.get_xdata()), list(named.get_ydata())) == ([0.5], [0.51])
         assert all(named.get_zorder() > line.get_zorder() for line in others)
 
+    def test_labels_side_by_side_are_apart(self):
+        """However close a point comes to one at the right end, its label does not continue that one's."""
+        for x in (0.64 + i / 400 for i in range(9)):
+            figure = drawn(page(plane([(x, 0.0), (1.0, 0.01)], ("d000988", "d000938"))))
+            one, *other = (extent(figure, text) for text in figure.axes[0].texts)
+            assert all(box.x0 - one.x1 > 0.02 or box.y0 >= one.y1 or one.y0 >= box.y1 for box in other)
+
 
 class TestAxisNames:
     @pytest.mark.parametrize("columns", [1, 2])

@@ -17,6 +17,9 @@ _AROUND = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
 _AWAY = 0.045
 _LONGEST = 18
 
+#: How far apart, in inches, labels stand that are side by side.
+_APART = 0.05
+
 #: Where along a rule its label may stand, best first.
 _ALONG = (1.0, 0.75, 0.25, 0.0, 0.6, 0.4, *(i / 20 for i in range(19, 0, -1)))
 
@@ -72,7 +75,7 @@ class Ground(NamedTuple):
         """A text in the first area that is inside and free, which is taken from now on; None if there is none."""
         for area in areas:
             if self.holds(area) and not self.met_by(area):
-                self.taken.append(area)
+                self.taken.append(area._replace(left=area.left - _APART, right=area.right + _APART))
                 return Label(text, area, self.width, self.height, is_upright)
         return None
 
