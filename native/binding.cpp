@@ -20,6 +20,7 @@
 #include "judgments.hpp"
 #include "letor.hpp"
 #include "lists.hpp"
+#include "lookups.hpp"
 #include "memory.hpp"
 #include "run_columns.hpp"
 #include "tables.hpp"
@@ -144,6 +145,44 @@ struct Index {
         judgments = std::make_shared<const JudgmentIndex>(std::move(ids), query.data(), query.size(), documents);
     }
 };
+
+/// Checks that offsets ascend from 0 to the number of rows.
+void require_offsets(const Input<int64_t>& offsets, size_t rows) {
+    const int64_t* const at = offsets.data();
+    const size_t size = offsets.size();
+    require(size > 0 && at[0] == 0 && at[size - 1] == static_cast<int64_t>(rows), "the list offsets do not fit the rows");
+    for (size_t i = 0; i + 1 < size; ++i) require(at[i] <= at[i + 1], "the list offsets do not fit the rows");
+}
+
+nb::object find_items_py(const Index& index, Input<int64_t> query, Input<int64_t> list_offsets, Input<uint8_t> data,
+                         Input<int64_t> start, Input<int64_t> length, int threads) {
+    require(start.size() == length.size(), "the columns differ in length");
+    require_offsets(list_offsets, start.size());
+    require(query.size() + 1 == list_offsets.size(), "each list needs the position of its query");
+    for (size_t i = 0; i < query.size(); ++i) {
+        require(query.data()[i] < static_cast<int64_t>(index.judgments->query_count()), "each list needs the position of its query");
+    }
+    std::vector<int32_t> items;
+    {
+        const nb::gil_scoped_release release;
+        const DocumentSpans documents(begin_of(data), data.size(), start.data(), length.data(), start.size());
+        items = find_items(*index.judgments, query.data(), list_offsets.data(), query.size(), documents, at_least_one(threads));
+    }
+    return to_array(std::move(items));
+}
+
+nb::object find_repeats_py(Input<int64_t> group_offsets, Input<uint8_t> data, Input<int64_t> start, Input<int64_t> length,
+                           int threads) {
+    require(start.size() == length.size(), "the columns differ in length");
+    require_offsets(group_offsets, start.size());
+    std::vector<uint8_t> repeats;
+    {
+        const nb::gil_scoped_release release;
+        const DocumentSpans documents(begin_of(data), data.size(), start.data(), length.data(), start.size());
+        repeats = find_repeats(group_offsets.data(), group_offsets.size() - 1, documents, at_least_one(threads));
+    }
+    return to_array<bool>(std::move(repeats));
+}
 
 nb::dict to_dict(const std::vector<ListFacts>& facts, const std::vector<Id>& list_ids) {
     nb::dict result;
@@ -311,12 +350,8 @@ nb::dict join_columns_py(const nb::list& query_ids, Input<int64_t> list_offsets,
     const JoinOptions options = to_options(order, ties, float32, keep_first, depth, want_scores, want_rows, want_facts);
     const std::vector<std::string> ids = to_strings(query_ids);
     const size_t rows = score.size();
-    require(list_offsets.size() == ids.size() + 1 && list_offsets.data()[0] == 0 &&
-                list_offsets.data()[ids.size()] == static_cast<int64_t>(rows),
-            "the list offsets do not fit the rows");
-    for (size_t i = 0; i < ids.size(); ++i) {
-        require(list_offsets.data()[i] <= list_offsets.data()[i + 1], "the list offsets do not fit the rows");
-    }
+    require(list_offsets.size() == ids.size() + 1, "the list offsets do not fit the rows");
+    require_offsets(list_offsets, rows);
     require(start.size() == rows && length.size() == rows, "the columns differ in length");
     require(rank.size() == rows || (rank.size() == 0 && !options.needs_rank()), "there is no rank column");
     Joined joined;
@@ -687,7 +722,11 @@ NB_MODULE(_core, module) {
              nb::arg("query"), nb::arg("data"), nb::arg("document_start"), nb::arg("document_length"))
         .def_prop_ro("item", [](const Index& index) { return to_array(std::vector<int64_t>(index.judgments->item())); })
         .def_prop_ro("item_offsets",
-                     [](const Index& index) { return to_array(std::vector<int64_t>(index.judgments->item_offsets())); });
+                     [](const Index& index) { return to_array(std::vector<int64_t>(index.judgments->item_offsets())); })
+        .def("find_items", &find_items_py, nb::arg("query"), nb::arg("list_offsets"), nb::arg("data"),
+             nb::arg("document_start"), nb::arg("document_length"), nb::arg("threads"));
+    module.def("find_repeats", &find_repeats_py, nb::arg("group_offsets"), nb::arg("data"), nb::arg("document_start"),
+               nb::arg("document_length"), nb::arg("threads"));
     module.def("join_text", &join_text_py, nb::arg("data"), nb::arg("index"), nb::arg("order"), nb::arg("ties"),
                nb::arg("float32"), nb::arg("keep_first"), nb::arg("depth"), nb::arg("want_scores"), nb::arg("want_rows"), nb::arg("threads"),
                nb::arg("progress"), nb::arg("want_facts") = false);

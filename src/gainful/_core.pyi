@@ -141,6 +141,19 @@ class JudgmentIndex:
     def item(self) -> Ints: ...  # row -> item
     @property
     def item_offsets(self) -> Ints: ...  # items of query i are item_offsets[i] : item_offsets[i + 1]
+    def find_items(
+        self, query: Ints, list_offsets: Ints, data: Bytes, document_start: Ints, document_length: Ints, threads: int
+    ) -> NDArray[np.int32]:
+        """The item of every document of some lists, -1 where it is not judged.
+
+        ``query`` has for every list the position of the query that judges it (several lists may share one), below 0
+        for a list without judgments. ValueError when these, the offsets or spans do not fit.
+        """
+
+def find_repeats(
+    group_offsets: Ints, data: Bytes, document_start: Ints, document_length: Ints, threads: int
+) -> NDArray[np.bool_]:
+    """Whether each id stands before in its group. ValueError when offsets or spans do not fit."""
 
 # Orders and ties as the core counts them:
 #   order 0 score (descending), 1 rank (ascending), 2 input

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from gainful._pure_facts import Columns, Facts, as_columns, inspect
+from gainful._pure_index import JudgmentIndex, find_repeats, offsets_of, require_distinct, require_offsets
 from gainful._pure_letor import read_letor
 from gainful._pure_tables import number_ids, pack_dicts, pack_ids, read_table
 from gainful._pure_text import (
@@ -42,6 +43,7 @@ __all__ = [
     "KIND",
     "ArrowTable",
     "JudgmentIndex",
+    "find_repeats",
     "join_columns",
     "join_text",
     "number_ids",
@@ -110,13 +112,6 @@ def _rows(
     return rows
 
 
-def _offsets(sizes: Ints) -> Ints:
-    """Where each of several consecutive groups starts, and where the last one ends."""
-    offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
-    np.cumsum(sizes, out=offsets[1:])
-    return offsets
-
-
 def read_judgments(data: Bytes, threads: int) -> JudgmentText:
     """Read a qrels text."""
     faults: list[Fault] = []
@@ -148,7 +143,7 @@ def _read_run(data: Bytes, faults: list[Fault]) -> RunText:
     rank[np.isinf(rank)] = np.nan
     return {
         "query_ids": query_ids,
-        "list_offsets": _offsets(np.bincount(query, minlength=len(query_ids))),
+        "list_offsets": offsets_of(np.bincount(query, minlength=len(query_ids))),
         "document_start": ints([line.start(3) for _, line, _ in rows])[grouped],
         "document_length": ints([len(line[3]) for _, line, _ in rows])[grouped],
         "score": floats([score for _, _, score in rows])[grouped],
@@ -162,42 +157,6 @@ def _read_run(data: Bytes, faults: list[Fault]) -> RunText:
 def read_run(data: Bytes, threads: int) -> RunText:
     """Read a run text."""
     return _read_run(data, [])
-
-
-def _require_distinct(query_ids: list[bytes]) -> None:
-    if len(set(query_ids)) < len(query_ids):
-        raise ValueError("the query ids are not distinct")
-
-
-class JudgmentIndex:
-    """Looks up judged documents by query and document id."""
-
-    def __init__(
-        self, query_ids: list[bytes], query: Ints, data: Bytes, document_start: Ints, document_length: Ints
-    ) -> None:
-        documents = ids_at(data, document_start, document_length)
-        if len(query) != len(documents) or np.any((query < 0) | (query >= len(query_ids))):
-            raise ValueError("each row needs the position of its query")
-        _require_distinct(query_ids)
-        numbers: list[dict[bytes, int]] = [{} for _ in query_ids]
-        within = [
-            numbers[at].setdefault(document, len(numbers[at]))
-            for at, document in zip(query.tolist(), documents, strict=True)
-        ]
-        self._item_offsets = _offsets(ints([len(of_query) for of_query in numbers]))
-        self._item = ints(within) + self._item_offsets[query]
-        # Query id -> its first item, and the numbers of its documents counted from there; in the order of query_ids.
-        self._judged = dict(zip(query_ids, zip(self._item_offsets.tolist(), numbers, strict=False), strict=True))
-
-    @property
-    def item(self) -> Ints:
-        """Row -> item."""
-        return self._item
-
-    @property
-    def item_offsets(self) -> Ints:
-        """Where each query's items start."""
-        return self._item_offsets
 
 
 @dataclass(frozen=True)
@@ -420,11 +379,10 @@ def join_columns(
     row_count = len(documents)
     if len(score) != row_count or len(rank) not in (0, row_count):
         raise ValueError("the columns differ in length")
-    if len(list_offsets) != len(query_ids) + 1 or list_offsets[0] != 0 or list_offsets[-1] != row_count:
-        raise ValueError("the list offsets do not cover the rows")
-    if np.any(np.diff(list_offsets) < 0):
-        raise ValueError("the list offsets decrease")
-    _require_distinct(query_ids)
+    if len(list_offsets) != len(query_ids) + 1:
+        raise ValueError("the list offsets do not fit the rows")
+    require_offsets(list_offsets, row_count)
+    require_distinct(query_ids)
     policy = _Policy(order, ties, float32, keep_first, depth)
     if policy.needs_rank and len(rank) != row_count:
         raise ValueError("there is no rank column")

@@ -1,0 +1,75 @@
+"""Lists that share judgments, and documents that come again: both cores against dicts and sets."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+
+def packed(core: Any, ids: list[bytes]) -> tuple[Any, Any, Any]:
+    data, start, length, bad = core.pack_ids(list(ids))
+    assert bad == -1
+    return data, start, length
+
+
+def offsets(lists: list[list[bytes]]) -> Any:
+    return np.concatenate(([0], np.cumsum([len(documents) for documents in lists]))).astype(np.int64)
+
+
+def cases(count: int) -> list[tuple[list[tuple[int, bytes]], list[int], list[list[bytes]]]]:
+    """Judged pairs of query and document, the query of every list, and the lists."""
+    made = []
+    for seed in range(count):
+        random_ = random.Random(seed)
+        ids = [b"d%d" % i for i in range(random_.randint(1, 12))] + [b"a-rather-long-document-id-%d" % seed]
+        queries = random_.randint(1, 4)
+        judged = [(random_.randrange(queries), random_.choice(ids)) for _ in range(random_.randint(1, 20))]
+        lists = [[random_.choice(ids) for _ in range(random_.randint(0, 9))] for _ in range(random_.randint(0, 8))]
+        made.append((judged, [random_.randint(-1, queries - 1) for _ in lists], lists))
+    return made
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_items_of_lists_that_share_judgments(core: Any, threads: int) -> None:
+    for judged, query_of_list, lists in cases(60):
+        queries = max(query for query, _ in judged) + 1
+        rows = np.array([query for query, _ in judged], np.int64)
+        index = core.JudgmentIndex(
+            [b"q%d" % i for i in range(queries)], rows, *packed(core, [document for _, document in judged])
+        )
+        known = [min(query, queries - 1) for query in query_of_list]
+        found = index.find_items(
+            np.array(known, np.int64), offsets(lists), *packed(core, sum(lists, [])), threads=threads
+        )
+        item = dict(zip(judged, index.item.tolist(), strict=True))
+        expected = [
+            item.get((query, document), -1)
+            for query, documents in zip(known, lists, strict=True)
+            for document in documents
+        ]
+        assert found.dtype == np.int32
+        assert found.tolist() == expected
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_repeats_within_groups(core: Any, threads: int) -> None:
+    groups = [documents for _, _, lists in cases(60) for documents in lists] * 20  # more than one piece of work
+    found = core.find_repeats(offsets(groups), *packed(core, sum(groups, [])), threads=threads)
+    expected = [document in group[:i] for group in groups for i, document in enumerate(group)]
+    assert found.dtype == np.bool_
+    assert found.tolist() == expected
+
+
+def test_what_does_not_fit_is_refused(core: Any) -> None:
+    index = core.JudgmentIndex([b"q"], np.zeros(1, np.int64), *packed(core, [b"d"]))
+    ids = packed(core, [b"d", b"e"])
+    for query, bounds in (([0], [0, 1]), ([0], [0, 3]), ([0, 0], [0, 2, 1]), ([1], [0, 2]), ([0], [0, 1, 2]), ([], [])):
+        with pytest.raises(ValueError, match="offsets|position"):
+            index.find_items(np.array(query, np.int64), np.array(bounds, np.int64), *ids, threads=1)
+    with pytest.raises(ValueError, match="offsets"):
+        core.find_repeats(np.array([0, 1], np.int64), *ids, threads=1)
+    with pytest.raises(ValueError, match="span"):
+        core.find_repeats(np.array([0, 2], np.int64), ids[0], ids[1], ids[2] + 5, threads=1)
