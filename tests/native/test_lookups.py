@@ -42,7 +42,10 @@ def test_items_of_lists_that_share_judgments(core: Any, threads: int) -> None:
         )
         known = [min(query, queries - 1) for query in query_of_list]
         found = index.find_items(
-            np.array(known, np.int64), offsets(lists), *packed(core, sum(lists, [])), threads=threads
+            np.array(known, np.int64),
+            offsets(lists),
+            *packed(core, [document for documents in lists for document in documents]),
+            threads=threads,
         )
         item = dict(zip(judged, index.item.tolist(), strict=True))
         expected = [
@@ -57,7 +60,9 @@ def test_items_of_lists_that_share_judgments(core: Any, threads: int) -> None:
 @pytest.mark.parametrize("threads", [1, 3])
 def test_repeats_within_groups(core: Any, threads: int) -> None:
     groups = [documents for _, _, lists in cases(60) for documents in lists] * 20  # more than one piece of work
-    found = core.find_repeats(offsets(groups), *packed(core, sum(groups, [])), threads=threads)
+    found = core.find_repeats(
+        offsets(groups), *packed(core, [document for group in groups for document in group]), threads=threads
+    )
     expected = [document in group[:i] for group in groups for i, document in enumerate(group)]
     assert found.dtype == np.bool_
     assert found.tolist() == expected
@@ -67,7 +72,7 @@ def test_what_does_not_fit_is_refused(core: Any) -> None:
     index = core.JudgmentIndex([b"q"], np.zeros(1, np.int64), *packed(core, [b"d"]))
     ids = packed(core, [b"d", b"e"])
     for query, bounds in (([0], [0, 1]), ([0], [0, 3]), ([0, 0], [0, 2, 1]), ([1], [0, 2]), ([0], [0, 1, 2]), ([], [])):
-        with pytest.raises(ValueError, match="offsets|position"):
+        with pytest.raises(ValueError, match=r"offsets|position"):
             index.find_items(np.array(query, np.int64), np.array(bounds, np.int64), *ids, threads=1)
     with pytest.raises(ValueError, match="offsets"):
         core.find_repeats(np.array([0, 1], np.int64), *ids, threads=1)

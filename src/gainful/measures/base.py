@@ -34,6 +34,8 @@ class Measure(ABC):
     """
 
     name: ClassVar[str]
+    #: What it gives one number for: a query, or a session of several.
+    unit: ClassVar[str] = "query"
     #: Which direction is better, the values it can have, and what becomes of many scores.
     better: ClassVar[Better] = "higher"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)

@@ -1,0 +1,89 @@
+"""Sessions under a policy: every list in its order, and the judgments that each turn is judged by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from gainful.arrays import Bytes, Floats, Ints
+from gainful.core import core
+from gainful.data.graded import fitting_policy, join_columns
+from gainful.data.judged import Judged
+from gainful.data.qrels import Qrels
+from gainful.data.run import Run
+from gainful.data.sessions import Sessions
+from gainful.policy import Policy
+from gainful.progress import Progress
+
+#: What a turn's results are judged by.
+JUDGED_BY = ("topic", "session", "query")
+
+
+class RankedSessions(NamedTuple):
+    """Sessions whose lists stand in rank order, freed of duplicates and cut as the policy says."""
+
+    sessions: Sessions
+    policy: Policy
+    turn_offsets: Ints
+    judged_query: Ints  # by turn: position among the judged queries, -1 where there is none
+    scanned: Ints  # by turn, -1 where it is not known
+    list_offsets: Ints
+    data: Bytes
+    document_start: Ints
+    document_length: Ints
+    grade: Floats  # by document, or empty
+
+
+def rank_sessions(
+    judged: Judged, sessions: Sessions, judged_by: str, policy: Policy, threads: int = 1
+) -> RankedSessions:
+    """Orders every list by the policy and finds what judges it."""
+    lists = sessions.lists
+    settled = fitting_policy(lists, policy)
+    rows, offsets = _ranked_rows(lists, settled, threads)
+    turns = int(sessions.turn_offsets[-1])
+    return RankedSessions(
+        sessions,
+        settled,
+        sessions.turn_offsets,
+        _judged_queries(judged.qrels, sessions, judged_by),
+        sessions.scanned if sessions.scanned.size else np.full(turns, -1),
+        offsets,
+        lists.data,
+        lists.document_start if rows is None else lists.document_start[rows],
+        lists.document_length if rows is None else lists.document_length[rows],
+        sessions.grade if rows is None or not sessions.grade.size else sessions.grade[rows],
+    )
+
+
+def _judged_queries(qrels: Qrels, sessions: Sessions, judged_by: str) -> Ints:
+    """For every turn the place of its judgments, -1 where there are none."""
+    place = {identifier: i for i, identifier in enumerate(qrels.query_ids)}
+
+    def places(ids: Sequence[bytes | None]) -> Ints:
+        return np.array([-1 if identifier is None else place.get(identifier, -1) for identifier in ids], np.int64)
+
+    if judged_by == "query":
+        return places(sessions.lists.query_ids)
+    by_session = places(sessions.topics if judged_by == "topic" else sessions.session_ids)
+    return np.repeat(by_session, sessions.query_counts)
+
+
+def _ranked_rows(lists: Run, policy: Policy, threads: int) -> tuple[Ints | None, Ints]:
+    """The rows in rank order with where each list starts among them; None where they are in order as they stand."""
+    if policy.order == "input" and policy.depth is None:
+        spans = lists.data, lists.document_start, lists.document_length
+        if not core.find_repeats(lists.list_offsets, *spans, threads).any():
+            return None, lists.list_offsets
+    # The join orders lists of judged queries: here every list is of one, with nothing judged.
+    nothing = Judged(_unjudged(lists), policy)
+    joined = join_columns(nothing, lists, policy, (False, True), threads, Progress())
+    return joined["rows"], np.concatenate(([0], np.cumsum(joined["retrieved"])))
+
+
+def _unjudged(lists: Run) -> Qrels:
+    none = np.zeros(0, np.int64)
+    data = np.zeros(0, np.uint8)
+    return Qrels(lists.name, lists.query_ids, none, data, none, none, (), none, np.zeros(0), 0.0, ())
