@@ -408,10 +408,11 @@ std::vector<int64_t> to_ints(const nb::list& values) {
 }
 
 nb::dict read_table_py(nb::handle array, int64_t first, int separator, int64_t fields, const nb::list& id_fields,
-                       const nb::list& number_fields) {
+                       const nb::list& number_fields, const nb::list& optional_fields) {
     require(separator >= 0 && separator < 256, "the separator is not a byte");
     const Input<uint8_t> data = to_input(array);
-    const TableShape shape{static_cast<char>(separator), fields, to_ints(id_fields), to_ints(number_fields)};
+    const TableShape shape{static_cast<char>(separator), fields, to_ints(id_fields), to_ints(number_fields),
+                           to_ints(optional_fields)};
     TableColumns columns;
     {
         const nb::gil_scoped_release release;
@@ -743,7 +744,7 @@ NB_MODULE(_core, module) {
                nb::arg("want_scores"), nb::arg("want_rows"), nb::arg("threads"), nb::arg("progress"),
                nb::arg("want_facts") = false);
     module.def("read_table", &read_table_py, nb::arg("data"), nb::arg("first"), nb::arg("separator"), nb::arg("fields"),
-               nb::arg("id_fields"), nb::arg("number_fields"));
+               nb::arg("id_fields"), nb::arg("number_fields"), nb::arg("optional_fields") = nb::list());
     module.def("read_letor", &read_letor_py, nb::arg("data"), nb::arg("feature"));
     nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
         try {

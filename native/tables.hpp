@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -17,12 +18,13 @@ struct TableShape {
     char separator;  // 0: runs of blanks
     int64_t fields;
     std::vector<int64_t> id_fields, number_fields;
+    std::vector<int64_t> optional_fields;  // may be empty: an id of no bytes, NaN as number
 
     void check() const {
         if (separator == '"' || separator == '\n' || separator == '\r') {
             throw std::invalid_argument("a quote or a line end cannot separate fields");
         }
-        for (const std::vector<int64_t>* wanted : {&id_fields, &number_fields}) {
+        for (const std::vector<int64_t>* wanted : {&id_fields, &number_fields, &optional_fields}) {
             for (const int64_t field : *wanted) {
                 if (field < 0 || field >= fields) throw std::invalid_argument("there is no such field");
             }
@@ -152,8 +154,15 @@ class TableReader {
         : text_(text), end_(end), shape_(shape), numbers_(shape.number_fields.size()) {
         columns.ids.resize(shape.id_fields.size());
         columns.numbers.resize(shape.number_fields.size());
-        for (const int64_t field : shape.id_fields) checks_.push_back({field, false, 0});
-        for (size_t i = 0; i < numbers_.size(); ++i) checks_.push_back({shape.number_fields[i], true, i});
+        const auto may_be_empty = [&shape](int64_t field) {
+            const std::vector<int64_t>& optional = shape.optional_fields;
+            return std::find(optional.begin(), optional.end(), field) != optional.end();
+        };
+        for (const int64_t field : shape.id_fields) checks_.push_back({field, false, may_be_empty(field), 0});
+        for (size_t i = 0; i < numbers_.size(); ++i) {
+            const int64_t field = shape.number_fields[i];
+            checks_.push_back({field, true, may_be_empty(field), i});
+        }
         // The first faulty field of a row is the one that is reported.
         const auto stands_before = [](const Check& a, const Check& b) { return a.field < b.field; };
         std::stable_sort(checks_.begin(), checks_.end(), stands_before);
@@ -173,7 +182,7 @@ class TableReader {
   private:
     struct Check {
         int64_t field;
-        bool is_number;
+        bool is_number, is_optional;
         size_t column;
     };
 
@@ -190,6 +199,10 @@ class TableReader {
         }
         for (const Check& check : checks_) {
             const Id text = row[check.field].text;
+            if (check.is_optional && text.empty()) {
+                if (check.is_number) numbers_[check.column] = std::numeric_limits<double>::quiet_NaN();
+                continue;
+            }
             if (check.is_number) {
                 const Number number = parse_number(text, numbers_[check.column]);
                 if (number == Number::valid) continue;

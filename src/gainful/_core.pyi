@@ -240,7 +240,13 @@ class TableText(TypedDict):
     fault_count: int
 
 def read_table(
-    data: Bytes, first: int, separator: int, fields: int, id_fields: list[int], number_fields: list[int]
+    data: Bytes,
+    first: int,
+    separator: int,
+    fields: int,
+    id_fields: list[int],
+    number_fields: list[int],
+    optional_fields: list[int] = [],
 ) -> TableText:
     """Reads lines of exactly ``fields`` fields, from offset ``first`` on.
 
@@ -252,7 +258,8 @@ def read_table(
     Faults as above; ``where`` is the offset of the row's first byte. FIELDS: detail is how many there are. NUMBER,
     OVERFLOW: detail is the field. Further: EMPTY 6, an id without a byte (detail: the field); QUOTE 7, a quoted field
     that does not end, or does not end its field (detail: the field; after the latter, the next line is a new row).
-    A row has at most one fault: QUOTE, FIELDS, then by field. Rows with faults are left out of the columns.
+    A row has at most one fault: QUOTE, FIELDS, then by field. Rows with faults are left out of the columns. An optional
+    field may be empty: then it is an id without a byte, and NaN as number.
 
     The spans' data is ``data`` itself, or, where a wanted id doubles quotes, ``data`` with such ids at its end. Raises
     ValueError when ``first`` is outside of the data, a wanted field is not one of ``fields``, or the separator is a

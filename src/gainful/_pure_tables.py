@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from typing import TYPE_CHECKING, NamedTuple
@@ -25,7 +26,7 @@ from gainful._pure_text import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from gainful._core import Bytes, Fault, Floats, Ints, TableText
 
@@ -126,6 +127,7 @@ class _Wanted(NamedTuple):
     fields: int
     ids: list[int]
     numbers: list[int]
+    optional: Sequence[int]
 
     def fault(self, row: _Row, text: bytes, values: dict[int, float]) -> Fault | None:
         """The first thing wrong with a row. Leaves its numbers in ``values``, by field."""
@@ -135,6 +137,9 @@ class _Wanted(NamedTuple):
             return row.start, FIELDS, len(row.fields)
         for at in sorted({*self.ids, *self.numbers}):
             start, stop, _ = row.fields[at]
+            if start == stop and at in self.optional:
+                values[at] = math.nan
+                continue
             if at in self.ids and start == stop:
                 return row.start, EMPTY, at
             if at in self.numbers:
@@ -145,19 +150,25 @@ class _Wanted(NamedTuple):
 
 
 def read_table(
-    data: Bytes, first: int, separator: int, fields: int, id_fields: list[int], number_fields: list[int]
+    data: Bytes,
+    first: int,
+    separator: int,
+    fields: int,
+    id_fields: list[int],
+    number_fields: list[int],
+    optional_fields: Sequence[int] = (),
 ) -> TableText:
     """Read chosen fields of a delimited text."""
     if separator not in range(256) or separator in b'"\n\r':
         raise ValueError("a quote or a line end cannot separate fields, nor can what is not a byte")
-    if not all(0 <= field < fields for field in (*id_fields, *number_fields)):
+    if not all(0 <= field < fields for field in (*id_fields, *number_fields, *optional_fields)):
         raise ValueError("there is no such field")
     if not 0 <= first <= data.size:
         raise ValueError("the first row lies outside of the data")
     text = data.tobytes()
     if first == 0 and text.startswith(BYTE_ORDER_MARK):
         first = len(BYTE_ORDER_MARK)
-    wanted = _Wanted(fields, id_fields, number_fields)
+    wanted = _Wanted(fields, id_fields, number_fields, optional_fields)
     faults: list[Fault] = []
     lines: list[int] = []
     starts: list[list[int]] = [[] for _ in id_fields]

@@ -217,6 +217,19 @@ def test_a_field_that_is_id_and_number(core: Any) -> None:
     assert core.read_table(as_array(b'"";1\n'), 0, ord(";"), 2, [0], [0])["faults"] == [(0, EMPTY, 0)]
 
 
+def test_optional_fields_may_be_empty(core: Any) -> None:
+    text = b'a,1,b,2\na,,"", \n,3,c,4\na,x,,1\nd, ,e,5\n'
+    found = core.read_table(as_array(text), 0, ord(","), 4, [0, 2], [1, 3], [1, 2, 3])
+    assert rows_of(found) == [(b"a", b"b"), (b"a", b""), (b"d", b"e")]
+    assert [[repr(value) for value in column.tolist()] for column in found["numbers"]] == [
+        ["1.0", "nan", "nan"],
+        ["2.0", "nan", "5.0"],
+    ]
+    assert found["faults"] == [(16, EMPTY, 0), (23, NUMBER, 1)]
+    found = core.read_table(as_array(b'7\n ""\n'), 0, ord(","), 1, [0], [0], [0])
+    assert (ids_of(found["ids"][0]), repr(found["numbers"][0].tolist())) == ([b"7", b""], "[7.0, nan]")
+
+
 def test_after_a_fault_reading_goes_on(core: Any) -> None:
     # A field that goes on behind its closing quote spoils its line; one that never ends spoils the rest of the text.
     found = read(core, b'"a"b,"c\nd,e\n"f","g"h"\ni,j\n"k,l\nm,n\n', 2)
@@ -237,6 +250,8 @@ def test_the_ten_earliest_faults_are_kept_and_all_are_counted(core: Any) -> None
         (4, 44, 2, [0], []),
         (0, 44, 2, [2], []),
         (0, 44, 2, [], [-1]),
+        (0, 44, 2, [0], [], [2]),
+        (0, 44, 2, [0], [], [-1]),
         (0, 34, 2, [0], []),
         (0, 10, 2, [0], []),
         (0, 13, 2, [0], []),
@@ -277,8 +292,8 @@ def assert_same(ours: Any, theirs: Any) -> None:
     assert (ours["fault_count"], ours["faults"]) == (theirs["fault_count"], theirs["faults"])
     for mine, other in zip(itertools.chain(*ours["ids"]), itertools.chain(*theirs["ids"]), strict=True):
         np.testing.assert_array_equal(mine, other)
-    for name in ("numbers", "line"):
-        assert [column.tolist() for column in ours[name]] == [column.tolist() for column in theirs[name]]
+    for mine, other in zip((*ours["numbers"], ours["line"]), (*theirs["numbers"], theirs["line"]), strict=True):
+        np.testing.assert_array_equal(mine, other)
 
 
 QUOTED = [b'"1"', b'"b"', b'"c""d"', b'"e,\tf\n"', b' "g" ', b'h"', b'""', b'"k', b'"l"m', b'"\r\n"']
@@ -291,15 +306,17 @@ noise = st.lists(st.sampled_from(list(b'"",,,\t\t  \r\n\n#1.ea\xff\x00')), max_s
 marks = st.sampled_from([b"", b"", b"\xef\xbb\xbf"])
 table_texts = st.tuples(marks, st.one_of(noise, st.lists(table_lines, max_size=12).map(b"".join))).map(b"".join)
 choices = st.lists(st.integers(0, 2), max_size=3)
+separators = st.sampled_from([0, 9, 32, 44, 44, 44, 59, 97])
 
 
 @repeatable
-@given(table_texts, st.sampled_from([0, 9, 32, 44, 44, 44, 59, 97]), st.sampled_from([3, 3, 3, 4]), choices, choices)
+@given(table_texts, separators, st.sampled_from([3, 3, 3, 4]), choices, choices, choices)
 def test_the_cores_agree(
-    cores: Any, text: bytes, separator: int, fields: int, ids: list[int], numbers: list[int]
+    cores: Any, text: bytes, separator: int, fields: int, ids: list[int], numbers: list[int], optional: list[int]
 ) -> None:
     for first in {0, len(text) // 3}:
-        assert_same(*(core.read_table(as_array(text), first, separator, fields, ids, numbers) for core in cores))
+        arguments = (first, separator, fields, ids, numbers, optional)
+        assert_same(*(core.read_table(as_array(text), *arguments) for core in cores))
 
 
 # -- Ids ---------------------------------------------------------------------------------------------------------------
