@@ -430,3 +430,14 @@ def test_rows_of_a_query_need_not_stand_together(collection: Collection) -> None
         listed = {gainful.notation.text_of_id(run.document(row)): run.score[row] for row in places}
         assert listed == collection.run[query]
         assert np.all(np.diff(list(listed.values())) <= 0)
+
+
+# -- Judgments by session ----------------------------------------------------------------------------------------------
+
+
+def test_judgments_by_session_are_recognised_and_runs_by_session_are_not() -> None:
+    qrels = Qrels.read(b"SessionID\tURL\tRelevance\n22\thttp://a\t2\n22\thttp://b\t-1\n")
+    assert (qrels.queries, qrels.document(1), qrels.grade.tolist()) == (["22"], b"http://b", [2, -1])
+    # A session has several lists: as one list they would be mixed.
+    with pytest.raises(InputError, match=r"<bytes>:1: expected a column for query \(.*\), found SessionID, Qno"):
+        Run.read(b"SessionID\tQno\trank\tURL\n22\t1\t1\thttp://a\n")

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 from gainful.errors import InputError, UsageError
 from gainful.notation import choose, nearest
 
 #: The names that each role is known by, best first: an id beats a column that may hold the query's text.
-NAMES: Mapping[str, tuple[tuple[str, ...], ...]] = {
+Names: TypeAlias = Mapping[str, tuple[tuple[str, ...], ...]]
+NAMES: Names = {
     "query": (("query_id", "query-id", "qid", "q_id", "topic", "topic_id"), ("query",)),
     "document": (
         ("docno",),
         ("doc_id", "doc-id", "document_id", "document-id", "docid", "corpus-id", "corpus_id", "pid"),
         ("document", "doc"),
+        ("url",),
     ),
     "grade": (("grade", "relevance", "rel", "label"), ("score",)),
     "score": (("score",),),
     "rank": (("rank",),),
     "subtopic": (("subtopic", "sub-topic", "subtopic_id", "iteration"),),
+}
+#: Judgments may be by session; a run whose queries are sessions would mix the results of different queries.
+JUDGMENT_NAMES: Names = {
+    **NAMES,
+    "query": (*NAMES["query"], ("session_id", "session-id", "sessionid"), ("session",)),
 }
 SIDES = ("qrels", "run")
 _JUDGMENT_ROLES = ("query", "document", "grade", "subtopic")
@@ -41,23 +49,24 @@ def read_mapping(text: str, side: str) -> dict[str, str]:
         of_side, dot, of_role = role.rpartition(".")
         if dot:
             choose(of_side, SIDES, "--columns")
-        known = _role(of_role, "--columns")
+        known = read_role(of_role, "--columns")
         if not dot or of_side == side:
             mapping[known] = name
     return mapping
 
 
-def checked_columns(columns: Mapping[str, object] | None) -> dict[str, str]:
+def checked_columns(columns: Mapping[str, object] | None, known: Names = NAMES) -> dict[str, str]:
     """The roles and names that a caller gives, if they are roles.
 
     >>> checked_columns({"doc": "URL"})
     {'document': 'URL'}
     """
-    return {_role(role, "columns"): str(name) for role, name in (columns or {}).items()}
+    return {read_role(role, "columns", known): str(name) for role, name in (columns or {}).items()}
 
 
-def _role(text: str, what: str) -> str:
-    return choose({"doc": "document"}.get(text, text), NAMES, what)
+def read_role(text: str, what: str, known: Names = NAMES) -> str:
+    """The role that a text names; ``doc`` is short for document."""
+    return choose({"doc": "document"}.get(text, text), known, what)
 
 
 def find_roles(names: Sequence[str], given: Mapping[str, str], *, run: bool, where: str) -> dict[str, int]:
@@ -67,28 +76,38 @@ def find_roles(names: Sequence[str], given: Mapping[str, str], *, run: bool, whe
     {'query': 0, 'document': 2, 'score': 3}
     """
     roles: dict[str, int] = {}
+    known = NAMES if run else JUDGMENT_NAMES
     for role in _RUN_ROLES if run else _JUDGMENT_ROLES:
-        found = find_role(role, names, given, where)
+        found = find_role(role, names, given, where, known)
         if found is not None:
             roles[role] = found
         elif role in _NEEDED:
-            raise _missing(role, names, where)
+            raise missing_column(role, names, where, known)
     if run and "score" not in roles and "rank" not in roles:
         _refuse_unknown(names, roles, where)
     return roles
 
 
-def find_role(role: str, names: Sequence[str], given: Mapping[str, str], where: str) -> int | None:
+def find_role(
+    role: str, names: Sequence[str], given: Mapping[str, str], where: str, known: Names = NAMES
+) -> int | None:
     """The column of a role, given or known by its name; None if there is none."""
-    return _given(role, given[role], names, where) if role in given else _known(role, names, given, where)
+    if role in given:
+        return _given(role, given[role], names, where)
+    return _known(role, names, given, where, known[role])
 
 
-def has_header(names: Sequence[str], given: Mapping[str, str]) -> bool:
+def has_header(
+    names: Sequence[str],
+    given: Mapping[str, str],
+    needed: Sequence[str] = ("query", "document"),
+    known: Names = JUDGMENT_NAMES,
+) -> bool:
     """Whether names look like a header: one of them is the query, another the document."""
     folded = {_folded(name) for name in names}
     return all(
-        given[role] in names if role in given else any(name in folded for tier in NAMES[role] for name in tier)
-        for role in ("query", "document")
+        given[role] in names if role in given else any(name in folded for tier in known[role] for name in tier)
+        for role in needed
     )
 
 
@@ -108,9 +127,11 @@ def _given(role: str, name: str, names: Sequence[str], where: str) -> int:
     return found[0]
 
 
-def _known(role: str, names: Sequence[str], given: Mapping[str, str], where: str) -> int | None:
+def _known(
+    role: str, names: Sequence[str], given: Mapping[str, str], where: str, tiers: Sequence[Sequence[str]]
+) -> int | None:
     taken = set(given.values())
-    for tier in NAMES[role]:
+    for tier in tiers:
         found = [i for i, name in enumerate(names) if _folded(name) in tier and name not in taken]
         if len(found) > 1:
             listed = [names[i] for i in found]
@@ -124,10 +145,11 @@ def _known(role: str, names: Sequence[str], given: Mapping[str, str], where: str
     return None
 
 
-def _missing(role: str, names: Sequence[str], where: str) -> InputError:
-    known = ", ".join(name for tier in NAMES[role] for name in tier)
+def missing_column(role: str, names: Sequence[str], where: str, known: Names = NAMES) -> InputError:
+    """What is said of a header without a column that has to be there."""
+    listed = ", ".join(name for tier in known[role] for name in tier)
     return InputError(
-        f"{where}: expected a column for {role} ({known}), found {', '.join(names) or 'none'}",
+        f"{where}: expected a column for {role} ({listed}), found {', '.join(names) or 'none'}",
         f"--columns {role}=NAME (columns= in Python) names it",
     )
 

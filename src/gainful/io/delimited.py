@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
-from gainful.arrays import Bytes
+from gainful.arrays import Bytes, Floats
 from gainful.core import core
 from gainful.errors import InputError, UsageError
-from gainful.io.columns import find_roles
+from gainful.io.columns import find_roles, has_header
 from gainful.io.origin import TextLines, line_number, line_text
 from gainful.io.recognise import HEAD, SEPARATOR_LINE, header_separator
-from gainful.io.rows import Reading, Rows
+from gainful.io.rows import Reading, Rows, Spans
 from gainful.io.sources import Text
 from gainful.io.trec import FIELDS, NUMBER, OVERFLOW, fields_at, input_error
 from gainful.notation import printable
@@ -26,53 +26,79 @@ _LONGEST_ROW = 1 << 24  # of which a message can tell
 _BOM = b"\xef\xbb\xbf"
 
 
-def read_header_table(text: Text, reading: Reading, *, run: bool) -> Rows:
-    """A CSV or TSV with a header."""
+class HeaderTable(NamedTuple):
+    """A table whose header has been read."""
+
+    text: Text
+    first: int  # where the rows begin
+    separator: str
+    names: list[str]
+    where: str  # the place of the header
+
+
+def open_table(text: Text, format_: str | None, is_header: Callable[[Sequence[str]], bool]) -> HeaderTable:
+    """Reads the header of a CSV or TSV."""
     start, header = _header_line(text.data)
     if b"\r" in header.rstrip(b"\r"):
         raise InputError(
             f"{text.name}: expected lines that end in LF or CR LF, found CR alone", "convert it: tr '\\r' '\\n'"
         )
-    separator = _separator(header, reading, text.name)
+    separator = _separator(header, format_, is_header, text.name)
     names = [name.decode("utf-8", "surrogateescape") for name in _split(header, separator)]
     where = f"{text.name}:{line_number(text.data, start)}"
-    roles = find_roles(names, reading.columns, run=run, where=where)
-    return read_fields(text, start + len(header) + 1, separator, len(names), roles)
+    return HeaderTable(text, start + len(header) + 1, separator, names, where)
+
+
+def read_header_table(text: Text, reading: Reading, *, run: bool) -> Rows:
+    """A CSV or TSV with a header."""
+    table = open_table(text, reading.format, lambda names: has_header(names, reading.columns))
+    roles = find_roles(table.names, reading.columns, run=run, where=table.where)
+    return _rows(table, roles)
 
 
 def read_msmarco(text: Text, reading: Reading, *, run: bool) -> Rows:
     """Lines ``query document rank``."""
     if not run:
         raise UsageError(f"{text.name}: expected a format of judgments, found msmarco, which is of runs")
-    return read_fields(text, 0, "", 3, {"query": 0, "document": 1, "rank": 2})
+    # An empty separator stands for blanks.
+    return _rows(HeaderTable(text, 0, "", [""] * 3, text.name), {"query": 0, "document": 1, "rank": 2})
 
 
-def read_fields(text: Text, first: int, separator: str, fields: int, roles: Mapping[str, int]) -> Rows:
-    """Rows from the fields that have a role, from an offset on. An empty separator stands for blanks."""
-    ids = [role for role in roles if role not in _NUMBERS]
-    numbers = [role for role in roles if role in _NUMBERS]
-    table = core.read_table(
-        text.data,
-        min(first, text.data.size),
-        ord(separator) if separator else 0,
-        fields,
-        [roles[role] for role in ids],
-        [roles[role] for role in numbers],
-    )
-    if table["fault_count"]:
-        by_field = {field: role for role, field in roles.items()}
-        messages = [_message(text, fault, separator, fields, by_field) for fault in table["faults"]]
-        raise input_error(messages, table["fault_count"], _hint(table["faults"][0], separator, fields))
-    spans = dict(zip(ids, table["ids"], strict=True))
-    values = dict(zip(numbers, table["numbers"], strict=True))
+def _rows(table: HeaderTable, roles: Mapping[str, int]) -> Rows:
+    spans, values, origin = read_columns(table, roles, _NUMBERS)
     return Rows(
         spans["query"],
         spans["document"],
         values.get("grade", values.get("score")),
-        TextLines(text.name, text.data, table["line"]),
+        origin,
         values.get("rank"),
         spans.get("subtopic"),
     )
+
+
+def read_columns(
+    table: HeaderTable, roles: Mapping[str, int], number_roles: Sequence[str], optional_roles: Sequence[str] = ()
+) -> tuple[dict[str, Spans], dict[str, Floats], TextLines]:
+    """The columns that have a role, as ids and as numbers, and where their rows stand."""
+    text, _, separator, names, _ = table
+    ids = [role for role in roles if role not in number_roles]
+    numbers = [role for role in roles if role in number_roles]
+    found = core.read_table(
+        text.data,
+        min(table.first, text.data.size),
+        ord(separator) if separator else 0,
+        len(names),
+        [roles[role] for role in ids],
+        [roles[role] for role in numbers],
+        [roles[role] for role in roles if role in optional_roles],
+    )
+    if found["fault_count"]:
+        by_field = {field: role for role, field in roles.items()}
+        messages = [_message(text, fault, separator, len(names), by_field) for fault in found["faults"]]
+        raise input_error(messages, found["fault_count"], _hint(found["faults"][0], separator, len(names)))
+    spans = dict(zip(ids, found["ids"], strict=True))
+    values = dict(zip(numbers, found["numbers"], strict=True))
+    return spans, values, TextLines(text.name, text.data, found["line"])
 
 
 def _header_line(data: Bytes) -> tuple[int, bytes]:
@@ -92,10 +118,10 @@ def _header_line(data: Bytes) -> tuple[int, bytes]:
     return int(data.size), b""
 
 
-def _separator(header: bytes, reading: Reading, name: str) -> str:
+def _separator(header: bytes, format_: str | None, is_header: Callable[[Sequence[str]], bool], name: str) -> str:
     """What separates fields: as recognised; else, where the format was given, what the header holds."""
-    found = header_separator(header.strip(b" \r"), reading.columns)
-    if reading.format == "tsv" or (found is None and b"\t" in header):
+    found = header_separator(header.strip(b" \r"), is_header)
+    if format_ == "tsv" or (found is None and b"\t" in header):
         return "\t"
     if found is not None:
         return found

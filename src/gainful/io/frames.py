@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from gainful.arrays import Floats, Ints
+from gainful.arrays import Bools, Floats, Ints
 from gainful.core import core, default_threads
 from gainful.errors import InputError, MissingExtraError
 from gainful.io.columns import find_roles
@@ -40,22 +40,47 @@ _KINDS = {
 _T = TypeVar("_T")
 
 
+#: Which column has which role, by the names of all columns.
+FindRoles: TypeAlias = Callable[[Sequence[str]], Mapping[str, int]]
+
+
+class Wanted(NamedTuple):
+    """Which columns are wanted, and as what: ids, or numbers; some of them need not have a value in every row."""
+
+    find_roles: FindRoles
+    ids: Sequence[str]
+    optional: Sequence[str] = ()
+
+
 def read_frame(frame: Any, columns: Mapping[str, str], *, run: bool, name: str) -> Rows:
     """The columns that matter, as rows."""
-    if is_pandas(frame):
-        return _read_pandas(frame, columns, run, name)
-    return _read_arrow(frame, columns, run, name)
+    found = read_columns(
+        frame,
+        Wanted(lambda names: find_roles(names, columns, run=run, where=name), ("query", "document", "subtopic")),
+        name,
+    )
+    value = found.get("score" if run else "grade")
+    return Rows(found["query"], found["document"], value, FrameRows(name), found.get("rank"), found.get("subtopic"))
+
+
+def read_columns(frame: Any, wanted: Wanted, name: str) -> dict[str, Any]:
+    """The columns that have a role: spans of ids (empty where there is none), or numbers (NaN where there is none)."""
+    return _read_pandas(frame, wanted, name) if is_pandas(frame) else _read_arrow(frame, wanted, name)
 
 
 def read_parquet(text: Text, reading: Reading, *, run: bool) -> Rows:
     """A parquet file, through pyarrow or polars."""
+    return read_frame(open_parquet(text), reading.columns, run=run, name=text.name)
+
+
+def open_parquet(text: Text) -> Any:
+    """A parquet file as a frame of pyarrow or polars."""
     try:
-        frame = _parquet_frame(text)
+        return _parquet_frame(text)
     except (MissingExtraError, MemoryError):
         raise
     except Exception as error:  # each library has its own exceptions for damaged data
         raise InputError(f"{text.name}: expected parquet, found a file that cannot be read ({error})") from error
-    return _read_arrow(frame, reading.columns, run, text.name)
 
 
 def _parquet_frame(text: Text) -> Any:
@@ -89,35 +114,42 @@ class _Columns:
         numbers: Callable[[int], tuple[Floats, Sequence[int]]],
         shown: Callable[[int, int], str],
         kind: Callable[[int], str],
+        missing: Callable[[int], Bools] | None = None,  # what has no value; None: all that is neither id nor number
     ) -> None:
         self._name, self._names = name, names
-        self._ids, self._numbers, self._shown, self._kind = ids, numbers, shown, kind
+        self._ids, self._numbers, self._shown, self._kind, self._missing = ids, numbers, shown, kind, missing
 
-    def rows(self, given: Mapping[str, str], run: bool) -> Rows:
-        roles = find_roles(self._names, given, run=run, where=self._name)
-        ids = {role: column for role, column in roles.items() if role in ("query", "document", "subtopic")}
-        numbers = {role: column for role, column in roles.items() if role not in ids}
+    def read(self, wanted: Wanted) -> dict[str, Any]:
+        roles = wanted.find_roles(self._names)
         # Columns are read beside each other: it is copying, and the core does it without the interpreter's lock.
-        tasks: list[Callable[[], Any]] = [partial(self._id, column, role) for role, column in ids.items()]
-        tasks += [partial(self._number, column, role) for role, column in numbers.items()]
-        found = dict(zip((*ids, *numbers), side_by_side(tasks, default_threads(), Progress()), strict=True))
-        value = found.get("score" if run else "grade")
-        return Rows(
-            found["query"], found["document"], value, FrameRows(self._name), found.get("rank"), found.get("subtopic")
-        )
+        tasks: list[Callable[[], Any]] = [
+            partial(self._id if role in wanted.ids else self._number, column, role, role in wanted.optional)
+            for role, column in roles.items()
+        ]
+        return dict(zip(roles, side_by_side(tasks, default_threads(), Progress()), strict=True))
 
-    def _id(self, column: int, role: str) -> Spans:
+    def _id(self, column: int, role: str, optional: bool) -> Spans:
         spans, bad = self._checked(lambda: self._ids(column), column, f"an id as {role}")
-        self._refuse(bad, len(bad), column, f"an id as {role}")
+        if optional:
+            bad = self._without_missing(np.flatnonzero(spans[2] == 0), column).tolist()
+        self._refuse(bad[:_SHOWN], len(bad), column, f"an id as {role}")
         return spans
 
-    def _number(self, column: int, role: str) -> Floats:
+    def _number(self, column: int, role: str, optional: bool) -> Floats:
         values, bad = self._checked(lambda: self._numbers(column), column, f"a number as {role}")
         if not np.isfinite(values).all():
             infinite = np.flatnonzero(~np.isfinite(values))
+            if optional:
+                absent = np.isnan(values[infinite])
+                infinite = np.sort(np.append(infinite[~absent], self._without_missing(infinite[absent], column)))
             self._refuse(infinite[:_SHOWN].tolist(), int(infinite.size), column, f"a finite number as {role}")
-        self._refuse(bad, len(bad), column, f"a finite number as {role}")
+        if not optional:
+            self._refuse(bad, len(bad), column, f"a finite number as {role}")
         return values
+
+    def _without_missing(self, rows: Ints, column: int) -> Ints:
+        """Those of the rows that have a value, if not a good one."""
+        return rows[:0] if self._missing is None or not rows.size else rows[~self._missing(column)[rows]]
 
     def _checked(self, read: Callable[[], _T], column: int, expected: str) -> _T:
         try:
@@ -138,7 +170,7 @@ class _Columns:
             raise input_error(messages, count, None)
 
 
-def _read_arrow(frame: Any, columns: Mapping[str, str], run: bool, name: str) -> Rows:
+def _read_arrow(frame: Any, wanted: Wanted, name: str) -> dict[str, Any]:
     try:
         table = core.ArrowTable(frame.__arrow_c_stream__())
     except ValueError as error:
@@ -156,7 +188,7 @@ def _read_arrow(frame: Any, columns: Mapping[str, str], run: bool, name: str) ->
         kind = table.formats[column].removeprefix("dictionary of ")
         return "null, NaN or infinity" if kind in "efg" else "null or an empty text" if kind in _TEXTS else "null"
 
-    return _Columns(name, table.names, ids, numbers, shown, lambda i: _kind(table.formats[i])).rows(columns, run)
+    return _Columns(name, table.names, ids, numbers, shown, lambda i: _kind(table.formats[i])).read(wanted)
 
 
 def _kind(format_: str) -> str:
@@ -165,13 +197,13 @@ def _kind(format_: str) -> str:
     return next((name for start, name in _KINDS.items() if plain.startswith(start)), f"Arrow's format {plain}")
 
 
-def _read_pandas(frame: Any, columns: Mapping[str, str], run: bool, name: str) -> Rows:
+def _read_pandas(frame: Any, wanted: Wanted, name: str) -> dict[str, Any]:
     names = [column if isinstance(column, str) else str(column) for column in frame.columns]
-    roles = find_roles(names, columns, run=run, where=name)
-    wanted = frame.iloc[:, list(roles.values())]
+    roles = wanted.find_roles(names)
     if hasattr(frame, "__arrow_c_stream__"):
+        places = {role: i for i, role in enumerate(roles)}
         try:
-            return _read_arrow(wanted, {role: names[i] for role, i in roles.items()}, run, name)
+            return _read_arrow(frame.iloc[:, list(roles.values())], wanted._replace(find_roles=lambda _: places), name)
         except Exception:
             pass
 
@@ -185,7 +217,12 @@ def _read_pandas(frame: Any, columns: Mapping[str, str], run: bool, name: str) -
         value = frame.iloc[row, column]
         return printable(repr(value.item() if isinstance(value, np.generic) else value))
 
-    return _Columns(name, names, ids, numbers, shown, lambda i: str(frame.dtypes.iloc[i])).rows(columns, run)
+    def missing(column: int) -> Bools:
+        series = frame.iloc[:, column]
+        is_empty = [isinstance(value, (str, bytes)) and not value for value in series.tolist()]
+        return np.asarray(series.isna().to_numpy(bool) | np.array(is_empty, bool))
+
+    return _Columns(name, names, ids, numbers, shown, lambda i: str(frame.dtypes.iloc[i]), missing).read(wanted)
 
 
 def _pandas_ids(series: Any) -> tuple[Spans, Sequence[int]]:

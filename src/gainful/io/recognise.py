@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from gainful.errors import InputError
 from gainful.io.columns import has_header
@@ -36,8 +36,8 @@ def recognise(head: bytes, name: str, *, run: bool, columns: Mapping[str, str]) 
     """The format of a source that begins like this; ``trec`` where nothing else fits."""
     if head.startswith(b"PAR1"):
         return "parquet"
-    _refuse_binary(head, name)
-    line = _first_line(head)
+    refuse_binary(head, name)
+    line = first_line(head)
     fields = line.split()
     if not fields:
         return "trec"
@@ -45,23 +45,24 @@ def recognise(head: bytes, name: str, *, run: bool, columns: Mapping[str, str]) 
         return _json_or_lines(line)
     if len(fields) > 1 and fields[1].startswith(b"qid:"):
         return "letor"
-    separator = header_separator(line, columns)
+    separator = header_separator(line, lambda names: has_header(names, columns))
     if separator:
         return "tsv" if separator == "\t" else "csv"
     return _by_fields(fields, name, run)
 
 
-def header_separator(line: bytes, columns: Mapping[str, str]) -> str | None:
+def header_separator(line: bytes, is_header: Callable[[Sequence[str]], bool]) -> str | None:
     """What separates the names of a header; None if the line is not one."""
     text = line.decode("utf-8", "replace")
     for separator in "\t,;":
         names = [field.strip().strip('"') for field in text.split(separator)]
-        if len(names) > 1 and has_header(names, columns):
+        if len(names) > 1 and is_header(names):
             return separator
     return None
 
 
-def _first_line(head: bytes) -> bytes:
+def first_line(head: bytes) -> bytes:
+    """The first line that is neither blank nor a comment."""
     for line in head.removeprefix(_BOM).split(b"\n"):
         stripped = line.strip(b" \t\r")
         if stripped and not stripped.startswith(b"#") and not SEPARATOR_LINE.fullmatch(stripped):
@@ -91,7 +92,8 @@ def _by_fields(fields: list[bytes], name: str, run: bool) -> str:
     return "ntcir" if len(fields) in (2, 3) and _LEVEL.fullmatch(fields[-1]) else "trec"
 
 
-def _refuse_binary(head: bytes, name: str) -> None:
+def refuse_binary(head: bytes, name: str) -> None:
+    """Refuses what is no text in UTF-8."""
     if head.startswith(b"PK\x03\x04"):
         raise InputError(
             f"{name}: expected text or parquet, found a zip file or a spreadsheet", "save the sheet as CSV, or unzip it"
