@@ -185,7 +185,10 @@ class Run:
         if isinstance(queries, (str, bytes)):
             raise UsageError(f"{self.name}: expected several queries to select, found one text, {queries!r}")
         wanted = {read_id(query, f"{self.name}: query") for query in queries}
-        kept = np.array([i for i, identifier in enumerate(self.query_ids) if identifier in wanted], np.int64)
+        return self.take(np.array([i for i, identifier in enumerate(self.query_ids) if identifier in wanted], np.int64))
+
+    def take(self, kept: Ints) -> Run:
+        """Some of the lists by their places, in this order."""
         _, rows = gather(self.list_offsets, kept)
         counts = self.list_offsets[kept + 1] - self.list_offsets[kept]
         return replace(

@@ -38,7 +38,7 @@ class HeaderTable(NamedTuple):
 
 def open_table(text: Text, format_: str | None, is_header: Callable[[Sequence[str]], bool]) -> HeaderTable:
     """Reads the header of a CSV or TSV."""
-    start, header = _header_line(text.data)
+    start, header = header_line(text.data)
     if b"\r" in header.rstrip(b"\r"):
         raise InputError(
             f"{text.name}: expected lines that end in LF or CR LF, found CR alone", "convert it: tr '\\r' '\\n'"
@@ -101,7 +101,7 @@ def read_columns(
     return spans, values, TextLines(text.name, text.data, found["line"])
 
 
-def _header_line(data: Bytes) -> tuple[int, bytes]:
+def header_line(data: Bytes) -> tuple[int, bytes]:
     """The first line that is neither blank nor a comment, with its offset."""
     offset = 3 if data[:3].tobytes() == _BOM else 0
     while offset < data.size:

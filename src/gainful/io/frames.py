@@ -68,6 +68,12 @@ def read_columns(frame: Any, wanted: Wanted, name: str) -> dict[str, Any]:
     return _read_pandas(frame, wanted, name) if is_pandas(frame) else _read_arrow(frame, wanted, name)
 
 
+def column_names(frame: Any) -> list[str]:
+    """The names of a frame's columns."""
+    names = frame.column_names if hasattr(frame, "column_names") else frame.columns
+    return [str(name) for name in names]
+
+
 def read_parquet(text: Text, reading: Reading, *, run: bool) -> Rows:
     """A parquet file, through pyarrow or polars."""
     return read_frame(open_parquet(text), reading.columns, run=run, name=text.name)

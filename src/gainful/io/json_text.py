@@ -23,7 +23,7 @@ _Placed = tuple[dict[str, Any], str]
 
 def read_json(text: Text, reading: Reading, *, run: bool) -> Rows | Iterable[Entry]:
     """``{query: {document: value}}``, for runs also ``{query: [document, ...]}``, or a list of what JSON lines hold."""
-    value = _parsed(bytes(text.data), text.name, text.name)
+    value = parse_json(bytes(text.data), text.name, text.name)
     if isinstance(value, list):
         return _content([(item, f"{text.name}[{i}]") for i, item in enumerate(value)], text.name, reading, run)
     if isinstance(value, dict):
@@ -38,10 +38,11 @@ def read_json_lines(text: Text, reading: Reading, *, run: bool) -> Rows | Iterab
     data = bytes(text.data).removeprefix(b"\xef\xbb\xbf")
     lines = ((number, line.strip()) for number, line in enumerate(data.split(b"\n"), 1))
     placed = ((line, f"{text.name}:{number}") for number, line in lines if line and not line.startswith(b"#"))
-    return _content([(_parsed(line, text.name, where), where) for line, where in placed], text.name, reading, run)
+    return _content([(parse_json(line, text.name, where), where) for line, where in placed], text.name, reading, run)
 
 
-def _parsed(data: bytes, name: str, where: str) -> Any:
+def parse_json(data: bytes, name: str, where: str) -> Any:
+    """The value that a text is, at a place in the source of a name."""
     try:
         return json.loads(data, object_pairs_hook=_distinct, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:

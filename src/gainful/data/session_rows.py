@@ -1,0 +1,285 @@
+"""Sessions from rows, one a result, in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gainful.arrays import Bools, Floats, Ints
+from gainful.core import core
+from gainful.data.run import Run
+from gainful.data.session_turns import turn_ids, turn_places
+from gainful.data.sessions import Sessions
+from gainful.errors import InputError
+from gainful.io.rows import Spans
+from gainful.io.session_records import (
+    FILL_GAPS,
+    FROM_ONE,
+    MOST_QUERIES,
+    RANKS_FROM_ONE,
+    SessionReading,
+    SessionRows,
+    gap_message,
+    missing_rank,
+    repeated_rank,
+    time_back,
+)
+from gainful.io.trec import input_error
+from gainful.notation import number_text, printable, text_of_id
+
+_SHOWN = 10
+_EMPTY_PAGE = "an empty result page is one row with rank 0 and - as document"
+_NONE: Floats = np.zeros(0)
+_Kind = TypeVar("_Kind", np.bool_, np.int64, np.float64)
+
+
+def sessions_of_rows(rows: SessionRows, name: str, how: SessionReading) -> Sessions:
+    """Sessions from rows, checked."""
+    if not rows.number.size:
+        raise InputError(f"{name}: expected at least one session, found none")
+    is_empty = _empty_pages(rows)
+    _check_rows(rows, is_empty)
+    return _Table(rows, is_empty, name, how).sessions()
+
+
+def _empty_pages(rows: SessionRows) -> Bools:
+    """Which rows are empty result pages: rank 0, where there are ranks, and nothing or ``-`` as document."""
+    data, start, length = rows.document
+    none = length == 0
+    single = np.flatnonzero(length == 1)
+    none[single] = data[start[single]] == ord("-")
+    return none if rows.rank is None else np.asarray(none & (rows.rank == 0))
+
+
+def _check_rows(rows: SessionRows, is_empty: Bools) -> None:
+    """Refuses values that no row may have."""
+
+    def refuse(bad: Bools, expected: str, values: Floats | None, hint: str | None) -> None:
+        if bad.any():
+            places = np.flatnonzero(bad)
+            messages = [
+                f"{rows.origin.where(row)}: expected {expected}, found "
+                f"{'nothing' if values is None else number_text(values[row])}{rows.origin.shown(row)}"
+                for row in places[:_SHOWN].tolist()
+            ]
+            raise input_error(messages, int(places.size), hint)
+
+    number = rows.number
+    is_number = (number >= 1) & (number <= MOST_QUERIES) & (number == np.floor(number))
+    refuse(~is_number, f"a whole number from 1 to {MOST_QUERIES:,} as query's number", number, FROM_ONE)
+    if rows.rank is not None:
+        is_rank = (rows.rank >= 0) & (rows.rank == np.floor(rows.rank))
+        refuse(~is_rank, "a whole number as rank", rows.rank, RANKS_FROM_ONE)
+        refuse((rows.rank == 0) & ~is_empty, "ranks from 1", rows.rank, f"{RANKS_FROM_ONE}; {_EMPTY_PAGE}")
+        refuse((rows.document[2] == 0) & ~is_empty, "an id as document", None, _EMPTY_PAGE)
+    if rows.score is not None:
+        refuse(np.isnan(rows.score) & ~is_empty, "a number as score", None, None)
+    if rows.scanned is not None:
+        is_depth = (rows.scanned >= 0) & (rows.scanned == np.floor(rows.scanned))
+        refuse(~(is_depth | np.isnan(rows.scanned)), "a whole number as scanned", rows.scanned, None)
+
+
+class _Table:
+    """Rows by session, query and rank. Rows are numbered in this order; turns and sessions are, too."""
+
+    def __init__(self, rows: SessionRows, is_empty: Bools, name: str, how: SessionReading) -> None:
+        self._rows, self._name, self._how = rows, name, how
+        self._session_ids, session = core.number_ids(*rows.session)
+        key = session * (MOST_QUERIES + 1) + rows.number.astype(np.int64)
+        self._order = _ordering(key, rows.rank)
+        key = self._ordered(key)
+        starts = np.diff(key, prepend=-1) != 0
+        self._first: Ints = np.flatnonzero(starts)  # by turn
+        self._turn: Ints = np.cumsum(starts) - 1  # by row
+        self._session, self._number = np.divmod(key[self._first], MOST_QUERIES + 1)  # by turn
+        self._is_empty = self._ordered(is_empty)
+
+    def sessions(self) -> Sessions:
+        self._check_pages()
+        self._check_ranks()
+        self._check_times()
+        offsets, place = turn_places(self._session, self._number, None if self._how.fills_gaps else self._refuse_gaps)
+        rows = self._rows
+        kept = self._kept()
+        grade = _NONE if rows.grade is None else _taken(rows.grade, kept)
+        return Sessions(
+            self._name,
+            tuple(self._session_ids),
+            offsets,
+            self._lists(kept, offsets, place),
+            tuple(self._labels(rows.topic, "topic")),
+            _NONE if np.isnan(grade).all() else grade,
+            self._scanned(place, int(offsets[-1])),
+            users=_texts(self._labels(rows.user, "user")),
+            systems=_texts(self._labels(rows.system, "system")),
+        )
+
+    def _ordered(self, column: NDArray[_Kind]) -> NDArray[_Kind]:
+        return _taken(column, self._order)
+
+    def _kept(self) -> Ints | None:
+        """Which rows, as they came, hold a document; None: all, and in order."""
+        if not self._is_empty.any():
+            return self._order
+        return np.flatnonzero(~self._is_empty) if self._order is None else self._order[~self._is_empty]
+
+    def _lists(self, kept: Ints | None, offsets: Ints, place: Ints) -> Run:
+        rows = self._rows
+        data, start, length = rows.document
+        counts = np.zeros(int(offsets[-1]), np.int64)
+        counts[place] = np.bincount(self._turn[~self._is_empty], minlength=self._first.size)
+        return Run(
+            self._name,
+            tuple(turn_ids(self._session_ids, offsets, self._how.separator)),
+            np.append(0, np.cumsum(counts)),
+            data,
+            _taken(start, kept),
+            _taken(length, kept),
+            _NONE if rows.score is None else _taken(rows.score, kept),
+            _NONE if rows.rank is None else _taken(rows.rank, kept),
+            rows.origin if kept is None else rows.origin.take(kept),
+        )
+
+    def _check_pages(self) -> None:
+        shown = np.diff(self._first, append=self._turn.size)
+        bad = np.flatnonzero(self._is_empty & (shown[self._turn] > 1))
+        self._refuse(
+            bad,
+            lambda row: (
+                f"{self._where(row)}: expected an empty result page to be the only row of {self._of(row)}, found "
+                f"{shown[self._turn[row]]} rows"
+            ),
+            _EMPTY_PAGE,
+        )
+
+    def _check_ranks(self) -> None:
+        if self._rows.rank is None:
+            return
+        rank = self._ordered(self._rows.rank)
+        expected = np.arange(1, rank.size + 1) - self._first[self._turn]
+        bad = np.flatnonzero((rank != expected) & ~self._is_empty)
+        # Behind the first wrong rank of a list all are wrong.
+        bad = bad[np.diff(self._turn[bad], prepend=-1) != 0]
+
+        def message(row: int) -> str:
+            if expected[row] > 1 and rank[row] == rank[row - 1]:
+                return repeated_rank(self._where(row), rank[row], self._place(row - 1), self._of(row))
+            return missing_rank(self._where(row), int(expected[row]), rank[row], self._of(row))
+
+        self._refuse(bad, message, RANKS_FROM_ONE)
+
+    def _check_times(self) -> None:
+        if self._rows.time is None:
+            return
+        time = self._ordered(self._rows.time)
+        known = np.flatnonzero(~np.isnan(time))
+        session = self._session[self._turn[known]]
+        back = np.flatnonzero((np.diff(session) == 0) & (np.diff(time[known]) < 0)) + 1
+        before = dict(zip(known[back].tolist(), known[back - 1].tolist(), strict=True))
+
+        def message(row: int) -> str:
+            earlier = before[row]
+            stamps = number_text(float(time[row])), number_text(float(time[earlier]))
+            return time_back(self._where(row), self._id(row), *stamps, self._place(earlier))
+
+        self._refuse(known[back], message, None)
+
+    def _refuse_gaps(self, turns: Ints, missing: Ints) -> None:
+        gap = dict(zip(self._first[turns].tolist(), missing.tolist(), strict=True))
+        self._refuse(
+            self._first[turns],
+            lambda row: gap_message(self._where(row), self._id(row), gap[row], int(self._number[self._turn[row]])),
+            FILL_GAPS,
+        )
+
+    def _labels(self, spans: Spans | None, role: str) -> list[bytes | None]:
+        """What rows say of their sessions; nothing where none says anything."""
+        if spans is None:
+            return []
+        labels, label = core.number_ids(*spans)
+        label = self._ordered(label)
+        known = self._ordered(spans[2]) > 0
+        row = self._agreed(
+            label, known, self._session[self._turn], len(self._session_ids), role, lambda value: labels[int(value)]
+        )
+        return [None if at < 0 else labels[label[at]] for at in row.tolist()] if known.any() else []
+
+    def _scanned(self, place: Ints, turns: int) -> Ints:
+        if self._rows.scanned is None or np.isnan(self._rows.scanned).all():
+            return np.zeros(0, np.int64)
+        scanned = self._ordered(self._rows.scanned)
+        row = self._agreed(scanned, ~np.isnan(scanned), self._turn, self._first.size, "scanned", number_text)
+        depth = np.full(turns, -1)
+        depth[place[row >= 0]] = scanned[row[row >= 0]]
+        return depth
+
+    def _agreed(
+        self,
+        value: NDArray[Any],
+        known: Bools,
+        group: Ints,
+        groups: int,
+        role: str,
+        shown: Callable[[Any], str | bytes],
+    ) -> Ints:
+        """For every group the first row that tells its value, -1 where none does; all that do have to agree."""
+        telling = np.flatnonzero(known)
+        first = np.full(groups, -1)
+        first[group[telling[::-1]]] = telling[::-1]
+        bad = telling[value[telling] != value[first[group[telling]]]]
+        self._refuse(
+            bad,
+            lambda row: (
+                f"{self._where(row)}: expected one {role} in {self._of(row) if role == 'scanned' else self._in(row)}, "
+                f"found '{printable(shown(value[row]))}' and '{printable(shown(value[first[group[row]]]))}' "
+                f"({self._place(int(first[group[row]]))})"
+            ),
+            None,
+        )
+        return first
+
+    def _refuse(self, bad: Ints, message: Callable[[int], str], hint: str | None) -> None:
+        """Refuses rows, those first that came first."""
+        if bad.size:
+            came = bad if self._order is None else bad[np.argsort(self._order[bad])]
+            messages = [message(row) + self._rows.origin.shown(self._came(row)) for row in came[:_SHOWN].tolist()]
+            raise input_error(messages, int(bad.size), hint)
+
+    def _came(self, row: int) -> int:
+        return row if self._order is None else int(self._order[row])
+
+    def _where(self, row: int) -> str:
+        return self._rows.origin.where(self._came(row))
+
+    def _place(self, row: int) -> str:
+        return self._rows.origin.place(self._came(row))
+
+    def _id(self, row: int) -> bytes:
+        return self._session_ids[int(self._session[self._turn[row]])]
+
+    def _in(self, row: int) -> str:
+        return f"session '{printable(self._id(row))}'"
+
+    def _of(self, row: int) -> str:
+        return f"query {self._number[self._turn[row]]} of {self._in(row)}"
+
+
+def _ordering(key: Ints, rank: Floats | None) -> Ints | None:
+    """What puts rows in order; None where they are."""
+    steps = np.diff(key)
+    if rank is None:
+        return None if (steps >= 0).all() else np.argsort(key, kind="stable")
+    if ((steps > 0) | ((steps == 0) & (np.diff(rank) >= 0))).all():
+        return None
+    return np.lexsort((rank, key))
+
+
+def _taken(column: NDArray[_Kind], rows: Ints | None) -> NDArray[_Kind]:
+    return column if rows is None else column[rows]
+
+
+def _texts(labels: list[bytes | None]) -> tuple[str | None, ...]:
+    return tuple(None if label is None else text_of_id(label) for label in labels)

@@ -1,0 +1,313 @@
+"""Sessions from objects, as JSON lines and Python have them.
+
+One object a session, with its queries in their order::
+
+    {"session": "s1", "topic": "22", "user": "u7", "system": "bm25", "ratings": {"satisfaction": 4},
+     "queries": [{"query": "port arthur", "results": ["d1", "d2"]}]}
+
+Results are ids, ``[id, score]`` pairs, or objects with a document and, as far as known, score, grade, rank and time. A
+query may have an id (what judgments by query call it), a number, a time and how far its results were scanned.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gainful.arrays import Bytes
+from gainful.errors import InputError
+from gainful.io.columns import Names, find_role
+from gainful.io.json_text import parse_json
+from gainful.io.objects import read_id, read_value
+from gainful.io.session_columns import SESSION_NAMES
+from gainful.io.session_records import (
+    FROM_ONE,
+    MOST_QUERIES,
+    SessionReading,
+    SessionRecord,
+    TurnRecord,
+    by_rank,
+    in_order,
+    read_time,
+    time_back,
+)
+from gainful.io.sources import Text
+from gainful.notation import nearest, printable
+
+_LINE = '{"session": "s1", "queries": [{"query": "port arthur", "results": ["d1", "d2"]}]}'
+_TURN_KEYS = ("query", "id", "number", "time", "scanned", "results")
+_SESSION_ROLES = ("session", "topic", "user", "system")
+_RESULT_ROLES = ("document", "score", "grade", "rank", "time")
+_RESULT_NAMES: Names = {
+    **SESSION_NAMES,
+    "document": (*SESSION_NAMES["document"][:-1], ("id",), SESSION_NAMES["document"][-1]),
+}
+_STEP = 1 << 20
+
+
+class Stamp(NamedTuple):
+    """A time, as it is written and where."""
+
+    seconds: float
+    shown: str
+    where: str
+
+
+class _Results(NamedTuple):
+    documents: Sequence[object]
+    scores: Sequence[float] | None = None
+    grades: Sequence[float] | None = None
+    stamps: Sequence[Stamp] = ()
+
+
+class _Turn(NamedTuple):
+    number: int | None
+    record: TurnRecord
+    stamps: list[Stamp]
+
+
+def read_session_lines(text: Text, how: SessionReading) -> Iterator[SessionRecord]:
+    """One object a line; no more than one is held at a time."""
+    read = SessionObjects(how).read
+    for number, line in _lines(text.data):
+        stripped = line.strip()
+        if stripped and not stripped.startswith(b"#"):
+            where = f"{text.name}:{number}"
+            yield read(parse_json(stripped, text.name, where), where)
+
+
+def read_session_objects(values: Iterable[object], how: SessionReading, name: str) -> Iterator[SessionRecord]:
+    """What a list holds."""
+    read = SessionObjects(how).read
+    return (read(value, f"{name}[{i}]") for i, value in enumerate(values))
+
+
+def _lines(data: Bytes) -> Iterator[tuple[int, bytes]]:
+    number, rest = 0, b""
+    start = 3 if data[:3].tobytes() == b"\xef\xbb\xbf" else 0
+    for at in range(start, data.size, _STEP):
+        *lines, rest = (rest + data[at : at + _STEP].tobytes()).split(b"\n")
+        for line in lines:
+            number += 1
+            yield number, line
+    yield number + 1, rest
+
+
+class SessionObjects:
+    """Reads one object after the other."""
+
+    def __init__(self, how: SessionReading) -> None:
+        self._fills_gaps = how.fills_gaps
+        self._session_keys = _Keys(how.columns, SESSION_NAMES, _SESSION_ROLES)
+        self._result_keys = _Keys(how.columns, _RESULT_NAMES, _RESULT_ROLES)
+
+    def read(self, value: object, where: str) -> SessionRecord:
+        """A session from an object."""
+        if not isinstance(value, Mapping):
+            raise InputError(f"{where}: expected an object with session and queries, found {_described(value)}", _LINE)
+        keys = self._session_keys.of(value, where)
+        for role, key in (("session", keys.get("session")), ("queries", "queries")):
+            if key is None or key not in value:
+                raise _missing(role, value, (*keys.values(), "ratings", "queries"), where)
+        session = read_id(value[keys["session"]], f"{where}: session")
+        queries = value["queries"]
+        if not _is_list(queries) or not len(queries):
+            raise InputError(f"{where}: expected a list of queries, found {_described(queries)}", f"a line is {_LINE}")
+        turns = [self._turn(query, f"{where}: queries[{i}]") for i, query in enumerate(queries)]
+        topic = value[keys["topic"]] if "topic" in keys else None
+        return SessionRecord(
+            where,
+            session,
+            None if topic is None else read_id(topic, f"{where}: topic"),
+            _label(value, keys, "user", where),
+            _label(value, keys, "system", where),
+            _ratings(value.get("ratings"), f"{where}: ratings"),
+            self._ordered(turns, session),
+        )
+
+    def _ordered(self, turns: list[_Turn], session: bytes) -> list[TurnRecord]:
+        if all(turn.number is None for turn in turns):
+            check_times((stamp for turn in turns for stamp in turn.stamps), session)
+            return [turn.record for turn in turns]
+        without = next((turn for turn in turns if turn.number is None), None)
+        if without is not None:
+            raise InputError(f"{without.record.where}: expected a number as the other queries have, found none")
+        numbered = sorted(turns, key=lambda turn: turn.number or 0)
+        check_times((stamp for turn in numbered for stamp in turn.stamps), session)
+        return in_order([(turn.number or 0, turn.record) for turn in numbered], session, self._fills_gaps)
+
+    def _turn(self, value: object, where: str) -> _Turn:
+        if not isinstance(value, Mapping):
+            raise InputError(f"{where}: expected an object with query and results, found {_described(value)}", _LINE)
+        if "results" not in value:
+            error = _missing("results", value, _TURN_KEYS, where)
+            raise InputError(error.message, error.hint or 'an empty result page is "results": []')
+        text = value.get("query")
+        if text is not None and not isinstance(text, str):
+            raise InputError(f"{where}.query: expected a text, found {_described(text)}")
+        number = value.get("number")
+        results = self._results(value["results"], f"{where}.results")
+        stamps = _stamps([value.get("time")], lambda _: f"{where}.time")
+        return _Turn(
+            None if number is None else _whole(number, f"{where}.number", 1, MOST_QUERIES, FROM_ONE),
+            TurnRecord(
+                where,
+                text or "",
+                None if value.get("id") is None else read_id(value["id"], f"{where}.id"),
+                results.documents,
+                results.scores,
+                results.grades,
+                -1 if value.get("scanned") is None else _whole(value["scanned"], f"{where}.scanned", 0),
+            ),
+            [*stamps, *results.stamps],
+        )
+
+    def _results(self, value: object, where: str) -> _Results:
+        """Ids, ``[id, score]`` pairs, a dict of ids and scores, or objects: all of them alike."""
+        if isinstance(value, Mapping):
+            value = [list(pair) for pair in value.items()]
+        if not _is_list(value):
+            raise InputError(f"{where}: expected a list of results, found {_described(value)}", f"a line is {_LINE}")
+        items: list[Any] = list(value)  # type: ignore[call-overload]
+        kinds = list(dict.fromkeys(map(_kind, items)))
+        if len(kinds) > 1:
+            raise InputError(
+                f"{where}: expected results that are all alike, found {' and '.join(kinds)}",
+                "results are ids, [id, score] pairs, or objects",
+            )
+        if kinds == ["lists"]:
+            return _of_pairs(items, where)
+        return self._of_objects(items, where) if kinds == ["objects"] else _Results(items)
+
+    def _of_objects(self, items: list[Mapping[str, Any]], where: str) -> _Results:
+        columns: dict[str, list[Any]] = {role: [] for role in _RESULT_ROLES}
+        for i, item in enumerate(items):
+            keys = self._result_keys.of(item, f"{where}[{i}]")
+            if "document" not in keys:
+                raise _missing("document", item, tuple(keys.values()), f"{where}[{i}]")
+            for role, column in columns.items():
+                column.append(item[keys[role]] if role in keys else None)
+        documents = [read_id(each, f"{where}[{i}]: document") for i, each in enumerate(columns["document"])]
+        scores, grades, ranks = (_numbers(columns[role], where, role) for role in ("score", "grade", "rank"))
+        for role, values in (("score", scores), ("rank", ranks)):
+            if values is not None and any(map(math.isnan, values)):
+                lacking = next(i for i, each in enumerate(values) if math.isnan(each))
+                raise InputError(f"{where}[{lacking}]: expected a {role} as other results have, found none")
+        times = columns["time"]
+        order = range(len(items)) if ranks is None else by_rank(ranks, [f"{where}[{i}]" for i in range(len(items))])
+        return _Results(
+            [documents[i] for i in order],
+            None if scores is None else [scores[i] for i in order],
+            None if grades is None else [grades[i] for i in order],
+            _stamps([times[i] for i in order], lambda i: f"{where}[{order[i]}].time"),
+        )
+
+
+class _Keys:
+    """Which keys of objects have which roles, found once for all objects with the same keys."""
+
+    def __init__(self, given: Mapping[str, str], known: Names, roles: Sequence[str]) -> None:
+        self._given, self._known, self._roles = given, known, roles
+        self._found: dict[tuple[object, ...], dict[str, str]] = {}
+
+    def of(self, value: Mapping[Any, Any], where: str) -> dict[str, str]:
+        keys = tuple(value)
+        found = self._found.get(keys)
+        if found is None:
+            names = [key for key in keys if isinstance(key, str)]
+            # What is given for another level of the object is not looked for here.
+            given = {role: name for role, name in self._given.items() if name in names}
+            places = {role: find_role(role, names, given, where, self._known) for role in self._roles}
+            found = {role: names[place] for role, place in places.items() if place is not None}
+            self._found[keys] = found
+        return found
+
+
+def check_times(stamps: Iterable[Stamp], session: bytes) -> None:
+    """Refuses time stamps that go back."""
+    for before, after in pairwise(stamps):
+        if after.seconds < before.seconds:
+            raise InputError(time_back(after.where, session, after.shown, before.shown, before.where))
+
+
+def read_stamp(value: object, where: str) -> Stamp:
+    """A time stamp, if it is one."""
+    seconds = read_time(value)
+    if seconds is None:
+        raise InputError(
+            f"{where}: expected seconds or a date and time, found {_described(value)}",
+            "such as 99.5 or 2024-05-01T10:15:00Z",
+        )
+    return Stamp(seconds, str(value), where)
+
+
+def _stamps(values: Sequence[object], where: Callable[[int], str]) -> list[Stamp]:
+    return [read_stamp(value, where(i)) for i, value in enumerate(values) if value is not None]
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, (str, bytes))
+
+
+def _kind(item: object) -> str:
+    if isinstance(item, Mapping):
+        return "objects"
+    return "lists" if _is_list(item) else "ids"
+
+
+def _of_pairs(items: list[Sequence[Any]], where: str) -> _Results:
+    for i, item in enumerate(items):
+        if len(item) != 2:
+            raise InputError(f"{where}[{i}]: expected [document, score], found {_described(item)}")
+    documents = [read_id(item[0], f"{where}[{i}]: document") for i, item in enumerate(items)]
+    return _Results(documents, [read_value(item[1], f"{where}[{i}]", "score") for i, item in enumerate(items)])
+
+
+def _numbers(values: Sequence[object], where: str, role: str) -> list[float] | None:
+    """NaN where there is none; None where there are none at all."""
+    if all(value is None for value in values):
+        return None
+    return [math.nan if value is None else read_value(value, f"{where}[{i}]", role) for i, value in enumerate(values)]
+
+
+def _whole(value: object, where: str, least: int, most: int | None = None, hint: str | None = None) -> int:
+    number = read_value(value, where, "number") if not isinstance(value, bool) else math.nan
+    if not number.is_integer() or number < least or (most is not None and number > most):
+        upto = "" if most is None else f" to {most:,}"
+        raise InputError(f"{where}: expected a whole number from {least}{upto}, found {_described(value)}", hint)
+    return int(number)
+
+
+def _label(value: Mapping[Any, Any], keys: Mapping[str, str], role: str, where: str) -> str | None:
+    found = value[keys[role]] if role in keys else None
+    if found is None or isinstance(found, str):
+        return found or None
+    return read_id(found, f"{where}: {role}").decode("utf-8", "surrogateescape")
+
+
+def _ratings(value: object, where: str) -> dict[str, float]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise InputError(f"{where}: expected an object of numbers, found {_described(value)}")
+    given = {str(name): rating for name, rating in value.items() if rating is not None}
+    return {name: read_value(rating, where, name) for name, rating in given.items()}
+
+
+def _missing(key: str, value: Mapping[Any, Any], known: Sequence[str], where: str) -> InputError:
+    """What is said of an object without a key that it needs, and of one that may have been meant."""
+    names = [str(name) for name in value]
+    others = [name for name in names if name not in known]
+    meant = next((name for name in others if nearest(name, [key])), None)
+    return InputError(
+        f"{where}: expected {key} in an object, found {', '.join(names) or 'nothing'}",
+        f"is {meant} meant to be {key}?" if meant else f"a line is {_LINE}" if key != "results" else None,
+    )
+
+
+def _described(value: object) -> str:
+    return printable(repr(value), 80)

@@ -1,0 +1,93 @@
+"""Sessions from tables with a header: text, parquet or data frames. One row a result.
+
+Columns are session, query (its number in the session), rank and document, and as far as they are known topic, user,
+system, score, grade, scanned and time. An empty result page is one row with rank 0 and ``-`` or nothing as document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gainful.arrays import Floats
+from gainful.core import core
+from gainful.errors import InputError
+from gainful.io.delimited import open_table, read_columns
+from gainful.io.frames import Wanted
+from gainful.io.frames import read_columns as read_frame_columns
+from gainful.io.origin import FrameRows, Origin
+from gainful.io.rows import Spans
+from gainful.io.session_columns import find_session_roles, is_session_header
+from gainful.io.session_records import SessionReading, SessionRows, read_time
+from gainful.io.sources import Text
+from gainful.io.trec import input_error
+from gainful.notation import printable, text_of_id
+
+_NUMBERS = ("query", "rank", "score", "grade", "scanned")
+_IDS = ("session", "document", "topic", "user", "system", "time")
+#: What an empty result page, or a row without more to tell, leaves empty.
+_OPTIONAL = ("document", "score", "grade", "scanned", "time", "topic", "user", "system")
+_SHOWN = 10
+
+
+def read_session_table(text: Text, how: SessionReading) -> SessionRows:
+    """The rows of a CSV or TSV with a header."""
+    table = open_table(text, how.format, lambda names: is_session_header(names, how.columns))
+    roles = find_session_roles(table.names, how.columns, table.where)
+    spans, numbers, origin = read_columns(table, roles, _NUMBERS, _OPTIONAL)
+    return _rows({**spans, **numbers}, origin)
+
+
+def read_session_frame(frame: Any, columns: Mapping[str, str], name: str) -> SessionRows:
+    """The rows of a data frame."""
+
+    def find_roles(names: Sequence[str], *, time: bool) -> dict[str, int]:
+        roles = find_session_roles(names, columns, name)
+        return {role: column for role, column in roles.items() if (role == "time") is time}
+
+    found = read_frame_columns(frame, Wanted(partial(find_roles, time=False), _IDS, _OPTIONAL), name)
+    times = Wanted(partial(find_roles, time=True), (), ("time",))
+    try:
+        found.update(read_frame_columns(frame, times, name))
+    except InputError:
+        found.update(read_frame_columns(frame, times._replace(ids=("time",)), name))
+    return _rows(found, FrameRows(name))
+
+
+def _rows(found: Mapping[str, Any], origin: Origin) -> SessionRows:
+    time = found.get("time")
+    if isinstance(time, tuple):
+        time = _times(time, origin)
+    return SessionRows(
+        found["session"],
+        found["query"],
+        found["document"],
+        origin,
+        found.get("rank"),
+        found.get("score"),
+        found.get("grade"),
+        found.get("scanned"),
+        time,
+        found.get("topic"),
+        found.get("user"),
+        found.get("system"),
+    )
+
+
+def _times(spans: Spans, origin: Origin) -> Floats:
+    """Seconds, NaN where there are none. Every different text is read once."""
+    texts, row = core.number_ids(*spans)
+    seconds = [read_time(text_of_id(text)) if text else np.nan for text in texts]
+    known = np.array([value is not None for value in seconds], bool)[row]
+    if not known.all():
+        bad = np.flatnonzero(~known)
+        messages = [
+            f"{origin.where(at)}: expected seconds or a date and time as time, found "
+            f"'{printable(texts[int(row[at])])}'{origin.shown(at)}"
+            for at in bad[:_SHOWN].tolist()
+        ]
+        raise input_error(messages, int(bad.size), "such as 99.5 or 2024-05-01T10:15:00Z")
+    return np.array(seconds, np.float64)[row]
