@@ -15,11 +15,13 @@ USERS = (
     "data.run",
     "data.graded",
     "data.judged",
+    "data.session_rows",
     "io.rows",
     "io.delimited",
     "io.letor",
     "io.frames",
     "io.datasets",
+    "io.session_table",
     "doctor.inspected",
     "conventions.repeats",
 )

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gainful.data.graded import GradedRun
     from gainful.data.qrels import Qrels
     from gainful.data.run import Run
+    from gainful.data.sessions import Sessions
     from gainful.doctor.examination import examine
     from gainful.errors import GainfulError, InputError, MissingExtraError, UsageError
     from gainful.evaluation import evaluate, evaluate_runs
@@ -60,6 +61,7 @@ _HOMES = {
     "Report": "gainful.render.report",
     "Run": "gainful.data.run",
     "Scenario": "gainful.sensitivity.scenarios",
+    "Sessions": "gainful.data.sessions",
     "Signature": "gainful.signature",
     "UsageError": "gainful.errors",
     "assess_sensitivity": "gainful.sensitivity.assessment",
@@ -100,6 +102,7 @@ __all__ = [
     "Report",
     "Run",
     "Scenario",
+    "Sessions",
     "Signature",
     "UsageError",
     "__version__",

@@ -85,7 +85,9 @@ def turn_ids(session_ids: Sequence[bytes], offsets: Ints, separator: str) -> lis
 
 def _split(run: Run, separator: bytes) -> tuple[tuple[bytes, ...], Ints, Ints]:
     parts = [identifier.rpartition(separator) for identifier in run.query_ids]
-    bad = [i for i, (session, _, turn) in enumerate(parts) if not session or not _is_turn(turn)]
+    # What is not a number, or too long to be one, becomes 0, which no turn has.
+    turns = np.array([int(turn) if session and turn.isdigit() and len(turn) < 10 else 0 for session, _, turn in parts])
+    bad = np.flatnonzero((turns < 1) | (turns > MOST_QUERIES)).tolist()
     if bad:
         messages = [
             f"{_where(run, i)}: expected a session, '{printable(separator)}' and the number of a query in it as query, "
@@ -98,11 +100,7 @@ def _split(run: Run, separator: bytes) -> tuple[tuple[bytes, ...], Ints, Ints]:
     session_ids = sorted({session for session, _, _ in parts})
     place = {identifier: i for i, identifier in enumerate(session_ids)}
     session = np.array([place[session] for session, _, _ in parts], np.int64)
-    return tuple(session_ids), session, np.array([int(turn) for _, _, turn in parts], np.int64)
-
-
-def _is_turn(text: bytes) -> bool:
-    return text.isdigit() and len(text) < 10 and 1 <= int(text) <= MOST_QUERIES
+    return tuple(session_ids), session, turns
 
 
 def _refuse_repeats(run: Run, order: Ints, session_ids: Sequence[bytes], session: Ints, number: Ints) -> None:

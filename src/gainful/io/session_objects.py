@@ -107,7 +107,7 @@ class SessionObjects:
 
     def read(self, value: object, where: str) -> SessionRecord:
         """A session from an object."""
-        if not isinstance(value, Mapping):
+        if not isinstance(value, (dict, Mapping)):
             raise InputError(f"{where}: expected an object with session and queries, found {_described(value)}", _LINE)
         keys = self._session_keys.of(value, where)
         for role, key in (("session", keys.get("session")), ("queries", "queries")):
@@ -141,7 +141,7 @@ class SessionObjects:
         return in_order([(turn.number or 0, turn.record) for turn in numbered], session, self._fills_gaps)
 
     def _turn(self, value: object, where: str) -> _Turn:
-        if not isinstance(value, Mapping):
+        if not isinstance(value, (dict, Mapping)):
             raise InputError(f"{where}: expected an object with query and results, found {_described(value)}", _LINE)
         if "results" not in value:
             error = _missing("results", value, _TURN_KEYS, where)
@@ -168,12 +168,13 @@ class SessionObjects:
 
     def _results(self, value: object, where: str) -> _Results:
         """Ids, ``[id, score]`` pairs, a dict of ids and scores, or objects: all of them alike."""
-        if isinstance(value, Mapping):
+        if isinstance(value, dict):
             value = [list(pair) for pair in value.items()]
         if not _is_list(value):
             raise InputError(f"{where}: expected a list of results, found {_described(value)}", f"a line is {_LINE}")
         items: list[Any] = list(value)  # type: ignore[call-overload]
-        kinds = list(dict.fromkeys(map(_kind, items)))
+        # What an item is depends on its type alone, and most lists have items of one type.
+        kinds = list(dict.fromkeys(map(_kind, dict(zip(map(type, items), items, strict=True)).values())))
         if len(kinds) > 1:
             raise InputError(
                 f"{where}: expected results that are all alike, found {' and '.join(kinds)}",
@@ -250,11 +251,13 @@ def _stamps(values: Sequence[object], where: Callable[[int], str]) -> list[Stamp
 
 
 def _is_list(value: object) -> bool:
-    return isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, (str, bytes))
+    return isinstance(value, (list, tuple, np.ndarray, Sequence)) and not isinstance(value, (str, bytes))
 
 
 def _kind(item: object) -> str:
-    if isinstance(item, Mapping):
+    if isinstance(item, (str, int)):
+        return "ids"
+    if isinstance(item, (dict, Mapping)):
         return "objects"
     return "lists" if _is_list(item) else "ids"
 

@@ -15,7 +15,7 @@ from gainful.io.rows import Reading, RunFile
 from gainful.io.session_columns import GAPS, SEPARATOR, SESSION_FORMATS, SESSION_NAMES, is_session_header
 from gainful.io.session_records import SessionReading, SessionRecord, SessionRows
 from gainful.io.sources import Text
-from gainful.notation import choose
+from gainful.notation import choose, printable
 
 #: What a source of sessions holds.
 SessionContent: TypeAlias = Iterable[SessionRecord] | SessionRows | RunFile
@@ -66,10 +66,23 @@ def _recognise(text: Text, line: bytes, columns: Mapping[str, str]) -> str:
         return "xml"
     if line[:1] in b"{[":
         return "jsonl" if _is_one_of_many(line) else "json"
-    separator = header_separator(line, lambda names: is_session_header(names, columns))
+    # Who names the column of the sessions has a table, even if the name is wrong.
+    separator = header_separator(line, lambda names: "session" in columns or is_session_header(names, columns))
     if separator is None:
+        _refuse_unknown_table(text, line, columns)
         return "trec"
     return "tsv" if separator == "\t" else "csv"
+
+
+def _refuse_unknown_table(text: Text, line: bytes, columns: Mapping[str, str]) -> None:
+    """A table whose header says nothing would be told off for not being a run."""
+    is_run = _is_run_header(line, columns) or len(line.split()) in (3, 6)
+    if not is_run and max(line.count(mark) for mark in (b"\t", b",", b";")) > 1:
+        raise InputError(
+            f"{text.name}: expected a header with session, query (its number), rank and document, found\n    "
+            f"{printable(line, 120)}",
+            "--columns session=NAME,query=NAME,rank=NAME,document=NAME (columns= in Python) says what names mean",
+        )
 
 
 def _is_one_of_many(line: bytes) -> bool:
@@ -82,7 +95,7 @@ def _is_one_of_many(line: bytes) -> bool:
 
 def _is_run_header(line: bytes, columns: Mapping[str, str]) -> bool:
     """Whether a header has queries and documents but no sessions."""
-    if header_separator(line, lambda names: is_session_header(names, columns)):
+    if "session" in columns or header_separator(line, lambda names: is_session_header(names, columns)):
         return False
     return header_separator(line, lambda names: has_header(names, columns, known=NAMES)) is not None
 

@@ -1,0 +1,491 @@
+"""Sessions in: the same sessions from every format, whatever the order of their rows."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import random
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from gainful import Sessions, UsageError
+from gainful.io.session_columns import read_session_mapping
+from gainful.io.session_ratings import read_ratings
+
+from .conftest import json_lines, table
+
+pytestmark = pytest.mark.usefixtures("core")
+
+#: Session to its queries, each a list of documents.
+Plain = dict[str, list[list[str]]]
+HEADER = ["session", "query", "rank", "document"]
+
+
+def sample(seed: int = 1, hard: bool = False) -> Plain:
+    """Sessions with one to twelve queries; empty pages in the middle, documents that come again, awkward ids."""
+    chance = random.Random(seed)
+    documents = [f"d{i}" for i in range(30)] + ["-", "http://a/b?c=d,e&f=g"]
+    if hard:
+        documents += ['say "hi"', "x y", "ünïcode", "a\tb"]
+    sessions: Plain = {}
+    for session in ["s2", "s10", "s1", "s", "s_1", "S", "ß", *(["two words"] if hard else [])]:
+        lists = [chance.sample(documents, chance.choice([0, 1, 3, 10])) for _ in range(chance.randint(1, 12))]
+        sessions[session] = [*lists, chance.sample(documents, 2)]
+    return sessions
+
+
+def rows_of(sessions: Plain) -> list[tuple[str, int, int, str]]:
+    rows: list[tuple[str, int, int, str]] = []
+    for session, lists in sessions.items():
+        for number, documents in enumerate(lists, 1):
+            rows += [(session, number, rank, document) for rank, document in enumerate(documents, 1)]
+            if not documents:
+                rows.append((session, number, 0, "-"))
+    return rows
+
+
+def objects_of(sessions: Plain) -> list[dict[str, Any]]:
+    return [
+        {"session": session, "queries": [{"query": f"q{i}", "results": docs} for i, docs in enumerate(lists)]}
+        for session, lists in sessions.items()
+    ]
+
+
+def run_of(sessions: Plain, separator: str = "_") -> bytes:
+    rows = [row for row in rows_of(sessions) if row[2]]
+    random.Random(5).shuffle(rows)
+    # Scores fall with the rank, so that score order is rank order.
+    return "".join(f"{s}{separator}{n} Q0 {d} {r} {50 - r} tag\n" for s, n, r, d in rows).encode()
+
+
+def log_of(sessions: Plain) -> bytes:
+    out = ['<?xml version="1.0" encoding="utf-8"?>\n<sessiontrack>']
+    for session, lists in sessions.items():
+        out.append(f'<session num="{session}" starttime="0"><topic num="7"><desc>x &amp; y</desc></topic>')
+        for number, documents in enumerate(lists, 1):
+            out.append(f'<interaction num="{number}" starttime="{number}.5"><query>q</query><results>')
+            out += [
+                f'<result rank="{rank}"><url>u</url><clueweb12id>{escape(document)}</clueweb12id></result>'
+                for rank, document in enumerate(documents, 1)
+            ]
+            out.append('</results><clicked><click num="1"><rank>1</rank></click></clicked></interaction>')
+        out.append('<currentquery starttime="99"><query>last</query></currentquery></session>')
+    return "\n".join([*out, "</sessiontrack>"]).encode()
+
+
+def plain_of(sessions: Sessions) -> Plain:
+    """The sessions as lists, by rank where there are ranks and by score where there are only scores."""
+    lists = sessions.lists
+    found: Plain = {}
+    for i, session in enumerate(sessions.ids):
+        found[session] = []
+        for turn in range(*sessions.turn_offsets[i : i + 2].tolist()):
+            rows = list(range(*lists.list_offsets[turn : turn + 2].tolist()))
+            if lists.has_scores and lists.score.size:
+                rows.sort(key=lambda row: -lists.score[row])
+            found[session].append([lists.document(row).decode() for row in rows])
+    return found
+
+
+def in_byte_order(sessions: Plain) -> list[str]:
+    return sorted(sessions, key=str.encode)
+
+
+def shuffled(rows: list[Any], seed: int = 2) -> list[Any]:
+    return random.Random(seed).sample(rows, len(rows))
+
+
+# -- The same sessions, whatever they are written in -------------------------------------------------------------------
+
+
+def texts_of(sessions: Plain) -> dict[str, bytes]:
+    rows, objects = rows_of(sessions), objects_of(sessions)
+    numbered = [
+        {**each, "queries": shuffled([{**q, "number": i} for i, q in enumerate(each["queries"], 1)])}
+        for each in objects
+    ]
+
+    def with_results(make: Any) -> list[dict[str, Any]]:
+        return [{**each, "queries": [{"results": make(q["results"])} for q in each["queries"]]} for each in objects]
+
+    return {
+        "jsonl": json_lines(objects),
+        "jsonl with comments and a mark": b"\xef\xbb\xbf# sessions\n\n" + json_lines(objects).rstrip(b"\n"),
+        "jsonl, numbered": json_lines(numbered),
+        "json": json.dumps(objects).encode(),
+        "json, pretty": json.dumps(objects, indent=1).encode(),
+        "jsonl, pairs": json_lines(with_results(lambda docs: [[d, -i] for i, d in enumerate(docs)])),
+        "jsonl, dicts": json_lines(with_results(lambda docs: {d: -i for i, d in enumerate(docs)})),
+        "jsonl, objects": json_lines(
+            with_results(lambda docs: [{"document": d, "grade": 1, "title": "t"} for d in docs])
+        ),
+        "jsonl, ranked objects": json_lines(
+            with_results(lambda docs: shuffled([{"id": d, "rank": i, "url": "u"} for i, d in enumerate(docs, 1)]))
+        ),
+        "csv": table(rows, HEADER, ","),
+        "csv, no documents on empty pages": table([(s, n, r, d if r else "") for s, n, r, d in rows], HEADER, ","),
+        "tsv, shuffled": table(shuffled(rows), ["SessionID", "Qno", "rank", "URL"], "\t"),
+        "csv, semicolons, CRLF": table(
+            [(d, "x", n, r, s) for s, n, r, d in rows],
+            ["doc", "", "turn", "Rank", "Session ID"],
+            ";",
+            lineterminator="\r\n",
+        ),
+        "csv, scores alone": table(
+            [
+                (s, n, d, "" if r == 0 else -r)
+                for s, n, r, d in shuffled([row for row in rows if row[3] != "-" or not row[2]])
+            ],
+            ["session", "query_number", "docno", "score"],
+            ",",
+        ),
+    }
+
+
+@pytest.mark.parametrize("kind", texts_of({}))
+def test_sessions_in_any_format(kind: str) -> None:
+    sessions = sample(hard=True)
+    if kind == "csv, scores alone":  # where - is an empty page, as there is no rank to tell
+        sessions = {s: [[d for d in docs if d != "-"] for docs in lists] for s, lists in sessions.items()}
+    found = Sessions.read(texts_of(sessions)[kind])
+    assert plain_of(found) == sessions
+    assert found.ids == in_byte_order(sessions)
+    assert found.lists.queries == [f"{s}_{n}" for s in found.ids for n in range(1, len(sessions[s]) + 1)]
+
+
+@pytest.mark.parametrize("format_", [None, "xml"])
+def test_the_log_of_the_session_track(format_: str | None) -> None:
+    sessions = sample()
+    found = Sessions.read(log_of(sessions), format=format_)
+    assert plain_of(found) == sessions
+    assert found.ids == in_byte_order(sessions)
+    assert set(found.topics) == {b"7"}
+    assert set(found.texts) == {"q"}
+    assert found.lists.queries == [f"{s}_{n}" for s in found.ids for n in range(1, len(sessions[s]) + 1)]
+
+
+@pytest.mark.parametrize("separator", ["_", "/", "::"])
+def test_runs_whose_queries_are_session_and_turn(separator: str) -> None:
+    sessions = sample()
+    found = Sessions.read(run_of(sessions, separator), separator=separator, gaps="empty")
+    assert plain_of(found) == sessions
+    assert found.ids == in_byte_order(sessions)
+    assert found.lists.queries == [f"{s}{separator}{n}" for s in found.ids for n in range(1, len(sessions[s]) + 1)]
+    full = {session: [docs for docs in lists if docs] for session, lists in sessions.items()}
+    assert plain_of(Sessions.read(run_of(full, separator), separator=separator)) == full
+
+
+def test_turns_keep_the_ids_that_a_run_gives_them() -> None:
+    found = Sessions.read(b"a_02 Q0 d2 1 1 t\na_01 Q0 d1 1 1 t\na_4 Q0 d4 1 1 t\n", gaps="empty")
+    assert found.lists.queries == ["a_01", "a_02", "a_3", "a_4"]
+    assert plain_of(found) == {"a": [["d1"], ["d2"], [], ["d4"]]}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'{"query": "a_1", "results": ["d2", "d1"]}\n{"query": "a_2", "results": ["d3"]}\n',
+        b'[{"query": "a_1", "results": ["d2", "d1"]}, {"query": "a_2", "results": ["d3"]}]',
+        b'{"a_1": ["d2", "d1"], "a_2": ["d3"]}',
+        b'{"a_1": {"d2": 2, "d1": 1},\n "a_2": {"d3": 1}}',
+        b"qid,docno,score\na_1,d1,1\na_2,d3,2\na_1,d2,7\n",
+        b"a_1 d2 1\na_1 d1 2\na_2 d3 1\n",
+        b'{"qid": "a_1", "docno": "d2", "score": 4}\n{"qid": "a_1", "docno": "d1", "score": 1}\n'
+        b'{"qid": "a_2", "docno": "d3", "score": 4}\n',
+    ],
+)
+def test_runs_of_any_format(text: bytes) -> None:
+    assert plain_of(Sessions.read(text)) == {"a": [["d2", "d1"], ["d3"]]}
+
+
+def frames_of(rows: list[Any], header: list[str]) -> dict[str, Any]:
+    frame = pd.DataFrame(rows, columns=header)
+    out = io.BytesIO()
+    parquet.write_table(pa.table(frame), out)
+    return {
+        "pandas": frame,
+        "pandas, objects": frame.astype({"session": object, "document": object}),
+        "polars": pl.DataFrame(rows, schema=header, orient="row"),
+        "pyarrow": pa.table(frame),
+        "parquet": out.getvalue(),
+    }
+
+
+@pytest.mark.parametrize("kind", frames_of([("s", 1, 1, "d")], HEADER))
+def test_data_frames(kind: str) -> None:
+    sessions = sample(hard=True)
+    assert plain_of(Sessions.of(frames_of(shuffled(rows_of(sessions)), HEADER)[kind])) == sessions
+
+
+@pytest.mark.parametrize("kind", frames_of([("s", 1, 1, "d")], HEADER))
+def test_frames_may_lack_what_a_row_need_not_tell(kind: str) -> None:
+    header = [*HEADER, "topic", "user", "score", "grade", "scanned", "time"]
+    rows = [
+        ("a", 1, 0, None, "t1", None, None, None, None, None),
+        ("a", 2, 1, "d1", None, "u", 2.5, None, 7, 1.5),
+        ("a", 2, 2, "d2", "t1", None, 1.5, 3.0, None, 2.5),
+    ]
+    found = Sessions.of(frames_of(rows, header)[kind])
+    assert plain_of(found) == {"a": [[], ["d1", "d2"]]}
+    assert (found.topics, found.users, found.systems) == ((b"t1",), ("u",), ())
+    np.testing.assert_array_equal(found.grade, [np.nan, 3])
+    assert (found.scanned.tolist(), found.lists.score.tolist()) == ([-1, 7], [2.5, 1.5])
+
+
+def test_columns_of_frames_and_tables_can_be_named() -> None:
+    columns = {"session": "visit", "query": "step", "rank": "at", "doc": "page"}
+    rows = [("v", 1, 1, "d1"), ("v", 1, 2, "d2"), ("v", 2, 1, "d1")]
+    names = ["visit", "step", "at", "page"]
+    frame = pd.DataFrame(rows, columns=names)
+    for found in (
+        Sessions.from_frame(frame, columns=columns),
+        Sessions.read(table(rows, names, ","), columns=columns),
+        Sessions.read(table([("x", *row) for row in rows], ["session", *names], "\t"), columns=columns),
+    ):
+        assert plain_of(found) == {"v": [["d1", "d2"], ["d1"]]}
+    assert Sessions.from_frame(
+        frame.iloc[[0, 1]].assign(step=2), columns=columns, gaps="empty"
+    ).query_counts.tolist() == [2]
+
+
+def test_what_the_command_line_says_of_columns() -> None:
+    text = "session=SessionID, query=Qno,rank=rank,doc=URL,qrels.query=SessionID,sessions.grade=g"
+    assert read_session_mapping(text) == (
+        {"session": "SessionID", "query": "Qno", "rank": "rank", "document": "URL", "grade": "g"},
+        {"query": "SessionID"},
+    )
+    for wrong in ("session", "subtopic=x", "run.query=x", "qrels.session=x"):
+        with pytest.raises(UsageError, match="--columns: expected"):
+            read_session_mapping(wrong)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, derandomize=True)
+@given(
+    st.dictionaries(
+        st.text("ab_1é", min_size=1, max_size=3),
+        st.lists(st.lists(st.text("dx-", min_size=1, max_size=2), max_size=4, unique=True), min_size=1, max_size=4),
+        min_size=1,
+        max_size=5,
+    ),
+    st.randoms(use_true_random=False),
+)
+def test_rows_in_any_order(sessions: Plain, chance: random.Random) -> None:
+    rows = rows_of(sessions)
+    chance.shuffle(rows)
+    found = Sessions.read(table(rows, HEADER, "\t"))
+    assert plain_of(found) == sessions
+    assert found.ids == in_byte_order(sessions)
+    # Where each row stands is known after all the sorting, too.
+    if found.lists.origin is not None and len(found.lists):
+        line = int(found.lists.origin.place(len(found.lists) - 1).removeprefix("line "))
+        assert rows[line - 2][3].encode() == found.lists.document(len(found.lists) - 1)
+
+
+# -- What else sessions tell -------------------------------------------------------------------------------------------
+
+FULL = [
+    {
+        "session": "s2",
+        "topic": 22,
+        "user": "u1",
+        "system": "A",
+        "ratings": {"satisfaction": 4, "effort": None},
+        "queries": [
+            {"query": "port arthur", "id": "t7", "time": "2024-05-01T10:00:00Z", "scanned": 3, "results": ["d1", "d2"]},
+            {"query": "port arthur texas", "time": "2024-05-01T10:00:59+00:00", "results": []},
+        ],
+        "anything": {"else": "is ignored"},
+    },
+    {"session": "s1", "ratings": {"effort": 1.5}, "queries": [{"results": ["d2"]}]},
+]
+
+
+@pytest.mark.parametrize("size", [1, 2])
+def test_all_that_json_can_tell(size: int) -> None:
+    parts = list(Sessions.read_parts(json_lines(FULL), size=size))
+    assert [part.ids for part in parts] == ([["s2"], ["s1"]] if size == 1 else [["s1", "s2"]])
+    for found in (Sessions.read(json_lines(FULL)), Sessions.of(FULL), Sessions.of(iter(FULL))):
+        assert found.ids == ["s1", "s2"]
+        assert found.lists.queries == ["s1_1", "t7", "s2_2"]
+        assert (found.topics, found.users, found.systems) == ((None, b"22"), (None, "u1"), (None, "A"))
+        assert found.texts == ("", "port arthur", "port arthur texas")
+        assert found.scanned.tolist() == [-1, 3, -1]
+        assert {name: [repr(v) for v in values.tolist()] for name, values in found.ratings.items()} == {
+            "effort": ["1.5", "nan"],
+            "satisfaction": ["nan", "4.0"],
+        }
+
+
+def test_what_is_not_told_is_empty() -> None:
+    found = Sessions.of({"session": "s", "queries": [{"results": ["d"]}]})
+    assert (found.topics, found.users, found.systems, found.texts, dict(found.ratings)) == ((), (), (), (), {})
+    assert (found.grade.size, found.scanned.size, found.lists.score.size) == (0, 0, 0)
+
+
+def test_grades_of_appearances_and_scores() -> None:
+    results = [{"doc": "d1", "score": 1, "grade": 2}, {"doc_id": "d2", "score": 2.5}, {"id": 3, "score": 0, "rel": -1}]
+    queries = [{"results": results}, {"results": []}, {"results": [["d1", 9]]}]
+    found = Sessions.of([{"session": "s", "queries": queries}])
+    np.testing.assert_array_equal(found.grade, [2, np.nan, -1, np.nan])
+    assert found.lists.score.tolist() == [1, 2.5, 0, 9]
+    assert plain_of(found) == {"s": [["d2", "d1", "3"], [], ["d1"]]}
+
+
+def test_a_table_tells_as_much() -> None:
+    header = [*HEADER, "topic", "user", "system", "score", "grade", "scanned", "time"]
+    rows = [
+        ("s", 2, 2, "d3", "22", "u", "A", 1, "", "", "2024-05-01T10:00:02"),
+        ("s", 2, 1, "d1", "22", "", "A", 2, 3, 5, "2024-05-01T10:00:01"),
+        ("s", 1, 0, "-", "", "", "A", "", "", 0, ""),
+        ("r", 1, 1, "d9", "", "", "B", 0.5, 0.25, "", "1e9"),
+    ]
+    found = Sessions.read(table(rows, header, ","))
+    assert (found.ids, found.topics, found.users, found.systems) == (["r", "s"], (None, b"22"), (None, "u"), ("B", "A"))
+    np.testing.assert_array_equal(found.grade, [0.25, 3, np.nan])
+    assert (found.scanned.tolist(), found.lists.score.tolist()) == ([-1, 0, 5], [0.5, 2, 1])
+
+
+def test_missing_queries_can_be_empty_pages() -> None:
+    expected = {"s": [[], ["d1"], [], ["d2"]], "t": [["d"]]}
+    rows = [("s", 4, 1, "d2"), ("t", 1, 1, "d"), ("s", 2, 1, "d1")]
+    objects = [
+        {"session": "s", "queries": [{"number": 4, "results": ["d2"]}, {"number": 2, "results": ["d1"]}]},
+        {"session": "t", "queries": [{"results": ["d"]}]},
+    ]
+    log = log_of({"s": [["d1"], ["d2"]], "t": [["d"]]}).replace(b'n num="2"', b'n num="4"')
+    log = log.replace(b'n num="1" starttime="1.5"', b'n num="2" starttime="1.5"', 1)
+    for text in (
+        table(rows, HEADER, ","),
+        json_lines(objects),
+        b"s_4 Q0 d2 1 1 t\ns_2 Q0 d1 1 1 t\nt_1 Q0 d 1 1 t\n",
+        log,
+    ):
+        found = Sessions.read(text, gaps="empty")
+        assert plain_of(found) == expected
+        assert found.lists.queries == ["s_1", "s_2", "s_3", "s_4", "t_1"]
+
+
+# -- Parts, selections, systems ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "tsv, shuffled", "xml"])
+@pytest.mark.parametrize("size", [1, 3, 100])
+def test_parts_are_the_whole(kind: str, size: int) -> None:
+    sessions = sample()
+    text = log_of(sessions) if kind == "xml" else texts_of(sessions)[kind]
+    parts = list(Sessions.read_parts(text, size=size))
+    assert all(len(part) <= size for part in parts)
+    assert len(parts) == -(-len(sessions) // size)
+    together: Plain = {}
+    for part in parts:
+        assert part.ids == in_byte_order(plain_of(part))
+        together |= plain_of(part)
+    assert together == sessions
+
+
+def test_only_one_part_is_held() -> None:
+    lines = json_lines(objects_of({f"s{i}": [["d"]] for i in range(5000)})) + b"{ this is no JSON\n"
+    parts = Sessions.read_parts(lines, size=1000)
+    # What is wrong at the end is not met before the end.
+    assert [len(next(parts)) for _ in range(5)] == [1000] * 5
+    with pytest.raises(ValueError, match=":5001: expected JSON"):
+        next(parts)
+
+
+def test_more_sessions_than_a_part() -> None:
+    sessions = {f"s{i}": [[f"d{i}", "x"], [], [f"d{i + 1}"]][: i % 4 or 1] for i in range(9000)}
+    found = Sessions.read(json_lines(objects_of(sessions)))
+    assert plain_of(found) == sessions
+    assert found.ids == in_byte_order(sessions)
+    assert found.lists.origin is not None
+    assert found.lists.origin.where(len(found.lists) - 1) == "<bytes>:1000: queries[2]: item 1"  # s999 is the last
+
+
+def test_select_and_part() -> None:
+    sessions = sample()
+    found = Sessions.of([{**each, "topic": f"t-{each['session']}"} for each in objects_of(sessions)])
+    some = found.select(["s10", "S", b"s"])
+    assert plain_of(some) == {s: sessions[s] for s in ("S", "s", "s10")}
+    assert (some.topics, some.ids) == ((b"t-S", b"t-s", b"t-s10"), ["S", "s", "s10"])
+    assert some.texts == tuple(f"q{i}" for s in some.ids for i in range(len(sessions[s])))
+    assert found.part(1, 3).ids == found.ids[1:3]
+    with pytest.raises(UsageError, match=r"<list>: 1 session not there, 'nope' first"):
+        found.select(["s", "nope"])
+    with pytest.raises(UsageError, match="expected several sessions"):
+        found.select("s")
+
+
+def test_systems() -> None:
+    objects = objects_of(sample())
+    found = Sessions.of([{**each, "system": "BA"[i % 2]} for i, each in enumerate(objects)]).split_by_system()
+    assert list(found) == ["A", "B"]
+    assert [each.name for each in found.values()] == ["A", "B"]
+    assert sorted(found["A"].ids) == sorted(each["session"] for each in objects[1::2])
+    assert plain_of(found["B"]) == {s: lists for i, (s, lists) in enumerate(sample().items()) if i % 2 == 0}
+    alone = Sessions.of(objects)
+    assert alone.split_by_system() == {"<list>": alone}
+    objects[0]["system"] = "A"
+    with pytest.raises(
+        ValueError, match=r"<list>: expected a system for every session or for none, found none for 'S'"
+    ):
+        Sessions.of(objects).split_by_system()
+
+
+def test_sessions_from_files_and_themselves(tmp_path: Path) -> None:
+    sessions = sample()
+    path = tmp_path / "sessions.jsonl.gz"
+    path.write_bytes(gzip.compress(json_lines(objects_of(sessions))))
+    found = Sessions.of(path)
+    assert plain_of(found) == sessions
+    assert found.name == str(path)
+    assert Sessions.of(found) is found
+    with pytest.raises(UsageError, match="expected a path, bytes"):
+        Sessions.of(7)
+    with pytest.raises(ValueError, match="no such file"):
+        Sessions.read(tmp_path / "nothing")
+
+
+# -- Ratings -----------------------------------------------------------------------------------------------------------
+
+
+def test_ratings() -> None:
+    text = b"SessionID\tUser\tPerformance\n22\tS05\t3\n23\tS05\t\n7\tS05\t4.5\n"
+    assert read_ratings(text, "Performance") == {"22": 3, "7": 4.5}
+    assert read_ratings(text.replace(b"\t", b";"), "Performance", "SessionID") == {"22": 3, "7": 4.5}
+
+
+@pytest.mark.parametrize(
+    ("column", "session", "text", "message"),
+    [
+        (
+            "Difficulty",
+            None,
+            b"SessionID,Perf\n1,2\n",
+            r"<bytes>:1: expected a column 'Difficulty' for rating, found SessionID, Perf",
+        ),
+        ("Perf", None, b"visit,Perf\n1,2\n", r"<bytes>:1: expected a column for session \(.*\), found visit, Perf"),
+        ("Perf", "sid", b"visit,Perf\n1,2\n", r"<bytes>:1: expected a column 'sid' for session, found visit, Perf"),
+        ("Perf", None, b"session,Perf\n1,good\n", r"<bytes>:2: expected a number as rating \(field 2\), found 'good'"),
+        (
+            "Perf",
+            None,
+            b"session,Perf\na,2\nb,1\na,2\n",
+            r"<bytes>:4: expected every session once, found 'a' again \(first: line 2\)",
+        ),
+        ("Perf", None, b"session,Perf\na,\n", r"<bytes>: expected ratings in column 'Perf', found none"),
+    ],
+)
+def test_ratings_that_cannot_be_read(column: str, session: str | None, text: bytes, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        read_ratings(text, column, session)

@@ -1,0 +1,354 @@
+# ruff: noqa: E501 - a case a line reads better
+"""Sessions that cannot be right: what is said of them, and where."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pytest
+
+from gainful import InputError, Sessions, UsageError
+
+from .conftest import json_lines
+
+pytestmark = pytest.mark.usefixtures("core")
+
+GAPS = "--gaps empty (gaps='empty' in Python) takes missing queries for empty result pages"
+FROM_ONE = "queries of a session are numbered 1, 2, 3, ..."
+RANKS = "results of a query have the ranks 1, 2, 3, ..."
+PAGE = "an empty result page is one row with rank 0 and - as document"
+
+
+def error_of(text: bytes, **how: Any) -> InputError:
+    with pytest.raises(InputError) as caught:
+        Sessions.read(text, **how)
+    return caught.value
+
+
+def rows(*lines: str, header: str = "session,query,rank,document") -> bytes:
+    return "\n".join([header, *lines, ""]).encode()
+
+
+# -- Tables ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("lines", "message", "hint"),
+    [
+        (["a,1,1,x", "a,3,1,y"], "<bytes>:3: expected query 2 of session 'a' before query 3, found none\n    a,3,1,y", GAPS),
+        (["b,2,1,x", "a,1,1,x"], "<bytes>:2: expected query 1 of session 'b' before query 2, found none\n    b,2,1,x", GAPS),
+        (["a,0,1,x"], "<bytes>:2: expected a whole number from 1 to 1,000,000 as query's number, found 0\n    a,0,1,x", FROM_ONE),
+        (["a,1.5,1,x"], "<bytes>:2: expected a whole number from 1 to 1,000,000 as query's number, found 1.5\n    a,1.5,1,x", FROM_ONE),
+        (["a,1e9,1,x"], "<bytes>:2: expected a whole number from 1 to 1,000,000 as query's number, found 1000000000\n    a,1e9,1,x", FROM_ONE),
+        (["a,one,1,x"], "<bytes>:2: expected a number as query (field 2), found 'one'\n    a,one,1,x", "numbers are decimal with a point, like 2, -0.5 or 1e-3"),
+        (["a,1,2,x", "a,1,1,y", "a,1,2,z"], "<bytes>:4: expected every rank of query 1 of session 'a' once, found rank 2 again (first: line 2)\n    a,1,2,z", RANKS),
+        (["a,1,1,x", "a,1,3,y"], "<bytes>:3: expected rank 2 of query 1 of session 'a' before rank 3, found none\n    a,1,3,y", RANKS),
+        (["a,1,11,x", "a,1,12,y"], "<bytes>:2: expected rank 1 of query 1 of session 'a' before rank 11, found none\n    a,1,11,x", RANKS),
+        (["a,1,1.5,x"], "<bytes>:2: expected a whole number as rank, found 1.5\n    a,1,1.5,x", RANKS),
+        (["a,1,-1,x"], "<bytes>:2: expected a whole number as rank, found -1\n    a,1,-1,x", RANKS),
+        (["a,1,0,x"], "<bytes>:2: expected ranks from 1, found 0\n    a,1,0,x", f"{RANKS}; {PAGE}"),
+        (["a,1,1,"], "<bytes>:2: expected an id as document, found nothing\n    a,1,1,", PAGE),
+        (["a,1,1,x", "a,1,0,-"], "<bytes>:3: expected an empty result page to be the only row of query 1 of session 'a', found 2 rows\n    a,1,0,-", PAGE),
+        ([",1,1,x"], "<bytes>:2: expected an id as session (field 1), found nothing\n    ,1,1,x", None),
+        (["a,1,1"], "<bytes>:2: expected 4 fields, found 3\n    a,1,1", "the header has 4 fields"),
+        ([], "<bytes>: expected at least one session, found none", None),
+    ],
+)  # fmt: skip
+def test_rows_that_cannot_be_right(lines: list[str], message: str, hint: str | None) -> None:
+    error = error_of(rows(*lines))
+    assert (error.message, error.hint) == (message, hint)
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "message"),
+    [
+        ("topic", "7,8", "<bytes>:3: expected one topic in session 'a', found '8' and '7' (line 2)\n    a,2,1,d,8"),
+        ("user", "u,v", "<bytes>:3: expected one user in session 'a', found 'v' and 'u' (line 2)\n    a,2,1,d,v"),
+        ("system", "A,B", "<bytes>:3: expected one system in session 'a', found 'B' and 'A' (line 2)\n    a,2,1,d,B"),
+        ("time", "9,7.5", "<bytes>:3: expected time stamps of session 'a' that do not go back, found 7.5 after 9 (line 2)\n    a,2,1,d,7.5"),
+        ("time", "9,soon", "<bytes>:3: expected seconds or a date and time as time, found 'soon'\n    a,2,1,d,soon"),
+        ("grade", "1,good", "<bytes>:3: expected a number as grade (field 5), found 'good'\n    a,2,1,d,good"),
+        ("scanned", "1,1.5", "<bytes>:3: expected a whole number as scanned, found 1.5\n    a,2,1,d,1.5"),
+        ("scanned", "1,-1", "<bytes>:3: expected a whole number as scanned, found -1\n    a,2,1,d,-1"),
+        ("score", "1,", "<bytes>:3: expected a number as score, found nothing\n    a,2,1,d,"),
+    ],
+)  # fmt: skip
+def test_columns_that_cannot_be_right(column: str, values: str, message: str) -> None:
+    first, second = values.split(",")
+    text = rows(f"a,1,1,d,{first}", f"a,2,1,d,{second}", header=f"session,query,rank,document,{column}")
+    assert error_of(text).message == message
+
+
+def test_one_scanning_depth_a_query() -> None:
+    text = rows("a,1,2,e,4", "a,1,1,d,3", header="session,query,rank,document,scanned")
+    assert error_of(text).message == (
+        "<bytes>:2: expected one scanned in query 1 of session 'a', found '4' and '3' (line 3)\n    a,1,2,e,4"
+    )
+
+
+def test_time_stamps_of_the_next_session_may_be_earlier() -> None:
+    text = rows("a,1,1,d,9", "a,2,1,d,", "a,3,1,d,9", "b,1,1,d,1", header="session,query,rank,document,time")
+    assert len(Sessions.read(text)) == 2
+
+
+def test_ten_places_are_named_and_the_rest_counted() -> None:
+    error = error_of(rows(*(f"s{i},2,1,d" for i in range(13))))
+    lines = error.message.split("\n")
+    assert len(lines) == 21
+    assert lines[0].startswith("<bytes>:2: expected query 1 of session 's0'")
+    assert lines[-1] == "... and 3 more like these"
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ("session,rank,document", r"<bytes>:1: expected a column for query \(qno, .*\), found session, rank, document"),
+        ("session,query,document", r"<bytes>:1: expected a column for rank \(rank\), found session, query, document"),
+        (
+            "session,session,query,rank,document",
+            r"<bytes>:1: expected one column for session, found session and session",
+        ),
+    ],
+)
+def test_headers_that_lack_a_column(header: str, message: str) -> None:
+    assert re.match(message, error_of(rows(header=header)).message)
+
+
+def test_columns_that_are_not_there() -> None:
+    for format_ in (None, "csv"):
+        error = error_of(rows("a,1,1,d"), columns={"session": "Sesion"}, format=format_)
+        assert (
+            error.message == "<bytes>:1: expected a column 'Sesion' for session, found session, query, rank, document"
+        )
+        assert error.hint == "did you mean session?"
+    error = error_of(rows("a,1,1,d", header="visit,step,at,page"))
+    assert error.message == (
+        "<bytes>: expected a header with session, query (its number), rank and document, found\n    visit,step,at,page"
+    )
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_frames_that_cannot_be_right(make: Any) -> None:
+    columns = {"session": ["a", "a"], "query": [1, 3], "rank": [1, 1], "document": ["x", "y"]}
+    with pytest.raises(
+        InputError, match=r"^<frame>: row 1 \(counting from 0\): expected query 2 of session 'a' before"
+    ):
+        Sessions.of(make(columns))
+    with pytest.raises(InputError, match=r"in column 'grade', found .*text|in column 'grade', found 'good'"):
+        Sessions.of(make({**columns, "query": [1, 2], "grade": ["1", "good"]}))
+    with pytest.raises(InputError, match=r"row 1 .*: expected seconds or a date and time as time, found 'late'"):
+        Sessions.of(make({**columns, "query": [1, 2], "time": ["2024-05-01", "late"]}))
+    with pytest.raises(InputError, match=r"row 1 .*: expected time stamps of session 'a' that do not go back"):
+        Sessions.of(make({**columns, "query": [1, 2], "time": [2.0, 1.0]}))
+
+
+# -- Runs --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        (b"a_1 Q0 d 1 1 t\n\na_3 Q0 d 1 1 t\n", "<bytes>:3: expected query 2 of session 'a' before query 3, found none\n    a_3 Q0 d 1 1 t", GAPS),
+        (b"a_1 Q0 d 1 1 t\n107 Q0 d 1 1 t\n", "<bytes>:2: expected a session, '_' and the number of a query in it as query, found '107'\n    107 Q0 d 1 1 t", None),
+        (b"a_0 Q0 d 1 1 t\n", "<bytes>:1: expected a session, '_' and the number of a query in it as query, found 'a_0'\n    a_0 Q0 d 1 1 t", None),
+        (b"_1 Q0 d 1 1 t\n", "<bytes>:1: expected a session, '_' and the number of a query in it as query, found '_1'\n    _1 Q0 d 1 1 t", None),
+        (b"a_x Q0 d 1 1 t\n", "<bytes>:1: expected a session, '_' and the number of a query in it as query, found 'a_x'\n    a_x Q0 d 1 1 t", None),
+        (b"a_1234567890123456789012 Q0 d 1 1 t\n", "<bytes>:1: expected a session, '_' and the number of a query in it as query, found 'a_1234567890123456789012'\n    a_1234567890123456789012 Q0 d 1 1 t", None),
+        (b"a_1 Q0 d 1 1 t\na_01 Q0 d 1 1 t\n", "<bytes>:1: expected every query of session 'a' once, found query 1 again (first: 'a_01')", FROM_ONE),
+        (b"a_1 Q0 d 1 x t\n", "<bytes>:1: expected a number as score, found 'x'\n    a_1 Q0 d 1 x t", None),
+        (b"", "<bytes>: expected at least one session, found an empty file", None),
+        (b"\n# nothing\n", "<bytes>: expected at least one session, found an empty file", None),
+    ],
+)  # fmt: skip
+def test_runs_that_cannot_be_right(text: bytes, message: str, hint: str | None) -> None:
+    error = error_of(text)
+    assert error.message == message
+    if hint is not None:
+        assert error.hint == hint
+
+
+def test_another_separator_is_hinted_at() -> None:
+    hint = error_of(b"a-1 Q0 d 1 1 t\n").hint
+    assert hint == f"such as 106_1; {FROM_ONE}; --session-separator (separator= in Python) names another separator"
+    assert Sessions.read(b"a-1 Q0 d 1 1 t\n", separator="-").ids == ["a"]
+
+
+# -- JSON --------------------------------------------------------------------------------------------------------------
+
+
+def session(*queries: Any, **more: Any) -> dict[str, Any]:
+    return {"session": "a", "queries": list(queries), **more}
+
+
+@pytest.mark.parametrize(
+    ("value", "message", "hint"),
+    [
+        ({"session": "a", "querys": []}, "expected queries in an object, found session, querys", "is querys meant to be queries?"),
+        ({"sesion": "a", "queries": []}, "expected session in an object, found sesion, queries", "is sesion meant to be session?"),
+        (session({"query": "x", "result": []}), "queries[0]: expected results in an object, found query, result", "is result meant to be results?"),
+        (session({"query": "x"}), "queries[0]: expected results in an object, found query", 'an empty result page is "results": []'),
+        (session({"results": [{"docment": "d"}]}), "queries[0].results[0]: expected document in an object, found docment", "is docment meant to be document?"),
+        (session(), "expected a list of queries, found []", None),
+        (session({"results": ["d", ["e", 1]]}), "queries[0].results: expected results that are all alike, found ids and lists", "results are ids, [id, score] pairs, or objects"),
+        (session({"results": [{"id": "d"}, "e"]}), "queries[0].results: expected results that are all alike, found objects and ids", "results are ids, [id, score] pairs, or objects"),
+        (session({"results": [["d", 1, 2]]}), "queries[0].results[0]: expected [document, score], found ['d', 1, 2]", None),
+        (session({"results": [["d", "high"]]}), "queries[0].results[0]: expected a finite number as score, found 'high'", None),
+        (session({"results": [{"id": "d", "score": 1}, {"id": "e"}]}), "queries[0].results[1]: expected a score as other results have, found none", None),
+        (session({"results": [{"id": "d", "grade": "good"}]}), "queries[0].results[0]: expected a finite number as grade, found 'good'", None),
+        (session({"results": [{"id": "d", "rank": 1}, {"id": "e", "rank": 1}]}), "queries[0].results[1]: expected every rank of a list once, found rank 1 again (first: <bytes>:1: queries[0].results[0])", RANKS),
+        (session({"results": [{"id": "d", "rank": 1}, {"id": "e", "rank": 3}]}), "queries[0].results[1]: expected rank 2 of a list before rank 3, found none", RANKS),
+        (session({"results": [{"id": "d", "rank": 0}]}), "queries[0].results[0]: expected rank 1 of a list before rank 0, found none", RANKS),
+        (session({"results": "d"}), "queries[0].results: expected a list of results, found 'd'", None),
+        (session({"results": ["d", 1.5]}), "queries[0].results[1]: expected a text, bytes or an integer as id, found 1.5", None),
+        (session({"results": ["d", ""]}), "queries[0].results[1]: expected an id, found an empty one", None),
+        (session({"results": [{"id": None}]}), "queries[0].results[0]: document: expected a text, bytes or an integer as id, found None", None),
+        (session(["d"]), "queries[0]: expected an object with query and results, found ['d']", None),
+        (session({"query": 7, "results": []}), "queries[0].query: expected a text, found 7", None),
+        (session({"results": ["d"]}, {"results": [["d", 1]]}), "queries[1]: expected scores for all results or for none, found results with them, unlike those of <bytes>:1: queries[0]", None),
+        (session({"number": 1, "results": []}, {"number": 3, "results": []}), "queries[1]: expected query 2 of session 'a' before query 3, found none", GAPS),
+        (session({"number": 1, "results": []}, {"number": 1, "results": []}), "queries[1]: expected every query of session 'a' once, found query 1 again (first: <bytes>:1: queries[0])", FROM_ONE),
+        (session({"number": 1, "results": []}, {"results": []}), "queries[1]: expected a number as the other queries have, found none", None),
+        (session({"number": 0, "results": []}), "queries[0].number: expected a whole number from 1 to 1,000,000, found 0", FROM_ONE),
+        (session({"scanned": 1.5, "results": []}), "queries[0].scanned: expected a whole number from 0, found 1.5", None),
+        (session({"scanned": True, "results": []}), "queries[0].scanned: expected a whole number from 0, found True", None),
+        (session({"time": 5, "results": []}, {"time": "4.5", "results": []}), "queries[1].time: expected time stamps of session 'a' that do not go back, found 4.5 after 5 (<bytes>:1: queries[0].time)", None),
+        (session({"time": 5, "results": [{"id": "d", "time": 4}]}), "queries[0].results[0].time: expected time stamps of session 'a' that do not go back, found 4 after 5 (<bytes>:1: queries[0].time)", None),
+        (session({"results": [{"id": "d", "time": 9}, {"id": "e", "time": 8}]}), "queries[0].results[1].time: expected time stamps of session 'a' that do not go back, found 8 after 9 (<bytes>:1: queries[0].results[0].time)", None),
+        (session({"time": "soon", "results": []}), "queries[0].time: expected seconds or a date and time, found 'soon'", "such as 99.5 or 2024-05-01T10:15:00Z"),
+        (session({"results": []}, ratings=4), "ratings: expected an object of numbers, found 4", None),
+        (session({"results": []}, ratings={"joy": "much"}), "ratings: expected a finite number as joy, found 'much'", None),
+        (session({"id": "q", "results": []}, {"id": "q", "results": []}), "queries[1]: expected every query's id once, found 'q' again (first: <bytes>:1: queries[0])", None),
+        (session({"results": []}, {"id": "a_1", "results": []}), "queries[1]: expected every query's id once, found 'a_1' again (first: <bytes>:1: queries[0])", "queries without an id are called by their session and number"),
+        (session({"results": []}, session=1.5), "session: expected a text, bytes or an integer as id, found 1.5", None),
+        ({"session": "a", "session_id": "b", "session-id": "c", "queries": [{"results": []}]}, "expected one column for session, found session_id and session-id", None),
+        (7, "expected an object with session and queries, found 7", None),
+    ],
+)  # fmt: skip
+def test_objects_that_cannot_be_right(value: Any, message: str, hint: str | None) -> None:
+    error = error_of(json_lines([value]), format="jsonl")
+    assert error.message == f"<bytes>:1: {message}"
+    if hint is not None:
+        assert error.hint == hint
+
+
+@pytest.mark.parametrize("size", [1, 10])
+def test_a_session_may_not_come_twice(size: int) -> None:
+    text = json_lines([session({"results": []}), session({"results": []}, session="b"), session({"results": []})])
+    with pytest.raises(InputError) as caught:
+        list(Sessions.read_parts(text, size=size))
+    assert caught.value.message == "<bytes>:3: expected every session once, found 'a' again (first: <bytes>:1)"
+    assert caught.value.hint == "sessions of several systems that share their ids stand in a file each"
+
+
+@pytest.mark.parametrize("size", [1, 10])
+def test_scores_for_all_or_none_in_all_parts(size: int) -> None:
+    text = json_lines([session({"results": [["d", 1]]}), session({"results": ["d"]}, session="b")])
+    with pytest.raises(
+        InputError, match=r"^<bytes>:2: queries\[0\]: expected scores for all results or for none, found .* without"
+    ):
+        list(Sessions.read_parts(text, size=size))
+
+
+def test_places_in_lists_of_python_and_json() -> None:
+    values = [session({"results": []}), session({"result": []}, session="b")]
+    with pytest.raises(InputError, match=r"^<list>\[1\]: queries\[0\]: expected results"):
+        Sessions.of(values)
+    assert error_of(json.dumps(values).encode()).message.startswith("<bytes>[1]: queries[0]: expected results")
+    assert error_of(b"[]").message == "<bytes>: expected at least one session, found none"
+
+
+def test_text_that_is_no_json() -> None:
+    good = json_lines([session({"results": []})])
+    assert error_of(good + b'{"session": }\n').message.startswith(
+        "<bytes>:2: expected JSON, found expecting value at column 13"
+    )
+    assert error_of(b'{"session": "a", "session": "b", "queries": []}\n').message == (
+        "<bytes>:1: expected JSON, found 'session' twice in one object"
+    )
+
+
+# -- XML ---------------------------------------------------------------------------------------------------------------
+
+
+def log(*lines: str) -> bytes:
+    return "\n".join(["<log>", *lines, "</log>"]).encode()
+
+
+def interaction(number: str, *results: str, time: str = "1") -> str:
+    return f'<interaction num="{number}" starttime="{time}"><results>' + "\n".join(results) + "</results></interaction>"
+
+
+def result(rank: int | str, document: str = "<clueweb12id>d</clueweb12id>") -> str:
+    return f'<result rank="{rank}">{document}</result>'
+
+
+@pytest.mark.parametrize(
+    ("lines", "message", "hint"),
+    [
+        (['<session num="a">', interaction("1"), interaction("3"), "</session>"], "<bytes>:4: expected query 2 of session 'a' before query 3, found none", GAPS),
+        (['<session num="a">', interaction("1"), interaction("1"), "</session>"], "<bytes>:4: expected every query of session 'a' once, found query 1 again (first: <bytes>:3)", FROM_ONE),
+        (['<session num="a">', interaction("1", time="5"), interaction("2", time="4.5"), "</session>"], "<bytes>:4: expected time stamps of session 'a' that do not go back, found 4.5 after 5 (<bytes>:3)", None),
+        (['<session num="a">', interaction("1", time="x"), "</session>"], "<bytes>:3: expected seconds or a date and time, found 'x'", None),
+        (['<session num="a">', interaction("0"), "</session>"], "<bytes>:3: expected a whole number from 1 as interaction, found '0'", FROM_ONE),
+        (['<session num="a">', interaction("1", result(1), result(1)), "</session>"], "<bytes>:4: expected every rank of a list once, found rank 1 again (first: <bytes>:3)", RANKS),
+        (['<session num="a">', interaction("1", result(1), result(3)), "</session>"], "<bytes>:4: expected rank 2 of a list before rank 3, found none", RANKS),
+        (['<session num="a">', interaction("1", result("x")), "</session>"], "<bytes>:3: expected a whole number from 1 as rank, found 'x'", None),
+        (['<session num="a">', interaction("1", result(1, "<title>t</title>")), "</session>"], "<bytes>:3: expected a result with an id (clueweb12id) or a url, found neither", None),
+        (['<session num="a">', "</session>"], "<bytes>:2: expected at least one interaction in session 'a', found none", None),
+        (["<session>", interaction("1"), "</session>"], "<bytes>:2: expected <session num=...>, found none", None),
+        (["<other/>"], "<bytes>: expected sessions, found XML without any", None),
+        (['<session num="a">', "<interaction>", "</session>"], "<bytes>:4: expected XML, found mismatched tag at column 3\n    </session>", None),
+        (['<session num="a">', interaction("1"), "</session>"] * 2, "<bytes>:5: expected every session once, found 'a' again (first: <bytes>:2)", None),
+    ],
+)  # fmt: skip
+def test_logs_that_cannot_be_right(lines: list[str], message: str, hint: str | None) -> None:
+    error = error_of(log(*lines))
+    assert error.message == message
+    if hint is not None:
+        assert error.hint == hint
+
+
+def test_documents_of_other_logs() -> None:
+    lines = [
+        result(2, "<url>http://u</url><clueweb09id> d2 </clueweb09id>"),
+        result(1, "<clueweb12id></clueweb12id><url>http://v</url>"),
+    ]
+    found = Sessions.read(
+        log('<session num="1" userid="u7">', interaction("1", *lines, time="12:55:53.25"), "</session>")
+    )
+    assert [found.lists.document(row) for row in range(2)] == [b"http://v", b"d2"]
+    assert (found.users, found.topics) == (("u7",), ())
+
+
+def test_entities_from_elsewhere_are_not_followed() -> None:
+    text = b'<!DOCTYPE log [<!ENTITY x SYSTEM "file:///etc/hostname">]>' + log(
+        '<session num="a">', interaction("1", result(1, "<url>u&x;</url>")), "</session>"
+    )
+    assert Sessions.read(text).lists.document(0) == b"u"
+
+
+# -- Usage -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"gaps": "fill"}, r"gaps: expected error \| empty, found 'fill'"),
+        ({"format": "letor"}, r"format: expected jsonl \| json \| tsv"),
+        ({"separator": ""}, r"separator: expected a text between session and turn, found ''"),
+        ({"columns": {"subtopic": "x"}}, r"columns: expected session \| query \| rank"),
+        ({"size": 0}, r"size: expected at least 1 session, found 0"),
+    ],
+)
+def test_wrong_usage(how: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        Sessions.read_parts(rows("a,1,1,d"), **how)
+
+
+def test_bytes_that_are_no_text() -> None:
+    assert "spreadsheet" in error_of(b"PK\x03\x04 ...").message
+    assert "UTF-8" in error_of("session".encode("utf-16")).message
