@@ -3,108 +3,35 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
 import random
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import escape
 
 import numpy as np
-import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pyarrow import parquet
 
-from gainful import Sessions, UsageError
+from gainful import Run, Sessions, UsageError
 from gainful.io.session_columns import read_session_mapping
 from gainful.io.session_ratings import read_ratings
 
 from .conftest import json_lines, table
+from .session_samples import (
+    HEADER,
+    Plain,
+    in_byte_order,
+    log_of,
+    objects_of,
+    plain_of,
+    rows_of,
+    run_of,
+    sample,
+    shuffled,
+)
 
 pytestmark = pytest.mark.usefixtures("core")
-
-#: Session to its queries, each a list of documents.
-Plain = dict[str, list[list[str]]]
-HEADER = ["session", "query", "rank", "document"]
-
-
-def sample(seed: int = 1, hard: bool = False) -> Plain:
-    """Sessions with one to twelve queries; empty pages in the middle, documents that come again, awkward ids."""
-    chance = random.Random(seed)
-    documents = [f"d{i}" for i in range(30)] + ["-", "http://a/b?c=d,e&f=g"]
-    if hard:
-        documents += ['say "hi"', "x y", "ünïcode", "a\tb"]
-    sessions: Plain = {}
-    for session in ["s2", "s10", "s1", "s", "s_1", "S", "ß", *(["two words"] if hard else [])]:
-        lists = [chance.sample(documents, chance.choice([0, 1, 3, 10])) for _ in range(chance.randint(1, 12))]
-        sessions[session] = [*lists, chance.sample(documents, 2)]
-    return sessions
-
-
-def rows_of(sessions: Plain) -> list[tuple[str, int, int, str]]:
-    rows: list[tuple[str, int, int, str]] = []
-    for session, lists in sessions.items():
-        for number, documents in enumerate(lists, 1):
-            rows += [(session, number, rank, document) for rank, document in enumerate(documents, 1)]
-            if not documents:
-                rows.append((session, number, 0, "-"))
-    return rows
-
-
-def objects_of(sessions: Plain) -> list[dict[str, Any]]:
-    return [
-        {"session": session, "queries": [{"query": f"q{i}", "results": docs} for i, docs in enumerate(lists)]}
-        for session, lists in sessions.items()
-    ]
-
-
-def run_of(sessions: Plain, separator: str = "_") -> bytes:
-    rows = [row for row in rows_of(sessions) if row[2]]
-    random.Random(5).shuffle(rows)
-    # Scores fall with the rank, so that score order is rank order.
-    return "".join(f"{s}{separator}{n} Q0 {d} {r} {50 - r} tag\n" for s, n, r, d in rows).encode()
-
-
-def log_of(sessions: Plain) -> bytes:
-    out = ['<?xml version="1.0" encoding="utf-8"?>\n<sessiontrack>']
-    for session, lists in sessions.items():
-        out.append(f'<session num="{session}" starttime="0"><topic num="7"><desc>x &amp; y</desc></topic>')
-        for number, documents in enumerate(lists, 1):
-            out.append(f'<interaction num="{number}" starttime="{number}.5"><query>q</query><results>')
-            out += [
-                f'<result rank="{rank}"><url>u</url><clueweb12id>{escape(document)}</clueweb12id></result>'
-                for rank, document in enumerate(documents, 1)
-            ]
-            out.append('</results><clicked><click num="1"><rank>1</rank></click></clicked></interaction>')
-        out.append('<currentquery starttime="99"><query>last</query></currentquery></session>')
-    return "\n".join([*out, "</sessiontrack>"]).encode()
-
-
-def plain_of(sessions: Sessions) -> Plain:
-    """The sessions as lists, by rank where there are ranks and by score where there are only scores."""
-    lists = sessions.lists
-    found: Plain = {}
-    for i, session in enumerate(sessions.ids):
-        found[session] = []
-        for turn in range(*sessions.turn_offsets[i : i + 2].tolist()):
-            rows = list(range(*lists.list_offsets[turn : turn + 2].tolist()))
-            if lists.has_scores and lists.score.size:
-                rows.sort(key=lambda row: -lists.score[row])
-            found[session].append([lists.document(row).decode() for row in rows])
-    return found
-
-
-def in_byte_order(sessions: Plain) -> list[str]:
-    return sorted(sessions, key=str.encode)
-
-
-def shuffled(rows: list[Any], seed: int = 2) -> list[Any]:
-    return random.Random(seed).sample(rows, len(rows))
-
 
 # -- The same sessions, whatever they are written in -------------------------------------------------------------------
 
@@ -207,56 +134,6 @@ def test_turns_keep_the_ids_that_a_run_gives_them() -> None:
 )
 def test_runs_of_any_format(text: bytes) -> None:
     assert plain_of(Sessions.read(text)) == {"a": [["d2", "d1"], ["d3"]]}
-
-
-def frames_of(rows: list[Any], header: list[str]) -> dict[str, Any]:
-    frame = pd.DataFrame(rows, columns=header)
-    out = io.BytesIO()
-    parquet.write_table(pa.table(frame), out)
-    return {
-        "pandas": frame,
-        "pandas, objects": frame.astype({"session": object, "document": object}),
-        "polars": pl.DataFrame(rows, schema=header, orient="row"),
-        "pyarrow": pa.table(frame),
-        "parquet": out.getvalue(),
-    }
-
-
-@pytest.mark.parametrize("kind", frames_of([("s", 1, 1, "d")], HEADER))
-def test_data_frames(kind: str) -> None:
-    sessions = sample(hard=True)
-    assert plain_of(Sessions.of(frames_of(shuffled(rows_of(sessions)), HEADER)[kind])) == sessions
-
-
-@pytest.mark.parametrize("kind", frames_of([("s", 1, 1, "d")], HEADER))
-def test_frames_may_lack_what_a_row_need_not_tell(kind: str) -> None:
-    header = [*HEADER, "topic", "user", "score", "grade", "scanned", "time"]
-    rows = [
-        ("a", 1, 0, None, "t1", None, None, None, None, None),
-        ("a", 2, 1, "d1", None, "u", 2.5, None, 7, 1.5),
-        ("a", 2, 2, "d2", "t1", None, 1.5, 3.0, None, 2.5),
-    ]
-    found = Sessions.of(frames_of(rows, header)[kind])
-    assert plain_of(found) == {"a": [[], ["d1", "d2"]]}
-    assert (found.topics, found.users, found.systems) == ((b"t1",), ("u",), ())
-    np.testing.assert_array_equal(found.grade, [np.nan, 3])
-    assert (found.scanned.tolist(), found.lists.score.tolist()) == ([-1, 7], [2.5, 1.5])
-
-
-def test_columns_of_frames_and_tables_can_be_named() -> None:
-    columns = {"session": "visit", "query": "step", "rank": "at", "doc": "page"}
-    rows = [("v", 1, 1, "d1"), ("v", 1, 2, "d2"), ("v", 2, 1, "d1")]
-    names = ["visit", "step", "at", "page"]
-    frame = pd.DataFrame(rows, columns=names)
-    for found in (
-        Sessions.from_frame(frame, columns=columns),
-        Sessions.read(table(rows, names, ","), columns=columns),
-        Sessions.read(table([("x", *row) for row in rows], ["session", *names], "\t"), columns=columns),
-    ):
-        assert plain_of(found) == {"v": [["d1", "d2"], ["d1"]]}
-    assert Sessions.from_frame(
-        frame.iloc[[0, 1]].assign(step=2), columns=columns, gaps="empty"
-    ).query_counts.tolist() == [2]
 
 
 def test_what_the_command_line_says_of_columns() -> None:
@@ -450,6 +327,8 @@ def test_sessions_from_files_and_themselves(tmp_path: Path) -> None:
     assert plain_of(found) == sessions
     assert found.name == str(path)
     assert Sessions.of(found) is found
+    run = Run.from_dict({"a_2": ["d2"], "a_1": [], "b_1": ["d3", "d1"]})
+    assert plain_of(Sessions.of(run)) == {"a": [[], ["d2"]], "b": [["d3", "d1"]]}
     with pytest.raises(UsageError, match="expected a path, bytes"):
         Sessions.of(7)
     with pytest.raises(ValueError, match="no such file"):

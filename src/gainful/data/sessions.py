@@ -21,7 +21,7 @@ from gainful.io.sources import Source, Text
 from gainful.notation import count_of, text_of_id
 
 #: Whatever describes sessions.
-SessionsLike: TypeAlias = "Sessions | Source | Iterable[Mapping[str, Any]] | Mapping[str, Any] | Frame"
+SessionsLike: TypeAlias = "Sessions | Run | Source | Iterable[Mapping[str, Any]] | Mapping[str, Any] | Frame"
 
 #: How many sessions are read at a time.
 PART_SIZE = 4096
@@ -108,11 +108,15 @@ class Sessions:
 
     @classmethod
     def of(cls, value: SessionsLike) -> Sessions:
-        """Sessions from whatever describes them: themselves, dicts as JSON lines have them, a data frame, a path."""
+        """Sessions from whatever describes them: themselves, dicts as JSON lines have them, a frame, a run, a path."""
         from gainful.data.session_sources import join_parts, parts_of_objects
+        from gainful.data.session_turns import sessions_of_run
+        from gainful.io.session_reader import session_reading
 
         if isinstance(value, Sessions):
             return value
+        if isinstance(value, Run):
+            return sessions_of_run(value, session_reading())
         if is_frame(value):
             return cls.from_frame(value)
         if isinstance(value, Mapping):

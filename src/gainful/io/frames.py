@@ -45,11 +45,15 @@ FindRoles: TypeAlias = Callable[[Sequence[str]], Mapping[str, int]]
 
 
 class Wanted(NamedTuple):
-    """Which columns are wanted, and as what: ids, or numbers; some of them need not have a value in every row."""
+    """Which columns are wanted, and as what: ids, or numbers, or what they are of the two.
+
+    Those that are optional need not have a value in every row.
+    """
 
     find_roles: FindRoles
     ids: Sequence[str]
     optional: Sequence[str] = ()
+    either: Sequence[str] = ()
 
 
 def read_frame(frame: Any, columns: Mapping[str, str], *, run: bool, name: str) -> Rows:
@@ -128,10 +132,10 @@ class _Columns:
     def read(self, wanted: Wanted) -> dict[str, Any]:
         roles = wanted.find_roles(self._names)
         # Columns are read beside each other: it is copying, and the core does it without the interpreter's lock.
-        tasks: list[Callable[[], Any]] = [
-            partial(self._id if role in wanted.ids else self._number, column, role, role in wanted.optional)
-            for role, column in roles.items()
-        ]
+        tasks: list[Callable[[], Any]] = []
+        for role, column in roles.items():
+            read = self._id if role in wanted.ids else self._either if role in wanted.either else self._number
+            tasks.append(partial(read, column, role, role in wanted.optional))
         return dict(zip(roles, side_by_side(tasks, default_threads(), Progress()), strict=True))
 
     def _id(self, column: int, role: str, optional: bool) -> Spans:
@@ -152,6 +156,12 @@ class _Columns:
         if not optional:
             self._refuse(bad, len(bad), column, f"a finite number as {role}")
         return values
+
+    def _either(self, column: int, role: str, optional: bool) -> Spans | Floats:
+        try:
+            return self._number(column, role, optional)
+        except InputError:
+            return self._id(column, role, optional)
 
     def _without_missing(self, rows: Ints, column: int) -> Ints:
         """Those of the rows that have a value, if not a good one."""

@@ -7,19 +7,17 @@ system, score, grade, scanned and time. An empty result page is one row with ran
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from gainful.arrays import Floats
 from gainful.core import core
-from gainful.errors import InputError
 from gainful.io.delimited import open_table, read_columns
 from gainful.io.frames import Wanted
 from gainful.io.frames import read_columns as read_frame_columns
 from gainful.io.origin import FrameRows, Origin
-from gainful.io.rows import Spans
+from gainful.io.rows import Spans, is_pandas
 from gainful.io.session_columns import find_session_roles, is_session_header
 from gainful.io.session_records import SessionReading, SessionRows, read_time
 from gainful.io.sources import Text
@@ -27,7 +25,7 @@ from gainful.io.trec import input_error
 from gainful.notation import printable, text_of_id
 
 _NUMBERS = ("query", "rank", "score", "grade", "scanned")
-_IDS = ("session", "document", "topic", "user", "system", "time")
+_IDS = ("session", "document", "topic", "user", "system")
 #: What an empty result page, or a row without more to tell, leaves empty.
 _OPTIONAL = ("document", "score", "grade", "scanned", "time", "topic", "user", "system")
 _SHOWN = 10
@@ -43,18 +41,35 @@ def read_session_table(text: Text, how: SessionReading) -> SessionRows:
 
 def read_session_frame(frame: Any, columns: Mapping[str, str], name: str) -> SessionRows:
     """The rows of a data frame."""
+    moments: list[object] | None = None
 
-    def find_roles(names: Sequence[str], *, time: bool) -> dict[str, int]:
+    def find_roles(names: Sequence[str]) -> dict[str, int]:
+        nonlocal moments
         roles = find_session_roles(names, columns, name)
-        return {role: column for role, column in roles.items() if (role == "time") is time}
+        if "time" in roles:
+            moments = _moments(frame, roles["time"])
+        return roles if moments is None else {role: at for role, at in roles.items() if role != "time"}
 
-    found = read_frame_columns(frame, Wanted(partial(find_roles, time=False), _IDS, _OPTIONAL), name)
-    times = Wanted(partial(find_roles, time=True), (), ("time",))
-    try:
-        found.update(read_frame_columns(frame, times, name))
-    except InputError:
-        found.update(read_frame_columns(frame, times._replace(ids=("time",)), name))
+    found = read_frame_columns(frame, Wanted(find_roles, _IDS, _OPTIONAL, ("time",)), name)
+    if moments is not None:
+        found["time"] = np.array([read_time(moment) for moment in moments], np.float64)
     return _rows(found, FrameRows(name))
+
+
+def _moments(frame: Any, column: int) -> list[object] | None:
+    """The values of a column of dates and times, which are neither ids nor numbers; None if it is none."""
+    if is_pandas(frame):
+        series = frame.iloc[:, column]
+        moments = zip(series.tolist(), series.isna().tolist(), strict=True)
+        is_moment = getattr(series.dtype, "kind", "") == "M"
+        return [None if missing else moment for moment, missing in moments] if is_moment else None
+    if hasattr(frame, "to_series"):  # polars
+        series = frame.to_series(column)
+        return list(series.to_list()) if str(series.dtype).startswith("Datetime") else None
+    if hasattr(frame, "schema") and hasattr(frame, "column"):  # pyarrow
+        is_moment = str(frame.schema.field(column).type).startswith("timestamp")
+        return list(frame.column(column).to_pylist()) if is_moment else None
+    return None
 
 
 def _rows(found: Mapping[str, Any], origin: Origin) -> SessionRows:
