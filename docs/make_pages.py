@@ -10,9 +10,9 @@ from pathlib import Path
 from gainful.discounts import DISCOUNTS
 from gainful.gains import NAMED_GAINS
 from gainful.measures.base import Measure
-from gainful.measures.catalog import DEFAULT_MEASURES, FAMILIES, MEASURES, SHORT_NAMES, long_text
+from gainful.measures.catalog import ALL_FAMILIES, ALL_MEASURES, DEFAULT_MEASURES, SHORT_NAMES, long_text
 from gainful.measures.differences import differences_of
-from gainful.measures.help import PARAMETERS, SECTIONS, Help, reading
+from gainful.measures.help import SECTIONS, Help, about_parameter, reading
 from gainful.policy import CHOICES, DIALECTS
 
 DOCS = Path(__file__).parent
@@ -24,8 +24,8 @@ _LISTS = {"gain": "gain-maps", "discount": "discounts"}
 def pages() -> dict[Path, str]:
     """Every generated file and its text."""
     result = {DOCS / "measures" / "README.md": _index(), DOCS / "choices.md": _choices()}
-    for family, names in FAMILIES.items():
-        for measure in (MEASURES[name] for name in names):
+    for family, names in ALL_FAMILIES.items():
+        for measure in (ALL_MEASURES[name] for name in names):
             result[DOCS / "measures" / f"{measure.name}.md"] = _measure_page(family, measure)
     return result
 
@@ -41,7 +41,8 @@ def _measure_page(family: str, measure: type[Measure]) -> str:
     if measure.parameters():
         lines += ["## Parameters", "", "| parameter | default | meaning |", "|---|---|---|"]
         lines += [
-            f"| `{name}` | {_default(value)} | {_meaning(name)} |" for name, value in measure.parameters().items()
+            f"| `{name}` | {_default(value)} | {_meaning(measure, name)} |"
+            for name, value in measure.parameters().items()
         ]
         lines.append("")
     lines += ["[All measures](README.md) · [Choices](../choices.md)", ""]
@@ -57,9 +58,9 @@ def _differences(measure: type[Measure], said: bool) -> list[str]:
     return [*([] if said else ["## Differs from", ""]), "| another tool | its difference |", "|---|---|", *rows, ""]
 
 
-def _meaning(parameter: str) -> str:
+def _meaning(measure: type[Measure], parameter: str) -> str:
     link = f", see [choices](../choices.md#{_LISTS[parameter]})" if parameter in _LISTS else ""
-    return PARAMETERS[parameter] + link
+    return about_parameter(measure, parameter) + link
 
 
 def _section(name: str, text: str) -> str:
@@ -102,9 +103,9 @@ def _index() -> str:
         f"Without `-m`, `gainful eval` computes {', '.join(DEFAULT_MEASURES)}.",
         "",
     ]
-    for family, names in FAMILIES.items():
+    for family, names in ALL_FAMILIES.items():
         lines += [f"## {family}", "", "| measure | what it says |", "|---|---|"]
-        lines += [f"| [{name}]({name}.md) | {Help.of(MEASURES[name]).claim} |" for name in names]
+        lines += [f"| [{name}]({name}.md) | {Help.of(ALL_MEASURES[name]).claim} |" for name in names]
         lines.append("")
     lines += ["## Short names", "", "| short | long |", "|---|---|"]
     lines += [f"| {name} | `{long_text(name)}` |" for name in SHORT_NAMES]

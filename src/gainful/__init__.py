@@ -30,11 +30,14 @@ if TYPE_CHECKING:
     from gainful.measures.base import Measure
     from gainful.measures.block import Block
     from gainful.measures.grammar import parse
+    from gainful.measures.session_base import SessionMeasure
+    from gainful.measures.session_block import SessionBlock
     from gainful.policy import Policy
     from gainful.render.report import Report
     from gainful.results import Evaluation
     from gainful.sensitivity.assessment import assess_sensitivity
     from gainful.sensitivity.scenarios import Scenario
+    from gainful.session_evaluation import evaluate_session_runs, evaluate_sessions
     from gainful.signature import Signature
     from gainful.simulation import simulate
     from gainful.stats.description import describe_judgments
@@ -61,6 +64,8 @@ _HOMES = {
     "Report": "gainful.render.report",
     "Run": "gainful.data.run",
     "Scenario": "gainful.sensitivity.scenarios",
+    "SessionBlock": "gainful.measures.session_block",
+    "SessionMeasure": "gainful.measures.session_base",
     "Sessions": "gainful.data.sessions",
     "Signature": "gainful.signature",
     "UsageError": "gainful.errors",
@@ -69,6 +74,8 @@ _HOMES = {
     "describe_judgments": "gainful.stats.description",
     "evaluate": "gainful.evaluation",
     "evaluate_runs": "gainful.evaluation",
+    "evaluate_session_runs": "gainful.session_evaluation",
+    "evaluate_sessions": "gainful.session_evaluation",
     "examine": "gainful.doctor.examination",
     "explain": "gainful.explanation",
     "explain_runs": "gainful.explanation",
@@ -102,6 +109,8 @@ __all__ = [
     "Report",
     "Run",
     "Scenario",
+    "SessionBlock",
+    "SessionMeasure",
     "Sessions",
     "Signature",
     "UsageError",
@@ -111,6 +120,8 @@ __all__ = [
     "describe_judgments",
     "evaluate",
     "evaluate_runs",
+    "evaluate_session_runs",
+    "evaluate_sessions",
     "examine",
     "explain",
     "explain_runs",

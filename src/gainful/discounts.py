@@ -56,18 +56,19 @@ def divisors(discount: str, base: Base, ranks: Floats) -> Floats:
     """
     choose(discount, DISCOUNTS, "discount")
     if discount == "burges2005":
-        return _log(ranks + 1.0, base)
+        return logarithms(ranks + 1.0, base)
     if discount == "jarvelin2008":
-        return 1.0 + _log(ranks, base)
+        return 1.0 + logarithms(ranks, base)
     if discount == "rank":
         return ranks
     if discount == "none":
         return np.ones_like(ranks)
     first = 2.0 if discount == "jarvelin2000" else (math.e if base == "e" else float(base))
-    return np.where(ranks < first, 1.0, _log(ranks, base))
+    return np.where(ranks < first, 1.0, logarithms(ranks, base))
 
 
-def _log(values: Floats, base: Base) -> Floats:
+def logarithms(values: Floats, base: Base) -> Floats:
+    """Logarithms to a base."""
     # The bases that libraries have functions of their own for are exact at their powers.
     if base == "e":
         return np.log(values)

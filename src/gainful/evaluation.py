@@ -17,10 +17,11 @@ from gainful.data.run import RunLike
 from gainful.errors import UsageError
 from gainful.io.rows import RunFile
 from gainful.io.sources import Text, is_stream, open_source
-from gainful.measures.base import Measure, read_whole
+from gainful.measures.base import Measure
 from gainful.measures.block import Block, blocks
 from gainful.measures.catalog import DEFAULT_MEASURES
 from gainful.measures.grammar import parse_all
+from gainful.measures.parameters import read_whole
 from gainful.named_runs import require_runs
 from gainful.policy import Policy
 from gainful.progress import Progress
@@ -138,6 +139,11 @@ def check_measures(measures: Sequence[Measure], judged: Judged) -> None:
         if str(measure) in seen:
             raise UsageError(f"expected measures that can be told apart, found '{measure}' twice")
         seen.add(str(measure))
+        if measure.unit == "session":
+            raise UsageError(
+                f"{measure}: evaluates sessions, found single queries",
+                "gainful.evaluate_sessions (`gainful sessions`) evaluates it",
+            )
         if not measure.needed() <= {"scores", "ties"}:
             raise UsageError(f"{measure}: can need scores or ties, found {', '.join(sorted(measure.needed()))}")
         measure.check(judged.levels)

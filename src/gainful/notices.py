@@ -34,13 +34,16 @@ def _of_one(evaluation: Evaluation) -> list[str]:
         done = _done(policy.missing, bool(endless) and len(endless) == len(evaluation.measures))
         if policy.missing == "zero" and 0 < len(endless) < len(evaluation.measures):
             done += f", by {', '.join(endless)} left out"
-        lines.append(_about("judged query", evaluation.missing, "not answered", f"{done} (missing={policy.missing})"))
+        noun = f"judged {evaluation.unit}"
+        lines.append(_about(noun, evaluation.missing, evaluation.unanswered, f"{done} (missing={policy.missing})"))
     if facts.extra_ids:
         extra = [text_of_id(identifier) for identifier in facts.extra_ids]
-        lines.append(_about("query", extra, "without judgments", f"{_done(policy.extra)} (extra={policy.extra})"))
+        # A query of a session keeps its place there.
+        done = "gaining nothing" if evaluation.judged_by == "query" else _done(policy.extra)
+        lines.append(_about(evaluation.extra_unit, extra, "without judgments", f"{done} (extra={policy.extra})"))
     for (queries, is_endless), measures in _undefined(evaluation).items():
         done = f"{_done(policy.undefined, is_endless)} (undefined={policy.undefined})"
-        lines.append(_about("query", list(queries), f"with {', '.join(measures)} undefined", done))
+        lines.append(_about(evaluation.unit, list(queries), f"with {', '.join(measures)} undefined", done))
     if facts.duplicate_count:
         lines.append(f"{count_of(facts.duplicate_count, 'repeated document')} dropped (duplicates=first)")
     if facts.float32_ties:
@@ -68,7 +71,7 @@ def _done(value: str, is_endless: bool = False) -> str:
 
 
 def _about(noun: str, queries: Sequence[str], what: str, done: str) -> str:
-    plural = noun.removesuffix("y") + "ies"
+    plural = noun.removesuffix("y") + "ies" if noun.endswith("y") else noun + "s"
     shown = ", ".join(map(printable, queries[:_SHOWN])) + (", ..." if len(queries) > _SHOWN else "")
     return f"{count_of(len(queries), noun, plural)} {what}, {done}: {shown}"
 

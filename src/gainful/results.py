@@ -68,6 +68,7 @@ class Evaluation:
     scale: float
     facts: JoinFacts
     sources: Sources | None = None  # not kept by pickling and merging
+    judged_by: str | None = None  # of sessions: what the judgments are by; then ``query_ids`` are those of sessions
 
     def __post_init__(self) -> None:
         self.raw.setflags(write=False)
@@ -78,11 +79,16 @@ class Evaluation:
             f"{measure}: {self.aggregate(measure):.{0 if measure.aggregate == 'sum' else 4}f}"
             for measure in self.measures
         )
-        return f"<Evaluation of {printable(self.run)}, {count_of(len(self.query_ids), 'query', 'queries')}: {means}>"
+        return f"<Evaluation of {printable(self.run)}, {units(len(self.query_ids), self.unit)}: {means}>"
+
+    @property
+    def unit(self) -> str:
+        """What a score is of: a query, or a session."""
+        return "query" if self.judged_by is None else "session"
 
     @cached_property
     def queries(self) -> list[str]:
-        """The judged queries, in byte order."""
+        """The judged queries (of sessions: the sessions), in byte order."""
         return [text_of_id(identifier) for identifier in self.query_ids]
 
     @cached_property
@@ -124,7 +130,11 @@ class Evaluation:
     def signature(self, measure: str | Measure | None = None) -> Signature:
         """The line that says what made these numbers."""
         return Signature(
-            None if measure is None else self._measure(measure), self.policy, self.scale, len(self.query_ids)
+            None if measure is None else self._measure(measure),
+            self.policy,
+            self.scale,
+            len(self.query_ids),
+            judged_by=self.judged_by,
         )
 
     def explain(self, measure: str | Measure, query: str | bytes | int) -> Explanation:
@@ -138,6 +148,16 @@ class Evaluation:
         from gainful.explanation import explain_evaluation
 
         return explain_evaluation(self, self._measure(measure), query)
+
+    @property
+    def extra_unit(self) -> str:
+        """What can be without judgments: a query, or where topics or sessions are judged a session."""
+        return "query" if self.judged_by in (None, "query") else "session"
+
+    @property
+    def unanswered(self) -> str:
+        """What is wrong with those that are missing."""
+        return "not answered" if self.judged_by is None else "not among the sessions"
 
     @property
     def missing(self) -> list[str]:
@@ -204,15 +224,19 @@ class Evaluation:
         """What the policy calls an error."""
         if self.policy.extra == "error" and self.facts.extra_ids:
             extra = [text_of_id(identifier) for identifier in self.facts.extra_ids]
-            raise self._refused(f"{_listed(extra)} without judgments", "extra", "ignore leaves them aside")
+            raise self._refused(
+                f"{_listed(extra, self.extra_unit)} without judgments", "extra", "ignore leaves them aside"
+            )
         if self.policy.missing == "error" and not self.answered.all():
             raise self._refused(
-                f"{_listed(self.missing)} not answered", "missing", "zero scores them 0, skip leaves them out"
+                f"{_listed(self.missing, self.unit)} {self.unanswered}",
+                "missing",
+                "zero scores them 0, skip leaves them out",
             )
         if self.policy.undefined == "error":
             for measure in self.measures:
                 if self.undefined(measure):
-                    what = f"{measure} is undefined for {_listed(self.undefined(measure))}"
+                    what = f"{measure} is undefined for {_listed(self.undefined(measure), self.unit)}"
                     raise self._refused(what, "undefined", "zero scores them 0, skip leaves them out")
 
     def _refused(self, what: str, choice: str, others: str) -> InputError:
@@ -244,18 +268,29 @@ def _mean(values: Floats) -> float:
     return math.fsum(values) / values.size if values.size else math.nan
 
 
-def _listed(queries: list[str]) -> str:
+def units(number: int, unit: str) -> str:
+    """So many queries or sessions.
+
+    >>> units(1, "query"), units(2, "query"), units(3, "session")
+    ('1 query', '2 queries', '3 sessions')
+    """
+    return count_of(number, unit, "queries" if unit == "query" else None)
+
+
+def _listed(queries: list[str], unit: str) -> str:
     shown = ", ".join(f"'{printable(query)}'" for query in queries[:5]) + (", ..." if len(queries) > 5 else "")
-    return f"{count_of(len(queries), 'query', 'queries')} ({shown})"
+    return f"{units(len(queries), unit)} ({shown})"
 
 
 def _merge_two(one: Evaluation, other: Evaluation) -> Evaluation:
-    for what in ("measures", "policy", "scale"):
+    for what in ("measures", "policy", "scale", "judged_by"):
         if getattr(one, what) != getattr(other, what):
             raise UsageError(f"merge: expected the same {what}, found {getattr(one, what)} and {getattr(other, what)}")
     shared = set(one.query_ids).intersection(other.query_ids)
     if shared:
-        raise UsageError(f"merge: expected disjoint queries, found '{text_of_id(min(shared))}' in both")
+        raise UsageError(
+            f"merge: expected disjoint {units(2, one.unit).split()[1]}, found '{text_of_id(min(shared))}' in both"
+        )
     query_ids = one.query_ids + other.query_ids
     order = sorted(range(len(query_ids)), key=query_ids.__getitem__)
     return replace(

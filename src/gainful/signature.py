@@ -29,6 +29,7 @@ class Signature:
     scale: float
     queries: int
     version: str = __version__
+    judged_by: str | None = None  # of sessions, which are then what is counted
 
     def __str__(self) -> str:
         return "|".join([*([self.measure.full_text()] if self.measure else []), *_pairs(self._texts())])
@@ -39,8 +40,11 @@ class Signature:
         return "|".join(_pairs({**changed, **{name: text for name, text in texts.items() if name not in changed}}))
 
     def _texts(self) -> dict[str, str]:
-        facts = {"scale": number_text(self.scale), "queries": str(self.queries), "gainful": self.version}
-        return {**self.policy.texts(), **facts}
+        facts = {"scale": number_text(self.scale)}
+        if self.judged_by is not None:
+            facts["judged-by"] = self.judged_by
+        counted = "queries" if self.judged_by is None else "sessions"
+        return {**self.policy.texts(), **facts, counted: str(self.queries), "gainful": self.version}
 
     @classmethod
     def parse(cls, line: str) -> Signature:
@@ -54,12 +58,15 @@ class Signature:
                 raise UsageError(f"signature: expected name:value once each, found '{part}'")
             texts[name] = text
         try:
-            scale, queries, version = texts.pop("scale"), texts.pop("queries"), texts.pop("gainful")
+            judged_by = texts.pop("judged-by", None)
+            counted = "queries" if judged_by is None else "sessions"
+            scale, queries, version = texts.pop("scale"), texts.pop(counted), texts.pop("gainful")
         except KeyError as missing:
             raise UsageError(f"signature: expected {missing.args[0]}:..., found none") from None
         if not queries.isdecimal():
-            raise UsageError(f"signature: expected a whole number of queries, found '{queries}'")
-        return cls(measure, Policy.from_texts(texts), read_number(scale, "signature: scale"), int(queries), version)
+            raise UsageError(f"signature: expected a whole number of {counted}, found '{queries}'")
+        policy, read = Policy.from_texts(texts), read_number(scale, "signature: scale")
+        return cls(measure, policy, read, int(queries), version, judged_by)
 
 
 def _pairs(texts: Mapping[str, str]) -> list[str]:

@@ -11,7 +11,7 @@ import click
 from gainful.cli.options import output_from, output_options
 from gainful.errors import UsageError
 from gainful.measures.base import Measure
-from gainful.measures.catalog import FAMILIES, MEASURES, SHORT_NAMES, find, long_text, offered_names
+from gainful.measures.catalog import ALL_FAMILIES, ALL_MEASURES, SHORT_NAMES, find, long_text, offered_names
 from gainful.measures.help import Help
 from gainful.render.page import Column, Page, Table
 
@@ -26,8 +26,8 @@ def command(text: str, **options: Any) -> None:
     """List the measures, or those whose name, description or family contains TEXT."""
     output = output_from(options)
     found = {
-        family: [MEASURES[name] for name in names if _matches(text, family, MEASURES[name])]
-        for family, names in FAMILIES.items()
+        family: [ALL_MEASURES[name] for name in names if _matches(text, family, ALL_MEASURES[name])]
+        for family, names in ALL_FAMILIES.items()
     }
     found["From installed packages"] = [
         measure for measure in (find(name).measure for name in offered_names()) if _matches(text, "", measure)

@@ -26,8 +26,9 @@ from gainful.data.run import Run, RunLike
 from gainful.errors import InputError, UsageError
 from gainful.explanation import judgments_of
 from gainful.io.objects import read_id
-from gainful.measures.base import Measure, read_whole
+from gainful.measures.base import Measure
 from gainful.measures.grammar import parse
+from gainful.measures.parameters import read_whole
 from gainful.notation import text_of_id
 from gainful.policy import Policy
 from gainful.progress import Progress

@@ -255,11 +255,11 @@ def join_columns(
     if joined["fault_count"]:
         _raise_row_faults(run, joined)
     if policy.order == "input" and run.has_ranks:
-        joined["rank_conflicts"] = _unordered_ranks(run, set(judged.qrels.query_ids))
+        joined["rank_conflicts"] = unordered_ranks(run, set(judged.qrels.query_ids))
     return joined
 
 
-def _unordered_ranks(run: Run, judged_ids: Set[bytes]) -> int:
+def unordered_ranks(run: Run, judged_ids: Set[bytes]) -> int:
     """How many rows of judged queries have a lower rank than the row before them."""
     falls = np.diff(run.rank, prepend=-np.inf) < 0
     falls[run.list_offsets[:-1][np.diff(run.list_offsets) > 0]] = False

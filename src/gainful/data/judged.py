@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,8 @@ Combine = Callable[[Floats, Ints], Floats]
 #: For so many gain maps ideal lists are kept.
 _MOST_IDEALS = 64
 
+_T = TypeVar("_T")
+
 
 class Judged:
     """Judgments prepared once and shared by all runs.
@@ -40,6 +42,7 @@ class Judged:
             self.__dict__["index"] = index  # built ahead; otherwise it is built when it is first needed
         self._recall_bases: dict[object, Ints] = {}
         self._ideal_lists: dict[object, GainLists] = {}
+        self._cache: dict[object, object] = {}
         self.item: Ints = self.index.item
         self.item_offsets: Ints = self.index.item_offsets
         self.grade = self._grades()
@@ -108,13 +111,27 @@ class Judged:
                 self._ideal_lists.pop(oldest, None)
         return ideal
 
+    def cached(self, key: object, make: Callable[[], _T]) -> _T:
+        """What is the same for all runs and sessions, made once."""
+        if key not in self._cache:
+            self._cache[key] = make()
+        return self._cache[key]  # type: ignore[return-value]
+
+    @cached_property
+    def by_subtopic(self) -> tuple[Ints, Ints, Floats]:
+        """Item, sub-topic and grade, one grade for every sub-topic of an item; items ascend."""
+        item, subtopic, grade = self._one_grade_a_subtopic()
+        return item, subtopic, self._settled(grade)
+
     @cached_property
     def levels(self) -> Floats:
         """The distinct grades, ascending."""
         return distinct(self.grade[~np.isnan(self.grade)])
 
     def _grades(self) -> Floats:
-        grade = self._one_grade_an_item()
+        return self._settled(self._one_grade_an_item())
+
+    def _settled(self, grade: Floats) -> Floats:
         if self.policy.grade_zero:
             grade = np.maximum(grade - self.policy.grade_zero, 0.0)
         if self.policy.negative == "unjudged":
@@ -130,9 +147,13 @@ class Judged:
         if not self.policy.subtopics:
             return self._combined(self.item, qrels.grade)
         # Judges may disagree about a document's sub-topic; between sub-topics its highest grade counts.
-        pair = self.item * len(qrels.subtopic_ids) + qrels.subtopic
-        pairs, group = np.unique(pair, return_inverse=True)
-        return _grouped(pairs // len(qrels.subtopic_ids), self._combined(group, qrels.grade), _maximum)
+        item, _, grade = self._one_grade_a_subtopic()
+        return _grouped(item, grade, _maximum)
+
+    def _one_grade_a_subtopic(self) -> tuple[Ints, Ints, Floats]:
+        qrels, subtopics = self.qrels, len(self.qrels.subtopic_ids)
+        pairs, group = np.unique(self.item * subtopics + qrels.subtopic, return_inverse=True)
+        return pairs // subtopics, pairs % subtopics, self._combined(group, qrels.grade)
 
     def _combined(self, group: Ints, grade: Floats) -> Floats:
         if self.policy.judges != "error":

@@ -61,11 +61,12 @@ class GainLists:
 
     def of_rows(self, rows: Ints) -> GainLists:
         """The lists of some rows, numbered anew."""
-        row, place = gather(self._offsets, rows)
+        row, place = gather(self.offsets, rows)
         return GainLists(int(rows.size), row, self.rank[place], self.gain[place])
 
     @cached_property
-    def _offsets(self) -> Ints:
+    def offsets(self) -> Ints:
+        """Where each list starts among all places, and where the last one ends."""
         return np.concatenate(([0], np.cumsum(np.bincount(self.row, minlength=self.size))))
 
     def total(self, divisors: Callable[[Floats], Floats], cutoff: int | None) -> Floats:
@@ -139,6 +140,30 @@ def in_columns(row: Ints, values: Floats, size: int) -> tuple[Floats, Ints]:
     array = np.zeros((size, int(column.max(initial=0)) + 1))
     array[row, column] = values
     return array, column
+
+
+def sum_by(row: Ints, values: Floats | Ints, size: int) -> Floats:
+    """The sum of every row's values, added in their order."""
+    return np.bincount(row, values, minlength=size).astype(np.float64, copy=False)
+
+
+def running_sums(offsets: Ints, values: Floats) -> Floats:
+    """Running sums within every row, rows being ``offsets[i] : offsets[i + 1]``; each is added up from its own start.
+
+    >>> running_sums(np.array([0, 2, 2, 5]), np.array([1.0, 2.0, 1.0, 1.0, 1.0])).tolist()
+    [1.0, 3.0, 1.0, 2.0, 3.0]
+    """
+    sums = np.array(values, np.float64)
+    starts, counts = offsets[:-1], np.diff(offsets)
+    longest = int(counts.max(initial=0))
+    if longest > counts.size:
+        for first, end in zip(starts.tolist(), offsets[1:].tolist(), strict=True):
+            np.cumsum(sums[first:end], out=sums[first:end])
+        return sums
+    for place in range(1, longest):
+        at = starts[counts > place] + place
+        sums[at] += sums[at - 1]
+    return sums
 
 
 def cumulated(row: Ints, values: Floats, size: int) -> Floats:

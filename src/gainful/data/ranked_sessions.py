@@ -9,11 +9,13 @@ import numpy as np
 
 from gainful.arrays import Bytes, Floats, Ints
 from gainful.core import core
-from gainful.data.graded import fitting_policy, join_columns
+from gainful.data.graded import JoinFacts, fitting_policy, join_columns, unordered_ranks
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
 from gainful.data.sessions import Sessions
+from gainful.errors import InputError
+from gainful.notation import number_text
 from gainful.policy import Policy
 from gainful.progress import Progress
 
@@ -34,6 +36,8 @@ class RankedSessions(NamedTuple):
     document_start: Ints
     document_length: Ints
     grade: Floats  # by document, or empty
+    judged_by: str
+    facts: JoinFacts
 
 
 def rank_sessions(
@@ -42,24 +46,42 @@ def rank_sessions(
     """Orders every list by the policy and finds what judges it."""
     lists = sessions.lists
     settled = fitting_policy(lists, policy)
-    rows, offsets = _ranked_rows(lists, settled, threads)
+    rows, offsets, facts = _ranked_rows(lists, settled, threads)
     turns = int(sessions.turn_offsets[-1])
     return RankedSessions(
         sessions,
         settled,
         sessions.turn_offsets,
-        _judged_queries(judged.qrels, sessions, judged_by),
+        judged_turns(judged.qrels, sessions, judged_by),
         sessions.scanned if sessions.scanned.size else np.full(turns, -1),
         offsets,
         lists.data,
         lists.document_start if rows is None else lists.document_start[rows],
         lists.document_length if rows is None else lists.document_length[rows],
-        sessions.grade if rows is None or not sessions.grade.size else sessions.grade[rows],
+        _given_grades(sessions, judged, rows),
+        judged_by,
+        facts,
     )
 
 
-def _judged_queries(qrels: Qrels, sessions: Sessions, judged_by: str) -> Ints:
-    """For every turn the place of its judgments, -1 where there are none."""
+def _given_grades(sessions: Sessions, judged: Judged, rows: Ints | None) -> Floats:
+    """The grades of the appearances themselves, in the units of the judgments."""
+    grade = sessions.grade
+    if not grade.size:
+        return grade
+    highest, zero = np.nanmax(grade, initial=-np.inf), judged.policy.grade_zero
+    if highest > judged.qrels.scale:
+        raise InputError(
+            f"{sessions.name}: expected grades up to the scale of the judgments, {number_text(judged.qrels.scale)}, "
+            f"found {number_text(highest)}",
+            f"scale={number_text(highest)} makes room for it",
+        )
+    grade = np.maximum(grade - zero, 0.0) if zero else grade
+    return grade if rows is None else grade[rows]
+
+
+def judged_turns(qrels: Qrels, sessions: Sessions, judged_by: str) -> Ints:
+    """For every turn the place of its judgments among all judged queries, -1 where there are none."""
     place = {identifier: i for i, identifier in enumerate(qrels.query_ids)}
 
     def places(ids: Sequence[bytes | None]) -> Ints:
@@ -71,16 +93,18 @@ def _judged_queries(qrels: Qrels, sessions: Sessions, judged_by: str) -> Ints:
     return np.repeat(by_session, sessions.query_counts)
 
 
-def _ranked_rows(lists: Run, policy: Policy, threads: int) -> tuple[Ints | None, Ints]:
+def _ranked_rows(lists: Run, policy: Policy, threads: int) -> tuple[Ints | None, Ints, JoinFacts]:
     """The rows in rank order with where each list starts among them; None where they are in order as they stand."""
     if policy.order == "input" and policy.depth is None:
         spans = lists.data, lists.document_start, lists.document_length
         if not core.find_repeats(lists.list_offsets, *spans, threads).any():
-            return None, lists.list_offsets
+            conflicts = unordered_ranks(lists, set(lists.query_ids)) if lists.has_ranks and len(lists) else 0
+            return None, lists.list_offsets, JoinFacts(rank_conflicts=conflicts)
     # The join orders lists of judged queries: here every list is of one, with nothing judged.
     nothing = Judged(_unjudged(lists), policy)
     joined = join_columns(nothing, lists, policy, (False, True), threads, Progress())
-    return joined["rows"], np.concatenate(([0], np.cumsum(joined["retrieved"])))
+    facts = JoinFacts((), joined["duplicate_count"], joined["rank_conflicts"], joined["float32_ties"])
+    return joined["rows"], np.concatenate(([0], np.cumsum(joined["retrieved"]))), facts
 
 
 def _unjudged(lists: Run) -> Qrels:

@@ -17,7 +17,7 @@ from gainful.doctor.leniency import lenient
 from gainful.doctor.list_checks import examine_run
 from gainful.evaluation import opened_if_stream
 from gainful.io.sources import Text
-from gainful.measures.base import read_whole
+from gainful.measures.parameters import read_whole
 from gainful.named_runs import require_runs
 from gainful.policy import Policy
 from gainful.progress import Progress

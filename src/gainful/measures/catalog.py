@@ -115,11 +115,26 @@ FAMILIES: Mapping[str, Mapping[str, str]] = {
 }
 
 
+#: The same for measures of sessions, which need more than one list.
+SESSION_FAMILIES: Mapping[str, Mapping[str, str]] = {
+    "Sessions of several queries": {
+        "sDCG": "session_gain.SDCG",
+        "nsDCG": "session_gain.NSDCG",
+        "sRBP": "session_rank_biased.SRBP",
+        "InstanceRecall": "session_instances.InstanceRecall",
+        "QueriesToFirst": "session_effort.QueriesToFirst",
+        "DocumentsToFirst": "session_effort.DocumentsToFirst",
+        "QueriesToGain": "session_effort.QueriesToGain",
+        "DocumentsToGain": "session_effort.DocumentsToGain",
+    },
+}
+
+
 class _Measures(Mapping[str, "type[Measure]"]):
     """The table as a mapping of names to classes, each loaded when it is looked up."""
 
-    def __init__(self) -> None:
-        self._homes = {name: home for family in FAMILIES.values() for name, home in family.items()}
+    def __init__(self, families: Mapping[str, Mapping[str, str]]) -> None:
+        self._homes = {name: home for family in families.values() for name, home in family.items()}
 
     def __getitem__(self, name: str) -> type[Measure]:
         module, _, attribute = self._homes[name].partition(".")
@@ -133,7 +148,13 @@ class _Measures(Mapping[str, "type[Measure]"]):
         return len(self._homes)
 
 
-MEASURES: Mapping[str, type[Measure]] = _Measures()
+#: Measures of queries, and measures of sessions.
+MEASURES: Mapping[str, type[Measure]] = _Measures(FAMILIES)
+SESSION_MEASURES: Mapping[str, type[Measure]] = _Measures(SESSION_FAMILIES)
+
+#: Both, in the order in which they are listed.
+ALL_FAMILIES: Mapping[str, Mapping[str, str]] = {**FAMILIES, **SESSION_FAMILIES}
+ALL_MEASURES: Mapping[str, type[Measure]] = _Measures(ALL_FAMILIES)
 
 #: Short and customary names, with what they stand for; the long form is what gets printed.
 SHORT_NAMES: Mapping[str, tuple[str, Mapping[str, str]]] = {
@@ -149,6 +170,9 @@ SHORT_NAMES: Mapping[str, tuple[str, Mapping[str, str]]] = {
 #: What ``gainful eval`` computes when nobody says.
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
 
+#: What is computed of sessions when nobody says.
+DEFAULT_SESSION_MEASURES = ("sDCG@10", "nsDCG@10")
+
 
 def long_text(short_name: str) -> str:
     """What a short name stands for, as text."""
@@ -159,7 +183,7 @@ def long_text(short_name: str) -> str:
 
 def is_ours(name: str) -> bool:
     """Whether the catalogue has it, under its name or a short one."""
-    return name in MEASURES or name in SHORT_NAMES
+    return name in ALL_MEASURES or name in SHORT_NAMES
 
 
 def is_offered(name: str) -> bool:
@@ -169,8 +193,8 @@ def is_offered(name: str) -> bool:
 
 def find(name: str) -> Entry:
     """The entry of a name: ours, a short name, or one that an installed package offers."""
-    if name in MEASURES:
-        return Entry(MEASURES[name])
+    if name in ALL_MEASURES:
+        return Entry(ALL_MEASURES[name])
     if name in SHORT_NAMES:
         long_name, preset = SHORT_NAMES[name]
         return Entry(MEASURES[long_name], preset)
@@ -179,7 +203,7 @@ def find(name: str) -> Entry:
         return Entry(offered)
     raise UsageError(
         f"unknown measure '{name}'",
-        nearest(name, [*MEASURES, *SHORT_NAMES, *offered_names()]) or "`gainful measures` lists them",
+        nearest(name, [*ALL_MEASURES, *SHORT_NAMES, *offered_names()]) or "`gainful measures` lists them",
     )
 
 

@@ -55,6 +55,15 @@ PARAMETERS: Mapping[str, str] = {
     "c": "what a relevant document that is missed is worth",
     "d": "what a document that is neither relevant nor in the list is worth (needs N)",
     "N": "how many documents the collection has",
+    "query_base": "the base of the query discount's logarithm: a number above 1 and below 1000, or `e`",
+    "repeats": "a document that comes again in the session: counts `every` time, or the `first` time only",
+    "short": "lists that end before k: `pad` (positions up to k), `asis` (as many as documents), `min:m` (at least m)",
+    "ideal_queries": "how long the ideal session is: as the `session`, or a number of queries",
+    "variant": "`jarvelin2008`, or `jiang2016` with a gain and discounts of its own",
+    "summary": "what of the session's vector: its `final` value, the `average` over its positions, the `best` or the "
+    "`last` query alone",
+    "scan": "how far lists are looked at: to `k`, or as far as was `recorded` (to k where nothing was)",
+    "wanted": "the gain that the user wants",
 }
 
 
@@ -110,12 +119,18 @@ def reading(measure: Measure | type[Measure]) -> str:
         bounds = f"{number_text(low)} or more" if math.isfinite(low) else "of any size"
     better = {"higher": "Higher is better", "lower": "Lower is better", "neither": "Neither direction is better"}
     together = {"mean": "mean", "sum": "sum", "geometric": "geometric mean"}[measure.aggregate]
-    return f"{better[measure.better]}; values {bounds}; a table shows the {together} over queries."
+    over = "sessions" if measure.unit == "session" else "queries"
+    return f"{better[measure.better]}; values {bounds}; a table shows the {together} over {over}."
+
+
+def about_parameter(measure: Measure | type[Measure], parameter: str) -> str:
+    """What a parameter means, whatever its value; empty where nobody says."""
+    return measure.meanings.get(parameter) or PARAMETERS.get(parameter, "")
 
 
 def meaning(measure: Measure, parameter: str) -> str:
     """What a parameter of a measure means, with its value where the value has a meaning of its own."""
-    about, value = PARAMETERS.get(parameter, "").replace("`", ""), getattr(measure, parameter)
+    about, value = about_parameter(measure, parameter).replace("`", ""), getattr(measure, parameter)
     if isinstance(value, Gain):
         return f"{about}: {gain_meaning(value)}"
     if parameter == "discount" and value in DISCOUNTS:

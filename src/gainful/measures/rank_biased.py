@@ -19,6 +19,19 @@ from gainful.notation import number_text
 _BINARY = Gain("binary")
 
 
+def refuse_gains_above_1(measure: Measure, gain: Gain, levels: Floats, rel: float | None, level: float | None) -> None:
+    """Refuses judgments with a grade that is worth more than 1."""
+    if rel is not None or level is not None:
+        levels = levels[is_relevant(levels, rel, level)]
+    gains = gain.of_grades(levels, 1.0)
+    if gains.max(initial=0.0) > 1:
+        raise InputError(
+            f"{measure}: expected gains from 0 to 1, found {number_text(gains.max())} for grade "
+            f"{number_text(levels[gains.argmax()])}",
+            "gain=scaled divides grades by the highest one",
+        )
+
+
 class _RankBiased(Measure):
     """What both have in common. Not a dataclass: every measure lists its parameters itself."""
 
@@ -42,15 +55,7 @@ class _RankBiased(Measure):
         super().check(levels)
         if self.scale is not None or self.gain.text == "scaled":
             return
-        if self.rel is not None or self.level is not None:
-            levels = levels[is_relevant(levels, self.rel, self.level)]
-        gains = self.gain.of_grades(levels, 1.0)
-        if gains.max(initial=0.0) > 1:
-            raise InputError(
-                f"{self}: expected gains from 0 to 1, found {number_text(gains.max())} for grade "
-                f"{number_text(levels[gains.argmax()])}",
-                "gain=scaled divides grades by the highest one",
-            )
+        refuse_gains_above_1(self, self.gain, levels, self.rel, self.level)
 
     def _weights(self, depth: int) -> Floats:
         """How likely the user is to look at each rank, as a share of all looks."""

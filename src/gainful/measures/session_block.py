@@ -2,93 +2,163 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cached_property
-from typing import TypeVar
+import copy
+from collections.abc import Callable, Iterator
+from functools import cached_property, partial
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from gainful.arrays import Bools, Floats, Ints
 from gainful.core import core
 from gainful.data.judged import Judged
-from gainful.data.lists import is_relevant
+from gainful.data.lists import is_relevant, ordinal_in_row
 from gainful.data.ranked_sessions import RankedSessions
 from gainful.gains import Gain
+from gainful.measures.block import CELLS
 
 _T = TypeVar("_T")
+
+
+class SessionDocuments(NamedTuple):
+    """The documents that have a grade, by turn, then by rank."""
+
+    place: Ints  # among all documents that the block's sessions show
+    turn: Ints
+    rank: Ints
+    item: Ints  # the judged item, -1 where only the appearance itself has a grade
+    grade: Floats
 
 
 class SessionBlock:
     """Some sessions. Turns are numbered through the block; ranks and positions count from 1.
 
-    By session:  ``queries`` how many turns it has
-    By turn:     ``session`` whose it is; ``position`` its place there; ``shown`` how many documents it shows;
-                 ``judged_query`` which judged query its results are judged by, -1 where none does; ``scanned`` how
-                 far the user looked, -1 where that is not known
-    By document: ``turn``; ``rank``; ``item`` the judged item, -1 where there is none; ``grade``, NaN where there is no
-                 judgment (a grade of the appearance itself beats the judgments); ``is_repeat``
+    By session: ``queries`` how many turns it has; its turns are ``turn_offsets[i] : turn_offsets[i + 1]``
+    By turn:    ``session`` whose it is; ``position`` its place there; ``shown`` how many documents it shows;
+                ``judged_query`` which judged query its results are judged by, -1 where none does; ``scanned`` how far
+                the user looked, -1 where that is not known
+    ``documents`` are those that have a grade: of the judgments, or of the appearance itself, which beats them.
     """
 
     def __init__(self, judged: Judged, sessions: RankedSessions, first: int, end: int, threads: int = 1) -> None:
         self.judged = judged
+        self.sessions = sessions
         self.scale = judged.scale
         self.size = end - first
-        self._sessions, self._threads = sessions, threads
+        self.threads = threads
         turns = slice(int(sessions.turn_offsets[first]), int(sessions.turn_offsets[end]))
-        self.queries: Ints = np.diff(sessions.turn_offsets[first : end + 1])
         self.turn_offsets: Ints = sessions.turn_offsets[first : end + 1] - turns.start
+        self.queries: Ints = np.diff(self.turn_offsets)
         self.session: Ints = np.repeat(np.arange(self.size), self.queries)
         self.position: Ints = np.arange(1, self.session.size + 1) - self.turn_offsets[:-1][self.session]
         self.judged_query: Ints = sessions.judged_query[turns]
         self.scanned: Ints = sessions.scanned[turns]
         offsets = sessions.list_offsets[turns.start : turns.stop + 1]
-        self._documents = slice(int(offsets[0]), int(offsets[-1]))
         self.list_offsets: Ints = offsets - offsets[0]
         self.shown: Ints = np.diff(offsets)
-        self.turn: Ints = np.repeat(np.arange(self.session.size), self.shown)
-        self.rank: Ints = np.arange(1, self.turn.size + 1) - self.list_offsets[:-1][self.turn]
+        self._rows = slice(int(offsets[0]), int(offsets[-1]))
+        self._kept: Ints | None = None  # the places of the documents that are left, None: all
         self._cache: dict[object, object] = {}
 
     @cached_property
-    def item(self) -> Ints:
-        sessions, rows = self._sessions, self._documents
-        return self.judged.index.find_items(
-            self.judged_query,
-            self.list_offsets,
-            sessions.data,
-            sessions.document_start[rows],
-            sessions.document_length[rows],
-            self._threads,
-        ).astype(np.int64)
-
-    @cached_property
-    def grade(self) -> Floats:
+    def documents(self) -> SessionDocuments:
+        sessions, rows = self.sessions, self._rows
+        spans = sessions.data, sessions.document_start[rows], sessions.document_length[rows]
+        items = self.judged.index.find_items(self.judged_query, self.list_offsets, *spans, self.threads)
+        given = sessions.grade[rows]
+        place = np.flatnonzero((items >= 0) | ~np.isnan(given)) if given.size else np.flatnonzero(items >= 0)
+        item = items[place].astype(np.int64)
         # One grade more, NaN, which -1 finds.
-        grades = np.append(self.judged.grade, np.nan)[self.item]
-        given = self._sessions.grade[self._documents]
-        return np.where(np.isnan(given), grades, given) if given.size else grades
+        grade = self.judged.cached("grade or none", lambda: np.append(self.judged.grade, np.nan))[item]
+        if given.size:
+            grade = np.where(np.isnan(given[place]), grade, given[place])
+        if self.judged.policy.negative == "unjudged":
+            counts = grade >= 0
+            place, item, grade = place[counts], item[counts], grade[counts]
+        turn = np.repeat(np.arange(self.session.size), self.shown)[place]
+        return SessionDocuments(place, turn, place - self.list_offsets[turn] + 1, item, grade)
 
     @cached_property
-    def is_repeat(self) -> Bools:
-        """Whether the same document has come before in its session."""
-        sessions, rows = self._sessions, self._documents
-        return core.find_repeats(
-            self.list_offsets[self.turn_offsets],
+    def is_judged(self) -> Bools:
+        """Which sessions have a judged turn, or a document with a grade of its own."""
+        judged = np.zeros(self.size, bool)
+        judged[self.session[self.judged_query >= 0]] = True
+        if self.sessions.grade.size:
+            judged[self.session[self.documents.turn]] = True
+        return judged
+
+    def condensed(self) -> SessionBlock:
+        """The same sessions without the documents that have no grade, ranks closed up."""
+        documents = self.documents
+        block = copy.copy(self)
+        block.shown = np.bincount(documents.turn, minlength=self.session.size)
+        block.list_offsets = np.concatenate(([0], np.cumsum(block.shown)))
+        block.documents = documents._replace(rank=ordinal_in_row(documents.turn))
+        block._kept, block._cache = documents.place, {}
+        return block
+
+    def parts(self, cells: Ints) -> Iterator[tuple[slice, SessionBlock]]:
+        """The block in pieces that need few cells each; ``cells`` is what each session needs."""
+        first = 0
+        while first < self.size:
+            needed = np.cumsum(cells[first:])
+            end = first + max(1, int(np.searchsorted(needed, CELLS, "right")))
+            yield slice(first, end), self if end - first == self.size else self._part(first, end)
+            first = end
+
+    def _part(self, first: int, end: int) -> SessionBlock:
+        block = copy.copy(self)
+        turns = slice(int(self.turn_offsets[first]), int(self.turn_offsets[end]))
+        block.size, block._cache = end - first, {}
+        block.turn_offsets = self.turn_offsets[first : end + 1] - turns.start
+        block.queries = self.queries[first:end]
+        block.session = self.session[turns] - first
+        for name in ("position", "judged_query", "scanned", "shown"):
+            setattr(block, name, getattr(self, name)[turns])
+        # Places stay those of the whole block: they are only used to look up the documents' ids.
+        block.list_offsets = self.list_offsets[turns.start : turns.stop + 1]
+        documents = self.documents
+        chosen = slice(*np.searchsorted(documents.turn, [turns.start, turns.stop]).tolist())
+        block.documents = SessionDocuments(
+            documents.place[chosen],
+            documents.turn[chosen] - turns.start,
+            documents.rank[chosen],
+            documents.item[chosen],
+            documents.grade[chosen],
+        )
+        block.__dict__.pop("is_judged", None)
+        return block
+
+    def is_repeat(self, depth: Ints) -> Bools:
+        """Which documents have been seen before in their session; ``depth`` is how far each turn is looked at."""
+        sessions = self.sessions
+        turn = np.repeat(np.arange(self.session.size), self.shown)
+        ordinal = np.arange(turn.size)
+        seen = ordinal - (self.list_offsets[turn] - self.list_offsets[0]) < depth[turn]
+        ordinal = ordinal[seen] + self.list_offsets[0]
+        place = ordinal if self._kept is None else self._kept[ordinal]
+        counts = np.bincount(self.session[turn[seen]], minlength=self.size)
+        rows = place + self._rows.start
+        repeats = core.find_repeats(
+            np.concatenate(([0], np.cumsum(counts))),
             sessions.data,
             sessions.document_start[rows],
             sessions.document_length[rows],
-            self._threads,
+            self.threads,
         )
+        is_repeat = np.zeros(self._rows.stop - self._rows.start, bool)
+        is_repeat[place] = repeats
+        return np.asarray(is_repeat[self.documents.place])
 
     def relevant(self, rel: float | None = None, level: float | None = None) -> Bools:
-        """Which documents are relevant: grade above 0, at least ``rel``, or exactly ``level``."""
-        return self.cached(("relevant", rel, level), lambda: is_relevant(self.grade, rel, level))
+        """Which of the documents are relevant: grade above 0, at least ``rel``, or exactly ``level``."""
+        return self.cached(("relevant", rel, level), lambda: is_relevant(self.documents.grade, rel, level))
 
     def gains(self, gain: Gain, rel: float | None = None, level: float | None = None) -> Floats:
-        """The gain of every document; 0 for those without a judgment. ``rel`` and ``level`` set all others to 0."""
+        """The gain of each of the documents. ``rel`` and ``level`` set all others to 0."""
 
         def made() -> Floats:
-            gains = np.where(np.isnan(self.grade), 0.0, gain.of_grades(np.nan_to_num(self.grade), self.scale))
+            gains = gain.of_grades(self.documents.grade, self.scale)
             return gains if rel is None and level is None else np.where(self.relevant(rel, level), gains, 0.0)
 
         return self.cached(("gains", gain, rel, level), made)
@@ -98,3 +168,17 @@ class SessionBlock:
         if key not in self._cache:
             self._cache[key] = make()
         return self._cache[key]  # type: ignore[return-value]
+
+
+def session_blocks(
+    judged: Judged, sessions: RankedSessions, threads: int = 1, cells: int = CELLS
+) -> Iterator[tuple[slice, Callable[[], SessionBlock]]]:
+    """All sessions in blocks of few documents and turns: which they are, and what makes their block."""
+    at_turn = sessions.list_offsets + np.arange(sessions.list_offsets.size)
+    needed = at_turn[sessions.turn_offsets]
+    first, count = 0, needed.size - 1
+    while first < count:
+        end = int(np.searchsorted(needed, needed[first] + cells, "right")) - 1
+        end = min(count, max(first + 1, end))
+        yield slice(first, end), partial(SessionBlock, judged, sessions, first, end, threads)
+        first = end

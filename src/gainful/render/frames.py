@@ -60,7 +60,7 @@ def arrow_table(evaluation: Evaluation) -> pyarrow.Table:
 def _labels(evaluation: Evaluation) -> dict[str, list[Any]]:
     return {
         "run": [_readable(evaluation.run)] * len(evaluation.query_ids),
-        "query": [_readable(query) for query in evaluation.queries],
+        evaluation.unit: [_readable(query) for query in evaluation.queries],
     }
 
 

@@ -29,7 +29,7 @@ def _report_lines(report: Report) -> Iterator[Mapping[str, object]]:
             {
                 "run": evaluation.run,
                 "path": evaluation.source,
-                "queries": len(evaluation.query_ids),
+                "queries" if first.unit == "query" else "sessions": len(evaluation.query_ids),
                 "missing": len(evaluation.missing),
                 "extra": len(evaluation.facts.extra_ids),
                 "unjudged@10": evaluation.facts.unjudged_share,
@@ -39,13 +39,13 @@ def _report_lines(report: Report) -> Iterator[Mapping[str, object]]:
     }
     for evaluation in report.evaluations:
         for values in report.rows(evaluation):
-            yield from map(_value, values)
+            yield from (_value(value, report.unit) for value in values)
 
 
-def _value(value: Value) -> dict[str, object]:
+def _value(value: Value, unit: str) -> dict[str, object]:
     row: dict[str, object] = {
         "run": value.run,
-        "query": value.query,
+        unit: value.query,
         "measure": str(value.measure),
         "value": value.cell,
     }

@@ -70,6 +70,11 @@ class Report(Showable):
     def measures(self) -> tuple[Measure, ...]:
         return self.evaluations[0].measures
 
+    @property
+    def unit(self) -> str:
+        """What a score is of: a query, or a session."""
+        return self.evaluations[0].unit
+
     def page(self) -> Page:
         """One row a run (and query, if wanted), the best aggregates marked, the conventions as notes."""
         rows: list[tuple[Cell, ...]] = []
@@ -90,7 +95,7 @@ class Report(Showable):
     def _columns(self) -> Iterator[Column]:
         yield Column("run")
         if self.by_query:
-            yield Column("query", none="(all)")
+            yield Column(self.unit, none="(all)")
         for measure in self.measures:
             is_count = measure.aggregate == "sum"
             places = 0 if is_count else self.places
@@ -104,7 +109,9 @@ class Report(Showable):
             notes.append(f"(+/-) difference to {printable(self.baseline, _WIDEST)}")
         if self.counted:
             counts = ", ".join(f"{printable(run, _WIDEST)} {count}" for run, count in self.counted.items())
-            notes.append(f"means over different numbers of queries: {counts}")
+            notes.append(
+                f"means over different numbers of {'queries' if self.unit == 'query' else 'sessions'}: {counts}"
+            )
         if notes:
             yield "; ".join(notes)
         yield from self.signatures
@@ -193,7 +200,13 @@ def _check(report: Report) -> None:
                 f"report: expected the same measures for all runs, found {_texts(first)} for '{printable(first.run)}' "
                 f"and {_texts(other)} for '{printable(other.run)}'"
             )
-        if other.query_ids != first.query_ids:
+        if other.judged_by != first.judged_by:
+            raise UsageError(
+                "report: expected the same judged_by for all runs, found "
+                f"{first.judged_by or 'single queries'} and {other.judged_by or 'single queries'}"
+            )
+        # Sessions are the users' own: systems need not have the same.
+        if first.unit == "query" and other.query_ids != first.query_ids:
             both = [count_of(len(e.query_ids), "query", "queries") for e in (first, other)]
             raise UsageError(
                 f"report: expected the same judged queries for all runs, found {both[0]} for '{printable(first.run)}' "

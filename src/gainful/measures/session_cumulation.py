@@ -1,0 +1,269 @@
+"""How gain cumulates over a session and over an ideal one: what sDCG and nsDCG share.
+
+Reference: K. Järvelin, S. Price, L. Delcambre and M. Lykke Nielsen, Discounted cumulated gain based evaluation of
+multiple-query IR sessions, ECIR 2008.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+import numpy as np
+
+from gainful.arrays import Floats, Ints
+from gainful.data.lists import is_relevant, sum_by
+from gainful.data.ranked_sessions import RankedSessions
+from gainful.discounts import Base, divisors, logarithms
+from gainful.errors import InputError, UsageError
+from gainful.gains import Gain
+from gainful.measures.session_base import WHOLE, SessionMeasure, before_turn, count_positions, scan_depths
+from gainful.measures.session_block import SessionBlock
+from gainful.measures.session_ideal import IdealLists, first_places, ideal_gains, unclipped_gains
+from gainful.notation import printable
+
+_LINEAR = Gain("linear")
+
+#: Ratios that exceed 1 by less than this are 1.
+_ROUNDING = 1e-12
+
+
+class Turns(NamedTuple):
+    """The turns that an ideal session has, by session, then by position; some may come after the real ones."""
+
+    session: Ints
+    position: Ints
+    judged_query: Ints
+    depth: Ints  # how far the ideal list goes
+    own: Ints  # the turn of the block, -1 where the real session is over
+
+
+class Worth(NamedTuple):
+    """What documents are worth where they stand: gain after both discounts; by turn, then by rank."""
+
+    turn: Ints
+    rank: Ints
+    value: Floats
+
+
+class SessionGain(SessionMeasure):
+    """What sDCG and nsDCG have in common. Not a dataclass: each lists its parameters in the order of their printing."""
+
+    normalised: ClassVar[bool] = False
+
+    if TYPE_CHECKING:
+        gain: Gain
+        base: Base
+        query_base: Base
+        repeats: str
+        short: str
+        ideal_queries: str | int
+        variant: str
+        summary: str
+        scan: str
+        rel: float | None
+        level: float | None
+        cutoff: int | None
+
+    def validate(self) -> None:
+        super().validate()
+        if self.variant == "jiang2016" and self.gain != _LINEAR:
+            raise UsageError(
+                f"{self.name}: variant=jiang2016 has a gain of its own, 2^grade - 1, found gain={self.gain}",
+                f"variant=jarvelin2008 takes gain={self.gain}",
+            )
+        if self.ideal_queries != "session" and self.summary in ("best", "last"):
+            raise UsageError(
+                f"{self.name}: summary={self.summary} looks at one query, found ideal_queries={self.ideal_queries}"
+            )
+
+    def check(self, levels: Floats) -> None:
+        super().check(levels)
+        if self.variant == "jiang2016":
+            Gain.of("exp2").check(levels)
+
+    def check_sessions(self, sessions: RankedSessions) -> None:
+        if self.ideal_queries == "session":
+            return
+        if sessions.judged_by == "query":
+            raise UsageError(
+                f"{self}: expected judgments by topic or session, found them by query",
+                "after a session's last query there is no ideal list to go on with",
+            )
+        counts = np.diff(sessions.turn_offsets)
+        if counts.size and counts.max() > int(self.ideal_queries):
+            longest = printable(sessions.sessions.session_ids[int(counts.argmax())])
+            raise InputError(
+                f"{sessions.sessions.name}: expected sessions of at most {self.ideal_queries} queries, found "
+                f"{counts.max()} in session '{longest}' ({self})",
+                f"ideal_queries={counts.max()} or more goes beyond all sessions",
+            )
+
+    def _unused(self) -> frozenset[str]:
+        return frozenset({"gain"}) if self.variant == "jiang2016" else frozenset()
+
+    def compute_sessions(self, block: SessionBlock) -> Floats:
+        if self.summary in ("best", "last"):
+            return self._of_one_query(block)
+        if self.summary == "average":
+            return self._average(block)
+        worth = self.worth(block, self.depths(block))
+        gained = sum_by(block.session[worth.turn], worth.value, block.size)
+        return self.ratio(gained, self._ideal_final(block)) if self.normalised else gained
+
+    # Discounts.
+
+    def rank_divisors(self, count: int) -> Floats:
+        """What divides a gain at ranks 1 to ``count``."""
+        return self._divisors(count, self.base)
+
+    def query_divisors(self, count: int) -> Floats:
+        """What divides the gains of the first to the last of so many queries."""
+        return self._divisors(count, self.query_base)
+
+    def _divisors(self, count: int, base: Base) -> Floats:
+        places = np.arange(1.0, count + 1.0)
+        if self.variant == "jarvelin2008":
+            return divisors("jarvelin2008", base, places)
+        return logarithms(places + ((math.e if base == "e" else float(base)) - 1.0), base)
+
+    # What the session gives.
+
+    def depths(self, block: SessionBlock) -> Ints:
+        """How far each turn is looked at; without k to the end of the longer of list and ideal list."""
+        depth = scan_depths(block, self.cutoff, self.scan)
+        if self.cutoff is None and (self.normalised or self.summary == "average"):
+            longest = np.maximum(block.shown, self.ideal(block).lengths[block.judged_query])
+            depth = np.where(depth == WHOLE, longest, depth)
+        return depth
+
+    def positions(self, block: SessionBlock) -> Ints:
+        """How many positions each turn has in the session's vector."""
+        return count_positions(self.depths(block), block.shown, self.short)
+
+    def worth(self, block: SessionBlock, depth: Ints) -> Worth:
+        """What every document that gains or costs something is worth."""
+        documents, gains = block.documents, self._gains(block)
+        counts = (gains != 0) & (documents.rank <= depth[documents.turn])
+        if self.repeats == "first":
+            key = "is_repeat", self.cutoff, self.scan
+            counts &= ~block.cached(key, lambda: block.is_repeat(scan_depths(block, self.cutoff, self.scan)))
+        turn, rank, gains = documents.turn[counts], documents.rank[counts], gains[counts]
+        by_rank = self.rank_divisors(int(rank.max(initial=0)))
+        by_query = self.query_divisors(int(block.queries.max(initial=0)))
+        return Worth(turn, rank, gains / by_rank[rank - 1] / by_query[block.position[turn] - 1])
+
+    def _gains(self, block: SessionBlock) -> Floats:
+        if self.variant != "jiang2016":
+            return block.gains(self.gain, self.rel, self.level)
+        gains = unclipped_gains(block.documents.grade)
+        if self.rel is None and self.level is None:
+            return gains
+        return np.where(is_relevant(block.documents.grade, self.rel, self.level), gains, 0.0)
+
+    # What the ideal session gives.
+
+    def ideal(self, block: SessionBlock) -> IdealLists:
+        """The ideal list of every judged query."""
+        # Only lists that are dealt out, or followed to a recorded depth, are needed beyond k.
+        depth = self.cutoff if self.repeats == "every" and self.scan == "k" else None
+        gain = None if self.variant == "jiang2016" else self.gain
+
+        def made() -> IdealLists:
+            lists = first_places(ideal_gains(block.judged, gain, self.rel, self.level), depth)
+            return IdealLists(lists, self.rank_divisors(int(lists.rank.max(initial=0))))
+
+        return block.judged.cached(("ideal", self.variant, gain, self.rel, self.level, self.base, depth), made)
+
+    def ideal_turns(self, block: SessionBlock) -> Turns:
+        """The session's turns and, with ``ideal_queries``, those that the ideal session goes on with."""
+        depth = self.depths(block)
+        if self.ideal_queries == "session":
+            own = np.arange(block.session.size)
+            return Turns(block.session, block.position, block.judged_query, depth, own)
+        counts = np.where(block.queries > 0, np.maximum(block.queries, int(self.ideal_queries)), 0)
+        session = np.repeat(np.arange(block.size), counts)
+        position = np.arange(1, session.size + 1) - np.repeat(np.cumsum(counts) - counts, counts)
+        is_own = position <= block.queries[session]
+        # After the last turn its judgments go on: all turns of a session have the same.
+        turn = block.turn_offsets[:-1][session] + np.minimum(position, block.queries[session]) - 1
+        query = block.judged_query[turn]
+        beyond = self.ideal(block).lengths[query] if self.cutoff is None else min(self.cutoff, WHOLE)
+        return Turns(session, position, query, np.where(is_own, depth[turn], beyond), np.where(is_own, turn, -1))
+
+    def ideal_worth(self, block: SessionBlock, turns: Turns, depth: Ints) -> Worth:
+        """What every document of the ideal session is worth; ``depth`` cuts the lists once they are dealt."""
+        before = np.zeros_like(turns.depth)
+        if self.repeats == "first" and block.sessions.judged_by != "query":
+            starts = np.searchsorted(turns.session, np.arange(block.size + 1))
+            before = before_turn(turns.depth, starts, turns.session)
+        turn, rank, gains = self.ideal(block).dealt(turns.judged_query, before, depth)
+        by_rank = self.rank_divisors(int(rank.max(initial=0)))
+        by_query = self.query_divisors(int(turns.position.max(initial=0)))
+        return Worth(turn, rank, gains / by_rank[rank - 1] / by_query[turns.position[turn] - 1])
+
+    def _ideal_final(self, block: SessionBlock) -> Floats:
+        """What the ideal session has given at the last position."""
+        turns = self.ideal_turns(block)
+        depth = self._depth_at_end(block, turns)
+        if self.repeats == "every":
+            by_query = self.query_divisors(int(turns.position.max(initial=0)))
+            values = self.ideal(block).total(turns.judged_query, depth) / by_query[turns.position - 1]
+            return sum_by(turns.session, values, block.size)
+        worth = self.ideal_worth(block, turns, depth)
+        return sum_by(turns.session[worth.turn], worth.value, block.size)
+
+    def _depth_at_end(self, block: SessionBlock, turns: Turns) -> Ints:
+        """How far the ideal lists have been read at the last position: the last one only as far as the real list."""
+        if self.short == "pad":
+            return turns.depth
+        positions = self.positions(block)
+        positions = np.where(turns.own >= 0, positions[turns.own], turns.depth) if positions.size else turns.depth
+        last = np.full(block.size, -1)
+        with_positions = np.flatnonzero(positions > 0)
+        last[turns.session[with_positions]] = with_positions  # they ascend, so the last one stays
+        ordinal, end = np.arange(turns.session.size), last[turns.session]
+        return np.where(ordinal < end, turns.depth, np.where(ordinal == end, positions, 0))
+
+    def ratio(self, gained: Floats, ideal: Floats) -> Floats:
+        """What was gained as a share of the ideal; NaN where that is nothing."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            ratio = np.where(ideal > 0, gained / ideal, np.nan)
+        # The same gains added in another order may differ in the last bits: they are no more than the ideal.
+        return np.where((ratio > 1.0) & (ratio < 1.0 + _ROUNDING), 1.0, ratio)
+
+    # The other summaries.
+
+    def _of_one_query(self, block: SessionBlock) -> Floats:
+        """The best query's value, or the last one's."""
+        worth = self.worth(block, self.depths(block))
+        values = sum_by(worth.turn, worth.value, block.session.size)
+        if self.normalised:
+            turns, positions = self.ideal_turns(block), self.positions(block)
+            ideal = self.ideal_worth(block, turns, positions)
+            values = self.ratio(values, sum_by(ideal.turn, ideal.value, values.size))
+        nothing = np.nan if self.normalised else 0.0
+        scores = np.full(block.size, nothing)
+        if self.summary == "last":
+            real = block.queries > 0
+            scores[real] = values[block.turn_offsets[1:][real] - 1]
+            return scores
+        found = ~np.isnan(values)
+        scores[block.session[found]] = -np.inf
+        np.maximum.at(scores, block.session[found], values[found])
+        return scores
+
+    def _average(self, block: SessionBlock) -> Floats:
+        """The mean of the vector over its positions."""
+        from gainful.measures.session_vectors import mean_ratio
+
+        if self.normalised:
+            return mean_ratio(self, block)
+        worth, positions = self.worth(block, self.depths(block)), self.positions(block)
+        before = before_turn(positions, block.turn_offsets, block.session)
+        count = sum_by(block.session, positions, block.size)
+        session = block.session[worth.turn]
+        # What is gained at a position stays until the last one.
+        stays = count[session] - (before[worth.turn] + worth.rank) + 1
+        summed = sum_by(session, worth.value * stays, block.size)
+        return summed / np.maximum(count, 1)

@@ -1,0 +1,315 @@
+"""From judgments and sessions to evaluations."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from gainful.arrays import Bools, Floats
+from gainful.core import default_threads
+from gainful.data.graded import JoinFacts
+from gainful.data.judged import Judged
+from gainful.data.qrels import Qrels, QrelsLike
+from gainful.data.ranked_sessions import JUDGED_BY, RankedSessions, judged_turns, rank_sessions
+from gainful.data.sessions import Sessions
+from gainful.errors import InputError, UsageError
+from gainful.evaluation import MeasuresLike, condenses
+from gainful.measures.base import Measure
+from gainful.measures.catalog import DEFAULT_SESSION_MEASURES
+from gainful.measures.grammar import parse_all
+from gainful.measures.parameters import read_whole
+from gainful.measures.session_base import SessionMeasure
+from gainful.measures.session_block import SessionBlock, session_blocks
+from gainful.notation import choose, printable
+from gainful.policy import Policy
+from gainful.progress import Progress
+from gainful.results import Evaluation
+from gainful.side_by_side import side_by_side
+
+#: One system's sessions: all of them, or in parts that are looked at one after the other.
+SessionsLike: TypeAlias = Sessions | Iterable[Sessions]
+
+
+def evaluate_sessions(
+    qrels: QrelsLike,
+    sessions: SessionsLike,
+    measures: MeasuresLike = DEFAULT_SESSION_MEASURES,
+    *,
+    judged_by: str | None = None,
+    policy: Policy | str | None = None,
+    name: str | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Scores one system's sessions against judgments by topic, by session or by query.
+
+    Without ``judged_by`` it is what gives the most sessions judgments: their topics, their ids, or those of their
+    queries, in this order. Sessions may come in parts, which need not be in memory together.
+
+    >>> from gainful.session_lists import sessions_from_lists
+    >>> sessions = sessions_from_lists({"s1": [["d1", "d2"], ["d3"]]})
+    >>> found = evaluate_sessions({"s1": {"d2": 2, "d3": 1}}, sessions, "sDCG(query_base=2)@10")
+    >>> found.by_query("sDCG(query_base=2)@10")
+    {'s1': 1.5}
+    """
+    key = name or ""
+    found = evaluate_session_runs(
+        qrels, {key: sessions}, measures, judged_by=judged_by, policy=policy, threads=threads, progress=progress
+    )
+    return found[key]
+
+
+def evaluate_session_runs(
+    qrels: QrelsLike,
+    systems: Mapping[str, SessionsLike],
+    measures: MeasuresLike = DEFAULT_SESSION_MEASURES,
+    *,
+    judged_by: str | None = None,
+    policy: Policy | str | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> dict[str, Evaluation]:
+    """Scores the sessions of several systems against the same judgments. Each system may have sessions of its own."""
+    if not isinstance(systems, Mapping):
+        raise UsageError(f"systems: expected a dict of names and sessions, found {type(systems).__name__}")
+    judged, wanted = Judged(Qrels.of(qrels), Policy.of(policy)), parse_all(measures)
+    return evaluate_judged_sessions(judged, systems, wanted, judged_by=judged_by, threads=threads, progress=progress)
+
+
+def evaluate_judged_sessions(
+    judged: Judged,
+    systems: Mapping[str, SessionsLike],
+    measures: Sequence[Measure],
+    *,
+    judged_by: str | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> dict[str, Evaluation]:
+    """Scores sessions against judgments that are already prepared, under the policy they were prepared for."""
+    wanted = session_measures(measures)
+    threads = default_threads() if threads is None else read_whole(threads, "threads")
+    progress = progress or Progress()
+    parts = {name: _parts(name, sessions) for name, sessions in systems.items()}
+    if judged_by is None:
+        # The first part of every system decides; it goes back to the others.
+        first = {name: next(each, None) for name, each in parts.items()}
+        judged_by = choose_judged_by(judged.qrels, [part for part in first.values() if part is not None])
+        parts = {name: chain([] if first[name] is None else [first[name]], each) for name, each in parts.items()}  # type: ignore[list-item]
+    choose(judged_by, JUDGED_BY, "judged_by")
+    return {name: _evaluated(judged, name, each, wanted, judged_by, threads, progress) for name, each in parts.items()}
+
+
+def choose_judged_by(qrels: Qrels, parts: Sequence[Sessions]) -> str:
+    """What gives the most sessions judgments: topic, session or query; where several do, the first of these."""
+    count = sum(map(len, parts))
+    met: dict[str, int] = {}
+    for judged_by in JUDGED_BY:
+        met[judged_by] = sum(int(np.count_nonzero(_meets(qrels, part, judged_by))) for part in parts)
+        if met[judged_by] == count:
+            return judged_by
+    return max(met, key=met.__getitem__)
+
+
+def _meets(qrels: Qrels, sessions: Sessions, judged_by: str) -> Bools:
+    """Which sessions have judgments for a turn."""
+    turns = np.flatnonzero(judged_turns(qrels, sessions, judged_by) >= 0)
+    met = np.zeros(len(sessions), bool)
+    met[np.searchsorted(sessions.turn_offsets, turns, "right") - 1] = True
+    return met
+
+
+def session_measures(measures: Sequence[Measure]) -> tuple[SessionMeasure, ...]:
+    """The measures, all of sessions; refuses those of single queries, and those that cannot be told apart."""
+    wanted: dict[str, SessionMeasure] = {}
+    for measure in measures:
+        if not isinstance(measure, SessionMeasure):
+            raise UsageError(
+                f"{measure}: evaluates single queries, found sessions",
+                "`gainful measures session` lists the measures of sessions, such as nsDCG@10",
+            )
+        if str(measure) in wanted:
+            raise UsageError(f"expected measures that can be told apart, found '{measure}' twice")
+        wanted[str(measure)] = measure
+    return tuple(wanted.values())
+
+
+def _parts(name: str, sessions: SessionsLike) -> Iterator[Sessions]:
+    parts = [sessions] if isinstance(sessions, Sessions) else sessions
+    if not isinstance(parts, Iterable) or isinstance(parts, (str, bytes, Mapping)):
+        raise UsageError(f"sessions{f' of {name}' if name else ''}: expected Sessions, found {type(sessions).__name__}")
+    for part in parts:
+        if not isinstance(part, Sessions):
+            raise UsageError(f"sessions: expected Sessions, found {type(part).__name__}")
+        yield part
+
+
+class _Part(NamedTuple):
+    """What was found in some sessions; only the judged ones have a column in ``raw``."""
+
+    name: str
+    session_ids: tuple[bytes, ...]
+    raw: Floats
+    policy: Policy
+    facts: JoinFacts
+
+
+def _evaluated(
+    judged: Judged,
+    name: str,
+    parts: Iterable[Sessions],
+    measures: tuple[SessionMeasure, ...],
+    judged_by: str,
+    threads: int,
+    progress: Progress,
+) -> Evaluation:
+    met: list[_Part] = []
+    unmet: Sessions | None = None
+    for part in parts:
+        found = _scored(judged, part, measures, judged_by, threads, progress)
+        met.append(found)
+        if not found.session_ids:
+            unmet = unmet or part
+    if not met:
+        raise InputError(f"{name or 'sessions'}: expected at least one session, found none")
+    if unmet is not None and not any(found.session_ids for found in met) and not judged.qrels.is_part:
+        raise _disjoint(judged.qrels, unmet, judged_by)
+    return _joined(judged, name, met, measures, judged_by)
+
+
+def _joined(
+    judged: Judged, name: str, parts: Sequence[_Part], measures: tuple[SessionMeasure, ...], judged_by: str
+) -> Evaluation:
+    """One evaluation of all parts, sessions in byte order."""
+    session_ids = [identifier for part in parts for identifier in part.session_ids]
+    place = {identifier: i for i, identifier in enumerate(session_ids)}
+    if len(place) < len(session_ids):
+        again = next(identifier for i, identifier in enumerate(session_ids) if place[identifier] != i)
+        raise InputError(f"{parts[0].name}: expected every session once, found '{printable(again)}' in two parts")
+    # Only judgments by session say that a session should be there.
+    missing = [query for query in judged.qrels.query_ids if query not in place] if judged_by == "session" else []
+    raw = np.concatenate([*(part.raw for part in parts), np.full((len(measures), len(missing)), np.nan)], axis=1)
+    everything = session_ids + missing
+    order = sorted(range(len(everything)), key=everything.__getitem__)
+    facts = parts[0].facts
+    for part in parts[1:]:
+        facts = facts.merge(part.facts, set())
+    return Evaluation(
+        name or parts[0].name,
+        parts[0].name,
+        tuple(everything[i] for i in order),
+        measures,
+        raw[:, order],
+        np.array([i < len(session_ids) for i in order], bool),
+        parts[0].policy,
+        judged.qrels.scale,
+        facts,
+        judged_by=judged_by,
+    )
+
+
+def _scored(
+    judged: Judged,
+    sessions: Sessions,
+    measures: tuple[SessionMeasure, ...],
+    judged_by: str,
+    threads: int,
+    progress: Progress,
+) -> _Part:
+    """Ranks sessions, lets them meet the judgments, and scores them block by block."""
+    ranked = rank_sessions(judged, sessions, judged_by, judged.policy, threads)
+    check_session_measures(judged, ranked, measures)
+    pieces = list(session_blocks(judged, ranked))
+    progress.total += len(sessions.lists)
+    raw, met = np.full((len(measures), len(sessions)), np.nan), np.zeros(len(sessions), bool)
+    counts = np.zeros((len(pieces), 2), np.int64)
+    lock = threading.Lock()
+
+    def score(i: int) -> None:
+        chosen, make = pieces[i]
+        block = make()
+        met[chosen] = block.is_judged
+        counts[i] = _judged_at_10(block)
+        raw[:, chosen] = raw_session_scores(block, measures)
+        with lock:
+            progress.cells[0] += int(ranked.list_offsets[sessions.turn_offsets[chosen.stop]]) - int(
+                ranked.list_offsets[sessions.turn_offsets[chosen.start]]
+            )
+
+    workers = min(threads, len(pieces))
+    if workers > 1:
+        side_by_side([lambda i=i: score(i) for i in range(len(pieces))], workers, progress)  # type: ignore[misc]
+    else:
+        for i in range(len(pieces)):
+            score(i)
+    shown, unjudged = counts.sum(axis=0).tolist()
+    facts = ranked.facts
+    extra = _extra_ids(ranked, met)
+    facts = JoinFacts(extra, facts.duplicate_count, facts.rank_conflicts, facts.float32_ties, shown, unjudged)
+    if met.all():
+        return _Part(sessions.name, sessions.session_ids, raw, ranked.policy, facts)
+    kept = np.flatnonzero(met)
+    return _Part(
+        sessions.name, tuple(sessions.session_ids[i] for i in kept.tolist()), raw[:, kept], ranked.policy, facts
+    )
+
+
+def check_session_measures(judged: Judged, ranked: RankedSessions, measures: Sequence[SessionMeasure]) -> None:
+    """Refuses measures that do not fit the judgments or the sessions."""
+    levels = judged.levels
+    if ranked.grade.size:
+        given = ranked.grade[~np.isnan(ranked.grade)]
+        levels = np.unique(np.concatenate((levels, given)))
+    for measure in measures:
+        measure.check(levels)
+        measure.check_sessions(ranked)
+
+
+def _extra_ids(ranked: RankedSessions, met: Bools) -> tuple[bytes, ...]:
+    """What has no judgments: sessions, or where queries are judged the queries."""
+    if ranked.judged_by != "query":
+        return tuple(ranked.sessions.session_ids[i] for i in np.flatnonzero(~met).tolist())
+    unjudged = ranked.judged_query < 0
+    if ranked.grade.size:
+        graded = np.concatenate(([0], np.cumsum(~np.isnan(ranked.grade))))[ranked.list_offsets]
+        unjudged &= np.diff(graded) == 0
+    return tuple(ranked.sessions.lists.query_ids[i] for i in np.flatnonzero(unjudged).tolist())
+
+
+def _judged_at_10(block: SessionBlock) -> tuple[int, int]:
+    """How many documents judged sessions show in their first 10, and how many of them have no judgment."""
+    shown = int(np.minimum(block.shown, 10)[block.is_judged[block.session]].sum())
+    return shown, shown - int(np.count_nonzero(block.documents.rank <= 10))
+
+
+def _disjoint(qrels: Qrels, sessions: Sessions, judged_by: str) -> InputError:
+    ids = [f"session '{printable(sessions.session_ids[0])}'"] if len(sessions) else ["no session"]
+    if sessions.topics and sessions.topics[0] is not None:
+        ids.append(f"topic '{printable(sessions.topics[0])}'")
+    if sessions.lists.query_ids:
+        ids.append(f"query '{printable(sessions.lists.query_ids[0])}'")
+    return InputError(
+        f"{sessions.name}: expected sessions that are judged by {judged_by}, found none: there is {', '.join(ids)}; "
+        f"{qrels.name} judges '{printable(qrels.query_ids[0])}'",
+        f"judgments are by {', '.join(JUDGED_BY[:-1])} or {JUDGED_BY[-1]}: judged_by (--judged-by) says which",
+    )
+
+
+def raw_session_scores(block: SessionBlock, measures: Sequence[SessionMeasure]) -> Floats:
+    """Measures x sessions of a block, NaN where a formula is undefined."""
+    scores = np.empty((len(measures), block.size))
+    condensed: SessionBlock | None = None
+    for i, measure in enumerate(measures):
+        seen = block
+        if condenses(measure, block.judged.policy):
+            seen = condensed = condensed or block.condensed()
+        values = np.asarray(measure.compute_sessions(seen), np.float64)
+        if values.shape != (block.size,) or np.isinf(values).any():
+            raise UsageError(
+                f"{measure}: expected compute_sessions to return one finite score (or NaN) a session, found {values!r}"
+            )
+        scores[i] = values
+    return scores
