@@ -12,8 +12,9 @@ import numpy as np
 from gainful.arrays import Floats
 from gainful.curves.averages import GainCurve
 from gainful.errors import UsageError
-from gainful.measures.base import Measure, read_whole
+from gainful.measures.base import Measure
 from gainful.measures.cumulated_gain import CumulatedGain
+from gainful.measures.parameters import read_whole
 from gainful.named_runs import no_such_run
 from gainful.notation import printable
 from gainful.render.page import Showable

@@ -12,7 +12,8 @@ from gainful.data.judged import Judged
 from gainful.discounts import DISCOUNTS, read_base
 from gainful.errors import InputError, UsageError
 from gainful.gains import Gain
-from gainful.measures.base import Measure, read_whole, value_text
+from gainful.measures.base import Measure, value_text
+from gainful.measures.parameters import read_whole
 from gainful.notation import choose, count_of, nearest, number_text
 from gainful.sensitivity.levels import GradeLevels
 

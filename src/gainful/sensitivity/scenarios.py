@@ -16,8 +16,9 @@ from gainful.data.judged import Judged
 from gainful.discounts import DISCOUNTS, Base, read_base
 from gainful.errors import InputError, UsageError
 from gainful.gains import Gain
-from gainful.measures.base import Measure, read_whole
+from gainful.measures.base import Measure
 from gainful.measures.grammar import parse
+from gainful.measures.parameters import read_whole
 from gainful.notation import choose, nearest, printable
 from gainful.sensitivity.grid import gain_parameter
 from gainful.sensitivity.levels import GAIN_WORDS, GradeLevels
