@@ -15,6 +15,11 @@ inline uint64_t hash_id(Id id) {
         h = (h ^ word) * 0x9E3779B97F4A7C15ULL;
         return h ^ (h >> 32);
     };
+    // Ids that differ in a digit or two must not end up side by side: tables choose their slots by the lowest bits.
+    const auto spread = [](uint64_t h) {
+        h *= 0xD6E8FEB86659FD93ULL;
+        return h ^ (h >> 32);
+    };
     uint64_t h = id.size();
     const char* p = id.data();
     size_t left = id.size();
@@ -28,11 +33,11 @@ inline uint64_t hash_id(Id id) {
         uint32_t first, last;
         std::memcpy(&first, p, 4);
         std::memcpy(&last, p + left - 4, 4);
-        return fold(h, first | static_cast<uint64_t>(last) << 32);
+        return spread(fold(h, first | static_cast<uint64_t>(last) << 32));
     }
     uint64_t tail = 0;
     for (size_t i = 0; i < left; ++i) tail |= static_cast<uint64_t>(static_cast<unsigned char>(p[i])) << (8 * i);
-    return fold(h, tail);
+    return spread(fold(h, tail));
 }
 
 inline size_t slots_for(size_t ids) {

@@ -110,9 +110,11 @@ class DocumentSpans {
   public:
     DocumentSpans(const char* data, size_t size, const int64_t* start, const int64_t* length, size_t rows)
         : data_(data), start_(start), length_(length) {
-        for (size_t i = 0; i < rows; ++i) {
-            if (start[i] < 0 || length[i] < 0 || static_cast<uint64_t>(start[i]) > size ||
-                static_cast<uint64_t>(length[i]) > size - static_cast<uint64_t>(start[i])) {
+        // All at once without a branch, which is several times as fast; then again for the first bad one.
+        bool any_leaves = false;
+        for (size_t i = 0; i < rows; ++i) any_leaves |= leaves(start[i], length[i], size);
+        for (size_t i = 0; any_leaves && i < rows; ++i) {
+            if (leaves(start[i], length[i], size)) {
                 throw std::invalid_argument("row " + std::to_string(i) + ": the document span leaves the data");
             }
         }
@@ -121,6 +123,12 @@ class DocumentSpans {
     Id operator[](size_t row) const { return Id(data_ + start_[row], static_cast<size_t>(length_[row])); }
 
   private:
+    /// Numbers below 0 are too large once they are unsigned.
+    static bool leaves(int64_t start, int64_t length, size_t size) {
+        const uint64_t from = static_cast<uint64_t>(start), bytes = static_cast<uint64_t>(length);
+        return (from > size) | (bytes > size) | (from + bytes > size);
+    }
+
     const char* data_;
     const int64_t* start_;
     const int64_t* length_;
@@ -151,6 +159,7 @@ class JudgmentIndex {
     int32_t find(size_t query, Id document, uint64_t hash) const {
         const uint32_t* table = slots_.data() + table_offsets_[query];
         const size_t mask = table_offsets_[query + 1] - table_offsets_[query] - 1;
+        if ((filter_[table_offsets_[query] + filter_byte(hash, mask)] & filter_bit(hash)) == 0) return -1;
         for (size_t at = hash & mask;; at = (at + 1) & mask) {
             if (table[at] == 0) return -1;
             const size_t item = table[at] - 1;
@@ -179,6 +188,7 @@ class JudgmentIndex {
         const size_t size = slots_for(count);
         table_offsets_[query + 1] = start + size;
         slots_.resize(start + size, 0);
+        filter_.resize(start + size, 0);
         for (size_t i = 0; i < count; ++i) {
             const Id document = documents[rows[i]];
             const uint64_t hash = hash_id(document);
@@ -189,11 +199,16 @@ class JudgmentIndex {
                 documents_.push_back(document);
                 hashes_.push_back(hash);
                 slots_[start + at] = static_cast<uint32_t>(documents_.size());
+                filter_[start + filter_byte(hash, size - 1)] |= filter_bit(hash);
             }
             item_[rows[i]] = slots_[start + at] - 1;
         }
         item_offsets_[query + 1] = static_cast<int64_t>(documents_.size());
     }
+
+    /// Where the filter has a document's bit: by other digits of the hash than those that choose its slot.
+    static size_t filter_byte(uint64_t hash, size_t mask) { return (hash >> 35) & mask; }
+    static uint8_t filter_bit(uint64_t hash) { return static_cast<uint8_t>(1U << ((hash >> 32) & 7)); }
 
     bool is_item(size_t item, Id document, uint64_t hash) const {
         return hashes_[item] == hash && documents_[item] == document;
@@ -205,6 +220,7 @@ class JudgmentIndex {
     std::vector<int64_t> item_offsets_;
     std::vector<size_t> table_offsets_;
     std::vector<uint32_t> slots_;  // item + 1; 0 is free
+    std::vector<uint8_t> filter_;  // as many bytes: without its bit a document, as most are, is not judged
     std::vector<Id> documents_;
     std::vector<uint64_t> hashes_;
 };

@@ -37,6 +37,27 @@ inline std::vector<int32_t> find_items(const JudgmentIndex& index, const int64_t
     return items;
 }
 
+/// Groups of at most so many documents need no table.
+constexpr size_t kFew = 32;
+
+/// The repeats in a group of few documents: a bit for each hash tells nearly all of them apart.
+inline void find_few_repeats(const DocumentSpans& documents, size_t begin, size_t count, std::vector<uint64_t>& hashes,
+                             std::vector<uint8_t>& repeats) {
+    uint64_t bits = 0;
+    for (size_t i = 0; i < count; ++i) {
+        const Id document = documents[begin + i];
+        const uint64_t hash = hashes[i] = hash_id(document);
+        const uint64_t bit = uint64_t{1} << (hash & 63);
+        for (size_t j = 0; (bits & bit) != 0 && j < i; ++j) {
+            if (hashes[j] == hash && documents[begin + j] == document) {
+                repeats[begin + i] = 1;
+                break;
+            }
+        }
+        bits |= bit;
+    }
+}
+
 /// Whether each document stands before in its group.
 inline std::vector<uint8_t> find_repeats(const int64_t* offsets, size_t groups, const DocumentSpans& documents, size_t threads) {
     std::vector<uint8_t> repeats(static_cast<size_t>(offsets[groups]), 0);
@@ -48,6 +69,10 @@ inline std::vector<uint8_t> find_repeats(const int64_t* offsets, size_t groups, 
             const size_t count = static_cast<size_t>(offsets[group + 1]) - begin;
             const size_t mask = slots_for(count) - 1;
             hashes.resize(count);
+            if (count <= kFew) {
+                find_few_repeats(documents, begin, count, hashes, repeats);
+                continue;
+            }
             slots.assign(mask + 1, 0);
             for (size_t i = 0; i < count; ++i) {
                 const Id document = documents[begin + i];
