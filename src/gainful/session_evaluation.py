@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -14,7 +14,7 @@ from gainful.core import default_threads
 from gainful.data.graded import JoinFacts
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
-from gainful.data.ranked_sessions import JUDGED_BY, RankedSessions, judged_turns, rank_sessions
+from gainful.data.ranked_sessions import JUDGED_BY, RankedSessions, count_judged, rank_sessions
 from gainful.data.sessions import Sessions
 from gainful.errors import InputError, UsageError
 from gainful.evaluation import MeasuresLike, condenses
@@ -108,18 +108,10 @@ def choose_judged_by(qrels: Qrels, parts: Sequence[Sessions]) -> str:
     count = sum(map(len, parts))
     met: dict[str, int] = {}
     for judged_by in JUDGED_BY:
-        met[judged_by] = sum(int(np.count_nonzero(_meets(qrels, part, judged_by))) for part in parts)
+        met[judged_by] = sum(count_judged(qrels, part, judged_by) for part in parts)
         if met[judged_by] == count:
             return judged_by
     return max(met, key=met.__getitem__)
-
-
-def _meets(qrels: Qrels, sessions: Sessions, judged_by: str) -> Bools:
-    """Which sessions have judgments for a turn."""
-    turns = np.flatnonzero(judged_turns(qrels, sessions, judged_by) >= 0)
-    met = np.zeros(len(sessions), bool)
-    met[np.searchsorted(sessions.turn_offsets, turns, "right") - 1] = True
-    return met
 
 
 def session_measures(measures: Sequence[Measure]) -> tuple[SessionMeasure, ...]:
@@ -184,26 +176,30 @@ def _joined(
     judged: Judged, name: str, parts: Sequence[_Part], measures: tuple[SessionMeasure, ...], judged_by: str
 ) -> Evaluation:
     """One evaluation of all parts, sessions in byte order."""
-    session_ids = [identifier for part in parts for identifier in part.session_ids]
-    place = {identifier: i for i, identifier in enumerate(session_ids)}
-    if len(place) < len(session_ids):
-        again = next(identifier for i, identifier in enumerate(session_ids) if place[identifier] != i)
-        raise InputError(f"{parts[0].name}: expected every session once, found '{printable(again)}' in two parts")
+    found = [identifier for part in parts for identifier in part.session_ids]
+    answered, raw = np.ones(len(found), bool), np.concatenate([part.raw for part in parts], axis=1)
     # Only judgments by session say that a session should be there.
-    missing = [query for query in judged.qrels.query_ids if query not in place] if judged_by == "session" else []
-    raw = np.concatenate([*(part.raw for part in parts), np.full((len(measures), len(missing)), np.nan)], axis=1)
-    everything = session_ids + missing
-    order = sorted(range(len(everything)), key=everything.__getitem__)
+    missing = sorted(set(judged.qrels.query_ids).difference(found)) if judged_by == "session" else []
+    if missing:
+        found += missing
+        answered = np.append(answered, np.zeros(len(missing), bool))
+        raw = np.concatenate((raw, np.full((len(measures), len(missing)), np.nan)), axis=1)
+    if missing or len(parts) > 1:  # one part alone is in order
+        order = sorted(range(len(found)), key=found.__getitem__)
+        found, answered, raw = [found[i] for i in order], answered[order], raw[:, order]
+        again = next((one for one, other in pairwise(found) if one == other), None)
+        if again is not None:
+            raise InputError(f"{parts[0].name}: expected every session once, found '{printable(again)}' in two parts")
     facts = parts[0].facts
     for part in parts[1:]:
         facts = facts.merge(part.facts, set())
     return Evaluation(
         name or parts[0].name,
         parts[0].name,
-        tuple(everything[i] for i in order),
+        tuple(found),
         measures,
-        raw[:, order],
-        np.array([i < len(session_ids) for i in order], bool),
+        raw,
+        answered,
         parts[0].policy,
         judged.qrels.scale,
         facts,

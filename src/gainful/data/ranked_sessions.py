@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -69,7 +70,7 @@ def _given_grades(sessions: Sessions, judged: Judged, rows: Ints | None) -> Floa
     grade = sessions.grade
     if not grade.size:
         return grade
-    highest, zero = np.nanmax(grade, initial=-np.inf), judged.policy.grade_zero
+    highest, zero = grade[~np.isnan(grade)].max(initial=-np.inf), judged.policy.grade_zero
     if highest > judged.qrels.scale:
         raise InputError(
             f"{sessions.name}: expected grades up to the scale of the judgments, {number_text(judged.qrels.scale)}, "
@@ -82,15 +83,33 @@ def _given_grades(sessions: Sessions, judged: Judged, rows: Ints | None) -> Floa
 
 def judged_turns(qrels: Qrels, sessions: Sessions, judged_by: str) -> Ints:
     """For every turn the place of its judgments among all judged queries, -1 where there are none."""
-    place = {identifier: i for i, identifier in enumerate(qrels.query_ids)}
+    place: dict[bytes | None, int] = {identifier: i for i, identifier in enumerate(qrels.query_ids)}
 
     def places(ids: Sequence[bytes | None]) -> Ints:
-        return np.array([-1 if identifier is None else place.get(identifier, -1) for identifier in ids], np.int64)
+        # No id is None: a session without a topic finds nothing.
+        return np.fromiter(map(place.get, ids, repeat(-1)), np.int64, len(ids))
 
     if judged_by == "query":
         return places(sessions.lists.query_ids)
-    by_session = places(sessions.topics if judged_by == "topic" else sessions.session_ids)
-    return np.repeat(by_session, sessions.query_counts)
+    return np.repeat(places(_ids(sessions, judged_by)), sessions.query_counts)
+
+
+def count_judged(qrels: Qrels, sessions: Sessions, judged_by: str) -> int:
+    """How many sessions have judgments for at least one turn."""
+    if judged_by != "query":
+        known: set[bytes | None] = set(qrels.query_ids)
+        met = np.fromiter(map(known.__contains__, _ids(sessions, judged_by)), bool, len(sessions))
+        return int(np.count_nonzero(met & (sessions.query_counts > 0)))
+    turns = np.flatnonzero(judged_turns(qrels, sessions, "query") >= 0)
+    of_session = np.searchsorted(sessions.turn_offsets, turns, "right")
+    return int(np.count_nonzero(np.diff(of_session, prepend=-1)))
+
+
+def _ids(sessions: Sessions, judged_by: str) -> Sequence[bytes | None]:
+    """What judgments call each session."""
+    if judged_by == "session":
+        return sessions.session_ids
+    return sessions.topics or [None] * len(sessions)
 
 
 def _ranked_rows(lists: Run, policy: Policy, threads: int) -> tuple[Ints | None, Ints, JoinFacts]:

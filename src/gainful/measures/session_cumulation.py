@@ -39,7 +39,7 @@ class Turns(NamedTuple):
 
 
 class Worth(NamedTuple):
-    """What documents are worth where they stand: gain after both discounts; by turn, then by rank."""
+    """What documents are worth in their own lists: gain after the discount by rank; by turn, then by rank."""
 
     turn: Ints
     rank: Ints
@@ -107,8 +107,7 @@ class SessionGain(SessionMeasure):
             return self._of_one_query(block)
         if self.summary == "average":
             return self._average(block)
-        worth = self.worth(block, self.depths(block))
-        gained = sum_by(block.session[worth.turn], worth.value, block.size)
+        gained = self._final(block)
         return self.ratio(gained, self._ideal_final(block)) if self.normalised else gained
 
     # Discounts.
@@ -142,16 +141,33 @@ class SessionGain(SessionMeasure):
         return count_positions(self.depths(block), block.shown, self.short)
 
     def worth(self, block: SessionBlock, depth: Ints) -> Worth:
-        """What every document that gains or costs something is worth."""
+        """What every document that gains or costs something is worth, as far as each turn is looked at."""
         documents, gains = block.documents, self._gains(block)
         counts = (gains != 0) & (documents.rank <= depth[documents.turn])
         if self.repeats == "first":
             key = "is_repeat", self.cutoff, self.scan
             counts &= ~block.cached(key, lambda: block.is_repeat(scan_depths(block, self.cutoff, self.scan)))
         turn, rank, gains = documents.turn[counts], documents.rank[counts], gains[counts]
-        by_rank = self.rank_divisors(int(rank.max(initial=0)))
-        by_query = self.query_divisors(int(block.queries.max(initial=0)))
-        return Worth(turn, rank, gains / by_rank[rank - 1] / by_query[block.position[turn] - 1])
+        return Worth(turn, rank, gains / self.rank_divisors(int(rank.max(initial=0)))[rank - 1])
+
+    def by_turn(self, worth: Worth, position: Ints) -> Floats:
+        """What each turn is worth in the session: its list, discounted by its position."""
+        return sum_by(worth.turn, worth.value, position.size) / self.divisors_at(position)
+
+    def divisors_at(self, position: Ints) -> Floats:
+        """What divides the gains of queries at these positions."""
+        return np.asarray(self.query_divisors(int(position.max(initial=0)))[position - 1])
+
+    def _final(self, block: SessionBlock) -> Floats:
+        """What the session has given at its last position; the same for sDCG and nsDCG."""
+        key = self.variant, self.gain, self.base, self.query_base, self.repeats, self.scan, self.rel, self.level
+
+        def made() -> Floats:
+            # A list as a whole is discounted, as the ideal one is: so a perfect session is worth exactly as much.
+            values = self.by_turn(self.worth(block, self.depths(block)), block.position)
+            return sum_by(block.session, values, block.size)
+
+        return block.cached(("final", *key, self.cutoff), made)
 
     def _gains(self, block: SessionBlock) -> Floats:
         if self.variant != "jiang2016":
@@ -198,20 +214,17 @@ class SessionGain(SessionMeasure):
             starts = np.searchsorted(turns.session, np.arange(block.size + 1))
             before = before_turn(turns.depth, starts, turns.session)
         turn, rank, gains = self.ideal(block).dealt(turns.judged_query, before, depth)
-        by_rank = self.rank_divisors(int(rank.max(initial=0)))
-        by_query = self.query_divisors(int(turns.position.max(initial=0)))
-        return Worth(turn, rank, gains / by_rank[rank - 1] / by_query[turns.position[turn] - 1])
+        return Worth(turn, rank, gains / self.rank_divisors(int(rank.max(initial=0)))[rank - 1])
 
     def _ideal_final(self, block: SessionBlock) -> Floats:
         """What the ideal session has given at the last position."""
         turns = self.ideal_turns(block)
         depth = self._depth_at_end(block, turns)
         if self.repeats == "every":
-            by_query = self.query_divisors(int(turns.position.max(initial=0)))
-            values = self.ideal(block).total(turns.judged_query, depth) / by_query[turns.position - 1]
-            return sum_by(turns.session, values, block.size)
-        worth = self.ideal_worth(block, turns, depth)
-        return sum_by(turns.session[worth.turn], worth.value, block.size)
+            values = self.ideal(block).total(turns.judged_query, depth) / self.divisors_at(turns.position)
+        else:
+            values = self.by_turn(self.ideal_worth(block, turns, depth), turns.position)
+        return sum_by(turns.session, values, block.size)
 
     def _depth_at_end(self, block: SessionBlock, turns: Turns) -> Ints:
         """How far the ideal lists have been read at the last position: the last one only as far as the real list."""
@@ -236,12 +249,11 @@ class SessionGain(SessionMeasure):
 
     def _of_one_query(self, block: SessionBlock) -> Floats:
         """The best query's value, or the last one's."""
-        worth = self.worth(block, self.depths(block))
-        values = sum_by(worth.turn, worth.value, block.session.size)
+        values = self.by_turn(self.worth(block, self.depths(block)), block.position)
         if self.normalised:
             turns, positions = self.ideal_turns(block), self.positions(block)
             ideal = self.ideal_worth(block, turns, positions)
-            values = self.ratio(values, sum_by(ideal.turn, ideal.value, values.size))
+            values = self.ratio(values, self.by_turn(ideal, turns.position))
         nothing = np.nan if self.normalised else 0.0
         scores = np.full(block.size, nothing)
         if self.summary == "last":
@@ -265,5 +277,6 @@ class SessionGain(SessionMeasure):
         session = block.session[worth.turn]
         # What is gained at a position stays until the last one.
         stays = count[session] - (before[worth.turn] + worth.rank) + 1
-        summed = sum_by(session, worth.value * stays, block.size)
+        values = worth.value / self.divisors_at(block.position)[worth.turn]
+        summed = sum_by(session, values * stays, block.size)
         return summed / np.maximum(count, 1)

@@ -117,19 +117,20 @@ def _trajectories(measure: SessionGain, block: SessionBlock, queries: int | None
     first_turns = np.searchsorted(turns.session, np.arange(block.size + 1))
     weight = np.ones(turn.size, np.int64)
     weight[starts[1:][kept > 0] - 1] += (count - kept)[kept > 0]
-    gained = running_sums(starts[first_turns], _steps(worth, starts[:-1][is_own], int(starts[-1])))
+    by_query = measure.divisors_at(turns.position)
+    steps = _steps(worth, by_query[is_own], starts[:-1][is_own], int(starts[-1]))
+    gained = running_sums(starts[first_turns], steps)
     # All of the earlier queries' lists, whether or not the real ones were as long, and this one's down to the rank.
-    whole = sum_by(ideal.turn, ideal.value, kept.size)
-    earlier = np.append(0.0, running_sums(first_turns, whole))[:-1]
+    earlier = np.append(0.0, running_sums(first_turns, measure.by_turn(ideal, turns.position)))[:-1]
     earlier[first_turns[:-1][np.diff(first_turns) > 0]] = 0.0
     inside = ideal.rank <= kept[ideal.turn]
     ideal = Worth(ideal.turn[inside], ideal.rank[inside], ideal.value[inside])
-    so_far = running_sums(starts, _steps(ideal, starts[:-1], int(starts[-1]))) + earlier[turn]
+    so_far = running_sums(starts, _steps(ideal, by_query, starts[:-1], int(starts[-1]))) + earlier[turn]
     return Trajectories(turns.session[turn], weight, gained, so_far)
 
 
-def _steps(worth: Worth, starts: Ints, count: int) -> Floats:
+def _steps(worth: Worth, by_query: Floats, starts: Ints, count: int) -> Floats:
     """What is added at every position."""
     steps = np.zeros(count)
-    steps[starts[worth.turn] + worth.rank - 1] = worth.value
+    steps[starts[worth.turn] + worth.rank - 1] = worth.value / by_query[worth.turn]
     return steps
