@@ -203,6 +203,8 @@ def explain_runs(
 def explain_evaluation(evaluation: Evaluation, measure: Measure, query: str | bytes | int) -> Explanation:
     """The arithmetic behind a score of an evaluation, which must still come out as it did."""
     name = printable(evaluation.run, 80)
+    if evaluation.unit == "session":
+        raise UsageError(f"{name}: expected an evaluation of single queries, found one of sessions")
     if evaluation.sources is None:
         raise UsageError(
             f"{name}: expected an evaluation that knows its judgments and its run, found one that was merged or came "
