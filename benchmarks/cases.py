@@ -24,6 +24,7 @@ from tools import (
     installed,
     python,
     script,
+    sessions_script,
     trec_eval,
     trec_eval_of_all,
 )
@@ -205,6 +206,19 @@ def curves(report: Report, settings: Settings) -> None:
     report.rows.append(Row("curves", what, measured.inside("gainful"), "plain loop", measured.inside("loop"), 1 / 20))
 
 
+def sessions(report: Report, settings: Settings) -> None:
+    """100,000 sessions of 4 queries x 10 documents, beside loops over dicts and lists."""
+    tool = sessions_script(100_000)
+    measured = measure([tool], settings.repetitions)[tool.name]
+    report.measured.append(("sessions", measured))
+    what, ours = "100,000 sessions, sDCG@10 and nsDCG@10", measured.inside("gainful")
+    report.rows.append(Row("sessions", what, ours, "naive loop", measured.inside("naive loop"), 1 / 50))
+    # A loop that looks nothing up twice: no target, because finding the documents alone takes a share of it.
+    report.rows.append(Row("sessions", what, ours, "careful loop", measured.inside("careful loop")))
+    memory = [measured.inside(f"memory of {parts}") for parts in (10, 1)]
+    report.rows.append(Row("sessions", "memory, 10 parts", memory[0], "one part", memory[1], 1.5, "B"))
+
+
 CASES: dict[str, Callable[[Report, Settings], None]] = {
     SMALL.name: small,
     JUDGED.name: judged,
@@ -218,6 +232,7 @@ CASES: dict[str, Callable[[Report, Settings], None]] = {
     "catalogue": catalogue,
     "dicts": dicts,
     "curves": curves,
+    "sessions": sessions,
 }
 
 

@@ -106,6 +106,12 @@ def curves_script(dataset: Dataset) -> Tool:
     return Tool("gain curves", command, _read_script, slow=True)
 
 
+def sessions_script(count: int) -> Tool:
+    """Session measures of gainful beside loops over dicts and lists."""
+    command = [sys.executable, str(HERE / "peers" / "sessions_script.py"), str(count)]
+    return Tool("sessions", command, _read_script, slow=True)
+
+
 def trec_eval(dataset: Dataset) -> Tool | None:
     """trec_eval, if there is one."""
     executable = shutil.which("trec_eval")

@@ -154,21 +154,21 @@ void require_offsets(const Input<int64_t>& offsets, size_t rows) {
     for (size_t i = 0; i + 1 < size; ++i) require(at[i] <= at[i + 1], "the list offsets do not fit the rows");
 }
 
-nb::object find_items_py(const Index& index, Input<int64_t> query, Input<int64_t> list_offsets, Input<uint8_t> data,
-                         Input<int64_t> start, Input<int64_t> length, int threads) {
+nb::tuple find_hits_py(const Index& index, Input<int64_t> query, Input<int64_t> list_offsets, Input<uint8_t> data,
+                       Input<int64_t> start, Input<int64_t> length, int threads) {
     require(start.size() == length.size(), "the columns differ in length");
     require_offsets(list_offsets, start.size());
     require(query.size() + 1 == list_offsets.size(), "each list needs the position of its query");
     for (size_t i = 0; i < query.size(); ++i) {
         require(query.data()[i] < static_cast<int64_t>(index.judgments->query_count()), "each list needs the position of its query");
     }
-    std::vector<int32_t> items;
+    Hits hits;
     {
         const nb::gil_scoped_release release;
         const DocumentSpans documents(begin_of(data), data.size(), start.data(), length.data(), start.size());
-        items = find_items(*index.judgments, query.data(), list_offsets.data(), query.size(), documents, at_least_one(threads));
+        hits = find_hits(*index.judgments, query.data(), list_offsets.data(), query.size(), documents, at_least_one(threads));
     }
-    return to_array(std::move(items));
+    return nb::make_tuple(to_array(std::move(hits.place)), to_array(std::move(hits.list)), to_array(std::move(hits.item)), hits.has_repeats);
 }
 
 nb::object find_repeats_py(Input<int64_t> group_offsets, Input<uint8_t> data, Input<int64_t> start, Input<int64_t> length,
@@ -724,7 +724,7 @@ NB_MODULE(_core, module) {
         .def_prop_ro("item", [](const Index& index) { return to_array(std::vector<int64_t>(index.judgments->item())); })
         .def_prop_ro("item_offsets",
                      [](const Index& index) { return to_array(std::vector<int64_t>(index.judgments->item_offsets())); })
-        .def("find_items", &find_items_py, nb::arg("query"), nb::arg("list_offsets"), nb::arg("data"),
+        .def("find_hits", &find_hits_py, nb::arg("query"), nb::arg("list_offsets"), nb::arg("data"),
              nb::arg("document_start"), nb::arg("document_length"), nb::arg("threads"));
     module.def("find_repeats", &find_repeats_py, nb::arg("group_offsets"), nb::arg("data"), nb::arg("document_start"),
                nb::arg("document_length"), nb::arg("threads"));

@@ -11,46 +11,28 @@
 
 namespace gainful {
 
-/// Calls work(worker, first, end) for pieces of the groups: a task for each of very many small groups would cost more than it does.
+/// So many groups are one piece of work: a task for each of very many small groups would cost more than it does.
+constexpr size_t kPiece = 1024;
+
+/// Calls work(first, end) for pieces of the groups.
 template <class Work>
 void for_each_piece(size_t groups, size_t threads, Work work) {
-    constexpr size_t kPiece = 1024;
     const size_t pieces = (groups + kPiece - 1) / kPiece;
-    for_each_task(pieces, threads, [&](size_t worker, size_t piece) {
-        work(worker, piece * kPiece, std::min(groups, (piece + 1) * kPiece));
-    });
-}
-
-/// The item of every document, -1 where it is not judged. `query` is by list, -1 for a list without judgments.
-inline std::vector<int32_t> find_items(const JudgmentIndex& index, const int64_t* query, const int64_t* offsets, size_t lists,
-                                       const DocumentSpans& documents, size_t threads) {
-    std::vector<int32_t> items(static_cast<size_t>(offsets[lists]), -1);
-    for_each_piece(lists, threads, [&](size_t, size_t first, size_t end) {
-        for (size_t list = first; list < end; ++list) {
-            if (query[list] < 0) continue;
-            for (size_t row = static_cast<size_t>(offsets[list]); row < static_cast<size_t>(offsets[list + 1]); ++row) {
-                const Id document = documents[row];
-                items[row] = index.find(static_cast<size_t>(query[list]), document, hash_id(document));
-            }
-        }
-    });
-    return items;
+    for_each_task(pieces, threads, [&](size_t, size_t piece) { work(piece * kPiece, std::min(groups, (piece + 1) * kPiece)); });
 }
 
 /// Groups of at most so many documents need no table.
 constexpr size_t kFew = 32;
 
-/// The repeats in a group of few documents: a bit for each hash tells nearly all of them apart.
-inline void find_few_repeats(const DocumentSpans& documents, size_t begin, size_t count, std::vector<uint64_t>& hashes,
-                             std::vector<uint8_t>& repeats) {
+/// Calls found(i) for every document i of a group of few that stands before: a bit for each hash tells nearly all apart.
+template <class Found>
+void find_few_repeats(const DocumentSpans& documents, size_t begin, const std::vector<uint64_t>& hashes, Found found) {
     uint64_t bits = 0;
-    for (size_t i = 0; i < count; ++i) {
-        const Id document = documents[begin + i];
-        const uint64_t hash = hashes[i] = hash_id(document);
-        const uint64_t bit = uint64_t{1} << (hash & 63);
+    for (size_t i = 0; i < hashes.size(); ++i) {
+        const uint64_t bit = uint64_t{1} << (hashes[i] & 63);
         for (size_t j = 0; (bits & bit) != 0 && j < i; ++j) {
-            if (hashes[j] == hash && documents[begin + j] == document) {
-                repeats[begin + i] = 1;
+            if (hashes[j] == hashes[i] && documents[begin + j] == documents[begin + i]) {
+                found(i);
                 break;
             }
         }
@@ -58,35 +40,78 @@ inline void find_few_repeats(const DocumentSpans& documents, size_t begin, size_
     }
 }
 
+/// The same for a group of any size; `slots` is memory to work in.
+template <class Found>
+void find_repeats_in(const DocumentSpans& documents, size_t begin, const std::vector<uint64_t>& hashes,
+                     std::vector<uint32_t>& slots, Found found) {
+    if (hashes.size() <= kFew) return find_few_repeats(documents, begin, hashes, found);
+    const size_t mask = slots_for(hashes.size()) - 1;
+    slots.assign(mask + 1, 0);  // place in the group + 1; 0 is free
+    for (size_t i = 0; i < hashes.size(); ++i) {
+        const Id document = documents[begin + i];
+        size_t at = hashes[i] & mask;
+        while (slots[at] != 0 && !(hashes[slots[at] - 1] == hashes[i] && documents[begin + slots[at] - 1] == document)) {
+            at = (at + 1) & mask;
+        }
+        if (slots[at] == 0) {
+            slots[at] = static_cast<uint32_t>(i + 1);
+        } else {
+            found(i);
+        }
+    }
+}
+
+/// The judged documents of lists: their places among all documents, their lists and items; and whether any list repeats itself.
+struct Hits {
+    std::vector<int64_t> place, list, item;
+    bool has_repeats = false;
+
+    void append(const Hits& other) {
+        place.insert(place.end(), other.place.begin(), other.place.end());
+        list.insert(list.end(), other.list.begin(), other.list.end());
+        item.insert(item.end(), other.item.begin(), other.item.end());
+        has_repeats |= other.has_repeats;
+    }
+};
+
+/// `query` is by list, below 0 for a list without judgments.
+inline Hits find_hits(const JudgmentIndex& index, const int64_t* query, const int64_t* offsets, size_t lists,
+                      const DocumentSpans& documents, size_t threads) {
+    std::vector<Hits> pieces((lists + kPiece - 1) / kPiece);
+    for_each_piece(lists, threads, [&](size_t first, size_t end) {
+        Hits& hits = pieces[first / kPiece];
+        std::vector<uint64_t> hashes;
+        std::vector<uint32_t> slots;
+        for (size_t list = first; list < end; ++list) {
+            const size_t begin = static_cast<size_t>(offsets[list]);
+            hashes.resize(static_cast<size_t>(offsets[list + 1]) - begin);
+            for (size_t i = 0; i < hashes.size(); ++i) hashes[i] = hash_id(documents[begin + i]);
+            find_repeats_in(documents, begin, hashes, slots, [&](size_t) { hits.has_repeats = true; });
+            for (size_t i = 0; query[list] >= 0 && i < hashes.size(); ++i) {
+                const int32_t item = index.find(static_cast<size_t>(query[list]), documents[begin + i], hashes[i]);
+                if (item < 0) continue;
+                hits.place.push_back(static_cast<int64_t>(begin + i));
+                hits.list.push_back(static_cast<int64_t>(list));
+                hits.item.push_back(item);
+            }
+        }
+    });
+    Hits all;
+    for (const Hits& hits : pieces) all.append(hits);
+    return all;
+}
+
 /// Whether each document stands before in its group.
 inline std::vector<uint8_t> find_repeats(const int64_t* offsets, size_t groups, const DocumentSpans& documents, size_t threads) {
     std::vector<uint8_t> repeats(static_cast<size_t>(offsets[groups]), 0);
-    for_each_piece(groups, threads, [&](size_t, size_t first, size_t end) {
+    for_each_piece(groups, threads, [&](size_t first, size_t end) {
         std::vector<uint64_t> hashes;
-        std::vector<uint32_t> slots;  // place in the group + 1; 0 is free
+        std::vector<uint32_t> slots;
         for (size_t group = first; group < end; ++group) {
             const size_t begin = static_cast<size_t>(offsets[group]);
-            const size_t count = static_cast<size_t>(offsets[group + 1]) - begin;
-            const size_t mask = slots_for(count) - 1;
-            hashes.resize(count);
-            if (count <= kFew) {
-                find_few_repeats(documents, begin, count, hashes, repeats);
-                continue;
-            }
-            slots.assign(mask + 1, 0);
-            for (size_t i = 0; i < count; ++i) {
-                const Id document = documents[begin + i];
-                hashes[i] = hash_id(document);
-                size_t at = hashes[i] & mask;
-                while (slots[at] != 0 && !(hashes[slots[at] - 1] == hashes[i] && documents[begin + slots[at] - 1] == document)) {
-                    at = (at + 1) & mask;
-                }
-                if (slots[at] == 0) {
-                    slots[at] = static_cast<uint32_t>(i + 1);
-                } else {
-                    repeats[begin + i] = 1;
-                }
-            }
+            hashes.resize(static_cast<size_t>(offsets[group + 1]) - begin);
+            for (size_t i = 0; i < hashes.size(); ++i) hashes[i] = hash_id(documents[begin + i]);
+            find_repeats_in(documents, begin, hashes, slots, [&](size_t i) { repeats[begin + i] = 1; });
         }
     });
     return repeats;

@@ -141,10 +141,10 @@ class JudgmentIndex:
     def item(self) -> Ints: ...  # row -> item
     @property
     def item_offsets(self) -> Ints: ...  # items of query i are item_offsets[i] : item_offsets[i + 1]
-    def find_items(
+    def find_hits(
         self, query: Ints, list_offsets: Ints, data: Bytes, document_start: Ints, document_length: Ints, threads: int
-    ) -> NDArray[np.int32]:
-        """The item of every document of some lists, -1 where it is not judged.
+    ) -> tuple[Ints, Ints, Ints, bool]:
+        """The judged documents of some lists: row, list and item; and whether a list has a document twice.
 
         ``query`` has for every list the position of the query that judges it (several lists may share one), below 0
         for a list without judgments. ValueError when these, the offsets or spans do not fit.

@@ -44,22 +44,25 @@ class JudgmentIndex:
         """Where each query's items start."""
         return self._item_offsets
 
-    def find_items(
+    def find_hits(
         self, query: Ints, list_offsets: Ints, data: Bytes, document_start: Ints, document_length: Ints, threads: int
-    ) -> NDArray[np.int32]:
-        """The item of every document of some lists, -1 where it is not judged."""
+    ) -> tuple[Ints, Ints, Ints, bool]:
+        """The judged documents of some lists: row, list and item; and whether a list has a document twice."""
         documents = ids_at(data, document_start, document_length)
         require_offsets(list_offsets, len(documents))
         judged: list[tuple[int, dict[bytes, int]]] = list(self._judged.values())
         if len(query) + 1 != len(list_offsets) or np.any(query >= len(judged)):
             raise ValueError("each list needs the position of its query")
         judged.append((0, {}))  # of a list without judgments: -1 is the last place
-        by_row = np.repeat(np.maximum(query, -1), np.diff(list_offsets)).tolist()
+        of_row = np.repeat(np.arange(len(query)), np.diff(list_offsets))
+        by_row = np.maximum(query, -1)[of_row].tolist()
         items = [
             judged[at][0] + judged[at][1].get(document, -1 - judged[at][0])
             for at, document in zip(by_row, documents, strict=True)
         ]
-        return np.array(items, np.int32)
+        place = ints([row for row, item in enumerate(items) if item >= 0])
+        has_repeats = bool(find_repeats(list_offsets, data, document_start, document_length, threads).any())
+        return place, of_row[place], ints([items[row] for row in place.tolist()]), has_repeats
 
 
 def find_repeats(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -96,9 +96,9 @@ def evaluate_judged_sessions(
     parts = {name: _parts(name, sessions) for name, sessions in systems.items()}
     if judged_by is None:
         # The first part of every system decides; it goes back to the others.
-        first = {name: next(each, None) for name, each in parts.items()}
-        judged_by = choose_judged_by(judged.qrels, [part for part in first.values() if part is not None])
-        parts = {name: chain([] if first[name] is None else [first[name]], each) for name, each in parts.items()}  # type: ignore[list-item]
+        first = {name: list(islice(each, 1)) for name, each in parts.items()}
+        judged_by = choose_judged_by(judged.qrels, list(chain(*first.values())))
+        parts = {name: _again(first[name], each) for name, each in parts.items()}
     choose(judged_by, JUDGED_BY, "judged_by")
     return {name: _evaluated(judged, name, each, wanted, judged_by, threads, progress) for name, each in parts.items()}
 
@@ -137,6 +137,13 @@ def _parts(name: str, sessions: SessionsLike) -> Iterator[Sessions]:
         if not isinstance(part, Sessions):
             raise UsageError(f"sessions: expected Sessions, found {type(part).__name__}")
         yield part
+        del part  # before the next one is made, so that there are never two
+
+
+def _again(first: list[Sessions], rest: Iterator[Sessions]) -> Iterator[Sessions]:
+    while first:
+        yield first.pop()
+    yield from rest
 
 
 class _Part(NamedTuple):
@@ -159,16 +166,17 @@ def _evaluated(
     progress: Progress,
 ) -> Evaluation:
     met: list[_Part] = []
-    unmet: Sessions | None = None
+    disjoint: InputError | None = None
     for part in parts:
         found = _scored(judged, part, measures, judged_by, threads, progress)
         met.append(found)
         if not found.session_ids:
-            unmet = unmet or part
+            disjoint = disjoint or _disjoint(judged.qrels, part, judged_by)
+        del part
     if not met:
         raise InputError(f"{name or 'sessions'}: expected at least one session, found none")
-    if unmet is not None and not any(found.session_ids for found in met) and not judged.qrels.is_part:
-        raise _disjoint(judged.qrels, unmet, judged_by)
+    if disjoint is not None and not any(found.session_ids for found in met) and not judged.qrels.is_part:
+        raise disjoint
     return _joined(judged, name, met, measures, judged_by)
 
 

@@ -33,7 +33,7 @@ def cases(count: int) -> list[tuple[list[tuple[int, bytes]], list[int], list[lis
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_items_of_lists_that_share_judgments(core: Any, threads: int) -> None:
+def test_judged_documents_of_lists_that_share_judgments(core: Any, threads: int) -> None:
     for judged, query_of_list, lists in cases(60):
         queries = max(query for query, _ in judged) + 1
         rows = np.array([query for query, _ in judged], np.int64)
@@ -41,20 +41,46 @@ def test_items_of_lists_that_share_judgments(core: Any, threads: int) -> None:
             [b"q%d" % i for i in range(queries)], rows, *packed(core, [document for _, document in judged])
         )
         known = [min(query, queries - 1) for query in query_of_list]
-        found = index.find_items(
+        place, of_list, item, has_repeats = index.find_hits(
             np.array(known, np.int64),
             offsets(lists),
             *packed(core, [document for documents in lists for document in documents]),
             threads=threads,
         )
-        item = dict(zip(judged, index.item.tolist(), strict=True))
+        item_of = dict(zip(judged, index.item.tolist(), strict=True))
+        rows = [(i, document) for i, documents in enumerate(lists) for document in documents]
         expected = [
-            item.get((query, document), -1)
-            for query, documents in zip(known, lists, strict=True)
-            for document in documents
+            (row, i, item_of[known[i], document])
+            for row, (i, document) in enumerate(rows)
+            if (known[i], document) in item_of
         ]
-        assert found.dtype == np.int32
-        assert found.tolist() == expected
+        assert {place.dtype, of_list.dtype, item.dtype} == {np.dtype(np.int64)}
+        assert list(zip(place.tolist(), of_list.tolist(), item.tolist(), strict=True)) == expected
+        assert has_repeats is any(len(set(documents)) < len(documents) for documents in lists)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("length", [31, 32, 33, 200])
+def test_more_lists_than_a_piece_of_work_has_and_longer_ones(core: Any, threads: int, length: int) -> None:
+    """Without a repeat, with one in a list that nobody judged, and with judged documents in every list."""
+    lists = [[b"%d" % (i + j) for j in range(length)] for i in range(2100)]
+    index = core.JudgmentIndex([b"q"], np.zeros(2, np.int64), *packed(core, [b"2099", b"7"]))
+    for repeated in (False, True):
+        if repeated:
+            lists[1999][length - 1] = lists[1999][0]
+        queries = np.where(np.arange(2100) == 1999, -1, 0)
+        rows = packed(core, [document for documents in lists for document in documents])
+        place, of_list, item, has_repeats = index.find_hits(queries, offsets(lists), *rows, threads=threads)
+        expected = [
+            (i * length + j, i, 0 if document == b"2099" else 1)
+            for i, documents in enumerate(lists)
+            for j, document in enumerate(documents)
+            if document in (b"2099", b"7") and i != 1999
+        ]
+        assert list(zip(place.tolist(), of_list.tolist(), item.tolist(), strict=True)) == expected
+        assert has_repeats is repeated
+        found = core.find_repeats(offsets(lists), *rows, threads=threads)
+        assert np.flatnonzero(found).tolist() == ([2000 * length - 1] if repeated else [])
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -73,7 +99,7 @@ def test_what_does_not_fit_is_refused(core: Any) -> None:
     ids = packed(core, [b"d", b"e"])
     for query, bounds in (([0], [0, 1]), ([0], [0, 3]), ([0, 0], [0, 2, 1]), ([1], [0, 2]), ([0], [0, 1, 2]), ([], [])):
         with pytest.raises(ValueError, match=r"offsets|position"):
-            index.find_items(np.array(query, np.int64), np.array(bounds, np.int64), *ids, threads=1)
+            index.find_hits(np.array(query, np.int64), np.array(bounds, np.int64), *ids, threads=1)
     with pytest.raises(ValueError, match="offsets"):
         core.find_repeats(np.array([0, 1], np.int64), *ids, threads=1)
     with pytest.raises(ValueError, match="span"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import repeat
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from gainful.errors import InputError
 from gainful.notation import number_text
 from gainful.policy import Policy
 from gainful.progress import Progress
+
+if TYPE_CHECKING:
+    from gainful._core import Joined
 
 #: What a turn's results are judged by.
 JUDGED_BY = ("topic", "session", "query")
@@ -39,6 +42,7 @@ class RankedSessions(NamedTuple):
     grade: Floats  # by document, or empty
     judged_by: str
     facts: JoinFacts
+    is_unchecked: bool  # whether a list may still have a document twice, which is then an error
 
 
 def rank_sessions(
@@ -54,7 +58,7 @@ def rank_sessions(
         settled,
         sessions.turn_offsets,
         judged_turns(judged.qrels, sessions, judged_by),
-        sessions.scanned if sessions.scanned.size else np.full(turns, -1),
+        sessions.scanned if sessions.scanned.size else np.broadcast_to(np.int64(-1), turns),
         offsets,
         lists.data,
         lists.document_start if rows is None else lists.document_start[rows],
@@ -62,6 +66,7 @@ def rank_sessions(
         _given_grades(sessions, judged, rows),
         judged_by,
         facts,
+        rows is None and settled.duplicates == "error",
     )
 
 
@@ -115,15 +120,25 @@ def _ids(sessions: Sessions, judged_by: str) -> Sequence[bytes | None]:
 def _ranked_rows(lists: Run, policy: Policy, threads: int) -> tuple[Ints | None, Ints, JoinFacts]:
     """The rows in rank order with where each list starts among them; None where they are in order as they stand."""
     if policy.order == "input" and policy.depth is None:
+        # Where a repeated document is an error, it is found together with the judgments, in the same walk.
         spans = lists.data, lists.document_start, lists.document_length
-        if not core.find_repeats(lists.list_offsets, *spans, threads).any():
+        if policy.duplicates == "error" or not core.find_repeats(lists.list_offsets, *spans, threads).any():
             conflicts = unordered_ranks(lists, set(lists.query_ids)) if lists.has_ranks and len(lists) else 0
             return None, lists.list_offsets, JoinFacts(rank_conflicts=conflicts)
-    # The join orders lists of judged queries: here every list is of one, with nothing judged.
-    nothing = Judged(_unjudged(lists), policy)
-    joined = join_columns(nothing, lists, policy, (False, True), threads, Progress())
+    joined = _ordered(lists, policy, threads)
     facts = JoinFacts((), joined["duplicate_count"], joined["rank_conflicts"], joined["float32_ties"])
     return joined["rows"], np.concatenate(([0], np.cumsum(joined["retrieved"]))), facts
+
+
+def refuse_repeats(ranked: RankedSessions) -> None:
+    """Raises the error of lists that have a document twice."""
+    _ordered(ranked.sessions.lists, ranked.policy, 1)
+
+
+def _ordered(lists: Run, policy: Policy, threads: int) -> Joined:
+    # The join orders lists of judged queries: here every list is of one, with nothing judged.
+    nothing = Judged(_unjudged(lists), policy)
+    return join_columns(nothing, lists, policy, (False, True), threads, Progress())
 
 
 def _unjudged(lists: Run) -> Qrels:

@@ -13,7 +13,7 @@ from gainful.arrays import Bools, Floats, Ints
 from gainful.core import core
 from gainful.data.judged import Judged
 from gainful.data.lists import is_relevant, ordinal_in_row
-from gainful.data.ranked_sessions import RankedSessions
+from gainful.data.ranked_sessions import RankedSessions, refuse_repeats
 from gainful.gains import Gain
 from gainful.measures.block import CELLS
 
@@ -64,19 +64,28 @@ class SessionBlock:
     def documents(self) -> SessionDocuments:
         sessions, rows = self.sessions, self._rows
         spans = sessions.data, sessions.document_start[rows], sessions.document_length[rows]
-        items = self.judged.index.find_items(self.judged_query, self.list_offsets, *spans, self.threads)
+        found = self.judged.index.find_hits(self.judged_query, self.list_offsets, *spans, self.threads)
+        place, turn, item, has_repeats = found
+        if has_repeats and sessions.is_unchecked:
+            refuse_repeats(sessions)
         given = sessions.grade[rows]
-        place = np.flatnonzero((items >= 0) | ~np.isnan(given)) if given.size else np.flatnonzero(items >= 0)
-        item = items[place].astype(np.int64)
+        if given.size:
+            place, turn, item = self._with_given(place, item, ~np.isnan(given))
         # One grade more, NaN, which -1 finds.
         grade = self.judged.cached("grade or none", lambda: np.append(self.judged.grade, np.nan))[item]
         if given.size:
             grade = np.where(np.isnan(given[place]), grade, given[place])
         if self.judged.policy.negative == "unjudged":
             counts = grade >= 0
-            place, item, grade = place[counts], item[counts], grade[counts]
-        turn = np.repeat(np.arange(self.session.size), self.shown)[place]
+            place, turn, item, grade = place[counts], turn[counts], item[counts], grade[counts]
         return SessionDocuments(place, turn, place - self.list_offsets[turn] + 1, item, grade)
+
+    def _with_given(self, place: Ints, item: Ints, has_grade: Bools) -> tuple[Ints, Ints, Ints]:
+        """The judged documents and those whose appearance has a grade: place, turn and item."""
+        items = np.full(has_grade.size, -1)
+        items[place] = item
+        place = np.flatnonzero((items >= 0) | has_grade)
+        return place, np.repeat(np.arange(self.session.size), self.shown)[place], items[place]
 
     @cached_property
     def is_judged(self) -> Bools:
