@@ -165,7 +165,7 @@ nb::tuple find_hits_py(const Index& index, Input<int64_t> query, Input<int64_t> 
     Hits hits;
     {
         const nb::gil_scoped_release release;
-        const DocumentSpans documents(begin_of(data), data.size(), start.data(), length.data(), start.size());
+        const auto documents = DocumentSpans::unchecked(begin_of(data), data.size(), start.data(), length.data());
         hits = find_hits(*index.judgments, query.data(), list_offsets.data(), query.size(), documents, at_least_one(threads));
     }
     return nb::make_tuple(to_array(std::move(hits.place)), to_array(std::move(hits.list)), to_array(std::move(hits.item)), hits.has_repeats);
@@ -178,7 +178,7 @@ nb::object find_repeats_py(Input<int64_t> group_offsets, Input<uint8_t> data, In
     std::vector<uint8_t> repeats;
     {
         const nb::gil_scoped_release release;
-        const DocumentSpans documents(begin_of(data), data.size(), start.data(), length.data(), start.size());
+        const auto documents = DocumentSpans::unchecked(begin_of(data), data.size(), start.data(), length.data());
         repeats = find_repeats(group_offsets.data(), group_offsets.size() - 1, documents, at_least_one(threads));
     }
     return to_array<bool>(std::move(repeats));

@@ -105,31 +105,43 @@ inline JudgmentColumns read_judgments(const char* text, const char* end, size_t 
     return columns;
 }
 
-/// Document ids as spans of one block of bytes, checked to lie inside it.
+/// Document ids as spans of one block of bytes.
 class DocumentSpans {
   public:
+    /// Spans that `check` is still to be called for.
+    static DocumentSpans unchecked(const char* data, size_t size, const int64_t* start, const int64_t* length) {
+        return DocumentSpans(data, size, start, length);
+    }
+
     DocumentSpans(const char* data, size_t size, const int64_t* start, const int64_t* length, size_t rows)
-        : data_(data), start_(start), length_(length) {
+        : DocumentSpans(data, size, start, length) {
+        check(0, rows);
+    }
+
+    /// Refuses rows whose spans leave the bytes.
+    void check(size_t first, size_t end) const {
         // All at once without a branch, which is several times as fast; then again for the first bad one.
         bool any_leaves = false;
-        for (size_t i = 0; i < rows; ++i) any_leaves |= leaves(start[i], length[i], size);
-        for (size_t i = 0; any_leaves && i < rows; ++i) {
-            if (leaves(start[i], length[i], size)) {
-                throw std::invalid_argument("row " + std::to_string(i) + ": the document span leaves the data");
-            }
+        for (size_t i = first; i < end; ++i) any_leaves |= leaves(i);
+        for (size_t i = first; any_leaves && i < end; ++i) {
+            if (leaves(i)) throw std::invalid_argument("row " + std::to_string(i) + ": the document span leaves the data");
         }
     }
 
     Id operator[](size_t row) const { return Id(data_ + start_[row], static_cast<size_t>(length_[row])); }
 
   private:
+    DocumentSpans(const char* data, size_t size, const int64_t* start, const int64_t* length)
+        : data_(data), size_(size), start_(start), length_(length) {}
+
     /// Numbers below 0 are too large once they are unsigned.
-    static bool leaves(int64_t start, int64_t length, size_t size) {
-        const uint64_t from = static_cast<uint64_t>(start), bytes = static_cast<uint64_t>(length);
-        return (from > size) | (bytes > size) | (from + bytes > size);
+    bool leaves(size_t row) const {
+        const uint64_t from = static_cast<uint64_t>(start_[row]), bytes = static_cast<uint64_t>(length_[row]);
+        return (from > size_) | (bytes > size_) | (from + bytes > size_);
     }
 
     const char* data_;
+    uint64_t size_;
     const int64_t* start_;
     const int64_t* length_;
 };

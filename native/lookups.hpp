@@ -74,11 +74,12 @@ struct Hits {
     }
 };
 
-/// `query` is by list, below 0 for a list without judgments.
+/// `query` is by list, below 0 for a list without judgments. Checks the spans on its way.
 inline Hits find_hits(const JudgmentIndex& index, const int64_t* query, const int64_t* offsets, size_t lists,
                       const DocumentSpans& documents, size_t threads) {
     std::vector<Hits> pieces((lists + kPiece - 1) / kPiece);
     for_each_piece(lists, threads, [&](size_t first, size_t end) {
+        documents.check(static_cast<size_t>(offsets[first]), static_cast<size_t>(offsets[end]));
         Hits& hits = pieces[first / kPiece];
         std::vector<uint64_t> hashes;
         std::vector<uint32_t> slots;
@@ -101,10 +102,11 @@ inline Hits find_hits(const JudgmentIndex& index, const int64_t* query, const in
     return all;
 }
 
-/// Whether each document stands before in its group.
+/// Whether each document stands before in its group. Checks the spans on its way.
 inline std::vector<uint8_t> find_repeats(const int64_t* offsets, size_t groups, const DocumentSpans& documents, size_t threads) {
     std::vector<uint8_t> repeats(static_cast<size_t>(offsets[groups]), 0);
     for_each_piece(groups, threads, [&](size_t first, size_t end) {
+        documents.check(static_cast<size_t>(offsets[first]), static_cast<size_t>(offsets[end]));
         std::vector<uint64_t> hashes;
         std::vector<uint32_t> slots;
         for (size_t group = first; group < end; ++group) {

@@ -46,14 +46,16 @@ def make_sessions(rng, first, count):
     turns = count * QUERIES
     # Ten different documents: a random start, and steps that never come back to one before.
     chosen = np.cumsum(rng.integers(1, DOCUMENTS // SHOWN, size=(turns, SHOWN)), axis=1) % DOCUMENTS
-    start = (np.repeat(topic, QUERIES)[:, None] * DOCUMENTS + chosen).ravel() * width
+    documents = (np.repeat(topic, QUERIES)[:, None] * DOCUMENTS + chosen).ravel()
+    # The ids one after the other, as in a file.
+    data = np.frombuffer(text, np.uint8).reshape(-1, width)[documents].ravel()
     lists = Run(
         "sessions",
         tuple(b"s%07d_%d" % (first + i // QUERIES, i % QUERIES + 1) for i in range(turns)),
         np.arange(0, turns * SHOWN + 1, SHOWN),
-        np.frombuffer(text, np.uint8),
-        start,
-        np.full(start.size, width),
+        data,
+        np.arange(0, data.size, width),
+        np.full(documents.size, width),
         np.zeros(0),
     )
     names = tuple(TOPIC.format(each).encode() for each in topic.tolist())

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice, pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from gainful.arrays import Bools, Floats
+from gainful.arrays import Bools, Floats, Ints
 from gainful.core import default_threads
 from gainful.data.graded import JoinFacts
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
-from gainful.data.ranked_sessions import JUDGED_BY, RankedSessions, count_judged, rank_sessions
+from gainful.data.ranked_sessions import JUDGED_BY, RankedSessions, judged_sessions, judged_turns, rank_sessions
 from gainful.data.sessions import Sessions
 from gainful.errors import InputError, UsageError
 from gainful.evaluation import MeasuresLike, condenses
@@ -28,7 +27,6 @@ from gainful.notation import choose, printable
 from gainful.policy import Policy
 from gainful.progress import Progress
 from gainful.results import Evaluation
-from gainful.side_by_side import side_by_side
 
 #: One system's sessions: all of them, or in parts that are looked at one after the other.
 SessionsLike: TypeAlias = Sessions | Iterable[Sessions]
@@ -95,23 +93,30 @@ def evaluate_judged_sessions(
     progress = progress or Progress()
     parts = {name: _parts(name, sessions) for name, sessions in systems.items()}
     if judged_by is None:
-        # The first part of every system decides; it goes back to the others.
-        first = {name: list(islice(each, 1)) for name, each in parts.items()}
-        judged_by = choose_judged_by(judged.qrels, list(chain(*first.values())))
-        parts = {name: _again(first[name], each) for name, each in parts.items()}
+        # The first part of every system decides.
+        first = {name: [part.sessions for part in islice(each, 1)] for name, each in parts.items()}
+        judged_by, turns = _chosen_judged_by(judged.qrels, list(chain(*first.values())))
+        parts = {name: _again(first[name], turns, each) for name, each in parts.items()}
     choose(judged_by, JUDGED_BY, "judged_by")
     return {name: _evaluated(judged, name, each, wanted, judged_by, threads, progress) for name, each in parts.items()}
 
 
 def choose_judged_by(qrels: Qrels, parts: Sequence[Sessions]) -> str:
     """What gives the most sessions judgments: topic, session or query; where several do, the first of these."""
-    count = sum(map(len, parts))
-    met: dict[str, int] = {}
+    return _chosen_judged_by(qrels, parts)[0]
+
+
+def _chosen_judged_by(qrels: Qrels, parts: Sequence[Sessions]) -> tuple[str, list[Ints]]:
+    """The same with what judges the turns of every part."""
+    count, most = sum(map(len, parts)), -1
     for judged_by in JUDGED_BY:
-        met[judged_by] = sum(count_judged(qrels, part, judged_by) for part in parts)
-        if met[judged_by] == count:
-            return judged_by
-    return max(met, key=met.__getitem__)
+        turns = [judged_turns(qrels, part, judged_by) for part in parts]
+        met = sum(int(judged_sessions(*pair).sum()) for pair in zip(parts, turns, strict=True))
+        if met > most:
+            found, most = (judged_by, turns), met
+        if met == count:
+            break
+    return found
 
 
 def session_measures(measures: Sequence[Measure]) -> tuple[SessionMeasure, ...]:
@@ -129,20 +134,28 @@ def session_measures(measures: Sequence[Measure]) -> tuple[SessionMeasure, ...]:
     return tuple(wanted.values())
 
 
-def _parts(name: str, sessions: SessionsLike) -> Iterator[Sessions]:
+class _Given(NamedTuple):
+    """Some sessions, and what judges their turns, if that is known already."""
+
+    sessions: Sessions
+    judged_query: Ints | None = None
+
+
+def _parts(name: str, sessions: SessionsLike) -> Iterator[_Given]:
     parts = [sessions] if isinstance(sessions, Sessions) else sessions
     if not isinstance(parts, Iterable) or isinstance(parts, (str, bytes, Mapping)):
         raise UsageError(f"sessions{f' of {name}' if name else ''}: expected Sessions, found {type(sessions).__name__}")
     for part in parts:
         if not isinstance(part, Sessions):
             raise UsageError(f"sessions: expected Sessions, found {type(part).__name__}")
-        yield part
+        yield _Given(part)
         del part  # before the next one is made, so that there are never two
 
 
-def _again(first: list[Sessions], rest: Iterator[Sessions]) -> Iterator[Sessions]:
+def _again(first: list[Sessions], turns: list[Ints], rest: Iterator[_Given]) -> Iterator[_Given]:
+    """The parts from the first one on, which has been looked at; ``turns`` is what judges the first parts of all."""
     while first:
-        yield first.pop()
+        yield _Given(first.pop(), turns.pop(0))
     yield from rest
 
 
@@ -159,7 +172,7 @@ class _Part(NamedTuple):
 def _evaluated(
     judged: Judged,
     name: str,
-    parts: Iterable[Sessions],
+    parts: Iterable[_Given],
     measures: tuple[SessionMeasure, ...],
     judged_by: str,
     threads: int,
@@ -171,7 +184,7 @@ def _evaluated(
         found = _scored(judged, part, measures, judged_by, threads, progress)
         met.append(found)
         if not found.session_ids:
-            disjoint = disjoint or _disjoint(judged.qrels, part, judged_by)
+            disjoint = disjoint or _disjoint(judged.qrels, part.sessions, judged_by)
         del part
     if not met:
         raise InputError(f"{name or 'sessions'}: expected at least one session, found none")
@@ -217,39 +230,27 @@ def _joined(
 
 def _scored(
     judged: Judged,
-    sessions: Sessions,
+    given: _Given,
     measures: tuple[SessionMeasure, ...],
     judged_by: str,
     threads: int,
     progress: Progress,
 ) -> _Part:
     """Ranks sessions, lets them meet the judgments, and scores them block by block."""
-    ranked = rank_sessions(judged, sessions, judged_by, judged.policy, threads)
+    sessions = given.sessions
+    ranked = rank_sessions(judged, sessions, judged_by, judged.policy, threads, given.judged_query)
     check_session_measures(judged, ranked, measures)
-    pieces = list(session_blocks(judged, ranked))
     progress.total += len(sessions.lists)
     raw, met = np.full((len(measures), len(sessions)), np.nan), np.zeros(len(sessions), bool)
-    counts = np.zeros((len(pieces), 2), np.int64)
-    lock = threading.Lock()
-
-    def score(i: int) -> None:
-        chosen, make = pieces[i]
+    shown = unjudged = 0
+    # Threads are for the core: what is left holds the interpreter's lock most of the time.
+    for chosen, make in session_blocks(judged, ranked, threads):
         block = make()
         met[chosen] = block.is_judged
-        counts[i] = _judged_at_10(block)
+        shown_here, unjudged_here = _judged_at_10(block)
+        shown, unjudged = shown + shown_here, unjudged + unjudged_here
         raw[:, chosen] = raw_session_scores(block, measures)
-        with lock:
-            progress.cells[0] += int(ranked.list_offsets[sessions.turn_offsets[chosen.stop]]) - int(
-                ranked.list_offsets[sessions.turn_offsets[chosen.start]]
-            )
-
-    workers = min(threads, len(pieces))
-    if workers > 1:
-        side_by_side([lambda i=i: score(i) for i in range(len(pieces))], workers, progress)  # type: ignore[misc]
-    else:
-        for i in range(len(pieces)):
-            score(i)
-    shown, unjudged = counts.sum(axis=0).tolist()
+        progress.advance(int(block.list_offsets[-1]))
     facts = ranked.facts
     extra = _extra_ids(ranked, met)
     facts = JoinFacts(extra, facts.duplicate_count, facts.rank_conflicts, facts.float32_ties, shown, unjudged)

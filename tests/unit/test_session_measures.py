@@ -198,6 +198,14 @@ class TestIdealQueries:
         assert score("nsDCG(ideal_queries=3)@5", [[2]]) == pytest.approx(1 / (1 + 1 / Q2 + 1 / Q3))
         assert score("nsDCG(ideal_queries=1)@5", [[2]]) == 1
 
+    def test_and_on(self) -> None:
+        """A million ideal queries for each session; they are not all in memory together."""
+        sessions = sessions_from_lists({f"s{i}": [["a"]] for i in range(5)}, {f"s{i}": "t" for i in range(5)})
+        measure = "nsDCG(ideal_queries=1000000, query_base=2)@5"
+        found = evaluate_sessions({"t": {"a": 2}}, sessions, measure)
+        whole = math.fsum(1 / (1 + math.log2(q)) for q in range(1, 1_000_001))
+        assert found.by_query(measure) == dict.fromkeys(found.queries, pytest.approx(1 / whole))
+
     def test_and_deals_on(self) -> None:
         found = score("nsDCG(ideal_queries=2, repeats=first)@1", [[2]], unretrieved=[1])
         assert found == pytest.approx(2 / (2 + 1 / Q2))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gainful.arrays import Bytes, Floats, Ints
+from gainful.arrays import Bools, Bytes, Floats, Ints
 from gainful.core import core
 from gainful.data.graded import JoinFacts, fitting_policy, join_columns, unordered_ranks
 from gainful.data.judged import Judged
@@ -46,9 +46,14 @@ class RankedSessions(NamedTuple):
 
 
 def rank_sessions(
-    judged: Judged, sessions: Sessions, judged_by: str, policy: Policy, threads: int = 1
+    judged: Judged,
+    sessions: Sessions,
+    judged_by: str,
+    policy: Policy,
+    threads: int = 1,
+    judged_query: Ints | None = None,
 ) -> RankedSessions:
-    """Orders every list by the policy and finds what judges it."""
+    """Orders every list by the policy and finds what judges it, unless that is known."""
     lists = sessions.lists
     settled = fitting_policy(lists, policy)
     rows, offsets, facts = _ranked_rows(lists, settled, threads)
@@ -57,7 +62,7 @@ def rank_sessions(
         sessions,
         settled,
         sessions.turn_offsets,
-        judged_turns(judged.qrels, sessions, judged_by),
+        judged_turns(judged.qrels, sessions, judged_by) if judged_query is None else judged_query,
         sessions.scanned if sessions.scanned.size else np.broadcast_to(np.int64(-1), turns),
         offsets,
         lists.data,
@@ -99,15 +104,11 @@ def judged_turns(qrels: Qrels, sessions: Sessions, judged_by: str) -> Ints:
     return np.repeat(places(_ids(sessions, judged_by)), sessions.query_counts)
 
 
-def count_judged(qrels: Qrels, sessions: Sessions, judged_by: str) -> int:
-    """How many sessions have judgments for at least one turn."""
-    if judged_by != "query":
-        known: set[bytes | None] = set(qrels.query_ids)
-        met = np.fromiter(map(known.__contains__, _ids(sessions, judged_by)), bool, len(sessions))
-        return int(np.count_nonzero(met & (sessions.query_counts > 0)))
-    turns = np.flatnonzero(judged_turns(qrels, sessions, "query") >= 0)
-    of_session = np.searchsorted(sessions.turn_offsets, turns, "right")
-    return int(np.count_nonzero(np.diff(of_session, prepend=-1)))
+def judged_sessions(sessions: Sessions, judged_query: Ints) -> Bools:
+    """Which sessions have judgments for at least one of their turns."""
+    met = np.zeros(len(sessions), bool)
+    met[np.repeat(np.arange(len(sessions)), sessions.query_counts)[judged_query >= 0]] = True
+    return met
 
 
 def _ids(sessions: Sessions, judged_by: str) -> Sequence[bytes | None]:

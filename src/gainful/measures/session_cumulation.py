@@ -103,6 +103,27 @@ class SessionGain(SessionMeasure):
         return frozenset({"gain"}) if self.variant == "jiang2016" else frozenset()
 
     def compute_sessions(self, block: SessionBlock) -> Floats:
+        is_final = self.summary == "final" and self.repeats == "every" and self.ideal_queries == "session"
+        if is_final or not self.normalised:
+            return self._computed(block)
+        # Everything else needs the ideal session document by document.
+        scores = np.empty(block.size)
+        for chosen, part in block.parts(self._cells(block)):
+            scores[chosen] = self._computed(part)
+        return scores
+
+    def _cells(self, block: SessionBlock) -> Ints:
+        """About how many documents each session and its ideal have."""
+        lengths = self.ideal(block).lengths[block.judged_query]
+        needed = np.minimum(self.depths(block), np.maximum(np.maximum(lengths, block.shown), 1))
+        cells = sum_by(block.session, needed, block.size)
+        if self.ideal_queries != "session":
+            longest = np.zeros(block.size)
+            longest[block.session] = np.minimum(lengths, self.cutoff or WHOLE)
+            cells += np.maximum(longest, 1) * np.maximum(int(self.ideal_queries) - block.queries, 0)
+        return cells.astype(np.int64)
+
+    def _computed(self, block: SessionBlock) -> Floats:
         if self.summary in ("best", "last"):
             return self._of_one_query(block)
         if self.summary == "average":
@@ -143,12 +164,15 @@ class SessionGain(SessionMeasure):
     def worth(self, block: SessionBlock, depth: Ints) -> Worth:
         """What every document that gains or costs something is worth, as far as each turn is looked at."""
         documents, gains = block.documents, self._gains(block)
-        counts = (gains != 0) & (documents.rank <= depth[documents.turn])
+        counts = gains != 0
+        if depth.size and int(depth.min()) < int(block.shown.max()):
+            counts &= documents.rank <= depth[documents.turn]
         if self.repeats == "first":
             key = "is_repeat", self.cutoff, self.scan
             counts &= ~block.cached(key, lambda: block.is_repeat(scan_depths(block, self.cutoff, self.scan)))
-        turn, rank, gains = documents.turn[counts], documents.rank[counts], gains[counts]
-        return Worth(turn, rank, gains / self.rank_divisors(int(rank.max(initial=0)))[rank - 1])
+        chosen = np.flatnonzero(counts)
+        turn, rank = documents.turn[chosen], documents.rank[chosen]
+        return Worth(turn, rank, gains[chosen] / self.rank_divisors(int(rank.max(initial=0)))[rank - 1])
 
     def by_turn(self, worth: Worth, position: Ints) -> Floats:
         """What each turn is worth in the session: its list, discounted by its position."""

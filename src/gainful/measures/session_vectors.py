@@ -27,16 +27,13 @@ class Trajectories(NamedTuple):
 
 def mean_ratio(measure: SessionGain, block: SessionBlock) -> Floats:
     """The mean over all positions of a session of what it has gained as a share of the ideal."""
-    scores = np.full(block.size, np.nan)
-    for chosen, part in block.parts(_cells(measure, block)):
-        found = _trajectories(measure, part)
-        ratio = measure.ratio(found.gained, found.ideal)
-        exists = ~np.isnan(ratio)
-        session, weight = found.session[exists], found.weight[exists].astype(np.float64)
-        summed = sum_by(session, ratio[exists] * weight, part.size)
-        count = sum_by(session, weight, part.size)
-        scores[chosen] = np.where(count > 0, summed / np.maximum(count, 1.0), np.nan)
-    return scores
+    found = _trajectories(measure, block)
+    ratio = measure.ratio(found.gained, found.ideal)
+    exists = ~np.isnan(ratio)
+    session, weight = found.session[exists], found.weight[exists].astype(np.float64)
+    summed = sum_by(session, ratio[exists] * weight, block.size)
+    count = sum_by(session, weight, block.size)
+    return np.where(count > 0, summed / np.maximum(count, 1.0), np.nan)
 
 
 def session_vectors(block: SessionBlock, measure: SessionGain, queries: int) -> Floats:
@@ -83,15 +80,6 @@ def _hold(vectors: Floats, counts: Ints) -> None:
     last = np.where(counts > 0, vectors[np.arange(counts.size), np.maximum(counts, 1) - 1], 0.0)
     after = np.arange(vectors.shape[1]) >= counts[:, None]
     vectors[:] = np.where(after, last[:, None], vectors)
-
-
-def _cells(measure: SessionGain, block: SessionBlock) -> Ints:
-    """About how many positions each session has that are not like the one before."""
-    turns = measure.ideal_turns(block)
-    longest = np.where(turns.own >= 0, block.shown[turns.own], 0) if block.shown.size else turns.depth
-    lengths = np.maximum(longest, measure.ideal(block).lengths[turns.judged_query])
-    cells = np.bincount(turns.session, np.minimum(turns.depth, np.maximum(lengths, 1)), minlength=block.size)
-    return cells.astype(np.int64)
 
 
 def _trajectories(measure: SessionGain, block: SessionBlock, queries: int | None = None) -> Trajectories:
