@@ -197,17 +197,17 @@ def _joined(
     judged: Judged, name: str, parts: Sequence[_Part], measures: tuple[SessionMeasure, ...], judged_by: str
 ) -> Evaluation:
     """One evaluation of all parts, sessions in byte order."""
-    found = [identifier for part in parts for identifier in part.session_ids]
+    found = parts[0].session_ids + tuple(identifier for part in parts[1:] for identifier in part.session_ids)
     answered, raw = np.ones(len(found), bool), np.concatenate([part.raw for part in parts], axis=1)
     # Only judgments by session say that a session should be there.
-    missing = sorted(set(judged.qrels.query_ids).difference(found)) if judged_by == "session" else []
+    missing = tuple(sorted(set(judged.qrels.query_ids).difference(found))) if judged_by == "session" else ()
     if missing:
         found += missing
         answered = np.append(answered, np.zeros(len(missing), bool))
         raw = np.concatenate((raw, np.full((len(measures), len(missing)), np.nan)), axis=1)
     if missing or len(parts) > 1:  # one part alone is in order
         order = sorted(range(len(found)), key=found.__getitem__)
-        found, answered, raw = [found[i] for i in order], answered[order], raw[:, order]
+        found, answered, raw = tuple(found[i] for i in order), answered[order], raw[:, order]
         again = next((one for one, other in pairwise(found) if one == other), None)
         if again is not None:
             raise InputError(f"{parts[0].name}: expected every session once, found '{printable(again)}' in two parts")
@@ -217,7 +217,7 @@ def _joined(
     return Evaluation(
         name or parts[0].name,
         parts[0].name,
-        tuple(found),
+        found,
         measures,
         raw,
         answered,

@@ -106,9 +106,8 @@ def judged_turns(qrels: Qrels, sessions: Sessions, judged_by: str) -> Ints:
 
 def judged_sessions(sessions: Sessions, judged_query: Ints) -> Bools:
     """Which sessions have judgments for at least one of their turns."""
-    met = np.zeros(len(sessions), bool)
-    met[np.repeat(np.arange(len(sessions)), sessions.query_counts)[judged_query >= 0]] = True
-    return met
+    before = np.concatenate(([0], np.cumsum(judged_query >= 0)))[sessions.turn_offsets]
+    return np.asarray(np.diff(before) > 0)
 
 
 def _ids(sessions: Sessions, judged_by: str) -> Sequence[bytes | None]:

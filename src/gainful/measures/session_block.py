@@ -90,8 +90,8 @@ class SessionBlock:
     @cached_property
     def is_judged(self) -> Bools:
         """Which sessions have a judged turn, or a document with a grade of its own."""
-        judged = np.zeros(self.size, bool)
-        judged[self.session[self.judged_query >= 0]] = True
+        before = np.concatenate(([0], np.cumsum(self.judged_query >= 0)))[self.turn_offsets]
+        judged = np.asarray(np.diff(before) > 0)
         if self.sessions.grade.size:
             judged[self.session[self.documents.turn]] = True
         return judged
