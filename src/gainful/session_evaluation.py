@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice, pairwise
 from typing import NamedTuple, TypeAlias
 
@@ -30,6 +30,9 @@ from gainful.results import Evaluation
 
 #: One system's sessions: all of them, or in parts that are looked at one after the other.
 SessionsLike: TypeAlias = Sessions | Iterable[Sessions]
+
+#: What looks at sessions that have met the judgments: which they are in their part, and their block.
+Watch: TypeAlias = Callable[[slice, SessionBlock], None]
 
 
 def evaluate_sessions(
@@ -91,14 +94,16 @@ def evaluate_judged_sessions(
     wanted = session_measures(measures)
     threads = default_threads() if threads is None else read_whole(threads, "threads")
     progress = progress or Progress()
-    parts = {name: _parts(name, sessions) for name, sessions in systems.items()}
+    parts = {name: parts_of(name, sessions) for name, sessions in systems.items()}
     if judged_by is None:
         # The first part of every system decides.
-        first = {name: [part.sessions for part in islice(each, 1)] for name, each in parts.items()}
+        first = {name: list(islice(each, 1)) for name, each in parts.items()}
         judged_by, turns = _chosen_judged_by(judged.qrels, list(chain(*first.values())))
-        parts = {name: _again(first[name], turns, each) for name, each in parts.items()}
+        given = {name: _again(first[name], turns, each) for name, each in parts.items()}
+    else:
+        given = {name: map(_Given, each) for name, each in parts.items()}
     choose(judged_by, JUDGED_BY, "judged_by")
-    return {name: _evaluated(judged, name, each, wanted, judged_by, threads, progress) for name, each in parts.items()}
+    return {name: _evaluated(judged, name, each, wanted, judged_by, threads, progress) for name, each in given.items()}
 
 
 def choose_judged_by(qrels: Qrels, parts: Sequence[Sessions]) -> str:
@@ -141,22 +146,23 @@ class _Given(NamedTuple):
     judged_query: Ints | None = None
 
 
-def _parts(name: str, sessions: SessionsLike) -> Iterator[_Given]:
+def parts_of(name: str, sessions: SessionsLike) -> Iterator[Sessions]:
+    """A system's sessions in parts."""
     parts = [sessions] if isinstance(sessions, Sessions) else sessions
     if not isinstance(parts, Iterable) or isinstance(parts, (str, bytes, Mapping)):
         raise UsageError(f"sessions{f' of {name}' if name else ''}: expected Sessions, found {type(sessions).__name__}")
     for part in parts:
         if not isinstance(part, Sessions):
             raise UsageError(f"sessions: expected Sessions, found {type(part).__name__}")
-        yield _Given(part)
+        yield part
         del part  # before the next one is made, so that there are never two
 
 
-def _again(first: list[Sessions], turns: list[Ints], rest: Iterator[_Given]) -> Iterator[_Given]:
+def _again(first: list[Sessions], turns: list[Ints], rest: Iterator[Sessions]) -> Iterator[_Given]:
     """The parts from the first one on, which has been looked at; ``turns`` is what judges the first parts of all."""
     while first:
         yield _Given(first.pop(), turns.pop(0))
-    yield from rest
+    yield from map(_Given, rest)
 
 
 class _Part(NamedTuple):
@@ -178,29 +184,74 @@ def _evaluated(
     threads: int,
     progress: Progress,
 ) -> Evaluation:
-    met: list[_Part] = []
-    disjoint: InputError | None = None
+    scorer = SessionScorer(judged, name, measures, judged_by, threads=threads, progress=progress)
     for part in parts:
-        found = _scored(judged, part, measures, judged_by, threads, progress)
-        met.append(found)
+        scorer.add(part.sessions, judged_query=part.judged_query)
+        del part  # so that the next one is not read beside it
+    return scorer.evaluation()
+
+
+class SessionScorer:
+    """Scores one system's sessions part by part; of the parts only scores and facts are kept.
+
+    ``expected`` are the sessions that should be there: if None all that judgments by session name, by topic and query
+    none.
+    """
+
+    def __init__(
+        self,
+        judged: Judged,
+        name: str,
+        measures: Sequence[SessionMeasure],
+        judged_by: str,
+        *,
+        expected: Collection[bytes] | None = None,
+        threads: int = 1,
+        progress: Progress | None = None,
+    ) -> None:
+        self.name = name
+        self._judged, self._measures, self._judged_by = judged, tuple(measures), judged_by
+        self._threads, self._progress = threads, progress or Progress()
+        if expected is None:
+            # Only judgments by session say that a session should be there.
+            expected = judged.qrels.query_ids if judged_by == "session" else ()
+        self._expected = frozenset(expected)
+        self._parts: list[_Part] = []
+        self._disjoint: InputError | None = None
+
+    def add(self, sessions: Sessions, watch: Watch | None = None, judged_query: Ints | None = None) -> None:
+        """Scores some sessions; ``watch`` sees their blocks, one after the other, and which sessions each holds.
+
+        ``judged_query`` is what judges their turns, if that is known already.
+        """
+        given = _Given(sessions, judged_query)
+        found = _scored(self._judged, given, self._measures, self._judged_by, self._threads, self._progress, watch)
+        self._parts.append(found)
         if not found.session_ids:
-            disjoint = disjoint or _disjoint(judged.qrels, part.sessions, judged_by)
-        del part
-    if not met:
-        raise InputError(f"{name or 'sessions'}: expected at least one session, found none")
-    if disjoint is not None and not any(found.session_ids for found in met) and not judged.qrels.is_part:
-        raise disjoint
-    return _joined(judged, name, met, measures, judged_by)
+            # Not the sessions themselves: a part that is scored need not stay in memory.
+            self._disjoint = self._disjoint or _disjoint(self._judged.qrels, sessions, self._judged_by)
+
+    def evaluation(self) -> Evaluation:
+        """One evaluation of all parts, sessions in byte order."""
+        parts, judged = self._parts, self._judged
+        if not parts:
+            raise InputError(f"{self.name or 'sessions'}: expected at least one session, found none")
+        if self._disjoint is not None and not any(part.session_ids for part in parts) and not judged.qrels.is_part:
+            raise self._disjoint
+        return _joined(judged, self.name, parts, self._measures, self._judged_by, self._expected)
 
 
 def _joined(
-    judged: Judged, name: str, parts: Sequence[_Part], measures: tuple[SessionMeasure, ...], judged_by: str
+    judged: Judged,
+    name: str,
+    parts: Sequence[_Part],
+    measures: tuple[SessionMeasure, ...],
+    judged_by: str,
+    expected: frozenset[bytes],
 ) -> Evaluation:
-    """One evaluation of all parts, sessions in byte order."""
     found = parts[0].session_ids + tuple(identifier for part in parts[1:] for identifier in part.session_ids)
     answered, raw = np.ones(len(found), bool), np.concatenate([part.raw for part in parts], axis=1)
-    # Only judgments by session say that a session should be there.
-    missing = tuple(sorted(set(judged.qrels.query_ids).difference(found))) if judged_by == "session" else ()
+    missing = tuple(sorted(expected.difference(found)))
     if missing:
         found += missing
         answered = np.append(answered, np.zeros(len(missing), bool))
@@ -235,6 +286,7 @@ def _scored(
     judged_by: str,
     threads: int,
     progress: Progress,
+    watch: Watch | None,
 ) -> _Part:
     """Ranks sessions, lets them meet the judgments, and scores them block by block."""
     sessions = given.sessions
@@ -250,6 +302,8 @@ def _scored(
         shown_here, unjudged_here = _judged_at_10(block)
         shown, unjudged = shown + shown_here, unjudged + unjudged_here
         raw[:, chosen] = raw_session_scores(block, measures)
+        if watch is not None:
+            watch(chosen, block)
         progress.advance(int(block.list_offsets[-1]))
     facts = ranked.facts
     extra = _extra_ids(ranked, met)

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gainful.arrays import Bools, Floats, Ints
+from gainful.curves.sums import RankSums
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.ranked_sessions import rank_sessions
@@ -63,20 +64,10 @@ def last_and_earlier(
     >>> found.last.tolist(), found.earlier.tolist()
     ([0.5, 0.75], [1.0, 2.0])
     """
-    gain = _gain_measure(measure)
-    if gain.cutoff is None:
-        raise UsageError(f"{gain}: expected a cutoff, found none", f"write {gain.name}@100")
-    sums: tuple[list[Floats], list[Floats]] = ([], [])
-    counts = [0, 0]
-    for block in _blocks(Judged(Qrels.of(qrels), Policy.of(policy)), sessions, gain, judged_by):
-        is_last = np.zeros(block.session.size, bool)
-        is_last[block.turn_offsets[1:][block.queries > 0] - 1] = True
-        for i, chosen in enumerate((is_last, ~is_last)):
-            counted = chosen & block.is_judged[block.session]
-            sums[i].append(_summed_vectors(gain, block, counted))
-            counts[i] += int(np.count_nonzero(counted))
-    last, earlier = (_mean_vector(summed, count) for summed, count in zip(sums, counts, strict=True))
-    return LastAndEarlier(last, earlier, *counts)
+    sums = LastSums(gain_by_query(measure))
+    for block in _blocks(Judged(Qrels.of(qrels), Policy.of(policy)), sessions, sums.measure, judged_by):
+        sums.add(block)
+    return sums.found()
 
 
 def by_position(
@@ -95,20 +86,92 @@ def by_position(
     >>> found.counts.tolist(), found.means.tolist()
     ([2, 1], [2.0, 1.0])
     """
-    gain = _gain_measure(measure)
-    longest = int(sessions.query_counts.max(initial=0))
-    values: list[list[float]] = [[] for _ in range(longest)]
-    for block in _blocks(Judged(Qrels.of(qrels), Policy.of(policy)), sessions, gain, judged_by):
-        by_turn = gain.by_turn(gain.worth(block, gain.depths(block)), block.position)
+    values = QueryValues(gain_by_query(measure))
+    for block in _blocks(Judged(Qrels.of(qrels), Policy.of(policy)), sessions, values.measure, judged_by):
+        values.add(block)
+    return values.by_position()
+
+
+class QueryValues:
+    """What every query of some sessions gives, discounted by its position; only sessions with judgments count."""
+
+    def __init__(self, measure: SessionGain) -> None:
+        self.measure = measure
+        self._position: list[Ints] = []
+        self._is_last: list[Bools] = []
+        self._value: list[Floats] = []
+
+    def add(self, block: SessionBlock) -> None:
+        """Takes a block's queries in."""
+        seen = _seen(block, self.measure)
+        values = self.measure.by_turn(self.measure.worth(seen, self.measure.depths(seen)), seen.position)
         counted = block.is_judged[block.session]
-        for q in range(int(block.queries.max(initial=0))):
-            values[q].extend(by_turn[counted & (block.position == q + 1)].tolist())
-    counts = np.array([len(each) for each in values], np.int64)
-    means = np.array([math.fsum(each) / len(each) if each else math.nan for each in values])
-    return ByPosition(counts, means)
+        self._position.append(block.position[counted].astype(np.int32))
+        self._is_last.append(_is_last(block)[counted])
+        self._value.append(values[counted])
+
+    def by_position(self) -> ByPosition:
+        """How many sessions have a first query, a second, ..., and what these give on average."""
+        position, value = _joined(self._position), _joined(self._value)
+        if not position.size:
+            return ByPosition(np.zeros(0, np.int64), np.zeros(0))
+        counts = np.bincount(position)[1:]
+        by_place = np.split(value[np.argsort(position, kind="stable")], np.cumsum(counts)[:-1])
+        return ByPosition(counts, np.array([_mean(values) for values in by_place]))
+
+    def session_counts(self) -> Ints:
+        """How many sessions have exactly 1 query, exactly 2, ..."""
+        last = _joined(self._position)[_joined(self._is_last).astype(bool)]
+        return np.bincount(last)[1:] if last.size else np.zeros(0, np.int64)
+
+    def last_and_earlier(self) -> tuple[float, float]:
+        """What the last query of sessions gives on average, and what all earlier ones do."""
+        value, is_last = _joined(self._value), _joined(self._is_last).astype(bool)
+        return _mean(value[is_last]), _mean(value[~is_last])
 
 
-def _gain_measure(measure: str | Measure) -> SessionGain:
+class LastSums:
+    """The vectors of last queries and of earlier ones, added up; only sessions with judgments count."""
+
+    def __init__(self, measure: SessionGain) -> None:
+        if measure.cutoff is None:
+            raise UsageError(f"{measure}: expected a cutoff, found none", f"write {measure.name}@100")
+        self.measure, self._depth = measure, measure.cutoff
+        self._sums = RankSums(self._depth), RankSums(self._depth)
+        self._counts = [0, 0]
+
+    def add(self, block: SessionBlock) -> None:
+        """Takes a block's queries in."""
+        is_last, counted = _is_last(block), block.is_judged[block.session]
+        for which, part in _seen(block, self.measure).parts(block.queries * self._depth):
+            first = int(block.turn_offsets[which.start])
+            chosen = slice(first, first + part.session.size)
+            vectors = self._vectors(part)
+            for i, wanted in enumerate((is_last[chosen], ~is_last[chosen])):
+                rows = vectors[wanted & counted[chosen]]
+                self._sums[i].add(rows)
+                self._counts[i] += rows.shape[0]
+
+    def _vectors(self, block: SessionBlock) -> Floats:
+        """Turns x ranks."""
+        worth = self.measure.worth(block, self.measure.depths(block))
+        steps = np.zeros((block.session.size, self._depth))
+        inside = worth.rank <= self._depth  # a recorded depth can be beyond k
+        values = worth.value / self.measure.divisors_at(block.position)[worth.turn]
+        steps[worth.turn[inside], worth.rank[inside] - 1] = values[inside]
+        return np.asarray(np.cumsum(steps, axis=1))
+
+    def found(self) -> LastAndEarlier:
+        """The means."""
+        last, earlier = (
+            sums.total / count if count else np.full(self._depth, np.nan)
+            for sums, count in zip(self._sums, self._counts, strict=True)
+        )
+        return LastAndEarlier(last, earlier, *self._counts)
+
+
+def gain_by_query(measure: str | Measure) -> SessionGain:
+    """The measure, if it is one whose values by query can be added up."""
     found = parse(measure)
     if not isinstance(found, SessionGain) or found.normalised or found.summary != "final":
         raise UsageError(f"{found}: expected sDCG, whose values by query are wanted", "write sDCG@10")
@@ -120,19 +183,23 @@ def _blocks(judged: Judged, sessions: Sessions, measure: SessionGain, judged_by:
     ranked = rank_sessions(judged, sessions, judged_by, judged.policy)
     check_session_measures(judged, ranked, [measure])
     for _, make in session_blocks(judged, ranked):
-        block = make()
-        yield block.condensed() if condenses(measure, judged.policy) else block
+        yield make()
 
 
-def _summed_vectors(measure: SessionGain, block: SessionBlock, turns: Bools) -> Floats:
-    """The sum of the chosen turns' vectors."""
-    worth = measure.worth(block, measure.depths(block))
-    chosen = turns[worth.turn] & (worth.rank <= (measure.cutoff or 0))
-    values = worth.value / measure.divisors_at(block.position)[worth.turn]
-    steps = np.bincount(worth.rank[chosen] - 1, values[chosen], minlength=measure.cutoff or 0)
-    return np.asarray(np.cumsum(steps), np.float64)
+def _seen(block: SessionBlock, measure: SessionGain) -> SessionBlock:
+    return block.condensed() if condenses(measure, block.judged.policy) else block
 
 
-def _mean_vector(summed: list[Floats], count: int) -> Floats:
-    columns = np.array(summed).T if summed else np.zeros((0, 0))
-    return np.array([math.fsum(column) / count if count else math.nan for column in columns.tolist()])
+def _is_last(block: SessionBlock) -> Bools:
+    """Which turns are the last of their session."""
+    is_last = np.zeros(block.session.size, bool)
+    is_last[block.turn_offsets[1:][block.queries > 0] - 1] = True
+    return is_last
+
+
+def _joined(parts: list[Any]) -> Any:
+    return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+
+
+def _mean(values: Floats) -> float:
+    return math.fsum(values) / values.size if values.size else math.nan

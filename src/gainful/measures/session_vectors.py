@@ -48,16 +48,17 @@ def session_vectors(block: SessionBlock, measure: SessionGain, queries: int) -> 
     >>> session_vectors(block, parse("sDCG(query_base=2)@2"), 3).tolist()
     [[2.0, 2.0, 2.5, 2.5, 2.5, 2.5]]
     """
-    gained, ideal = _vectors(block, measure, queries)
+    gained, ideal = gained_and_ideal(block, measure, queries)
     return measure.ratio(gained, ideal) if measure.normalised else gained
 
 
 def ideal_vectors(block: SessionBlock, measure: SessionGain, queries: int) -> Floats:
     """The ideal session's value after every position, sessions x positions; see :func:`session_vectors`."""
-    return _vectors(block, measure, queries)[1]
+    return gained_and_ideal(block, measure, queries)[1]
 
 
-def _vectors(block: SessionBlock, measure: SessionGain, queries: int) -> tuple[Floats, Floats]:
+def gained_and_ideal(block: SessionBlock, measure: SessionGain, queries: int) -> tuple[Floats, Floats]:
+    """What the session and the ideal one have given after every position; see :func:`session_vectors`."""
     if measure.cutoff is None or measure.scan != "k":
         raise UsageError(
             f"{measure}: expected the same number of positions for every query",
