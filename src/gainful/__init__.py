@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gainful.curves.generalised_recall import GeneralisedRecall, generalised_recall
     from gainful.curves.plane import Plane, Planes, score_plane, score_planes
     from gainful.curves.recall_levels import RecallLevels, recall_levels
+    from gainful.curves.session_curves import SessionCurves, session_curves
     from gainful.data.graded import GradedRun
     from gainful.data.qrels import Qrels
     from gainful.data.run import Run
@@ -65,6 +66,7 @@ _HOMES = {
     "Run": "gainful.data.run",
     "Scenario": "gainful.sensitivity.scenarios",
     "SessionBlock": "gainful.measures.session_block",
+    "SessionCurves": "gainful.curves.session_curves",
     "SessionMeasure": "gainful.measures.session_base",
     "Sessions": "gainful.data.sessions",
     "Signature": "gainful.signature",
@@ -86,6 +88,7 @@ _HOMES = {
     "recall_levels": "gainful.curves.recall_levels",
     "score_plane": "gainful.curves.plane",
     "score_planes": "gainful.curves.plane",
+    "session_curves": "gainful.curves.session_curves",
     "simulate": "gainful.simulation",
 }
 
@@ -110,6 +113,7 @@ __all__ = [
     "Run",
     "Scenario",
     "SessionBlock",
+    "SessionCurves",
     "SessionMeasure",
     "Sessions",
     "Signature",
@@ -132,6 +136,7 @@ __all__ = [
     "recall_levels",
     "score_plane",
     "score_planes",
+    "session_curves",
     "simulate",
 ]
 

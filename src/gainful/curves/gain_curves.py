@@ -115,7 +115,7 @@ def gain_curves_judged(
     require_runs(runs)
     given = _checked(parse_all(measures))
     ways = _AVERAGES[choose(average, _AVERAGES, "average")]
-    resampling = Resampling(_whole(draws, "draws"), _whole(seed, "seed"), _confidence(confidence))
+    resampling = checked_resampling(draws, seed, confidence)
     deep = tuple(_at(measure, measure.cutoff or DEFAULT_DEPTH) for measure in given)
     check_measures(deep, judged)
     resamples = Resamples(len(judged.qrels.query_ids), resampling.draws, resampling.seed)
@@ -326,6 +326,11 @@ def _checked(measures: Sequence[Measure]) -> list[CumulatedGain]:
 
 def _at(measure: CumulatedGain, depth: int) -> CumulatedGain:
     return measure.replace(cutoff=depth)  # type: ignore[return-value]
+
+
+def checked_resampling(draws: object, seed: object, confidence: object) -> Resampling:
+    """How bands are to be made, if that is possible."""
+    return Resampling(_whole(draws, "draws"), _whole(seed, "seed"), _confidence(confidence))
 
 
 def _whole(value: object, what: str) -> int:
