@@ -18,6 +18,7 @@ COMMANDS = {
     "eval": "Score runs against judgments and print a table.",
     "explain": "Say what a measure means, and where a query's score comes from.",
     "curves": "Draw gain by rank, precision by recall, and read them sideways.",
+    "sessions": "Score whole sessions, query after query, and draw their curves.",
     "sensitivity": "Ask whether other gains, discounts and depths would change the order of systems.",
     "whydiff": "Find the conventions that make two numbers of one name differ.",
     "check": "Look for everything suspicious in judgments and runs.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TextIO
 
 from gainful._version import __version__
@@ -36,10 +36,13 @@ def _report_lines(report: Report) -> Iterator[Mapping[str, object]]:
             }
             for evaluation in report.evaluations
         ],
+        **report.further_header,
     }
     for evaluation in report.evaluations:
         for values in report.rows(evaluation):
             yield from (_value(value, report.unit) for value in values)
+    yield from _part_lines(report.further)
+    yield from ({"note": note} for note in report.further_notes)
 
 
 def _value(value: Value, unit: str) -> dict[str, object]:
@@ -59,12 +62,16 @@ def _value(value: Value, unit: str) -> dict[str, object]:
 def _page_lines(page: Page) -> Iterator[Mapping[str, object]]:
     """The header, then rows (with their table's title, if it has one) and paragraphs in order, then notes."""
     yield {"gainful": __version__, "command": page.command, **page.header}
-    for part in page.parts:
+    yield from _part_lines(page.parts)
+    yield from ({"note": note} for note in page.notes)
+
+
+def _part_lines(parts: Iterable[object]) -> Iterator[Mapping[str, object]]:
+    for part in parts:
         if isinstance(part, str):
             yield {"text": part}
         elif isinstance(part, Table) and not part.for_people:
             yield from _table_lines(part)
-    yield from ({"note": note} for note in page.notes)
 
 
 def _table_lines(table: Table) -> Iterator[Mapping[str, object]]:

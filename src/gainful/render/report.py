@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 from gainful.errors import UsageError
 from gainful.measures.base import Measure
@@ -14,6 +15,9 @@ from gainful.named_runs import no_such_run
 from gainful.notation import count_of, printable
 from gainful.render.page import Cell, Column, Page, Showable, Table
 from gainful.results import Evaluation
+
+if TYPE_CHECKING:
+    from gainful.render.charts import Chart
 
 _WIDEST = 80
 
@@ -53,6 +57,11 @@ class Report(Showable):
 
     has_place_for_marks = True
 
+    #: What else there is to show of the runs, below the scores; a subclass may have something.
+    further: tuple[Table | Chart | str, ...] = ()
+    further_notes: tuple[str, ...] = ()
+    further_header: Mapping[str, object] = MappingProxyType({})
+
     def __init__(
         self,
         evaluations: Mapping[str, Evaluation] | Iterable[Evaluation] | Evaluation,
@@ -90,7 +99,7 @@ class Report(Showable):
                 best = [i for i, value in enumerate(values) if self.best.get(value.measure) == value.value]
                 marked.update((len(rows) - 1, first + step * i) for i in best if values[i].value is not None)
         table = Table(tuple(self._columns()), tuple(rows), marked=frozenset(marked))
-        return Page("eval", (table,), tuple(self._notes()))
+        return Page("eval", (table, *self.further), tuple(self._notes()))
 
     def _columns(self) -> Iterator[Column]:
         yield Column("run")
@@ -114,6 +123,7 @@ class Report(Showable):
             )
         if notes:
             yield "; ".join(notes)
+        yield from self.further_notes
         yield from self.signatures
 
     @property

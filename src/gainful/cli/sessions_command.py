@@ -1,0 +1,227 @@
+"""`gainful sessions`: whole sessions scored, their queries by position, their curves, and what users said of them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gainful.cli.names import run_names
+from gainful.cli.options import (
+    figure_from,
+    figure_options,
+    measures_from,
+    output_from,
+    output_options,
+    policy_from,
+    policy_options,
+    rel_option,
+    several_measures_option,
+)
+from gainful.cli.progress import ProgressBar
+from gainful.core import default_threads
+from gainful.errors import UsageError
+from gainful.io.recognise import FORMATS
+from gainful.io.session_columns import GAPS, SEPARATOR, SESSION_FORMATS, read_session_mapping
+from gainful.measures.catalog import DEFAULT_SESSION_MEASURES
+from gainful.notation import nearest, printable, read_number
+
+if TYPE_CHECKING:
+    from gainful.curves.session_curves import WantedCurves
+    from gainful.data.judged import Judged
+    from gainful.data.sessions import Sessions
+    from gainful.session_study import SessionStudy
+
+_PATH = click.Path(allow_dash=True)
+
+#: The kinds of curve, in short; the same names as in gainful.curves.session_curves, which needs NumPy.
+_KINDS = {
+    "average": "by system",
+    "subset": "all sessions and those with --at-least queries",
+    "individual": "every session",
+    "positions": "last queries and earlier ones by rank",
+}
+#: The options that only curves have.
+_OF_CURVES = ("average", "queries", "draws", "seed", "confidence")
+
+
+@click.command("sessions")
+@click.argument("qrels", type=_PATH)
+@click.argument("sessions", type=_PATH, nargs=-1, required=True)
+@several_measures_option(DEFAULT_SESSION_MEASURES)
+@rel_option
+@click.option(
+    "--judged-by", type=click.Choice(["topic", "session", "query"]), help="What judgments are by.  [default: what fits]"
+)
+@click.option("--by-session", is_flag=True, help="Every session's value, too.")
+@click.option("--session", "chosen_sessions", multiple=True, metavar="ID", help="Only this session; may be repeated.")
+@click.option(
+    "--topic", "chosen_topics", multiple=True, metavar="ID", help="Only sessions of this topic; may be repeated."
+)
+@click.option("--at-least", type=click.IntRange(1), metavar="N", help="Only sessions with at least N queries.")
+@click.option(
+    "--curves",
+    is_flag=False,
+    flag_value="average",
+    type=click.Choice(list(_KINDS)),
+    help="Session vectors: " + "; ".join(f"{name}: {about}" for name, about in _KINDS.items()) + ".",
+)
+@click.option("--average", type=click.Choice(["ratios", "means", "both"]), help="How curves of nsDCG are averaged.")
+@click.option(
+    "--queries", type=click.IntRange(1), metavar="N", help="Curves over N queries.  [default: all, at most 20]"
+)
+@click.option("--draws", type=click.IntRange(0), help="Resamples for the curves' bands, 0: none.  [default: 1000]")
+@click.option("--seed", type=click.IntRange(0), help="Another seed, other resamples.  [default: 0]")
+@click.option("--confidence", metavar="PERCENT", help="What the bands hold.  [default: 95]")
+@click.option(
+    "--ratings", type=_PATH, metavar="FILE", help="A table with a header, one row a session: what users said."
+)
+@click.option(
+    "--rating", metavar="NAME", help="Correlate with this column of --ratings, or with the sessions' own ratings."
+)
+@click.option("--places", type=click.IntRange(0, 17), default=4, show_default=True, help="Decimal places in tables.")
+@click.option("--baseline", metavar="RUN", help="Add every run's difference to this one.")
+@click.option("--name", "names", multiple=True, help="A run's name; once for every file, in their order.")
+@click.option("--scale", metavar="G", help="The highest grade there can be.  [default: the highest in the judgments]")
+@figure_options
+@output_options
+@click.option(
+    "--session-format", type=click.Choice(list(SESSION_FORMATS)), help="Format of the sessions.  [default: recognised]"
+)
+@click.option(
+    "--qrels-format", type=click.Choice(list(FORMATS)), help="Format of the judgments.  [default: recognised]"
+)
+@click.option(
+    "--columns",
+    metavar="ROLE=NAME,...",
+    default="",
+    help="What a header calls session, query (its number), rank, document, topic, ...; qrels.query=... in judgments.",
+)
+@click.option("--session-separator", metavar="TEXT", help=f"In runs: between session and turn.  [default: {SEPARATOR}]")
+@click.option(
+    "--gaps", type=click.Choice(GAPS), default="error", show_default=True, help="What a missing query number is."
+)
+@policy_options
+@click.option("--threads", type=click.IntRange(1), help="How many threads to use.  [default: all cores]")
+@click.option("--quiet", "-q", is_flag=True, help="No notices, no progress bar.")
+def command(qrels: str, sessions: tuple[str, ...], **options: Any) -> None:
+    """Score whole SESSIONS, one file a system, against the judgments QRELS.
+
+    Sessions are JSON lines (one session with its queries and their results), a table with a header (session, query
+    number, rank, document), a run whose query ids are session and turn, or TREC's session log; judgments as those of
+    `gainful eval`, by topic, session or query. Where sessions name their system, each system has a row.
+
+    Example: gainful sessions qrels.txt agent.jsonl -m sDCG@10 -m nsDCG@10 --curves --figure sessions.pdf
+    """
+    ratings = options["ratings"]
+    output = output_from(options, qrels, *sessions, ratings)
+    figure = figure_from(options, qrels, *sessions, ratings)
+    if [qrels, *sessions, ratings].count("-") > 1:
+        raise UsageError("standard input (-) can be read once, found it twice")
+    if ratings is not None and options["rating"] is None:
+        raise UsageError("--ratings: expected --rating COLUMN, found none", "--rating says which column is correlated")
+    if figure.path is not None and options["curves"] is None:
+        options["curves"] = "average"
+    files = dict(zip(run_names(sessions, options["names"]), sessions, strict=True))
+    study = _study(qrels, files, options)
+    _check_names(options, files, study)
+    report = study.report(options["by_session"], options["places"], options["baseline"])
+    output.write(report)
+    figure.write(report)
+    if not options["quiet"]:
+        sys.stdout.flush()
+        sys.stderr.writelines(f"notice: {line}\n" for line in study.notices())
+
+
+def _study(qrels: str, files: Mapping[str, str], options: dict[str, Any]) -> SessionStudy:
+    policy, threads = policy_from(options), options["threads"] or default_threads()
+    columns, qrels_columns = read_session_mapping(options["columns"])
+    scale = None if options["scale"] is None else read_number(options["scale"], "--scale")
+    measures = measures_from(options["measures"] or DEFAULT_SESSION_MEASURES, options["rel"])
+    curves = _wanted_curves(measures, options)
+    # Loaded late: this is what needs NumPy.
+    from gainful.data.judged import Judged
+    from gainful.data.qrels import Qrels
+    from gainful.data.sessions import Sessions
+    from gainful.session_choice import SessionChoice
+    from gainful.session_study import study_judged_sessions
+
+    judged: Judged = Judged(
+        Qrels.read(qrels, format=options["qrels_format"], columns=qrels_columns, scale=scale, threads=threads), policy
+    )
+    ratings = None
+    if options["ratings"] is not None:
+        from gainful.io.session_ratings import read_ratings
+
+        ratings = read_ratings(options["ratings"], options["rating"], columns.get("session"))
+
+    def parts(path: str) -> Iterator[Sessions]:
+        return Sessions.read_parts(
+            path,
+            format=options["session_format"],
+            columns=columns,
+            separator=options["session_separator"],
+            gaps=options["gaps"],
+            threads=threads,
+        )
+
+    at_least = None if options["curves"] == "subset" else options["at_least"]
+    with ProgressBar("scoring sessions", wanted=not options["quiet"], in_bytes=False) as progress:
+        return study_judged_sessions(
+            judged,
+            {name: parts(path) for name, path in files.items()},
+            measures,
+            judged_by=options["judged_by"],
+            choice=SessionChoice(options["chosen_sessions"], options["chosen_topics"], at_least),
+            curves=curves,
+            rating=options["rating"],
+            ratings=ratings,
+            threads=threads,
+            progress=progress,
+        )
+
+
+def _wanted_curves(measures: list[Any], options: Mapping[str, Any]) -> WantedCurves | None:
+    kind = options["curves"]
+    if kind is None:
+        for name in _OF_CURVES:
+            if options[name] is not None:
+                raise UsageError(f"--{name}: has no meaning without --curves", "--curves draws session vectors")
+        return None
+    from gainful.curves.gain_curves import checked_resampling
+    from gainful.curves.session_curves import WantedCurves, drawable
+
+    draws, seed = (
+        default if options[name] is None else options[name] for name, default in (("draws", 1000), ("seed", 0))
+    )
+    return WantedCurves.of(
+        drawable(measures, kind),
+        kind=kind,
+        average=options["average"] or "ratios",
+        queries=options["queries"],
+        at_least=options["at_least"] if kind == "subset" else None,
+        resampling=checked_resampling(draws, seed, _confidence(options["confidence"] or "95")),
+    )
+
+
+def _confidence(text: str) -> float:
+    per_cent = read_number(text, "--confidence")
+    if not 0 < per_cent < 100:
+        raise UsageError(f"--confidence: expected per cent between 0 and 100, found {text}")
+    return per_cent / 100
+
+
+def _check_names(options: Mapping[str, Any], files: Mapping[str, str], study: SessionStudy) -> None:
+    names, wanted = list(study.evaluations), options["baseline"]
+    for name in options["names"]:
+        if name not in [*names, *study.left_out]:
+            raise UsageError(
+                f"--name: {files[name]} names its systems itself, '{name}' is none of them",
+                f"there are {', '.join(map(printable, names))}",
+            )
+    if wanted is not None and wanted not in names:
+        raise UsageError(
+            f"--baseline: no run is called '{wanted}'; there are {', '.join(names)}", nearest(wanted, names)
+        )

@@ -1,0 +1,258 @@
+"""Sessions of several systems, looked at from all sides in one pass: scores, lengths, positions, curves, ratings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gainful.arrays import Ints
+from gainful.core import default_threads
+from gainful.curves.session_curves import (
+    CurvesOfSystem,
+    SessionCurves,
+    WantedCurves,
+    curves_together,
+    not_normalised,
+)
+from gainful.data.judged import Judged
+from gainful.data.qrels import Qrels, QrelsLike
+from gainful.data.sessions import Sessions
+from gainful.errors import InputError, UsageError
+from gainful.evaluation import MeasuresLike
+from gainful.measures.base import Measure
+from gainful.measures.catalog import DEFAULT_SESSION_MEASURES
+from gainful.measures.grammar import parse_all
+from gainful.measures.session_block import SessionBlock
+from gainful.measures.session_cumulation import SessionGain
+from gainful.measures.session_gain import SDCG
+from gainful.notation import nearest, printable
+from gainful.policy import Policy
+from gainful.progress import Progress
+from gainful.render.page import Showable
+from gainful.results import Evaluation
+from gainful.session_choice import SessionChoice
+from gainful.session_evaluation import SessionsLike, check_session_measures, parts_of, session_measures
+from gainful.session_positions import ByPosition, QueryValues
+from gainful.session_systems import SystemWatch, score_systems
+from gainful.stats.ratings import RatingCorrelations, correlate_ratings
+
+if TYPE_CHECKING:
+    from gainful.render.page import Page
+    from gainful.render.session_page import SessionReport
+
+
+@dataclass(frozen=True, eq=False)
+class SystemQueries:
+    """What the queries of one system's judged sessions give.
+
+    ``session_counts[i]`` is how many sessions have exactly i + 1 queries.
+    """
+
+    session_counts: Ints
+    by_position: ByPosition
+    last: float  # mean of the sessions' last queries
+    earlier: float  # mean of all earlier queries together, NaN if there are none
+
+    @property
+    def sessions(self) -> int:
+        """How many sessions there are."""
+        return int(self.session_counts.sum())
+
+    @property
+    def queries(self) -> int:
+        """How many queries they have together."""
+        return int((self.session_counts * np.arange(1, self.session_counts.size + 1)).sum())
+
+    @property
+    def average(self) -> float:
+        """How many queries a session has on average."""
+        return self.queries / self.sessions if self.sessions else float("nan")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SessionStudy(Showable):
+    """All that was found about the sessions of some systems. ``measure`` is what queries are worth by position."""
+
+    evaluations: Mapping[str, Evaluation]
+    measure: SessionGain
+    queries: Mapping[str, SystemQueries]
+    curves: SessionCurves | None = None
+    ratings: RatingCorrelations | None = None
+    left_out: tuple[str, ...] = ()  # systems of which no session was chosen
+
+    def __repr__(self) -> str:
+        systems = ", ".join(f"{printable(name)} {found.sessions}" for name, found in self.queries.items())
+        return f"<SessionStudy of sessions: {systems}>"
+
+    def report(self, by_session: bool = False, places: int = 4, baseline: str | None = None) -> SessionReport:
+        """What is to be shown of it."""
+        from gainful.render.session_page import SessionReport
+
+        return SessionReport(self, by_session, places, baseline)
+
+    def page(self) -> Page:
+        return self.report().page()
+
+    def text(self, format: str = "table") -> str:  # noqa: A002 - as Showable has it
+        return self.report().text(format)
+
+    def save(self, path: str | os.PathLike[str], format: str | None = None) -> None:  # noqa: A002
+        self.report().save(path, format)
+
+    def notices(self) -> list[str]:
+        """What is legal but suspicious, one line each."""
+        from gainful.notices import notices
+        from gainful.render.session_page import rating_notices
+
+        lines = [f"{printable(name, 80)}: no session is chosen, left out" for name in self.left_out]
+        lines += notices(self.evaluations.values())
+        return lines + (rating_notices(self.ratings) if self.ratings else [])
+
+
+def study_sessions(
+    qrels: QrelsLike,
+    systems: Mapping[str, SessionsLike],
+    measures: MeasuresLike = DEFAULT_SESSION_MEASURES,
+    *,
+    judged_by: str | None = None,
+    policy: Policy | str | None = None,
+    choice: SessionChoice | None = None,
+    curves: WantedCurves | None = None,
+    rating: str | None = None,
+    ratings: Mapping[str, float] | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> SessionStudy:
+    """Scores sessions, counts their queries, and looks at these by their position.
+
+    A system's sessions may come in parts; where they name systems themselves, each of these is one. ``ratings`` are by
+    session, or, with only their name given as ``rating``, those that the sessions themselves have.
+
+    >>> sessions = Sessions.of([{"session": "s1", "topic": "t", "queries": [{"results": ["x"]}, {"results": ["a"]}]}])
+    >>> study = study_sessions({"t": {"a": 1}}, {"mine": sessions}, "sDCG(query_base=2)@10")
+    >>> study.queries["mine"].last, study.queries["mine"].earlier, study.queries["mine"].average
+    (0.5, 0.0, 2.0)
+    """
+    judged = Judged(Qrels.of(qrels), Policy.of(policy))
+    parts = {name: parts_of(name, each) for name, each in systems.items()}
+    return study_judged_sessions(
+        judged,
+        parts,
+        parse_all(measures),
+        judged_by=judged_by,
+        choice=choice,
+        curves=curves,
+        rating=rating,
+        ratings=ratings,
+        threads=threads,
+        progress=progress,
+    )
+
+
+def study_judged_sessions(
+    judged: Judged,
+    sources: Mapping[str, Iterable[Sessions]],
+    measures: Sequence[Measure],
+    *,
+    judged_by: str | None = None,
+    choice: SessionChoice | None = None,
+    curves: WantedCurves | None = None,
+    rating: str | None = None,
+    ratings: Mapping[str, float] | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> SessionStudy:
+    """The same with judgments that are already prepared, under the policy they were prepared for."""
+    if ratings is not None and rating is None:
+        raise UsageError("rating: expected the name of the ratings, found none")
+    wanted = session_measures(measures)
+    measure = measure_by_query(wanted)
+    seen: dict[str, _Seen] = {}
+
+    def watch(system: str) -> SystemWatch:
+        seen[system] = _Seen(measure, curves, rating if ratings is None else None)
+        return seen[system].add
+
+    scored = score_systems(
+        judged,
+        sources,
+        wanted,
+        watch,
+        judged_by=judged_by,
+        choice=choice,
+        threads=threads or default_threads(),
+        progress=progress,
+    )
+    found = scored.evaluations
+    correlations = None
+    if rating is not None:
+        given = {name: seen[name].ratings if ratings is None else ratings for name in found}
+        _check_ratings(rating, given, seen, sources)
+        correlations = correlate_ratings(found, given, rating)
+    return SessionStudy(
+        found,
+        measure,
+        {name: seen[name].queries() for name in found},
+        None if curves is None else curves_together(curves, {name: seen[name].curves for name in found}, found),  # type: ignore[misc]
+        correlations,
+        tuple(scored.left_out),
+    )
+
+
+def measure_by_query(measures: Sequence[Measure]) -> SessionGain:
+    """What queries are worth by their position: the first sDCG there is, as nsDCG has it, or sDCG@10."""
+    gains = [measure for measure in measures if isinstance(measure, SessionGain)]
+    for measure in sorted(gains, key=lambda each: each.normalised):
+        return not_normalised(measure).replace(summary="final")  # type: ignore[return-value]
+    return SDCG(cutoff=10)
+
+
+class _Seen:
+    """What is gathered of one system besides its scores."""
+
+    def __init__(self, measure: SessionGain, curves: WantedCurves | None, rating: str | None) -> None:
+        self._values = QueryValues(measure)
+        self._rating = rating
+        self.curves = None if curves is None else CurvesOfSystem(curves)
+        self._wanted = [measure, *(() if curves is None else curves.measures)]
+        self.ratings: dict[str, float] = {}
+        self.known_ratings: set[str] = set()
+
+    def add(self, part: Sessions, chosen: slice, block: SessionBlock) -> None:
+        check_session_measures(block.judged, block.sessions, self._wanted)
+        self._values.add(block)
+        if self.curves is not None:
+            self.curves.add(part, chosen, block)
+        self.known_ratings.update(part.ratings)
+        if self._rating is not None and self._rating in part.ratings:
+            given = part.ratings[self._rating][chosen].tolist()
+            self.ratings.update(
+                (session, value)
+                for session, value in zip(part.ids[chosen], given, strict=True)
+                if value == value  # noqa: PLR0124 - NaN: not rated
+            )
+
+    def queries(self) -> SystemQueries:
+        return SystemQueries(
+            self._values.session_counts(), self._values.by_position(), *self._values.last_and_earlier()
+        )
+
+
+def _check_ratings(
+    rating: str,
+    given: Mapping[str, Mapping[str, float]],
+    seen: Mapping[str, _Seen],
+    sources: Mapping[str, Iterable[Sessions]],
+) -> None:
+    if any(given.values()):
+        return
+    known = sorted({name for each in seen.values() for name in each.known_ratings})
+    there = f"there are {', '.join(map(printable, known))}" if known else "they have no ratings at all"
+    raise InputError(
+        f"{', '.join(map(printable, sources))}: expected sessions with a rating called '{printable(rating)}', {there}",
+        nearest(rating, known) or "--ratings FILE reads them from a table",
+    )
