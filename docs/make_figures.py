@@ -6,12 +6,14 @@ Run it through `make figures`. A figure more is an entry more in FIGURES.
 from __future__ import annotations
 
 import contextlib
+import gzip
 import io
+import json
 import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -62,7 +64,53 @@ FIGURES = (
         "Who wins under which gains, discounts and depths, and how alike the orders of systems are.",
         f"sensitivity qrels.txt {_ALL} --gain flat,linear,tenfold --base 2,10 --at 10,100",
     ),
+    Entry(
+        "sessions",
+        "What two agents have found after every document of every search. Their sessions are made of the demo's runs "
+        "(`write_sessions` in docs/make_figures.py): an agent goes from one system to the next until it is content.",
+        "sessions qrels.txt keyword.jsonl neural.jsonl",
+    ),
+    Entry(
+        "positions",
+        "The same agents' last searches and all earlier ones by rank: what did they stop for?",
+        "sessions qrels.txt keyword.jsonl neural.jsonl -m sDCG@20 --curves positions",
+    ),
 )
+
+#: Which systems each agent tries, one after the other.
+AGENTS = {"keyword": ("tfidf", "bm25", "hybrid"), "neural": ("dense", "hybrid", "reranker")}
+
+
+def write_sessions() -> None:
+    """Sessions of two agents with all tasks of the demo; each stops at the second document of grade 3 in a top 5."""
+    grades: dict[str, dict[str, str]] = {}
+    for topic, _, document, grade in _rows(Path("qrels.txt")):
+        grades.setdefault(topic, {})[document] = grade
+    found = {path.name.split(".")[0]: _ranked(path) for path in Path().glob("*.run*")}
+    for agent, systems in AGENTS.items():
+        with open(f"{agent}.jsonl", "w", encoding="utf-8") as file:
+            for topic, judged in grades.items():
+                queries: list[dict[str, object]] = []
+                for system in systems:
+                    results = found[system][topic][:20]
+                    queries.append({"query": system, "results": results})
+                    if [judged.get(document) for document in results[:5]].count("3") >= 2:
+                        break
+                file.write(json.dumps({"session": topic, "topic": topic, "queries": queries}) + "\n")
+
+
+def _rows(path: Path) -> Iterator[list[str]]:
+    data = path.read_bytes()
+    text = gzip.decompress(data) if path.suffix == ".gz" else data
+    return (line.split() for line in text.decode().splitlines())
+
+
+def _ranked(path: Path) -> dict[str, list[str]]:
+    """The documents of every query of a run, best first."""
+    ranked: dict[str, dict[int, str]] = {}
+    for topic, _, document, rank, *_ in _rows(path):
+        ranked.setdefault(topic, {})[int(rank)] = document
+    return {topic: [found[rank] for rank in sorted(found)] for topic, found in ranked.items()}
 
 
 def gallery_page(entries: Sequence[Entry]) -> str:
@@ -82,13 +130,18 @@ def gallery_page(entries: Sequence[Entry]) -> str:
 def draw(entries: Sequence[Entry], folder: Path) -> None:
     """Draws figures into a folder that exists."""
     with tempfile.TemporaryDirectory() as demo, contextlib.chdir(demo):
-        for arguments in (["demo", "--out", "."], *(shlex.split(entry.full_command)[1:] for entry in entries)):
-            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as errors:
-                code = run(arguments)
-            if code:
-                sys.exit(f"{shlex.join(arguments)}\n{errors.getvalue()}")
+        _run(["demo", "--out", "."])
+        write_sessions()
         for entry in entries:
+            _run(shlex.split(entry.full_command)[1:])
             shutil.copy(f"{entry.name}.svg", folder)
+
+
+def _run(arguments: Sequence[str]) -> None:
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as errors:
+        code = run(arguments)
+    if code:
+        sys.exit(f"{shlex.join(arguments)}\n{errors.getvalue()}")
 
 
 def main() -> None:

@@ -19,6 +19,7 @@ from gainful.cli.main import run
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+HERE = re.compile(r"<<'(\w+)'$")
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -26,10 +27,18 @@ def commands(page: Path) -> list[tuple[str, str]]:
     """The commands of a page with what they print, in order."""
     found = []
     for block in BLOCK.findall(page.read_text(encoding="utf-8")):
-        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            command, _, output = part.partition("\n")
-            found.append((command, output))
+        found += [_split(part) for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]]
     return found
+
+
+def _split(part: str) -> tuple[str, str]:
+    """A command, which is one line or has a text for its standard input below it, and what it prints."""
+    command, _, output = part.partition("\n")
+    here = HERE.search(command)
+    if here is None:
+        return command, output
+    text, end, output = output.partition(f"{here[1]}\n")
+    return f"{command}\n{text}{end}", output
 
 
 @pytest.fixture(scope="module")
