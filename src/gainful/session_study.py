@@ -129,8 +129,8 @@ def study_sessions(
 ) -> SessionStudy:
     """Scores sessions, counts their queries, and looks at these by their position.
 
-    A system's sessions may come in parts; where they name systems themselves, each of these is one. ``ratings`` are by
-    session, or, with only their name given as ``rating``, those that the sessions themselves have.
+    A system's sessions may come in parts. ``ratings`` are by session, or, with only their name given as ``rating``,
+    those that the sessions themselves have. ``choice`` takes some of the sessions only.
 
     >>> sessions = Sessions.of([{"session": "s1", "topic": "t", "queries": [{"results": ["x"]}, {"results": ["a"]}]}])
     >>> study = study_sessions({"t": {"a": 1}}, {"mine": sessions}, "sDCG(query_base=2)@10")
@@ -163,10 +163,14 @@ def study_judged_sessions(
     curves: WantedCurves | None = None,
     rating: str | None = None,
     ratings: Mapping[str, float] | None = None,
+    by_system: bool = False,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> SessionStudy:
-    """The same with judgments that are already prepared, under the policy they were prepared for."""
+    """The same with judgments that are already prepared, under the policy they were prepared for.
+
+    ``by_system``: where sessions name their systems, each of these is one.
+    """
     if ratings is not None and rating is None:
         raise UsageError("rating: expected the name of the ratings, found none")
     wanted = session_measures(measures)
@@ -184,6 +188,7 @@ def study_judged_sessions(
         watch,
         judged_by=judged_by,
         choice=choice,
+        by_system=by_system,
         threads=threads or default_threads(),
         progress=progress,
     )
@@ -191,7 +196,7 @@ def study_judged_sessions(
     correlations = None
     if rating is not None:
         given = {name: seen[name].ratings if ratings is None else ratings for name in found}
-        _check_ratings(rating, given, seen, sources)
+        _check_ratings(rating, given, seen, found)
         correlations = correlate_ratings(found, given, rating)
     return SessionStudy(
         found,
@@ -246,13 +251,22 @@ def _check_ratings(
     rating: str,
     given: Mapping[str, Mapping[str, float]],
     seen: Mapping[str, _Seen],
-    sources: Mapping[str, Iterable[Sessions]],
+    evaluations: Mapping[str, Evaluation],
 ) -> None:
-    if any(given.values()):
+    """Refuses ratings that no session has."""
+    if any(session in given[name] for name, found in evaluations.items() for session in found.queries):
         return
+    systems = ", ".join(map(printable, evaluations))
+    rated = next((session for each in given.values() for session in sorted(each)), None)
+    if rated is not None:
+        there = next(session for found in evaluations.values() for session in found.queries)
+        raise InputError(
+            f"{systems}: expected ratings of sessions that were scored, found none: there is session "
+            f"'{printable(there)}'; '{printable(rated)}' has a rating called '{printable(rating)}'"
+        )
     known = sorted({name for each in seen.values() for name in each.known_ratings})
     there = f"there are {', '.join(map(printable, known))}" if known else "they have no ratings at all"
     raise InputError(
-        f"{', '.join(map(printable, sources))}: expected sessions with a rating called '{printable(rating)}', {there}",
+        f"{systems}: expected sessions with a rating called '{printable(rating)}', {there}",
         nearest(rating, known) or "--ratings FILE reads them from a table",
     )

@@ -37,12 +37,14 @@ def score_systems(
     *,
     judged_by: str | None = None,
     choice: SessionChoice | None = None,
+    by_system: bool = False,
     threads: int = 1,
     progress: Progress | None = None,
 ) -> Scored:
-    """Scores sources of sessions in parts, each one system under its name, or as many as its sessions name.
+    """Scores sources of sessions in parts, each one system under its name.
 
-    ``watch`` is asked once for every system what is to see its blocks. A system that several sources name is one.
+    ``by_system``: where sessions name their systems, each of these is one, whatever sources its sessions come from.
+    ``watch`` is asked once for every system what is to see its blocks.
     """
     choice, progress = choice or SessionChoice(), progress or Progress()
     parts = {name: iter(each) for name, each in sources.items()}
@@ -57,7 +59,7 @@ def score_systems(
     counts: dict[str, int] = {}
     for name, each in parts.items():
         of_source: dict[str, SessionScorer] = {}
-        for system, whole in _by_system(name, each):
+        for system, whole in _by_system(name, each, by_system):
             if system not in scorers and system not in of_source:
                 of_source[system] = SessionScorer(
                     judged, system, measures, judged_by, expected=expected, threads=threads, progress=progress
@@ -79,8 +81,11 @@ def _add(scorer: SessionScorer, part: Sessions, watch: SystemWatch | None) -> No
     scorer.add(part, None if watch is None else lambda chosen, block: watch(part, chosen, block))
 
 
-def _by_system(name: str, parts: Iterable[Sessions]) -> Iterator[tuple[str, Sessions]]:
+def _by_system(name: str, parts: Iterable[Sessions], by_system: bool) -> Iterator[tuple[str, Sessions]]:
     """The parts of a source, each with its system: the one that sessions name, or the source itself."""
+    if not by_system:
+        yield from ((name, part) for part in parts)
+        return
     has_systems: bool | None = None
     for part in parts:
         if has_systems is None:

@@ -408,6 +408,12 @@ class TestRatings:
         result = files("--rating", "said")
         assert result.code == 3 and "they have no ratings at all\nhint: --ratings FILE" in result.err
 
+    def test_ratings_of_other_sessions(self, files, command):
+        command.write("ratings.csv", "session,said\n22,3\n")
+        result = files("--ratings", "ratings.csv", "--rating", "said")
+        assert result.code == 3
+        assert "found none: there is session 's1'; '22' has a rating called 'said'" in result.err
+
     def test_undefined(self, command):
         command.write("qrels", QRELS)
         command.write("A.jsonl", lines(*(session(f"s{i}", "a", ratings={"said": i}) for i in range(5))))

@@ -185,7 +185,7 @@ class TestPolicy:
 
     def test_an_ideal_that_goes_on(self) -> None:
         # Three ideal queries for one real one: the share falls while the session stays as it is.
-        found = session_curves(QRELS, {"mine": sessions({"s": [["a"]]})}, "nsDCG(ideal_queries=3)@1", queries=3)
+        found = session_curves(QRELS, {"mine": sessions({"s": [["a"]]})}, "nsDCG(ideal_queries=3)@1")
         ideals = [3, 3 + 3 / 1.5, 3 + 3 / 1.5 + 3 / (1 + math.log(3, 4))]
         assert found.curve("mine").values.tolist() == pytest.approx([3 / each for each in ideals])
 
@@ -224,6 +224,11 @@ def test_many_queries_are_cut() -> None:
     assert "the first 20 queries of sessions; the longest session has 31" in found.page().notes
     all_of_them = session_curves(QRELS, {"mine": sessions(long)}, "sDCG@2", queries=31)
     assert all_of_them.curve("mine").values[-1] == pytest.approx(3 / (1 + math.log(31, 4)))
+
+
+def test_systems_are_what_the_dict_says() -> None:
+    named = Sessions.of([{"session": "s", "topic": "t", "system": "X", "queries": [{"results": ["a"]}]}])
+    assert session_curves(QRELS, {"mine": named}, "sDCG@1").runs == ["mine"]
 
 
 def test_choices_of_sessions() -> None:
@@ -316,6 +321,16 @@ class TestCharts:
         [plot] = plots(session_curves(QRELS, {"A": crowd}, "sDCG@1", kind="individual"))
         assert [line.role for line in plot.lines] == ["guide"] * 20 + ["system"]
         assert (plot.lines[-1].name, plot.lines[-1].y) == ("mean of A", (1.5,))
+
+    def test_a_large_crowd_is_not_drawn_in_full(self) -> None:
+        crowd = sessions({f"s{i:03}": [["a"] if i < 210 else ["x"]] for i in range(300)})
+        found = session_curves(QRELS, {"A": crowd}, "sDCG@1", kind="individual")
+        [plot] = plots(found)
+        assert (len(plot.lines), plot.lines[-1].y) == (201, (2.1,))
+        assert plot.caption == "200 sessions are drawn; the mean is of all"
+        text = found.text()
+        assert "the first 50 of 300 sessions" in text and "s049" in text and "s050" not in text
+        assert len(found.text("csv").splitlines()) == 301
 
     def test_a_figure_is_drawn(self, tmp_path: Any) -> None:
         for kind in ("average", "subset", "individual", "positions"):

@@ -178,6 +178,7 @@ def _study(qrels: str, files: Mapping[str, str], options: dict[str, Any]) -> Ses
             curves=curves,
             rating=options["rating"],
             ratings=ratings,
+            by_system=True,
             threads=threads,
             progress=progress,
         )

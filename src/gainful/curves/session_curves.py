@@ -281,7 +281,9 @@ def curves_together(
 ) -> SessionCurves:
     """The curves of all systems, measure by measure, to the same last position."""
     longest = max(each.longest for system in gathered.values() for each in system.gathered)
-    queries = wanted.queries or min(MOST_QUERIES, max(longest, 1))
+    # An ideal session may go on after all real ones.
+    ends = [int(measure.ideal_queries) for measure in wanted.measures if measure.ideal_queries != "session"]
+    queries = wanted.queries or min(MOST_QUERIES, max(longest, 1, *ends))
     curves: list[SessionCurve] = []
     for i, measure in enumerate(wanted.measures):
         for name, evaluation in evaluations.items():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, overload
 
 from gainful.notation import count_of, number_text
 from gainful.render.charts import Axis, Band, Chart, Line, Plot, Rule
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
     from gainful.curves.session_curves import SessionCurve, SessionCurves
     from gainful.measures.session_cumulation import SessionGain
 
-#: So many single sessions are drawn in colours of their own and named.
-MOST_NAMED = 12
+#: So many single sessions are drawn in colours of their own and named, so many are drawn at all, so many have a row.
+MOST_NAMED, MOST_DRAWN, MOST_ROWS = 12, 200, 50
 #: So many queries have a column each, a tick each while their numbers have one digit and from then on, and a rule.
 _MOST_COLUMNS, _MOST_SHORT_TICKS, _MOST_TICKS, _MOST_RULES = 12, 9, 6, 20
 #: The most systems that have several lines each in one chart.
@@ -112,6 +113,8 @@ def _plot(curves: SessionCurves, group: Sequence[SessionCurve]) -> Plot:
     y = Axis(str(measure), None if measure.variant == "jiang2016" else 0.0, _highest(curves, measure))
     lines = tuple(_lines(curves, group))
     caption = _about_bands(curves, group) if any(line.band for line in lines) else ""
+    if curves.kind == "individual" and len(group) > MOST_DRAWN:
+        caption = f"{MOST_DRAWN} sessions are drawn; the mean is of all"
     return Plot(_title(curves, group), x, y, lines, rules=rules, caption=caption)
 
 
@@ -147,7 +150,7 @@ def _named(ends: Sequence[tuple[int, int]], most: int) -> list[tuple[int, int]]:
 
 def _lines(curves: SessionCurves, group: Sequence[SessionCurve]) -> Iterator[Line]:
     is_crowd = curves.kind == "individual" and len(group) > MOST_NAMED
-    for curve in group:
+    for curve in group[:MOST_DRAWN] if is_crowd else group:
         x = tuple(float(place) for place in range(1, len(curve.values) + 1))
         band = None
         if curve.band is not None and curves.kind == "average":
@@ -158,7 +161,7 @@ def _lines(curves: SessionCurves, group: Sequence[SessionCurve]) -> Iterator[Lin
     if is_crowd:
         # Which is which, a table says; what they have in common is easier to see.
         columns = zip(*(curve.values.tolist() for curve in group), strict=True)
-        means = tuple(_mean([value for value in column if value == value]) for column in columns)  # noqa: PLR0124
+        means = tuple(_mean([value for value in column if not math.isnan(value)]) for column in columns)
         yield Line(f"mean of {group[0].run}", tuple(float(i) for i in range(1, len(means) + 1)), means)
 
 
@@ -192,7 +195,9 @@ def _table(curves: SessionCurves, group: Sequence[SessionCurve], places: int) ->
         rows.append((*row, _ends(curve, places)) if has_bands else row)
     if has_bands:
         columns = (*columns, Column(f"{_per_cent(curves)} at the end"))
-    return Table(columns, tuple(rows), _title(curves, group, where), for_people=True)
+    most = MOST_ROWS if curves.kind == "individual" else None
+    notes = (f"the first {most} of {len(rows):,} sessions",) if most is not None and len(rows) > most else ()
+    return Table(columns, tuple(rows), _title(curves, group, where), notes, most=most, for_people=True)
 
 
 def _label_columns(curves: SessionCurves) -> tuple[Column, ...]:
@@ -233,8 +238,30 @@ def _data(curves: SessionCurves) -> Table:
     texts = [Column(name, for_machines=True) for name in ("run", "measure", "average", "of", "session")]
     counts = [Column(name, "count", for_machines=True) for name in ("sessions", "position", "query", "rank")]
     numbers = [Column(name, "number", for_machines=True) for name in ("value", "low", "high")]
-    rows = tuple(row for curve in curves.curves for row in _rows(curves, curve))
-    return Table((*texts, *counts, *numbers), rows, "Curves")
+    return Table((*texts, *counts, *numbers), _Rows(curves), "Curves")
+
+
+class _Rows(Sequence[Row]):
+    """The rows of all values, made when somebody reads them: people do not."""
+
+    def __init__(self, curves: SessionCurves) -> None:
+        self._curves = curves
+
+    def __len__(self) -> int:
+        return sum(len(curve.values) for curve in self._curves.curves)
+
+    def __iter__(self) -> Iterator[Row]:
+        for curve in self._curves.curves:
+            yield from _rows(self._curves, curve)
+
+    @overload
+    def __getitem__(self, place: int) -> Row: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Row]: ...
+    def __getitem__(self, place: int | slice) -> Row | Sequence[Row]:
+        if isinstance(place, slice):
+            return list(self)[place]
+        return next(islice(self, range(len(self))[place], None))
 
 
 def _rows(curves: SessionCurves, curve: SessionCurve) -> Iterator[Row]:
