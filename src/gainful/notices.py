@@ -36,11 +36,20 @@ def _of_one(evaluation: Evaluation) -> list[str]:
             done += f", by {', '.join(endless)} left out"
         noun = f"judged {evaluation.unit}"
         lines.append(_about(noun, evaluation.missing, evaluation.unanswered, f"{done} (missing={policy.missing})"))
+    if facts.unanswered_turns:
+        done = "taken for empty pages" if policy.missing == "zero" else _done(policy.missing)
+        what = "after the ends of sessions not answered"
+        lines.append(_about("judged query", _texts(facts.unanswered_turns), what, f"{done} (missing={policy.missing})"))
+    if facts.unplaced_turns:
+        what = "not answered, of no session that is known"
+        lines.append(_about("judged query", _texts(facts.unplaced_turns), what, "ignored"))
     if facts.extra_ids:
-        extra = [text_of_id(identifier) for identifier in facts.extra_ids]
-        # A query of a session keeps its place there.
-        done = "gaining nothing" if evaluation.judged_by == "query" else _done(policy.extra)
-        lines.append(_about(evaluation.extra_unit, extra, "without judgments", f"{done} (extra={policy.extra})"))
+        done = f"{_done(policy.extra)} (extra={policy.extra})"
+        lines.append(_about(evaluation.unit, _texts(facts.extra_ids), "without judgments", done))
+    if facts.extra_turns:
+        # They keep their places.
+        done = f"gaining nothing (extra={policy.extra})"
+        lines.append(_about("query", _texts(facts.extra_turns), "of scored sessions without judgments", done))
     for (queries, is_endless), measures in _undefined(evaluation).items():
         done = f"{_done(policy.undefined, is_endless)} (undefined={policy.undefined})"
         lines.append(_about(evaluation.unit, list(queries), f"with {', '.join(measures)} undefined", done))
@@ -68,6 +77,10 @@ def _leaves_out(evaluation: Evaluation, measure: Measure) -> bool:
 def _done(value: str, is_endless: bool = False) -> str:
     """What a choice does with a query; of a measure without a worst value none can be given."""
     return "left out, because no value is the worst" if value == "zero" and is_endless else _DONE[value]
+
+
+def _texts(identifiers: Iterable[bytes]) -> list[str]:
+    return [text_of_id(identifier) for identifier in identifiers]
 
 
 def _about(noun: str, queries: Sequence[str], what: str, done: str) -> str:

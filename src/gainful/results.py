@@ -150,11 +150,6 @@ class Evaluation:
         return explain_evaluation(self, self._measure(measure), query)
 
     @property
-    def extra_unit(self) -> str:
-        """What can be without judgments: a query, or where topics or sessions are judged a session."""
-        return "query" if self.judged_by in (None, "query") else "session"
-
-    @property
     def unanswered(self) -> str:
         """What is wrong with those that are missing."""
         return "not answered" if self.judged_by is None else "not among the sessions"
@@ -222,17 +217,21 @@ class Evaluation:
 
     def _refuse(self) -> None:
         """What the policy calls an error."""
-        if self.policy.extra == "error" and self.facts.extra_ids:
-            extra = [text_of_id(identifier) for identifier in self.facts.extra_ids]
-            raise self._refused(
-                f"{_listed(extra, self.extra_unit)} without judgments", "extra", "ignore leaves them aside"
-            )
-        if self.policy.missing == "error" and not self.answered.all():
-            raise self._refused(
-                f"{_listed(self.missing, self.unit)} {self.unanswered}",
-                "missing",
-                "zero scores them 0, skip leaves them out",
-            )
+        facts = self.facts
+        if self.policy.extra == "error":
+            for identifiers, unit in ((facts.extra_ids, self.unit), (facts.extra_turns, "query")):
+                if identifiers:
+                    listed = _listed([text_of_id(identifier) for identifier in identifiers], unit)
+                    raise self._refused(f"{listed} without judgments", "extra", "ignore leaves them aside")
+        if self.policy.missing == "error":
+            unanswered = [text_of_id(identifier) for identifier in facts.unanswered_turns]
+            for missing, unit, what in (
+                (self.missing, self.unit, self.unanswered),
+                (unanswered, "query", "judged, but not answered"),
+            ):
+                if missing:
+                    others = "zero scores them 0, skip leaves them out"
+                    raise self._refused(f"{_listed(missing, unit)} {what}", "missing", others)
         if self.policy.undefined == "error":
             for measure in self.measures:
                 if self.undefined(measure):

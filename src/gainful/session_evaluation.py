@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice, pairwise
+from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from gainful.arrays import Bools, Floats, Ints
+from gainful.arrays import Floats
 from gainful.core import default_threads
 from gainful.data.graded import JoinFacts
 from gainful.data.judged import Judged
@@ -23,7 +24,7 @@ from gainful.measures.grammar import parse_all
 from gainful.measures.parameters import read_whole
 from gainful.measures.session_base import SessionMeasure
 from gainful.measures.session_block import SessionBlock, session_blocks
-from gainful.notation import choose, printable
+from gainful.notation import printable
 from gainful.policy import Policy
 from gainful.progress import Progress
 from gainful.results import Evaluation
@@ -91,34 +92,27 @@ def evaluate_judged_sessions(
     progress: Progress | None = None,
 ) -> dict[str, Evaluation]:
     """Scores sessions against judgments that are already prepared, under the policy they were prepared for."""
-    wanted = session_measures(measures)
-    threads = default_threads() if threads is None else read_whole(threads, "threads")
-    progress = progress or Progress()
-    parts = {name: parts_of(name, sessions) for name, sessions in systems.items()}
-    if judged_by is None:
-        # The first part of every system decides.
-        first = {name: list(islice(each, 1)) for name, each in parts.items()}
-        judged_by, turns = _chosen_judged_by(judged.qrels, list(chain(*first.values())))
-        given = {name: _again(first[name], turns, each) for name, each in parts.items()}
-    else:
-        given = {name: map(_Given, each) for name, each in parts.items()}
-    choose(judged_by, JUDGED_BY, "judged_by")
-    return {name: _evaluated(judged, name, each, wanted, judged_by, threads, progress) for name, each in given.items()}
+    from gainful.session_systems import score_systems  # which is made of what is below
+
+    scored = score_systems(
+        judged,
+        {name: parts_of(name, sessions) for name, sessions in systems.items()},
+        session_measures(measures),
+        lambda _: None,
+        judged_by=judged_by,
+        threads=default_threads() if threads is None else read_whole(threads, "threads"),
+        progress=progress,
+    )
+    return scored.evaluations
 
 
 def choose_judged_by(qrels: Qrels, parts: Sequence[Sessions]) -> str:
     """What gives the most sessions judgments: topic, session or query; where several do, the first of these."""
-    return _chosen_judged_by(qrels, parts)[0]
-
-
-def _chosen_judged_by(qrels: Qrels, parts: Sequence[Sessions]) -> tuple[str, list[Ints]]:
-    """The same with what judges the turns of every part."""
-    count, most = sum(map(len, parts)), -1
+    count, most, found = sum(map(len, parts)), -1, JUDGED_BY[0]
     for judged_by in JUDGED_BY:
-        turns = [judged_turns(qrels, part, judged_by) for part in parts]
-        met = sum(int(judged_sessions(*pair).sum()) for pair in zip(parts, turns, strict=True))
+        met = sum(int(judged_sessions(part, judged_turns(qrels, part, judged_by)).sum()) for part in parts)
         if met > most:
-            found, most = (judged_by, turns), met
+            found, most = judged_by, met
         if met == count:
             break
     return found
@@ -139,13 +133,6 @@ def session_measures(measures: Sequence[Measure]) -> tuple[SessionMeasure, ...]:
     return tuple(wanted.values())
 
 
-class _Given(NamedTuple):
-    """Some sessions, and what judges their turns, if that is known already."""
-
-    sessions: Sessions
-    judged_query: Ints | None = None
-
-
 def parts_of(name: str, sessions: SessionsLike) -> Iterator[Sessions]:
     """A system's sessions in parts."""
     parts = [sessions] if isinstance(sessions, Sessions) else sessions
@@ -158,13 +145,6 @@ def parts_of(name: str, sessions: SessionsLike) -> Iterator[Sessions]:
         del part  # before the next one is made, so that there are never two
 
 
-def _again(first: list[Sessions], turns: list[Ints], rest: Iterator[Sessions]) -> Iterator[_Given]:
-    """The parts from the first one on, which has been looked at; ``turns`` is what judges the first parts of all."""
-    while first:
-        yield _Given(first.pop(), turns.pop(0))
-    yield from map(_Given, rest)
-
-
 class _Part(NamedTuple):
     """What was found in some sessions; only the judged ones have a column in ``raw``."""
 
@@ -173,30 +153,11 @@ class _Part(NamedTuple):
     raw: Floats
     policy: Policy
     facts: JoinFacts
-
-
-def _evaluated(
-    judged: Judged,
-    name: str,
-    parts: Iterable[_Given],
-    measures: tuple[SessionMeasure, ...],
-    judged_by: str,
-    threads: int,
-    progress: Progress,
-) -> Evaluation:
-    scorer = SessionScorer(judged, name, measures, judged_by, threads=threads, progress=progress)
-    for part in parts:
-        scorer.add(part.sessions, judged_query=part.judged_query)
-        del part  # so that the next one is not read beside it
-    return scorer.evaluation()
+    is_there: bool = True
 
 
 class SessionScorer:
-    """Scores one system's sessions part by part; of the parts only scores and facts are kept.
-
-    ``expected`` are the sessions that should be there: if None all that judgments by session name, by topic and query
-    none.
-    """
+    """Scores one system's sessions part by part; of the parts only scores and facts are kept."""
 
     def __init__(
         self,
@@ -205,40 +166,50 @@ class SessionScorer:
         measures: Sequence[SessionMeasure],
         judged_by: str,
         *,
-        expected: Collection[bytes] | None = None,
+        is_automatic: bool = False,
         threads: int = 1,
         progress: Progress | None = None,
     ) -> None:
         self.name = name
+        self._is_automatic = is_automatic  # nobody said what judgments are by: all was tried
         self._judged, self._measures, self._judged_by = judged, tuple(measures), judged_by
         self._threads, self._progress = threads, progress or Progress()
-        if expected is None:
-            # Only judgments by session say that a session should be there.
-            expected = judged.qrels.query_ids if judged_by == "session" else ()
-        self._expected = frozenset(expected)
         self._parts: list[_Part] = []
         self._disjoint: InputError | None = None
 
-    def add(self, sessions: Sessions, watch: Watch | None = None, judged_query: Ints | None = None) -> None:
+    def add(self, sessions: Sessions, watch: Watch | None = None, *, is_there: bool = True) -> None:
         """Scores some sessions; ``watch`` sees their blocks, one after the other, and which sessions each holds.
 
-        ``judged_query`` is what judges their turns, if that is known already.
+        ``is_there``: they are the system's own; others are missing, and stand for what it should have answered.
         """
-        given = _Given(sessions, judged_query)
-        found = _scored(self._judged, given, self._measures, self._judged_by, self._threads, self._progress, watch)
-        self._parts.append(found)
+        found = _scored(self._judged, sessions, self._measures, self._judged_by, self._threads, self._progress, watch)
+        self._parts.append(found._replace(is_there=is_there))
         if not found.session_ids:
             # Not the sessions themselves: a part that is scored need not stay in memory.
-            self._disjoint = self._disjoint or _disjoint(self._judged.qrels, sessions, self._judged_by)
+            self._disjoint = self._disjoint or _disjoint(
+                self._judged.qrels, sessions, None if self._is_automatic else self._judged_by
+            )
 
-    def evaluation(self) -> Evaluation:
-        """One evaluation of all parts, sessions in byte order."""
-        parts, judged = self._parts, self._judged
-        if not parts:
+    def check(self) -> None:
+        """Refuses sessions of which none is judged."""
+        if not self._parts:
             raise InputError(f"{self.name or 'sessions'}: expected at least one session, found none")
-        if self._disjoint is not None and not any(part.session_ids for part in parts) and not judged.qrels.is_part:
+        is_disjoint = self._disjoint is not None and not any(part.session_ids for part in self._parts)
+        if self._disjoint is not None and is_disjoint and not self._judged.qrels.is_part:
             raise self._disjoint
-        return _joined(judged, self.name, parts, self._measures, self._judged_by, self._expected)
+
+    def evaluation(
+        self,
+        missing: Collection[bytes] = (),
+        unanswered: Iterable[bytes] = (),
+        unplaced: Iterable[bytes] = (),
+    ) -> Evaluation:
+        """One evaluation of all parts, sessions in byte order. Of ``missing`` sessions no value is known.
+
+        ``unanswered`` are judged queries after the ends of sessions, ``unplaced`` those that no session has.
+        """
+        facts = JoinFacts(unanswered_turns=tuple(unanswered), unplaced_turns=tuple(unplaced))
+        return _joined(self._judged, self.name, self._parts, self._measures, self._judged_by, missing, facts)
 
 
 def _joined(
@@ -247,11 +218,13 @@ def _joined(
     parts: Sequence[_Part],
     measures: tuple[SessionMeasure, ...],
     judged_by: str,
-    expected: frozenset[bytes],
+    missing: Collection[bytes],
+    facts: JoinFacts,
 ) -> Evaluation:
     found = parts[0].session_ids + tuple(identifier for part in parts[1:] for identifier in part.session_ids)
-    answered, raw = np.ones(len(found), bool), np.concatenate([part.raw for part in parts], axis=1)
-    missing = tuple(sorted(expected.difference(found)))
+    answered = np.repeat([part.is_there for part in parts], [len(part.session_ids) for part in parts])
+    raw = np.concatenate([part.raw for part in parts], axis=1)
+    missing = tuple(missing)
     if missing:
         found += missing
         answered = np.append(answered, np.zeros(len(missing), bool))
@@ -262,8 +235,7 @@ def _joined(
         again = next((one for one, other in pairwise(found) if one == other), None)
         if again is not None:
             raise InputError(f"{parts[0].name}: expected every session once, found '{printable(again)}' in two parts")
-    facts = parts[0].facts
-    for part in parts[1:]:
+    for part in parts:
         facts = facts.merge(part.facts, set())
     return Evaluation(
         name or parts[0].name,
@@ -281,7 +253,7 @@ def _joined(
 
 def _scored(
     judged: Judged,
-    given: _Given,
+    sessions: Sessions,
     measures: tuple[SessionMeasure, ...],
     judged_by: str,
     threads: int,
@@ -289,12 +261,12 @@ def _scored(
     watch: Watch | None,
 ) -> _Part:
     """Ranks sessions, lets them meet the judgments, and scores them block by block."""
-    sessions = given.sessions
-    ranked = rank_sessions(judged, sessions, judged_by, judged.policy, threads, given.judged_query)
+    ranked = rank_sessions(judged, sessions, judged_by, judged.policy, threads)
     check_session_measures(judged, ranked, measures)
     progress.total += len(sessions.lists)
     raw, met = np.full((len(measures), len(sessions)), np.nan), np.zeros(len(sessions), bool)
     shown = unjudged = 0
+    extra_turns: list[bytes] = []
     # Threads are for the core: what is left holds the interpreter's lock most of the time.
     for chosen, make in session_blocks(judged, ranked, threads):
         block = make()
@@ -302,12 +274,17 @@ def _scored(
         shown_here, unjudged_here = _judged_at_10(block)
         shown, unjudged = shown + shown_here, unjudged + unjudged_here
         raw[:, chosen] = raw_session_scores(block, measures)
+        extra_turns += _extra_turns(block, sessions, chosen)
         if watch is not None:
             watch(chosen, block)
         progress.advance(int(block.list_offsets[-1]))
-    facts = ranked.facts
-    extra = _extra_ids(ranked, met)
-    facts = JoinFacts(extra, facts.duplicate_count, facts.rank_conflicts, facts.float32_ties, shown, unjudged)
+    facts = replace(
+        ranked.facts,
+        extra_ids=tuple(sessions.session_ids[i] for i in np.flatnonzero(~met).tolist()),
+        shown_at_10=shown,
+        unjudged_at_10=unjudged,
+        extra_turns=tuple(extra_turns),
+    )
     if met.all():
         return _Part(sessions.name, sessions.session_ids, raw, ranked.policy, facts)
     kept = np.flatnonzero(met)
@@ -327,33 +304,33 @@ def check_session_measures(judged: Judged, ranked: RankedSessions, measures: Seq
         measure.check_sessions(ranked)
 
 
-def _extra_ids(ranked: RankedSessions, met: Bools) -> tuple[bytes, ...]:
-    """What has no judgments: sessions, or where queries are judged the queries."""
-    if ranked.judged_by != "query":
-        return tuple(ranked.sessions.session_ids[i] for i in np.flatnonzero(~met).tolist())
-    unjudged = ranked.judged_query < 0
-    if ranked.grade.size:
-        graded = np.concatenate(([0], np.cumsum(~np.isnan(ranked.grade))))[ranked.list_offsets]
-        unjudged &= np.diff(graded) == 0
-    return tuple(ranked.sessions.lists.query_ids[i] for i in np.flatnonzero(unjudged).tolist())
+def _extra_turns(block: SessionBlock, sessions: Sessions, chosen: slice) -> list[bytes]:
+    """Queries of judged sessions that have no judgments themselves."""
+    first = int(sessions.turn_offsets[chosen.start])
+    extra = np.flatnonzero(block.is_judged[block.session] & ~block.is_judged_turn)
+    return [sessions.lists.query_ids[i] for i in (extra + first).tolist()]
 
 
 def _judged_at_10(block: SessionBlock) -> tuple[int, int]:
-    """How many documents judged sessions show in their first 10, and how many of them have no judgment."""
-    shown = int(np.minimum(block.shown, 10)[block.is_judged[block.session]].sum())
+    """How many documents judged queries show in their first 10, and how many of them have no judgment."""
+    shown = int(np.minimum(block.shown, 10)[block.is_judged_turn].sum())
     return shown, shown - int(np.count_nonzero(block.documents.rank <= 10))
 
 
-def _disjoint(qrels: Qrels, sessions: Sessions, judged_by: str) -> InputError:
+def _disjoint(qrels: Qrels, sessions: Sessions, judged_by: str | None) -> InputError:
     ids = [f"session '{printable(sessions.session_ids[0])}'"] if len(sessions) else ["no session"]
     if sessions.topics and sessions.topics[0] is not None:
         ids.append(f"topic '{printable(sessions.topics[0])}'")
     if sessions.lists.query_ids:
         ids.append(f"query '{printable(sessions.lists.query_ids[0])}'")
+    ways = f"{', '.join(JUDGED_BY[:-1])} or {JUDGED_BY[-1]}"
     return InputError(
-        f"{sessions.name}: expected sessions that are judged by {judged_by}, found none: there is {', '.join(ids)}; "
-        f"{qrels.name} judges '{printable(qrels.query_ids[0])}'",
-        f"judgments are by {', '.join(JUDGED_BY[:-1])} or {JUDGED_BY[-1]}: judged_by (--judged-by) says which",
+        f"{sessions.name}: expected sessions that are judged by {judged_by or ways}, found none: there is "
+        f"{', '.join(ids)}; {qrels.name} judges '{printable(qrels.query_ids[0])}'",
+        f"judgments are by {ways}: judged_by (--judged-by) says which"
+        if judged_by
+        else f"{', '.join(JUDGED_BY[:-1])} and {JUDGED_BY[-1]} were all tried; --session-separator changes how the "
+        "queries of a run are called",
     )
 
 

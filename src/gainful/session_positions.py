@@ -24,7 +24,9 @@ from gainful.measures.grammar import parse
 from gainful.measures.session_block import SessionBlock, session_blocks
 from gainful.measures.session_cumulation import SessionGain
 from gainful.policy import Policy
+from gainful.session_choice import SessionChoice
 from gainful.session_evaluation import check_session_measures, choose_judged_by
+from gainful.session_missing import ExpectedSessions
 
 
 class LastAndEarlier(NamedTuple):
@@ -40,7 +42,10 @@ class LastAndEarlier(NamedTuple):
 
 
 class ByPosition(NamedTuple):
-    """For the first query of a session, the second, ...: how many sessions have it, and the mean sDCG of the query."""
+    """For the first query of a session, the second, ...: how many sessions have it, and the mean sDCG of the query.
+
+    Where judgments are by query, only queries that have some count.
+    """
 
     counts: Ints
     means: Floats
@@ -92,11 +97,19 @@ def by_position(
     return values.by_position()
 
 
+class Queries(NamedTuple):
+    """So many queries, and what they give on average, NaN if there are none."""
+
+    number: int
+    mean: float
+
+
 class QueryValues:
-    """What every query of some sessions gives, discounted by its position; only sessions with judgments count."""
+    """What every query of some sessions gives, discounted by its position; only what has judgments counts."""
 
     def __init__(self, measure: SessionGain) -> None:
         self.measure = measure
+        self._length: list[Ints] = []
         self._position: list[Ints] = []
         self._is_last: list[Bools] = []
         self._value: list[Floats] = []
@@ -105,13 +118,14 @@ class QueryValues:
         """Takes a block's queries in."""
         seen = _seen(block, self.measure)
         values = self.measure.by_turn(self.measure.worth(seen, self.measure.depths(seen)), seen.position)
-        counted = block.is_judged[block.session]
+        counted = block.is_judged_turn
+        self._length.append(block.queries[block.is_judged])
         self._position.append(block.position[counted].astype(np.int32))
         self._is_last.append(_is_last(block)[counted])
         self._value.append(values[counted])
 
     def by_position(self) -> ByPosition:
-        """How many sessions have a first query, a second, ..., and what these give on average."""
+        """How many sessions have a first query that is judged, a second, ..., and what these give on average."""
         position, value = _joined(self._position), _joined(self._value)
         if not position.size:
             return ByPosition(np.zeros(0, np.int64), np.zeros(0))
@@ -121,17 +135,18 @@ class QueryValues:
 
     def session_counts(self) -> Ints:
         """How many sessions have exactly 1 query, exactly 2, ..."""
-        last = _joined(self._position)[_joined(self._is_last).astype(bool)]
-        return np.bincount(last)[1:] if last.size else np.zeros(0, np.int64)
+        length = _joined(self._length)
+        return np.bincount(length)[1:] if length.size else np.zeros(0, np.int64)
 
-    def last_and_earlier(self) -> tuple[float, float]:
-        """What the last query of sessions gives on average, and what all earlier ones do."""
+    def last_and_earlier(self) -> tuple[Queries, Queries]:
+        """The last queries of sessions, and all earlier ones."""
         value, is_last = _joined(self._value), _joined(self._is_last).astype(bool)
-        return _mean(value[is_last]), _mean(value[~is_last])
+        last, earlier = (Queries(int(each.size), _mean(each)) for each in (value[is_last], value[~is_last]))
+        return last, earlier
 
 
 class LastSums:
-    """The vectors of last queries and of earlier ones, added up; only sessions with judgments count."""
+    """The vectors of last queries and of earlier ones, added up; only what has judgments counts."""
 
     def __init__(self, measure: SessionGain) -> None:
         if measure.cutoff is None:
@@ -142,7 +157,7 @@ class LastSums:
 
     def add(self, block: SessionBlock) -> None:
         """Takes a block's queries in."""
-        is_last, counted = _is_last(block), block.is_judged[block.session]
+        is_last, counted = _is_last(block), block.is_judged_turn
         for which, part in _seen(block, self.measure).parts(block.queries * self._depth):
             first = int(block.turn_offsets[which.start])
             chosen = slice(first, first + part.session.size)
@@ -180,10 +195,14 @@ def gain_by_query(measure: str | Measure) -> SessionGain:
 
 def _blocks(judged: Judged, sessions: Sessions, measure: SessionGain, judged_by: str | None) -> Iterator[SessionBlock]:
     judged_by = judged_by or choose_judged_by(judged.qrels, [sessions])
-    ranked = rank_sessions(judged, sessions, judged_by, judged.policy)
-    check_session_measures(judged, ranked, [measure])
-    for _, make in session_blocks(judged, ranked):
-        yield make()
+    expected = ExpectedSessions(judged, judged_by, SessionChoice())
+    whole = expected.chosen("", "", sessions)
+    empty = expected.empty("", expected.missing(""))
+    for part in (whole,) if empty is None else (whole, empty):
+        ranked = rank_sessions(judged, part, judged_by, judged.policy)
+        check_session_measures(judged, ranked, [measure])
+        for _, make in session_blocks(judged, ranked):
+            yield make()
 
 
 def _seen(block: SessionBlock, measure: SessionGain) -> SessionBlock:

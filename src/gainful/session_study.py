@@ -36,7 +36,7 @@ from gainful.render.page import Showable
 from gainful.results import Evaluation
 from gainful.session_choice import SessionChoice
 from gainful.session_evaluation import SessionsLike, check_session_measures, parts_of, session_measures
-from gainful.session_positions import ByPosition, QueryValues
+from gainful.session_positions import ByPosition, Queries, QueryValues
 from gainful.session_systems import SystemWatch, score_systems
 from gainful.stats.ratings import RatingCorrelations, correlate_ratings
 
@@ -47,20 +47,37 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class SystemQueries:
-    """What the queries of one system's judged sessions give.
+    """What the queries of one system's judged sessions give; queries without judgments count for their places only.
 
-    ``session_counts[i]`` is how many sessions have exactly i + 1 queries.
+    ``session_counts[i]`` is how many sessions have exactly i + 1 queries. ``missing`` more are scored as 0, but nobody
+    knows how many queries they would have.
     """
 
     session_counts: Ints
     by_position: ByPosition
-    last: float  # mean of the sessions' last queries
-    earlier: float  # mean of all earlier queries together, NaN if there are none
+    last_queries: Queries
+    earlier_queries: Queries
+    missing: int = 0
+
+    @property
+    def last(self) -> float:
+        """The mean of the sessions' last queries."""
+        return self.last_queries.mean
+
+    @property
+    def earlier(self) -> float:
+        """The mean of all earlier queries together, NaN if there are none."""
+        return self.earlier_queries.mean
 
     @property
     def sessions(self) -> int:
         """How many sessions there are."""
-        return int(self.session_counts.sum())
+        return int(self.session_counts.sum()) + self.missing
+
+    @property
+    def unjudged(self) -> int:
+        """How many of the queries do not count, because they have no judgments."""
+        return self.queries - self.last_queries.number - self.earlier_queries.number
 
     @property
     def queries(self) -> int:
@@ -70,7 +87,8 @@ class SystemQueries:
     @property
     def average(self) -> float:
         """How many queries a session has on average."""
-        return self.queries / self.sessions if self.sessions else float("nan")
+        known = self.sessions - self.missing
+        return self.queries / known if known else float("nan")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -201,7 +219,7 @@ def study_judged_sessions(
     return SessionStudy(
         found,
         measure,
-        {name: seen[name].queries() for name in found},
+        {name: seen[name].queries(evaluation) for name, evaluation in found.items()},
         None if curves is None else curves_together(curves, {name: seen[name].curves for name in found}, found),  # type: ignore[misc]
         correlations,
         tuple(scored.left_out),
@@ -241,10 +259,11 @@ class _Seen:
                 if value == value  # noqa: PLR0124 - NaN: not rated
             )
 
-    def queries(self) -> SystemQueries:
-        return SystemQueries(
-            self._values.session_counts(), self._values.by_position(), *self._values.last_and_earlier()
-        )
+    def queries(self, evaluation: Evaluation) -> SystemQueries:
+        counts = self._values.session_counts()
+        # Those that stand for empty pages have been seen.
+        missing = 0 if evaluation.policy.missing == "skip" else len(evaluation.query_ids) - int(counts.sum())
+        return SystemQueries(counts, self._values.by_position(), *self._values.last_and_earlier(), missing)
 
 
 def _check_ratings(

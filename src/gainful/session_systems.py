@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain, islice
 from typing import NamedTuple
 
 from gainful.data.judged import Judged
@@ -17,6 +19,7 @@ from gainful.progress import Progress
 from gainful.results import Evaluation
 from gainful.session_choice import SessionChoice
 from gainful.session_evaluation import SessionScorer, choose_judged_by
+from gainful.session_missing import ExpectedSessions
 
 #: What looks at a system's sessions: those of a part, which of them a block holds, and the block.
 SystemWatch = Callable[[Sessions, slice, SessionBlock], None]
@@ -49,36 +52,67 @@ def score_systems(
     choice, progress = choice or SessionChoice(), progress or Progress()
     parts = {name: iter(each) for name, each in sources.items()}
     if judged_by is None:
-        first = {name: next(each, None) for name, each in parts.items()}
-        judged_by = choose_judged_by(judged.qrels, [part for part in first.values() if part is not None])
-        parts = {name: each if (part := first[name]) is None else chain([part], each) for name, each in parts.items()}
-    choose(judged_by, JUDGED_BY, "judged_by")
-    expected = choice.expected(judged.qrels.query_ids if judged_by == "session" else ())
-    scorers: dict[str, SessionScorer] = {}
-    watches: dict[str, SystemWatch | None] = {}
-    counts: dict[str, int] = {}
+        # The first part of every system decides.
+        first = {name: list(islice(each, 1)) for name, each in parts.items()}
+        judged_by, is_automatic = choose_judged_by(judged.qrels, list(chain(*first.values()))), True
+        parts = {name: chain(_emptied(first[name]), each) for name, each in parts.items()}
+    else:
+        choose(judged_by, JUDGED_BY, "judged_by")
+        is_automatic = False
+    make = partial(SessionScorer, judged, judged_by=judged_by, threads=threads, progress=progress)
+    expected = ExpectedSessions(judged, judged_by, choice)
+    systems: dict[str, _System] = {}
     for name, each in parts.items():
-        of_source: dict[str, SessionScorer] = {}
-        for system, whole in _by_system(name, each, by_system):
-            if system not in scorers and system not in of_source:
-                of_source[system] = SessionScorer(
-                    judged, system, measures, judged_by, expected=expected, threads=threads, progress=progress
-                )
-                watches[system] = watch(system)
-            part = choice.of(whole)
-            counts[system] = counts.get(system, 0) + len(part)
-            if len(part):
-                _add(of_source.get(system) or scorers[system], part, watches[system])
+        of_source: dict[str, _System] = {}
+        for system, given in _by_system(name, each, by_system):
+            if system not in systems and system not in of_source:
+                scorer = make(name=system, measures=measures, is_automatic=is_automatic)
+                of_source[system] = _System(scorer, watch(system))
+            part = expected.chosen(name, system, given)
+            (of_source.get(system) or systems[system]).add(part)
+            del given, part  # so that the next one is not read beside it
+        if not of_source and not expected.has_met(name):
+            raise InputError(f"{name or 'sessions'}: expected at least one session, found none")
         # Which system of a source came first says nothing: the order of its sessions is nobody's choice.
-        scorers.update(sorted(of_source.items()))
-    choice.check(sum(counts.values()), ", ".join(map(printable, sources)))
-    left_out = [system for system in scorers if not counts[system] and not choice.is_all]
-    evaluations = {system: scorer.evaluation() for system, scorer in scorers.items() if system not in left_out}
+        systems.update(sorted(of_source.items()))
+    choice.check(sum(each.count for each in systems.values()), ", ".join(map(printable, sources)))
+    left_out = [name for name, system in systems.items() if not system.count and not choice.is_all]
+    evaluations = {
+        name: _evaluation(name, system, expected) for name, system in systems.items() if name not in left_out
+    }
     return Scored(evaluations, left_out)
 
 
-def _add(scorer: SessionScorer, part: Sessions, watch: SystemWatch | None) -> None:
-    scorer.add(part, None if watch is None else lambda chosen, block: watch(part, chosen, block))
+def _emptied(parts: list[Sessions]) -> Iterator[Sessions]:
+    """The parts, each of which is held no longer than needed."""
+    while parts:
+        yield parts.pop(0)
+
+
+@dataclass
+class _System:
+    """What scores a system's sessions, what looks at them, and how many there are."""
+
+    scorer: SessionScorer
+    watch: SystemWatch | None
+    count: int = 0
+
+    def add(self, part: Sessions, is_there: bool = True) -> None:
+        watch = self.watch
+        self.count += len(part) if is_there else 0
+        if len(part):
+            seen = None if watch is None else lambda chosen, block: watch(part, chosen, block)
+            self.scorer.add(part, seen, is_there=is_there)
+
+
+def _evaluation(name: str, system: _System, expected: ExpectedSessions) -> Evaluation:
+    system.scorer.check()
+    missing = expected.missing(name)
+    empty = expected.empty(name, missing)
+    if empty is not None:
+        system.add(empty, is_there=False)
+        missing = ()
+    return system.scorer.evaluation(missing, expected.unanswered(name), expected.unplaced(name))
 
 
 def _by_system(name: str, parts: Iterable[Sessions], by_system: bool) -> Iterator[tuple[str, Sessions]]:

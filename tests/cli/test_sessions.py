@@ -235,7 +235,7 @@ class TestFormats:
         result = command(*arguments, "--format", "jsonl")
         assert "judged-by:query|sessions:1|" in result.lines[0]["signature"]
         assert scores(result)["my", "sDCG@10", None] == pytest.approx(1 / 2 + 1 / Q2)
-        assert "notice: my: 1 query without judgments, gaining nothing (extra=ignore): c2/1" in result.err
+        assert "notice: my: 1 session without judgments, ignored (extra=ignore): c2\n" in result.err
 
     def test_standard_input(self, command):
         command.write("qrels", QRELS)

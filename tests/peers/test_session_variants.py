@@ -165,7 +165,8 @@ def test_conversations_of_cast_judged_by_turn(shared_data: Path) -> None:
     for name, (_, ranked) in systems.items():
         result = found[name]
         assert result.judged_by == "query" and len(result.query_ids) == 19
-        assert len(result.facts.extra_ids) == 239 - 158
+        # 7 conversations have no judgments at all; of the 19 others some turns have none.
+        assert (len(result.facts.extra_ids), len(result.facts.extra_turns)) == (7, 27)
         values = {measure: result.by_query(measure) for measure in measures}
         for conversation, turns in ranked.items():
             if not any(turn in grades for turn in turns):

@@ -267,7 +267,7 @@ def test_conversations_of_five_systems(shared_data: Path, command: Any) -> None:
     for described, path in zip(lines[0]["runs"], runs, strict=True):
         name = described["run"]
         judged = {c: turns for c, turns in _conversations(path).items() if any(turn in grades for turn in turns)}
-        assert len(judged) == 19 and described["extra"] == 239 - 158
+        assert len(judged) == 19 and described["extra"] == 7
         counts = Counter(map(len, judged.values()))
         of_run = {row["queries"]: row["sessions"] for row in lengths if row["run"] == name and row["sessions"]}
         assert of_run == dict(counts)

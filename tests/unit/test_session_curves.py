@@ -175,7 +175,7 @@ class TestPolicy:
         # With undefined=skip s1 counts from its second query on.
         skipped = self.curve(lists, qrels, judged_by="query", policy=Policy(undefined="skip"))
         assert skipped == pytest.approx([0.0, 0.5])
-        one = self.curve({"s1": [["a"], ["a"]]}, qrels, judged_by="query", policy=Policy(undefined="skip"))
+        one = self.curve({"s1": [["a"], ["a"]]}, {"s1_2": {"a": 2}}, judged_by="query", policy=Policy(undefined="skip"))
         assert math.isnan(one[0]) and one[1] == 1.0
 
     def test_unjudged_documents_can_be_left_out(self) -> None:

@@ -16,7 +16,7 @@ from gainful.evaluation import condenses
 from gainful.measures.session_block import SessionBlock
 from gainful.measures.session_cumulation import SessionGain
 from gainful.measures.session_vectors import gained_and_ideal
-from gainful.notation import text_of_id
+from gainful.notation import bytes_of_id, text_of_id
 from gainful.results import Evaluation
 from gainful.session_positions import LastAndEarlier, LastSums
 
@@ -77,6 +77,8 @@ class VectorsGathered:
         gained = _widened(self._gained, width)[order]
         ideal = _widened(self._ideal, width)[order] if self._measure.normalised else gained
         policy = evaluation.policy
+        gathered = set(self._ids)
+        missing = [] if policy.missing != "zero" else [s for s in evaluation.missing if bytes_of_id(s) not in gathered]
         return SessionVectors(
             self._measure,
             [text_of_id(self._ids[i]) for i in order],
@@ -84,7 +86,7 @@ class VectorsGathered:
             gained,
             ideal,
             policy.undefined == "zero",
-            len(evaluation.missing) if policy.missing == "zero" else 0,
+            missing,
         )
 
 
@@ -93,7 +95,7 @@ Gathered: TypeAlias = LastGathered | VectorsGathered
 
 
 class SessionVectors:
-    """Vectors of sessions x positions; ``missing`` sessions that gain nothing come on top of them."""
+    """Vectors of sessions x positions; ``missing`` sessions, which gain nothing, come on top of them."""
 
     def __init__(
         self,
@@ -103,16 +105,21 @@ class SessionVectors:
         gained: Floats,
         ideal: Floats,
         undefined_is_zero: bool,
-        missing: int,
+        missing: Sequence[str],
     ) -> None:
         self._measure, self._sessions, self._counts, self._missing = measure, sessions, counts, missing
         self._gained, self._ideal, self._undefined_is_zero = gained, ideal, undefined_is_zero
         values = measure.ratio(gained, ideal) if measure.normalised else gained
         self._values = np.where(np.isnan(values), 0.0, values) if undefined_is_zero else values
 
-    def each(self) -> Iterator[tuple[str, int, Floats]]:
-        """Every session: its id, how many queries it has, and its vector."""
-        yield from zip(self._sessions, self._counts.tolist(), self._values, strict=True)
+    def each(self) -> Iterator[tuple[str, int | None, Floats]]:
+        """Every session: its id, how many queries it has (of one that is not there nobody knows), and its vector."""
+        found: dict[str, tuple[int | None, Floats]] = {
+            s: (None, np.zeros(self._values.shape[1])) for s in self._missing
+        }
+        found.update(zip(self._sessions, zip(self._counts.tolist(), self._values, strict=True), strict=True))
+        for session in sorted(found, key=bytes_of_id):
+            yield session, *found[session]
 
     def average(
         self, average: str, at_least: int, resampling: Resampling
@@ -138,7 +145,7 @@ class SessionVectors:
 
     def _with_missing(self, values: Floats, at_least: int) -> Floats:
         # How many queries a session has that is not there, nobody knows.
-        missing = 0 if at_least else self._missing
+        missing = 0 if at_least else len(self._missing)
         return np.concatenate((values, np.zeros((missing, values.shape[1])))) if missing else values
 
     def _shares(self, average: str, parts: Floats, wholes: Floats) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Set
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -38,6 +38,9 @@ class JoinFacts:
     float32_ties: int = 0  # rows tied only because scores were rounded
     shown_at_10: int = 0  # documents in the first 10 of all lists, and how many of them are unjudged
     unjudged_at_10: int = 0
+    extra_turns: tuple[bytes, ...] = ()  # judged by query: queries of scored sessions without judgments
+    unanswered_turns: tuple[bytes, ...] = ()  # judged queries of sessions that are there, which come after their end
+    unplaced_turns: tuple[bytes, ...] = ()  # judged queries of which nobody knows whose they are
 
     @property
     def unjudged_share(self) -> float:
@@ -48,8 +51,13 @@ class JoinFacts:
         """The facts of two partitions together; a query judged in either is not extra."""
         return JoinFacts(
             tuple(sorted({*self.extra_ids, *other.extra_ids} - judged_ids)),
-            *(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)[1:]),
+            *(_together(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)[1:]),
         )
+
+
+def _together(one: Any, other: Any) -> Any:
+    """Numbers are added; ids stand in byte order, each once."""
+    return tuple(sorted({*one, *other})) if isinstance(one, tuple) else one + other
 
 
 @dataclass(frozen=True, eq=False, repr=False)

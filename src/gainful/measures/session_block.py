@@ -96,6 +96,16 @@ class SessionBlock:
             judged[self.session[self.documents.turn]] = True
         return judged
 
+    @cached_property
+    def is_judged_turn(self) -> Bools:
+        """Which turns are judged: where judgments are by query those that have some, else all of judged sessions."""
+        if self.sessions.judged_by != "query":
+            return np.asarray(self.is_judged[self.session])
+        judged = self.judged_query >= 0
+        if self.sessions.grade.size:
+            judged[self.documents.turn] = True
+        return judged
+
     def condensed(self) -> SessionBlock:
         """The same sessions without the documents that have no grade, ranks closed up."""
         documents = self.documents
@@ -135,7 +145,8 @@ class SessionBlock:
             documents.item[chosen],
             documents.grade[chosen],
         )
-        block.__dict__.pop("is_judged", None)
+        for name in ("is_judged", "is_judged_turn"):
+            block.__dict__.pop(name, None)
         return block
 
     def is_repeat(self, depth: Ints) -> Bools:

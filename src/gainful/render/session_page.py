@@ -60,22 +60,27 @@ def _lengths(study: SessionStudy) -> Iterator[Table]:
     """How many sessions have exactly 1, 2, ... queries: for people one row a system, for machines one a number."""
     shown, has_more = _shown_queries(study)
     columns = [Column("run"), Column("sessions", "count"), *(Column(str(q), "count") for q in shown)]
+    has_missing = any(found.missing for found in study.queries.values())
     if has_more:
         columns.append(Column("more", "count"))
+    if has_missing:
+        columns.append(Column("missing", "count"))
     columns.append(Column("average", "number", 2))
     rows: list[Row] = []
     for name, found in study.queries.items():
         counts = found.session_counts.tolist()
         row: Row = (name, found.sessions, *(counts[q - 1] if q <= len(counts) else 0 for q in shown))
         row += (sum(counts[MOST_COLUMNS:]),) if has_more else ()
+        row += (found.missing,) if has_missing else ()
         rows.append((*row, found.average))
     title = "Sessions by number of queries"
     yield Table(tuple(columns), tuple(rows), title, for_people=True)
-    every = [
+    every: list[Row] = [
         (name, queries, count)
         for name, found in study.queries.items()
         for queries, count in enumerate(found.session_counts.tolist(), 1)
     ]
+    every += [(name, None, found.missing) for name, found in study.queries.items() if found.missing]
     yield Table(_for_machines(("run",), ("queries", "sessions")), tuple(every), title)
 
 
@@ -91,7 +96,10 @@ def _positions(study: SessionStudy, places: int) -> Iterator[Table]:
         rows.append((name, "sessions", *(str(counts[q - 1]) for q in there), *gap))
         rows.append((name, str(study.measure), *(means[q - 1] for q in there), *gap))
     title = f"{study.measure} of a query by its position in the session"
-    notes = (f"the first {MOST_COLUMNS} of {_longest(study)} positions",) if has_more else ()
+    notes = (
+        *_about_unjudged(study),
+        *((f"the first {MOST_COLUMNS} of {_longest(study)} positions",) if has_more else ()),
+    )
     yield Table(columns, tuple(rows), title, notes, for_people=True)
     every = [
         (name, str(study.measure), query, count, mean)
@@ -110,11 +118,14 @@ def _last(study: SessionStudy, places: int) -> Table:
         Column("earlier queries", "count"),
         Column("mean of earlier", "number", places),
     )
-    rows = tuple(
-        (name, found.sessions, found.last, found.queries - found.sessions, found.earlier)
-        for name, found in study.queries.items()
-    )
-    return Table(columns, rows, f"{study.measure} of last queries and of earlier ones")
+    rows = tuple((name, *found.last_queries, *found.earlier_queries) for name, found in study.queries.items())
+    title = f"{study.measure} of last queries and of earlier ones"
+    return Table(columns, rows, title, _about_unjudged(study))
+
+
+def _about_unjudged(study: SessionStudy) -> tuple[str, ...]:
+    is_some = any(found.unjudged for found in study.queries.values())
+    return ("queries without judgments do not count here",) if is_some else ()
 
 
 def _correlations(ratings: RatingCorrelations, places: int) -> Table:

@@ -1,0 +1,198 @@
+"""Judged turns that nobody answers: at the end of sessions that are there, and whole sessions that are not."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from gainful.arrays import Ints
+from gainful.data.judged import Judged
+from gainful.data.run import Run
+from gainful.data.sessions import Sessions
+from gainful.io.session_records import MOST_QUERIES
+from gainful.session_choice import SessionChoice
+
+_DIGITS = b"0123456789"
+_LONGEST = len(str(MOST_QUERIES))
+
+
+def separator_of(sessions: Sessions) -> bytes | None:
+    """What stands between session and number in the ids of all turns; None where these are made in another way.
+
+    >>> from gainful.session_lists import sessions_from_lists
+    >>> separator_of(sessions_from_lists({"s": [["a"], ["b"]]}, separator="/"))
+    b'/'
+    >>> separator_of(Sessions.of([{"session": "s", "queries": [{"id": "mine", "results": []}]}]))
+    """
+    found: bytes | None = None
+    ids, offsets = sessions.lists.query_ids, sessions.turn_offsets.tolist()
+    for session, first, end in zip(sessions.session_ids, offsets, offsets[1:], strict=False):
+        for number, identifier in enumerate(ids[first:end], 1):
+            if found is None:
+                found = identifier[len(session) :].rstrip(_DIGITS)
+            prefix = session + found
+            if not found or not identifier.startswith(prefix) or _number(identifier[len(prefix) :]) != number:
+                return None
+    return found
+
+
+def _number(text: bytes) -> int:
+    """The number of a turn, 0 where it is none."""
+    number = int(text) if text.isdigit() and len(text) <= _LONGEST else 0
+    return number if number <= MOST_QUERIES else 0
+
+
+class JudgedTurns:
+    """The turns that judgments by query name, by session, wherever a separator tells which session that is."""
+
+    def __init__(self, query_ids: Iterable[bytes]) -> None:
+        self._query_ids = tuple(query_ids)
+        self._by_separator: dict[bytes, dict[bytes, dict[int, bytes]]] = {}
+
+    def by_session(self, separator: bytes) -> Mapping[bytes, Mapping[int, bytes]]:
+        """For every judged session the ids of its judged turns, by number."""
+        if separator not in self._by_separator:
+            found: dict[bytes, dict[int, bytes]] = {}
+            for identifier in self._query_ids:
+                session, _, text = identifier.rpartition(separator)
+                number = _number(text)
+                if session and number:
+                    found.setdefault(session, {})[number] = identifier
+            self._by_separator[separator] = found
+        return self._by_separator[separator]
+
+    def completed(self, sessions: Sessions, separator: bytes) -> tuple[Sessions, tuple[bytes, ...]]:
+        """The sessions with an empty page for every turn up to the last judged one, and the judged ones among these.
+
+        >>> from gainful.session_lists import sessions_from_lists
+        >>> whole, added = JudgedTurns([b"s_1", b"s_3"]).completed(sessions_from_lists({"s": [["a"]]}), b"_")
+        >>> whole.lists.queries, added
+        (['s_1', 's_2', 's_3'], (b's_3',))
+        """
+        judged, counts = self.by_session(separator), sessions.query_counts
+        ends = [max(judged.get(session, ()), default=0) for session in sessions.session_ids]
+        wanted = np.maximum(counts, np.array(ends, np.int64))
+        if np.array_equal(wanted, counts):
+            return sessions, ()
+        offsets = np.append(0, np.cumsum(wanted))
+        place = np.arange(int(counts.sum())) + np.repeat(offsets[:-1] - sessions.turn_offsets[:-1], counts)
+        lists = sessions.lists
+        ids = self._ids(sessions.session_ids, offsets, separator)
+        added = {
+            judged_id
+            for session, count in zip(sessions.session_ids, counts.tolist(), strict=True)
+            for number, judged_id in judged.get(session, {}).items()
+            if number > count
+        }
+        shown, scanned = np.zeros(len(ids), np.int64), np.full(len(ids), -1)
+        shown[place] = np.diff(lists.list_offsets)
+        texts = [""] * len(ids)
+        for turn, at in enumerate(place.tolist()):
+            ids[at] = lists.query_ids[turn]
+            texts[at] = sessions.texts[turn] if sessions.texts else ""
+        if sessions.scanned.size:
+            scanned[place] = sessions.scanned
+        found = replace(
+            sessions,
+            turn_offsets=offsets,
+            lists=replace(lists, query_ids=tuple(ids), list_offsets=np.append(0, np.cumsum(shown))),
+            scanned=scanned if sessions.scanned.size else sessions.scanned,
+            texts=tuple(texts) if sessions.texts else (),
+        )
+        return found, tuple(sorted(added))
+
+    def empty(self, name: str, session_ids: Collection[bytes], separator: bytes) -> Sessions:
+        """Judged sessions that show nothing: an empty page for every turn up to the last judged one."""
+        judged = self.by_session(separator)
+        ordered = tuple(sorted(session_ids))
+        offsets = np.append(0, np.cumsum(np.array([max(judged[session]) for session in ordered], np.int64)))
+        ids = tuple(self._ids(ordered, offsets, separator))
+        none = np.zeros(0, np.int64)
+        lists = Run(name, ids, np.zeros(len(ids) + 1, np.int64), np.zeros(0, np.uint8), none, none, np.zeros(0))
+        return Sessions(name, ordered, offsets, lists)
+
+    def _ids(self, session_ids: Collection[bytes], offsets: Ints, separator: bytes) -> list[bytes]:
+        """What turns are called: as the judgments have it, or session, separator, number."""
+        judged = self.by_session(separator)
+        return [
+            judged.get(session, {}).get(number) or b"%b%b%d" % (session, separator, number)
+            for session, count in zip(session_ids, np.diff(offsets).tolist(), strict=True)
+            for number in range(1, count + 1)
+        ]
+
+
+class ExpectedSessions:
+    """What the systems of a call should answer, because it is judged, and what each of them does not.
+
+    Judged by session, a session that any of the systems has is nobody else's: only one that none has is missing, for
+    all of them. Judged by query, every system should answer every judged session (but for those that its own source
+    says to be another system's), and each to its last judged turn. By topic nobody knows who should have searched.
+    """
+
+    def __init__(self, judged: Judged, judged_by: str, choice: SessionChoice) -> None:
+        self._judged, self._judged_by, self._choice = judged, judged_by, choice
+        self._turns = JudgedTurns(judged.qrels.query_ids if judged_by == "query" else ())
+        self._found: dict[str, set[bytes]] = {}  # by source
+        self._sources: dict[str, set[str]] = {}  # by system
+        self._separators: dict[str, set[bytes | None]] = {}  # by system
+        self._unanswered: dict[str, set[bytes]] = {}  # by system
+        self._met: dict[str, set[bytes]] = {}  # by system: the turns that are there
+
+    def has_met(self, source: str) -> bool:
+        """Whether a source has any sessions."""
+        return source in self._found
+
+    def chosen(self, source: str, system: str, sessions: Sessions) -> Sessions:
+        """A system's sessions that are chosen; missing=zero adds judged turns after their ends as empty pages."""
+        self._found.setdefault(source, set()).update(sessions.session_ids)
+        self._sources.setdefault(system, set()).add(source)
+        if self._judged_by != "query":
+            return self._choice.of(sessions)
+        separator = separator_of(sessions)
+        self._separators.setdefault(system, set()).add(separator)
+        self._met.setdefault(system, set()).update(sessions.lists.query_ids)
+        if separator is None:
+            return self._choice.of(sessions)
+        whole, added = self._turns.completed(sessions, separator)
+        found = self._choice.of(whole if self._judged.policy.missing == "zero" else sessions)
+        if added:
+            kept = set(found.session_ids)
+            unanswered = (turn for turn in added if turn.rpartition(separator)[0] in kept)
+            self._unanswered.setdefault(system, set()).update(unanswered)
+        return found
+
+    def missing(self, system: str) -> tuple[bytes, ...]:
+        """The judged sessions that a system should have and has not."""
+        if self._judged_by == "session":
+            expected: Collection[bytes] = self._judged.qrels.query_ids
+            sources: Collection[str] = self._found
+        else:
+            separator = self._separator(system)
+            expected = () if separator is None else self._turns.by_session(separator)
+            sources = self._sources[system]
+        wanted = self._choice.expected(expected)
+        return tuple(sorted(wanted.difference(*(self._found[source] for source in sources))))
+
+    def empty(self, system: str, missing: Collection[bytes]) -> Sessions | None:
+        """Missing sessions as empty pages, where it is known how many they have and the policy wants them."""
+        separator = self._separator(system)
+        if not missing or separator is None or self._judged.policy.missing != "zero":
+            return None
+        return self._turns.empty(system, missing, separator)
+
+    def unanswered(self, system: str) -> list[bytes]:
+        """The judged turns after the ends of a system's sessions."""
+        return sorted(self._unanswered.get(system, ()))
+
+    def unplaced(self, system: str) -> list[bytes]:
+        """Judged turns that a system does not answer, where their ids do not tell whose they are."""
+        if self._judged_by != "query" or self._separator(system) is not None or not self._choice.is_all:
+            return []
+        met = self._met[system].union(self._unanswered.get(system, ()))
+        return sorted(set(self._judged.qrels.query_ids) - met)
+
+    def _separator(self, system: str) -> bytes | None:
+        found = self._separators.get(system, set())
+        return next(iter(found)) if len(found) == 1 else None
