@@ -183,7 +183,9 @@ class SessionScorer:
         ``is_there``: they are the system's own; others are missing, and stand for what it should have answered.
         """
         found = _scored(self._judged, sessions, self._measures, self._judged_by, self._threads, self._progress, watch)
-        self._parts.append(found._replace(is_there=is_there))
+        # Queries without judgments that nobody asked are nothing to tell.
+        facts = found.facts if is_there else replace(found.facts, extra_turns=())
+        self._parts.append(found._replace(is_there=is_there, facts=facts))
         if not found.session_ids:
             # Not the sessions themselves: a part that is scored need not stay in memory.
             self._disjoint = self._disjoint or _disjoint(
@@ -206,9 +208,19 @@ class SessionScorer:
     ) -> Evaluation:
         """One evaluation of all parts, sessions in byte order. Of ``missing`` sessions no value is known.
 
-        ``unanswered`` are judged queries after the ends of sessions, ``unplaced`` those that no session has.
+        ``unanswered`` are queries after the ends of sessions up to the last judged one, ``unplaced`` judged ones that
+        no session has.
         """
-        facts = JoinFacts(unanswered_turns=tuple(unanswered), unplaced_turns=tuple(unplaced))
+        facts = JoinFacts()
+        for part in self._parts:
+            facts = facts.merge(part.facts, set())
+        after = set(unanswered)
+        facts = replace(
+            facts,
+            extra_turns=tuple(turn for turn in facts.extra_turns if turn not in after),
+            unanswered_turns=tuple(sorted(after.intersection(self._judged.qrels.query_ids))),
+            unplaced_turns=tuple(unplaced),
+        )
         return _joined(self._judged, self.name, self._parts, self._measures, self._judged_by, missing, facts)
 
 
@@ -235,8 +247,6 @@ def _joined(
         again = next((one for one, other in pairwise(found) if one == other), None)
         if again is not None:
             raise InputError(f"{parts[0].name}: expected every session once, found '{printable(again)}' in two parts")
-    for part in parts:
-        facts = facts.merge(part.facts, set())
     return Evaluation(
         name or parts[0].name,
         parts[0].name,

@@ -64,12 +64,12 @@ class JudgedTurns:
         return self._by_separator[separator]
 
     def completed(self, sessions: Sessions, separator: bytes) -> tuple[Sessions, tuple[bytes, ...]]:
-        """The sessions with an empty page for every turn up to the last judged one, and the judged ones among these.
+        """The sessions with an empty page for every turn up to the last judged one, and these turns.
 
         >>> from gainful.session_lists import sessions_from_lists
         >>> whole, added = JudgedTurns([b"s_1", b"s_3"]).completed(sessions_from_lists({"s": [["a"]]}), b"_")
         >>> whole.lists.queries, added
-        (['s_1', 's_2', 's_3'], (b's_3',))
+        (['s_1', 's_2', 's_3'], (b's_2', b's_3'))
         """
         judged, counts = self.by_session(separator), sessions.query_counts
         ends = [max(judged.get(session, ()), default=0) for session in sessions.session_ids]
@@ -80,15 +80,12 @@ class JudgedTurns:
         place = np.arange(int(counts.sum())) + np.repeat(offsets[:-1] - sessions.turn_offsets[:-1], counts)
         lists = sessions.lists
         ids = self._ids(sessions.session_ids, offsets, separator)
-        added = {
-            judged_id
-            for session, count in zip(sessions.session_ids, counts.tolist(), strict=True)
-            for number, judged_id in judged.get(session, {}).items()
-            if number > count
-        }
         shown, scanned = np.zeros(len(ids), np.int64), np.full(len(ids), -1)
         shown[place] = np.diff(lists.list_offsets)
         texts = [""] * len(ids)
+        is_added = np.ones(len(ids), bool)
+        is_added[place] = False
+        added = tuple(ids[i] for i in np.flatnonzero(is_added).tolist())
         for turn, at in enumerate(place.tolist()):
             ids[at] = lists.query_ids[turn]
             texts[at] = sessions.texts[turn] if sessions.texts else ""
@@ -101,7 +98,7 @@ class JudgedTurns:
             scanned=scanned if sessions.scanned.size else sessions.scanned,
             texts=tuple(texts) if sessions.texts else (),
         )
-        return found, tuple(sorted(added))
+        return found, added
 
     def empty(self, name: str, session_ids: Collection[bytes], separator: bytes) -> Sessions:
         """Judged sessions that show nothing: an empty page for every turn up to the last judged one."""
@@ -137,7 +134,7 @@ class ExpectedSessions:
         self._found: dict[str, set[bytes]] = {}  # by source
         self._sources: dict[str, set[str]] = {}  # by system
         self._separators: dict[str, set[bytes | None]] = {}  # by system
-        self._unanswered: dict[str, set[bytes]] = {}  # by system
+        self._added: dict[str, set[bytes]] = {}  # by system: the turns after the ends of its sessions
         self._met: dict[str, set[bytes]] = {}  # by system: the turns that are there
 
     def has_met(self, source: str) -> bool:
@@ -159,8 +156,7 @@ class ExpectedSessions:
         found = self._choice.of(whole if self._judged.policy.missing == "zero" else sessions)
         if added:
             kept = set(found.session_ids)
-            unanswered = (turn for turn in added if turn.rpartition(separator)[0] in kept)
-            self._unanswered.setdefault(system, set()).update(unanswered)
+            self._added.setdefault(system, set()).update(t for t in added if t.rpartition(separator)[0] in kept)
         return found
 
     def missing(self, system: str) -> tuple[bytes, ...]:
@@ -183,14 +179,14 @@ class ExpectedSessions:
         return self._turns.empty(system, missing, separator)
 
     def unanswered(self, system: str) -> list[bytes]:
-        """The judged turns after the ends of a system's sessions."""
-        return sorted(self._unanswered.get(system, ()))
+        """The turns after the ends of a system's sessions, up to the last judged one."""
+        return sorted(self._added.get(system, ()))
 
     def unplaced(self, system: str) -> list[bytes]:
         """Judged turns that a system does not answer, where their ids do not tell whose they are."""
         if self._judged_by != "query" or self._separator(system) is not None or not self._choice.is_all:
             return []
-        met = self._met[system].union(self._unanswered.get(system, ()))
+        met = self._met[system].union(self._added.get(system, ()))
         return sorted(set(self._judged.qrels.query_ids) - met)
 
     def _separator(self, system: str) -> bytes | None:

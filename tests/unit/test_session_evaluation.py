@@ -280,6 +280,9 @@ class TestMissingTurns:
         assert notices([found])[0] == f"{line}: c1_2, c1_4"
         as_pages = self.scored({**self.stopped, "c1": [["a"], [], [], []]})
         assert np.array_equal(found.raw, as_pages.raw) and not as_pages.facts.unanswered_turns
+        # c1_3 is neither judged nor asked.
+        assert (found.facts.extra_turns, as_pages.facts.extra_turns) == ((), (b"c1_3",))
+        assert self.scored(self.stopped, extra="error").mean("nsDCG@1") == found.mean("nsDCG@1")
 
     def test_skip_and_error(self) -> None:
         found = self.scored(self.stopped, missing="skip")
