@@ -128,7 +128,18 @@ class SessionStudy(Showable):
 
         lines = [f"{printable(name, 80)}: no session is chosen, left out" for name in self.left_out]
         lines += notices(self.evaluations.values())
+        if self.curves is not None and not self._are_of_measures(self.curves):
+            drawn, found = (", ".join(map(str, each)) for each in (self.curves.measures, self._measures))
+            lines.append(f"curves are of {drawn}, because {found} cannot be drawn")
         return lines + (rating_notices(self.ratings) if self.ratings else [])
+
+    @property
+    def _measures(self) -> tuple[Measure, ...]:
+        return next((found.measures for found in self.evaluations.values()), ())
+
+    def _are_of_measures(self, curves: SessionCurves) -> bool:
+        gains = [measure for measure in self._measures if isinstance(measure, SessionGain)]
+        return any(measure in curves.measures for each in gains for measure in (each, not_normalised(each)))
 
 
 def study_sessions(
@@ -142,13 +153,15 @@ def study_sessions(
     curves: WantedCurves | None = None,
     rating: str | None = None,
     ratings: Mapping[str, float] | None = None,
+    confidence: float = 0.95,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> SessionStudy:
     """Scores sessions, counts their queries, and looks at these by their position.
 
     A system's sessions may come in parts. ``ratings`` are by session, or, with only their name given as ``rating``,
-    those that the sessions themselves have. ``choice`` takes some of the sessions only.
+    those that the sessions themselves have; ``confidence`` is what the intervals of their correlations hold. ``choice``
+    takes some of the sessions only.
 
     >>> sessions = Sessions.of([{"session": "s1", "topic": "t", "queries": [{"results": ["x"]}, {"results": ["a"]}]}])
     >>> study = study_sessions({"t": {"a": 1}}, {"mine": sessions}, "sDCG(query_base=2)@10")
@@ -166,6 +179,7 @@ def study_sessions(
         curves=curves,
         rating=rating,
         ratings=ratings,
+        confidence=confidence,
         threads=threads,
         progress=progress,
     )
@@ -181,6 +195,7 @@ def study_judged_sessions(
     curves: WantedCurves | None = None,
     rating: str | None = None,
     ratings: Mapping[str, float] | None = None,
+    confidence: float = 0.95,
     by_system: bool = False,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -215,7 +230,7 @@ def study_judged_sessions(
     if rating is not None:
         given = {name: seen[name].ratings if ratings is None else ratings for name in found}
         _check_ratings(rating, given, seen, found)
-        correlations = correlate_ratings(found, given, rating)
+        correlations = correlate_ratings(found, given, rating, confidence)
     return SessionStudy(
         found,
         measure,

@@ -336,6 +336,8 @@ class TestCurves:
         last = [(3 / Q2 + 1 + 2 / Q2) / 3, (3.5 / Q2 + 1 + 2 / Q2) / 3]
         assert self.curve(result, run="A", of="last query") == pytest.approx([*last, last[1]])
         assert self.curve(result, run="A", of="earlier queries") == pytest.approx([0.0, 1.5 / 2, 1.5 / 2])
+        found = {(row["run"], row["of"]): row["queries"] for row in rows(result, "Curves")}
+        assert found["B", "last query"] == 3 and found["B", "earlier queries"] == 2
 
     def test_bands(self, files):
         result = files("--curves", "-m", "sDCG@2", "--draws", "50", "--seed", "3", "--confidence", "80")
@@ -352,6 +354,29 @@ class TestCurves:
     def test_measures_without_curves_have_those_of_the_default(self, files):
         result = files("--curves", "-m", "QueriesToFirst", "--format", "jsonl")
         assert {row["measure"] for row in rows(result, "Curves")} == {"nsDCG@10"}
+        assert "notice: curves are of nsDCG@10, because QueriesToFirst cannot be drawn\n" in result.err
+        for kind in ("average", "positions", "subset"):
+            assert "curves are of" not in files("--curves", kind).err
+
+    def test_a_file_in_the_place_of_the_kind(self, command):
+        command.write("qrels", QRELS)
+        command.write("A.jsonl", A)
+        result = command("sessions", "--curves", "qrels", "A.jsonl")
+        assert result.code == 2
+        assert result.err == (
+            "--curves: expected average | subset | individual | positions, or nothing, found 'qrels'\n"
+            "hint: before files write --curves average, or put --curves last\n"
+        )
+
+    def test_too_many_queries(self, files):
+        result = files("--curves", "--queries", "1001")
+        assert (result.code, result.err) == (2, "queries: expected at most 1000 in a curve, found 1001\n")
+
+    def test_long_sessions_have_a_column_for_the_last_query(self, command):
+        command.write("qrels", QRELS)
+        command.write("A.jsonl", lines(session("s1", *["x"] * 17)))
+        out = command("sessions", "qrels", "A.jsonl", "--curves", "-m", "sDCG@2").out
+        assert ["run", "sessions", "Q1", "Q5", "Q10", "Q15", "Q17"] in map(str.split, out.splitlines())
 
     @pytest.mark.parametrize("option", [("--average", "both"), ("--queries", "3"), ("--draws", "9"), ("--seed", "1")])
     def test_options_of_curves_alone(self, files, option):
@@ -400,6 +425,27 @@ class TestRatings:
         command.write("A.jsonl", lines(*self.many))
         result = command("sessions", "qrels", "A.jsonl", "-m", "sDCG@10", "--rating", "said", "--format", "jsonl")
         assert self.found(result)["Pearson"]["sessions"] == 12
+        from scipy import stats
+
+        values = [3 / (1 + math.log2(3 - i % 3)) for i in range(12)]
+        expected = stats.pearsonr(values, [i % 4 for i in range(12)]).confidence_interval(0.8)
+        narrow = command(
+            "sessions",
+            "qrels",
+            "A.jsonl",
+            "-m",
+            "sDCG@10",
+            "--rating",
+            "said",
+            "--format",
+            "jsonl",
+            "--confidence",
+            "80",
+        )
+        pearson = self.found(narrow)["Pearson"]
+        assert (pearson["low"], pearson["high"]) == pytest.approx(tuple(expected))
+        alone = command("sessions", "qrels", "A.jsonl", "--confidence", "80")
+        assert alone.code == 2 and alone.err.startswith("--confidence: has no meaning without --curves or --rating\n")
         wrong = command("sessions", "qrels", "A.jsonl", "--rating", "sad")
         assert wrong.code == 3
         assert wrong.err.startswith("A: expected sessions with a rating called 'sad', there are said\n")
@@ -461,6 +507,7 @@ class TestBadInput:
 
     def test_missing_file_and_wrong_measure(self, files, command):
         assert command("sessions", "qrels", "nothing.jsonl").code == 3
+        assert "A measure such as sDCG@10" in command("sessions", "--help").out
         result = files("-m", "nDCG@10")
         assert result.code == 2 and result.err.startswith("nDCG@10: evaluates single queries, found sessions\n")
 

@@ -9,7 +9,7 @@ import pytest
 
 from gainful import Qrels, parse
 from gainful.measures.session_base import SessionMeasure
-from gainful.measures.session_vectors import ideal_vectors, session_vectors
+from gainful.measures.session_vectors import gained_and_ideal
 from gainful.session_lists import hand_made, sessions_from_lists
 from gainful.session_positions import by_position, last_and_earlier
 
@@ -65,12 +65,13 @@ def test_concatenated_vectors() -> None:
     block = hand_made(qrels, {"s": [["x", "y"], ["a", "b"]]})
     measure, normalised = parse("sDCG(query_base=2)@2"), parse("nsDCG(query_base=2)@2")
     # The second query's gains are halved, and that at its second rank once more.
-    assert session_vectors(block, measure, 3).tolist() == [[0, 0, 1, 1.25, 1.25, 1.25]]
-    assert ideal_vectors(block, measure, 3).tolist() == [[2, 2.5, 3.5, 3.75, 3.75, 3.75]]
+    assert gained_and_ideal(block, measure, 3)[0].tolist() == [[0, 0, 1, 1.25, 1.25, 1.25]]
+    assert gained_and_ideal(block, measure, 3)[1].tolist() == [[2, 2.5, 3.5, 3.75, 3.75, 3.75]]
+    gained, ideal = gained_and_ideal(block, normalised, 3)
     expected = [0, 0, 1 / 3.5, 1.25 / 3.75, 1.25 / 3.75, 1.25 / 3.75]
-    assert session_vectors(block, normalised, 3)[0].tolist() == pytest.approx(expected)
+    assert (gained / ideal)[0].tolist() == pytest.approx(expected)
     # The ideal goes on for a third query, worth 1 / (1 + log2(3)).
-    goes_on = ideal_vectors(block, parse("nsDCG(query_base=2, ideal_queries=3)@2"), 3)[0]
+    goes_on = gained_and_ideal(block, parse("nsDCG(query_base=2, ideal_queries=3)@2"), 3)[1][0]
     third = 1 / (1 + math.log2(3))
     assert goes_on.tolist() == pytest.approx([2, 2.5, 3.5, 3.75, 3.75 + 2 * third, 3.75 + 2.5 * third])
 
@@ -80,7 +81,7 @@ def test_padding_changes_what_a_position_is() -> None:
     block = hand_made(Qrels.from_dict({"s": {"a": 2, "b": 2}}), {"s": [["a"], [], ["b"]]})
     third = 2 / (1 + math.log2(3))
     vectors = {
-        short: session_vectors(block, parse(f"sDCG(query_base=2, short={short})@3"), 3)[0].tolist()
+        short: gained_and_ideal(block, parse(f"sDCG(query_base=2, short={short})@3"), 3)[0][0].tolist()
         for short in ("pad", "asis", "min:2")
     }
     assert vectors["pad"] == pytest.approx([2] * 6 + [2 + third] * 3)

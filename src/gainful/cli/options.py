@@ -67,7 +67,7 @@ def measure_options(command: _Command) -> _Command:
     return several_measures_option(DEFAULT_MEASURES)(rel_option(command))
 
 
-def several_measures_option(default: Sequence[str]) -> Callable[[_Command], _Command]:
+def several_measures_option(default: Sequence[str], example: str = "nDCG@10") -> Callable[[_Command], _Command]:
     """Adds ``-m`` with the default that a command has."""
     return click.option(
         "-m",
@@ -76,7 +76,7 @@ def several_measures_option(default: Sequence[str]) -> Callable[[_Command], _Com
         multiple=True,
         metavar="MEASURE",
         shell_complete=complete_measure,
-        help=f"A measure such as nDCG@10; may be repeated.  [default: {', '.join(default)}]",
+        help=f"A measure such as {example}; may be repeated.  [default: {', '.join(default)}]",
     )
 
 

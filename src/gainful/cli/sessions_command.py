@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from gainful.data.sessions import Sessions
     from gainful.session_study import SessionStudy
 
+    _Choice = click.Choice[str]
+else:
+    _Choice = click.Choice  # generic in newer versions only
+
 _PATH = click.Path(allow_dash=True)
 
 #: The kinds of curve, in short; the same names as in gainful.curves.session_curves, which needs NumPy.
@@ -44,13 +48,26 @@ _KINDS = {
     "positions": "last queries and earlier ones by rank",
 }
 #: The options that only curves have.
-_OF_CURVES = ("average", "queries", "draws", "seed", "confidence")
+_OF_CURVES = ("average", "queries", "draws", "seed")
+
+
+class _CurvesChoice(_Choice):
+    """The kinds of curve; says what to do where a file stands in their place."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            raise UsageError(
+                f"--curves: expected {' | '.join(_KINDS)}, or nothing, found '{value}'",
+                nearest(str(value), list(_KINDS)) or "before files write --curves average, or put --curves last",
+            ) from error
 
 
 @click.command("sessions")
 @click.argument("qrels", type=_PATH)
 @click.argument("sessions", type=_PATH, nargs=-1, required=True)
-@several_measures_option(DEFAULT_SESSION_MEASURES)
+@several_measures_option(DEFAULT_SESSION_MEASURES, "sDCG@10")
 @rel_option
 @click.option(
     "--judged-by", type=click.Choice(["topic", "session", "query"]), help="What judgments are by.  [default: what fits]"
@@ -65,7 +82,7 @@ _OF_CURVES = ("average", "queries", "draws", "seed", "confidence")
     "--curves",
     is_flag=False,
     flag_value="average",
-    type=click.Choice(list(_KINDS)),
+    type=_CurvesChoice(list(_KINDS)),
     help="Session vectors: " + "; ".join(f"{name}: {about}" for name, about in _KINDS.items()) + ".",
 )
 @click.option("--average", type=click.Choice(["ratios", "means", "both"]), help="How curves of nsDCG are averaged.")
@@ -74,7 +91,7 @@ _OF_CURVES = ("average", "queries", "draws", "seed", "confidence")
 )
 @click.option("--draws", type=click.IntRange(0), help="Resamples for the curves' bands, 0: none.  [default: 1000]")
 @click.option("--seed", type=click.IntRange(0), help="Another seed, other resamples.  [default: 0]")
-@click.option("--confidence", metavar="PERCENT", help="What the bands hold.  [default: 95]")
+@click.option("--confidence", metavar="PERCENT", help="What bands and the intervals of --rating hold.  [default: 95]")
 @click.option(
     "--ratings", type=_PATH, metavar="FILE", help="A table with a header, one row a session: what users said."
 )
@@ -178,6 +195,7 @@ def _study(qrels: str, files: Mapping[str, str], options: dict[str, Any]) -> Ses
             curves=curves,
             rating=options["rating"],
             ratings=ratings,
+            confidence=_confidence(options["confidence"]),
             by_system=True,
             threads=threads,
             progress=progress,
@@ -190,6 +208,8 @@ def _wanted_curves(measures: list[Any], options: Mapping[str, Any]) -> WantedCur
         for name in _OF_CURVES:
             if options[name] is not None:
                 raise UsageError(f"--{name}: has no meaning without --curves", "--curves draws session vectors")
+        if options["confidence"] is not None and options["rating"] is None:
+            raise UsageError("--confidence: has no meaning without --curves or --rating", "it is of their intervals")
         return None
     from gainful.curves.gain_curves import checked_resampling
     from gainful.curves.session_curves import WantedCurves, drawable
@@ -203,12 +223,12 @@ def _wanted_curves(measures: list[Any], options: Mapping[str, Any]) -> WantedCur
         average=options["average"] or "ratios",
         queries=options["queries"],
         at_least=options["at_least"] if kind == "subset" else None,
-        resampling=checked_resampling(draws, seed, _confidence(options["confidence"] or "95")),
+        resampling=checked_resampling(draws, seed, _confidence(options["confidence"])),
     )
 
 
-def _confidence(text: str) -> float:
-    per_cent = read_number(text, "--confidence")
+def _confidence(text: str | None) -> float:
+    per_cent = read_number(text or "95", "--confidence")
     if not 0 < per_cent < 100:
         raise UsageError(f"--confidence: expected per cent between 0 and 100, found {text}")
     return per_cent / 100

@@ -27,6 +27,7 @@ from gainful.measures.parameters import read_whole
 from gainful.measures.session_block import SessionBlock
 from gainful.measures.session_cumulation import SessionGain
 from gainful.measures.session_gain import NSDCG, SDCG
+from gainful.measures.session_vectors import same_positions
 from gainful.notation import choose, nearest, printable
 from gainful.policy import Policy
 from gainful.progress import Progress
@@ -48,6 +49,8 @@ KINDS = {
 }
 #: How many queries curves show where nobody says how many, if sessions have so many.
 MOST_QUERIES = 20
+#: More queries than this no curve can show.
+LIMIT_OF_QUERIES = 1000
 #: From how many queries on a session belongs to the subset, where nobody says.
 SUBSET_QUERIES = 4
 
@@ -254,10 +257,17 @@ class WantedCurves:
             tuple(dict.fromkeys(found)),
             kind,
             _AVERAGES[choose(average, _AVERAGES, "average")],
-            None if queries is None else read_whole(queries, "queries"),
+            None if queries is None else _read_queries(queries),
             SUBSET_QUERIES if at_least is None else read_whole(at_least, "at_least"),
             resampling,
         )
+
+
+def _read_queries(value: int) -> int:
+    queries = read_whole(value, "queries")
+    if queries > LIMIT_OF_QUERIES:
+        raise UsageError(f"queries: expected at most {LIMIT_OF_QUERIES} in a curve, found {queries}")
+    return queries
 
 
 class CurvesOfSystem:
@@ -334,11 +344,7 @@ def _checked(measure: Measure) -> SessionGain:
             f"curves: expected the whole vector of sessions, found {measure}, which is summary={measure.summary}",
             f"write {measure.replace(summary='final')}",
         )
-    if measure.cutoff is None or measure.scan != "k":
-        raise UsageError(
-            f"{measure}: expected the same number of positions for every query",
-            f"write {measure.name}@10, without scan=recorded",
-        )
+    same_positions(measure)
     return measure
 
 

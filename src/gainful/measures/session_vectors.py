@@ -36,35 +36,28 @@ def mean_ratio(measure: SessionGain, block: SessionBlock) -> Floats:
     return np.where(count > 0, summed / np.maximum(count, 1.0), np.nan)
 
 
-def session_vectors(block: SessionBlock, measure: SessionGain, queries: int) -> Floats:
-    """The value of a measure after every position, sessions x positions, for k documents of so many queries.
-
-    After a session's last position its value stays as it is; of sessions with more queries the first ones count. Of
-    nsDCG a value is the ratio, NaN where the ideal session has gained nothing.
-
-    >>> from gainful import Qrels, parse
-    >>> from gainful.session_lists import hand_made
-    >>> block = hand_made(Qrels.from_dict({"s": {"a": 2, "b": 1}}), {"s": [["a", "x"], ["b"]]})
-    >>> session_vectors(block, parse("sDCG(query_base=2)@2"), 3).tolist()
-    [[2.0, 2.0, 2.5, 2.5, 2.5, 2.5]]
-    """
-    gained, ideal = gained_and_ideal(block, measure, queries)
-    return measure.ratio(gained, ideal) if measure.normalised else gained
-
-
-def ideal_vectors(block: SessionBlock, measure: SessionGain, queries: int) -> Floats:
-    """The ideal session's value after every position, sessions x positions; see :func:`session_vectors`."""
-    return gained_and_ideal(block, measure, queries)[1]
-
-
-def gained_and_ideal(block: SessionBlock, measure: SessionGain, queries: int) -> tuple[Floats, Floats]:
-    """What the session and the ideal one have given after every position; see :func:`session_vectors`."""
+def same_positions(measure: SessionGain) -> int:
+    """How many positions every query has; refuses measures of which that is not known."""
     if measure.cutoff is None or measure.scan != "k":
         raise UsageError(
             f"{measure}: expected the same number of positions for every query",
             f"write {measure.name}@10, without scan=recorded",
         )
-    width = queries * measure.cutoff
+    return measure.cutoff
+
+
+def gained_and_ideal(block: SessionBlock, measure: SessionGain, queries: int) -> tuple[Floats, Floats]:
+    """What sessions and ideal ones have given after every position, sessions x positions, of so many queries.
+
+    After a session's last position its value stays as it is; of sessions with more queries the first ones count.
+
+    >>> from gainful import Qrels, parse
+    >>> from gainful.session_lists import hand_made
+    >>> block = hand_made(Qrels.from_dict({"s": {"a": 2, "b": 1}}), {"s": [["a", "x"], ["b"]]})
+    >>> gained_and_ideal(block, parse("sDCG(query_base=2)@2"), 3)[0].tolist()
+    [[2.0, 2.0, 2.5, 2.5, 2.5, 2.5]]
+    """
+    width = queries * same_positions(measure)
     gained, ideal = np.zeros((block.size, width)), np.zeros((block.size, width))
     for chosen, part in block.parts(np.full(block.size, width)):
         found = _trajectories(measure, part, queries)

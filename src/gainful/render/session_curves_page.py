@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 #: So many single sessions are drawn in colours of their own and named, so many are drawn at all, so many have a row.
 MOST_NAMED, MOST_DRAWN, MOST_ROWS = 12, 200, 50
-#: So many queries have a column each, a tick each while their numbers have one digit and from then on, and a rule.
+#: So many queries have a column each, a tick each (while their numbers have one digit, and from then on), and a rule.
 _MOST_COLUMNS, _MOST_SHORT_TICKS, _MOST_TICKS, _MOST_RULES = 12, 9, 6, 20
 #: The most systems that have several lines each in one chart.
 _MOST_TOGETHER = 3
@@ -109,7 +109,7 @@ def _plot(curves: SessionCurves, group: Sequence[SessionCurve]) -> Plot:
         label = f"query ({measure.cutoff} documents each)" if ends else "position in the session"
         named = _named(ends, _MOST_SHORT_TICKS if len(ends) < 10 else _MOST_TICKS)
         x = Axis(label, 1.0, float(depth), ticks=tuple((float(at), f"Q{q}") for q, at in named))
-        rules = tuple(Rule("", x=float(at)) for _, at in (ends if len(ends) <= _MOST_RULES else named)[:-1])
+        rules = tuple(Rule("", x=float(at)) for _, at in (ends if len(ends) <= _MOST_RULES else named) if at < depth)
     y = Axis(str(measure), None if measure.variant == "jiang2016" else 0.0, _highest(curves, measure))
     lines = tuple(_lines(curves, group))
     caption = _about_bands(curves, group) if any(line.band for line in lines) else ""
@@ -138,14 +138,9 @@ def _query_ends(curves: SessionCurves, group: Sequence[SessionCurve]) -> list[tu
 
 
 def _named(ends: Sequence[tuple[int, int]], most: int) -> list[tuple[int, int]]:
-    """The queries that are named: all, or of many every second, fifth, ... so that the last is among them."""
-    step = 1
-    for step in (1, 2, 5, 10, 20, 50, 100, 200, 500):
-        if len(ends) <= step * most:
-            break
-    else:
-        step = len(ends)
-    return [(q, at) for q, at in ends if (len(ends) - q) % step == 0]
+    """The queries that are named: all, or of many the first and every fifth, tenth, ..."""
+    step = next((step for step in (1, 5, 10, 20, 50, 100, 200, 500) if len(ends) <= step * most), len(ends))
+    return [(q, at) for q, at in ends if q == 1 or q % step == 0]
 
 
 def _lines(curves: SessionCurves, group: Sequence[SessionCurve]) -> Iterator[Line]:
@@ -162,7 +157,7 @@ def _lines(curves: SessionCurves, group: Sequence[SessionCurve]) -> Iterator[Lin
         # Which is which, a table says; what they have in common is easier to see.
         columns = zip(*(curve.values.tolist() for curve in group), strict=True)
         means = tuple(_mean([value for value in column if not math.isnan(value)]) for column in columns)
-        yield Line(f"mean of {group[0].run}", tuple(float(i) for i in range(1, len(means) + 1)), means)
+        yield Line("mean", tuple(float(i) for i in range(1, len(means) + 1)), means)
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -182,7 +177,7 @@ def _table(curves: SessionCurves, group: Sequence[SessionCurve], places: int) ->
     first = group[0]
     ends = [] if curves.kind == "positions" else _query_ends(curves, group)
     if ends:
-        shown = [(f"Q{q}", at) for q, at in _named(ends, _MOST_COLUMNS)]
+        shown = [(f"Q{q}", at) for q, at in dict.fromkeys((*_named(ends, _MOST_COLUMNS), ends[-1]))]
         where = " after each query"
     else:
         shown = [(str(at), at) for at in table_ranks(len(first.values))]
@@ -235,8 +230,9 @@ def _floats(values: object) -> tuple[float, ...]:
 
 def _data(curves: SessionCurves) -> Table:
     """Every value, for machines."""
+    of = "queries" if curves.kind == "positions" else "sessions"
     texts = [Column(name, for_machines=True) for name in ("run", "measure", "average", "of", "session")]
-    counts = [Column(name, "count", for_machines=True) for name in ("sessions", "position", "query", "rank")]
+    counts = [Column(name, "count", for_machines=True) for name in (of, "position", "query", "rank")]
     numbers = [Column(name, "number", for_machines=True) for name in ("value", "low", "high")]
     return Table((*texts, *counts, *numbers), _Rows(curves), "Curves")
 
