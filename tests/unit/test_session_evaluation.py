@@ -27,17 +27,11 @@ from gainful import (
     evaluate_session_runs,
     evaluate_sessions,
     parse,
-    session_curves,
 )
 from gainful.arrays import Floats
-from gainful.data.judged import Judged
 from gainful.measures.session_block import session_blocks
 from gainful.notices import notices
-from gainful.results import Evaluation
-from gainful.session_choice import SessionChoice
 from gainful.session_lists import sessions_from_lists
-from gainful.session_positions import by_position
-from gainful.session_study import study_judged_sessions, study_sessions
 
 TOPIC = {"t1": {"a": 3, "b": 1}, "t2": {"c": 2}}
 LISTS = {"s1": [["a", "x"], ["b"]], "s2": [["c"]], "s3": [["x"]]}
@@ -225,125 +219,6 @@ class TestPolicy:
     def test_unjudged_share(self) -> None:
         lines = notices([evaluate_sessions(TOPIC, some(), name="mine")])
         assert lines[-1] == "unjudged in the top 10: mine 25.0%"
-
-
-class TestMissingSessions:
-    """Judged by session: whoever has a session, it is not missing for the others."""
-
-    qrels = {"s1": {"a": 1}, "s2": {"a": 1}, "s3": {"a": 1}}
-
-    def systems(self) -> dict[str, Sessions]:
-        return {name: sessions_from_lists({session: [["a"]]}) for name, session in (("A", "s1"), ("B", "s2"))}
-
-    def test_only_what_no_system_has_is_missing(self) -> None:
-        found = evaluate_session_runs(self.qrels, self.systems(), "nsDCG@10")
-        assert {name: (each.queries, each.missing) for name, each in found.items()} == {
-            "A": (["s1", "s3"], ["s3"]),
-            "B": (["s2", "s3"], ["s3"]),
-        }
-        assert [each.mean("nsDCG@10") for each in found.values()] == [0.5, 0.5]
-        with pytest.raises(InputError, match=r"1 session \('s3'\) not among the sessions"):
-            evaluate_session_runs(self.qrels, self.systems(), policy=Policy(missing="error"))
-
-    def test_nothing_is_missing_where_all_are_there(self) -> None:
-        del (qrels := dict(self.qrels))["s3"]
-        found = evaluate_session_runs(qrels, self.systems(), "nsDCG@10", policy=Policy(missing="error"))
-        assert [(each.mean("nsDCG@10"), each.count("nsDCG@10")) for each in found.values()] == [(1, 1), (1, 1)]
-
-    def test_curves_and_tables_have_the_same_numbers(self) -> None:
-        for kind, count in (("average", [2]), ("subset", [2, 1]), ("individual", [1, 1])):
-            curves = session_curves(self.qrels, self.systems(), "sDCG@1", kind=kind, draws=0, at_least=1)
-            assert [curve.count for curve in curves.curves if curve.run == "A"] == count
-        individual = {curve.session: curve.values.tolist() for curve in curves.curves if curve.run == "A"}
-        assert individual == {"s1": [1.0], "s3": [0.0]}
-        study = study_sessions(self.qrels, self.systems())
-        assert (study.queries["A"].sessions, study.queries["A"].missing, study.queries["A"].average) == (2, 1, 1.0)
-        assert study.text("jsonl").count('"queries": null, "sessions": 1') == 2
-
-
-class TestMissingTurns:
-    """Judged by query: a system should answer every judged turn of every judged session."""
-
-    qrels = {"c1_1": {"a": 1}, "c1_2": {"b": 1}, "c1_4": {"c": 1}, "c2_1": {"a": 1}, "c2_2": {"a": 1}}
-    stopped = {"c1": [["a"]], "c2": [["a"], ["a"]]}
-    only_one = {"c1": [["a"], ["b"], [], ["c"]]}
-
-    def scored(self, lists: dict[str, list[list[str]]], **policy: str) -> Evaluation:
-        sessions = sessions_from_lists(lists)
-        return evaluate_sessions(self.qrels, sessions, ["sDCG@1", "nsDCG@1"], policy=Policy(**policy), name="mine")  # type: ignore[arg-type]
-
-    def test_turns_after_the_end_are_empty_pages(self) -> None:
-        found = self.scored(self.stopped)
-        whole = 1 + 1 / 1.5 + 1 / (1 + math.log(4, 4))
-        assert found.by_query("nsDCG@1") == {"c1": pytest.approx(1 / whole), "c2": 1.0}
-        line = "mine: 2 judged queries after the ends of sessions not answered, taken for empty pages (missing=zero)"
-        assert notices([found])[0] == f"{line}: c1_2, c1_4"
-        as_pages = self.scored({**self.stopped, "c1": [["a"], [], [], []]})
-        assert np.array_equal(found.raw, as_pages.raw) and not as_pages.facts.unanswered_turns
-        # c1_3 is neither judged nor asked.
-        assert (found.facts.extra_turns, as_pages.facts.extra_turns) == ((), (b"c1_3",))
-        assert self.scored(self.stopped, extra="error").mean("nsDCG@1") == found.mean("nsDCG@1")
-
-    def test_skip_and_error(self) -> None:
-        found = self.scored(self.stopped, missing="skip")
-        assert found.by_query("nsDCG@1") == {"c1": 1.0, "c2": 1.0}
-        assert "not answered, left out (missing=skip): c1_2, c1_4" in notices([found])[0]
-        with pytest.raises(InputError, match=r"2 queries \('c1_2', 'c1_4'\) judged, but not answered"):
-            self.scored(self.stopped, missing="error")
-
-    def test_sessions_that_are_not_there(self) -> None:
-        found = self.scored(self.only_one)
-        assert found.by_query("nsDCG@1") == {"c1": 1.0, "c2": 0.0} and found.missing == ["c2"]
-        assert "1 judged session not among the sessions, scored as badly as can be" in notices([found])[0]
-        skipped = self.scored(self.only_one, missing="skip")
-        assert (skipped.by_query("nsDCG@1"), skipped.count("nsDCG@1")) == ({"c1": 1.0, "c2": None}, 1)
-        with pytest.raises(InputError, match=r"1 session \('c2'\) not among the sessions"):
-            self.scored(self.only_one, missing="error")
-
-    def test_another_system_does_not_help(self) -> None:
-        systems = {"A": sessions_from_lists(self.stopped), "B": sessions_from_lists(self.only_one)}
-        found = evaluate_session_runs(self.qrels, systems, "nsDCG@1")
-        assert [each.missing for each in found.values()] == [[], ["c2"]]
-
-    def test_sessions_that_a_log_gives_to_another_system(self) -> None:
-        log = [
-            {"session": "c1", "system": "A", "queries": [{"results": [d]} for d in "abxc"]},
-            {"session": "c2", "system": "B", "queries": [{"results": ["a"]}] * 2},
-        ]
-        judged = Judged(Qrels.from_dict(self.qrels), Policy())
-        found = study_judged_sessions(judged, {"log": [Sessions.of(log)]}, [parse("nsDCG@1")], by_system=True)
-        assert {name: each.by_query("nsDCG@1") for name, each in found.evaluations.items()} == {
-            "A": {"c1": 1.0},
-            "B": {"c2": 1.0},
-        }
-
-    def test_curves_and_tables_count_them(self) -> None:
-        study = study_sessions(self.qrels, {"mine": sessions_from_lists(self.only_one)}, "sDCG@1")
-        found = study.queries["mine"]
-        assert (found.session_counts.tolist(), found.missing, found.average) == ([0, 1, 0, 1], 0, 3.0)
-        # c1_3 has no judgments.
-        assert found.by_position.counts.tolist() == [2, 2, 0, 1]
-        assert (found.last_queries.number, found.earlier_queries.number, found.unjudged) == (2, 3, 1)
-        assert "queries without judgments do not count here" in study.text()
-        alone = by_position(self.qrels, sessions_from_lists(self.only_one), "sDCG@1")
-        assert (alone.counts.tolist(), alone.means[1]) == ([2, 2, 0, 1], pytest.approx(0.5 / 1.5))
-        curves = session_curves(
-            self.qrels, {"mine": sessions_from_lists(self.only_one)}, "nsDCG@1", average="both", draws=0
-        )
-        assert [curve.count for curve in curves.curves] == [2, 2]
-        ideal = 1 + 1 / 1.5 + 1 / 2
-        assert curves.curves[1].values[-1] == pytest.approx(ideal / (ideal + 1 + 1 / 1.5))
-
-    def test_a_choice(self) -> None:
-        systems = {"mine": sessions_from_lists(self.only_one)}
-        chosen = study_sessions(self.qrels, systems, "nsDCG@1", choice=SessionChoice(["c1"]))
-        assert chosen.evaluations["mine"].queries == ["c1"]
-
-    def test_ids_that_do_not_tell(self) -> None:
-        log = [{"session": "c1", "queries": [{"id": "first", "results": ["a"]}]}]
-        found = evaluate_sessions({"first": {"a": 1}, "c1_2": {"b": 1}}, Sessions.of(log), "nsDCG@1", name="mine")
-        assert found.by_query("nsDCG@1") == {"c1": 1.0}
-        assert notices([found]) == ["mine: 1 judged query not answered, of no session that is known, ignored: c1_2"]
 
 
 def many(count: int = 300) -> tuple[dict[str, dict[str, float]], Sessions]:
