@@ -72,8 +72,9 @@ def test_rows_that_cannot_be_right(lines: list[str], message: str, hint: str | N
         ("time", "9,7.5", "<bytes>:3: expected time stamps of session 'a' that do not go back, found 7.5 after 9 (line 2)\n    a,2,1,d,7.5"),
         ("time", "9,soon", "<bytes>:3: expected seconds or a date and time as time, found 'soon'\n    a,2,1,d,soon"),
         ("grade", "1,good", "<bytes>:3: expected a number as grade (field 5), found 'good'\n    a,2,1,d,good"),
-        ("scanned", "1,1.5", "<bytes>:3: expected a whole number as scanned, found 1.5\n    a,2,1,d,1.5"),
-        ("scanned", "1,-1", "<bytes>:3: expected a whole number as scanned, found -1\n    a,2,1,d,-1"),
+        ("scanned", "1,1.5", "<bytes>:3: expected a whole number from 0 to 9,007,199,254,740,992 as scanned, found 1.5\n    a,2,1,d,1.5"),
+        ("scanned", "1,-1", "<bytes>:3: expected a whole number from 0 to 9,007,199,254,740,992 as scanned, found -1\n    a,2,1,d,-1"),
+        ("scanned", "1,1e300", "<bytes>:3: expected a whole number from 0 to 9,007,199,254,740,992 as scanned, found 1e+300\n    a,2,1,d,1e300"),
         ("score", "1,", "<bytes>:3: expected a number as score, found nothing\n    a,2,1,d,"),
     ],
 )  # fmt: skip
@@ -213,8 +214,10 @@ def session(*queries: Any, **more: Any) -> dict[str, Any]:
         (session({"number": 1, "results": []}, {"number": 1, "results": []}), "queries[1]: expected every query of session 'a' once, found query 1 again (first: <bytes>:1: queries[0])", FROM_ONE),
         (session({"number": 1, "results": []}, {"results": []}), "queries[1]: expected a number as the other queries have, found none", None),
         (session({"number": 0, "results": []}), "queries[0].number: expected a whole number from 1 to 1,000,000, found 0", FROM_ONE),
-        (session({"scanned": 1.5, "results": []}), "queries[0].scanned: expected a whole number from 0, found 1.5", None),
-        (session({"scanned": True, "results": []}), "queries[0].scanned: expected a whole number from 0, found True", None),
+        (session({"scanned": 1.5, "results": []}), "queries[0].scanned: expected a whole number from 0 to 9,007,199,254,740,992, found 1.5", None),
+        (session({"scanned": 1e300, "results": []}), "queries[0].scanned: expected a whole number from 0 to 9,007,199,254,740,992, found 1e+300", None),
+        (session({"scanned": 99999999999999999999, "results": []}), "queries[0].scanned: expected a whole number from 0 to 9,007,199,254,740,992, found 99999999999999999999", None),
+        (session({"scanned": True, "results": []}), "queries[0].scanned: expected a whole number from 0 to 9,007,199,254,740,992, found True", None),
         (session({"time": 5, "results": []}, {"time": "4.5", "results": []}), "queries[1].time: expected time stamps of session 'a' that do not go back, found 4.5 after 5 (<bytes>:1: queries[0].time)", None),
         (session({"time": 5, "results": [{"id": "d", "time": 4}]}), "queries[0].results[0].time: expected time stamps of session 'a' that do not go back, found 4 after 5 (<bytes>:1: queries[0].time)", None),
         (session({"results": [{"id": "d", "time": 9}, {"id": "e", "time": 8}]}), "queries[0].results[1].time: expected time stamps of session 'a' that do not go back, found 8 after 9 (<bytes>:1: queries[0].results[0].time)", None),
@@ -271,6 +274,31 @@ def test_text_that_is_no_json() -> None:
     )
 
 
+def test_json_that_ends_too_early() -> None:
+    for text in (b'[{"session": "a"\n', b'{"session": "a"\n\n  '):
+        line = text.split(b"\n")[0]
+        assert error_of(text).message == (
+            f"<bytes>:1: expected JSON, found the end of the text at column {len(line) + 1}\n    {line.decode()}"
+        )
+    assert error_of(b'[{"session": "a"},\n{"session":\n\n').message == (
+        '<bytes>:2: expected JSON, found the end of the text at column 12\n    {"session":'
+    )
+
+
+@pytest.mark.parametrize("text", [b"[" * 100_000, b"[" * 100_000 + b"]" * 100_000, b'{"a":' * 100_000])
+@pytest.mark.parametrize("format_", [None, "json", "jsonl"])
+def test_json_that_is_too_deep(text: bytes, format_: str | None) -> None:
+    assert re.match(r"<bytes>(:1)?: expected JSON, found values within values", error_of(text, format=format_).message)
+
+
+@pytest.mark.parametrize("depth", range(100, 1100, 9))
+def test_values_within_values_are_never_a_crash(depth: int) -> None:
+    deep = b"[" * depth + b"]" * depth
+    assert error_of(b'{"session": "a", "queries": %b}' % deep).message.startswith("<bytes>:1: ")
+    assert error_of(deep, format="jsonl").message.startswith("<bytes>:1: ")
+    assert error_of(deep).message.startswith("<bytes>")
+
+
 # -- XML ---------------------------------------------------------------------------------------------------------------
 
 
@@ -322,6 +350,14 @@ def test_documents_of_other_logs() -> None:
     )
     assert [found.lists.document(row) for row in range(2)] == [b"http://v", b"d2"]
     assert (found.users, found.topics) == (("u7",), ())
+
+
+@pytest.mark.parametrize("encoding", ["foo", "gb2312", "idna"])
+def test_logs_in_an_encoding_that_cannot_be_read(encoding: str) -> None:
+    line = f'<?xml version="1.0" encoding="{encoding}"?>'
+    error = error_of(f"{line}\n<s/>".encode())
+    assert error.message == f"<bytes>: expected XML in an encoding that can be read, found\n    {line}"
+    assert error.hint == "UTF-8 can be read always"
 
 
 def test_entities_from_elsewhere_are_not_followed() -> None:

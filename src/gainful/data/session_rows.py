@@ -16,6 +16,7 @@ from gainful.data.sessions import Sessions
 from gainful.errors import InputError
 from gainful.io.rows import Spans
 from gainful.io.session_records import (
+    DEEPEST,
     FILL_GAPS,
     FROM_ONE,
     MOST_QUERIES,
@@ -78,8 +79,9 @@ def _check_rows(rows: SessionRows, is_empty: Bools) -> None:
     if rows.score is not None:
         refuse(np.isnan(rows.score) & ~is_empty, "a number as score", None, None)
     if rows.scanned is not None:
-        is_depth = (rows.scanned >= 0) & (rows.scanned == np.floor(rows.scanned))
-        refuse(~(is_depth | np.isnan(rows.scanned)), "a whole number as scanned", rows.scanned, None)
+        is_depth = (rows.scanned >= 0) & (rows.scanned <= DEEPEST) & (rows.scanned == np.floor(rows.scanned))
+        expected = f"a whole number from 0 to {DEEPEST:,} as scanned"
+        refuse(~(is_depth | np.isnan(rows.scanned)), expected, rows.scanned, None)
 
 
 class _Table:

@@ -46,14 +46,25 @@ def parse_json(data: bytes, name: str, where: str) -> Any:
     try:
         return json.loads(data, object_pairs_hook=_distinct, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
-        place = where if where != name else f"{name}:{error.lineno}"
-        shown = error.doc.splitlines()[error.lineno - 1] if error.doc.strip() else ""
-        raise InputError(
-            f"{place}: expected JSON, found {error.msg.lower()} at column {error.colno}\n    {printable(shown, 120)}",
-            "several values, one a line, are JSON lines: format jsonl" if error.msg == "Extra data" else None,
-        ) from error
-    except (_RepeatedError, ValueError, RecursionError) as error:
+        raise _no_json(error, name, where) from error
+    except RecursionError as error:
+        raise InputError(f"{where}: expected JSON, found values within values, too many to read") from error
+    except (_RepeatedError, ValueError) as error:
         raise InputError(f"{where}: expected JSON, found {error}") from error
+
+
+def _no_json(error: json.JSONDecodeError, name: str, where: str) -> InputError:
+    """What is said of a text that is no JSON; one that ends too early is shown by its last line."""
+    text = error.doc.rstrip()
+    at = min(error.pos, len(text))
+    start = text.rfind("\n", 0, at) + 1
+    line = text[start:].partition("\n")[0]
+    found = "the end of the text" if text and at == len(text) else error.msg.lower()
+    place = where if where != name else f"{name}:{text.count(chr(10), 0, at) + 1}"
+    return InputError(
+        f"{place}: expected JSON, found {found} at column {at - start + 1}\n    {printable(line, 120)}",
+        "several values, one a line, are JSON lines: format jsonl" if error.msg == "Extra data" else None,
+    )
 
 
 class _RepeatedError(Exception):
@@ -164,4 +175,7 @@ def _document_and_score(item: dict[str, Any], columns: Mapping[str, str], where:
 
 
 def _described(value: object) -> str:
-    return printable(json.dumps(value), 80)
+    try:
+        return printable(json.dumps(value), 80)
+    except RecursionError:
+        return "values within values"

@@ -76,7 +76,7 @@ def _json_or_lines(line: bytes) -> str:
 
     try:
         value = json.loads(line.decode("utf-8", "replace"))
-    except ValueError:
+    except (ValueError, RecursionError):
         # Cut off, or one value over several lines: all there is to look at is the first name's value.
         return "jsonl" if _SCALAR_FIRST.match(line) else "json"
     scalar = isinstance(value, dict) and any(not isinstance(each, (dict, list)) for each in value.values())

@@ -25,6 +25,7 @@ from gainful.io.json_text import parse_json
 from gainful.io.objects import read_id, read_value
 from gainful.io.session_columns import SESSION_NAMES
 from gainful.io.session_records import (
+    DEEPEST,
     FROM_ONE,
     MOST_QUERIES,
     SessionReading,
@@ -161,7 +162,7 @@ class SessionObjects:
                 results.documents,
                 results.scores,
                 results.grades,
-                -1 if value.get("scanned") is None else _whole(value["scanned"], f"{where}.scanned", 0),
+                -1 if value.get("scanned") is None else _whole(value["scanned"], f"{where}.scanned", 0, DEEPEST),
             ),
             [*stamps, *results.stamps],
         )
@@ -277,11 +278,10 @@ def _numbers(values: Sequence[object], where: str, role: str) -> list[float] | N
     return [math.nan if value is None else read_value(value, f"{where}[{i}]", role) for i, value in enumerate(values)]
 
 
-def _whole(value: object, where: str, least: int, most: int | None = None, hint: str | None = None) -> int:
+def _whole(value: object, where: str, least: int, most: int, hint: str | None = None) -> int:
     number = read_value(value, where, "number") if not isinstance(value, bool) else math.nan
-    if not number.is_integer() or number < least or (most is not None and number > most):
-        upto = "" if most is None else f" to {most:,}"
-        raise InputError(f"{where}: expected a whole number from {least}{upto}, found {_described(value)}", hint)
+    if not number.is_integer() or not least <= number <= most:
+        raise InputError(f"{where}: expected a whole number from {least} to {most:,}, found {_described(value)}", hint)
     return int(number)
 
 

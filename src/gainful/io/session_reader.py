@@ -117,7 +117,7 @@ def _json(text: Text, kind: str, line: bytes, how: SessionReading) -> SessionCon
 def _object_or_none(line: bytes) -> object:
     try:
         return json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 

@@ -18,6 +18,8 @@ from gainful.notation import NUMBER, choose, printable
 
 #: The highest query number there may be: what is above it is no number of a query.
 MOST_QUERIES = 1_000_000
+#: The deepest place that somebody may have looked at: above it not every whole number can be told from the next.
+DEEPEST = 2**53
 
 FROM_ONE = "queries of a session are numbered 1, 2, 3, ..."
 FILL_GAPS = "--gaps empty (gaps='empty' in Python) takes missing queries for empty result pages"

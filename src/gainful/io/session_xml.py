@@ -75,6 +75,11 @@ def _sessions(text: Text) -> Iterator[Element]:
                 f"{text.name}:{error.lineno}: expected XML, found {expat.ErrorString(error.code)} at column "
                 f"{error.offset + 1}\n    {line_text(text.data, _line_start(text, error.lineno))}"
             ) from error
+        except (LookupError, ValueError) as error:
+            raise InputError(
+                f"{text.name}: expected XML in an encoding that can be read, found\n    {line_text(text.data, 0)}",
+                "UTF-8 can be read always",
+            ) from error
         yield from done
         done.clear()
 
