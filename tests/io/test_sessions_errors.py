@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 from gainful import InputError, Sessions, UsageError
+from gainful.notation import printable
 
 from .conftest import json_lines
 
@@ -193,7 +194,7 @@ def session(*queries: Any, **more: Any) -> dict[str, Any]:
         (session({"query": "x", "result": []}), "queries[0]: expected results in an object, found query, result", "is result meant to be results?"),
         (session({"query": "x"}), "queries[0]: expected results in an object, found query", 'an empty result page is "results": []'),
         (session({"results": [{"docment": "d"}]}), "queries[0].results[0]: expected document in an object, found docment", "is docment meant to be document?"),
-        (session(), "expected a list of queries, found []", None),
+        (session(), "expected a list of at least one query, found []", None),
         (session({"results": ["d", ["e", 1]]}), "queries[0].results: expected results that are all alike, found ids and lists", "results are ids, [id, score] pairs, or objects"),
         (session({"results": [{"id": "d"}, "e"]}), "queries[0].results: expected results that are all alike, found objects and ids", "results are ids, [id, score] pairs, or objects"),
         (session({"results": [["d", 1, 2]]}), "queries[0].results[0]: expected [document, score], found ['d', 1, 2]", None),
@@ -232,8 +233,9 @@ def session(*queries: Any, **more: Any) -> dict[str, Any]:
     ],
 )  # fmt: skip
 def test_objects_that_cannot_be_right(value: Any, message: str, hint: str | None) -> None:
-    error = error_of(json_lines([value]), format="jsonl")
-    assert error.message == f"<bytes>:1: {message}"
+    text = json_lines([value])
+    error = error_of(text, format="jsonl")
+    assert error.message == f"<bytes>:1: {message}\n    {printable(text.strip(), 120)}"
     if hint is not None:
         assert error.hint == hint
 
@@ -243,8 +245,74 @@ def test_a_session_may_not_come_twice(size: int) -> None:
     text = json_lines([session({"results": []}), session({"results": []}, session="b"), session({"results": []})])
     with pytest.raises(InputError) as caught:
         list(Sessions.read_parts(text, size=size))
-    assert caught.value.message == "<bytes>:3: expected every session once, found 'a' again (first: <bytes>:1)"
+    assert caught.value.message == (
+        "<bytes>:3: expected every session once, found 'a' again (first: <bytes>:1)\n    "
+        + json_lines([session({"results": []})]).decode().strip()
+    )
     assert caught.value.hint == "sessions of several systems that share their ids stand in a file each"
+
+
+def test_what_can_be_read_once_only_is_not_asked_for_the_first_place() -> None:
+    values = [session({"results": []}), session({"results": []})]
+    with pytest.raises(InputError, match=r"^<list>\[1\]: expected every session once, found 'a' again\nhint"):
+        Sessions.of(iter(values))
+    with pytest.raises(InputError, match=r"found 'a' again \(first: <list>\[0\]\)\nhint"):
+        Sessions.of(values)
+
+
+@pytest.mark.parametrize("size", [1, 10])
+def test_all_bad_lines_are_named_up_to_ten(size: int) -> None:
+    bad = [session({"results": [], "scanned": -i}, session=f"s{i}") for i in range(1, 13)]
+    lines = [session({"results": []}), *bad[:1], session({"results": []}, session="b"), *bad[1:]]
+    text = json_lines(lines) + b'{"session": }\n'
+    with pytest.raises(InputError) as caught:
+        list(Sessions.read_parts(text, size=size))
+    said = caught.value.message.split("\n")
+    assert len(said) == 21
+    assert said[0].startswith("<bytes>:2: queries[0].scanned: expected a whole number from 0")
+    assert said[1] == f"    {json.dumps(bad[0])}"
+    assert said[2].startswith("<bytes>:4: ")
+    assert said[-1] == "... and 3 more like these"
+
+
+def test_bad_lines_of_several_kinds() -> None:
+    text = b'{"session": "a", "queries": []}\n\n7\n{"session": }\n'
+    assert error_of(text, format="jsonl").message == (
+        '<bytes>:1: expected a list of at least one query, found []\n    {"session": "a", "queries": []}\n'
+        "<bytes>:3: expected an object with session and queries, found 7\n    7\n"
+        '<bytes>:4: expected JSON, found expecting value at column 13\n    {"session": }'
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "hint"),
+    [
+        ({"query_id": "q", "results": []}, "is query_id meant to be id? Other keys may be anything"),
+        ({"Results": [], "results": [], "ID": "q"}, "is ID meant to be id? Other keys may be anything"),
+        ({"result": []}, "is result meant to be results?"),
+        ({"docs": []}, "is docs meant to be results?"),
+        ({"timestamp": 5, "results": []}, "is timestamp meant to be time? Other keys may be anything"),
+    ],
+)
+def test_keys_that_nearly_are_known_ones(query: dict[str, Any], hint: str) -> None:
+    error = error_of(json_lines([session(query)]))
+    assert error.message.startswith("<bytes>:1: queries[0]: expected ")
+    assert error.hint == hint
+
+
+def test_other_keys_may_be_anything() -> None:
+    query = {
+        "id": "q",
+        "query_id": "r",
+        "title": "t",
+        "tool": "search",
+        "text": "x",
+        "results": [{"id": "d", "ranks": 1}],
+    }
+    found = Sessions.of([{**session(query), "start": 1, "system_prompt": "x"}])
+    assert found.lists.queries == ["q"]
+    with pytest.raises(InputError, match=r"is rating meant to be ratings\?"):
+        Sessions.of([{**session(query), "rating": {"joy": 1}}])
 
 
 @pytest.mark.parametrize("size", [1, 10])
@@ -270,7 +338,8 @@ def test_text_that_is_no_json() -> None:
         "<bytes>:2: expected JSON, found expecting value at column 13"
     )
     assert error_of(b'{"session": "a", "session": "b", "queries": []}\n').message == (
-        "<bytes>:1: expected JSON, found 'session' twice in one object"
+        "<bytes>:1: expected JSON, found 'session' twice in one object\n"
+        '    {"session": "a", "session": "b", "queries": []}'
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from gainful.io.reader import read_content
 from gainful.io.rows import Frame, RunFile, as_source
 from gainful.io.session_objects import read_session_objects
 from gainful.io.session_reader import read_session_content, session_reading
-from gainful.io.session_records import SessionReading, SessionRows
+from gainful.io.session_records import SessionReading, SessionRecord, SessionRows
 from gainful.io.session_table import read_session_frame
 from gainful.io.sources import Source, Text, open_source
 
@@ -31,7 +32,8 @@ def parts_of_source(
     text = given if isinstance(given, Text) else open_source(given)
     content = read_session_content(text, how)
     if not isinstance(content, (SessionRows, RunFile)):
-        yield from gather_sessions(content, text.name, how.separator, size or PART_SIZE)
+        again = partial(_records, text, how)
+        yield from gather_sessions(content, text.name, how.separator, size or PART_SIZE, again)
         return
     if isinstance(content, SessionRows):
         whole = sessions_of_rows(content, text.name, how)
@@ -42,10 +44,17 @@ def parts_of_source(
         yield whole if size >= len(whole) else whole.part(first, first + size)
 
 
+def _records(text: Text, how: SessionReading) -> Iterable[SessionRecord]:
+    content = read_session_content(text, how)
+    return () if isinstance(content, (SessionRows, RunFile)) else content
+
+
 def parts_of_objects(values: Iterable[Any], name: str = "<list>") -> Iterator[Sessions]:
     """Sessions from dicts as JSON lines have them."""
     how = session_reading()
-    return gather_sessions(read_session_objects(values, how, name), name, how.separator, PART_SIZE)
+    # What can be walked through only once cannot be asked where something stood first.
+    again = None if iter(values) is values else partial(read_session_objects, values, how, name)
+    return gather_sessions(read_session_objects(values, how, name), name, how.separator, PART_SIZE, again)
 
 
 def sessions_of_frame(frame: Frame, columns: Mapping[str, str] | None, gaps: str, name: str) -> Sessions:

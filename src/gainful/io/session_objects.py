@@ -20,10 +20,11 @@ import numpy as np
 
 from gainful.arrays import Bytes
 from gainful.errors import InputError
-from gainful.io.columns import Names, find_role
+from gainful.io.columns import Names
 from gainful.io.json_text import parse_json
 from gainful.io.objects import read_id, read_value
 from gainful.io.session_columns import SESSION_NAMES
+from gainful.io.session_keys import Keys, TurnKeys, missing_key
 from gainful.io.session_records import (
     DEEPEST,
     FROM_ONE,
@@ -34,13 +35,14 @@ from gainful.io.session_records import (
     by_rank,
     in_order,
     read_time,
+    shown_line,
     time_back,
 )
-from gainful.io.sources import Text
-from gainful.notation import nearest, printable
+from gainful.io.sources import Text, forget
+from gainful.io.trec import input_error
+from gainful.notation import printable
 
 _LINE = '{"session": "s1", "queries": [{"query": "port arthur", "results": ["d1", "d2"]}]}'
-_TURN_KEYS = ("query", "id", "number", "time", "scanned", "results")
 _SESSION_ROLES = ("session", "topic", "user", "system")
 _RESULT_ROLES = ("document", "score", "grade", "rank", "time")
 _RESULT_NAMES: Names = {
@@ -48,6 +50,7 @@ _RESULT_NAMES: Names = {
     "document": (*SESSION_NAMES["document"][:-1], ("id",), SESSION_NAMES["document"][-1]),
 }
 _STEP = 1 << 20
+_SHOWN = 10
 
 
 class Stamp(NamedTuple):
@@ -72,13 +75,27 @@ class _Turn(NamedTuple):
 
 
 def read_session_lines(text: Text, how: SessionReading) -> Iterator[SessionRecord]:
-    """One object a line; no more than one is held at a time."""
+    """One object a line; no more than one is held at a time. Behind a line that is bad the others are only checked."""
     read = SessionObjects(how).read
+    errors: list[InputError] = []
+    count = 0
     for number, line in _lines(text.data):
         stripped = line.strip()
-        if stripped and not stripped.startswith(b"#"):
-            where = f"{text.name}:{number}"
-            yield read(parse_json(stripped, text.name, where), where)
+        if not stripped or stripped.startswith(b"#"):
+            continue
+        where = f"{text.name}:{number}"
+        try:
+            record = read(parse_json(stripped, text.name, where), where)
+        except InputError as error:
+            count += 1
+            if count <= _SHOWN:
+                shown = "" if "\n" in error.message else shown_line(stripped)
+                errors.append(InputError(error.message + shown, error.hint))
+            continue
+        if not count:
+            yield record._replace(line=stripped)
+    if count:
+        raise input_error([error.message for error in errors], count, next((e.hint for e in errors if e.hint), None))
 
 
 def read_session_objects(values: Iterable[object], how: SessionReading, name: str) -> Iterator[SessionRecord]:
@@ -95,6 +112,7 @@ def _lines(data: Bytes) -> Iterator[tuple[int, bytes]]:
         for line in lines:
             number += 1
             yield number, line
+        forget(data, at)
     yield number + 1, rest
 
 
@@ -103,8 +121,10 @@ class SessionObjects:
 
     def __init__(self, how: SessionReading) -> None:
         self._fills_gaps = how.fills_gaps
-        self._session_keys = _Keys(how.columns, SESSION_NAMES, _SESSION_ROLES)
-        self._result_keys = _Keys(how.columns, _RESULT_NAMES, _RESULT_ROLES)
+        self._session_keys = Keys(how.columns, SESSION_NAMES, _SESSION_ROLES, ("ratings", "queries"))
+        self._turn_keys = TurnKeys()
+        # Results may carry anything: titles, snippets, what their search engine says.
+        self._result_keys = Keys(how.columns, _RESULT_NAMES, _RESULT_ROLES, ())
 
     def read(self, value: object, where: str) -> SessionRecord:
         """A session from an object."""
@@ -113,11 +133,12 @@ class SessionObjects:
         keys = self._session_keys.of(value, where)
         for role, key in (("session", keys.get("session")), ("queries", "queries")):
             if key is None or key not in value:
-                raise _missing(role, value, (*keys.values(), "ratings", "queries"), where)
+                raise missing_key(role, value, (*keys.values(), "ratings", "queries"), where, _LINE)
         session = read_id(value[keys["session"]], f"{where}: session")
         queries = value["queries"]
         if not _is_list(queries) or not len(queries):
-            raise InputError(f"{where}: expected a list of queries, found {_described(queries)}", f"a line is {_LINE}")
+            expected = "a list of at least one query" if _is_list(queries) else "a list of queries"
+            raise InputError(f"{where}: expected {expected}, found {_described(queries)}", f"a line is {_LINE}")
         turns = [self._turn(query, f"{where}: queries[{i}]") for i, query in enumerate(queries)]
         topic = value[keys["topic"]] if "topic" in keys else None
         return SessionRecord(
@@ -144,9 +165,7 @@ class SessionObjects:
     def _turn(self, value: object, where: str) -> _Turn:
         if not isinstance(value, (dict, Mapping)):
             raise InputError(f"{where}: expected an object with query and results, found {_described(value)}", _LINE)
-        if "results" not in value:
-            error = _missing("results", value, _TURN_KEYS, where)
-            raise InputError(error.message, error.hint or 'an empty result page is "results": []')
+        self._turn_keys.check(value, where)
         text = value.get("query")
         if text is not None and not isinstance(text, str):
             raise InputError(f"{where}.query: expected a text, found {_described(text)}")
@@ -190,7 +209,7 @@ class SessionObjects:
         for i, item in enumerate(items):
             keys = self._result_keys.of(item, f"{where}[{i}]")
             if "document" not in keys:
-                raise _missing("document", item, tuple(keys.values()), f"{where}[{i}]")
+                raise missing_key("document", item, tuple(keys.values()), f"{where}[{i}]", _LINE)
             for role, column in columns.items():
                 column.append(item[keys[role]] if role in keys else None)
         documents = [read_id(each, f"{where}[{i}]: document") for i, each in enumerate(columns["document"])]
@@ -207,26 +226,6 @@ class SessionObjects:
             None if grades is None else [grades[i] for i in order],
             _stamps([times[i] for i in order], lambda i: f"{where}[{order[i]}].time"),
         )
-
-
-class _Keys:
-    """Which keys of objects have which roles, found once for all objects with the same keys."""
-
-    def __init__(self, given: Mapping[str, str], known: Names, roles: Sequence[str]) -> None:
-        self._given, self._known, self._roles = given, known, roles
-        self._found: dict[tuple[object, ...], dict[str, str]] = {}
-
-    def of(self, value: Mapping[Any, Any], where: str) -> dict[str, str]:
-        keys = tuple(value)
-        found = self._found.get(keys)
-        if found is None:
-            names = [key for key in keys if isinstance(key, str)]
-            # What is given for another level of the object is not looked for here.
-            given = {role: name for role, name in self._given.items() if name in names}
-            places = {role: find_role(role, names, given, where, self._known) for role in self._roles}
-            found = {role: names[place] for role, place in places.items() if place is not None}
-            self._found[keys] = found
-        return found
 
 
 def check_times(stamps: Iterable[Stamp], session: bytes) -> None:
@@ -299,17 +298,6 @@ def _ratings(value: object, where: str) -> dict[str, float]:
         raise InputError(f"{where}: expected an object of numbers, found {_described(value)}")
     given = {str(name): rating for name, rating in value.items() if rating is not None}
     return {name: read_value(rating, where, name) for name, rating in given.items()}
-
-
-def _missing(key: str, value: Mapping[Any, Any], known: Sequence[str], where: str) -> InputError:
-    """What is said of an object without a key that it needs, and of one that may have been meant."""
-    names = [str(name) for name in value]
-    others = [name for name in names if name not in known]
-    meant = next((name for name in others if nearest(name, [key])), None)
-    return InputError(
-        f"{where}: expected {key} in an object, found {', '.join(names) or 'nothing'}",
-        f"is {meant} meant to be {key}?" if meant else f"a line is {_LINE}" if key != "results" else None,
-    )
 
 
 def _described(value: object) -> str:

@@ -23,6 +23,7 @@ DEEPEST = 2**53
 
 FROM_ONE = "queries of a session are numbered 1, 2, 3, ..."
 FILL_GAPS = "--gaps empty (gaps='empty' in Python) takes missing queries for empty result pages"
+OF_SEVERAL = "sessions of several systems that share their ids stand in a file each"
 RANKS_FROM_ONE = "results of a query have the ranks 1, 2, 3, ..."
 
 
@@ -62,6 +63,7 @@ class SessionRecord(NamedTuple):
     system: str | None
     ratings: Mapping[str, float]
     turns: Sequence[TurnRecord]
+    line: bytes = b""  # what it was read from, where that can be shown
 
 
 class SessionRows(NamedTuple):
@@ -79,6 +81,11 @@ class SessionRows(NamedTuple):
     topic: Spans | None = None
     user: Spans | None = None
     system: Spans | None = None
+
+
+def shown_line(line: bytes) -> str:
+    """A line as messages show it, on a line of its own; nothing if there is none."""
+    return f"\n    {printable(line, 120)}" if line else ""
 
 
 def gap_message(where: str, session: bytes, missing: int, number: int) -> str:

@@ -52,6 +52,17 @@ def _standard_input() -> bytes:
     return sys.stdin.buffer.read()
 
 
+def forget(data: Bytes, end: int) -> None:
+    """Gives back the memory of a mapped file up to a place that has been read; what is asked for again is read again.
+
+    Does nothing to bytes that are not a file's, or where the system has no way to do it.
+    """
+    mapped = getattr(data.base, "obj", None)
+    whole = end - end % mmap.PAGESIZE
+    if isinstance(mapped, mmap.mmap) and hasattr(mapped, "madvise") and whole:
+        mapped.madvise(mmap.MADV_DONTNEED, 0, whole)
+
+
 def plain_view(path: str) -> memoryview | None:
     """The bytes of a file that needs nothing but mapping; None for anything that takes more or fails."""
     if not os.path.isfile(path):
