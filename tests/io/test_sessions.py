@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -368,3 +369,12 @@ def test_ratings() -> None:
 def test_ratings_that_cannot_be_read(column: str, session: str | None, text: bytes, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         read_ratings(text, column, session)
+
+
+def test_queries_of_a_table_may_have_ids_of_their_own() -> None:
+    text = b"session,query,rank,document,query_id\ns,2,1,d,x\ns,1,1,e,\ns,1,2,f,y\nr,1,1,d,\n"
+    assert Sessions.read(text).lists.queries == ["r_1", "y", "x"]
+    named = text.replace(b"query_id", b"Turn")
+    assert Sessions.read(named, columns={"query_id": "Turn", "query": "query"}).lists.queries == ["r_1", "y", "x"]
+    frame = pd.DataFrame({"session": ["s", "s"], "query": [1, 2], "rank": [1, 1], "doc": ["d", "e"], "turn_id": [7, 8]})
+    assert Sessions.of(frame).lists.queries == ["7", "8"]

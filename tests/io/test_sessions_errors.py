@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from gainful import InputError, Sessions, UsageError
+from gainful import InputError, Policy, Sessions, UsageError, evaluate_sessions
 from gainful.notation import printable
 
 from .conftest import json_lines
@@ -83,6 +83,71 @@ def test_columns_that_cannot_be_right(column: str, values: str, message: str) ->
     first, second = values.split(",")
     text = rows(f"a,1,1,d,{first}", f"a,2,1,d,{second}", header=f"session,query,rank,document,{column}")
     assert error_of(text).message == message
+
+
+def test_times_are_shown_as_they_are_written() -> None:
+    text = rows("a,2,1,d,09:59", "a,1,1,d,10:00:00", header="session,query,rank,document,time")
+    assert error_of(text).message == (
+        "<bytes>:2: expected time stamps of session 'a' that do not go back, found 09:59 after 10:00:00 (line 3)\n"
+        "    a,2,1,d,09:59"
+    )
+    text = rows("a,1,1,d,9:59", header="session,query,rank,document,time")
+    assert error_of(text).hint == "write 09:59"
+    assert error_of(json_lines([session({"time": "9:59", "results": []})])).hint == "write 09:59"
+
+
+def test_systems_that_share_sessions_in_one_table() -> None:
+    error = error_of(rows("a,1,1,d,A", "a,1,1,e,B", header="session,query,rank,document,system"))
+    assert error.message.startswith("<bytes>:3: expected one system in session 'a', found 'B' and 'A' (line 2)")
+    assert error.hint == "sessions of several systems that share their ids stand in a file each"
+
+
+IDS = "session,query,rank,document,query_id"
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["a,1,1,d,x", "a,1,2,e,y"], "<bytes>:3: expected one query_id in query 1 of session 'a', found 'y' and 'x' (line 2)\n    a,1,2,e,y"),
+        (["a,1,1,d,x", "b,1,1,e,x"], "<bytes>:3: expected every query's id once, found 'x' again (first: line 2)\n    b,1,1,e,x"),
+        (["a,1,1,d,", "a,2,1,e,a_1"], "<bytes>:3: expected every query's id once, found 'a_1' again (first: line 2)\n    a,2,1,e,a_1"),
+        (["a,2,1,e,a_1"], "<bytes>:2: expected every query's id once, found 'a_1' again (a missing query's)\n    a,2,1,e,a_1"),
+        (["a,1,1,e,a_2", "a,3,1,e,x"], "<bytes>:2: expected every query's id once, found 'a_2' again (a missing query's)\n    a,1,1,e,a_2"),
+    ],
+)  # fmt: skip
+def test_ids_of_queries_that_cannot_be_right(lines: list[str], message: str) -> None:
+    assert error_of(rows(*lines, header=IDS), gaps="empty").message == message
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["a_1 Q0 d 1 3 x", "a_2 Q0 d 1 3 x", "a_1 Q0 e 2 2 x", "a_1 Q0 f 1 1 x"], "<bytes>:4: expected every rank of query 'a_1' once, found rank 1 again (first: line 1)\n    a_1 Q0 f 1 1 x"),
+        (["a_1 Q0 d 2 3 x", "a_1 Q0 e 2 2 x", "a_1 Q0 f 0 1 x", "a_1 Q0 g 2 1 x"], "<bytes>:2: expected every rank of query 'a_1' once, found rank 2 again (first: line 1)\n    a_1 Q0 e 2 2 x\n<bytes>:4: expected every rank of query 'a_1' once, found rank 2 again (first: line 2)\n    a_1 Q0 g 2 1 x"),
+    ],
+)  # fmt: skip
+def test_the_same_rank_twice_in_a_run(lines: list[str], message: str) -> None:
+    error = error_of("\n".join([*lines, ""]).encode())
+    assert (error.message, error.hint) == (message, RANKS)
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_rank_column_that_is_the_same_everywhere_says_nothing_until_it_is_asked(rank: int) -> None:
+    run = f"a_1 Q0 d {rank} 2 x\na_1 Q0 e {rank} 1 x\na_2 Q0 d {rank} 2 x\n".encode()
+    qrels = {"a": {"d": 1}}
+    assert evaluate_sessions(qrels, Sessions.read(run), "sDCG@1", judged_by="session")
+    with pytest.raises(InputError, match=rf"^<bytes>:2: .* found rank {rank} again \(first: line 1\)"):
+        evaluate_sessions(qrels, Sessions.read(run), "sDCG@1", judged_by="session", policy=Policy(order="rank"))
+
+
+def test_grades_above_the_scale_are_named() -> None:
+    text = rows("a,1,1,d,1", "a,1,2,e,7", header="session,query,rank,document,grade")
+    with pytest.raises(InputError) as caught:
+        evaluate_sessions({"a": {"d": 3}}, Sessions.read(text), "sDCG@1", judged_by="session")
+    assert caught.value.message == (
+        "<bytes>:3: expected grades up to the scale of the judgments, 3, found 7\n    a,1,2,e,7"
+    )
+    assert caught.value.hint == "--scale 7 (scale=7 in Python) makes room for it"
 
 
 def test_one_scanning_depth_a_query() -> None:
@@ -445,7 +510,7 @@ def test_entities_from_elsewhere_are_not_followed() -> None:
         ({"gaps": "fill"}, r"gaps: expected error \| empty, found 'fill'"),
         ({"format": "letor"}, r"format: expected jsonl \| json \| tsv"),
         ({"separator": ""}, r"separator: expected a text between session and turn, found ''"),
-        ({"columns": {"subtopic": "x"}}, r"columns: expected session \| query \| rank"),
+        ({"columns": {"subtopic": "x"}}, r"columns: expected session \| query \| query_id"),
         ({"size": 0}, r"size: expected at least 1 session, found 0"),
     ],
 )

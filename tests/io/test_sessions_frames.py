@@ -66,7 +66,7 @@ def test_dates_and_times_of_frames(kind: str, monkeypatch: pytest.MonkeyPatch) -
     if kind == "pandas without pyarrow":
         monkeypatch.setattr(pd.DataFrame, "__arrow_c_stream__", no_pyarrow)
     assert Sessions.of(forth).query_counts.tolist() == [3]
-    with pytest.raises(ValueError, match=r"row 2 .* that do not go back, found 1714435200 after 1714521600"):
+    with pytest.raises(ValueError, match=r"row 2 .* that do not go back, found 2024-04-30.* after 2024-05-01"):
         Sessions.of(back)
 
 

@@ -9,7 +9,7 @@ from gainful.errors import UsageError
 from gainful.io.sources import COMPRESSED_ENDINGS
 from gainful.notation import count_of
 
-_FORMATS = (".run", ".res", ".txt", ".trec", ".json", ".jsonl", ".tsv", ".csv", ".parquet", ".letor")
+_FORMATS = (".run", ".res", ".txt", ".trec", ".json", ".jsonl", ".tsv", ".csv", ".parquet", ".letor", ".xml")
 
 
 def run_names(paths: Sequence[str], given: Sequence[str] = ()) -> list[str]:

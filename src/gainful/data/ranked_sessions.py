@@ -14,6 +14,7 @@ from gainful.data.graded import JoinFacts, fitting_policy, join_columns, unorder
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
+from gainful.data.session_turns import refuse_repeated_ranks
 from gainful.data.sessions import Sessions
 from gainful.errors import InputError
 from gainful.notation import number_text
@@ -56,6 +57,8 @@ def rank_sessions(
     """Orders every list by the policy and finds what judges it, unless that is known."""
     lists = sessions.lists
     settled = fitting_policy(lists, policy)
+    if settled.order == "rank" and lists.has_ranks and len(lists):
+        refuse_repeated_ranks(lists)
     rows, offsets, facts = _ranked_rows(lists, settled, threads)
     turns = int(sessions.turn_offsets[-1])
     return RankedSessions(
@@ -82,10 +85,13 @@ def _given_grades(sessions: Sessions, judged: Judged, rows: Ints | None) -> Floa
         return grade
     highest, zero = grade[~np.isnan(grade)].max(initial=-np.inf), judged.policy.grade_zero
     if highest > judged.qrels.scale:
+        row = int(np.nanargmax(grade))
+        lists = sessions.lists
+        where, shown = (lists.name, "") if lists.origin is None else (lists.origin.where(row), lists.origin.shown(row))
         raise InputError(
-            f"{sessions.name}: expected grades up to the scale of the judgments, {number_text(judged.qrels.scale)}, "
-            f"found {number_text(highest)}",
-            f"scale={number_text(highest)} makes room for it",
+            f"{where}: expected grades up to the scale of the judgments, {number_text(judged.qrels.scale)}, "
+            f"found {number_text(highest)}{shown}",
+            f"--scale {number_text(highest)} (scale={number_text(highest)} in Python) makes room for it",
         )
     grade = np.maximum(grade - zero, 0.0) if zero else grade
     return grade if rows is None else grade[rows]

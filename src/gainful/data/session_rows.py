@@ -20,6 +20,7 @@ from gainful.io.session_records import (
     FILL_GAPS,
     FROM_ONE,
     MOST_QUERIES,
+    OF_SEVERAL,
     RANKS_FROM_ONE,
     SessionReading,
     SessionRows,
@@ -33,6 +34,7 @@ from gainful.notation import number_text, printable, text_of_id
 
 _SHOWN = 10
 _EMPTY_PAGE = "an empty result page is one row with rank 0 and - as document"
+_OF_SESSIONS = ("topic", "user", "system")
 _NONE: Floats = np.zeros(0)
 _Kind = TypeVar("_Kind", np.bool_, np.int64, np.float64)
 
@@ -100,6 +102,8 @@ class _Table:
         self._is_empty = self._ordered(is_empty)
 
     def sessions(self) -> Sessions:
+        # Several systems in one table have every rank of a session several times: what is wrong is told by the system.
+        systems = _texts(self._labels(self._rows.system, "system", OF_SEVERAL))
         self._check_pages()
         self._check_ranks()
         self._check_times()
@@ -116,7 +120,7 @@ class _Table:
             _NONE if np.isnan(grade).all() else grade,
             self._scanned(place, int(offsets[-1])),
             users=_texts(self._labels(rows.user, "user")),
-            systems=_texts(self._labels(rows.system, "system")),
+            systems=systems,
         )
 
     def _ordered(self, column: NDArray[_Kind]) -> NDArray[_Kind]:
@@ -135,7 +139,7 @@ class _Table:
         counts[place] = np.bincount(self._turn[~self._is_empty], minlength=self._first.size)
         return Run(
             self._name,
-            tuple(turn_ids(self._session_ids, offsets, self._how.separator)),
+            tuple(self._ids(offsets, place)),
             np.append(0, np.cumsum(counts)),
             data,
             _taken(start, kept),
@@ -144,6 +148,41 @@ class _Table:
             _NONE if rows.rank is None else _taken(rows.rank, kept),
             rows.origin if kept is None else rows.origin.take(kept),
         )
+
+    def _ids(self, offsets: Ints, place: Ints) -> list[bytes]:
+        """What judgments by query call each turn: what rows say, or else its session and number."""
+        ids = turn_ids(self._session_ids, offsets, self._how.separator)
+        if self._rows.query_id is None:
+            return ids
+        given, found = core.number_ids(*self._rows.query_id)
+        found = self._ordered(found)
+        known = self._ordered(self._rows.query_id[2]) > 0
+        row = self._agreed(found, known, self._turn, self._first.size, "query_id", lambda value: given[value])
+        for at, told in zip(place.tolist(), row.tolist(), strict=True):
+            if told >= 0:
+                ids[at] = given[found[told]]
+        if len(set(ids)) < len(ids):
+            self._refuse_shared(ids, place)
+        return ids
+
+    def _refuse_shared(self, ids: list[bytes], place: Ints) -> None:
+        """Refuses ids that several turns have, of which some may be empty result pages without a row."""
+        row_of = dict(zip(place.tolist(), self._first.tolist(), strict=True))
+        first: dict[bytes, int] = {}
+        others: dict[int, int] = {}  # by row: another turn with the same id
+        for at, identifier in enumerate(ids):
+            other = first.setdefault(identifier, at)
+            if other != at:
+                row = row_of.get(at)
+                others[row_of[other] if row is None else row] = at if row is None else other
+
+        def message(row: int) -> str:
+            at = others[row]
+            where = f"first: {self._place(row_of[at])}" if at in row_of else "a missing query's"
+            return f"{self._where(row)}: expected every query's id once, found '{printable(ids[at])}' again ({where})"
+
+        hint = "queries without an id are called by their session and number"
+        self._refuse(np.array(list(others), np.int64), message, hint)
 
     def _check_pages(self) -> None:
         shown = np.diff(self._first, append=self._turn.size)
@@ -176,7 +215,7 @@ class _Table:
     def _check_times(self) -> None:
         if self._rows.time is None:
             return
-        time = self._ordered(self._rows.time)
+        time, shown = self._ordered(self._rows.time), self._rows.time_text
         known = np.flatnonzero(~np.isnan(time))
         session = self._session[self._turn[known]]
         back = np.flatnonzero((np.diff(session) == 0) & (np.diff(time[known]) < 0)) + 1
@@ -184,8 +223,10 @@ class _Table:
 
         def message(row: int) -> str:
             earlier = before[row]
-            stamps = number_text(float(time[row])), number_text(float(time[earlier]))
-            return time_back(self._where(row), self._id(row), *stamps, self._place(earlier))
+            found, after = (
+                number_text(float(time[at])) if shown is None else shown(self._came(at)) for at in (row, earlier)
+            )
+            return time_back(self._where(row), self._id(row), found, after, self._place(earlier))
 
         self._refuse(known[back], message, None)
 
@@ -197,7 +238,7 @@ class _Table:
             FILL_GAPS,
         )
 
-    def _labels(self, spans: Spans | None, role: str) -> list[bytes | None]:
+    def _labels(self, spans: Spans | None, role: str, hint: str | None = None) -> list[bytes | None]:
         """What rows say of their sessions; nothing where none says anything."""
         if spans is None:
             return []
@@ -205,7 +246,7 @@ class _Table:
         label = self._ordered(label)
         known = self._ordered(spans[2]) > 0
         row = self._agreed(
-            label, known, self._session[self._turn], len(self._session_ids), role, lambda value: labels[int(value)]
+            label, known, self._session[self._turn], len(self._session_ids), role, lambda value: labels[value], hint
         )
         return [None if at < 0 else labels[label[at]] for at in row.tolist()] if known.any() else []
 
@@ -226,6 +267,7 @@ class _Table:
         groups: int,
         role: str,
         shown: Callable[[Any], str | bytes],
+        hint: str | None = None,
     ) -> Ints:
         """For every group the first row that tells its value, -1 where none does; all that do have to agree."""
         telling = np.flatnonzero(known)
@@ -235,11 +277,12 @@ class _Table:
         self._refuse(
             bad,
             lambda row: (
-                f"{self._where(row)}: expected one {role} in {self._of(row) if role == 'scanned' else self._in(row)}, "
+                f"{self._where(row)}: expected one {role} in "
+                f"{self._in(row) if role in _OF_SESSIONS else self._of(row)}, "
                 f"found '{printable(shown(value[row]))}' and '{printable(shown(value[first[group[row]]]))}' "
                 f"({self._place(int(first[group[row]]))})"
             ),
-            None,
+            hint,
         )
         return first
 

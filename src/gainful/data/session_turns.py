@@ -14,9 +14,11 @@ from gainful.io.session_records import (
     FILL_GAPS,
     FROM_ONE,
     MOST_QUERIES,
+    RANKS_FROM_ONE,
     SessionReading,
     gap_message,
     repeated_query,
+    repeated_rank,
 )
 from gainful.io.trec import input_error
 from gainful.notation import printable
@@ -25,7 +27,14 @@ _SHOWN = 10
 
 
 def sessions_of_run(run: Run, how: SessionReading) -> Sessions:
-    """Sessions from a run: what stands before the last separator of a query's id is the session, then its turn."""
+    """Sessions from a run: what stands before the last separator of a query's id is the session, then its turn.
+
+    The same rank twice in a list is an error, even where scores order it, because one of the lines must be wrong. A
+    rank column that is the same everywhere, as some tools write it, says nothing and is no error until ranks are asked
+    to order the lists.
+    """
+    if run.has_ranks and len(run) and run.rank.min() != run.rank.max():
+        refuse_repeated_ranks(run)
     session_ids, session, number = _split(run, how.separator.encode())
     order = np.lexsort((number, session))
     session, number = session[order], number[order]
@@ -42,6 +51,32 @@ def sessions_of_run(run: Run, how: SessionReading) -> Sessions:
     offsets, place = turn_places(session, number, None if how.fills_gaps else complain)
     lists = run if np.array_equal(order, np.arange(order.size)) else run.take(order)
     return Sessions(run.name, session_ids, offsets, spread(lists, place, offsets, session_ids, how.separator))
+
+
+def refuse_repeated_ranks(run: Run) -> None:
+    """Refuses lists that have a rank twice."""
+    is_first = np.zeros(len(run), bool)
+    is_first[run.list_offsets[:-1][np.diff(run.list_offsets) > 0]] = True
+    if (is_first[1:] | (np.diff(run.rank) > 0)).all():
+        return
+    turn = np.cumsum(is_first)
+    order = np.lexsort((run.rank, turn))
+    turn, rank = turn[order], run.rank[order]
+    again = np.flatnonzero((np.diff(turn) == 0) & (np.diff(rank) == 0)) + 1
+    if again.size and run.origin is not None:
+        origin = run.origin
+        again = again[np.argsort(order[again])]
+        messages = [
+            repeated_rank(
+                origin.where(int(order[at])),
+                rank[at],
+                origin.place(int(order[at - 1])),
+                f"query '{printable(run.query_of(int(order[at])))}'",
+            )
+            + origin.shown(int(order[at]))
+            for at in again[:_SHOWN].tolist()
+        ]
+        raise input_error(messages, int(again.size), RANKS_FROM_ONE)
 
 
 def turn_places(session: Ints, number: Ints, complain: Callable[[Ints, Ints], None] | None) -> tuple[Ints, Ints]:

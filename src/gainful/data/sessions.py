@@ -71,10 +71,12 @@ class Sessions:
     ) -> Sessions:
         """Sessions from a path, ``-`` or bytes: JSON lines, a table with a header, a run, or TREC's log in XML.
 
-        The format is recognised unless given; ``columns`` maps roles (session, query for its number, rank, document,
-        topic, user, system, score, grade, scanned, time) to the names that a header has for them. In a run a query's
-        id is session, ``separator`` (``_``) and turn. A missing query number is an error, or, with ``gaps="empty"``, an
-        empty result page.
+        The format is recognised unless given; ``columns`` maps roles (session, query for its number, query_id for
+        what judgments by query call it, rank, document, topic, user, system, score, grade, scanned, time) to the names
+        that a header has for them. In a run a query's id is session, ``separator`` (``_``) and turn; a list that has a
+        rank twice is an error unless all ranks of the run are the same. Keys of JSON that are not known are left
+        alone, but one that nearly is a known one (query_id for id, result for results) is an error. A missing query
+        number is an error, or, with ``gaps="empty"``, an empty result page.
         """
         from gainful.data.session_sources import join_parts, parts_of_source
         from gainful.io.session_reader import session_reading

@@ -25,13 +25,15 @@ GAPS = ("error", "empty")
 #: What stands between session and turn in a query's id.
 SEPARATOR = "_"
 
-#: The names that each role is known by, best first. The role ``query`` is the query's number in its session.
+#: The names that each role is known by, best first. The role ``query`` is the query's number in its session,
+#: ``query_id`` what judgments by query call it.
 SESSION_NAMES: Names = {
     "session": (("session_id", "session-id", "sessionid", "session_num"), ("session",)),
     "query": (
         ("qno", "query_number", "query-number", "query_no", "query_num", "turn_number", "turn_no", "turn"),
         ("query", "interaction"),
     ),
+    "query_id": (("query_id", "query-id", "queryid"), ("turn_id", "turn-id")),
     "rank": RUN_NAMES["rank"],
     "document": RUN_NAMES["document"],
     "topic": (("topic_id", "topic-id", "topicid", "topic_num"), ("topic",)),

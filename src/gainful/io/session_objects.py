@@ -37,6 +37,7 @@ from gainful.io.session_records import (
     read_time,
     shown_line,
     time_back,
+    time_hint,
 )
 from gainful.io.sources import Text, forget
 from gainful.io.trec import input_error
@@ -241,7 +242,7 @@ def read_stamp(value: object, where: str) -> Stamp:
     if seconds is None:
         raise InputError(
             f"{where}: expected seconds or a date and time, found {_described(value)}",
-            "such as 99.5 or 2024-05-01T10:15:00Z",
+            time_hint(value),
         )
     return Stamp(seconds, str(value), where)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, time
 from numbers import Real
 from types import MappingProxyType
@@ -78,6 +79,8 @@ class SessionRows(NamedTuple):
     grade: Floats | None = None
     scanned: Floats | None = None
     time: Floats | None = None
+    time_text: Callable[[int], str] | None = None  # a row's time as it is written
+    query_id: Spans | None = None
     topic: Spans | None = None
     user: Spans | None = None
     system: Spans | None = None
@@ -167,6 +170,18 @@ def read_time(value: object) -> float | None:
     except ValueError:
         return _time_of_day(text)
     return _seconds(moment)
+
+
+def time_hint(value: object) -> str:
+    """How to write a time that cannot be read.
+
+    >>> time_hint("9:59")
+    'write 09:59'
+    """
+    text = value.strip() if isinstance(value, str) else ""
+    if re.match(r"\d:", text) and read_time(f"0{text}") is not None:
+        return f"write 0{text}"
+    return "such as 99.5 or 2024-05-01T10:15:00Z"
 
 
 def _seconds(moment: datetime) -> float:

@@ -1,12 +1,14 @@
 """Sessions from tables with a header: text, parquet or data frames. One row a result.
 
-Columns are session, query (its number in the session), rank and document, and as far as they are known topic, user,
-system, score, grade, scanned and time. An empty result page is one row with rank 0 and ``-`` or nothing as document.
+Columns are session, query (its number in the session), rank and document, and as far as they are known query_id (what
+judgments by query call it), topic, user, system, score, grade, scanned and time. An empty result page is one row with
+rank 0 and ``-`` or nothing as document.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,15 +21,15 @@ from gainful.io.frames import read_columns as read_frame_columns
 from gainful.io.origin import FrameRows, Origin
 from gainful.io.rows import Spans, is_pandas
 from gainful.io.session_columns import find_session_roles, is_session_header
-from gainful.io.session_records import SessionReading, SessionRows, read_time
+from gainful.io.session_records import SessionReading, SessionRows, read_time, time_hint
 from gainful.io.sources import Text
 from gainful.io.trec import input_error
 from gainful.notation import printable, text_of_id
 
 _NUMBERS = ("query", "rank", "score", "grade", "scanned")
-_IDS = ("session", "document", "topic", "user", "system")
+_IDS = ("session", "document", "query_id", "topic", "user", "system")
 #: What an empty result page, or a row without more to tell, leaves empty.
-_OPTIONAL = ("document", "score", "grade", "scanned", "time", "topic", "user", "system")
+_OPTIONAL = ("document", "score", "grade", "scanned", "time", "query_id", "topic", "user", "system")
 _SHOWN = 10
 
 
@@ -53,6 +55,7 @@ def read_session_frame(frame: Any, columns: Mapping[str, str], name: str) -> Ses
     found = read_frame_columns(frame, Wanted(find_roles, _IDS, _OPTIONAL, ("time",)), name)
     if moments is not None:
         found["time"] = np.array([read_time(moment) for moment in moments], np.float64)
+        return _rows(found, FrameRows(name), partial(_moment_text, moments))
     return _rows(found, FrameRows(name))
 
 
@@ -72,9 +75,14 @@ def _moments(frame: Any, column: int) -> list[object] | None:
     return None
 
 
-def _rows(found: Mapping[str, Any], origin: Origin) -> SessionRows:
+def _moment_text(moments: Sequence[object], row: int) -> str:
+    return str(moments[row])
+
+
+def _rows(found: Mapping[str, Any], origin: Origin, time_text: Callable[[int], str] | None = None) -> SessionRows:
     time = found.get("time")
     if isinstance(time, tuple):
+        time_text = partial(_text, time)
         time = _times(time, origin)
     return SessionRows(
         found["session"],
@@ -86,10 +94,18 @@ def _rows(found: Mapping[str, Any], origin: Origin) -> SessionRows:
         found.get("grade"),
         found.get("scanned"),
         time,
+        time_text,
+        found.get("query_id"),
         found.get("topic"),
         found.get("user"),
         found.get("system"),
     )
+
+
+def _text(spans: Spans, row: int) -> str:
+    data, start, length = spans
+    first = int(start[row])
+    return printable(data[first : first + int(length[row])].tobytes())
 
 
 def _times(spans: Spans, origin: Origin) -> Floats:
@@ -104,5 +120,5 @@ def _times(spans: Spans, origin: Origin) -> Floats:
             f"'{printable(texts[int(row[at])])}'{origin.shown(at)}"
             for at in bad[:_SHOWN].tolist()
         ]
-        raise input_error(messages, int(bad.size), "such as 99.5 or 2024-05-01T10:15:00Z")
+        raise input_error(messages, int(bad.size), time_hint(text_of_id(texts[int(row[bad[0]])])))
     return np.array(seconds, np.float64)[row]
