@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from datasets import BUILD, HERE, JUDGED, LARGE, SMALL, TENTH, Dataset, make, warm
+from datasets import BUILD, HERE, JUDGED, LARGE, SMALL, TENTH, Dataset, make, make_sessions, warm
 from processes import Measured, Repetitions, Tool, measure
 from report import MEGABYTE, Report, Row
 from tools import (
@@ -19,6 +19,7 @@ from tools import (
     gainful_check,
     gainful_eval,
     gainful_measures,
+    gainful_sessions,
     gainful_trec_eval,
     gainful_version,
     installed,
@@ -215,8 +216,14 @@ def sessions(report: Report, settings: Settings) -> None:
     report.rows.append(Row("sessions", what, ours, "naive loop", measured.inside("naive loop"), 1 / 50))
     # A loop that looks nothing up twice: no target, because finding the documents alone takes a share of it.
     report.rows.append(Row("sessions", what, ours, "careful loop", measured.inside("careful loop")))
-    memory = [measured.inside(f"memory of {parts}") for parts in (10, 1)]
-    report.rows.append(Row("sessions", "memory, 10 parts", memory[0], "one part", memory[1], 1.5, "B"))
+    # Whole processes that read JSON lines: ten times the sessions may take no more than half as much memory again.
+    files = {count: make_sessions(count) for count in (10_000, 100_000)}
+    warm(*(file for pair in files.values() for file in pair))
+    tools = {count: gainful_sessions(*pair, f"{count:,} sessions") for count, pair in files.items()}
+    found = measure(list(tools.values()), settings.repetitions)
+    report.keep("sessions", found)
+    few, many = (found[tool.name].peak for tool in tools.values())
+    report.rows.append(Row("sessions", "memory, 100,000 from JSON lines", many, "gainful, 10,000", few, 1.5, "B"))
 
 
 CASES: dict[str, Callable[[Report, Settings], None]] = {

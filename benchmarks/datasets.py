@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -56,6 +57,27 @@ def make(dataset: Dataset) -> None:
     if not dataset.is_ready():
         print(f"generating {dataset.name}", file=sys.stderr, flush=True)
         subprocess.run([sys.executable, str(GENERATOR), dataset.name], check=True)
+
+
+def make_sessions(count: int) -> tuple[Path, Path]:
+    """Judgments of 50 topics and, as JSON lines, sessions of 4 queries x 10 documents: what is not there is written."""
+    qrels, sessions = (BUILD / "generated" / f"{count}-sessions.{ending}" for ending in ("qrels", "jsonl"))
+    recipe = Path(__file__).stat().st_mtime
+    if all(file.exists() and file.stat().st_mtime >= recipe for file in (qrels, sessions)):
+        return qrels, sessions
+    qrels.parent.mkdir(parents=True, exist_ok=True)
+    judged = (f"t{topic} 0 t{topic}-d{i} {i % 4}\n" for topic in range(50) for i in range(0, 1000, 7))
+    qrels.write_text("".join(judged), encoding="utf-8")
+    with sessions.open("w", encoding="utf-8") as out:
+        out.writelines(json.dumps(_session(i)) + "\n" for i in range(count))
+    return qrels, sessions
+
+
+def _session(number: int) -> dict[str, object]:
+    topic = number % 50
+    pages = [[f"t{topic}-d{(number * 7 + q * 13 + r) % 1000}" for r in range(10)] for q in range(4)]
+    queries = [{"query": f"query {q}", "results": page} for q, page in enumerate(pages)]
+    return {"session": f"s{number:07d}", "topic": f"t{topic}", "queries": queries}
 
 
 def warm(*files: Path) -> None:

@@ -59,6 +59,11 @@ def gainful_check(qrels: Path, runs: Sequence[Path], name: str) -> Tool:
     return Tool(name, gainful_command("check", str(qrels), *map(str, runs), "--format", "jsonl"))
 
 
+def gainful_sessions(qrels: Path, sessions: Path, name: str) -> Tool:
+    measures = ["-m", "sDCG@10", "-m", "nsDCG@10"]
+    return Tool(name, gainful_command("sessions", str(qrels), str(sessions), *measures, "--quiet"), slow=True)
+
+
 #: One text for every measure of the catalogue, where it needs @ or N with that.
 _CATALOGUE = """
 from gainful.measures.catalog import MEASURES

@@ -1,15 +1,12 @@
 """COUNT sessions of 4 queries x 10 documents: gainful beside loops over dicts and lists, in one process and in turns.
 
-Checks first that all numbers are the same, and measures what memory an evaluation takes, of all sessions in parts and
-of one part alone.
+Checks first that all numbers are the same.
 """
 
 import gc
 import math
 import sys
 import time
-import tracemalloc
-from functools import partial
 
 import numpy as np
 
@@ -18,7 +15,6 @@ from gainful import Qrels, Run, Sessions, evaluate_sessions
 REPETITIONS = 5
 MEASURES = ["sDCG@10", "nsDCG@10"]
 TOPICS, DOCUMENTS, JUDGED, QUERIES, SHOWN = 200, 1000, 100, 4, 10
-PARTS = 10
 #: Topics and documents have ids of this form.
 TOPIC, DOCUMENT = "topic{:03d}", "t{:03d}-doc{:05d}"
 
@@ -38,7 +34,7 @@ def make_judgments(rng):
     }
 
 
-def make_sessions(rng, first, count):
+def make_sessions(rng, count):
     """Sessions as columns; every list has ten different documents of its topic."""
     text = b"".join(DOCUMENT.format(topic, i).encode() for topic in range(TOPICS) for i in range(DOCUMENTS))
     width = len(DOCUMENT.format(0, 0))
@@ -51,7 +47,7 @@ def make_sessions(rng, first, count):
     data = np.frombuffer(text, np.uint8).reshape(-1, width)[documents].ravel()
     lists = Run(
         "sessions",
-        tuple(b"s%07d_%d" % (first + i // QUERIES, i % QUERIES + 1) for i in range(turns)),
+        tuple(b"s%07d_%d" % (i // QUERIES, i % QUERIES + 1) for i in range(turns)),
         np.arange(0, turns * SHOWN + 1, SHOWN),
         data,
         np.arange(0, data.size, width),
@@ -59,7 +55,7 @@ def make_sessions(rng, first, count):
         np.zeros(0),
     )
     names = tuple(TOPIC.format(each).encode() for each in topic.tolist())
-    ids = tuple(b"s%07d" % (first + i) for i in range(count))
+    ids = tuple(b"s%07d" % i for i in range(count))
     return Sessions("sessions", ids, np.arange(0, turns + 1, QUERIES), lists, names)
 
 
@@ -123,19 +119,10 @@ def seconds(work):
     return time.perf_counter() - start
 
 
-def peak(work):
-    """The most memory that Python and NumPy hold at a time while something works."""
-    tracemalloc.start()
-    work()
-    found = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    return found
-
-
 def main(count):
     rng = np.random.default_rng(7)
     judgments = make_judgments(rng)
-    qrels, sessions = Qrels.from_dict(judgments), make_sessions(rng, 0, count)
+    qrels, sessions = Qrels.from_dict(judgments), make_sessions(rng, count)
     listed = as_dicts(sessions)
     found = evaluate_sessions(qrels, sessions, MEASURES)
     ours = [found.by_query(measure) for measure in MEASURES]
@@ -155,11 +142,6 @@ def main(count):
     times["naive loop"] = [seconds(lambda: naive_loop(listed, judgments)) for _ in range(2)]
     for name, taken in times.items():
         print("seconds", name, min(taken), sep="\t")
-    size = count // PARTS
-
-    for number in (1, PARTS):
-        parts = (make_sessions(rng, i * size, size) for i in range(number))
-        print("seconds", f"memory of {number}", peak(partial(evaluate_sessions, qrels, parts, MEASURES)), sep="\t")
 
 
 main(int(sys.argv[1]))
