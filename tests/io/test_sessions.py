@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gainful import Run, Sessions, UsageError
+from gainful import InputError, Run, Sessions, UsageError
 from gainful.io.session_columns import read_session_mapping
 from gainful.io.session_ratings import read_ratings
 
@@ -378,3 +378,18 @@ def test_queries_of_a_table_may_have_ids_of_their_own() -> None:
     assert Sessions.read(named, columns={"query_id": "Turn", "query": "query"}).lists.queries == ["r_1", "y", "x"]
     frame = pd.DataFrame({"session": ["s", "s"], "query": [1, 2], "rank": [1, 1], "doc": ["d", "e"], "turn_id": [7, 8]})
     assert Sessions.of(frame).lists.queries == ["7", "8"]
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "xml"])
+def test_files_that_are_read_in_many_steps(kind: str, tmp_path: Path) -> None:
+    plain = {f"s{i:05d}": [[f"document-{i}-{q}-{r}" for r in range(10)] for q in range(4)] for i in range(3000)}
+    text = log_of(plain) if kind == "xml" else json_lines(objects_of(plain))
+    assert len(text) > 1_500_000
+    file = tmp_path / f"log.{kind}"
+    file.write_bytes(text)
+    found = Sessions.read(file)
+    assert plain_of(found) == plain
+    again = text.replace(b"s02999", b"s00000")
+    file.write_bytes(again)
+    with pytest.raises(InputError, match=rf"log.{kind}:\d+: .* found 's00000' again \(first: .*log.{kind}:[123]\)"):
+        Sessions.read(file)

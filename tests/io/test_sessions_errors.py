@@ -262,7 +262,7 @@ def session(*queries: Any, **more: Any) -> dict[str, Any]:
         (session(), "expected a list of at least one query, found []", None),
         (session({"results": ["d", ["e", 1]]}), "queries[0].results: expected results that are all alike, found ids and lists", "results are ids, [id, score] pairs, or objects"),
         (session({"results": [{"id": "d"}, "e"]}), "queries[0].results: expected results that are all alike, found objects and ids", "results are ids, [id, score] pairs, or objects"),
-        (session({"results": [["d", 1, 2]]}), "queries[0].results[0]: expected [document, score], found ['d', 1, 2]", None),
+        (session({"results": [["d", 1, 2]]}), "queries[0].results[0]: expected [document, score], found [\"d\", 1, 2]", None),
         (session({"results": [["d", "high"]]}), "queries[0].results[0]: expected a finite number as score, found 'high'", None),
         (session({"results": [{"id": "d", "score": 1}, {"id": "e"}]}), "queries[0].results[1]: expected a score as other results have, found none", None),
         (session({"results": [{"id": "d", "grade": "good"}]}), "queries[0].results[0]: expected a finite number as grade, found 'good'", None),
@@ -271,9 +271,11 @@ def session(*queries: Any, **more: Any) -> dict[str, Any]:
         (session({"results": [{"id": "d", "rank": 0}]}), "queries[0].results[0]: expected rank 1 of a list before rank 0, found none", RANKS),
         (session({"results": "d"}), "queries[0].results: expected a list of results, found 'd'", None),
         (session({"results": ["d", 1.5]}), "queries[0].results[1]: expected a text, bytes or an integer as id, found 1.5", None),
+        (session({"results": ["d", None]}), "queries[0].results[1]: expected a text or an integer as id, found null", None),
+        (session({"results": []}, session=True), "session: expected a text or an integer as id, found true", None),
         (session({"results": ["d", ""]}), "queries[0].results[1]: expected an id, found an empty one", None),
-        (session({"results": [{"id": None}]}), "queries[0].results[0]: document: expected a text, bytes or an integer as id, found None", None),
-        (session(["d"]), "queries[0]: expected an object with query and results, found ['d']", None),
+        (session({"results": [{"id": None}]}), "queries[0].results[0]: document: expected a text or an integer as id, found null", None),
+        (session(["d"]), "queries[0]: expected an object with query and results, found [\"d\"]", None),
         (session({"query": 7, "results": []}), "queries[0].query: expected a text, found 7", None),
         (session({"results": ["d"]}, {"results": [["d", 1]]}), "queries[1]: expected scores for all results or for none, found results with them, unlike those of <bytes>:1: queries[0]", None),
         (session({"number": 1, "results": []}, {"number": 3, "results": []}), "queries[1]: expected query 2 of session 'a' before query 3, found none", GAPS),
@@ -283,7 +285,7 @@ def session(*queries: Any, **more: Any) -> dict[str, Any]:
         (session({"scanned": 1.5, "results": []}), "queries[0].scanned: expected a whole number from 0 to 9,007,199,254,740,992, found 1.5", None),
         (session({"scanned": 1e300, "results": []}), "queries[0].scanned: expected a whole number from 0 to 9,007,199,254,740,992, found 1e+300", None),
         (session({"scanned": 99999999999999999999, "results": []}), "queries[0].scanned: expected a whole number from 0 to 9,007,199,254,740,992, found 99999999999999999999", None),
-        (session({"scanned": True, "results": []}), "queries[0].scanned: expected a whole number from 0 to 9,007,199,254,740,992, found True", None),
+        (session({"scanned": True, "results": []}), "queries[0].scanned: expected a whole number from 0 to 9,007,199,254,740,992, found true", None),
         (session({"time": 5, "results": []}, {"time": "4.5", "results": []}), "queries[1].time: expected time stamps of session 'a' that do not go back, found 4.5 after 5 (<bytes>:1: queries[0].time)", None),
         (session({"time": 5, "results": [{"id": "d", "time": 4}]}), "queries[0].results[0].time: expected time stamps of session 'a' that do not go back, found 4 after 5 (<bytes>:1: queries[0].time)", None),
         (session({"results": [{"id": "d", "time": 9}, {"id": "e", "time": 8}]}), "queries[0].results[1].time: expected time stamps of session 'a' that do not go back, found 8 after 9 (<bytes>:1: queries[0].results[0].time)", None),
@@ -469,9 +471,28 @@ def result(rank: int | str, document: str = "<clueweb12id>d</clueweb12id>") -> s
 )  # fmt: skip
 def test_logs_that_cannot_be_right(lines: list[str], message: str, hint: str | None) -> None:
     error = error_of(log(*lines))
+    place = re.match(r"<bytes>:(\d+): ", message)
+    if place and "\n" not in message and "every session" not in message:
+        message += "\n    " + printable(log(*lines).split(b"\n")[int(place[1]) - 1], 120)
     assert error.message == message
     if hint is not None:
         assert error.hint == hint
+
+
+def test_all_bad_sessions_of_a_log_are_named_up_to_ten() -> None:
+    bad = [f'<session num="{i}">{interaction("2")}</session>' for i in range(12)]
+    said = error_of(log(f'<session num="a">{interaction("1")}</session>', *bad)).message.split("\n")
+    assert said[0] == "<bytes>:3: expected query 1 of session '0' before query 2, found none"
+    assert said[1] == f"    {bad[0]}"
+    assert said[2].startswith("<bytes>:4: expected query 1 of session '1'")
+    assert said[-1] == "... and 2 more like these"
+    assert len(said) == 21
+
+
+@pytest.mark.parametrize("lines", [["<interaction>"], [interaction("2")]])
+def test_logs_whose_lines_end_in_cr_alone(lines: list[str]) -> None:
+    text = log('<session num="a">', *lines, "</session>").replace(b"\n", b"\r")
+    assert re.match(r"<bytes>:[34]: expected ", error_of(text).message)
 
 
 def test_documents_of_other_logs() -> None:

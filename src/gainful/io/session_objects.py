@@ -11,6 +11,7 @@ query may have an id (what judgments by query call it), a number, a time and how
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -29,6 +30,7 @@ from gainful.io.session_records import (
     DEEPEST,
     FROM_ONE,
     MOST_QUERIES,
+    BadPlaces,
     SessionReading,
     SessionRecord,
     TurnRecord,
@@ -40,7 +42,6 @@ from gainful.io.session_records import (
     time_hint,
 )
 from gainful.io.sources import Text, forget
-from gainful.io.trec import input_error
 from gainful.notation import printable
 
 _LINE = '{"session": "s1", "queries": [{"query": "port arthur", "results": ["d1", "d2"]}]}'
@@ -51,7 +52,6 @@ _RESULT_NAMES: Names = {
     "document": (*SESSION_NAMES["document"][:-1], ("id",), SESSION_NAMES["document"][-1]),
 }
 _STEP = 1 << 20
-_SHOWN = 10
 
 
 class Stamp(NamedTuple):
@@ -78,8 +78,7 @@ class _Turn(NamedTuple):
 def read_session_lines(text: Text, how: SessionReading) -> Iterator[SessionRecord]:
     """One object a line; no more than one is held at a time. Behind a line that is bad the others are only checked."""
     read = SessionObjects(how).read
-    errors: list[InputError] = []
-    count = 0
+    bad = BadPlaces()
     for number, line in _lines(text.data):
         stripped = line.strip()
         if not stripped or stripped.startswith(b"#"):
@@ -88,15 +87,11 @@ def read_session_lines(text: Text, how: SessionReading) -> Iterator[SessionRecor
         try:
             record = read(parse_json(stripped, text.name, where), where)
         except InputError as error:
-            count += 1
-            if count <= _SHOWN:
-                shown = "" if "\n" in error.message else shown_line(stripped)
-                errors.append(InputError(error.message + shown, error.hint))
+            bad.add(error, shown_line(stripped))
             continue
-        if not count:
+        if not bad.count:
             yield record._replace(line=stripped)
-    if count:
-        raise input_error([error.message for error in errors], count, next((e.hint for e in errors if e.hint), None))
+    bad.refuse()
 
 
 def read_session_objects(values: Iterable[object], how: SessionReading, name: str) -> Iterator[SessionRecord]:
@@ -135,7 +130,7 @@ class SessionObjects:
         for role, key in (("session", keys.get("session")), ("queries", "queries")):
             if key is None or key not in value:
                 raise missing_key(role, value, (*keys.values(), "ratings", "queries"), where, _LINE)
-        session = read_id(value[keys["session"]], f"{where}: session")
+        session = _id(value[keys["session"]], f"{where}: session")
         queries = value["queries"]
         if not _is_list(queries) or not len(queries):
             expected = "a list of at least one query" if _is_list(queries) else "a list of queries"
@@ -145,7 +140,7 @@ class SessionObjects:
         return SessionRecord(
             where,
             session,
-            None if topic is None else read_id(topic, f"{where}: topic"),
+            None if topic is None else _id(topic, f"{where}: topic"),
             _label(value, keys, "user", where),
             _label(value, keys, "system", where),
             _ratings(value.get("ratings"), f"{where}: ratings"),
@@ -178,7 +173,7 @@ class SessionObjects:
             TurnRecord(
                 where,
                 text or "",
-                None if value.get("id") is None else read_id(value["id"], f"{where}.id"),
+                None if value.get("id") is None else _id(value["id"], f"{where}.id"),
                 results.documents,
                 results.scores,
                 results.grades,
@@ -195,12 +190,16 @@ class SessionObjects:
             raise InputError(f"{where}: expected a list of results, found {_described(value)}", f"a line is {_LINE}")
         items: list[Any] = list(value)  # type: ignore[call-overload]
         # What an item is depends on its type alone, and most lists have items of one type.
-        kinds = list(dict.fromkeys(map(_kind, dict(zip(map(type, items), items, strict=True)).values())))
+        types = dict(zip(map(type, items), items, strict=True))
+        kinds = list(dict.fromkeys(map(_kind, types.values())))
         if len(kinds) > 1:
             raise InputError(
                 f"{where}: expected results that are all alike, found {' and '.join(kinds)}",
                 "results are ids, [id, score] pairs, or objects",
             )
+        if type(None) in types or bool in types:
+            odd = next(i for i, item in enumerate(items) if item is None or isinstance(item, bool))
+            _id(items[odd], f"{where}[{odd}]")
         if kinds == ["lists"]:
             return _of_pairs(items, where)
         return self._of_objects(items, where) if kinds == ["objects"] else _Results(items)
@@ -213,7 +212,7 @@ class SessionObjects:
                 raise missing_key("document", item, tuple(keys.values()), f"{where}[{i}]", _LINE)
             for role, column in columns.items():
                 column.append(item[keys[role]] if role in keys else None)
-        documents = [read_id(each, f"{where}[{i}]: document") for i, each in enumerate(columns["document"])]
+        documents = [_id(each, f"{where}[{i}]: document") for i, each in enumerate(columns["document"])]
         scores, grades, ranks = (_numbers(columns[role], where, role) for role in ("score", "grade", "rank"))
         for role, values in (("score", scores), ("rank", ranks)):
             if values is not None and any(map(math.isnan, values)):
@@ -267,19 +266,31 @@ def _of_pairs(items: list[Sequence[Any]], where: str) -> _Results:
     for i, item in enumerate(items):
         if len(item) != 2:
             raise InputError(f"{where}[{i}]: expected [document, score], found {_described(item)}")
-    documents = [read_id(item[0], f"{where}[{i}]: document") for i, item in enumerate(items)]
-    return _Results(documents, [read_value(item[1], f"{where}[{i}]", "score") for i, item in enumerate(items)])
+    documents = [_id(item[0], f"{where}[{i}]: document") for i, item in enumerate(items)]
+    return _Results(documents, [_value(item[1], f"{where}[{i}]", "score") for i, item in enumerate(items)])
 
 
 def _numbers(values: Sequence[object], where: str, role: str) -> list[float] | None:
     """NaN where there is none; None where there are none at all."""
     if all(value is None for value in values):
         return None
-    return [math.nan if value is None else read_value(value, f"{where}[{i}]", role) for i, value in enumerate(values)]
+    return [math.nan if value is None else _value(value, f"{where}[{i}]", role) for i, value in enumerate(values)]
+
+
+def _id(value: object, where: str) -> bytes:
+    if value is None or isinstance(value, bool):
+        raise InputError(f"{where}: expected a text or an integer as id, found {_described(value)}")
+    return read_id(value, where)
+
+
+def _value(value: object, where: str, what: str) -> float:
+    if value is None or isinstance(value, bool):
+        raise InputError(f"{where}: expected a finite number as {what}, found {_described(value)}")
+    return read_value(value, where, what)
 
 
 def _whole(value: object, where: str, least: int, most: int, hint: str | None = None) -> int:
-    number = read_value(value, where, "number") if not isinstance(value, bool) else math.nan
+    number = math.nan if isinstance(value, bool) else _value(value, where, "number")
     if not number.is_integer() or not least <= number <= most:
         raise InputError(f"{where}: expected a whole number from {least} to {most:,}, found {_described(value)}", hint)
     return int(number)
@@ -289,7 +300,7 @@ def _label(value: Mapping[Any, Any], keys: Mapping[str, str], role: str, where: 
     found = value[keys[role]] if role in keys else None
     if found is None or isinstance(found, str):
         return found or None
-    return read_id(found, f"{where}: {role}").decode("utf-8", "surrogateescape")
+    return _id(found, f"{where}: {role}").decode("utf-8", "surrogateescape")
 
 
 def _ratings(value: object, where: str) -> dict[str, float]:
@@ -298,8 +309,14 @@ def _ratings(value: object, where: str) -> dict[str, float]:
     if not isinstance(value, Mapping):
         raise InputError(f"{where}: expected an object of numbers, found {_described(value)}")
     given = {str(name): rating for name, rating in value.items() if rating is not None}
-    return {name: read_value(rating, where, name) for name, rating in given.items()}
+    return {name: _value(rating, where, name) for name, rating in given.items()}
 
 
 def _described(value: object) -> str:
-    return printable(repr(value), 80)
+    """A value as JSON has it, but texts in single quotes as everywhere."""
+    try:
+        return printable(repr(value) if isinstance(value, str) else json.dumps(value), 80)
+    except (TypeError, ValueError):
+        return printable(repr(value), 80)
+    except RecursionError:
+        return "values within values"

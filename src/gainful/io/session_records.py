@@ -15,12 +15,15 @@ from gainful.errors import InputError
 from gainful.io.origin import Origin
 from gainful.io.rows import Spans
 from gainful.io.session_columns import GAPS, SEPARATOR
+from gainful.io.trec import input_error
 from gainful.notation import NUMBER, choose, printable
 
 #: The highest query number there may be: what is above it is no number of a query.
 MOST_QUERIES = 1_000_000
 #: The deepest place that somebody may have looked at: above it not every whole number can be told from the next.
 DEEPEST = 2**53
+
+_MOST_SHOWN = 10
 
 FROM_ONE = "queries of a session are numbered 1, 2, 3, ..."
 FILL_GAPS = "--gaps empty (gaps='empty' in Python) takes missing queries for empty result pages"
@@ -84,6 +87,27 @@ class SessionRows(NamedTuple):
     topic: Spans | None = None
     user: Spans | None = None
     system: Spans | None = None
+
+
+class BadPlaces:
+    """Collects errors of one source: ten are told, the others counted."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._errors: list[InputError] = []
+
+    def add(self, error: InputError, shown: str) -> None:
+        """One more, with what stands there unless it says that itself."""
+        self.count += 1
+        if self.count <= _MOST_SHOWN:
+            message = error.message if "\n" in error.message else error.message + shown
+            self._errors.append(InputError(message, error.hint))
+
+    def refuse(self) -> None:
+        """Raises one error for all of them, if there are any."""
+        if self.count:
+            hint = next((error.hint for error in self._errors if error.hint), None)
+            raise input_error([error.message for error in self._errors], self.count, hint)
 
 
 def shown_line(line: bytes) -> str:

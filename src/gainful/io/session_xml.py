@@ -20,13 +20,15 @@ from gainful.io.session_objects import Stamp, check_times, read_stamp
 from gainful.io.session_records import (
     FROM_ONE,
     MOST_QUERIES,
+    BadPlaces,
     SessionReading,
     SessionRecord,
     TurnRecord,
     by_rank,
     in_order,
+    shown_line,
 )
-from gainful.io.sources import Text
+from gainful.io.sources import Text, forget
 from gainful.notation import printable
 
 _STEP = 1 << 18
@@ -36,12 +38,20 @@ _SHAPE = '<session num="1"><interaction num="1"><query>...</query><results>...'
 
 
 def read_session_log(text: Text, how: SessionReading) -> Iterator[SessionRecord]:
-    """The sessions of a log; no more than some are held at a time."""
+    """The sessions of a log; no more than some are held at a time. Behind one that is bad others are only checked."""
     fills_gaps = how.fills_gaps
+    bad = BadPlaces()
     count = 0
     for element in _sessions(text):
         count += 1
-        yield _session(element, text.name, fills_gaps)
+        try:
+            record = _session(element, text.name, fills_gaps)
+        except InputError as error:
+            bad.add(error, _shown(text, error.message))
+            continue
+        if not bad.count:
+            yield record
+    bad.refuse()
     if not count:
         raise InputError(f"{text.name}: expected sessions, found XML without any", f"a log is {_SHAPE}")
 
@@ -82,11 +92,21 @@ def _sessions(text: Text) -> Iterator[Element]:
             ) from error
         yield from done
         done.clear()
+        forget(text.data, at)
+
+
+def _shown(text: Text, message: str) -> str:
+    """The line that a message begins with."""
+    number = int(message.removeprefix(f"{text.name}:").partition(":")[0])
+    return shown_line(line_text(text.data, _line_start(text, number)).strip().encode())
 
 
 def _line_start(text: Text, number: int) -> int:
+    """Where a line starts; the end of the text where its lines do not end in LF."""
     feeds = np.flatnonzero(text.data == 10)
-    return 0 if number == 1 else int(feeds[number - 2]) + 1
+    if number == 1:
+        return 0
+    return int(feeds[number - 2]) + 1 if number - 2 < feeds.size else text.data.size
 
 
 def _session(element: Element, name: str, fills_gaps: bool) -> SessionRecord:
