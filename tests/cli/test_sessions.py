@@ -519,7 +519,3 @@ class TestBadInput:
         whole = command("sessions", "qrels", "A.jsonl", "--curves", "--format", "jsonl").out
         monkeypatch.setitem(module.Sessions.read_parts.__func__.__kwdefaults__, "size", 1)
         assert command("sessions", "qrels", "A.jsonl", "--curves", "--format", "jsonl").out == whole
-
-
-def test_logs_are_called_by_their_name_without_the_ending() -> None:
-    assert run_names(["sessiontrack2013.xml", "log.jsonl"]) == ["sessiontrack2013", "log"]

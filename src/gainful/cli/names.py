@@ -15,8 +15,8 @@ _FORMATS = (".run", ".res", ".txt", ".trec", ".json", ".jsonl", ".tsv", ".csv", 
 def run_names(paths: Sequence[str], given: Sequence[str] = ()) -> list[str]:
     """A name for every run: given, or the file's name without directory, compression and format.
 
-    >>> run_names(["a/bm25.run.gz", "b/bm25.run", "dense.0.5.res"])
-    ['a/bm25', 'b/bm25', 'dense.0.5']
+    >>> run_names(["a/bm25.run.gz", "b/bm25.run", "dense.0.5.res", "log.xml"])
+    ['a/bm25', 'b/bm25', 'dense.0.5', 'log']
     """
     if given:
         if len(given) != len(paths):
