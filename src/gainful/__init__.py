@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from gainful.results import Evaluation
     from gainful.sensitivity.assessment import assess_sensitivity
     from gainful.sensitivity.scenarios import Scenario
-    from gainful.session_evaluation import evaluate_session_runs, evaluate_sessions
+    from gainful.sessions.evaluation import evaluate_session_runs, evaluate_sessions
     from gainful.signature import Signature
     from gainful.simulation import simulate
     from gainful.stats.description import describe_judgments
@@ -76,8 +76,8 @@ _HOMES = {
     "describe_judgments": "gainful.stats.description",
     "evaluate": "gainful.evaluation",
     "evaluate_runs": "gainful.evaluation",
-    "evaluate_session_runs": "gainful.session_evaluation",
-    "evaluate_sessions": "gainful.session_evaluation",
+    "evaluate_session_runs": "gainful.sessions.evaluation",
+    "evaluate_sessions": "gainful.sessions.evaluation",
     "examine": "gainful.doctor.examination",
     "explain": "gainful.explanation",
     "explain_runs": "gainful.explanation",

@@ -10,8 +10,8 @@ import pytest
 from gainful import Qrels, parse
 from gainful.measures.session_base import SessionMeasure
 from gainful.measures.session_vectors import gained_and_ideal
-from gainful.session_lists import hand_made, sessions_from_lists
-from gainful.session_positions import by_position, last_and_earlier
+from gainful.sessions.lists import hand_made, sessions_from_lists
+from gainful.sessions.positions import by_position, last_and_earlier
 
 GRADES = [3, 2, 3, 0, 0, 1, 2, 2, 3, 0]
 

@@ -10,7 +10,7 @@ import pytest
 from gainful import InputError, Policy, Qrels, Run, Sessions, UsageError, evaluate_sessions, parse
 from gainful.measures.catalog import SESSION_MEASURES
 from gainful.measures.help import PARAMETERS, Help, reading
-from gainful.session_lists import sessions_from_lists
+from gainful.sessions.lists import sessions_from_lists
 
 Lists = list[list[float | None]]
 

@@ -20,11 +20,11 @@ from gainful import (
 from gainful.data.judged import Judged
 from gainful.notices import notices
 from gainful.results import Evaluation
-from gainful.session_choice import SessionChoice
-from gainful.session_lists import sessions_from_lists
-from gainful.session_missing import separator_of
-from gainful.session_positions import by_position
-from gainful.session_study import study_judged_sessions, study_sessions
+from gainful.sessions.choice import SessionChoice
+from gainful.sessions.lists import sessions_from_lists
+from gainful.sessions.missing import separator_of
+from gainful.sessions.positions import by_position
+from gainful.sessions.study import study_judged_sessions, study_sessions
 
 
 class TestMissingSessions:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from gainful.curves.session_curves import WantedCurves
     from gainful.data.judged import Judged
     from gainful.data.sessions import Sessions
-    from gainful.session_study import SessionStudy
+    from gainful.sessions.study import SessionStudy
 
     _Choice = click.Choice[str]
 else:
@@ -162,8 +162,8 @@ def _study(qrels: str, files: Mapping[str, str], options: dict[str, Any]) -> Ses
     from gainful.data.judged import Judged
     from gainful.data.qrels import Qrels
     from gainful.data.sessions import Sessions
-    from gainful.session_choice import SessionChoice
-    from gainful.session_study import study_judged_sessions
+    from gainful.sessions.choice import SessionChoice
+    from gainful.sessions.study import study_judged_sessions
 
     judged: Judged = Judged(
         Qrels.read(qrels, format=options["qrels_format"], columns=qrels_columns, scale=scale, threads=threads), policy

@@ -33,9 +33,9 @@ from gainful.policy import Policy
 from gainful.progress import Progress
 from gainful.render.page import Showable
 from gainful.results import Evaluation
-from gainful.session_choice import SessionChoice
-from gainful.session_evaluation import SessionsLike, parts_of, session_measures
-from gainful.session_systems import SystemWatch, score_systems
+from gainful.sessions.choice import SessionChoice
+from gainful.sessions.evaluation import SessionsLike, parts_of, session_measures
+from gainful.sessions.systems import SystemWatch, score_systems
 
 if TYPE_CHECKING:
     from gainful.render.page import Page
@@ -189,7 +189,7 @@ def session_curves(
     Normalised curves are averaged as ``"ratios"``, ``"means"`` or ``"both"``. The bands hold ``confidence`` of the
     averages over ``draws`` resamples of the sessions; 0 draws make none.
 
-    >>> from gainful.session_lists import sessions_from_lists
+    >>> from gainful.sessions.lists import sessions_from_lists
     >>> found = sessions_from_lists({"s1": [["x", "a"], ["a"]], "s2": [["a"]]}, {"s1": "t", "s2": "t"})
     >>> curves = session_curves({"t": {"a": 2}}, {"mine": found}, "sDCG(query_base=2)@2")
     >>> curves.curve("mine").values.tolist()  # the mean of 0, 1, 2, 2 and of 2, 2, 2, 2

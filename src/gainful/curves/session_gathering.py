@@ -18,7 +18,7 @@ from gainful.measures.session_cumulation import SessionGain
 from gainful.measures.session_vectors import gained_and_ideal
 from gainful.notation import bytes_of_id, text_of_id
 from gainful.results import Evaluation
-from gainful.session_positions import LastAndEarlier, LastSums
+from gainful.sessions.positions import LastAndEarlier, LastSums
 
 #: With fewer sessions there is nothing to resample.
 _FEWEST = 2

@@ -54,7 +54,7 @@ class SessionMeasure(Measure):
         >>> parse("QueriesToFirst").score_session([[0, None], [0, 2]])
         2.0
         """
-        from gainful.session_lists import score_session
+        from gainful.sessions.lists import score_session
 
         return score_session(self, lists, unretrieved, scale, policy)
 

@@ -52,7 +52,7 @@ class InstanceRecall(SessionMeasure):
         Of three instances the session finds 1 (twice) and 2.
 
         >>> from gainful import Policy, Qrels, evaluate_sessions
-        >>> from gainful.session_lists import sessions_from_lists
+        >>> from gainful.sessions.lists import sessions_from_lists
         >>> qrels = Qrels.read(b"t 1 a 1\\nt 2 b 1\\nt 3 c 1\\nt 1 d 1\\n")
         >>> sessions = sessions_from_lists({"t": [["a", "x"], ["b", "d"]]})
         >>> found = evaluate_sessions(qrels, sessions, "InstanceRecall", policy=Policy(subtopics=True))

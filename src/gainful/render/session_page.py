@@ -12,7 +12,7 @@ from gainful.render.report import Report
 from gainful.render.session_curves_page import curves_header, curves_notes, curves_parts
 
 if TYPE_CHECKING:
-    from gainful.session_study import SessionStudy
+    from gainful.sessions.study import SessionStudy
     from gainful.stats.ratings import RatingCorrelations
 
 #: So many queries have a column of their own; machines have all of them.

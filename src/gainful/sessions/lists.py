@@ -16,7 +16,7 @@ from gainful.measures.session_base import SessionMeasure
 from gainful.measures.session_block import SessionBlock
 from gainful.notation import bytes_of_id
 from gainful.policy import Policy
-from gainful.session_evaluation import check_session_measures, raw_session_scores
+from gainful.sessions.evaluation import check_session_measures, raw_session_scores
 
 
 def sessions_from_lists(

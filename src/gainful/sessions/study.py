@@ -34,10 +34,10 @@ from gainful.policy import Policy
 from gainful.progress import Progress
 from gainful.render.page import Showable
 from gainful.results import Evaluation
-from gainful.session_choice import SessionChoice
-from gainful.session_evaluation import SessionsLike, check_session_measures, parts_of, session_measures
-from gainful.session_positions import ByPosition, Queries, QueryValues
-from gainful.session_systems import SystemWatch, score_systems
+from gainful.sessions.choice import SessionChoice
+from gainful.sessions.evaluation import SessionsLike, check_session_measures, parts_of, session_measures
+from gainful.sessions.positions import ByPosition, Queries, QueryValues
+from gainful.sessions.systems import SystemWatch, score_systems
 from gainful.stats.ratings import RatingCorrelations, correlate_ratings
 
 if TYPE_CHECKING:

@@ -52,7 +52,7 @@ def evaluate_sessions(
     Without ``judged_by`` it is what gives the most sessions judgments: their topics, their ids, or those of their
     queries, in this order. Sessions may come in parts, which need not be in memory together.
 
-    >>> from gainful.session_lists import sessions_from_lists
+    >>> from gainful.sessions.lists import sessions_from_lists
     >>> sessions = sessions_from_lists({"s1": [["d1", "d2"], ["d3"]]})
     >>> found = evaluate_sessions({"s1": {"d2": 2, "d3": 1}}, sessions, "sDCG(query_base=2)@10")
     >>> found.by_query("sDCG(query_base=2)@10")
@@ -92,7 +92,7 @@ def evaluate_judged_sessions(
     progress: Progress | None = None,
 ) -> dict[str, Evaluation]:
     """Scores sessions against judgments that are already prepared, under the policy they were prepared for."""
-    from gainful.session_systems import score_systems  # which is made of what is below
+    from gainful.sessions.systems import score_systems  # which is made of what is below
 
     scored = score_systems(
         judged,

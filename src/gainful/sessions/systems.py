@@ -17,9 +17,9 @@ from gainful.measures.session_block import SessionBlock
 from gainful.notation import choose, printable
 from gainful.progress import Progress
 from gainful.results import Evaluation
-from gainful.session_choice import SessionChoice
-from gainful.session_evaluation import SessionScorer, choose_judged_by
-from gainful.session_missing import ExpectedSessions
+from gainful.sessions.choice import SessionChoice
+from gainful.sessions.evaluation import SessionScorer, choose_judged_by
+from gainful.sessions.missing import ExpectedSessions
 
 #: What looks at a system's sessions: those of a part, which of them a block holds, and the block.
 SystemWatch = Callable[[Sessions, slice, SessionBlock], None]

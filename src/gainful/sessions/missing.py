@@ -12,7 +12,7 @@ from gainful.data.judged import Judged
 from gainful.data.run import Run
 from gainful.data.sessions import Sessions
 from gainful.io.session_records import MOST_QUERIES
-from gainful.session_choice import SessionChoice
+from gainful.sessions.choice import SessionChoice
 
 _DIGITS = b"0123456789"
 _LONGEST = len(str(MOST_QUERIES))
@@ -21,7 +21,7 @@ _LONGEST = len(str(MOST_QUERIES))
 def separator_of(sessions: Sessions) -> bytes | None:
     """What stands between session and number in the ids of all turns; None where these are made in another way.
 
-    >>> from gainful.session_lists import sessions_from_lists
+    >>> from gainful.sessions.lists import sessions_from_lists
     >>> separator_of(sessions_from_lists({"s": [["a"], ["b"]]}, separator="/"))
     b'/'
     >>> separator_of(Sessions.of([{"session": "s", "queries": [{"id": "mine", "results": []}]}]))
@@ -66,7 +66,7 @@ class JudgedTurns:
     def completed(self, sessions: Sessions, separator: bytes) -> tuple[Sessions, tuple[bytes, ...]]:
         """The sessions with an empty page for every turn up to the last judged one, and these turns.
 
-        >>> from gainful.session_lists import sessions_from_lists
+        >>> from gainful.sessions.lists import sessions_from_lists
         >>> whole, added = JudgedTurns([b"s_1", b"s_3"]).completed(sessions_from_lists({"s": [["a"]]}), b"_")
         >>> whole.lists.queries, added
         (['s_1', 's_2', 's_3'], (b's_2', b's_3'))

@@ -24,9 +24,9 @@ from gainful.measures.grammar import parse
 from gainful.measures.session_block import SessionBlock, session_blocks
 from gainful.measures.session_cumulation import SessionGain
 from gainful.policy import Policy
-from gainful.session_choice import SessionChoice
-from gainful.session_evaluation import check_session_measures, choose_judged_by
-from gainful.session_missing import ExpectedSessions
+from gainful.sessions.choice import SessionChoice
+from gainful.sessions.evaluation import check_session_measures, choose_judged_by
+from gainful.sessions.missing import ExpectedSessions
 
 
 class LastAndEarlier(NamedTuple):
@@ -63,7 +63,7 @@ def last_and_earlier(
 
     Every query is discounted by its position. A session of one query has a last one only.
 
-    >>> from gainful.session_lists import sessions_from_lists
+    >>> from gainful.sessions.lists import sessions_from_lists
     >>> sessions = sessions_from_lists({"s1": [["a", "b"], ["x", "b"]], "s2": [["a"]]}, {"s1": "t", "s2": "t"})
     >>> found = last_and_earlier({"t": {"a": 1, "b": 2}}, sessions, "sDCG(query_base=2)@2")
     >>> found.last.tolist(), found.earlier.tolist()
@@ -85,7 +85,7 @@ def by_position(
 ) -> ByPosition:
     """What the first queries of sessions give on average, what the second ones give, and so on, not normalised.
 
-    >>> from gainful.session_lists import sessions_from_lists
+    >>> from gainful.sessions.lists import sessions_from_lists
     >>> sessions = sessions_from_lists({"s1": [["a", "b"], ["b"]], "s2": [["b"]]}, {"s1": "t", "s2": "t"})
     >>> found = by_position({"t": {"a": 1, "b": 2}}, sessions, "sDCG(query_base=2)@2")
     >>> found.counts.tolist(), found.means.tolist()
