@@ -6,11 +6,17 @@ import random
 from typing import Any
 from xml.sax.saxutils import escape
 
-from gainful import Sessions
+import pytest
+
+from gainful import InputError, Sessions
 
 #: Session to its queries, each a list of documents.
 Plain = dict[str, list[list[str]]]
 HEADER = ["session", "query", "rank", "document"]
+#: What hints say.
+GAPS = "--gaps empty (gaps='empty' in Python) takes missing queries for empty result pages"
+FROM_ONE = "queries of a session are numbered 1, 2, 3, ..."
+RANKS = "results of a query have the ranks 1, 2, 3, ..."
 
 
 def sample(seed: int = 1, hard: bool = False) -> Plain:
@@ -85,3 +91,13 @@ def in_byte_order(sessions: Plain) -> list[str]:
 
 def shuffled(rows: list[Any], seed: int = 2) -> list[Any]:
     return random.Random(seed).sample(rows, len(rows))
+
+
+def error_of(text: bytes, **how: Any) -> InputError:
+    with pytest.raises(InputError) as caught:
+        Sessions.read(text, **how)
+    return caught.value
+
+
+def session(*queries: Any, **more: Any) -> dict[str, Any]:
+    return {"session": "a", "queries": list(queries), **more}
