@@ -1,0 +1,202 @@
+"""Intervals of a mean difference: the one that inverts the randomisation test, and Student's."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from gainful.arrays import Floats
+from gainful.stats.flips import Columns, Flips, subset_sums
+from gainful.stats.noncentral import t_quantile
+from gainful.stats.settled import fixed_point, least_count
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Limits (infinite where there is none), what share of such intervals may miss, and how they were found.
+
+    ``is_stopgap`` marks an interval of another kind than the test, where the test's own would say nothing.
+    """
+
+    low: float
+    high: float
+    alpha: float
+    method: str
+    is_stopgap: bool = False
+
+    @property
+    def level(self) -> float:
+        """The share of such intervals that is meant to hold what they are of."""
+        return round(1 - self.alpha, 12)
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether both limits exist."""
+        return math.isfinite(self.low) and math.isfinite(self.high)
+
+    def __contains__(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+    def negated(self) -> Interval:
+        """The interval of what has the opposite sign."""
+        return Interval(-self.high, -self.low, self.alpha, self.method, self.is_stopgap)
+
+
+def t_interval(mean: float, sd: float, n: int, alpha: float) -> Interval:
+    """mean +- t sd / sqrt(n); without limits for a single query.
+
+    >>> found = t_interval(0.0656626, 0.194848, 50, 0.05)
+    >>> round(found.low, 4), round(found.high, 4)
+    (0.0103, 0.121)
+    """
+    if n < 2:
+        return Interval(-math.inf, math.inf, alpha, "t")
+    reach = t_quantile(1 - alpha / 2, n - 1) * sd / math.sqrt(n)
+    return Interval(mean - reach, mean + reach, alpha, "t")
+
+
+@dataclass(frozen=True, eq=False)
+class FlippedSubsets:
+    """The flipped part of the differences in every draw: how many queries, and their sum, 0 where it is 0 but for
+    rounding. With each draw stands the one that flips the other queries."""
+
+    flips: Flips
+    total: float  # of all differences; exact
+    sums: Floats
+    sizes: Floats
+
+    @classmethod
+    def of(cls, columns: Columns, flips: Flips) -> FlippedSubsets:
+        """Flips the difference of the first two columns."""
+        steps = columns.steps[:, 0] - columns.steps[:, 1]
+        with_ones = np.stack((steps, np.ones(steps.size)), axis=1)
+        found = np.concatenate(list(flips.sums(with_ones)))
+        total, near = float(steps.sum()), columns.slack / 2
+        sums = np.concatenate((found[:, 0], total - found[:, 0]))
+        sizes = np.concatenate((found[:, 1], steps.size - found[:, 1]))
+        return cls(flips, total * columns.unit, np.where(np.abs(sums) <= near, 0.0, sums) * columns.unit, sizes)
+
+    @property
+    def extreme(self) -> int:
+        """How many draws are as far from 0 as what was observed: those that flip a part which does not carry it."""
+        half = self.sums.size // 2
+        no_less = self.sums <= 0 if self.total > 0 else self.sums >= 0
+        return int(np.count_nonzero(no_less[:half] | no_less[half:])) if self.total else half
+
+    def critical(self, alpha: float) -> float:
+        """What the absolute sum of differences has to exceed for p to be below alpha."""
+        half = self.sums.size // 2
+        return largest_at(np.abs(self.total - 2 * self.sums[:half]), self.flips.least_extreme(alpha))
+
+    def interval(self, alpha: float) -> Interval:
+        """The shifts that the test does not reject.
+
+        Taking a shift from every difference, the flipped sum is as large as the observed one just if the shift is at
+        least the mean of the flipped part (Hartigan 1969). So the limits are order statistics of these means.
+        """
+        some = self.sizes > 0
+        means = np.sort(self.sums[some] / self.sizes[some])
+        empty = self.sums.size - means.size
+        place = self.flips.least_extreme(alpha) - empty
+        if place < 1:
+            return Interval(-math.inf, math.inf, alpha, "randomisation")
+        return Interval(float(means[place - 1]), float(means[-place]), alpha, "randomisation")
+
+
+@dataclass(frozen=True, eq=False)
+class AllSubsets:
+    """Every subset of the non-zero differences, by its size and sum; and how many differences are 0.
+
+    A shift moves the zeros, too. They are all alike: how many of them a flip takes has a binomial distribution, which
+    stands for flipping them one by one.
+    """
+
+    sums: Floats
+    sizes: Floats
+    zeros: int
+
+    @classmethod
+    def of(cls, differences: Floats) -> AllSubsets:
+        """All subsets of at most 20 non-zero differences."""
+        some = differences[differences != 0]
+        fixed = fixed_point(some)
+        sums = subset_sums(fixed.steps)
+        settled = np.where(np.abs(sums) <= some.size / 2, 0.0, sums) * fixed.unit
+        return cls(settled, subset_sums(np.ones(some.size)), differences.size - some.size)
+
+    def critical(self, alpha: float) -> float:
+        """What the absolute sum of differences has to exceed for p to be below alpha."""
+        return largest_at(np.abs(self.sums[-1] - 2 * self.sums), least_count(alpha, self.sums.size))
+
+    def interval(self, alpha: float) -> Interval:
+        """As :meth:`FlippedSubsets.interval`, over all flips."""
+        low = self._limit(alpha)
+        high = -AllSubsets(-self.sums, self.sizes, self.zeros)._limit(alpha)
+        return Interval(low, high, alpha, "randomisation")
+
+    def _limit(self, alpha: float) -> float:
+        """The smallest shift that is not rejected: where flips that are as extreme reach alpha of all."""
+        if not self.zeros:
+            means = np.sort(self.sums[1:] / self.sizes[1:])
+            place = _least_pairs(alpha, self.sums.size) - 1  # the empty set is as extreme for every shift
+            return float(means[place - 1]) if place > 0 else -math.inf
+        empty = 0.5**self.zeros / self.sums.size
+        below, up_to = (np.count_nonzero(part) / self.sums.size for part in (self.sums < 0, self.sums <= 0))
+        if 2 * empty >= alpha:
+            return -math.inf
+        # What decides whether 0 is inside is counted, not searched for: it is p itself.
+        if 2 * (below + empty) < alpha <= 2 * up_to:
+            return 0.0
+        beyond = 2 * float(np.abs(self.sums).max())
+        return self._search(alpha, 0.0, beyond) if 2 * up_to < alpha else self._search(alpha, -beyond, 0.0)
+
+    def _search(self, alpha: float, low: float, high: float) -> float:
+        """Bisection for the limit. Subsets that neither end tells apart any more are counted once and left out."""
+        exactness = 1e-15 * (high - low)
+        wanted, sums, sizes = alpha / 2 * self.sums.size, self.sums, self.sizes
+        chances = self._chances_of_zeros()
+        at_low, at_high = (_shares(end, sums, sizes, chances) for end in (low, high))
+        while high - low > exactness:
+            undecided = at_low != at_high
+            wanted -= float(at_low[~undecided].sum())
+            sums, sizes, at_low, at_high = (each[undecided] for each in (sums, sizes, at_low, at_high))
+            middle = (low + high) / 2
+            at_middle = _shares(middle, sums, sizes, chances)
+            if float(at_middle.sum()) >= wanted:
+                high, at_high = middle, at_middle
+            else:
+                low, at_low = middle, at_middle
+        return high
+
+    def _chances_of_zeros(self) -> Floats:
+        """The chance that a flip takes fewer than i of the zeros, from i = 0 to all of them and one more."""
+        from scipy.special import bdtr
+
+        return np.concatenate(([0.0], bdtr(np.arange(self.zeros + 1), self.zeros, 0.5)))
+
+
+def _shares(shift: float, sums: Floats, sizes: Floats, chances: Floats) -> Floats:
+    """For each subset the share of flips of the zeros beside it that make its mean at most a shift, or leave it empty.
+
+    The mean with j zeros is sum / (size + j).
+    """
+    if not shift:
+        # Approached from above or from below, as its neighbour in the search has it: 0 itself is decided before.
+        return np.where(sums <= 0, 1.0, 0.0)
+    zeros = chances.size - 2
+    limit = sums / shift - sizes
+    if shift > 0:
+        return np.asarray(1.0 - chances[np.clip(np.ceil(limit), 0, zeros + 1).astype(np.int64)])
+    return np.asarray(chances[np.clip(np.floor(limit) + 1, 0, zeros + 1).astype(np.int64)])
+
+
+def _least_pairs(alpha: float, flips: int) -> int:
+    """Of all flips as many are far above as far below: the smallest count of one kind that makes p at least alpha."""
+    return math.ceil(least_count(alpha, flips) / 2)
+
+
+def largest_at(values: Floats, place: int) -> float:
+    """The value at a place, the largest being the first; above all of them there is nothing."""
+    return float(np.partition(values, values.size - place)[values.size - place]) if place >= 1 else math.inf

@@ -1,0 +1,79 @@
+"""Numbers that are equal in exact arithmetic made equal, and sums that no order of addition can change."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from gainful.arrays import Floats
+
+_PLACES = 12
+_FINEST = 44  # binary places: finer than any printed score, coarser than what computing a score loses
+_EXACT = 52  # a float64 holds every whole number of so many bits
+
+
+def settle(values: Floats, scale: float | None = None) -> Floats:
+    """Values rounded to 12 decimals relative to the scores' range, so that ties are ties.
+
+    ``scale`` is the largest absolute score (of ``values`` themselves unless given); 12 decimals are counted from the
+    power of 10 above it, so that scores between 0.1 and 1 keep 12 places.
+
+    >>> settle(np.array([0.1 + 0.2, 0.3, 1.0 - 0.7])).tolist()
+    [0.3, 0.3, 0.3]
+    """
+    if scale is None:
+        scale = float(np.max(np.abs(values), initial=0.0))
+    if not scale:
+        return values
+    places = _PLACES - math.ceil(math.log10(scale))
+    # Beyond these, 10**places is no float64; scores so small or so large are no scores, and are left as they are.
+    return np.round(values, places) if abs(places) <= 300 else values
+
+
+def settled_differences(a: Floats, b: Floats) -> Floats:
+    """a - b, settled by the scale of both.
+
+    >>> settled_differences(np.array([0.3]), np.array([0.1 + 0.2])).tolist()
+    [0.0]
+    """
+    scale = max(float(np.max(np.abs(a), initial=0.0)), float(np.max(np.abs(b), initial=0.0)))
+    # + 0.0 makes -0.0 a 0.0, which prints without a sign.
+    return np.asarray(settle(a - b, scale) + 0.0)
+
+
+class FixedPoint(NamedTuple):
+    """Values as whole multiples of a unit that is a power of 2: sums of all of them with any signs are exact."""
+
+    steps: Floats  # whole numbers
+    unit: float
+
+
+def fixed_point(differences: Floats) -> FixedPoint:
+    """Differences on the grid 2^-k, k = min(44, floor(52 - log2(n max|d|))).
+
+    Sums of +-steps stay below 2^53, so that they are exact in any order, on any linear algebra, on any threads.
+
+    >>> fixed_point(np.array([0.5, -0.25])).steps.tolist() == [2.0**43, -(2.0**42)]
+    True
+    """
+    largest = float(np.max(np.abs(differences), initial=0.0))
+    if not largest:
+        return FixedPoint(np.zeros(differences.shape), 1.0)
+    places = min(_FINEST, math.floor(_EXACT - math.log2(differences.size * largest)))
+    return FixedPoint(np.rint(np.ldexp(differences, places)), math.ldexp(1.0, -places))
+
+
+def least_count(share: float, total: int) -> int:
+    """The smallest count that is at least a share of a total, by the very comparison that decides about p.
+
+    >>> least_count(0.05, 100), least_count(0.05, 101)
+    (5, 6)
+    """
+    count = math.ceil(share * total)
+    while count > 0 and (count - 1) / total >= share:
+        count -= 1
+    while count / total < share:
+        count += 1
+    return count

@@ -1,0 +1,246 @@
+"""Flips, fixed point, and the interval that inverts the randomisation test."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from gainful import UsageError
+from gainful.stats.flips import BLOCK, Flips, exact_extremes, exponent, on_grid, subset_sums
+from gainful.stats.intervals import AllSubsets, FlippedSubsets
+from gainful.stats.settled import fixed_point, least_count, settle, settled_differences
+
+
+def exact_p(differences: Iterable[float], shift: Fraction = Fraction(0)) -> Fraction:
+    """All signs one by one, in fractions of the printed decimals."""
+    values = [Fraction(repr(float(d))) - shift for d in differences]
+    observed = abs(sum(values))
+    ways = list(itertools.product((1, -1), repeat=len(values)))
+    extreme = sum(abs(sum(s * v for s, v in zip(signs, values, strict=True))) >= observed for signs in ways)
+    return Fraction(extreme, len(ways))
+
+
+def decimals(seed: int, n: int, zeros: int = 0, places: int = 1) -> np.ndarray:
+    generator = np.random.default_rng(seed)
+    values = np.round(generator.normal(0.2, 0.4, n), places)
+    values[generator.permutation(n)[:zeros]] = 0.0
+    return values + 0.0
+
+
+class TestSettled:
+    def test_what_is_equal_becomes_equal(self) -> None:
+        assert settle(np.array([0.1 + 0.2, 0.3])).tolist() == [0.3, 0.3]
+        assert settled_differences(np.array([0.7 + 0.1, 0.8]), np.array([0.8, 0.7 + 0.1])).tolist() == [0.0, 0.0]
+
+    def test_twelve_places_are_counted_from_the_scale(self) -> None:
+        values = np.array([0.1234567890123456, 0.9])
+        assert settle(values)[0] == 0.123456789012
+        for scale in (1e-9, 1e6):
+            assert settle(values * scale)[0] == pytest.approx(0.123456789012 * scale, rel=1e-15)
+        # Thirds are not decimals: rounding scores first would make 2/3 - 1/3 another number than 1/3 - 0.
+        thirds = settled_differences(np.array([2 / 3, 1 / 3]), np.array([1 / 3, 0.0]))
+        assert thirds[0] == thirds[1]
+
+    def test_nothing_is_left_as_it_is(self) -> None:
+        assert settle(np.zeros(3)).tolist() == [0.0, 0.0, 0.0]
+        assert settle(np.zeros(0)).size == 0
+        assert not np.signbit(settled_differences(np.array([0.1]), np.array([0.1]))).any()
+
+    def test_fixed_point_is_as_defined_and_exact_in_any_order(self) -> None:
+        generator = np.random.default_rng(1)
+        for n, scale in ((50, 1.0), (249, 0.3), (5000, 1.0), (30, 1e5)):
+            d = generator.normal(0, scale, n)
+            fixed = fixed_point(d)
+            k = min(44, math.floor(52 - math.log2(n * np.abs(d).max())))
+            assert fixed.unit == 2.0**-k
+            assert (fixed.steps == np.rint(d * 2.0**k)).all()
+            exact = sum(int(step) for step in fixed.steps)
+            for _ in range(5):
+                assert int(np.sum(generator.permutation(fixed.steps))) == exact
+
+    def test_counts_are_decided_as_p_is(self) -> None:
+        for share in (0.05, 0.01, 0.03, 0.1, 1 / 3):
+            for total in range(1, 400):
+                count = least_count(share, total)
+                assert count / total >= share
+                assert count == 0 or (count - 1) / total < share
+
+
+class TestFlips:
+    def test_philox_with_the_key_of_seed_and_block(self) -> None:
+        n, seed = 70, 9
+        flips = Flips(n, 2_500, seed)
+        sums = np.concatenate(list(flips.sums(np.eye(n))))
+        assert sums.shape == (2_500, n)
+        for block in range(3):
+            raw = np.random.Philox(key=np.array([seed, block], np.uint64)).random_raw(BLOCK * 2).reshape(BLOCK, 2)
+            for draw in (0, 1, 499):
+                bits = [(int(raw[draw, q // 64]) >> (q % 64)) & 1 for q in range(n)]
+                assert sums[block * BLOCK + draw].tolist() == bits
+
+    def test_fewer_draws_are_the_first_ones(self) -> None:
+        steps = np.arange(30.0)[:, np.newaxis]
+        many, few = (np.concatenate(list(Flips(30, draws).sums(steps))) for draws in (5_000, 1_300))
+        assert (many[:1_300] == few).all()
+
+    def test_every_way_once_where_there_are_no_more_than_draws(self) -> None:
+        flips = Flips(11, 2_048)
+        assert flips.enumerated
+        rows = np.concatenate(list(flips.sums(np.eye(11))))
+        assert len({tuple(row) for row in rows.tolist()}) == 2_048
+        assert not Flips(11, 2_047).enumerated
+        assert not Flips(21, 10**9).enumerated
+
+    def test_a_seed_is_a_seed(self) -> None:
+        steps = np.eye(40)
+        first, again, other = (np.concatenate(list(Flips(40, 100, seed).sums(steps))) for seed in (0, 0, 1))
+        assert (first == again).all()
+        assert (first != other).any()
+        assert 0.45 < first.mean() < 0.55
+
+    def test_p_counts_the_observed_signs_once(self) -> None:
+        assert Flips(30, 999).p(np.array([0, 49, 999])).tolist() == [0.001, 0.05, 1.0]
+        assert Flips(3, 999).p(np.array([2, 8])).tolist() == [0.25, 1.0]
+
+    @pytest.mark.parametrize(("draws", "seed"), [(0, 0), (10, -1), (10, 2**63)])
+    def test_refusals(self, draws: int, seed: int) -> None:
+        with pytest.raises(UsageError, match="expected"):
+            Flips(10, draws, seed)
+
+    def test_scores_on_the_grid_have_exact_sums(self) -> None:
+        generator = np.random.default_rng(0)
+        for scale in (1e-8, 1.0, 1e7):
+            scores = generator.random((300, 3)) * scale
+            columns = on_grid(scores, exponent(scores))
+            exact = [sum(map(int, column)) for column in columns.steps.T.tolist()]
+            assert [int(total) for total in columns.steps.sum(axis=0)] == exact
+            assert max(abs(total) for total in exact) <= 2**51
+            assert np.abs(columns.steps * columns.unit - scores).max() <= columns.unit / 2
+
+
+class TestExactP:
+    @pytest.mark.parametrize("seed", range(12))
+    def test_is_that_of_all_signs_one_by_one(self, seed: int) -> None:
+        d = decimals(seed, 9, zeros=seed % 4)
+        count, of = exact_extremes(d)
+        assert Fraction(count, of) == exact_p(d)
+        assert of == 2 ** np.count_nonzero(d)
+
+    def test_is_scipys(self) -> None:
+        for seed in range(5):
+            d = np.random.default_rng(seed).normal(0.3, 1, 10)
+            expected = stats.permutation_test(
+                (d,), lambda x, axis: x.sum(axis=axis), permutation_type="samples", n_resamples=np.inf, vectorized=True
+            ).pvalue
+            count, of = exact_extremes(d)
+            assert count / of == pytest.approx(expected, abs=1e-12)
+
+    def test_zeros_and_nothing(self) -> None:
+        assert exact_extremes(np.zeros(7)) == (1, 1)
+        assert exact_extremes(np.array([0.3])) == (2, 2)
+        assert exact_extremes(np.array([0.3, -0.3])) == (4, 4)
+        assert exact_extremes(np.full(20, 0.1)) == (2, 2**20)
+
+    def test_draws_estimate_the_subset_sum_distribution_of_decimals(self) -> None:
+        # On a grid of decimals the exact p of any number of queries is a convolution (Pagano & Tritchler 1983).
+        for seed in range(4):
+            tenths = np.random.default_rng(seed).integers(-6, 9, 45)
+            ways = {0: 1}
+            for value in tenths.tolist():
+                moved: dict[int, int] = {}
+                for total, count in ways.items():
+                    for sign in (1, -1):
+                        moved[total + sign * value] = moved.get(total + sign * value, 0) + count
+                ways = moved
+            observed = abs(int(tenths.sum()))
+            exact = sum(count for total, count in ways.items() if abs(total) >= observed) / sum(ways.values())
+            scores = np.stack((tenths / 10 + 0.3, np.full(45, 0.3)), axis=1)
+            flips = Flips(45, 20_000, seed)
+            p = float(flips.p(np.array(FlippedSubsets.of(on_grid(scores, exponent(scores)), flips).extreme)))
+            assert abs(p - exact) < 5 * math.sqrt(exact * (1 - exact) / 20_000) + 1e-4
+
+    def test_ties_in_exact_arithmetic_count(self) -> None:
+        # 0.1 + 0.2 - 0.3 and the like: half of all sums are as large as the observed one only in exact arithmetic.
+        d = np.array([0.1, 0.2, -0.3, 0.4, 0.1, -0.2, 0.7, 0.3, -0.6])
+        assert Fraction(*exact_extremes(d)) == exact_p(d)
+
+
+class TestInvertedInterval:
+    @pytest.mark.parametrize("zeros", [0, 2])
+    @pytest.mark.parametrize("seed", range(6))
+    def test_limits_are_where_the_exact_test_stops_rejecting(self, seed: int, zeros: int) -> None:
+        d = decimals(seed, 7, zeros=zeros, places=2)
+        found = AllSubsets.of(d).interval(0.2)
+        # The means of all subsets, by brute force; the limits are the outermost that the shifted test keeps.
+        fractions = [Fraction(repr(value)) for value in d.tolist()]
+        means = {
+            sum(chosen) / len(chosen) for size in range(1, 8) for chosen in itertools.combinations(fractions, size)
+        }
+        kept = [mean for mean in means if exact_p(d.tolist(), mean) >= Fraction(1, 5)]
+        assert found.low == pytest.approx(float(min(kept)), abs=1e-12)
+        assert found.high == pytest.approx(float(max(kept)), abs=1e-12)
+
+    def test_too_few_queries_have_no_limits(self) -> None:
+        found = AllSubsets.of(np.array([0.1, 0.2, 0.3, 0.4, 0.5])).interval(0.05)
+        assert (found.low, found.high) == (-math.inf, math.inf)
+        assert not found.is_bounded
+        assert AllSubsets.of(np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])).interval(0.05).is_bounded
+
+    def test_zeros_one_by_one_or_by_their_number(self) -> None:
+        # 12 differences and 2 zeros: all 2^14 flips without the shortcut.
+        d = np.concatenate((decimals(5, 12, places=2), [0.0, 0.0]))
+        sums, sizes = subset_sums(d), subset_sums(np.ones(14))
+        means = np.sort(sums[1:] / sizes[1:])
+        place = math.ceil(0.05 * 2**14 / 2) - 1
+        found = AllSubsets.of(d).interval(0.05)
+        assert found.low == pytest.approx(means[place - 1], abs=1e-12)
+        assert found.high == pytest.approx(means[-place], abs=1e-12)
+
+    def test_coverage_of_symmetric_differences(self) -> None:
+        # 95 % of 2,000: between 1,860 and 1,936.
+        generator, inside = np.random.default_rng(11), 0
+        for seed in range(2_000):
+            d = generator.standard_t(4, 24)
+            scores = np.stack((d, np.zeros(24)), axis=1)
+            flips = Flips(24, 999, seed)
+            inside += 0.0 in FlippedSubsets.of(on_grid(scores, exponent(scores)), flips).interval(0.05)
+        assert 1_860 <= inside <= 1_936
+
+
+_SAME_BYTES = """
+import hashlib, os, sys
+import numpy as np
+from gainful.stats.families import compare_family
+from gainful.stats.paired import compare_pair
+from gainful.stats.scores import ScoreMatrix
+generator = np.random.default_rng(0)
+values = np.round(generator.random((60, 6)), 4)
+names = [f"q{i}" for i in range(60)]
+order = list(range(60)) if sys.argv[1] == "forward" else list(reversed(range(60)))
+matrix = ScoreMatrix.of("AP", {f"s{j}": {names[i]: values[i, j] for i in order} for j in range(6)})
+found = compare_family(matrix, draws=2000)
+pair = compare_pair(values[order, 0], values[order, 1], [names[i] for i in order], draws=3000)
+digest = hashlib.sha256()
+for array in (found.p, found.adjusted, found.half_width, found.difference, found.means):
+    digest.update(array.tobytes())
+print(digest.hexdigest(), found.threshold, pair.p, pair.interval, pair.effect, pair.sd, pair.for_a)
+"""
+
+
+def test_the_same_bytes_for_any_threads_and_any_order_of_queries() -> None:
+    outputs = set()
+    for threads, order in (("1", "forward"), ("2", "backward"), ("4", "forward")):
+        environment = {"OPENBLAS_NUM_THREADS": threads, "OMP_NUM_THREADS": threads}
+        command = [sys.executable, "-c", _SAME_BYTES, order]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **environment})
+        outputs.add(done.stdout)
+    assert len(outputs) == 1
