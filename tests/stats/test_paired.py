@@ -1,0 +1,460 @@
+"""Two systems: tests, intervals, effect sizes, verdicts, warnings."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from gainful import InputError, UsageError
+from gainful.stats.effects import hedges_factor, practical_size
+from gainful.stats.intervals import Interval
+from gainful.stats.outcomes import PairResult
+from gainful.stats.paired import INTERVALS, TESTS, compare_pair
+from gainful.stats.rank_tests import mid_ranks, rank_biserial, sign_p, wilcoxon
+from gainful.stats.resamples import Resamples, resampled_rows
+
+Scores = np.ndarray[Any, np.dtype[np.float64]]
+
+
+def scores(seed: int, n: int, shift: float = 0.0, places: int = 3) -> tuple[Scores, Scores]:
+    generator = np.random.default_rng(seed)
+    a = generator.beta(2, 3, n)
+    return np.round(np.clip(a + generator.normal(shift, 0.15, n), 0, 1), places), np.round(a, places)
+
+
+def numbers(value: object) -> Iterator[float]:
+    """Every float that a result holds, however deep."""
+    if isinstance(value, float):
+        yield value
+    elif dataclasses.is_dataclass(value):
+        for field in dataclasses.fields(value):
+            yield from numbers(getattr(value, field.name))
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from numbers(item)
+
+
+class TestAgainstScipy:
+    @pytest.mark.parametrize("seed", range(8))
+    def test_t(self, seed: int) -> None:
+        a, b = scores(seed, 25, 0.05)
+        found = compare_pair(a, b, test="t")
+        expected = stats.ttest_rel(a, b)
+        limits = expected.confidence_interval(0.95)
+        assert found.p == pytest.approx(expected.pvalue, rel=1e-9)
+        assert found.test.statistic == pytest.approx(expected.statistic, rel=1e-9)
+        assert (found.interval.low, found.interval.high) == pytest.approx((limits.low, limits.high), abs=1e-11)
+        assert found.sd == pytest.approx(np.std(a - b, ddof=1), rel=1e-11)
+
+    @pytest.mark.parametrize("seed", range(8))
+    def test_wilcoxon_normal(self, seed: int) -> None:
+        a, b = scores(seed, 60, 0.05, places=1)
+        d = np.round(a - b, 12)
+        for zeros, theirs in (("drop", "wilcox"), ("pratt", "pratt")):
+            for continuity in (False, True):
+                ours = wilcoxon(d, zeros=zeros, exact=False, continuity=continuity)  # type: ignore[arg-type]
+                expected = stats.wilcoxon(d, zero_method=theirs, correction=continuity, method="approx")
+                assert ours.p == pytest.approx(expected.pvalue, rel=1e-9)
+                assert min(ours.positive, ours.negative) == expected.statistic
+
+    @pytest.mark.parametrize("seed", range(8))
+    def test_wilcoxon_exact(self, seed: int) -> None:
+        d = np.random.default_rng(seed).normal(0.3, 1, 20)
+        assert wilcoxon(d).p == pytest.approx(stats.wilcoxon(d, method="exact").pvalue, rel=1e-9)
+        # With ties no table helps: all signs one by one.
+        tied = np.round(d[:10], 0)
+        ranks = mid_ranks(np.abs(tied[tied != 0]))
+        signs = 1 - 2 * ((np.arange(2**ranks.size)[:, np.newaxis] >> np.arange(ranks.size)) & 1)
+        observed = abs(float((np.sign(tied[tied != 0]) * ranks).sum()))
+        assert wilcoxon(tied).p == pytest.approx(float(np.mean(np.abs(signs @ ranks) >= observed)), rel=1e-12)
+
+    def test_the_exact_distribution_goes_up_to_fifty(self) -> None:
+        generator = np.random.default_rng(0)
+        assert wilcoxon(generator.normal(size=50)).is_exact
+        assert not wilcoxon(generator.normal(size=51)).is_exact
+
+    def test_sign(self) -> None:
+        for wins, losses in ((5, 0), (30, 18), (3, 3), (1, 9), (200, 150)):
+            expected = stats.binomtest(wins, wins + losses).pvalue
+            assert sign_p(wins, losses) == pytest.approx(expected, rel=1e-9)
+
+    def test_mid_ranks(self) -> None:
+        values = np.round(np.random.default_rng(2).random(40), 1)
+        assert mid_ranks(values).tolist() == stats.rankdata(values).tolist()
+
+    def test_bootstrap_intervals(self) -> None:
+        a, b = scores(4, 30, 0.05)
+        for kind, theirs in (("percentile", "percentile"), ("bca", "BCa")):
+            ours = compare_pair(a, b, interval=kind, test="bootstrap", draws=20_000).interval
+            found = stats.bootstrap(
+                (a - b,), np.mean, method=theirs, n_resamples=20_000, rng=np.random.default_rng(1)
+            ).confidence_interval
+            assert (ours.low, ours.high) == pytest.approx((found.low, found.high), abs=0.003)
+            assert ours.method == kind
+
+    def test_randomisation_is_scipys_within_its_error(self) -> None:
+        a, b = scores(7, 30, 0.04)
+        found = compare_pair(a, b)
+        expected = stats.permutation_test(
+            (a - b,),
+            lambda x, axis: x.sum(axis=axis),
+            permutation_type="samples",
+            n_resamples=50_000,
+            vectorized=True,
+            rng=np.random.default_rng(0),
+        ).pvalue
+        assert abs(found.p - expected) < 5 * math.sqrt(expected * (1 - expected) * (1 / 50_000 + 1 / 100_000))
+        assert found.test.monte_carlo_error == pytest.approx(math.sqrt(found.p * (1 - found.p) / 100_000))
+
+
+class TestPromises:
+    @pytest.mark.parametrize("alpha", [0.05, 0.03, 0.1])
+    def test_p_and_interval_never_disagree(self, alpha: float) -> None:
+        generator = np.random.default_rng(int(1000 * alpha))
+        significant = 0
+        for seed in range(120):
+            n = int(generator.integers(6, 45))
+            a, b = scores(seed, n, float(generator.uniform(-0.15, 0.15)), places=int(generator.integers(1, 5)))
+            found = compare_pair(a, b, alpha=alpha, draws=int(generator.choice([66, 99, 199, 999])), seed=seed)
+            if found.interval.is_stopgap:
+                continue
+            assert found.is_significant == (0.0 not in found.interval), (seed, found)
+            assert found.difference in found.interval
+            significant += found.is_significant
+        assert 10 < significant < 110
+
+    def test_even_where_p_is_alpha_itself(self) -> None:
+        # 50 of 1,000: p = 0.05 is not below 0.05, and 0 is a limit of the interval. Found by trying seeds.
+        edges = 0
+        for seed in range(400):
+            generator = np.random.default_rng(seed)
+            a, b = generator.normal(0.35, 1, 24), np.zeros(24)
+            found = compare_pair(a, b, draws=99, seed=seed)
+            assert found.is_significant == (0.0 not in found.interval)
+            edges += found.p == 0.05
+        assert edges > 3
+
+    @pytest.mark.parametrize("test", ["t", "bootstrap"])
+    def test_nor_do_those_of_other_tests_with_an_interval_of_their_own(self, test: str) -> None:
+        for seed in range(80):
+            a, b = scores(seed, 8 + seed % 20, 0.08)
+            found = compare_pair(a, b, test=test, draws=199)
+            assert found.is_significant == (0.0 not in found.interval)
+
+    def test_the_order_of_queries_changes_nothing(self) -> None:
+        a, b = scores(1, 40, 0.03)
+        names = [f"q{i}" for i in range(40)]
+        first = compare_pair(a, b, names, draws=2_000)
+        order = np.random.default_rng(0).permutation(40)
+        again = compare_pair(a[order], b[order], [names[i] for i in order], draws=2_000)
+        by_id = compare_pair(
+            dict(zip(names, a.tolist(), strict=True)),
+            {names[i]: float(b[i]) for i in order},
+            draws=2_000,
+        )
+        for other in (again, by_id):
+            assert dataclasses.asdict(other) == dataclasses.asdict(first)
+
+    def test_swapping_the_systems_mirrors_everything(self) -> None:
+        a, b = scores(3, 40, 0.05)
+        one, other = compare_pair(a, b, draws=2_000), compare_pair(b, a, draws=2_000)
+        assert (one.p, one.difference, one.wins) == (other.p, -other.difference, other.losses)
+        assert (one.interval.low, one.interval.high) == (-other.interval.high, -other.interval.low)
+        # The label is relative to the baseline, whichever that is.
+        assert one.practical and other.practical
+        assert one.practical.relative == pytest.approx(one.difference / b.mean())
+        assert other.practical.relative == pytest.approx(-one.difference / a.mean())
+
+    def test_the_scale_changes_nothing(self) -> None:
+        a, b = scores(5, 40, 0.05)
+        first = compare_pair(a, b, draws=2_000)
+        for factor in (2.0**-30, 2.0**20):
+            scaled = compare_pair(a * factor, b * factor, draws=2_000)
+            assert scaled.p == first.p
+            assert scaled.interval.low == pytest.approx(first.interval.low * factor, rel=1e-9)
+
+
+class TestMistakes:
+    def test_p_is_never_0_and_counts_the_observed_signs(self) -> None:
+        a, b = scores(0, 30)
+        found = compare_pair(b + 0.1 + a / 10, b, draws=5_000)
+        assert found.p == 1 / 5_001
+        assert found.test.p_text == "p < 0.0002"
+
+    def test_zeros_are_not_enumerated(self) -> None:
+        a = np.full(50, 0.5)
+        b = a.copy()
+        b[:6] -= [0.1, 0.2, 0.1, 0.3, 0.1, 0.2]
+        found = compare_pair(a, b)
+        assert (found.test.draws, found.test.is_enumerated, found.p) == (64, True, 2 / 64)
+        assert (found.nonzero, found.ties) == (6, 44)
+        assert found.test.monte_carlo_error is None
+
+    def test_the_sum_in_another_order_is_no_other_sum(self) -> None:
+        # Tenths: nearly all sums tie with others in exact arithmetic only.
+        tenths = np.random.default_rng(1).integers(-3, 5, 18)
+        a, b = np.full(18, 0.7), 0.7 - tenths / 10
+        ways = 1 - 2 * ((np.arange(2**18)[:, np.newaxis] >> np.arange(18)) & 1)
+        exact = np.mean(np.abs(ways @ tenths) >= abs(tenths.sum()))
+        assert compare_pair(a, b).p == exact
+
+    def test_the_bootstrap_is_centred(self) -> None:
+        generator = np.random.default_rng(5)
+        d = generator.normal(0, 1, 30)
+        d -= d.mean()
+        zeros = np.zeros(30)
+        assert compare_pair(d, zeros, test="bootstrap").p > 0.99
+        assert compare_pair(d + 2.0, zeros, test="bootstrap").p < 0.001
+        # A shift does not move the samples' t around their own mean.
+        moved = (Resamples.of(each, 500, 0)._statistics for each in (d, d + 2.0))
+        assert np.allclose(*moved)
+
+    def test_resamples_are_even(self) -> None:
+        rows = np.concatenate(list(resampled_rows(7, 3_000, 1)))
+        assert rows.shape == (3_000, 7)
+        assert rows.min() == 0
+        assert rows.max() == 6
+        assert stats.chisquare(np.bincount(rows.ravel())).pvalue > 1e-4
+        assert (rows[:1_200] == np.concatenate(list(resampled_rows(7, 1_200, 1)))).all()
+
+    def test_a_rank_test_names_its_hypothesis(self) -> None:
+        a, b = scores(1, 30)
+        assert any("symmetric" in line for line in compare_pair(a, b, test="wilcoxon").warnings)
+        assert any("median" in line for line in compare_pair(a, b, test="sign").warnings)
+
+
+class TestCalibration:
+    def test_rejections_under_the_null(self) -> None:
+        # 5 % of 2,000 null sets: between 64 and 140; p are even, for all that 1,000 values of p can be.
+        generator, found = np.random.default_rng(21), []
+        for seed in range(2_000):
+            d = generator.gamma(1.5, 1, 40) * generator.choice([-1, 1], 40)
+            found.append(_randomisation_p(d, 999, seed))
+        assert 64 <= sum(p <= 0.05 for p in found) <= 140
+        assert stats.kstest(np.array(found) - generator.random(2_000) / 1000, "uniform").pvalue > 1e-4
+
+    def test_rejections_of_wilcoxon_and_t(self) -> None:
+        generator = np.random.default_rng(22)
+        normal = generator.normal(size=(2_000, 25))
+        rejected = sum(wilcoxon(d).p <= 0.05 for d in normal)
+        assert 64 <= rejected <= 140
+        assert 64 <= sum(stats.ttest_1samp(normal, 0, axis=1).pvalue <= 0.05) <= 140
+
+
+def _randomisation_p(d: Scores, draws: int, seed: int) -> float:
+    from gainful.stats.flips import Flips, exponent, on_grid
+    from gainful.stats.intervals import FlippedSubsets
+
+    both = np.stack((d, np.zeros(d.size)), axis=1)
+    flips = Flips(d.size, draws, seed)
+    return float(flips.p(np.array(FlippedSubsets.of(on_grid(both, exponent(both)), flips).extreme)))
+
+
+class TestEffects:
+    def test_by_hand(self) -> None:
+        found = compare_pair([0.4, 0.6, 0.8], [0.2, 0.5, 0.8])
+        # Differences 0.2, 0.1, 0: mean 0.1, sd 0.1.
+        assert found.effect.d_z == pytest.approx(1.0)
+        assert found.effect.g_z == pytest.approx(hedges_factor(2))
+        # Variances 0.04 and 0.09.
+        assert found.effect.d_av == pytest.approx(0.1 / math.sqrt(0.065))
+        assert found.effect.rank_biserial == 1.0
+        assert found.effect.share_won == pytest.approx(2.5 / 3)
+        assert (found.wins, found.ties, found.losses) == (2, 1, 0)
+
+    def test_hedges_factor_is_exact(self) -> None:
+        # J(2) = Gamma(1) / (1 * Gamma(1/2)) = 1 / sqrt(pi); J(3) = Gamma(3/2) / sqrt(3/2).
+        assert hedges_factor(2) == pytest.approx(1 / math.sqrt(math.pi))
+        assert hedges_factor(3) == pytest.approx(math.sqrt(math.pi) / 2 / math.sqrt(1.5))
+
+    def test_rank_biserial_interval_is_that_of_ranking_every_sample(self) -> None:
+        a, b = scores(3, 15, 0.05, places=1)
+        d = np.round(a - b, 12) + 0.0
+        found = compare_pair(a, b, seed=4).effect
+        naive = [rank_biserial(d[row]) or 0.0 for rows in resampled_rows(15, 2_000, 4) for row in rows]
+        assert found.rank_biserial == pytest.approx(rank_biserial(d))
+        assert found.rank_biserial_interval is not None
+        limits = (found.rank_biserial_interval.low, found.rank_biserial_interval.high)
+        assert limits == pytest.approx(tuple(np.quantile(naive, [0.025, 0.975])), abs=1e-12)
+
+    @pytest.mark.parametrize(
+        ("difference", "low", "high", "label", "also", "either_way"),
+        [
+            (0.041, 0.018, 0.064, "essential", ("noticeable",), False),
+            (0.01, -0.005, 0.025, "marginal", ("noticeable",), True),
+            (0.02, 0.02, 0.02, "noticeable", (), False),
+            (0.034, 0.017, 0.034, "noticeable", (), False),  # 5 % and 10 % are both noticeable
+            (-0.1, -0.2, -0.01, "essential", ("marginal", "noticeable"), False),
+            (0.1, -math.inf, math.inf, "essential", ("marginal", "noticeable"), True),
+        ],
+    )
+    def test_words(
+        self, difference: float, low: float, high: float, label: str, also: tuple[str, ...], either_way: bool
+    ) -> None:
+        found = practical_size(difference, 0.34, Interval(low, high, 0.05, "t"))
+        assert found is not None
+        assert (found.label, found.also, found.either_way) == (label, also, either_way)
+
+    def test_no_ratio_without_a_ground(self) -> None:
+        assert compare_pair([0.5, 0.2, 0.1], [0.0, 0.0, 0.0]).practical is None
+
+
+class TestVerdicts:
+    def test_without_a_margin(self) -> None:
+        a, b = scores(2, 40, 0.1)
+        assert compare_pair(a, b).verdict == "better"
+        assert compare_pair(b, a).verdict == "worse"
+        assert compare_pair(a, b, better="lower").verdict == "worse"
+        same, noise = scores(2, 40, 0.0)
+        assert compare_pair(same, noise).verdict == "cannot tell"
+
+    @pytest.mark.parametrize(
+        ("shift", "margin", "verdict", "not_inferior"),
+        [
+            (0.0, 0.2, "equivalent", True),
+            (0.3, 0.05, "better", True),
+            (-0.3, 0.05, "worse", False),
+            (0.0, 0.001, "cannot tell", False),
+            (0.05, 0.5, "equivalent", True),  # significant, but within the margin
+        ],
+    )
+    def test_with_a_margin(self, shift: float, margin: float, verdict: str, not_inferior: bool) -> None:
+        generator = np.random.default_rng(8)
+        b = generator.random(60)
+        d = generator.normal(0, 0.1, 60)
+        a = b + d - d.mean() + shift
+        found = compare_pair(a, b, margin=margin)
+        assert found.margin is not None
+        assert (found.verdict, found.margin.is_not_inferior) == (verdict, not_inferior)
+        # Two one-sided tests at 5 % are the 90 % interval.
+        assert found.margin.interval.level == 0.9
+        mirrored = compare_pair(-a, -b, margin=margin, better="lower")
+        assert mirrored.margin is not None
+        assert (mirrored.verdict, mirrored.margin.is_not_inferior) == (verdict, not_inferior)
+
+    def test_lower_is_better(self) -> None:
+        found = compare_pair({"q1": 3, "q2": 5, "q3": 2}, {"q1": 4, "q2": 7, "q3": 1}, better="lower")
+        assert (found.wins, found.losses) == (2, 1)
+        assert found.difference == pytest.approx(-2 / 3)
+        assert [each.query for each in found.for_a] == ["q2", "q1"]
+        assert [each.query for each in found.for_b] == ["q3"]
+
+    def test_the_queries_that_decide(self) -> None:
+        a, b = np.linspace(0, 1, 21), np.full(21, 0.5)
+        found = compare_pair(a, b)
+        assert [each.query for each in found.for_a] == ["21", "20", "19", "18", "17"]
+        assert [each.query for each in found.for_b] == ["01", "02", "03", "04", "05"]
+        assert found.for_a[0].share == pytest.approx(0.5 / np.abs(a - b).sum())
+
+
+class TestExtremes:
+    @pytest.mark.parametrize("test", TESTS)
+    @pytest.mark.parametrize("interval", [None, *INTERVALS])
+    @pytest.mark.parametrize(
+        ("a", "b"),
+        [
+            ([0.5] * 7, [0.5] * 7),
+            ([0.0] * 25, [0.0] * 25),
+            ([0.5], [0.5]),
+            ([0.5], [0.4]),
+            ([0.5] * 30, [0.4] * 30),
+            ([0.1, 0.2], [0.2, 0.1]),
+            ([1e-300] * 3, [0.0] * 3),
+            ([1e9, 0.0, 3.0], [0.0, 1e9, 1.0]),
+        ],
+    )
+    def test_no_nan_anywhere(self, test: str, interval: str | None, a: list[float], b: list[float]) -> None:
+        found = compare_pair(a, b, test=test, interval=interval, draws=199, margin=0.1)
+        assert not any(math.isnan(number) for number in numbers(found))
+        assert 0 < found.p <= 1
+        assert found.interval.low <= found.interval.high
+
+    def test_identical_systems(self) -> None:
+        for test in TESTS:
+            found = compare_pair([0.5, 0.1, 0.3], [0.5, 0.1, 0.3], test=test)
+            assert (found.p, found.verdict) == (1.0, "cannot tell")
+        assert found.effect.d_z is None
+        assert "alike" in found.warnings[0]
+
+    def test_a_constant_difference_has_an_interval_of_one_point(self) -> None:
+        found = compare_pair([0.5] * 30, [0.4] * 30, draws=1_000)
+        assert (found.interval.low, found.interval.high, found.p) == (0.1, 0.1, 1 / 1_001)
+
+
+class TestWarnings:
+    def warned(self, words: str, *args: Any, **options: Any) -> PairResult:
+        found = compare_pair(*args, **options)
+        assert any(words in line for line in found.warnings), found.warnings
+        return found
+
+    def test_few_differences_that_are_not_0(self) -> None:
+        a, b = [0.5] * 40, [0.5] * 35 + [0.1, 0.2, 0.3, 0.2, 0.1]
+        found = self.warned("only 5 are not 0: flips of signs cannot reach 5 %", a, b)
+        assert len(found.for_a) == 5
+        assert (found.interval.method, found.interval.is_stopgap) == ("t", True)
+        assert compare_pair(a, [*b[:-6], 0.1, *b[-5:]]).warnings == ()
+        seven = compare_pair([0.1 * i for i in range(7)], [0.0] * 7, alpha=0.01)
+        assert any("cannot reach 1 %" in line for line in seven.warnings)
+        self.warned("go by p", [0.5, 0.51, 0.52, 0.5, 0.51], [0.1, 0.1, 0.1, 0.1, 0.1])
+
+    def test_few_queries(self) -> None:
+        a, b = scores(1, 9, 0.1)
+        self.warned("detectable", a, b)
+        assert compare_pair(*scores(1, 10, 0.1)).warnings == ()
+
+    def test_many_queries(self) -> None:
+        a, b = scores(1, 5_001, 0.01)
+        found = self.warned("tiny differences are significant", a, b)
+        assert (found.test.name, found.interval.method, found.verdict) == ("t", "t", None)
+        assert compare_pair(a, b, margin=0.2).verdict == "equivalent"
+        assert compare_pair(*scores(1, 300, 0.01), draws=100).test.name == "randomisation"
+
+    @pytest.mark.parametrize("test", ["wilcoxon", "sign"])
+    def test_rank_tests(self, test: str) -> None:
+        self.warned("another question", *scores(1, 201), test=test, draws=100)
+        few = compare_pair(*scores(1, 200), test=test, draws=100)
+        assert not any("another question" in line for line in few.warnings)
+
+    def test_p_and_interval_of_different_questions(self) -> None:
+        # Many small wins, some large losses: the median is above 0, the mean is not.
+        a, b = [0.5] * 30, [0.45] * 24 + [0.8] * 6
+        self.warned("differently", a, b, test="sign")
+
+    def test_no_limits(self) -> None:
+        self.warned("no limits", [0.5, 0.3, 0.2, 0.5], [0.1, 0.2, 0.3, 0.2], interval="randomisation")
+        self.warned("1 query is too few", [0.5], [0.1])
+
+    def test_no_spread(self) -> None:
+        self.warned("no spread", [0.5] * 12, [0.4] * 12, test="t")
+
+    def test_few_draws(self) -> None:
+        self.warned("at least 20 are needed", *scores(1, 40), draws=19)
+        assert compare_pair(*scores(1, 40), draws=20).warnings == ()
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("a", "b", "options", "words"),
+        [
+            ([0.1, 0.2], [0.1], {}, "one a query of both"),
+            ([], [], {}, "at least one query"),
+            ([0.1], [math.nan], {}, "finite numbers"),
+            ({"q1": 1.0}, {"q2": 1.0}, {}, "same queries"),
+            ({"q1": 1.0}, [1.0], {}, "one of each"),
+            ([0.1, 0.2], [0.1, 0.3], {"queries": ["q", "q"]}, "once"),
+            ([0.1], [0.2], {"alpha": 0.6}, "alpha"),
+            ([0.1], [0.2], {"margin": 0.0}, "margin"),
+            ([0.1], [0.2], {"test": "tukey"}, "test: expected randomisation"),
+            ([0.1], [0.2], {"interval": "normal"}, "interval: expected randomisation"),
+            ([0.1], [0.2], {"better": "neither"}, "better"),
+        ],
+    )
+    def test_says_what_was_expected(self, a: Any, b: Any, options: dict[str, Any], words: str) -> None:
+        with pytest.raises((UsageError, InputError), match=words):
+            compare_pair(a, b, **options)
