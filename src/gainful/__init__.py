@@ -42,7 +42,10 @@ if TYPE_CHECKING:
     from gainful.signature import Signature
     from gainful.simulation import simulate
     from gainful.stats.description import describe_judgments
+    from gainful.stats.families import compare_family, compare_measures
     from gainful.stats.judges import compare_judgments
+    from gainful.stats.paired import compare_pair
+    from gainful.stats.scores import ScoreMatrix
 
 #: Where each public name lives; modules are loaded when a name is first used, so that `import gainful` is instant.
 _HOMES = {
@@ -65,6 +68,7 @@ _HOMES = {
     "Report": "gainful.render.report",
     "Run": "gainful.data.run",
     "Scenario": "gainful.sensitivity.scenarios",
+    "ScoreMatrix": "gainful.stats.scores",
     "SessionBlock": "gainful.measures.session_block",
     "SessionCurves": "gainful.curves.session_curves",
     "SessionMeasure": "gainful.measures.session_base",
@@ -72,7 +76,10 @@ _HOMES = {
     "Signature": "gainful.signature",
     "UsageError": "gainful.errors",
     "assess_sensitivity": "gainful.sensitivity.assessment",
+    "compare_family": "gainful.stats.families",
     "compare_judgments": "gainful.stats.judges",
+    "compare_measures": "gainful.stats.families",
+    "compare_pair": "gainful.stats.paired",
     "describe_judgments": "gainful.stats.description",
     "evaluate": "gainful.evaluation",
     "evaluate_runs": "gainful.evaluation",
@@ -112,6 +119,7 @@ __all__ = [
     "Report",
     "Run",
     "Scenario",
+    "ScoreMatrix",
     "SessionBlock",
     "SessionCurves",
     "SessionMeasure",
@@ -120,7 +128,10 @@ __all__ = [
     "UsageError",
     "__version__",
     "assess_sensitivity",
+    "compare_family",
     "compare_judgments",
+    "compare_measures",
+    "compare_pair",
     "describe_judgments",
     "evaluate",
     "evaluate_runs",

@@ -1,0 +1,173 @@
+"""The step-down maxT procedure: p of many pairs at once, corrected by the flips themselves (Westfall & Young 1993).
+
+Flipping signs moves all pairs together, as they really hang together. The largest of the flipped differences says how
+large one gets by chance in a family; pairs that are larger than that differ.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from gainful.arrays import Floats, Ints, distinct
+from gainful.progress import Progress
+from gainful.stats.flips import Flips, exponent, on_grid
+from gainful.stats.intervals import largest_at
+
+_DRAWS_AT_A_TIME = 10_000
+
+
+class _Part(NamedTuple):
+    """The columns on the grid of one scale, and what rounding to it can do to a sum, in units of scores."""
+
+    steps: Floats
+    unit: float
+    slack: float
+
+
+@dataclass(frozen=True, eq=False)
+class FlippedPairs:
+    """Pairs of columns (scores of systems, queries x columns) under flips.
+
+    ``weights`` multiply each pair's difference; without them, differences are compared as they are. A pair's grid
+    depends on its own two columns only, so that nothing said of it alone depends on the others.
+    """
+
+    scores: Floats
+    first: Ints
+    second: Ints
+    flips: Flips
+    weights: Floats | None = None
+    progress: Progress | None = None
+
+    @cached_property
+    def _exponents(self) -> Ints:
+        return np.array([exponent(column) for column in self.scores.T], np.int64)
+
+    @cached_property
+    def _part_of_pair(self) -> Ints:
+        """For each pair the place of its scale among :attr:`_parts`."""
+        larger = np.maximum(self._exponents[self.first], self._exponents[self.second])
+        return np.searchsorted(self._scales, larger)
+
+    @cached_property
+    def _scales(self) -> Ints:
+        return distinct(self._exponents.astype(np.float64)).astype(np.int64)
+
+    @cached_property
+    def _parts(self) -> list[_Part]:
+        parts = []
+        for scale in self._scales.tolist():
+            # Larger columns take no part at this scale: no pair of this scale has them.
+            columns = on_grid(np.where(self._exponents <= scale, self.scores, 0.0), scale)
+            parts.append(_Part(columns.steps, columns.unit, columns.slack * columns.unit))
+        return parts
+
+    @cached_property
+    def observed(self) -> Floats:
+        """The absolute (weighted) sum of each pair's differences."""
+        sums = [part.steps.sum(axis=0) * part.unit for part in self._parts]
+        found = np.empty(self.first.size)
+        for place, total in enumerate(sums):
+            chosen = self._part_of_pair == place
+            found[chosen] = np.abs(total[self.first[chosen]] - total[self.second[chosen]])
+        return found if self.weights is None else found * self.weights
+
+    @cached_property
+    def _edges(self) -> Floats:
+        """What a flipped sum has to reach to count as one as large as the observed."""
+        slack = np.array([part.slack for part in self._parts])[self._part_of_pair]
+        return self.observed - (slack if self.weights is None else slack * self.weights)
+
+    def _sums(self) -> Iterator[list[Floats]]:
+        """For some draws at a time and each scale: columns x draws, the columns' flipped sums."""
+        whole = [part.steps.sum(axis=0) for part in self._parts]
+        sources = [self.flips.sums(part.steps) for part in self._parts]
+        left = self.flips.count
+        while left > 0:
+            size = min(left, _DRAWS_AT_A_TIME)
+            found = [np.empty((self.scores.shape[1], size)) for _ in self._parts]
+            for part, total, source, out in zip(self._parts, whole, sources, found, strict=True):
+                filled = 0
+                while filled < size:
+                    piece = next(source)
+                    out[:, filled : filled + len(piece)] = ((total - 2 * piece) * part.unit).T
+                    filled += len(piece)
+            left -= size
+            yield found
+
+    def step_down(self) -> tuple[Ints, Ints]:
+        """For each pair: how many draws are as extreme as the pair by itself; and how many have, among this pair and
+        all with a smaller difference, one as large as this pair's."""
+        order = np.argsort(self.observed, kind="stable").tolist()
+        edges = self._edges.tolist()
+        alone, among = np.zeros(len(order), np.int64), np.zeros(len(order), np.int64)
+        for sums in self._sums():
+            largest = np.zeros(sums[0].shape[1])
+            is_reached = np.empty(largest.size, np.bool_)
+            for pair, one in self._each(order, sums):
+                alone[pair] += np.count_nonzero(np.greater_equal(one, edges[pair], out=is_reached))
+                np.maximum(largest, one, out=largest)
+                among[pair] += np.count_nonzero(np.greater_equal(largest, edges[pair], out=is_reached))
+            if self.progress is not None:
+                self.progress.advance(largest.size)
+        return alone, among
+
+    def _each(self, pairs: list[int], sums: list[Floats]) -> Iterator[tuple[int, Floats]]:
+        """Each pair with its absolute (weighted) flipped differences, which the next pair overwrites.
+
+        One pair after the other, because a row of draws stays in the processor's cache, and a matrix of all does not.
+        """
+        first, second, part = (each.tolist() for each in (self.first, self.second, self._part_of_pair))
+        one = np.empty(sums[0].shape[1])
+        for pair in pairs:
+            rows = sums[part[pair]]
+            np.subtract(rows[first[pair]], rows[second[pair]], out=one)
+            np.abs(one, out=one)
+            if self.weights is not None:
+                one *= self.weights[pair]
+            yield pair, one
+
+    def adjusted(self, among: Ints) -> Floats:
+        """p of the step-down procedure: the running maximum from the largest difference down."""
+        order = np.argsort(-self.observed, kind="stable")
+        found = np.empty(order.size)
+        found[order] = np.maximum.accumulate(self.flips.p(among[order]))
+        return found
+
+    def critical(self, pairs: Ints, alpha: float) -> float:
+        """What the largest (weighted) mean difference of some pairs has to exceed to be there by chance in less than a
+        share alpha of draws."""
+        found = []
+        for sums in self._sums():
+            largest = np.zeros(sums[0].shape[1])
+            for _, one in self._each(pairs.tolist(), sums):
+                np.maximum(largest, one, out=largest)
+            found.append(largest)
+        return largest_at(np.concatenate(found), self.flips.least_extreme(alpha)) / self.flips.queries
+
+
+def widest(scores: Floats, flips: Flips, baseline: int | None, alpha: float) -> float:
+    """How far means of systems get apart by chance in a share alpha of draws: all pairs, or each and a baseline.
+
+    Scores are centred, so that this is the half-width of simultaneous intervals around the observed differences. The
+    largest difference among all pairs is that of the highest and the lowest.
+    """
+    means = np.array([math.fsum(column) / column.size for column in scores.T])
+    centred = scores - means
+    columns = on_grid(centred, exponent(centred))
+    whole = columns.steps.sum(axis=0)
+    found = []
+    for piece in flips.sums(columns.steps):
+        sums = whole - 2 * piece
+        if baseline is None:
+            found.append(sums.max(axis=1) - sums.min(axis=1))
+        else:
+            found.append(np.abs(sums - sums[:, [baseline]]).max(axis=1))
+    place = flips.least_extreme(alpha)
+    return largest_at(np.concatenate(found), place) * columns.unit / flips.queries

@@ -1,0 +1,355 @@
+"""Several systems: maxT, corrections, thresholds, simultaneous and rank intervals."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from statsmodels.stats.multitest import multipletests
+
+from gainful import UsageError
+from gainful.progress import Progress
+from gainful.stats.corrections import corrected, refuse_coarse
+from gainful.stats.families import compare_family, compare_measures
+from gainful.stats.flips import Flips
+from gainful.stats.paired import compare_pair
+from gainful.stats.scores import ScoreMatrix
+from gainful.stats.standings import RankInterval
+
+Values = np.ndarray[Any, np.dtype[np.float64]]
+
+
+def matrix(values: Values, measure: str = "AP", better: Any = "higher") -> ScoreMatrix:
+    systems = {f"s{j}": values[:, j].tolist() for j in range(values.shape[1])}
+    return ScoreMatrix.of(measure, systems, [f"q{i:03d}" for i in range(len(values))], better=better)
+
+
+def random_values(seed: int, n: int, m: int, spread: float = 0.1, places: int = 3) -> Values:
+    generator = np.random.default_rng(seed)
+    queries = generator.beta(2, 3, (n, 1))
+    systems = np.linspace(0, spread, m)
+    return np.round(np.clip(queries + systems + generator.normal(0, 0.1, (n, m)), 0, 1), places)
+
+
+def signs(n: int, draws: int, seed: int) -> Values:
+    flipped = np.concatenate(list(Flips(n, draws, seed).sums(np.eye(n))))
+    return np.asarray(1 - 2 * flipped)
+
+
+def naive_max_t(differences: Values, flips: Values) -> tuple[Values, Values]:
+    """The procedure as it is defined, hypothesis by hypothesis, in thousandths: whole numbers."""
+    d = np.rint(differences * 1000).astype(np.int64)
+    observed = np.abs(d.sum(axis=0))
+    flipped = np.abs(flips.astype(np.int64) @ d)
+    order = sorted(range(d.shape[1]), key=lambda p: -observed[p])
+    alone = np.array([(np.sum(flipped[:, p] >= observed[p]) + 1) / (len(flips) + 1) for p in range(d.shape[1])])
+    adjusted, so_far = np.empty(d.shape[1]), 0.0
+    for step, p in enumerate(order):
+        largest = flipped[:, order[step:]].max(axis=1)
+        so_far = max(so_far, (np.sum(largest >= observed[p]) + 1) / (len(flips) + 1))
+        adjusted[p] = so_far
+    return alone, adjusted
+
+
+class TestMaxT:
+    @pytest.mark.parametrize("seed", range(4))
+    def test_is_as_defined(self, seed: int) -> None:
+        values = random_values(seed, 40, 6)
+        found = compare_family(matrix(values), draws=700, seed=seed)
+        differences = values[:, found.first] - values[:, found.second]
+        alone, adjusted = naive_max_t(differences, signs(40, 700, seed))
+        assert found.p.tolist() == alone.tolist()
+        assert found.adjusted.tolist() == adjusted.tolist()
+
+    def test_against_a_baseline(self) -> None:
+        values = random_values(9, 40, 5)
+        found = compare_family(matrix(values), baseline="s2", draws=700)
+        differences = values[:, [0, 1, 3, 4]] - values[:, [2]]
+        alone, adjusted = naive_max_t(differences, signs(40, 700, 0))
+        assert (found.p.tolist(), found.adjusted.tolist()) == (alone.tolist(), adjusted.tolist())
+        assert found.rank_intervals == ()
+        assert found.may_be_best == ()
+        with pytest.raises(UsageError, match="with the baseline 's2'"):
+            found.pair("s0", "s1")
+        assert found.pair("s2", "s0").difference == -found.pair("s0", "s2").difference
+
+    def test_all_flips_of_few_queries(self) -> None:
+        values = random_values(1, 8, 4)
+        found = compare_family(matrix(values))
+        assert (found.draws, found.is_enumerated, found.monte_carlo_error) == (256, True, None)
+        differences = np.rint((values[:, found.first] - values[:, found.second]) * 1000)
+        ways = 1 - 2 * ((np.arange(256)[:, np.newaxis] >> np.arange(8)) & 1)
+        flipped, observed = np.abs(ways @ differences), np.abs(differences.sum(axis=0))
+        assert found.p.tolist() == [np.mean(flipped[:, p] >= observed[p]) for p in range(6)]
+        largest = int(np.argmax(observed))
+        assert found.adjusted[largest] == np.mean(flipped.max(axis=1) >= observed[largest])
+
+    def test_many_draws_come_in_pieces(self) -> None:
+        values = random_values(2, 30, 3)
+        found = compare_family(matrix(values), draws=21_500)
+        alone, adjusted = naive_max_t(values[:, found.first] - values[:, found.second], signs(30, 21_500, 0))
+        assert (found.p.tolist(), found.adjusted.tolist()) == (alone.tolist(), adjusted.tolist())
+
+    def test_one_threshold_decides(self) -> None:
+        for seed in range(6):
+            found = compare_family(matrix(random_values(seed, 50, 8, spread=0.15)), draws=999, seed=seed)
+            assert found.threshold is not None
+            assert 0 < np.count_nonzero(found.is_significant) < found.p.size
+            assert (found.is_significant == (np.abs(found.difference) > found.threshold + 1e-12)).all()
+
+    def test_a_threshold_also_where_all_differ(self) -> None:
+        values = random_values(0, 30, 3, spread=0.0) * 0.1 + np.array([0.0, 0.3, 0.6])
+        found = compare_family(matrix(values), draws=999)
+        assert found.is_significant.all()
+        assert found.threshold is not None
+        assert found.threshold < np.abs(found.difference).min()
+
+    def test_simultaneous_intervals_are_quantiles_of_centred_flips(self) -> None:
+        values = random_values(3, 40, 5)
+        found = compare_family(matrix(values), draws=999)
+        centred = values - values.mean(axis=0)
+        flipped = signs(40, 999, 0) @ (centred[:, found.first] - centred[:, found.second]) / 40
+        # Of 1,000 with the observed signs, 50 may be as large: the 49th largest of the 999.
+        expected = np.sort(np.abs(flipped).max(axis=1))[-49]
+        assert found.half_width is not None
+        assert found.half_width == pytest.approx(np.full(10, expected), abs=1e-10)
+        pair = found.pair("s4", "s0")
+        assert pair.low is not None
+        assert pair.high is not None
+        assert (pair.low, pair.high) == pytest.approx((pair.difference - expected, pair.difference + expected))
+
+    def test_the_family_wise_error_is_kept(self) -> None:
+        # Systems that are alike: any finding is false. 5 % of 300; 99.99 % of such counts are below 31.
+        generator, any_found = np.random.default_rng(5), 0
+        for seed in range(300):
+            values = generator.beta(2, 3, (25, 1)) + generator.normal(0, 0.1, (25, 5))
+            any_found += bool(compare_family(matrix(values), draws=199, seed=seed).is_significant.any())
+        assert 2 <= any_found <= 31
+
+
+class TestPromises:
+    def test_p_of_a_pair_does_not_depend_on_the_others(self) -> None:
+        values = random_values(4, 45, 30, places=4)
+        whole = matrix(values)
+        reference = compare_family(whole, draws=2_000)
+        for names in (["s3", "s17"], ["s17", "s3"], ["s9", "s17", "s1", "s3"], list(reversed(whole.systems))):
+            found = compare_family(whole.select(names), draws=2_000).pair("s3", "s17")
+            assert (found.p, found.difference) == (
+                reference.pair("s3", "s17").p,
+                reference.pair("s3", "s17").difference,
+            )
+        alone = compare_pair(values[:, 3], values[:, 17], whole.queries, draws=2_000)
+        assert (alone.p, alone.difference) == (reference.pair("s3", "s17").p, reference.pair("s3", "s17").difference)
+
+    def test_not_even_if_they_are_a_million_times_as_large(self) -> None:
+        values = random_values(4, 45, 2) * 1e-6
+        small = compare_family(matrix(values), draws=2_000)
+        beside = np.concatenate((values, np.random.default_rng(0).random((45, 1)) * 1e9), axis=1)
+        assert compare_family(matrix(beside), draws=2_000).pair("s0", "s1").p == small.pair("s0", "s1").p
+
+    def test_few_differences_are_exact_alone_and_in_a_family(self) -> None:
+        values = random_values(6, 40, 4)
+        values[:, 1] = values[:, 0]
+        values[:7, 1] += 0.05
+        found = compare_family(matrix(values), draws=500).pair("s1", "s0")
+        assert found.p == 2 / 2**7 == compare_pair(values[:, 1], values[:, 0]).p
+        assert found.adjusted >= found.p
+
+    def test_the_order_of_systems_changes_nothing(self) -> None:
+        whole = matrix(random_values(8, 40, 7))
+        one = compare_family(whole, draws=999)
+        other = compare_family(whole.select(list(reversed(whole.systems))), draws=999)
+        for a in whole.systems:
+            for b in whole.systems:
+                if a != b:
+                    assert one.pair(a, b) == other.pair(a, b)
+        assert one.rank_intervals == tuple(reversed(other.rank_intervals))
+        assert one.threshold == other.threshold
+
+    def test_identical_systems_have_p_1_and_count(self) -> None:
+        values = random_values(4, 40, 4)
+        doubled = np.concatenate((values, values[:, [0]]), axis=1)
+        found = compare_family(matrix(doubled), draws=999)
+        assert (found.pair("s0", "s4").p, found.pair("s0", "s4").adjusted) == (1.0, 1.0)
+        assert not np.isnan(found.adjusted).any()
+        holm, without = (compare_family(matrix(each), test="t", correction="holm") for each in (doubled, values))
+        assert (holm.tests, without.tests) == (10, 6)
+        assert holm.pair("s0", "s4").p == 1.0
+        assert holm.pair("s1", "s2").p == without.pair("s1", "s2").p
+        assert holm.pair("s1", "s2").adjusted >= without.pair("s1", "s2").adjusted
+
+    def test_constant_and_single(self) -> None:
+        for values in (np.full((6, 3), 0.5), np.array([[0.1, 0.5, 0.2]]), np.zeros((30, 3))):
+            for test, correction in (("randomisation", "maxt"), ("t", "holm"), ("wilcoxon", "bh"), ("sign", "none")):
+                found = compare_family(matrix(values), test=test, correction=correction, draws=200)
+                assert not np.isnan(found.adjusted).any()
+                assert (found.p == 1.0).all()
+                assert all(places == RankInterval(1, 3) for places in found.rank_intervals)
+
+
+class TestCorrections:
+    @pytest.mark.parametrize(
+        ("ours", "theirs"), [("holm", "holm"), ("bonferroni", "bonferroni"), ("bh", "fdr_bh"), ("by", "fdr_by")]
+    )
+    def test_are_those_of_statsmodels(self, ours: str, theirs: str) -> None:
+        generator = np.random.default_rng(0)
+        for size in (1, 2, 10, 300):
+            p = generator.beta(0.5, 2, size)
+            p[size // 2 :] = np.round(p[size // 2 :], 1) + 0.05
+            p = np.minimum(p, 1.0)
+            assert corrected(p, ours) == pytest.approx(multipletests(p, method=theirs)[1], rel=1e-12)
+
+    def test_none(self) -> None:
+        p = np.array([0.2, 0.01])
+        assert corrected(p, "none").tolist() == [0.2, 0.01]
+        assert corrected(np.zeros(0), "holm").size == 0
+
+    @pytest.mark.parametrize("bad", [math.nan, 0.0, 1.5])
+    def test_what_is_no_p_never_enters(self, bad: float) -> None:
+        with pytest.raises(UsageError, match="above 0 and at most 1"):
+            corrected(np.array([0.5, bad]), "holm")
+
+    @pytest.mark.parametrize(("tests", "needed"), [(10, 2_000), (45, 9_000), (190, 38_000), (5_995, 1_199_000)])
+    def test_coarse_p_are_refused_with_the_number_of_draws(self, tests: int, needed: int) -> None:
+        for correction in ("holm", "bonferroni"):
+            refuse_coarse(correction, tests, needed, 0.05)
+            with pytest.raises(UsageError, match=f"at least {needed:,} draws"):
+                refuse_coarse(correction, tests, needed - 1, 0.05)
+        refuse_coarse("bh", tests, 10, 0.05)
+
+    def test_in_a_family(self) -> None:
+        whole = matrix(random_values(3, 40, 8))
+        with pytest.raises(UsageError, match="at least 5,600 draws"):
+            compare_family(whole, correction="holm", draws=5_000)
+        assert compare_family(whole, correction="holm", draws=5_600).threshold is None
+        assert compare_family(whole, correction="bh", draws=200).draws == 200
+        # Exact p have no such limit.
+        assert compare_family(matrix(random_values(3, 12, 8)), correction="holm", draws=100).p.min() >= 2 / 2**12
+
+    @pytest.mark.parametrize("test", ["t", "wilcoxon", "sign"])
+    def test_p_are_those_of_the_pairs(self, test: str) -> None:
+        values = random_values(5, 30, 4)
+        found = compare_family(matrix(values), test=test, correction="bh")
+        for i, (a, b) in enumerate(zip(found.first, found.second, strict=True)):
+            assert found.p[i] == compare_pair(values[:, a], values[:, b], test=test).p
+        assert (found.draws, found.half_width, found.threshold) == (None, None, None)
+
+    def test_notes(self) -> None:
+        whole = matrix(random_values(5, 201, 3))
+        assert compare_family(whole, draws=100).notes == ()
+        assert "not the chance of any" in compare_family(whole, test="t", correction="bh").notes[0]
+        notes = " ".join(compare_family(whole, test="wilcoxon", correction="none").notes)
+        assert "symmetric" in notes
+        assert "another question" in notes
+        many = matrix(random_values(5, 5_001, 2))
+        assert "tiny differences" in " ".join(compare_family(many, test="t", correction="holm").notes)
+
+    def test_refusals(self) -> None:
+        whole = matrix(random_values(5, 20, 3))
+        for options, words in (
+            ({"test": "t"}, "expected the test randomisation"),
+            ({"correction": "tukey"}, "correction: expected maxt"),
+            ({"test": "bootstrap"}, "test: expected"),
+            ({"baseline": "none"}, "unknown system 'none'"),
+            ({"alpha": 0.0}, "alpha"),
+        ):
+            with pytest.raises(UsageError, match=words):
+                compare_family(whole, **options)  # type: ignore[arg-type]
+        with pytest.raises(UsageError, match="at least two"):
+            compare_family(whole.select(["s0"]))
+        with pytest.raises(UsageError, match="unknown system 's9'"):
+            compare_family(whole).pair("s0", "s9")
+
+
+class TestRanks:
+    def test_are_counted_from_the_verdicts(self) -> None:
+        for better in ("higher", "lower"):
+            whole = matrix(random_values(2, 50, 7, spread=0.2), better=better)
+            found = compare_family(whole, draws=999)
+            for i, system in enumerate(found.systems):
+                verdicts = [found.pair(system, other).verdict for other in found.systems if other != system]
+                expected = RankInterval(1 + verdicts.count("worse"), 7 - verdicts.count("better"))
+                assert found.rank_intervals[i] == expected
+            best = found.systems[found.order[0]]
+            assert best == ("s6" if better == "higher" else "s0")
+            assert best in found.may_be_best
+            assert set(found.may_be_best) == {
+                s for s, places in zip(found.systems, found.rank_intervals, strict=True) if places.best == 1
+            }
+
+    def test_equal_means_stand_as_they_came(self) -> None:
+        # 0.1 + 0.2 and 0.3 are one mean.
+        found = compare_family(matrix(np.array([[0.3, 0.1 + 0.2, 0.4], [0.3, 0.3, 0.3]])))
+        assert found.order == (2, 0, 1)
+
+
+class TestMeasures:
+    def test_each_measure_by_itself(self) -> None:
+        one, other = matrix(random_values(1, 30, 4)), matrix(random_values(2, 30, 4), "RR")
+        found = compare_measures({"AP": one, "RR": other}, draws=500)
+        for name, each in (("AP", one), ("RR", other)):
+            assert found[name].adjusted.tolist() == compare_family(each, draws=500).adjusted.tolist()
+            assert found[name].tests == 6
+
+    def test_all_together_by_t(self) -> None:
+        one, other = random_values(1, 30, 4), random_values(2, 30, 4)
+        found = compare_measures(
+            {"AP": matrix(one), "Cost": matrix(1000 * other, "Cost", "lower")}, family="all", draws=500
+        )
+        first, second = found["AP"].first, found["AP"].second
+        d = np.concatenate((one[:, first] - one[:, second], other[:, first] - other[:, second]), axis=1)
+        flips = signs(30, 500, 0)
+        # Student's t of every pair of every measure under every flip.
+        statistics = []
+        for signed in (np.ones((1, 30)), flips):
+            means = signed @ d / 30
+            spread = np.sqrt(((d**2).sum(axis=0) - 30 * means**2) / 29 / 30)
+            statistics.append(np.abs(means / spread))
+        [observed], flipped = statistics
+        order = np.argsort(-observed)
+        raw = [(np.sum(flipped[:, order[i:]].max(axis=1) >= observed[p] - 1e-9) + 1) / 501 for i, p in enumerate(order)]
+        expected = np.empty(12)
+        expected[order] = np.maximum.accumulate(raw)
+        ours = np.concatenate((found["AP"].adjusted, found["Cost"].adjusted))
+        assert ours.tolist() == expected.tolist()
+        assert found["AP"].tests == 12
+        assert found["AP"].threshold is None
+        # A pair's own p is what it is in its own family.
+        assert found["AP"].p.tolist() == compare_family(matrix(one), draws=500).p.tolist()
+
+    def test_intervals_across_measures_are_in_proportion_to_spread(self) -> None:
+        one, other = random_values(1, 30, 3), random_values(2, 30, 3) * 100
+        found = compare_measures({"a": matrix(one), "b": matrix(other, "b")}, family="all", draws=999)
+        d = np.concatenate([v[:, found["a"].first] - v[:, found["a"].second] for v in (one, other)], axis=1)
+        centred = d - d.mean(axis=0)
+        roots = np.sqrt((centred**2).sum(axis=0))
+        largest = (np.abs(signs(30, 999, 0) @ centred) / roots).max(axis=1)
+        expected = np.sort(largest)[-49] * roots / 30
+        ours = np.concatenate([found[name].half_width for name in ("a", "b")])  # type: ignore[misc]
+        assert ours == pytest.approx(expected, rel=1e-9)
+
+    def test_holm_over_all(self) -> None:
+        both = {"a": matrix(random_values(1, 30, 3)), "b": matrix(random_values(2, 30, 3), "b")}
+        found = compare_measures(both, family="all", test="t", correction="holm")
+        p = np.concatenate((found["a"].p, found["b"].p))
+        adjusted = np.concatenate((found["a"].adjusted, found["b"].adjusted))
+        assert adjusted == pytest.approx(multipletests(p, method="holm")[1])
+
+    def test_different_orders_are_paired_by_id(self) -> None:
+        values = random_values(1, 30, 3)
+        one = matrix(values)
+        other = ScoreMatrix.of(
+            "RR", {f"s{j}": {f"q{i:03d}": values[i, j] for i in reversed(range(30))} for j in (2, 0, 1)}
+        )
+        found = compare_measures({"AP": one, "RR": other}, draws=300)
+        assert found["AP"].adjusted.tolist() == found["RR"].adjusted.tolist()
+        with pytest.raises(UsageError, match="family: expected each"):
+            compare_measures({"AP": one}, family="some")
+
+
+def test_progress_counts_draws() -> None:
+    seen: list[int] = []
+    compare_family(matrix(random_values(1, 30, 3)), draws=12_000, progress=Progress(lambda done, _: seen.append(done)))
+    assert seen == [10_000, 12_000]
