@@ -23,6 +23,7 @@ from tools import (
     gainful_trec_eval,
     gainful_version,
     installed,
+    pairs_script,
     python,
     script,
     sessions_script,
@@ -32,6 +33,8 @@ from tools import (
 
 #: Real runs, where the checkout has the shared data beside it.
 ROBUST = HERE.parent.parent / "shared" / "data" / "robust2005"
+#: Real scores of 110 systems on 249 queries.
+SCORES = HERE.parent.parent / "shared" / "data" / "published-tables" / "NewBestSub.R04.csv"
 
 COMMAND = "gainful command"
 PYTREC_EVAL = "pytrec_eval script"
@@ -157,6 +160,18 @@ def robust2005(report: Report, settings: Settings) -> None:
     report.rows.append(Row("robust2005", what, seconds, PYTREC_EVAL, found[PYTREC_EVAL].seconds, 1 / 6))
 
 
+def pairs(report: Report, settings: Settings) -> None:
+    """All 5,995 pairs of 110 systems: p, maxT, threshold and intervals from 10,000 flips."""
+    if not SCORES.is_file():
+        report.notes.append("pairs: no ../shared/data/published-tables beside the checkout: skipped")
+        return
+    tool = pairs_script(SCORES)
+    measured = measure([tool], settings.repetitions)[tool.name]
+    report.measured.append(("pairs", measured))
+    ours, theirs = (measured.inside(name) for name in ("gainful", "product"))
+    report.rows.append(Row("pairs", "5,995 pairs, 10,000 flips, maxT", ours, "one matrix product", theirs, 2))
+
+
 def catalogue(report: Report, settings: Settings) -> None:
     """Every measure there is, in one command, beside nDCG@10 alone."""
     make(JUDGED)
@@ -235,6 +250,7 @@ CASES: dict[str, Callable[[Report, Settings], None]] = {
     "check": check,
     "drop-in": drop_in,
     "robust2005": robust2005,
+    "pairs": pairs,
     "frames": frames,
     "catalogue": catalogue,
     "dicts": dicts,

@@ -117,6 +117,12 @@ def sessions_script(count: int) -> Tool:
     return Tool("sessions", command, _read_script, slow=True)
 
 
+def pairs_script(table: Path) -> Tool:
+    """All pairs of a score matrix beside one matrix product of the same size."""
+    command = [sys.executable, str(HERE / "peers" / "pairs_script.py"), str(table)]
+    return Tool(f"pairs, {table.stem}", command, _read_script, slow=True)
+
+
 def trec_eval(dataset: Dataset) -> Tool | None:
     """trec_eval, if there is one."""
     executable = shutil.which("trec_eval")

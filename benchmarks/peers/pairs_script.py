@@ -1,0 +1,37 @@
+"""TABLE: all pairs of its systems with maxT, beside one matrix product of flips and pairs; in one process and in turns.
+
+The product is what the p of all pairs alone would take: draws x queries times queries x pairs, in float64.
+"""
+
+import sys
+import time
+
+import numpy as np
+
+from gainful.stats.families import compare_family
+from gainful.stats.scores import ScoreMatrix
+
+DRAWS, REPETITIONS = 10_000, 3
+
+
+def seconds(work) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def main(path: str) -> None:
+    matrix = ScoreMatrix.read(path)
+    first, second = np.triu_indices(len(matrix.systems), 1)
+    differences = matrix.values[:, first] - matrix.values[:, second]
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], (DRAWS, len(matrix.queries)))
+    works = {"gainful": lambda: compare_family(matrix, draws=DRAWS), "product": lambda: signs @ differences}
+    times = {name: [] for name in works}
+    for _ in range(REPETITIONS):
+        for name, work in works.items():
+            times[name].append(seconds(work))
+    for name, taken in times.items():
+        print("seconds", name, min(taken), sep="\t")
+
+
+main(*sys.argv[1:])
