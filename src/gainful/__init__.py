@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from gainful.stats.description import describe_judgments
     from gainful.stats.families import compare_family, compare_measures
     from gainful.stats.judges import compare_judgments
-    from gainful.stats.paired import compare_pair
+    from gainful.stats.paired import compare_pair, compare_systems
     from gainful.stats.scores import ScoreMatrix
 
 #: Where each public name lives; modules are loaded when a name is first used, so that `import gainful` is instant.
@@ -80,6 +80,7 @@ _HOMES = {
     "compare_judgments": "gainful.stats.judges",
     "compare_measures": "gainful.stats.families",
     "compare_pair": "gainful.stats.paired",
+    "compare_systems": "gainful.stats.paired",
     "describe_judgments": "gainful.stats.description",
     "evaluate": "gainful.evaluation",
     "evaluate_runs": "gainful.evaluation",
@@ -132,6 +133,7 @@ __all__ = [
     "compare_judgments",
     "compare_measures",
     "compare_pair",
+    "compare_systems",
     "describe_judgments",
     "evaluate",
     "evaluate_runs",

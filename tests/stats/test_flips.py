@@ -189,6 +189,26 @@ class TestInvertedInterval:
         assert found.low == pytest.approx(float(min(kept)), abs=1e-12)
         assert found.high == pytest.approx(float(max(kept)), abs=1e-12)
 
+    @pytest.mark.parametrize("seed", range(30))
+    def test_draws_that_flip_nothing_count_for_every_shift(self, seed: int) -> None:
+        # 6 queries and 63 draws, not all 64 ways: some draws flip nothing, or everything.
+        d = np.random.default_rng(seed).normal(0.8, 1, 6)
+        scores, flips = np.stack((d, np.zeros(6)), axis=1), Flips(6, 63, seed)
+        subsets = FlippedSubsets.of(on_grid(scores, exponent(scores)), flips)
+        flipped = np.concatenate(list(flips.sums(np.eye(6))))
+        for alpha in (0.05, 0.1, 0.3):
+            found = subsets.interval(alpha)
+            assert (float(flips.p(np.array(subsets.extreme))) < alpha) == (0.0 not in found)
+            for limit, outward in ((found.low, -1e-9), (found.high, 1e-9)):
+                if math.isinf(limit):
+                    continue
+                kept = []
+                for shift in (limit - outward, limit + outward):
+                    sums = (1 - 2 * flipped) @ (d - shift)
+                    extreme = np.count_nonzero(np.abs(sums) >= abs((d - shift).sum()) - 1e-12)
+                    kept.append((extreme + 1) / 64 >= alpha)
+                assert kept == [True, False]
+
     def test_too_few_queries_have_no_limits(self) -> None:
         found = AllSubsets.of(np.array([0.1, 0.2, 0.3, 0.4, 0.5])).interval(0.05)
         assert (found.low, found.high) == (-math.inf, math.inf)

@@ -15,9 +15,10 @@ from gainful import InputError, UsageError
 from gainful.stats.effects import hedges_factor, practical_size
 from gainful.stats.intervals import Interval
 from gainful.stats.outcomes import PairResult
-from gainful.stats.paired import INTERVALS, TESTS, compare_pair
+from gainful.stats.paired import INTERVALS, TESTS, compare_pair, compare_systems
 from gainful.stats.rank_tests import mid_ranks, rank_biserial, sign_p, wilcoxon
 from gainful.stats.resamples import Resamples, resampled_rows
+from gainful.stats.scores import ScoreMatrix
 
 Scores = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -351,6 +352,17 @@ class TestVerdicts:
         assert [each.query for each in found.for_a] == ["21", "20", "19", "18", "17"]
         assert [each.query for each in found.for_b] == ["01", "02", "03", "04", "05"]
         assert found.for_a[0].share == pytest.approx(0.5 / np.abs(a - b).sum())
+
+
+def test_two_systems_of_a_matrix() -> None:
+    a, b = scores(1, 30, 0.1)
+    names = [f"q{i}" for i in range(30)]
+    matrix = ScoreMatrix.of("Cost", {"x": a.tolist(), "y": b.tolist()}, names, better="lower")
+    found = compare_systems(matrix, "x", "y", draws=500, margin=0.01)
+    expected = compare_pair(a, b, names, names=("x", "y"), measure="Cost", better="lower", draws=500, margin=0.01)
+    assert dataclasses.asdict(found) == dataclasses.asdict(expected)
+    with pytest.raises(UsageError, match="unknown system"):
+        compare_systems(matrix, "x", "z")
 
 
 class TestExtremes:

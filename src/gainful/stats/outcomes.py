@@ -108,6 +108,7 @@ class PairResult:
     """
 
     names: tuple[str, str]
+    measure: str
     better: str
     alpha: float
     seed: int

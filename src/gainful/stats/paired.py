@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from gainful.stats.outcomes import (
 )
 from gainful.stats.rank_tests import Zeros
 from gainful.stats.resamples import Resamples
-from gainful.stats.scores import numbered
+from gainful.stats.scores import ScoreMatrix, numbered
 from gainful.stats.settled import settle
 
 Scores: TypeAlias = Mapping[str, float] | Sequence[float] | Floats
@@ -54,6 +54,7 @@ def compare_pair(
     queries: Sequence[str] | None = None,
     *,
     names: tuple[str, str] = ("A", "B"),
+    measure: str = "",
     better: str = "higher",
     test: str | None = None,
     interval: str | None = None,
@@ -93,6 +94,7 @@ def compare_pair(
     for_a, for_b = _deciders(query_ids, scores, favours, _DECIDERS if data.can_reach else scores.n)
     return PairResult(
         names=names,
+        measure=measure,
         better=better,
         alpha=alpha,
         seed=seed,
@@ -114,6 +116,25 @@ def compare_pair(
         for_a=for_a,
         for_b=for_b,
         warnings=tuple(_warnings(data, outcome, limits)),
+    )
+
+
+def compare_systems(scores: ScoreMatrix, a: str, b: str, **options: Any) -> PairResult:
+    """Compares two systems of a matrix; b is the baseline. ``options`` are those of :func:`compare_pair`.
+
+    >>> matrix = ScoreMatrix.of("P@5", {"new": [0.6, 0.4, 0.8], "old": [0.2, 0.4, 0.4]})
+    >>> found = compare_systems(matrix, "new", "old")
+    >>> found.names, found.measure, found.wins, found.ties
+    (('new', 'old'), 'P@5', 2, 1)
+    """
+    return compare_pair(
+        scores.column(a),
+        scores.column(b),
+        scores.queries,
+        names=(a, b),
+        measure=scores.measure,
+        better=scores.better,
+        **options,
     )
 
 
