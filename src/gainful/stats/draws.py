@@ -1,0 +1,24 @@
+"""Random streams that are told apart by a seed and a number, so that blocks of draws do not depend on each other."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gainful.errors import UsageError
+
+
+def stream(seed: int, number: int = 0) -> np.random.Generator:
+    """The random numbers of a seed and a block or draw: Philox with both as its key.
+
+    >>> bool(stream(1, 2).integers(10) == stream(1, 2).integers(10))
+    True
+    """
+    return np.random.Generator(np.random.Philox(key=np.array([seed, number], np.uint64)))
+
+
+def check_draws(draws: int, seed: int, least: int = 1) -> None:
+    """Refuses a number of draws or a seed that is none."""
+    if draws < least:
+        raise UsageError(f"draws: expected at least {least}, found {draws}")
+    if not 0 <= seed < 2**64:
+        raise UsageError(f"seed: expected a whole number of at least 0 and below 2^64, found {seed}")
