@@ -1,0 +1,244 @@
+"""Analysis of variance of scores, or of ranks: two-way without replication, and one-way beside it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from gainful.arrays import Floats, Ints
+from gainful.errors import UsageError
+from gainful.stats.noncentral import LEAST_P
+
+#: From here on one pooled spread misjudges some pairs: the largest sd of paired differences over the pooled one.
+UNEVEN_SPREAD = 1.5
+
+_CELLS = 1 << 20  # of differences at a time
+_DUST = 1e-12  # of the scale of the scores
+
+
+class Effect(NamedTuple):
+    """A line of the table; ``f`` and ``p`` are None where there is nothing to test."""
+
+    sum_of_squares: float
+    df: int
+    mean_square: float  # 0 without degrees of freedom
+    f: float | None = None
+    p: float | None = None
+
+
+class PairSpread(NamedTuple):
+    """The standard deviations of the paired differences of all pairs of systems, and what the model takes all for."""
+
+    lowest: float
+    low: float  # 5 % of the pairs are below
+    median: float
+    high: float  # 5 % of the pairs are above
+    highest: float
+    pooled: float  # sqrt(2 MSE)
+
+    @property
+    def ratio(self) -> float:
+        """The highest in multiples of the pooled one; 1 where nothing varies."""
+        return self.highest / self.pooled if self.pooled else 1.0
+
+    @property
+    def is_uneven(self) -> bool:
+        return self.ratio > UNEVEN_SPREAD
+
+
+@dataclass(frozen=True, eq=False)
+class TwoWayAnova:
+    """Systems and queries as the two factors, one score a cell: what the interaction does is inside the residual.
+
+    ``residuals`` are queries x systems. ``systems.p`` holds if all pairs of systems vary alike; ``corrected_p``
+    does not need that: both degrees of freedom are multiplied by ``epsilon`` (Greenhouse & Geisser 1959), which is 1
+    where they vary alike and 1 / (m - 1) at worst.
+    """
+
+    means: Floats  # of the systems
+    residuals: Floats
+    systems: Effect
+    queries: Effect
+    residual: Effect
+    total: Effect
+
+    @property
+    def query_count(self) -> int:
+        return int(self.residuals.shape[0])
+
+    @property
+    def system_count(self) -> int:
+        return int(self.residuals.shape[1])
+
+    @cached_property
+    def epsilon(self) -> float:
+        """Greenhouse and Geisser's: tr(C)^2 / ((m - 1) sum C_ij^2), C the doubly centred covariance of systems."""
+        # Residuals are what is left of the scores after both means: their products are those of the centred matrix.
+        products = _products(self.residuals)
+        squares = math.fsum((products**2).ravel())
+        if not squares:
+            return 1.0
+        lowest = 1 / (self.system_count - 1)
+        return min(1.0, max(lowest, math.fsum(np.diag(products)) ** 2 * lowest / squares))
+
+    @property
+    def corrected_p(self) -> float | None:
+        """The p of the systems with both degrees of freedom times epsilon."""
+        return _p_of_f(self.systems.f, self.epsilon * self.systems.df, self.epsilon * self.residual.df)
+
+    @cached_property
+    def spread(self) -> PairSpread | None:
+        """How far pairs of systems are from varying alike; None with one query or one system."""
+        if self.query_count < 2 or self.system_count < 2:
+            return None
+        sd = np.sqrt(pair_variances(self.residuals))
+        lowest, low, median, high, highest = np.quantile(sd, [0, 0.05, 0.5, 0.95, 1]).tolist()
+        return PairSpread(lowest, low, median, high, highest, math.sqrt(2 * self.residual.mean_square))
+
+
+@dataclass(frozen=True, eq=False)
+class OneWayAnova:
+    """Systems as the only factor, as if each had queries of its own: queries' difficulty counts as noise."""
+
+    means: Floats
+    systems: Effect
+    within: Effect
+    total: Effect
+
+
+def two_way(scores: Floats) -> TwoWayAnova:
+    """The table of a matrix of queries x systems.
+
+    Sums of squares: systems n sum (mean_s - g)^2, queries m sum (mean_q - g)^2, residual sum (y - mean_s - mean_q +
+    g)^2; F is a mean square over that of the residual. Where the residual is 0 and the effect is not, F is infinite and
+    p the smallest there is.
+
+    >>> table = two_way(np.array([[1.0, 2.0], [3.0, 5.0], [5.0, 6.0]]))
+    >>> [round(effect.sum_of_squares, 6) for effect in (table.systems, table.queries, table.residual, table.total)]
+    [2.666667, 16.333333, 0.333333, 19.333333]
+    >>> round(table.systems.f, 6), table.residual.df
+    (16.0, 2)
+    """
+    scores = checked(scores)
+    n, m = scores.shape
+    of_system, of_query, grand, scale = _centre(scores)
+    residuals = _without_dust(scores - (of_system + grand) - of_query[:, np.newaxis], scale)
+    residual = _effect(_sum_of_squares(residuals), (n - 1) * (m - 1))
+    return TwoWayAnova(
+        of_system + grand,
+        residuals,
+        _tested(_effect(n * _sum_of_squares(of_system), m - 1), residual),
+        _tested(_effect(m * _sum_of_squares(of_query), n - 1), residual),
+        residual,
+        _effect(_sum_of_squares(_without_dust(scores - grand, scale)), n * m - 1),
+    )
+
+
+def one_way(scores: Floats) -> OneWayAnova:
+    """The table of the same matrix without regard to which scores are of one query.
+
+    >>> table = one_way(np.array([[1.0, 2.0], [3.0, 5.0], [5.0, 6.0]]))
+    >>> round(table.systems.f, 6), table.within.df
+    (0.64, 4)
+    """
+    scores = checked(scores)
+    n, m = scores.shape
+    of_system, _, grand, scale = _centre(scores)
+    within = _effect(_sum_of_squares(_without_dust(scores - (of_system + grand), scale)), m * (n - 1))
+    return OneWayAnova(
+        of_system + grand,
+        _tested(_effect(n * _sum_of_squares(of_system), m - 1), within),
+        within,
+        _effect(_sum_of_squares(_without_dust(scores - grand, scale)), n * m - 1),
+    )
+
+
+def checked(scores: Floats) -> Floats:
+    """A matrix of at least one query and one system, all numbers finite."""
+    found = np.asarray(scores, np.float64)
+    if found.ndim != 2 or not found.size:
+        raise UsageError(f"scores: expected a matrix of queries x systems, found the shape {found.shape}")
+    if not np.isfinite(found).all():
+        raise UsageError("scores: expected a finite number for every query and system, found others")
+    return found
+
+
+def column_means(scores: Floats) -> Floats:
+    """The exact means of the columns, rounded once: the same in any order of the rows."""
+    return np.array([math.fsum(column) / scores.shape[0] for column in scores.T.tolist()])
+
+
+def pairs_of(systems: int) -> tuple[Ints, Ints]:
+    """All pairs of systems, each as the columns of its two: (0, 1), (0, 2), ..., (1, 2), ..."""
+    first, second = np.triu_indices(systems, 1)
+    return first, second
+
+
+def pair_variances(scores: Floats) -> Floats:
+    """The variance (n - 1) of the paired differences of every pair of systems, in the order of :func:`pairs_of`.
+
+    >>> pair_variances(np.array([[0.0, 1.0, 0.5], [0.0, 3.0, 0.5]])).tolist()
+    [2.0, 0.0, 2.0]
+    """
+    scores = checked(scores)
+    n, m = scores.shape
+    first, second = pairs_of(m)
+    scale, means = _scale(scores), column_means(scores)
+    found = np.zeros(first.size)
+    at_once = max(1, _CELLS // n)
+    for start in range(0, first.size, at_once):
+        i, j = first[start : start + at_once], second[start : start + at_once]
+        centred = _without_dust(scores[:, i] - scores[:, j] - (means[i] - means[j]), scale)
+        found[start : start + at_once] = np.square(centred).sum(axis=0)
+    return np.asarray(found / max(n - 1, 1))
+
+
+def _centre(scores: Floats) -> tuple[Floats, Floats, float, float]:
+    """Systems' and queries' means as distances from the grand mean, the grand mean, and the scale of the scores."""
+    scale = _scale(scores)
+    grand = math.fsum(scores.ravel()) / scores.size
+    of_system, of_query = column_means(scores) - grand, column_means(scores.T) - grand
+    return _without_dust(of_system, scale), _without_dust(of_query, scale), grand, scale
+
+
+def _scale(scores: Floats) -> float:
+    """The range, and a thousandth of the largest score: subtracting scores that are all large loses more."""
+    return float(np.ptp(scores) + np.abs(scores).max() / 1000)
+
+
+def _without_dust(values: Floats, scale: float) -> Floats:
+    """What is not 0 only because subtraction loses something is 0: F would be made of it."""
+    return np.where(np.abs(values) > _DUST * scale, values, 0.0)
+
+
+def _products(centred: Floats) -> Floats:
+    # Not a product of matrices: its order of addition would depend on the machine's linear algebra.
+    return np.asarray(np.einsum("qi,qj->ij", centred, centred))
+
+
+def _sum_of_squares(values: Floats) -> float:
+    return math.fsum(np.square(values).ravel())
+
+
+def _effect(sum_of_squares: float, df: int) -> Effect:
+    return Effect(sum_of_squares, df, sum_of_squares / df if df else 0.0)
+
+
+def _tested(effect: Effect, against: Effect) -> Effect:
+    if not effect.df or not against.df:
+        return effect
+    without = math.inf if effect.mean_square else 0.0
+    f = effect.mean_square / against.mean_square if against.mean_square else without
+    return effect._replace(f=f, p=_p_of_f(f, effect.df, against.df))
+
+
+def _p_of_f(f: float | None, df: float, df_against: float) -> float | None:
+    if f is None:
+        return None
+    from scipy.special import fdtrc
+
+    return max(float(fdtrc(df, df_against, f)), LEAST_P) if math.isfinite(f) else LEAST_P

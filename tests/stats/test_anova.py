@@ -1,0 +1,306 @@
+"""Analysis of variance on scores and on ranks, against scipy, statsmodels, scikit-posthocs and hand values."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+from scipy.stats import chi2, f_oneway, friedmanchisquare, rankdata, ttest_rel
+from scipy.stats import f as f_distribution
+
+from gainful.errors import UsageError
+from gainful.stats.anova import one_way, pair_variances, pairs_of, two_way
+from gainful.stats.friedman import (
+    conover,
+    friedman,
+    nemenyi,
+    protected,
+    stars_text,
+    within_query_ranks,
+)
+
+Matrix = NDArray[np.float64]
+
+
+def random_scores(seed: int, queries: int = 20, systems: int = 4, levels: int | None = None) -> Matrix:
+    """Query effects, system effects and noise; with ``levels`` many ties."""
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=(queries, 1)) + 0.4 * rng.normal(size=systems) + rng.normal(size=(queries, systems))
+    return np.round(scores * levels) / levels if levels else scores
+
+
+class TestTwoWay:
+    @pytest.mark.parametrize("seed", range(4))
+    def test_is_that_of_statsmodels(self, seed: int) -> None:
+        from statsmodels.formula.api import ols
+        from statsmodels.stats.anova import AnovaRM, anova_lm
+
+        scores = random_scores(seed, 8, 3)
+        long = pd.DataFrame(
+            [(q, s, scores[q, s]) for q in range(8) for s in range(3)], columns=["query", "system", "score"]
+        )
+        theirs = anova_lm(ols("score ~ C(system) + C(query)", long).fit())
+        ours = two_way(scores)
+        for effect, name in ((ours.systems, "C(system)"), (ours.queries, "C(query)")):
+            assert effect.sum_of_squares == pytest.approx(theirs.loc[name, "sum_sq"], rel=1e-9)
+            assert effect.df == theirs.loc[name, "df"]
+            assert effect.f == pytest.approx(theirs.loc[name, "F"], rel=1e-9)
+            assert effect.p == pytest.approx(theirs.loc[name, "PR(>F)"], rel=1e-7)
+        assert ours.residual.sum_of_squares == pytest.approx(theirs.loc["Residual", "sum_sq"], rel=1e-9)
+        repeated = AnovaRM(long, "score", "query", ["system"]).fit().anova_table
+        assert ours.systems.f == pytest.approx(repeated.loc["system", "F Value"], rel=1e-9)
+
+    @pytest.mark.parametrize("seed", range(4))
+    def test_epsilon_and_its_p(self, seed: int) -> None:
+        scores = random_scores(seed, 15, 5)
+        scores[:, 0] *= 3  # so that sphericity fails
+        covariance = np.cov(scores, rowvar=False)
+        contrasts = np.linalg.svd(np.eye(5) - 1 / 5)[0][:, :4]  # any orthonormal ones
+        eigenvalues = np.linalg.eigvalsh(contrasts.T @ covariance @ contrasts)
+        epsilon = eigenvalues.sum() ** 2 / (4 * (eigenvalues**2).sum())
+        table = two_way(scores)
+        assert table.epsilon == pytest.approx(epsilon, rel=1e-9)
+        assert table.corrected_p == pytest.approx(
+            f_distribution.sf(table.systems.f, 4 * epsilon, 4 * 14 * epsilon), rel=1e-9
+        )
+
+    def test_two_systems_are_the_paired_t_test(self) -> None:
+        scores = random_scores(1, 12, 2)
+        table = two_way(scores)
+        t, p = ttest_rel(scores[:, 0], scores[:, 1])
+        assert (table.systems.f, table.systems.p) == (pytest.approx(t**2), pytest.approx(p))
+        assert table.epsilon == 1
+
+    def test_a_constant_a_query_moves_only_queries(self) -> None:
+        scores = random_scores(2)
+        shifted = two_way(scores + 10 * np.arange(20)[:, np.newaxis])
+        assert shifted.systems.f == pytest.approx(two_way(scores).systems.f, rel=1e-9)
+        assert shifted.epsilon == pytest.approx(two_way(scores).epsilon, rel=1e-9)
+
+    def test_spread_of_pairs(self) -> None:
+        scores = random_scores(3)
+        sds = [np.std(scores[:, i] - scores[:, j], ddof=1) for i, j in combinations(range(4), 2)]
+        found = two_way(scores).spread
+        assert found is not None
+        assert (found.lowest, found.highest) == (pytest.approx(min(sds)), pytest.approx(max(sds)))
+        # The mean of the pairs' variances is what the model pools.
+        assert found.pooled**2 == pytest.approx(np.mean(np.square(sds)))
+        scores[:, 0] *= 20
+        uneven = two_way(scores).spread
+        assert uneven is not None
+        assert uneven.ratio == pytest.approx(uneven.highest / uneven.pooled)
+        assert not found.is_uneven
+        # One system out of many that varies much more.
+        assert two_way(np.hstack((scores, random_scores(4, 20, 30)))).spread.is_uneven  # type: ignore[union-attr]
+
+    def test_variances_of_pairs(self) -> None:
+        scores = random_scores(5, 30, 6)
+        first, second = pairs_of(6)
+        expected = [np.var(scores[:, i] - scores[:, j], ddof=1) for i, j in zip(first, second, strict=True)]
+        assert pair_variances(scores) == pytest.approx(expected, rel=1e-12)
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_one_way_is_that_of_scipy(self, seed: int) -> None:
+        scores = random_scores(seed)
+        found, theirs = one_way(scores), f_oneway(*scores.T)
+        assert (found.systems.f, found.systems.p) == (pytest.approx(theirs.statistic), pytest.approx(theirs.pvalue))
+        assert found.within.df == 4 * 19
+
+    def test_order_of_queries_and_systems(self) -> None:
+        scores = random_scores(6, 50, 7)
+        one, other = two_way(scores), two_way(scores[::-1, ::-1].copy())
+        assert (one.systems, one.queries, one.residual) == (other.systems, other.queries, other.residual)
+
+
+class TestDegenerate:
+    @pytest.mark.parametrize("shape", [(1, 1), (1, 3), (3, 1), (2, 2), (5, 4)])
+    def test_constant(self, shape: tuple[int, int]) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            scores = np.full(shape, 0.1)
+            table, single, ranks = two_way(scores), one_way(scores), friedman(scores)
+        for effect in (table.systems, table.queries, single.systems):
+            assert effect.sum_of_squares == 0
+            assert (effect.f, effect.p) in ((None, None), (0, 1))
+        assert table.epsilon == 1
+        assert (ranks.chi2, ranks.chi2_p, ranks.p, ranks.w) == (0, 1, 1, 0)
+        assert list(conover(ranks).p) == [1] * math.comb(shape[1], 2)
+        assert list(nemenyi(ranks).p) == [1] * math.comb(shape[1], 2)
+
+    def test_one_query_or_one_system(self) -> None:
+        for scores in (np.array([[0.1, 0.5, 0.3]]), np.array([[0.1], [0.5]])):
+            assert two_way(scores).systems.f is None
+            assert two_way(scores).corrected_p is None
+            assert two_way(scores).spread is None
+            assert friedman(scores).p == 1
+            assert all(p == 1 for p in conover(friedman(scores)).p)
+
+    def test_no_residual(self) -> None:
+        scores = np.array([[0.1, 0.2, 0.3]]) + np.array([[0.1], [0.7], [0.3]])  # sums that are not exact
+        table = two_way(scores)
+        assert table.residual.sum_of_squares == 0
+        assert table.systems.f == math.inf
+        assert 0 < table.systems.p < 1e-300  # type: ignore[operator]
+        assert 0 < table.corrected_p < 1e-300  # type: ignore[operator]
+
+    def test_identical_systems(self) -> None:
+        scores = random_scores(7)
+        doubled = np.hstack((scores, scores[:, :1]))
+        assert pair_variances(doubled)[3] == 0
+        ranks = friedman(doubled)
+        [pair] = [i for i, (a, b) in enumerate(combinations(range(5), 2)) if (a, b) == (0, 4)]
+        assert (conover(ranks).p[pair], conover(ranks).adjusted_p[pair], nemenyi(ranks).p[pair]) == (1, 1, 1)
+
+    @pytest.mark.parametrize("scores", [np.zeros((0, 3)), np.zeros(3), np.array([[0.1, math.nan]])])
+    def test_refuses(self, scores: Any) -> None:
+        with pytest.raises(UsageError, match="scores: expected"):
+            two_way(scores)
+
+
+class TestFriedman:
+    @pytest.mark.parametrize("levels", [None, 2, 1])
+    @pytest.mark.parametrize("seed", range(4))
+    def test_is_that_of_scipy(self, seed: int, levels: int | None) -> None:
+        scores = random_scores(seed, 12, 5, levels)
+        found, theirs = friedman(scores), friedmanchisquare(*scores.T)
+        assert found.chi2 == pytest.approx(theirs.statistic, rel=1e-9)
+        assert found.chi2_p == pytest.approx(theirs.pvalue, rel=1e-9)
+        # Iman and Davenport's own formula; here F comes from the analysis of variance of the ranks.
+        assert found.f == pytest.approx(11 * found.chi2 / (12 * 4 - found.chi2), rel=1e-9)
+        assert found.p == pytest.approx(f_distribution.sf(found.f, 4, 44), rel=1e-9)
+        assert found.w == pytest.approx(found.chi2 / 48)
+        assert found.mean_ranks == pytest.approx(rankdata(-scores, axis=1).mean(axis=0))
+
+    def test_ranks_are_those_of_scipy(self) -> None:
+        scores = random_scores(0, 10, 30, 1)
+        assert (within_query_ranks(scores) == rankdata(scores, axis=1)).all()
+
+    def test_float_ties_are_ties(self) -> None:
+        assert within_query_ranks(np.array([[0.1 + 0.2, 0.3, 0.6]])).tolist() == [[1.5, 1.5, 3]]
+
+    def test_all_queries_agree(self) -> None:
+        found = friedman(np.array([[0.1, 0.2, 0.3]] * 6))
+        assert (found.f, found.w) == (math.inf, 1)
+        assert found.p == pytest.approx((1 / 6) ** 5)
+        assert found.chi2 == pytest.approx(12)
+        # Of two tied and a third there are 3 orders, not 6.
+        assert friedman(np.array([[0.1, 0.1, 0.3]] * 6)).p == pytest.approx((1 / 3) ** 5)
+        assert conover(found).p == pytest.approx([found.p] * 3)
+
+    @pytest.mark.parametrize("levels", [None, 2])
+    @pytest.mark.parametrize("seed", range(3))
+    def test_conover_is_that_of_scikit_posthocs(self, seed: int, levels: int | None) -> None:
+        import scikit_posthocs
+
+        scores = random_scores(seed, 15, 5, levels)
+        for adjusted, column in ((None, "p"), ("holm", "adjusted_p")):
+            theirs = scikit_posthocs.posthoc_conover_friedman(scores, p_adjust=adjusted).to_numpy()
+            ours = conover(friedman(scores))
+            assert getattr(ours, column) == pytest.approx(theirs[ours.first, ours.second], rel=1e-9)
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_nemenyi_is_that_of_scikit_posthocs(self, seed: int) -> None:
+        import scikit_posthocs
+
+        scores = random_scores(seed, 15, 4)
+        theirs = scikit_posthocs.posthoc_nemenyi_friedman(scores).to_numpy()
+        ours = nemenyi(friedman(scores))
+        assert ours.p == pytest.approx(theirs[ours.first, ours.second], abs=1e-8)
+
+    def test_critical_differences(self) -> None:
+        # Demsar (2006), section 3.2.2: 4 classifiers on 14 data sets, CD = 2.569 sqrt(4 * 5 / (6 * 14)) = 1.25.
+        scores = random_scores(0, 14, 4)
+        found = friedman(scores)
+        assert nemenyi(found).critical == pytest.approx(1.25, abs=0.005)
+        for comparisons in (conover(found), nemenyi(found)):
+            apart = np.abs(comparisons.difference) / 14
+            assert ((comparisons.p <= 0.05) == (apart >= comparisons.critical)).all()
+
+
+class TestPapersMode:
+    def test_no_pair_where_the_overall_test_says_nothing(self) -> None:
+        # Ranks sums are close, one pair alone would pass.
+        for seed in range(300):
+            scores = random_scores(seed, 10, 6)
+            found = friedman(scores)
+            pairs = conover(found)
+            if found.p > 0.05 and (pairs.p < 0.05).any():
+                break
+        else:
+            pytest.fail("no such table among these seeds")
+        assert not protected(found, pairs, 0.05).any()
+        assert stars_text(found, list("ABCDEF")) == ""
+
+    def test_a_level_needs_the_overall_test_at_that_level(self) -> None:
+        for seed in range(300):
+            found = friedman(random_scores(seed, 10, 6))
+            if 0.01 < found.p < 0.05 and (conover(found).p < 0.01).any():
+                break
+        else:
+            pytest.fail("no such table among these seeds")
+        text = stars_text(found, list("ABCDEF"))
+        assert text
+        assert "**" not in text
+
+    def test_direction_from_rank_sums(self) -> None:
+        # B is a little better everywhere but once, where A is better by far: A has the higher mean.
+        scores = np.array([[0.10, 0.11]] * 19 + [[1.0, 0.0]])
+        assert scores[:, 0].mean() > scores[:, 1].mean()
+        assert stars_text(friedman(scores), ["A", "B"]) == "B > A**"
+
+    def test_form(self) -> None:
+        # Ranks by hand: D and E always above A, B and C in between by turns.
+        rows = [[0.1, 0.3, 0.2, 0.5, 0.4], [0.1, 0.2, 0.3, 0.4, 0.5]] * 5
+        text = stars_text(friedman(np.array(rows)), list("ABCDE"))
+        assert text == "B,C,D,E > A**; D,E > B**; D,E > C**"
+
+    def test_different_stars_are_different_groups(self) -> None:
+        for seed in range(300):
+            found = friedman(random_scores(seed, 20, 5))
+            pairs = conover(found)
+            if found.p < 0.01 and {0.01, 0.05} <= {next((a for a in (0.01, 0.05) if p < a), 1) for p in pairs.p}:
+                break
+        groups = stars_text(found, list("ABCDE")).split("; ")
+        told = {}
+        for group in groups:
+            winners, loser = group.split(" > ")
+            for winner in winners.split(","):
+                told[winner + loser[0]] = loser[1:]
+        expected = {}
+        for i, j, difference, p in zip(pairs.first, pairs.second, pairs.difference, pairs.p, strict=True):
+            if p < 0.05:
+                pair = "ABCDE"[i] + "ABCDE"[j]
+                expected[pair if difference > 0 else pair[::-1]] = "**" if p < 0.01 else "*"
+        assert found.p < 0.01
+        assert set(expected.values()) == {"*", "**"}
+        assert told == expected
+
+    def test_names(self) -> None:
+        with pytest.raises(UsageError, match="one a system"):
+            stars_text(friedman(random_scores(0)), ["A"])
+
+
+class TestCalibration:
+    """2,000 null sets: rejections at 5 % between 64 and 140, which chance leaves once in 10,000."""
+
+    def test_anova_and_its_correction(self) -> None:
+        rng = np.random.default_rng(0)
+        p = []
+        for _ in range(2000):
+            scores = rng.normal(size=(10, 4)) + rng.normal(size=(10, 1))
+            p.append(two_way(scores).systems.p)
+        assert 64 <= sum(value <= 0.05 for value in p) <= 140  # type: ignore[operator]
+
+    def test_iman_davenport(self) -> None:
+        rng = np.random.default_rng(1)
+        p = [friedman(rng.permuted(rng.random((20, 5)), axis=1)).p for _ in range(2000)]
+        assert 64 <= sum(value <= 0.05 for value in p) <= 140
+
+    def test_chi2_of_friedman_is_that_distribution(self) -> None:
+        assert friedman(random_scores(0)).chi2_p == pytest.approx(chi2.sf(friedman(random_scores(0)).chi2, 3))
