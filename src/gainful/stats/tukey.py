@@ -1,0 +1,174 @@
+"""All pairs of systems by one yardstick: Tukey's honestly significant difference, and its randomised form."""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from gainful.arrays import Floats, Ints
+from gainful.core import default_threads
+from gainful.stats.anova import TwoWayAnova, checked, column_means, pairs_of, two_way
+from gainful.stats.draws import check_draws
+from gainful.stats.grid import on_grid
+from gainful.stats.noncentral import LEAST_P
+from gainful.stats.settled import settle
+from gainful.stats.studentised_range import studentised_range_critical, studentised_range_sf
+
+#: Draws of one random stream: blocks are independent, so that threads may take them in any order.
+BLOCK = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class TukeyTest:
+    """Tukey's test of every pair, in the order of :func:`gainful.stats.anova.pairs_of`.
+
+    ``difference`` is first - second, of means; ``q`` in units of sqrt(MSE / n); ``effect`` in units of the residual's
+    standard deviation (Sakai). Means ``critical`` or more apart are told apart at ``alpha``. Depends on the systems
+    compared.
+    """
+
+    anova: TwoWayAnova
+    first: Ints
+    second: Ints
+    difference: Floats
+    q: Floats
+    effect: Floats
+    p: Floats
+    critical_q: float
+    critical: float
+    alpha: float
+
+
+@dataclass(frozen=True, eq=False)
+class RandomisedTukeyTest:
+    """The randomised test of every pair: p is the share of draws whose *largest* difference is at least the pair's.
+
+    ``ranges`` are the largest differences of the draws, ascending. Means more than ``critical`` apart are told apart at
+    ``alpha``; infinite if there are too few draws for that. Depends on the systems compared.
+    """
+
+    means: Floats
+    first: Ints
+    second: Ints
+    difference: Floats
+    p: Floats
+    ranges: Floats
+    critical: float
+    alpha: float
+    draws: int
+    seed: int
+
+    @property
+    def error(self) -> Floats:
+        """The Monte Carlo error of every p: its standard deviation over seeds."""
+        return np.asarray(np.sqrt(self.p * (1 - self.p) / self.draws))
+
+
+def tukey(scores: Floats, *, alpha: float = 0.05) -> TukeyTest:
+    """Tukey's test on paired scores: the yardstick is the residual of the two-way analysis of variance.
+
+    q = |mean_i - mean_j| / sqrt(MSE / n), p = P(studentised range of m means on (m - 1)(n - 1) degrees of freedom >
+    q). Queries' difficulty is not in it, as it would be in the test for independent samples.
+
+    >>> found = tukey(np.array([[0.1, 0.3], [0.4, 0.5], [0.2, 0.6]]))
+    >>> found.p.round(6).tolist()  # for two systems that of the paired t test
+    [0.118083]
+    """
+    table = two_way(scores)
+    n, m = table.query_count, table.system_count
+    first, second = pairs_of(m)
+    difference = settle(table.means[first] - table.means[second], float(np.ptp(scores)))
+    df, mse = table.residual.df, table.residual.mean_square
+    unit = math.sqrt(mse / n)
+    if not df or not mse:
+        # Without a residual any difference is beyond chance; without degrees of freedom none is known to be.
+        q = np.where((difference != 0) & (df > 0), math.inf, 0.0)
+        effect, p = np.sign(difference) * q, np.where(q > 0, LEAST_P, 1.0)
+    else:
+        q, effect = np.abs(difference) / unit, difference / math.sqrt(mse)
+        p = np.maximum(studentised_range_sf(q, m, df), LEAST_P)
+    critical_q = studentised_range_critical(alpha, m, df) if df else math.inf
+    critical = critical_q * unit if df else math.inf
+    return TukeyTest(table, first, second, difference, q, effect, p, critical_q, critical, alpha)
+
+
+def randomised_tukey(
+    scores: Floats, *, draws: int = 10_000, seed: int = 0, alpha: float = 0.05, threads: int | None = None
+) -> RandomisedTukeyTest:
+    """Randomised Tukey HSD (Carterette 2012): each query's scores change places among the systems.
+
+    A draw permutes every row on its own; R = max - min of the means of the columns. p_ij = (#{R >= |mean_i -
+    mean_j|} + 1) / (draws + 1). The same for any number of threads and any order of systems.
+
+    >>> found = randomised_tukey(np.array([[0.1, 0.3, 0.2]] * 30), draws=999)
+    >>> found.p.tolist()  # no draw has a difference as large as any of these
+    [0.001, 0.001, 0.001]
+    """
+    scores = checked(scores)
+    n, m = scores.shape
+    check_draws(draws, seed)
+    first, second = pairs_of(m)
+    # What a query gives to all systems is taken away first: it moves no range, and would make the grid coarser.
+    rows = scores - scores.min(axis=1, keepdims=True)
+    grid = on_grid(rows, n)
+    sums = grid.steps.sum(axis=0)
+    observed = np.abs(sums[first] - sums[second])
+    ranges = np.sort(_ranges(np.sort(grid.steps, axis=1), draws, seed, threads))
+    # A score is off by half a step at most; so a difference of two sums by n, and a comparison of two of them by 2 n.
+    reached = draws - np.searchsorted(ranges, observed - 2 * n)
+    means = column_means(scores)
+    return RandomisedTukeyTest(
+        means,
+        first,
+        second,
+        settle(means[first] - means[second], float(np.ptp(scores))),
+        (reached + 1) / (draws + 1),
+        ranges * (grid.unit / n),
+        _critical(ranges, alpha, draws) * (grid.unit / n),
+        alpha,
+        draws,
+        seed,
+    )
+
+
+def _critical(ranges: Floats, alpha: float, draws: int) -> float:
+    """The range that differences have to exceed: at most so many draws may reach them that p stays at most alpha."""
+    allowed = math.floor(alpha * (draws + 1) + 1e-9) - 1
+    return float(ranges[draws - 1 - allowed]) if allowed >= 0 else math.inf
+
+
+def _ranges(rows: Floats, draws: int, seed: int, threads: int | None) -> Floats:
+    """The ranges of the permuted columns' sums; rows hold whole numbers, ascending, so that sums are exact."""
+    starts = range(0, draws, BLOCK)
+    with ThreadPoolExecutor(threads or default_threads()) as pool:
+        parts = pool.map(lambda start: _block_of_ranges(rows, min(BLOCK, draws - start), seed, start // BLOCK), starts)
+        return np.concatenate(list(parts))
+
+
+def _block_of_ranges(rows: Floats, draws: int, seed: int, block: int) -> Floats:
+    """Permutes by sorting: the high bits of a key are random, the low ones say where the score stands.
+
+    Sorting is what NumPy does fastest. Of two keys the random bits are equal once in 2^22 at most (up to 1,024 systems;
+    beyond that far more rarely), and only then does place decide.
+    """
+    # Philox takes three times as long for the same bits, as long as all the rest.
+    generator = np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(block,))))
+    systems = rows.shape[1]
+    kind: type[np.uint32] | type[np.uint64] = np.uint32 if systems <= 1024 else np.uint64
+    words = -(-draws * systems * kind().itemsize // 8)
+    place_bits = kind((1 << (systems - 1).bit_length()) - 1)
+    places = np.arange(systems, dtype=kind)
+    sums, moved, order = np.zeros((draws, systems)), np.empty((draws, systems)), np.empty((draws, systems), np.intp)
+    for row in rows:
+        bits = generator.integers(0, 2**64 - 1, words, np.uint64, endpoint=True)
+        keys = bits.view(kind)[: draws * systems].reshape(draws, systems)
+        np.bitwise_and(keys, ~place_bits, out=keys)
+        np.bitwise_or(keys, places, out=keys)
+        keys.sort(axis=1)
+        np.bitwise_and(keys, place_bits, out=order, casting="unsafe")
+        np.take(row, order, out=moved, mode="clip")  # nothing to clip: it only saves a copy
+        sums += moved
+    return np.asarray(sums.max(axis=1) - sums.min(axis=1))

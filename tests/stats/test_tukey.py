@@ -1,0 +1,156 @@
+"""Tukey's test on paired scores, and its randomised form."""
+
+from __future__ import annotations
+
+import math
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.stats import kstest, studentized_range, ttest_rel, tukey_hsd
+
+from gainful.errors import UsageError
+from gainful.stats.tukey import randomised_tukey, tukey
+
+Matrix = NDArray[np.float64]
+
+
+def random_scores(seed: int, queries: int = 20, systems: int = 4) -> Matrix:
+    rng = np.random.default_rng(seed)
+    return np.asarray(
+        rng.normal(size=(queries, 1)) + 0.4 * rng.normal(size=systems) + rng.normal(size=(queries, systems))
+    )
+
+
+class TestTukey:
+    def test_by_its_definition(self) -> None:
+        scores = random_scores(0)
+        centred = scores - scores.mean(axis=0) - scores.mean(axis=1, keepdims=True) + scores.mean()
+        mse = (centred**2).sum() / (3 * 19)
+        found = tukey(scores)
+        means = scores.mean(axis=0)
+        for pair, (i, j) in enumerate(zip(found.first, found.second, strict=True)):
+            q = abs(means[i] - means[j]) / math.sqrt(mse / 20)
+            assert found.q[pair] == pytest.approx(q)
+            assert found.p[pair] == pytest.approx(studentized_range.sf(q, 4, 57), abs=1e-8)
+            assert found.effect[pair] == pytest.approx((means[i] - means[j]) / math.sqrt(mse))
+        assert found.critical == pytest.approx(studentized_range.isf(0.05, 4, 57) * math.sqrt(mse / 20), rel=1e-6)
+
+    def test_two_systems_are_the_paired_t_test(self) -> None:
+        scores = random_scores(1, 15, 2)
+        assert tukey(scores).p[0] == pytest.approx(ttest_rel(*scores.T).pvalue, rel=1e-7)
+
+    def test_is_not_the_one_for_independent_samples(self) -> None:
+        scores = random_scores(2) + 5 * np.arange(20)[:, np.newaxis]
+        found = tukey(scores)
+        unpaired = tukey_hsd(*scores.T).pvalue[found.first, found.second]
+        assert (found.p < unpaired).all()
+        assert (found.p < unpaired - 0.3).sum() == 3  # the pairs of the one system that stands apart
+        assert tukey(random_scores(2)).q == pytest.approx(found.q, abs=1e-8)
+
+    def test_threshold_and_p_agree(self) -> None:
+        found = tukey(random_scores(3, 25, 12))
+        assert ((found.p <= 0.05) == (np.abs(found.difference) >= found.critical)).all()
+        assert 0 < np.count_nonzero(found.p <= 0.05) < found.p.size
+
+    def test_nothing_varies(self) -> None:
+        assert tukey(np.full((4, 3), 0.1)).p.tolist() == [1, 1, 1]
+        assert tukey(np.array([[0.1, 0.2]])).p.tolist() == [1]
+        constant_apart = tukey(np.array([[0.1, 0.1, 0.3]]) + np.array([[0.1], [0.7], [0.3]]))
+        assert (constant_apart.p == [1, constant_apart.p[1], constant_apart.p[1]]).all()
+        assert 0 < constant_apart.p[1] < 1e-300
+        assert tukey(np.ones((3, 1))).p.size == 0
+
+    def test_calibration(self) -> None:
+        """The family of all pairs: 2,000 null sets, rejections of any between 64 and 140."""
+        rng = np.random.default_rng(4)
+        sets = [rng.normal(size=(20, 3)) + rng.normal(size=(20, 1)) for _ in range(2000)]
+        assert 64 <= sum(bool((tukey(scores).p <= 0.05).any()) for scores in sets) <= 140
+
+
+class TestRandomised:
+    def test_is_the_share_of_all_permutations(self) -> None:
+        scores = np.array([[0.1, 0.4, 0.2], [0.3, 0.9, 0.1], [0.2, 0.25, 0.6], [0.1, 0.7, 0.5]])
+        arranged = [list(permutations(row)) for row in scores]
+        ranges = [np.ptp(np.sum(rows, axis=0)) for rows in product(*arranged)]
+        found = randomised_tukey(scores, draws=40_000, seed=1)
+        sums = scores.sum(axis=0)
+        for pair, (i, j) in enumerate(zip(found.first, found.second, strict=True)):
+            exact = np.mean(np.array(ranges) >= abs(sums[i] - sums[j]) - 1e-9)
+            assert found.p[pair] == pytest.approx(exact, abs=5 * math.sqrt(exact * (1 - exact) / 40_000) + 1e-4)
+
+    def test_every_arrangement_of_a_row_is_equally_likely(self) -> None:
+        # With weights that tell all arrangements apart, the ranges have as many values as there are kinds of these.
+        scores = np.array([[0.0, 1.0, 3.0], [0.0, 10.0, 30.0]])
+        found = randomised_tukey(scores, draws=60_000)
+        expected = [np.ptp(np.add(scores[0], row)) / 2 for row in permutations(scores[1])]
+        values, counts = np.unique(found.ranges.round(9), return_counts=True)
+        assert values.tolist() == sorted(set(expected))
+        for value, count in zip(values.tolist(), counts.tolist(), strict=True):
+            share = expected.count(value) / 6
+            assert abs(count / 60_000 - share) < 5 * math.sqrt(share * (1 - share) / 60_000)
+
+    def test_two_systems_are_the_randomisation_test(self) -> None:
+        scores = random_scores(5, 10, 2)
+        difference = scores[:, 0] - scores[:, 1]
+        sums = [abs(np.dot(signs, difference)) for signs in product((-1, 1), repeat=10)]
+        exact = np.mean(np.array(sums) >= abs(difference.sum()) - 1e-9)
+        found = randomised_tukey(scores, draws=50_000)
+        assert found.p[0] == pytest.approx(exact, abs=5 * math.sqrt(exact * (1 - exact) / 50_000))
+
+    def test_a_constant_a_query_changes_nothing(self) -> None:
+        scores = np.round(random_scores(6), 4)
+        shifted = scores + 100 * np.arange(20)[:, np.newaxis]
+        assert (randomised_tukey(scores, draws=2000).p == randomised_tukey(shifted, draws=2000).p).all()
+
+    def test_p_is_never_0(self) -> None:
+        found = randomised_tukey(np.array([[0.1, 0.9]] * 30), draws=999)
+        assert found.p.tolist() == [1 / 1000]
+
+    def test_ties_count(self) -> None:
+        # One query: any permutation has the same range, so that p is 1, whatever the last bits of the sums are.
+        assert randomised_tukey(np.array([[0.1 + 0.2, 0.7]]), draws=99).p.tolist() == [1]
+        # Of 4 queries that differ by 0.1 each, half of the flips leave the pair as far apart as it is with 1 in 8.
+        found = randomised_tukey(np.array([[0.1, 0.2], [0.7, 0.8], [0.3, 0.4], [0.6, 0.7]]), draws=20_000)
+        assert found.p[0] == pytest.approx(1 / 8, abs=0.012)
+
+    def test_threads_and_order_of_systems(self) -> None:
+        scores = random_scores(7, 12, 7)
+        one = randomised_tukey(scores, draws=3500, seed=3, threads=1)
+        for threads in (2, 4):
+            other = randomised_tukey(scores, draws=3500, seed=3, threads=threads)
+            assert other.ranges.tobytes() == one.ranges.tobytes()
+        reversed_systems = randomised_tukey(scores[:, ::-1].copy(), draws=3500, seed=3)
+        assert reversed_systems.ranges.tobytes() == one.ranges.tobytes()
+        assert sorted(reversed_systems.p) == sorted(one.p)
+        assert randomised_tukey(scores, draws=3500, seed=4).ranges.tobytes() != one.ranges.tobytes()
+
+    def test_threshold_and_p_agree(self) -> None:
+        found = randomised_tukey(random_scores(8, 25, 12), draws=2000)
+        assert ((found.p <= 0.05) == (np.abs(found.difference) > found.critical)).all()
+        assert 0 < np.count_nonzero(found.p <= 0.05) < found.p.size
+        assert randomised_tukey(random_scores(8), draws=10).critical == math.inf
+
+    def test_degenerate(self) -> None:
+        assert randomised_tukey(np.full((3, 3), 0.2), draws=50).p.tolist() == [1, 1, 1]
+        assert randomised_tukey(np.full((3, 1), 0.2), draws=50).p.size == 0
+        many = np.random.default_rng(0).random((2, 1100))  # more than the small keys can number
+        assert randomised_tukey(many, draws=20).ranges.size == 20
+
+    def test_monte_carlo_error(self) -> None:
+        found = randomised_tukey(random_scores(9), draws=1000)
+        assert found.error == pytest.approx(np.sqrt(found.p * (1 - found.p) / 1000))
+
+    def test_refuses(self) -> None:
+        with pytest.raises(UsageError, match="draws"):
+            randomised_tukey(random_scores(0), draws=0)
+
+    def test_calibration(self) -> None:
+        """Uniform p of one pair's largest difference, and 5 % of the families with any rejection."""
+        rng = np.random.default_rng(10)
+        rows = rng.beta(0.5, 2, (40, 3))
+        smallest = [
+            randomised_tukey(rng.permuted(rows, axis=1), draws=999, seed=seed, threads=1).p.min() for seed in range(500)
+        ]
+        assert kstest(smallest, "uniform").pvalue > 1e-4
