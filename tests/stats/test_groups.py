@@ -1,0 +1,113 @@
+"""Letters for what cannot be told apart, and groups that someone made."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.stats import kruskal, mannwhitneyu
+
+from gainful.errors import UsageError
+from gainful.stats.groups import compare_groups, kruskal_wallis, letters, mann_whitney
+
+
+def random_relation(seed: int, systems: int) -> NDArray[np.bool_]:
+    rng = np.random.default_rng(seed)
+    upper = np.triu(rng.random((systems, systems)) < rng.random(), 1)
+    return np.asarray(upper | upper.T)
+
+
+class TestLetters:
+    @pytest.mark.parametrize("seed", range(60))
+    def test_share_a_letter_if_and_only_if_not_told_apart(self, seed: int) -> None:
+        relation = random_relation(seed, 1 + seed % 12)
+        found = letters(relation)
+        for i, j in combinations(range(relation.shape[0]), 2):
+            assert bool(set(found.texts[i]) & set(found.texts[j])) == (not relation[i, j])
+        assert all(found.texts)
+
+    @pytest.mark.parametrize("seed", range(60))
+    def test_every_letter_is_a_maximal_clique_and_all_are_there(self, seed: int) -> None:
+        relation = random_relation(seed, 1 + seed % 9)
+        systems = range(relation.shape[0])
+        cliques = [
+            set(members)
+            for size in range(1, len(systems) + 1)
+            for members in combinations(systems, size)
+            if not any(relation[i, j] for i, j in combinations(members, 2))
+        ]
+        maximal = sorted(tuple(sorted(c)) for c in cliques if not any(c < other for other in cliques))
+        assert list(letters(relation).cliques) == maximal
+
+    def test_not_a_partition(self) -> None:
+        # A ~ B, B ~ C, A > C
+        relation = np.zeros((3, 3), bool)
+        relation[0, 2] = relation[2, 0] = True
+        assert letters(relation).texts == ("a", "ab", "b")
+
+    def test_ends(self) -> None:
+        assert letters(np.zeros((0, 0), bool)).texts == ()
+        assert letters(np.zeros((3, 3), bool)).texts == ("a", "a", "a")
+        assert letters(~np.eye(3, dtype=bool)).texts == ("a", "b", "c")
+        assert letters(~np.eye(28, dtype=bool)).texts[-3:] == ("z", "a1", "b1")
+
+    @pytest.mark.parametrize("relation", [np.ones((2, 2), bool), np.array([[False, True], [False, False]])])
+    def test_refuses(self, relation: NDArray[np.bool_]) -> None:
+        with pytest.raises(UsageError, match="symmetric"):
+            letters(relation)
+
+    def test_refuses_what_explodes(self) -> None:
+        # Threes that are told apart within: 3^8 maximal cliques.
+        relation = np.kron(np.eye(8, dtype=bool), ~np.eye(3, dtype=bool))
+        with pytest.raises(UsageError, match="at most 1000"):
+            letters(relation)
+
+
+class TestGroups:
+    @pytest.mark.parametrize("levels", [1000, 5])
+    @pytest.mark.parametrize("seed", range(5))
+    def test_kruskal_wallis_is_that_of_scipy(self, seed: int, levels: int) -> None:
+        rng = np.random.default_rng(seed)
+        groups = [rng.integers(0, levels, size) / levels for size in (6, 9, 4)]
+        found, theirs = kruskal_wallis(groups), kruskal(*groups)  # type: ignore[arg-type]
+        assert (found.h, found.p) == (pytest.approx(theirs.statistic), pytest.approx(theirs.pvalue))
+        assert (found.df, found.sizes) == (2, (6, 9, 4))
+
+    @pytest.mark.parametrize(
+        ("sizes", "levels", "method"),
+        [((3, 8), 10**6, "exact"), ((8, 8), 10**6, "exact"), ((9, 8), 10**6, "asymptotic"), ((6, 7), 4, "asymptotic")],
+    )
+    @pytest.mark.parametrize("seed", range(5))
+    def test_mann_whitney_is_that_of_scipy(self, seed: int, sizes: tuple[int, int], levels: int, method: str) -> None:
+        rng = np.random.default_rng(seed)
+        one, other = (rng.integers(0, levels, size) / levels for size in sizes)
+        found = mann_whitney(one.tolist(), other.tolist())
+        theirs = mannwhitneyu(one, other, method=method)
+        assert (found.u, found.p) == (pytest.approx(theirs.statistic), pytest.approx(theirs.pvalue))
+        assert found.is_exact == (method == "exact")
+        assert found.superiority == pytest.approx(found.u / (sizes[0] * sizes[1]))
+
+    def test_float_ties_are_ties(self) -> None:
+        assert not mann_whitney([0.1 + 0.2, 0.5], [0.3, 0.6]).is_exact
+
+    def test_nothing_differs(self) -> None:
+        assert mann_whitney([1, 1, 1], [1, 1]).p == 1
+        assert (kruskal_wallis([[1, 1], [1, 1], [1]]).h, kruskal_wallis([[1, 1], [1, 1], [1]]).p) == (0, 1)
+        assert mann_whitney([1], [2]).p == 1
+
+    def test_named_groups(self) -> None:
+        found = compare_groups({"best": [3, 4], "middle": [2, 2.5], "worst": [1, 0]})
+        assert found.overall.medians == (3.5, 2.25, 0.5)
+        assert [(a, b, pair.u) for a, b, pair in found.pairs] == [
+            ("best", "middle", 4),
+            ("best", "worst", 4),
+            ("middle", "worst", 4),
+        ]
+
+    def test_refuses(self) -> None:
+        with pytest.raises(UsageError, match="at least 2"):
+            kruskal_wallis([[1, 2]])
+        with pytest.raises(UsageError, match="empty"):
+            mann_whitney([], [1])
