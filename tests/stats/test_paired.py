@@ -16,7 +16,8 @@ from gainful.stats.effects import hedges_factor, practical_size
 from gainful.stats.intervals import Interval
 from gainful.stats.outcomes import PairResult
 from gainful.stats.paired import INTERVALS, TESTS, compare_pair, compare_systems
-from gainful.stats.rank_tests import mid_ranks, rank_biserial, sign_p, wilcoxon
+from gainful.stats.rank_tests import rank_biserial, sign_p, wilcoxon
+from gainful.stats.ranks import mid_ranks
 from gainful.stats.resamples import Resamples, resampled_rows
 from gainful.stats.scores import ScoreMatrix
 

@@ -20,5 +20,5 @@ def check_draws(draws: int, seed: int, least: int = 1) -> None:
     """Refuses a number of draws or a seed that is none."""
     if draws < least:
         raise UsageError(f"draws: expected at least {least}, found {draws}")
-    if not 0 <= seed < 2**64:
-        raise UsageError(f"seed: expected a whole number of at least 0 and below 2^64, found {seed}")
+    if not 0 <= seed < 2**63:
+        raise UsageError(f"seed: expected a whole number from 0 to 2^63 - 1, found {seed}")

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gainful.arrays import Floats, Ints
-from gainful.errors import UsageError
+from gainful.stats.draws import check_draws
 from gainful.stats.settled import fixed_point, least_count
 
 #: Up to so many non-zero differences all flips are looked at.
@@ -84,14 +84,6 @@ class Flips:
         else:
             raw = np.random.Philox(key=np.array([self.seed, block], np.uint64)).random_raw(BLOCK * words)
         return raw.astype("<u8").view(np.uint8).reshape(BLOCK, 8 * words)
-
-
-def check_draws(draws: int, seed: int) -> None:
-    """Refuses numbers of draws and seeds that are none."""
-    if draws < 1:
-        raise UsageError(f"draws: expected at least 1, found {draws}")
-    if not 0 <= seed < 2**63:
-        raise UsageError(f"seed: expected a whole number from 0 to 2^63 - 1, found {seed}")
 
 
 class Columns(NamedTuple):

@@ -15,7 +15,9 @@ import numpy as np
 from gainful.arrays import Bools, Floats, Ints
 from gainful.errors import UsageError
 from gainful.stats.anova import TwoWayAnova, checked, pairs_of, two_way
+from gainful.stats.corrections import corrected
 from gainful.stats.noncentral import LEAST_P
+from gainful.stats.ranks import mid_ranks
 from gainful.stats.settled import settle
 from gainful.stats.studentised_range import studentised_range_critical, studentised_range_sf
 
@@ -86,21 +88,6 @@ def within_query_ranks(scores: Floats) -> Floats:
     return mid_ranks(settle(checked(scores), float(np.ptp(scores))))
 
 
-def mid_ranks(values: Floats) -> Floats:
-    """The ranks along each row, 1 for the lowest; equals share the mean of their ranks."""
-    order = np.argsort(values, axis=1, kind="stable")
-    ordered = np.take_along_axis(values, order, axis=1)
-    place = np.arange(values.shape[1])
-    changes = ordered[:, 1:] != ordered[:, :-1]
-    edge = np.ones((values.shape[0], 1), bool)
-    first = np.maximum.accumulate(np.where(np.hstack((edge, changes)), place, 0), axis=1)
-    is_last = np.hstack((changes, edge))
-    last = np.minimum.accumulate(np.where(is_last, place, values.shape[1])[:, ::-1], axis=1)[:, ::-1]
-    ranks = np.empty(values.shape)
-    np.put_along_axis(ranks, order, (first + last) / 2 + 1, axis=1)
-    return ranks
-
-
 def friedman(scores: Floats) -> Friedman:
     """Whether the systems' ranks within queries differ more than by chance.
 
@@ -146,7 +133,9 @@ def conover(found: Friedman, *, alpha: float = 0.05) -> RankComparisons:
         t = apart / math.sqrt(2 * n * mse)
         p = np.clip(2 * stdtr(df, -t), LEAST_P, 1.0)
         critical = float(stdtrit(df, 1 - alpha / 2)) * math.sqrt(2 * mse / n)
-    return RankComparisons("Conover", first, second, difference, t, p, _holm(p), critical if df else math.inf, alpha)
+    return RankComparisons(
+        "Conover", first, second, difference, t, p, corrected(p, "holm"), critical if df else math.inf, alpha
+    )
 
 
 def nemenyi(found: Friedman, *, alpha: float = 0.05) -> RankComparisons:
@@ -224,10 +213,3 @@ def _p_of_chi2(chi2: float, df: int) -> float:
     from scipy.special import chdtrc
 
     return float(chdtrc(df, chi2))
-
-
-def _holm(p: Floats) -> Floats:
-    order = np.argsort(p, kind="stable")
-    adjusted = np.empty(p.size)
-    adjusted[order] = np.maximum.accumulate(np.minimum(1.0, np.arange(p.size, 0, -1) * p[order]))
-    return adjusted

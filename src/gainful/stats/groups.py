@@ -12,7 +12,7 @@ import numpy as np
 from gainful.arrays import Bools, Floats, Ints
 from gainful.errors import UsageError
 from gainful.notation import count_of
-from gainful.stats.friedman import mid_ranks
+from gainful.stats.ranks import mid_ranks
 from gainful.stats.settled import settle
 
 #: With more systems than these, letters are harder to read than the relation they stand for.
@@ -203,4 +203,4 @@ def _pooled_ranks(groups: Sequence[Sequence[float]]) -> tuple[Floats, Ints]:
         raise UsageError(f"groups: expected {count_of(1, 'value')} or more in each, found an empty one")
     values = np.concatenate([np.asarray(group, np.float64) for group in groups])
     of_group = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
-    return mid_ranks(settle(values)[np.newaxis])[0], of_group
+    return mid_ranks(settle(values)), of_group

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from gainful.arrays import Floats
+from gainful.stats.ranks import mid_ranks
 
 #: Up to so many non-zero differences Wilcoxon's null distribution is counted out.
 MOST_EXACT = 50
@@ -69,17 +70,6 @@ def rank_biserial(differences: Floats) -> float | None:
     found = wilcoxon(differences, exact=False)
     ranked = found.positive + found.negative
     return (found.positive - found.negative) / ranked if ranked else None
-
-
-def mid_ranks(values: Floats) -> Floats:
-    """Ranks from 1, the smallest first; equals share the middle of their places.
-
-    >>> mid_ranks(np.array([3.0, 1.0, 3.0])).tolist()
-    [2.5, 1.0, 2.5]
-    """
-    ordered = np.sort(values)
-    first, last = (np.searchsorted(ordered, values, side=side) for side in ("left", "right"))
-    return np.asarray((first + 1 + last) / 2)
 
 
 def _counted_p(ranks: Floats, smaller: float) -> float:
