@@ -51,7 +51,7 @@ class ScoreInputs(NamedTuple):
 
 
 def score_options(default: Sequence[str]) -> Callable[[_Command], _Command]:
-    """Adds QRELS and RUNS, ``--scores`` instead of them, ``-m`` with a command's default, and how all is read."""
+    """Adds QRELS and RUNS, ``--from`` instead of them, ``-m`` with a command's default, and how all is read."""
 
     def add(command: _Command) -> _Command:
         for option in (
@@ -59,15 +59,16 @@ def score_options(default: Sequence[str]) -> Callable[[_Command], _Command]:
             click.option(
                 "--better",
                 type=click.Choice(["higher", "lower"]),
-                help="--scores: which values are better.  [default: what the measure says, else higher]",
+                help="--from: which values are better.  [default: what the measure says, else higher]",
             ),
             click.option(
                 "--rows",
                 type=click.Choice(["queries", "systems"]),
-                help="--scores: what the rows of a table are.  [default: found from ids, and said]",
+                help="--from: what the rows of a table are.  [default: found from ids, and said]",
             ),
             click.option(
-                "--scores",
+                "--from",
+                "score_files",
                 multiple=True,
                 type=_PATH,
                 metavar="FILE",
@@ -86,20 +87,20 @@ def score_options(default: Sequence[str]) -> Callable[[_Command], _Command]:
 
 def input_files(options: Mapping[str, Any]) -> tuple[str, ...]:
     """All files that are going to be read, for :func:`gainful.cli.options.output_from`."""
-    return (*options["inputs"], *options["scores"])
+    return (*options["inputs"], *options["score_files"])
 
 
 def scores_from(options: dict[str, Any], default: Sequence[str]) -> ScoreInputs:
     """Takes these options out of a command's options and finds the scores."""
-    inputs, files = options.pop("inputs"), options.pop("scores")
+    inputs, files = options.pop("inputs"), options.pop("score_files")
     if files:
         if inputs:
-            raise UsageError(f"--scores: expected it instead of judgments and runs, found both: {inputs[0]}")
+            raise UsageError(f"--from: expected it instead of judgments and runs, found both: {inputs[0]}")
         return _read(files, options)
-    _refuse({name: options.pop(name) for name in _OF_SCORES}, "has no meaning without --scores")
+    _refuse({name: options.pop(name) for name in _OF_SCORES}, "has no meaning without --from")
     if len(inputs) < 2:
         found = f"found only {inputs[0]}" if inputs else "found none"
-        raise UsageError(f"expected judgments and runs, or --scores, {found}", "--scores FILE reads scores that exist")
+        raise UsageError(f"expected judgments and runs, or --from, {found}", "--from FILE reads scores that exist")
     return _evaluated(inputs[0], inputs[1:], options, default)
 
 
@@ -121,7 +122,7 @@ def _evaluated(qrels: str, runs: tuple[str, ...], options: dict[str, Any], defau
 
 def _read(files: tuple[str, ...], options: dict[str, Any]) -> ScoreInputs:
     unused = {name: options.pop(name) for name in (*_OF_RUNS, *(choice.field for choice in CHOICES))}
-    _refuse(unused, "has no meaning with --scores, where scores exist already")
+    _refuse(unused, "has no meaning with --from, where scores exist already")
     if files.count("-") > 1:
         raise UsageError("standard input (-) can be read once, found it twice")
     from gainful.stats.score_files import read_all
