@@ -125,7 +125,7 @@ def _read(files: tuple[str, ...], options: dict[str, Any]) -> ScoreInputs:
     _refuse(unused, "has no meaning with --from, where scores exist already")
     if files.count("-") > 1:
         raise UsageError("standard input (-) can be read once, found it twice")
-    from gainful.stats.score_files import read_all
+    from gainful.stats.joined_scores import read_all
 
     wanted, rows, better = (options.pop(name) for name in ("measures", "rows", "better"))
     matrices = read_all(files, measures=wanted, rows=rows, better=better)

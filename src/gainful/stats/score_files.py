@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 
@@ -52,76 +51,6 @@ def read_matrices(
     return {matrix.measure: matrix}
 
 
-def read_all(
-    sources: Sequence[Source],
-    *,
-    measures: Sequence[str] = (),
-    rows: str | None = None,
-    better: Better | None = None,
-) -> dict[str, ScoreMatrix]:
-    """The matrices of several files by their measures: those named, in that order, or all as they come.
-
-    Systems of one measure may be spread over files; they are paired by query id. A single table is of the measure that
-    is named. Ids of queries in earlier files help to tell rows from columns in later ones.
-
-    >>> one = b"query,a\\nq1,0.5\\nq2,1\\n"
-    >>> other = b"query,b\\nq2,0\\nq1,1\\n"
-    >>> [matrix] = read_all([one, other], measures=["RR"]).values()
-    >>> matrix.systems, matrix.values.tolist()
-    (('a', 'b'), [[0.5, 1.0], [1.0, 0.0]])
-    """
-    only = measures[0] if len(measures) == 1 else None
-    found: dict[str, list[ScoreMatrix]] = {}
-    known: set[str] = set()
-    for source in sources:
-        for name, matrix in read_matrices(source, rows=rows, better=better, queries=known or None, label=only).items():
-            found.setdefault(name, []).append(matrix)
-            known.update(() if matrix.is_numbered else matrix.queries)
-    joined = {name: _joined(parts) for name, parts in found.items()}
-    return {name: joined[name] for name in _chosen(measures, list(joined))} if measures else joined
-
-
-def _joined(parts: Sequence[ScoreMatrix]) -> ScoreMatrix:
-    """One matrix of all systems of a measure, paired by query id."""
-    if len(parts) == 1:
-        return parts[0]
-    first = parts[0]
-    scores: dict[str, dict[str, float | None]] = {}
-    for part in parts:
-        if part.is_numbered:
-            raise InputError(
-                f"{part.origin}: expected query ids to put its systems beside those of {first.origin}, found none: "
-                "scores are never paired by their place"
-            )
-        for system in part.systems:
-            if system in scores:
-                raise InputError(
-                    f"{part.origin}: expected systems that earlier files do not have, "
-                    f"found '{printable(system)}' twice with {part.measure}"
-                )
-            # A query that another system of the part lacks has no score here, either, and is left out for all.
-            scores[system] = dict.fromkeys(part.left_out, None)
-            scores[system] |= dict(zip(part.queries, part.column(system).tolist(), strict=True))
-    matrix = ScoreMatrix.of(first.measure, scores, better=first.better, source=", ".join(p.source for p in parts))
-    return replace(matrix, reading="\n".join(part.reading for part in parts if part.reading))
-
-
-def _chosen(wanted: Sequence[str], there: Sequence[str]) -> list[str]:
-    """The names of the measures wanted as the files have them: as they stand, or as the catalogue writes them."""
-    from gainful.measures.grammar import parse
-
-    chosen = []
-    for text in wanted:
-        names = [text]
-        with suppress(UsageError):
-            names.append(str(parse(text)))
-        found = next((name for name in names if name in there), None)
-        if found is None:
-            raise UsageError(f"scores: expected the measure '{text}', found none such", f"there are {', '.join(there)}")
-        chosen.append(found)
-    return list(dict.fromkeys(chosen))
-
-
 def _named(found: dict[str, ScoreMatrix], measure: str | None, name: str) -> dict[str, ScoreMatrix]:
     """All matrices, or the one of the measure that was asked for."""
     if measure is None:
@@ -156,7 +85,33 @@ def _read_long(text: str, name: str, better: Better | None) -> dict[str, ScoreMa
             by_query[query] = _score(cell, f"{name}:{line}", place, measure)
     if not scores:
         raise InputError(f"{name}: expected scores by query, found none", "gainful eval needs --by-query to write them")
-    return {measure: ScoreMatrix.of(measure, by_run, better=better, source=name) for measure, by_run in scores.items()}
+    return _comparable(scores, name, better)
+
+
+def _comparable(
+    scores: Mapping[str, Mapping[str, Mapping[str, float | None]]], name: str, better: Better | None
+) -> dict[str, ScoreMatrix]:
+    """A matrix for each measure that can order systems by its mean; which ones cannot is said."""
+    unfit = [measure for measure in scores if better is None and not _orders(measure)]
+    fit = [measure for measure in scores if measure not in unfit]
+    if not fit:
+        raise InputError(f"{name}: expected a measure whose mean orders systems, found {', '.join(unfit)}")
+    found = {measure: ScoreMatrix.of(measure, scores[measure], better=better, source=name) for measure in fit}
+    if unfit:
+        reading = f"left out, because no mean of theirs orders systems: {', '.join(unfit)}"
+        found[fit[0]] = replace(found[fit[0]], reading=reading)
+    return found
+
+
+def _orders(measure: str) -> bool:
+    """Whether systems can be compared by the mean of a measure, as far as the catalogue knows."""
+    from gainful.measures.grammar import parse
+
+    try:
+        found = parse(measure)
+    except UsageError:
+        return True
+    return found.better != "neither" and found.aggregate != "geometric"
 
 
 def _read_lines(text: str, name: str, better: Better | None) -> dict[str, ScoreMatrix]:
@@ -191,7 +146,7 @@ def _read_lines(text: str, name: str, better: Better | None) -> dict[str, ScoreM
         by_query[str(query)] = value
     if not scores:
         raise InputError(f"{name}: expected scores by query, found none", "gainful eval needs --by-query to write them")
-    return {measure: ScoreMatrix.of(measure, by_run, better=better, source=name) for measure, by_run in scores.items()}
+    return _comparable(scores, name, better)
 
 
 @dataclass(frozen=True)
