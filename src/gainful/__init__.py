@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from gainful._version import __version__
 
 if TYPE_CHECKING:
+    from gainful.comparison import Comparison, compare
     from gainful.conventions.findings import find_conventions
     from gainful.curves.gain_curves import GainCurves, gain_curves
     from gainful.curves.generalised_recall import GeneralisedRecall, generalised_recall
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 #: Where each public name lives; modules are loaded when a name is first used, so that `import gainful` is instant.
 _HOMES = {
     "Block": "gainful.measures.block",
+    "Comparison": "gainful.comparison",
     "Evaluation": "gainful.results",
     "Explanation": "gainful.explanation",
     "Gain": "gainful.gains",
@@ -76,6 +78,7 @@ _HOMES = {
     "Signature": "gainful.signature",
     "UsageError": "gainful.errors",
     "assess_sensitivity": "gainful.sensitivity.assessment",
+    "compare": "gainful.comparison",
     "compare_family": "gainful.stats.families",
     "compare_judgments": "gainful.stats.judges",
     "compare_measures": "gainful.stats.families",
@@ -102,6 +105,7 @@ _HOMES = {
 
 __all__ = [
     "Block",
+    "Comparison",
     "Evaluation",
     "Explanation",
     "Gain",
@@ -129,6 +133,7 @@ __all__ = [
     "UsageError",
     "__version__",
     "assess_sensitivity",
+    "compare",
     "compare_family",
     "compare_judgments",
     "compare_measures",

@@ -16,6 +16,7 @@ from gainful.notation import nearest, printable
 #: Where each command lives. They are loaded when used, so that none pays for another.
 COMMANDS = {
     "eval": "Score runs against judgments and print a table.",
+    "compare": "Ask whether the difference of two systems, or of several, is real.",
     "explain": "Say what a measure means, and where a query's score comes from.",
     "curves": "Draw gain by rank, precision by recall, and read them sideways.",
     "sessions": "Score whole sessions, query after query, and draw their curves.",

@@ -10,7 +10,18 @@ from itertools import pairwise
 from string import ascii_lowercase, ascii_uppercase
 from typing import NamedTuple
 
-from gainful.render.charts import Chart, HeatMap, Line, Plot, Points, name_of, shortened, system_numbers
+from gainful.render.charts import (
+    Chart,
+    CriticalDiagram,
+    HeatMap,
+    Intervals,
+    Line,
+    Plot,
+    Points,
+    name_of,
+    shortened,
+    system_numbers,
+)
 from gainful.render.scales import Scale, Ticks, scales_of
 from gainful.render.shown import plain
 
@@ -28,6 +39,11 @@ def chart_lines(chart: Chart, numbers: Mapping[str, int] | None = None) -> list[
     """A chart as lines of text; ``numbers`` are those of the systems, if the page has other charts, too."""
     if isinstance(chart, HeatMap):
         return [line.rstrip() for line in _heat_map_lines(chart)]
+    if isinstance(chart, (Intervals, CriticalDiagram)):
+        from gainful.render.row_text import critical_lines, interval_lines
+
+        lines = interval_lines(chart) if isinstance(chart, Intervals) else critical_lines(chart)
+        return [line.rstrip() for line in lines]
     return [line.rstrip() for line in _plot_lines(chart, system_numbers([chart]) if numbers is None else numbers)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 #: What is drawn: a system in a colour of its own, the ideal in black, a guide (a threshold, a diagonal) thin and grey.
 Role: TypeAlias = Literal["system", "ideal", "guide"]
@@ -109,7 +109,47 @@ class HeatMap:
     caption: str = ""
 
 
-Chart: TypeAlias = Plot | HeatMap
+class IntervalRow(NamedTuple):
+    """A name with a value, the ends of what surrounds it (infinite: no end), and a text beside it."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Values with intervals below each other over one axis; ``side`` is what the texts beside them are."""
+
+    title: str
+    axis: Axis
+    rows: tuple[IntervalRow, ...]
+    side: str = ""
+    rules: tuple[Rule, ...] = ()
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class CriticalDiagram:
+    """Names at their values on one axis, the best first, and bars over those that are not told apart.
+
+    ``bars`` are the first and last place of each; ``critical`` is how far apart two have to be. ``is_falling``: high
+    values are the better ones, and stand on the right.
+    """
+
+    title: str
+    axis: Axis
+    names: tuple[str, ...]
+    values: tuple[float, ...]
+    bars: tuple[tuple[int, int], ...]
+    critical: float
+    is_falling: bool = True
+    caption: str = ""
+
+
+Chart: TypeAlias = Plot | HeatMap | Intervals | CriticalDiagram
 
 #: The most letters of a name in a chart; a table has all of them.
 LONGEST_NAME = 24

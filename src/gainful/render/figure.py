@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gainful._version import __version__
 from gainful.errors import MissingExtraError, UsageError
-from gainful.render.charts import Chart, HeatMap, Plot
+from gainful.render.charts import Chart, CriticalDiagram, HeatMap, Intervals, Plot
 from gainful.render.figure_room import Box, Room
 from gainful.render.page import Page
 from gainful.render.shown import is_code
@@ -31,7 +31,12 @@ ENDINGS: dict[str, dict[str, Any]] = {
 
 #: Where each kind of chart is drawn. Such a module has ``needed_width(chart)``, ``room(chart, width, labels)``,
 #: ``caption(chart, room)`` and ``draw(figure, chart, box, room, looks, labels)``.
-_DRAWINGS: dict[type, str] = {Plot: "gainful.render.figure_plot", HeatMap: "gainful.render.figure_heat_map"}
+_DRAWINGS: dict[type, str] = {
+    Plot: "gainful.render.figure_plot",
+    HeatMap: "gainful.render.figure_heat_map",
+    Intervals: "gainful.render.figure_intervals",
+    CriticalDiagram: "gainful.render.figure_critical",
+}
 
 _DOTS_PER_INCH = 300
 _MARGIN, _BETWEEN, _BELOW_TITLE = 0.04, 0.2, 0.07

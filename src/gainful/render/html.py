@@ -87,7 +87,8 @@ def _table(table: Table) -> Iterator[str]:
 
 def _cell(cell: Shown, group: Group) -> str:
     difference = "" if group.difference is None else f' <span class="difference">{escape(cell.difference)}</span>'
-    return f"<td{_class(group, cell.is_marked)}>{escape(cell.text)}{difference}</td>"
+    marks = f"<sup>{escape(cell.marks)}</sup>" if cell.marks else ""
+    return f"<td{_class(group, cell.is_marked)}>{escape(cell.text)}{difference}{marks}</td>"
 
 
 def _class(group: Group, is_marked: bool = False) -> str:

@@ -66,12 +66,15 @@ def _figure(chart: Chart) -> Iterator[str]:
 
 
 def _alignment(group: Group) -> str:
+    if group.has_marks:
+        return "r@{}l"
     return "l" if group.is_text else "r" if group.difference is None else "r@{ }r"
 
 
 def _header(group: Group) -> str:
     name = _escaped(group.column.name)
-    return name if group.difference is None else rf"\multicolumn{{2}}{{r}}{{{name}}}"
+    is_wide = group.difference is not None or group.has_marks
+    return rf"\multicolumn{{2}}{{r}}{{{name}}}" if is_wide else name
 
 
 def _row(cells: list[str]) -> str:
@@ -81,12 +84,21 @@ def _row(cells: list[str]) -> str:
 def _cell(cell: Shown, group: Group) -> str:
     text = _text(cell.text) if group.is_text else _number(cell.text)
     bold = rf"\textbf{{{text}}}" if cell.is_marked else text
+    if group.has_marks:
+        return f"{bold} & {_raised(cell.marks)}".rstrip()
     return bold if group.difference is None else f"{bold} & {_number(cell.difference)}"
 
 
 def _text(text: str) -> str:
     """A text, a dash where there is none: the same one as for numbers."""
     return "--" if text == "-" else _escaped(text)
+
+
+def _raised(marks: str) -> str:
+    """Letters and daggers as papers have them."""
+    daggers = {"†": r"\dagger", "‡": r"\ddagger"}
+    inside = "".join(daggers.get(mark, rf"\mathrm{{{_escaped(mark)}}}") for mark in marks)
+    return f"$^{{{inside}}}$" if marks else ""
 
 
 def _number(text: str) -> str:

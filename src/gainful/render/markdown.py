@@ -50,7 +50,8 @@ def _line(texts: list[str], widths: list[int], is_left: list[bool]) -> str:
 def _cell(cell: Shown) -> str:
     text = _escaped(cell.text)
     bold = f"**{text}**" if cell.is_marked and text else text
-    return f"{bold} {cell.difference}".rstrip()
+    marks = f" <sup>{_escaped(cell.marks)}</sup>" if cell.marks else ""
+    return f"{bold} {cell.difference}".rstrip() + marks
 
 
 def _paragraph(text: str) -> str:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 Cell: TypeAlias = str | int | float | None
 
 #: How a column's values are meant: ``share`` is a fraction that people read as per cent; ``difference`` belongs to the
-#: column before it, where people see it in parentheses.
-Kind: TypeAlias = Literal["text", "number", "count", "share", "difference"]
+#: column before it, where people see it in parentheses; ``marks`` (letters, daggers) too, raised in papers.
+Kind: TypeAlias = Literal["text", "number", "count", "share", "difference", "marks"]
 
 
 class Showable:

@@ -11,19 +11,21 @@ _ENDLESS = 1 << 60
 
 
 class Shown(NamedTuple):
-    """One cell: its text, whether it is emphasised, and the text of a difference (empty where there is none)."""
+    """One cell: its text, whether it is emphasised, and the text of a difference and of marks (empty for none)."""
 
     text: str
     is_marked: bool
     difference: str
+    marks: str = ""
 
 
 class Group(NamedTuple):
-    """A column that stands on its own, with the place of it and of its differences in the table."""
+    """A column that stands on its own, with its place in the table, and its differences or marks, which follow it."""
 
     column: Column
     place: int
     difference: Column | None
+    has_marks: bool = False
 
     @property
     def is_text(self) -> bool:
@@ -34,9 +36,14 @@ def groups(table: Table) -> list[Group]:
     """The columns of a table that people see, each with its differences."""
     following: list[Column | None] = [*table.columns[1:], None]
     return [
-        Group(column, i, after if after is not None and after.kind == "difference" else None)
+        Group(
+            column,
+            i,
+            after if after is not None and after.kind == "difference" else None,
+            after is not None and after.kind == "marks",
+        )
         for i, (column, after) in enumerate(zip(table.columns, following, strict=True))
-        if (column.kind != "difference" or i == 0) and not column.for_machines
+        if (column.kind not in ("difference", "marks") or i == 0) and not column.for_machines
     ]
 
 
@@ -49,8 +56,9 @@ def shown_rows(table: Table, columns: list[Group]) -> list[list[Shown]]:
                 shown(row[place], column),
                 (i, place) in marked,
                 "" if difference is None else _shown_difference(row[place + 1], difference),
+                plain(str(row[place + 1] or "")) if has_marks else "",
             )
-            for column, place, difference in columns
+            for column, place, difference, has_marks in columns
         ]
         for i, row in enumerate(table.rows[: table.most])
     ]
@@ -83,7 +91,7 @@ def exact(cell: Cell, column: Column) -> Cell:
     cell = present(cell)
     if cell is None or isinstance(cell, str):
         return cell
-    if column.kind == "text":
+    if column.kind in ("text", "marks"):
         return str(cell)
     if isinstance(cell, int) and column.kind != "share":
         return cell

@@ -42,7 +42,9 @@ def _table(table: Table, bold: bool, always: bool) -> list[str]:
     marked = {place for _, place in table.marked}
     has_marks = [not group.is_text and (always or group.place in marked) for group in columns]
     header = [plain(group.column.name) for group in columns]
-    rows = [_physical_lines(row, columns, labels, has_marks) for row in shown_rows(table, columns)]
+    shown_cells = shown_rows(table, columns)
+    raised = [max((len(row[i].marks) for row in shown_cells), default=0) for i in range(len(columns))]
+    rows = [_physical_lines(row, columns, labels, has_marks, raised) for row in shown_cells]
     texts = [header, *(line for _, lines in rows for line in lines)]
     widths = [max(len(line[i]) for line in texts) for i in range(len(columns))]
     is_left = [group.is_text for group in columns]
@@ -58,10 +60,10 @@ def _table(table: Table, bold: bool, always: bool) -> list[str]:
 
 
 def _physical_lines(
-    row: list[Shown], columns: list[Group], labels: int, has_marks: list[bool]
+    row: list[Shown], columns: list[Group], labels: int, has_marks: list[bool], raised: list[int]
 ) -> tuple[list[Shown], list[Sequence[str]]]:
     """A row with the lines that it takes: more than one where a text is long."""
-    texts = [_text(*each) for each in zip(row, columns, has_marks, strict=True)]
+    texts = [_text(*each) for each in zip(row, columns, has_marks, raised, strict=True)]
     if all(len(text) <= _WIDEST_TEXT for text in texts):
         return row, [texts]
     pieces = [
@@ -77,9 +79,11 @@ def _label_lines(text: str) -> list[str]:
     return [line if len(line) <= _WIDEST_LABEL else line[: _WIDEST_LABEL - 3] + "..." for line in lines]
 
 
-def _text(cell: Shown, group: Group, has_marks: bool) -> str:
-    """The value, a place for the mark, and where there are differences a place for one."""
+def _text(cell: Shown, group: Group, has_marks: bool, raised: int) -> str:
+    """The value, a place for the mark, and where there are differences or letters a place for these."""
     text = cell.text + ("*" if cell.is_marked else " " if has_marks else "")
+    if raised:
+        return f"{text} {cell.marks.ljust(raised)}"
     if group.difference is None:
         return text
     return f"{text} {cell.difference or ' ' * len(f'({0.0:+.{group.difference.decimals}f})')}"

@@ -1,0 +1,192 @@
+"""The charts of a comparison: differences by query, the leaderboard, the critical-difference diagram, and p."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gainful.notation import printable
+from gainful.render.charts import Axis, CriticalDiagram, HeatMap, IntervalRow, Intervals, Plot, Points, Rule
+from gainful.render.difference_words import p_words
+from gainful.stats.settled import settled_differences
+
+if TYPE_CHECKING:
+    from gainful.stats.outcomes import PairResult
+    from gainful.stats.procedures import SystemsResult
+    from gainful.stats.scores import ScoreMatrix
+
+#: More systems make no readable chart: the best are shown.
+_MOST_ROWS, _MOST_BARS, _MOST_CELLS, _MOST_TEXTS = 60, 30, 40, 12
+_NAMED = 3
+#: Darker would say no more: the scale of -log10 p ends here.
+_STRONGEST = 4.0
+
+
+def difference_plot(matrix: ScoreMatrix, found: PairResult) -> Plot:
+    """The difference of every query, the largest first; the queries that decide it are named."""
+    a, b = found.names
+    differences = settled_differences(matrix.column(a), matrix.column(b))
+    order = np.argsort(-differences, kind="stable").tolist()
+    values = [float(differences[i]) for i in order]
+    named = {matrix.queries[i] for i in (*order[:_NAMED], *order[-_NAMED:]) if differences[i]}
+    labels = [matrix.queries[i] if matrix.queries[i] in named else "" for i in order]
+    sides: dict[str, list[int]] = {}
+    for place, value in enumerate(values):
+        favours = value if found.better == "higher" else -value
+        name = "equal" if not value else f"{printable(a if favours > 0 else b, 40)} is better"
+        sides.setdefault(name, []).append(place)
+    points = tuple(
+        Points(
+            name,
+            tuple(float(place + 1) for place in places),
+            tuple(values[place] for place in places),
+            tuple(labels[place] for place in places),
+            "guide" if name == "equal" else "system",
+        )
+        for name, places in sides.items()
+    )
+    rules = [Rule("", y=0.0)]
+    if found.difference:
+        rules.append(Rule("mean", y=found.difference))
+    return Plot(
+        f"{found.measure}: {printable(a, 40)} - {printable(b, 40)} for each query",
+        Axis("queries, the largest difference first", 0.0, float(found.n + 1)),
+        Axis("difference"),
+        points=points,
+        rules=tuple(rules),
+    )
+
+
+def leaderboard_chart(found: SystemsResult) -> Intervals:
+    """Means with the reach within which systems are not told apart, or differences to the baseline, or places."""
+    if found.family.baseline is not None:
+        return _against_baseline(found)
+    family = found.family
+    order = family.order[:_MOST_ROWS]
+    places = [family.rank_intervals[i] for i in order]
+    texts = [f"{place.best}-{place.worst}" if place.best < place.worst else f"{place.best}" for place in places]
+    cut = _cut(found, _MOST_ROWS)
+    if family.threshold is not None and math.isfinite(family.threshold):
+        reach = family.threshold / 2
+        rows = tuple(
+            IntervalRow(family.systems[i], mean := float(family.means[i]), mean - reach, mean + reach, text)
+            for i, text in zip(order, texts, strict=True)
+        )
+        what = "mean rank (1 is best)" if found.friedman is not None else f"mean {family.measure}"
+        caption = "Lines that do not overlap: told apart." + cut
+        return Intervals(_title(found), Axis(what), rows, "places", caption=caption)
+    rows = tuple(
+        IntervalRow(family.systems[i], float(rank), float(place.best), float(place.worst), text)
+        for rank, (i, place, text) in enumerate(zip(order, places, texts, strict=True), 1)
+    )
+    return Intervals(_title(found), Axis("place", 1.0), rows, "places", caption="The places it may have." + cut)
+
+
+def _against_baseline(found: SystemsResult) -> Intervals:
+    family = found.family
+    rows = []
+    for i in family.order:
+        if family.systems[i] != family.baseline:
+            pair = family.pair(family.systems[i], family.baseline or "")
+            low, high = (math.nan if end is None else end for end in (pair.low, pair.high))
+            ends = (pair.difference, pair.difference) if math.isnan(low) else (low, high)
+            rows.append(IntervalRow(pair.a, pair.difference, *ends, f"p {p_words(pair.adjusted, p_floor(found))}"))
+    name = printable(family.baseline or "", 40)
+    level = f"{100 * (1 - family.alpha):g} %"
+    caption = f"Lines: simultaneous {level} intervals." if family.half_width is not None else ""
+    return Intervals(
+        f"{family.measure}: difference to {name}",
+        Axis("difference"),
+        tuple(rows[:_MOST_ROWS]),
+        "adjusted",
+        (Rule(name, x=0.0),),
+        caption + _cut(found, _MOST_ROWS),
+    )
+
+
+def critical_diagram(found: SystemsResult) -> CriticalDiagram:
+    """Systems at their means (or mean ranks), and bars over neighbours that are not told apart."""
+    family = found.family
+    order = family.order[:_MOST_BARS]
+    is_ranks = found.friedman is not None
+    return CriticalDiagram(
+        _title(found),
+        Axis("mean rank" if is_ranks else family.measure),
+        tuple(family.systems[i] for i in order),
+        tuple(float(family.means[i]) for i in order),
+        bars_over(found),
+        math.inf if family.threshold is None else family.threshold,
+        family.better == "higher",
+        f"Bars: systems that {family.correction} does not tell apart, which does not make them equal."
+        + _cut(found, _MOST_BARS),
+    )
+
+
+def bars_over(found: SystemsResult) -> tuple[tuple[int, int], ...]:
+    """The longest stretches of the leaderboard in which no two are told apart, from first to last place."""
+    apart = found.apart[:_MOST_BARS, :_MOST_BARS]
+    bars: list[tuple[int, int]] = []
+    for first in range(len(apart)):
+        last = first
+        while last + 1 < len(apart) and not apart[first : last + 1, last + 1].any():
+            last += 1
+        if last > first and (not bars or last > bars[-1][1]):
+            bars.append((first, last))
+    return tuple(bars)
+
+
+def p_map(found: SystemsResult) -> HeatMap:
+    """The adjusted p of every pair, dark where it is small; outlined where the pair differs."""
+    family = found.family
+    order = family.order[:_MOST_CELLS]
+    names = [family.systems[i] for i in order]
+    floor = p_floor(found)
+    size = len(order)
+    values = [[math.nan] * size for _ in range(size)]
+    texts = [[""] * size for _ in range(size)]
+    outlined = set()
+    for i, one in enumerate(names):
+        for j, other in enumerate(names):
+            if i == j or (family.baseline is not None and family.baseline not in (one, other)):
+                continue
+            p = family.pair(one, other).adjusted
+            values[i][j] = min(_STRONGEST, -math.log10(p)) + 0.0
+            texts[i][j] = p_words(p, floor).replace("< ", "<") if p < 0.001 else f"{p:.3f}"
+            if p < family.alpha:
+                outlined.add((i, j))
+    return HeatMap(
+        f"{family.measure}: adjusted p of every pair",
+        tuple(names),
+        tuple(names),
+        tuple(map(tuple, values)),
+        tuple(map(tuple, texts)) if size <= _MOST_TEXTS else (),
+        value_label="-log10 of the adjusted p",
+        low=0.0,
+        high=_STRONGEST,
+        outlined=frozenset(outlined) if size <= _MOST_TEXTS else frozenset(),
+        caption=f"{family.correction}; outlined: below {family.alpha:g}." + _cut(found, _MOST_CELLS)
+        if size <= _MOST_TEXTS
+        else f"{family.correction}." + _cut(found, _MOST_CELLS),
+    )
+
+
+def p_floor(found: SystemsResult) -> float | None:
+    """The least p that draws can give, as a bound; None where p are exact."""
+    if found.randomised is not None:
+        return 1 / found.randomised.draws
+    family = found.family
+    is_drawn = (
+        family.draws is not None and not family.is_enumerated and family.correction in ("maxt", "none", "bh", "by")
+    )
+    return 1 / family.draws if is_drawn and family.draws and found.procedure in ("maxt", "anova") else None
+
+
+def _title(found: SystemsResult) -> str:
+    return f"{found.family.measure}, {len(found.scores.queries):,} queries"
+
+
+def _cut(found: SystemsResult, most: int) -> str:
+    count = len(found.family.systems)
+    return f" The best {most} of {count}." if count > most else ""

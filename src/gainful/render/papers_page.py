@@ -1,0 +1,56 @@
+"""The papers' table: systems as columns, measures as rows, and who beats whom."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gainful.notation import count_of
+from gainful.render.difference_words import p_words
+from gainful.render.page import Cell, Column, Page, Table
+
+if TYPE_CHECKING:
+    from gainful.comparison import Comparison
+
+
+def papers_page(found: Comparison) -> Page:
+    """Means, then Friedman's test with Conover's comparisons, and analyses of variance beside."""
+    first = found.papers[0]
+    columns = (
+        Column("measure"),
+        *(Column(system, "number", found.places) for system in first.systems),
+        Column("statistical significance", none=""),
+    )
+    rows: list[tuple[Cell, ...]] = [
+        (row.measure, *map(float, row.means), row.verdict or "none") for row in found.papers
+    ]
+    notes = (
+        "Friedman (F form, mean ranks for ties), then Conover without correction where Friedman reaches the level",
+        "* p < 0.05, ** p < 0.01; who is better is decided by rank sums; none: not told apart, which is not equal",
+    )
+    means = Table(columns, rows, f"Means over {count_of(first.queries, 'query', 'queries')}", notes)
+    tests = (
+        Column("measure"),
+        Column("Friedman F", "number"),
+        Column("p"),
+        Column("two-way ANOVA F", "number"),
+        Column("two-way p"),
+        Column("one-way ANOVA F", "number"),
+        Column("one-way p"),
+    )
+    overall: list[tuple[Cell, ...]] = []
+    for row in found.papers:
+        two_way, one_way = row.two_way.systems, row.one_way.systems
+        cells: list[Cell] = [row.measure, row.friedman.f, p_words(row.friedman.p)]
+        for effect in (two_way, one_way):
+            cells += [effect.f, "" if effect.p is None else p_words(effect.p)]
+        overall.append(tuple(cells))
+    page_notes = (
+        "comparisons depend on the systems compared; gainful compare without --papers has pairs that do not",
+        *found.signatures,
+    )
+    header: dict[str, object] = {
+        "systems": list(first.systems),
+        "measures": [row.measure for row in found.papers],
+        "queries": first.queries,
+    }
+    return Page("compare", (means, Table(tests, overall, "Overall tests")), page_notes, header)
