@@ -29,8 +29,6 @@ CHARTS_OF_PAIRS = ("differences",)
 CHARTS_OF_SYSTEMS = ("leaderboard", "critical", "p")
 CHARTS = (*CHARTS_OF_PAIRS, *CHARTS_OF_SYSTEMS)
 
-FORMS = ("comparison", "papers")
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Showable):
@@ -123,43 +121,27 @@ def compare(
     (3, 0.25)
     """
     by_measure = _matrices(scores, measures)
-    first = next(iter(by_measure.values()))
-    choose(family, ("each", "all"), "family")
-    systems = first.systems
+    systems = next(iter(by_measure.values())).systems
     if len(systems) < 2:
         raise UsageError(f"compare: expected at least two systems, found {len(systems)}")
     _check_known(baseline, systems, "baseline")
     charts = (chart,) if isinstance(chart, str) else tuple(chart or ())
     for each in charts:
         choose(each, CHARTS, "chart")
-    common = {"alpha": alpha, "draws": draws, "seed": seed}
+    of_pairs = {"interval": interval, "margin": margin}
+    of_systems = {"procedure": procedure, "correction": correction, "groups": groups}
     if papers:
-        _refuse(
-            "papers",
-            {
-                "baseline": baseline,
-                "procedure": procedure,
-                "test": test,
-                "interval": interval,
-                "correction": correction,
-                "margin": margin,
-                "chart": chart,
-            },
-        )
+        _refuse("papers", {**of_pairs, **of_systems, "baseline": baseline, "test": test, "chart": chart})
         same = dict(zip(by_measure, aligned(list(by_measure.values())), strict=True))
         return Comparison(same, {}, {}, paper_rows(same), places=places)
-    is_pair = len(systems) == 2 and procedure is None and correction is None and family == "each" and groups is None
-    if is_pair:
+    if len(systems) == 2 and family == "each" and not any(of_systems.values()):
         _refuse_charts(charts, CHARTS_OF_SYSTEMS, "two systems", CHARTS_OF_PAIRS)
-        found = {}
-        for name, matrix in by_measure.items():
-            b = baseline or systems[0]
-            [a] = [system for system in systems if system != b]
-            found[name] = compare_systems(matrix, a, b, test=test, interval=interval, margin=margin, **common)
-        return Comparison(
-            by_measure, found, {}, charts=charts or CHARTS_OF_PAIRS, places=places, family=family, shown=None
-        )
-    _refuse("several systems", {"interval": interval, "margin": margin})
+        options = {**of_pairs, "test": test, "alpha": alpha, "draws": draws, "seed": seed}
+        b = baseline or systems[0]
+        [a] = [system for system in systems if system != b]
+        found = {name: compare_systems(matrix, a, b, **options) for name, matrix in by_measure.items()}
+        return Comparison(by_measure, found, {}, charts=CHARTS_OF_PAIRS, places=places)
+    _refuse("several systems", of_pairs)
     _refuse_charts(charts, CHARTS_OF_PAIRS, "several systems", CHARTS_OF_SYSTEMS)
     plan = SystemsPlan(procedure or "maxt", baseline, test, correction, family, alpha, draws, seed, threads)
     if groups is not None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from gainful.notation import printable
 from gainful.render.charts import Axis, CriticalDiagram, HeatMap, IntervalRow, Intervals, Plot, Points, Rule
-from gainful.render.difference_words import p_words
+from gainful.render.difference_words import DECIDING, p_words
 from gainful.stats.settled import settled_differences
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 #: More systems make no readable chart: the best are shown.
 _MOST_ROWS, _MOST_BARS, _MOST_CELLS, _MOST_TEXTS = 60, 30, 40, 12
-_NAMED = 3
+_NAMED = 2
 #: Darker would say no more: the scale of -log10 p ends here.
 _STRONGEST = 4.0
 
@@ -119,7 +119,7 @@ def critical_diagram(found: SystemsResult) -> CriticalDiagram:
         bars_over(found),
         math.inf if family.threshold is None else family.threshold,
         family.better == "higher",
-        f"Bars: systems that {family.correction} does not tell apart, which does not make them equal."
+        f"Bars: systems that {DECIDING[family.correction]} does not tell apart, which does not make them equal."
         + _cut(found, _MOST_BARS),
     )
 
@@ -156,19 +156,21 @@ def p_map(found: SystemsResult) -> HeatMap:
             texts[i][j] = p_words(p, floor).replace("< ", "<") if p < 0.001 else f"{p:.3f}"
             if p < family.alpha:
                 outlined.add((i, j))
+    has_texts = size <= _MOST_TEXTS
+    below = (
+        f"outlined: below {family.alpha:g}" if has_texts else f"{family.alpha:g} is at {-math.log10(family.alpha):.2f}"
+    )
     return HeatMap(
         f"{family.measure}: adjusted p of every pair",
         tuple(names),
         tuple(names),
         tuple(map(tuple, values)),
-        tuple(map(tuple, texts)) if size <= _MOST_TEXTS else (),
+        tuple(map(tuple, texts)) if has_texts else (),
         value_label="-log10 of the adjusted p",
         low=0.0,
         high=_STRONGEST,
-        outlined=frozenset(outlined) if size <= _MOST_TEXTS else frozenset(),
-        caption=f"{family.correction}; outlined: below {family.alpha:g}." + _cut(found, _MOST_CELLS)
-        if size <= _MOST_TEXTS
-        else f"{family.correction}." + _cut(found, _MOST_CELLS),
+        outlined=frozenset(outlined if has_texts else ()),
+        caption=f"{DECIDING[family.correction]}; {below}." + _cut(found, _MOST_CELLS),
     )
 
 

@@ -13,6 +13,19 @@ if TYPE_CHECKING:
     from gainful.stats.intervals import Interval
     from gainful.stats.outcomes import PairResult
 
+#: What decides which systems are told apart, in words.
+DECIDING = {
+    "maxt": "step-down maxT",
+    "holm": "Holm",
+    "bonferroni": "Bonferroni",
+    "bh": "Benjamini-Hochberg",
+    "by": "Benjamini-Yekutieli",
+    "none": "no correction",
+    "tukey": "Tukey HSD",
+    "rthsd": "randomised Tukey HSD",
+    "nemenyi": "Nemenyi",
+}
+
 _PLACES, _MOST_PLACES = 3, 8
 
 

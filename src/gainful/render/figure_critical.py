@@ -63,7 +63,12 @@ def _widest(chart: CriticalDiagram) -> float:
 
 
 def _name(chart: CriticalDiagram, place: int) -> str:
-    return f"{short(chart.names[place])} {chart.values[place]:.3g}"
+    return f"{short(chart.names[place])} {_number(chart, chart.values[place])}"
+
+
+def _number(chart: CriticalDiagram, value: float) -> str:
+    """With as many places as all values of the diagram."""
+    return f"{value:.{3 if max(map(abs, chart.values)) < 1 else 2}f}"
 
 
 def _critical_room(chart: CriticalDiagram) -> float:
@@ -91,7 +96,7 @@ def _draw_axis(axes: Axes, chart: CriticalDiagram, scale: Scale, width: float, t
     axes.plot([0, reach], [y, y], **line)
     for x in (0, reach):
         axes.plot([x, x], [y - 0.03, y + 0.03], **line)
-    text = f"told apart from {chart.critical:.3g}"
+    text = f"told apart from {_number(chart, chart.critical)} on"
     axes.text(reach + 0.05, y, text, ha="left", va="center", fontproperties=font(CAPTION), parse_math=False)
 
 

@@ -65,7 +65,8 @@ def draw(figure: Figure, chart: Intervals, box: Box, looks: Looks, labels: Seque
     small: dict[str, Any] = {"fontproperties": font(CAPTION), "parse_math": False, "va": "center"}
     for rule in chart.rules:
         if rule.x is not None:
-            axes.axvline(rule.x, color=GREY, linewidth=0.5, linestyle=(0, (4, 2)), zorder=1.5)
+            ends = [count - 0.5, -0.5]
+            axes.plot([rule.x, rule.x], ends, color=GREY, linewidth=0.5, linestyle=(0, (4, 2)), zorder=1.5)
             axes.text(rule.x, -0.5 - head / 2, shown(rule.label), color=GREY, ha="center", **small)
     beside = axes.get_yaxis_transform()
     for i, row in enumerate(chart.rows):
@@ -86,6 +87,6 @@ def draw(figure: Figure, chart: Intervals, box: Box, looks: Looks, labels: Seque
             markeredgewidth=0.4,
             zorder=3,
         )
-        axes.text(1.0, i, "  " + shown(row.text), transform=beside, ha="left", va="center", **how)
+        axes.text(1.0, i, "  " + shown(row.text), transform=beside, ha="left", va="center_baseline", **how)
     if chart.side:
         axes.text(1.0, -0.5 - head / 2, "  " + shown(chart.side), transform=beside, color=GREY, ha="left", **small)

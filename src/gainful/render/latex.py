@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TextIO
 
 from gainful.render.charts import Chart
 from gainful.render.page import Showable, Table
 from gainful.render.shown import Group, Paragraph, Shown, explained, groups, plain, shown_rows
+
+#: A hyphen that is a minus sign.
+_MINUS = re.compile(r"(?<!\S)-(?=\d)")
 
 #: What would be a command, a line break's argument, a ligature or another glyph.
 _ESCAPES = str.maketrans(
@@ -91,7 +95,7 @@ def _cell(cell: Shown, group: Group) -> str:
 
 def _text(text: str) -> str:
     """A text, a dash where there is none: the same one as for numbers."""
-    return "--" if text == "-" else _escaped(text)
+    return "--" if text == "-" else _MINUS.sub("$-$", _escaped(text))
 
 
 def _raised(marks: str) -> str:

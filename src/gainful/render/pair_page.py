@@ -68,7 +68,7 @@ def _differences(results: list[PairResult], places: int) -> Table:
         for result in results
     ]
     notes = [f"difference: {a} - {b}; detectable: what as many queries show in 80 % of cases (t test)"]
-    notes += list(dict.fromkeys(_test_note(result) for result in results))
+    notes += list(dict.fromkeys(note for result in results for note in _test_notes(result)))
     return Table(columns, rows, "The difference", tuple(notes), for_people=True)
 
 
@@ -83,13 +83,13 @@ def _verdict(result: PairResult) -> str:
     ) + beside
 
 
-def _test_note(result: PairResult) -> str:
+def _test_notes(result: PairResult) -> tuple[str, str]:
     test = result.test
     how = ""
     if test.draws is not None:
         what = "samples" if test.name == "bootstrap" else "flips"
         how = f", all {test.draws:,} {what}" if test.is_enumerated else f", {test.draws:,} {what}, seed {result.seed}"
-    return f"test: {test.name}{how}; interval: {result.interval.method}; H0: {test.hypothesis}"
+    return f"test: {test.name}{how}; interval: {result.interval.method}", f"H0: {test.hypothesis}"
 
 
 def _sizes(results: list[PairResult], places: int) -> Table:

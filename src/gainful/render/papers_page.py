@@ -36,6 +36,7 @@ def papers_page(found: Comparison) -> Page:
         Column("two-way p"),
         Column("one-way ANOVA F", "number"),
         Column("one-way p"),
+        *(Column(f"{name} p value", "number", for_machines=True) for name in ("Friedman", "two-way", "one-way")),
     )
     overall: list[tuple[Cell, ...]] = []
     for row in found.papers:
@@ -43,7 +44,7 @@ def papers_page(found: Comparison) -> Page:
         cells: list[Cell] = [row.measure, row.friedman.f, p_words(row.friedman.p)]
         for effect in (two_way, one_way):
             cells += [effect.f, "" if effect.p is None else p_words(effect.p)]
-        overall.append(tuple(cells))
+        overall.append((*cells, row.friedman.p, two_way.p, one_way.p))
     page_notes = (
         "comparisons depend on the systems compared; gainful compare without --papers has pairs that do not",
         *found.signatures,

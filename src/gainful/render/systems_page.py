@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from gainful.notation import count_of, number_text, printable
 from gainful.render.charts import Chart
 from gainful.render.compare_charts import critical_diagram, leaderboard_chart, p_map
-from gainful.render.difference_words import listed
+from gainful.render.difference_words import DECIDING, listed
 from gainful.render.page import Page, Table
 from gainful.render.systems_tables import (
     anova_table,
@@ -35,18 +35,6 @@ _MOST_NAMES = 6
 #: So many pairs are shown unasked.
 _FEW_PAIRS = 15
 
-_CORRECTIONS = {
-    "maxt": "step-down maxT",
-    "holm": "Holm",
-    "bonferroni": "Bonferroni",
-    "bh": "Benjamini-Hochberg",
-    "by": "Benjamini-Yekutieli",
-    "none": "no correction",
-    "tukey": "Tukey HSD",
-    "rthsd": "randomised Tukey HSD",
-    "nemenyi": "Nemenyi",
-}
-
 
 def systems_page(found: Comparison) -> Page:
     """Measure by measure, the primary one first."""
@@ -70,12 +58,13 @@ def _of_measure(found: Comparison, name: str, result: SystemsResult) -> Iterator
         yield baseline_table(result, found.places)
     else:
         yield leaderboard(result, found.places)
-    few = len(result.family.p) <= _FEW_PAIRS and result.family.baseline is None
+    is_primary = name == found.primary
+    few = is_primary and len(result.family.p) <= _FEW_PAIRS and result.family.baseline is None
     if found.shown is None or found.shown or few:
         yield pair_table(result, found.shown or None, found.places)
     if name in found.groups:
         yield from group_tables(name, found.groups[name], found.members, found.places)
-    if name == found.primary:
+    if is_primary:
         for chart in found.charts:
             yield _DRAWN[chart](result)
 
@@ -85,7 +74,7 @@ def conclusion(result: SystemsResult, places: int) -> str:
     family = result.family
     level = f"{number_text(round(100 * family.alpha, 10))} %"
     differ = int(family.is_significant.sum())
-    what = f"by {_CORRECTIONS[family.correction]}, {level}" + _draws(result)
+    what = f"by {DECIDING[family.correction]}, {level}" + _draws(result)
     queries = count_of(family.n, "query", "queries")
     systems = count_of(len(family.systems), "system")
     if family.baseline is not None:

@@ -41,7 +41,7 @@ def leaderboard(result: SystemsResult, places: int) -> Table:
     notes = ["places: from the systems that are told to be better to those told to be worse, all of them together"]
     if result.letters:
         notes.append(_LETTERS)
-    return Table(tuple(columns), rows, "Leaderboard", tuple(notes), for_people=True)
+    return Table(tuple(columns), rows, f"Leaderboard, {family.measure}", tuple(notes), for_people=True)
 
 
 def _span(best: int, worst: int) -> str:
@@ -83,7 +83,7 @@ def baseline_table(result: SystemsResult, places: int) -> Table:
             )
         )
     note = f"{_BETTER} better, {_WORSE} worse than {printable(baseline, 40)}, after correction"
-    return Table(columns, rows, f"Against {printable(baseline, 40)}", (note,), for_people=True)
+    return Table(columns, rows, f"{family.measure} against {printable(baseline, 40)}", (note,), for_people=True)
 
 
 def _mark(pair: PairVerdict) -> str:
@@ -131,7 +131,7 @@ def pair_table(result: SystemsResult, shown: Sequence[tuple[str, str]] | None, p
         row.append("yes" if pair.verdict != "cannot tell" else "cannot tell")
         rows.append(tuple(row))
     alone = f"p alone: {family.test}"
-    return Table(tuple(columns), rows, "Pairs", (alone,), for_people=True)
+    return Table(tuple(columns), rows, f"Pairs, {family.measure}", (alone,), for_people=True)
 
 
 def _pairs_in_order(result: SystemsResult) -> Iterator[tuple[str, str]]:
@@ -162,11 +162,12 @@ def anova_table(result: SystemsResult, places: int) -> Table:
         Column("mean square", "number", places + 2),
         Column("F", "number", 3),
         Column("p"),
+        Column("p value", "number", for_machines=True),
     )
 
     def row(name: str, effect: Effect) -> tuple[Cell, ...]:
         p = "" if effect.p is None else p_words(effect.p)
-        return (name, effect.sum_of_squares, effect.df, effect.mean_square, effect.f, p)
+        return (name, effect.sum_of_squares, effect.df, effect.mean_square, effect.f, p, effect.p)
 
     notes = []
     if table.corrected_p is not None:
@@ -187,11 +188,12 @@ def friedman_table(result: SystemsResult) -> Table:
     found = result.friedman
     if found is None:
         raise ValueError("no ranks")
-    columns = (Column("test"), Column("statistic", "number"), Column("df"), Column("p"))
+    exact = Column("p value", "number", for_machines=True)
+    columns = (Column("test"), Column("statistic", "number"), Column("df"), Column("p"), exact)
     df, rest = found.df
     rows: list[tuple[Cell, ...]] = [
-        ("Friedman chi2", found.chi2, str(df), p_words(found.chi2_p)),
-        ("Iman-Davenport F", found.f, f"{df}, {rest}", p_words(found.p)),
+        ("Friedman chi2", found.chi2, str(df), p_words(found.chi2_p), found.chi2_p),
+        ("Iman-Davenport F", found.f, f"{df}, {rest}", p_words(found.p), found.p),
     ]
     note = f"Kendall's W {found.w:.4f}: 0 if queries order systems at random, 1 if all alike; corrected for ties"
     return Table(columns, rows, f"Ranks within queries, {result.family.measure}", (note,))
@@ -253,10 +255,17 @@ def group_tables(
     )
     yield Table(columns, rows, f"Groups of systems, mean {measure}", notes)
     pairs: list[tuple[Cell, ...]] = [
-        (one, other, test.u, p_words(test.p), "exact" if test.is_exact else "normal")
+        (one, other, test.u, p_words(test.p), "exact" if test.is_exact else "normal", test.p)
         for one, other, test in found.pairs
     ]
-    of_pairs = (Column("group"), Column("other"), Column("Mann-Whitney U", "number", 1), Column("p"), Column("by"))
+    of_pairs = (
+        Column("group"),
+        Column("other"),
+        Column("Mann-Whitney U", "number", 1),
+        Column("p"),
+        Column("by"),
+        Column("p value", "number", for_machines=True),
+    )
     yield Table(of_pairs, pairs, f"Groups two by two, mean {measure}")
 
 

@@ -247,6 +247,14 @@ def _warnings(result: SystemsResult, plan: SystemsPlan, matrix: ScoreMatrix) -> 
         )
     if result.anova is not None and result.anova.spread is not None and result.anova.spread.is_uneven:
         found.append(_uneven(result.anova.spread))
+    if (
+        family.half_width is not None
+        and (family.is_significant & (np.abs(family.difference) <= family.half_width)).any()
+    ):
+        found.append(
+            "simultaneous intervals are of one step, the correction of several: an interval may hold 0 where the pair "
+            "is told apart"
+        )
     for group in identical_systems(matrix)[:_SHOWN]:
         found.append(
             f"{' = '.join(printable(name, 40) for name in group)}: the same score on every query; "
