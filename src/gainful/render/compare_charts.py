@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gainful.notation import printable
+from gainful.notation import count_of, printable
 from gainful.render.charts import Axis, CriticalDiagram, HeatMap, IntervalRow, Intervals, Plot, Points, Rule
 from gainful.render.difference_words import DECIDING, p_words
 from gainful.stats.settled import settled_differences
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 #: More systems make no readable chart: the best are shown.
 _MOST_ROWS, _MOST_BARS, _MOST_CELLS, _MOST_TEXTS = 60, 30, 40, 12
-_NAMED = 2
+_NAMED = 1
 #: Darker would say no more: the scale of -log10 p ends here.
 _STRONGEST = 4.0
 
@@ -81,7 +81,11 @@ def leaderboard_chart(found: SystemsResult) -> Intervals:
         IntervalRow(family.systems[i], float(rank), float(place.best), float(place.worst), text)
         for rank, (i, place, text) in enumerate(zip(order, places, texts, strict=True), 1)
     )
-    return Intervals(_title(found), Axis("place", 1.0), rows, "places", caption="The places it may have." + cut)
+    count = len(family.systems)
+    ticks = tuple((float(i), str(i)) for i in range(1, count + 1)) if count <= _MOST_TEXTS else ()
+    return Intervals(
+        _title(found), Axis("place", 1.0, ticks=ticks), rows, "places", caption="The places it may have." + cut
+    )
 
 
 def _against_baseline(found: SystemsResult) -> Intervals:
@@ -186,7 +190,7 @@ def p_floor(found: SystemsResult) -> float | None:
 
 
 def _title(found: SystemsResult) -> str:
-    return f"{found.family.measure}, {len(found.scores.queries):,} queries"
+    return f"{found.family.measure}, {count_of(found.family.n, 'query', 'queries')}"
 
 
 def _cut(found: SystemsResult, most: int) -> str:

@@ -73,6 +73,8 @@ def _differences(results: list[PairResult], places: int) -> Table:
 
 
 def _verdict(result: PairResult) -> str:
+    if not result.nonzero:
+        return "identical scores"
     if result.verdict is None:
         return "needs a margin"
     if result.margin is None:
@@ -87,8 +89,8 @@ def _test_notes(result: PairResult) -> tuple[str, str]:
     test = result.test
     how = ""
     if test.draws is not None:
-        what = "samples" if test.name == "bootstrap" else "flips"
-        how = f", all {test.draws:,} {what}" if test.is_enumerated else f", {test.draws:,} {what}, seed {result.seed}"
+        drawn = count_of(test.draws, "sample" if test.name == "bootstrap" else "flip")
+        how = f", all there are ({drawn})" if test.is_enumerated else f", {drawn}, seed {result.seed}"
     return f"test: {test.name}{how}; interval: {result.interval.method}", f"H0: {test.hypothesis}"
 
 

@@ -222,12 +222,21 @@ def _inverse_roots(pairs: Sequence[PairedScores]) -> Floats:
 
 def _threshold(flipped: FlippedPairs, stepped: Floats, alpha: float) -> float:
     """What a mean difference has to exceed: by the pairs that are not told apart, as the last step compares it."""
+    if not _can_reach(flipped.flips.queries, alpha):
+        return math.inf
     left = np.flatnonzero(stepped >= alpha)
     return flipped.critical(left if left.size else np.array([np.argmin(flipped.observed)]), alpha)
 
 
+def _can_reach(queries: int, alpha: float) -> bool:
+    """Whether flips of so few queries can be rare enough at all; else nothing limits a difference."""
+    return 2.0 ** (1 - queries) < alpha
+
+
 def _half_widths(family: _Family, flips: Flips, plan: _Plan) -> Floats:
     """Of simultaneous intervals: from flips of centred scores; across measures in proportion to each pair's spread."""
+    if not _can_reach(flips.queries, plan.alpha):
+        return np.full(len(family.pairs), math.inf)
     if not family.is_across_measures:
         matrix = family.matrices[0]
         place = None if plan.baseline is None else matrix.place(plan.baseline)
