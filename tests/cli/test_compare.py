@@ -1,0 +1,641 @@
+"""`gainful compare`: sentences, tables, formats, warnings, messages, and the three promises."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+import math
+import random
+
+import pytest
+from scipy import stats
+
+# Ten queries; all differences but one are for b.
+A = [0.10, 0.20, 0.30, 0.25, 0.40, 0.15, 0.50, 0.35, 0.20, 0.10]
+B = [0.20, 0.35, 0.35, 0.45, 0.50, 0.20, 0.45, 0.60, 0.30, 0.30]
+IDS = [f"q{i:02d}" for i in range(1, 11)]
+
+
+def table(systems: dict[str, list[float]], ids: list[str] | None = None, corner: str = "query") -> str:
+    ids = ids or [f"q{i:04d}" for i in range(len(next(iter(systems.values()))))]
+    rows = [[corner, *systems], *([query, *values] for query, *values in zip(ids, *systems.values(), strict=True))]
+    return "".join(",".join(map(str, row)) + "\n" for row in rows)
+
+
+def exact_p(differences: list[float]) -> float:
+    """Over all signs, in exact arithmetic: thousandths are whole numbers."""
+    whole = [round(1000 * d) for d in differences]
+    far = abs(sum(whole))
+    sums = [
+        abs(sum(s * d for s, d in zip(signs, whole, strict=True)))
+        for signs in itertools.product((1, -1), repeat=len(whole))
+    ]
+    return sum(total >= far for total in sums) / len(sums)
+
+
+def scores(count: int, queries: int, seed: int = 1, step: float = 0.06) -> dict[str, list[float]]:
+    rng = random.Random(seed)
+    ground = [rng.random() / 2 for _ in range(queries)]
+    return {f"s{i}": [round(min(1.0, g + i * step + rng.gauss(0, 0.12)), 4) for g in ground] for i in range(count)}
+
+
+@pytest.fixture
+def two(command):
+    command.write("two.csv", table({"a": A, "b": B}, IDS))
+    return lambda *arguments: command("compare", "--from", "two.csv", "-m", "P@20", *arguments)
+
+
+@pytest.fixture
+def five(command):
+    command.write("five.csv", table(scores(5, 30)))
+    return lambda *arguments: command("compare", "--from", "five.csv", "-m", "AP", *arguments)
+
+
+def records(result, title: str) -> list[dict]:
+    """The rows of a table, from JSON lines."""
+    assert result.code == 0, result.err
+    return [row for row in result.lines if row.get("table") == title and "note" not in row]
+
+
+class TestTwoSystems:
+    def test_sentence(self, two):
+        result = two("--quiet")
+        t = stats.ttest_rel(B, A)
+        p = exact_p([b - a for a, b in zip(A, B, strict=True)])
+        first = " ".join(result.out.split("\n\n")[0].split())
+        assert first.startswith("b beats a by 0.115 P@20 (95 % interval ")
+        assert f"p = {p:.4f}, 10 queries, detectable from " in first
+        # 0.115 of 0.255 is 45 %; the lower limit still is more than a tenth of it.
+        assert first.endswith("; essential (+45 %).")
+        assert result.code == 0 and t.pvalue < 0.05
+
+    def test_numbers(self, two):
+        [row] = records(two("--format", "jsonl"), "pairs")
+        differences = [b - a for a, b in zip(A, B, strict=True)]
+        assert (row["a"], row["b"], row["better"], row["queries"]) == ("b", "a", "higher", 10)
+        assert row["difference"] == pytest.approx(0.115) and row["mean_b"] == pytest.approx(sum(A) / 10)
+        assert row["p"] == exact_p(differences) and row["enumerated"] == "yes" and row["draws"] == 1024
+        assert (row["wins"], row["ties"], row["losses"]) == (9, 0, 1)
+        t = stats.ttest_rel(B, A)
+        assert row["d_z"] == pytest.approx(t.statistic / math.sqrt(10))
+        assert row["low"] > 0 and row["verdict"] == "better" and row["relative"] == pytest.approx(0.115 / 0.255)
+
+    def test_tests_by_name(self, two):
+        [row] = records(two("--test", "t", "--format", "jsonl"), "pairs")
+        t = stats.ttest_rel(B, A)
+        assert row["p"] == pytest.approx(t.pvalue)
+        assert (row["low"], row["high"]) == pytest.approx(tuple(t.confidence_interval()))
+        [row] = records(two("--test", "wilcoxon", "--format", "jsonl"), "pairs")
+        ranked = [round(b - a, 12) for a, b in zip(A, B, strict=True)]
+        naive = sum(
+            min(_signed_ranks(ranked, signs)) <= min(_signed_ranks(ranked, [1] * 10)) + 1e-9
+            for signs in itertools.product((1, -1), repeat=10)
+        )
+        assert row["p"] == pytest.approx(naive / 1024)
+        [row] = records(two("--test", "sign", "--format", "jsonl"), "pairs")
+        assert row["p"] == pytest.approx(stats.binomtest(9, 10).pvalue)
+        [row] = records(two("--test", "bootstrap", "--draws", "999", "--seed", "3", "--format", "jsonl"), "pairs")
+        assert (row["draws"], row["seed"], row["interval"]) == (999, 3, "bootstrap-t")
+
+    def test_rank_tests_name_their_hypothesis(self, two):
+        assert "symmetric" in two("--test", "wilcoxon").out
+        assert "median" in two("--test", "sign").out
+
+    def test_a_rank_test_of_many_queries_is_warned_about(self, command):
+        rng = random.Random(2)
+        many = {name: [round(rng.random(), 4) for _ in range(201)] for name in "ab"}
+        command.write("many.csv", table(many))
+        result = command("compare", "--from", "many.csv", "--test", "wilcoxon")
+        assert "note: with 201 queries a rank test often calls systems different" in result.out
+        command.write("many.csv", table({name: values[:200] for name, values in many.items()}))
+        assert "another question" not in command("compare", "--from", "many.csv", "--test", "wilcoxon").out
+
+    def test_baseline(self, two):
+        turned = two("--baseline", "b", "--format", "jsonl")
+        [row], [straight] = records(turned, "pairs"), records(two("--format", "jsonl"), "pairs")
+        assert (row["a"], row["b"], row["verdict"]) == ("a", "b", "worse")
+        assert row["difference"] == -straight["difference"] and row["p"] == straight["p"]
+        assert (row["low"], row["high"]) == (-straight["high"], -straight["low"])
+        assert row["relative"] == pytest.approx(-0.115 / 0.37)
+        assert two("--baseline", "b").out.startswith("a is behind b by 0.115 P@20 (95 % interval 0.0")
+
+    def test_not_significant_is_not_no_difference(self, command):
+        command.write("two.csv", table({"a": A[:6], "b": [0.15, 0.15, 0.2, 0.35, 0.5, 0.25]}))
+        out = command("compare", "--from", "two.csv").out
+        assert "It cannot be told whether b and a differ" in " ".join(out.split())
+        assert "no difference" not in out and "cannot tell" in out
+
+    def test_lower_is_better(self, command):
+        command.write("two.csv", table({"a": A, "b": B}, IDS))
+        result = command("compare", "--from", "two.csv", "--better", "lower")
+        assert result.out.startswith("b is behind a by 0.115 two (95 % interval 0.0")
+        assert "(lower is better)" in result.out
+        [row] = records(command("compare", "--from", "two.csv", "--better", "lower", "--format", "jsonl"), "pairs")
+        assert (row["wins"], row["losses"], row["verdict"]) == (1, 9, "worse")
+
+    def test_margin(self, two, command):
+        [row] = records(two("--margin", "0.2", "--format", "jsonl"), "pairs")
+        assert (
+            row["verdict"] == "equivalent"
+            and row["margin"] == 0.2
+            and -0.2 < row["margin_low"] < row["margin_high"] < 0.2
+        )
+        assert "are equivalent within 0.2 P@20: b is 0.115 ahead of a (90 % interval" in " ".join(
+            two("--margin", "0.2").out.split()
+        )
+        [row] = records(two("--margin", "0.01", "--format", "jsonl"), "pairs")
+        assert row["verdict"] == "better"
+
+    def test_deciding_queries_both_ways(self, two):
+        out = two().out
+        for_b, for_a = out.index("Queries that speak most for b"), out.index("Queries that speak most for a")
+        assert for_b < out.index("q08 ") < for_a < out.index("q07 ")
+
+    def test_few_differences_are_listed(self, command):
+        command.write("two.csv", table({"a": [0.5] * 20, "b": [0.5] * 16 + [0.6, 0.7, 0.8, 0.9]}))
+        result = command("compare", "--from", "two.csv")
+        assert "note: of 20 differences only 4 are not 0: flips of signs cannot reach 5 %" in result.out
+        assert "0.1250" in result.out and "(a guide)" in result.out
+        assert all(f"q00{i}" in result.out for i in range(16, 20))
+
+    def test_few_queries_have_the_detectable_difference_first(self, command):
+        command.write("two.csv", table({"a": A[:8], "b": B[:8]}))
+        assert command("compare", "--from", "two.csv").out.startswith(
+            "With 8 queries a difference is detectable from 0."
+        )
+
+    def test_many_queries_need_a_margin(self, command):
+        rng = random.Random(4)
+        ground = [rng.random() for _ in range(5001)]
+        command.write("two.csv", table({"a": ground, "b": [g + rng.gauss(0.02, 0.1) for g in ground]}))
+        result = command("compare", "--from", "two.csv")
+        assert "Only a margin that matters to you makes a verdict." in " ".join(result.out.split())
+        assert "with 5,001 queries tiny differences are significant" in result.out and "test: t;" in result.out
+        [row] = records(command("compare", "--from", "two.csv", "--format", "jsonl", "--margin", "0.1"), "pairs")
+        assert (row["test"], row["interval"], row["verdict"]) == ("t", "t", "equivalent")
+
+    def test_identical_systems(self, command):
+        command.write("two.csv", table({"a": A, "b": A}))
+        result = command("compare", "--from", "two.csv")
+        assert result.code == 0 and "same two on every one of 10 queries" in result.out
+        assert "note: both systems score every query alike" in result.out
+        [row] = records(command("compare", "--from", "two.csv", "--format", "jsonl"), "pairs")
+        assert (row["p"], row["verdict"]) == (1.0, "cannot tell")
+
+    def test_a_single_query(self, command):
+        command.write("two.csv", table({"a": [0.1], "b": [0.2]}))
+        result = command("compare", "--from", "two.csv")
+        assert result.code == 0 and "interval without" in result.out and "1 query is too few" in result.out
+
+    def test_constant_difference(self, command):
+        command.write("two.csv", table({"a": [0.2] * 30, "b": [0.3] * 30}))
+        [row] = records(command("compare", "--from", "two.csv", "--draws", "999", "--format", "jsonl"), "pairs")
+        assert row["p"] == 1 / 1000 and row["d_z"] is None
+        assert "p < 0.001" in command("compare", "--from", "two.csv", "--draws", "999").out
+
+    def test_several_measures(self, command):
+        rows = [
+            json.dumps({"run": run, "query": f"q{i}", "measure": measure, "value": value})
+            for measure, shift in (("AP", 0.0), ("RR", 0.1))
+            for run, values in (("a", A), ("b", B))
+            for i, value in enumerate(v + shift for v in values)
+        ]
+        command.write("s.jsonl", "\n".join(rows))
+        result = command("compare", "--from", "s.jsonl")
+        assert "AP is the primary measure; RR: secondary, each with a test of its own" in result.out
+        assert "2 tests in all, not corrected for each other" in result.out
+        [row] = records(command("compare", "--from", "s.jsonl", "-m", "RR", "--format", "jsonl"), "pairs")
+        assert row["measure"] == "RR"
+
+
+def _signed_ranks(differences: list[float], signs) -> tuple[float, float]:
+    ranks = stats.rankdata([abs(d) for d in differences])
+    signed = [d * s for d, s in zip(differences, signs, strict=True)]
+    return (
+        sum(r for r, d in zip(ranks, signed, strict=True) if d > 0),
+        sum(r for r, d in zip(ranks, signed, strict=True) if d < 0),
+    )
+
+
+class TestSeveralSystems:
+    def test_conclusion_and_leaderboard(self, five):
+        result = five()
+        text = " ".join(result.out.split("\n\n")[0].split())
+        assert text.startswith("AP: of 5 systems on 30 queries ")
+        assert "(by step-down maxT, 5 %, 10,000 flips, seed 0). Systems 0.0" in text
+        rows = records(five("--format", "jsonl"), "systems")
+        means = {name: sum(values) / 30 for name, values in scores(5, 30).items()}
+        assert [row["system"] for row in rows] == sorted(means, key=lambda name: -means[name])
+        for row in rows:
+            assert row["mean"] == pytest.approx(means[row["system"]])
+        assert "sharing a letter means not told apart, not equal" in result.out
+
+    def test_places_follow_from_pairs(self, five):
+        result = five("--format", "jsonl")
+        pairs = records(result, "pairs")
+        assert len(pairs) == 10
+        for row in records(result, "systems"):
+            better = [p for p in pairs if p["b"] == row["system"] and p["verdict"] == "better"]
+            worse = [p for p in pairs if p["a"] == row["system"] and p["verdict"] == "better"]
+            assert (row["best_place"], row["worst_place"]) == (1 + len(better), 5 - len(worse))
+
+    def test_a_letter_is_shared_just_by_those_not_told_apart(self, five):
+        result = five("--format", "jsonl")
+        letters = {row["system"]: set(row["letters"]) for row in records(result, "systems")}
+        pairs = records(result, "pairs")
+        assert {bool(letters[p["a"]] & letters[p["b"]]) for p in pairs} == {True, False}
+        assert all(bool(letters[p["a"]] & letters[p["b"]]) == (p["verdict"] == "cannot tell") for p in pairs)
+
+    def test_threshold_as_printed_is_true(self, five):
+        shown = float(five().out.split("Systems ")[1].split(" ")[0])
+        for pair in records(five("--format", "jsonl"), "pairs"):
+            assert (pair["verdict"] == "better") == (abs(pair["difference"]) >= shown)
+
+    def test_baseline(self, five):
+        result = five("--baseline", "s2", "--format", "jsonl")
+        assert [(p["a"], p["b"]) for p in records(result, "pairs")] == [(s, "s2") for s in ("s4", "s3", "s1", "s0")]
+        assert result.lines[0]["baseline"] == "s2" and result.lines[0]["measures"]["AP"]["tests"] == 4
+        out = five("--baseline", "s2").out
+        assert "† better, ‡ worse than s2, after correction" in out and "the baseline" in out
+
+    @pytest.mark.parametrize("correction", ["holm", "bh", "by", "bonferroni", "none"])
+    def test_corrections_of_t(self, five, correction):
+        pairs = records(five("--test", "t", "--correction", correction, "--format", "jsonl"), "pairs")
+        data = scores(5, 30)
+        own = {(p["a"], p["b"]): stats.ttest_rel(data[p["a"]], data[p["b"]]).pvalue for p in pairs}
+        ordered = sorted(own.values())
+        for pair in pairs:
+            p = own[pair["a"], pair["b"]]
+            assert pair["p"] == pytest.approx(p)
+            assert pair["adjusted_p"] == pytest.approx(_adjusted(ordered, p, correction))
+
+    def test_false_discovery_is_named(self, five):
+        assert (
+            "a share of at most alpha is expected to be false; not the chance of any" in five("--correction", "bh").out
+        )
+
+    def test_coarse_draws_are_refused(self, five):
+        result = five("--correction", "holm", "--draws", "1999")
+        assert result.code == 2 and "expected at least 2,000 draws for 10 tests, found 1,999" in result.err
+        assert five("--correction", "holm", "--draws", "2000").code == 0
+
+    @pytest.mark.parametrize("procedure", ["tukey", "rthsd", "friedman"])
+    def test_procedures_that_depend_on_the_pool(self, five, procedure):
+        result = five("--procedure", procedure, "--draws", "500")
+        assert "p depends on the systems compared" in result.out
+        lines = five("--procedure", procedure, "--draws", "500", "--format", "jsonl")
+        own = {(p["a"], p["b"]): p["p"] for p in records(five("--draws", "500", "--format", "jsonl"), "pairs")}
+        for pair in records(lines, "pairs"):
+            a, b = pair["a"], pair["b"]
+            assert pair["p"] == own.get((a, b), own.get((b, a)))
+        assert lines.lines[0]["measures"]["AP"]["depends_on_pool"] is True
+
+    def test_friedman(self, five):
+        result = five("--procedure", "friedman", "--format", "jsonl")
+        chi2, p = stats.friedmanchisquare(*scores(5, 30).values())
+        [overall, f] = records(result, "Ranks within queries, AP")
+        assert overall["statistic"] == pytest.approx(chi2) and overall["p value"] == pytest.approx(p)
+        assert f["statistic"] == pytest.approx(29 * chi2 / (30 * 4 - chi2))
+        assert "their ranks, not their means" in five("--procedure", "friedman").out
+
+    def test_anova(self, five):
+        rows = {
+            row["source"]: row
+            for row in records(five("--procedure", "anova", "--format", "jsonl"), "Two-way analysis of variance of AP")
+        }
+        columns = list(scores(5, 30).values())
+        grand = sum(map(sum, columns)) / 150
+        assert rows["systems"]["sum of squares"] == pytest.approx(30 * sum((sum(c) / 30 - grand) ** 2 for c in columns))
+        assert (rows["systems"]["df"], rows["queries"]["df"], rows["residual"]["df"]) == (4, 29, 116)
+        out = five("--procedure", "anova").out
+        assert "Greenhouse-Geisser: epsilon 0." in out and "sd of paired differences" in out
+
+    def test_uneven_spread_is_warned_about(self, command):
+        data = scores(4, 40, step=0.0)
+        rng = random.Random(5)
+        data["wild"] = [round(rng.random(), 3) for _ in range(40)]
+        data["twin"] = [round(v + 0.001 * rng.random(), 5) for v in data["s0"]]
+        data["twin2"] = [round(v + 0.001 * rng.random(), 5) for v in data["s0"]]
+        command.write("u.csv", table(data))
+        assert "pairs of systems vary unevenly" in command("compare", "--from", "u.csv", "--procedure", "tukey").out
+        assert "vary unevenly" not in command("compare", "--from", "u.csv").out
+
+    def test_identical_systems_are_counted(self, command):
+        data = scores(3, 20)
+        command.write("t.csv", table({**data, "twin": data["s1"]}))
+        result = command("compare", "--from", "t.csv", "--format", "jsonl")
+        [twins] = [p for p in records(result, "pairs") if {p["a"], p["b"]} == {"s1", "twin"}]
+        assert (twins["p"], twins["adjusted_p"], twins["verdict"]) == (1.0, 1.0, "cannot tell")
+        assert result.lines[0]["measures"]["t"]["tests"] == 6
+        assert (
+            "note: s1 = twin: the same score on every query; p = 1, and counted in the family"
+            in command("compare", "--from", "t.csv").out
+        )
+
+    def test_too_few_queries(self, command):
+        command.write("t.csv", table({"a": [0.1, 0.2], "b": [0.5, 0.7], "c": [0.9, 0.8]}))
+        out = command("compare", "--from", "t.csv").out
+        assert "note: with 2 queries flips of signs cannot reach 5 %: nothing can be told" in out
+        assert "without limits" in out and "Any of them may be the best." in out
+
+    def test_too_few_draws(self, five):
+        assert "note: 10 draws cannot reach 5 %: at least 20 are needed" in five("--draws", "10").out
+
+    def test_step_down_may_tell_more_than_intervals(self, command):
+        # A giant difference makes the one step wide, and then leaves the family.
+        rng = random.Random(8)
+        ground = [rng.random() for _ in range(40)]
+        data = {
+            "low": [round(g + rng.gauss(0, 0.01), 4) for g in ground],
+            "high": [round(g + 0.02 + rng.gauss(0, 0.01), 4) for g in ground],
+            "far": [round(g + 5 + rng.gauss(0, 1), 4) for g in ground],
+        }
+        command.write("t.csv", table(data))
+        result = command("compare", "--from", "t.csv", "--format", "jsonl")
+        [close] = [p for p in records(result, "pairs") if {p["a"], p["b"]} == {"low", "high"}]
+        assert close["verdict"] == "better" and close["low"] < 0
+        assert "an interval may hold 0 where the pair is told apart" in result.out
+
+    def test_groups(self, five, command):
+        result = five("--groups", "low=s0,s1", "--groups", "high=s2,s3,s4", "--format", "jsonl")
+        [u] = records(result, "Groups two by two, mean AP")
+        means = {name: sum(values) / 30 for name, values in scores(5, 30).items()}
+        low, high = ([means[s] for s in names] for names in (("s0", "s1"), ("s2", "s3", "s4")))
+        theirs = stats.mannwhitneyu(low, high, method="exact")
+        assert (u["Mann-Whitney U"], u["p value"]) == (theirs.statistic, pytest.approx(theirs.pvalue))
+        command.write("groups.txt", "# by hand\nlow=s0,s1\nhigh=s2,s3,s4\n")
+        out = five("--groups", "groups.txt").out
+        assert "descriptive: units are systems" in out and "Kruskal-Wallis H" in out
+
+    def test_pairs_that_are_asked_for(self, command):
+        command.write("m.csv", table(scores(8, 20)))
+        assert "Pairs, m" not in command("compare", "--from", "m.csv").out
+        out = command("compare", "--from", "m.csv", "--pairs", "s1,s7").out
+        assert len(out.split("Pairs, m")[1].split("\n\n")[0].splitlines()) == 3 + 1
+        everything = command("compare", "--from", "m.csv", "--all").out.split("Pairs, m")[1].split("\n\n")[0]
+        assert len(everything.splitlines()) == 3 + 28
+
+    def test_no_letters_for_many(self, command):
+        command.write("m.csv", table(scores(13, 20)))
+        out = command("compare", "--from", "m.csv").out
+        assert "sharing a letter" not in out and "places" in out
+
+
+def _adjusted(ordered: list[float], p: float, correction: str) -> float:
+    count = len(ordered)
+    if correction == "bonferroni":
+        return min(1.0, count * p)
+    if correction == "holm":
+        return min(1.0, max((count - i) * q for i, q in enumerate(ordered) if q <= p))
+    if correction in ("bh", "by"):
+        factor = sum(1 / i for i in range(1, count + 1)) if correction == "by" else 1.0
+        return min(1.0, *(factor * count * q / i for i, q in enumerate(ordered, 1) if q >= p))
+    return p
+
+
+class TestSeveralMeasures:
+    @pytest.fixture
+    def both(self, command):
+        command.write("AP.csv", table(scores(4, 25)))
+        command.write("RR.csv", table(scores(4, 25, seed=2)))
+        return lambda *arguments: command("compare", "--from", "AP.csv", "--from", "RR.csv", *arguments)
+
+    def test_each_has_a_family(self, both, command):
+        result = both()
+        assert "AP is the primary measure; RR: secondary" in result.out
+        assert "12 tests in 2 families (6 + 6), each corrected by itself" in result.out
+        together = records(both("--format", "jsonl"), "pairs")
+        alone = records(command("compare", "--from", "RR.csv", "--format", "jsonl"), "pairs")
+        assert [p for p in together if p["measure"] == "RR"] == alone
+
+    def test_one_family(self, both):
+        result = both("--family", "all")
+        assert "12 tests in one family (6 + 6)" in result.out
+        each = {(p["measure"], p["a"], p["b"]): p["adjusted_p"] for p in records(both("--format", "jsonl"), "pairs")}
+        pairs = records(both("--family", "all", "--format", "jsonl"), "pairs")
+        assert len(pairs) == 12 and sum(p["adjusted_p"] > each[p["measure"], p["a"], p["b"]] for p in pairs) >= 6
+
+    def test_means_with_letters(self, both):
+        assert both().out.startswith("Means\n")
+        latex = both("--format", "latex").out
+        assert r"\toprule" in latex and r"$^{\mathrm{a}}$" in latex and r"\textbf{" in latex
+
+    def test_papers(self, both):
+        out = both("--papers").out
+        assert "statistical significance" in out and "s3" in out
+        lines = both("--papers", "--format", "jsonl")
+        rows = records(lines, "Means over 25 queries")
+        assert [row["measure"] for row in rows] == ["AP", "RR"]
+        [overall, _] = records(lines, "Overall tests")
+        assert overall["one-way p value"] == pytest.approx(stats.f_oneway(*scores(4, 25).values()).pvalue)
+
+    def test_papers_are_protected(self, command):
+        # Nothing overall: no pair is named, although an uncorrected one would be.
+        rng = random.Random(1)
+        command.write("AP.csv", table({f"s{i}": [round(rng.random(), 3) for _ in range(20)] for i in range(6)}))
+        rows = records(command("compare", "--from", "AP.csv", "--papers", "--format", "jsonl"), "Means over 20 queries")
+        assert rows[0]["statistical significance"] == "none"
+        pairs = records(command("compare", "--from", "AP.csv", "--procedure", "friedman", "--format", "jsonl"), "pairs")
+        assert min(pair["conover_p"] for pair in pairs) < 0.05
+
+
+class TestFormats:
+    def test_csv(self, five):
+        first, second = five("--format", "csv").out.split("\n\n")
+        rows = list(csv.DictReader(io.StringIO(second.split("\n", 1)[1])))
+        assert first.startswith("# systems\n") and len(rows) == 10 and float(rows[0]["p"]) > 0
+
+    def test_json_lines_say_how(self, five, two):
+        header = five("--format", "jsonl", "--draws", "2000", "--seed", "9").lines[0]
+        assert (header["command"], header["seed"]) == ("compare", 9)
+        found = header["measures"]["AP"]
+        assert found["draws"] == 2000 and found["null"]["critical"] == found["threshold"] > 0
+        pair = records(five("--format", "jsonl", "--draws", "2000"), "pairs")[0]
+        assert pair["monte_carlo_error"] == pytest.approx(math.sqrt(pair["p"] * (1 - pair["p"]) / 2000))
+        test = two("--format", "jsonl").lines[0]["tests"]["P@20"]
+        assert test["null"]["sd"] == pytest.approx(math.sqrt(sum((b - a) ** 2 for a, b in zip(A, B, strict=True))) / 10)
+        queries = records(two("--format", "jsonl"), "queries")
+        assert [(row["query"], row["a"], row["b"]) for row in queries] == list(zip(IDS, B, A, strict=True))
+
+    @pytest.mark.parametrize("format_", ["table", "markdown", "latex", "html", "csv", "jsonl", "trec"])
+    def test_all_formats_of_all_kinds(self, two, five, format_):
+        for result in (two("--format", format_), five("--format", format_), five("--papers", "--format", format_)):
+            assert result.code == 0 and result.out
+
+    def test_baseline_in_latex_and_markdown(self, five):
+        assert r"$^{\dagger}$" in five("--baseline", "s0", "--format", "latex").out
+        assert "<sup>†</sup>" in five("--baseline", "s0", "--format", "markdown").out
+
+    @pytest.mark.parametrize("chart", ["leaderboard", "critical", "p"])
+    def test_figures(self, five, command, chart):
+        assert five("--chart", chart, "--figure", "f.svg").code == 0
+        drawn = (command.directory / "f.svg").read_bytes()
+        assert drawn.startswith(b"<?xml") and five("--chart", chart, "--figure", "g.svg").code == 0
+        assert (command.directory / "g.svg").read_bytes() == drawn
+
+    def test_figure_of_two(self, two, command):
+        assert two("--figure", "f.svg").code == 0
+        assert (command.directory / "f.svg").stat().st_size > 1000
+
+
+class TestPromises:
+    def test_interval_and_p_never_disagree(self, command):
+        rng = random.Random(11)
+        for _ in range(40):
+            queries = rng.choice([7, 12, 25])
+            data = {name: [round(rng.random(), 2) for _ in range(queries)] for name in "ab"}
+            command.write("t.csv", table(data))
+            [row] = records(command("compare", "--from", "t.csv", "--draws", "500", "--format", "jsonl"), "pairs")
+            assert (row["p"] < 0.05) == (not row["low"] <= 0 <= row["high"])
+
+    def test_other_systems_change_nothing(self, command):
+        data = scores(6, 30)
+        command.write("all.csv", table(data))
+        found = {
+            (p["a"], p["b"]): p
+            for p in records(command("compare", "--from", "all.csv", "-m", "AP", "--format", "jsonl"), "pairs")
+        }
+        command.write("some.csv", table({name: data[name] for name in ("s4", "s1", "s2")}))
+        for pair in records(command("compare", "--from", "some.csv", "-m", "AP", "--format", "jsonl"), "pairs"):
+            same = found[pair["a"], pair["b"]]
+            assert (pair["p"], pair["difference"]) == (same["p"], same["difference"])
+        command.write("two.csv", table({name: data[name] for name in ("s1", "s4")}))
+        alone = command("compare", "--from", "two.csv", "--draws", "10000", "--format", "jsonl")
+        assert records(alone, "pairs")[0]["p"] == found["s4", "s1"]["p"]
+
+    def test_same_bytes_for_any_order_and_threads(self, command):
+        data = scores(5, 30)
+        ids = [f"q{i:04d}" for i in range(30)]
+        command.write("t.csv", table(data, ids))
+        straight = command("compare", "--from", "t.csv", "--format", "jsonl").out
+        turned = {name: values[::-1] for name, values in data.items()}
+        command.write("t.csv", table(turned, ids[::-1]))
+        for threads in ("1", "2", "4"):
+            assert command("compare", "--from", "t.csv", "--threads", threads, "--format", "jsonl").out == straight
+        rthsd = {
+            command("compare", "--from", "t.csv", "--procedure", "rthsd", "--threads", threads).out
+            for threads in ("1", "3")
+        }
+        assert len(rthsd) == 1
+
+    def test_queries_are_paired_by_id(self, command):
+        rng = random.Random(3)
+        lines = [f"{query},{value}\n" for query, value in zip(IDS, B, strict=True)]
+        command.write("a.csv", table({"a": A}, IDS))
+        command.write("b.csv", "query,b\n" + "".join(lines))
+        straight = command("compare", "--from", "a.csv", "--from", "b.csv", "-m", "AP").out
+        rng.shuffle(lines)
+        command.write("b.csv", "query,b\n" + "".join(lines))
+        assert command("compare", "--from", "a.csv", "--from", "b.csv", "-m", "AP").out == straight
+
+
+class TestInputs:
+    QRELS = "".join(f"q{i} 0 d{j} {j % 3}\n" for i in range(8) for j in range(6))
+
+    def runs(self, command):
+        rng = random.Random(6)
+        command.write("qrels", self.QRELS)
+        for name in "xy":
+            lines = []
+            for i in range(8):
+                order = rng.sample(range(6), 6)
+                lines += [f"q{i} Q0 d{d} {r} {9 - r} t\n" for r, d in enumerate(order, 1)]
+            command.write(f"{name}.run", "".join(lines))
+
+    def test_runs_and_what_eval_wrote_are_the_same(self, command):
+        self.runs(command)
+        direct = records(command("compare", "qrels", "x.run", "y.run", "-m", "AP", "--format", "jsonl"), "pairs")
+        for ending in ("jsonl", "csv"):
+            assert command("eval", "qrels", "x.run", "y.run", "-m", "AP", "--by-query", "-o", f"s.{ending}").code == 0
+            assert records(command("compare", "--from", f"s.{ending}", "--format", "jsonl"), "pairs") == direct
+
+    def test_measures_without_a_better_side_are_left_out(self, command):
+        self.runs(command)
+        command("eval", "qrels", "x.run", "y.run", "-m", "AP", "-m", "Judged@10", "--by-query", "-o", "s.jsonl")
+        result = command("compare", "--from", "s.jsonl")
+        assert (
+            result.code == 0
+            and "notice: s.jsonl: left out, because no mean of theirs orders systems: Judged@10" in result.err
+        )
+
+    def test_orientation_is_said(self, command):
+        rows = "AP,301,302,303\nsys1,0.1,0.2,0.3\nsys2,0.3,0.2,0.5\n"
+        command.write("t.csv", rows)
+        result = command("compare", "--from", "t.csv")
+        assert "notice: t.csv: rows are taken as systems: the names of the columns are numbers" in result.err
+        assert command("compare", "--from", "t.csv", "--rows", "systems").err == ""
+        assert records(command("compare", "--from", "t.csv", "--format", "jsonl"), "pairs")[0]["queries"] == 3
+
+    def test_square_matrices_need_a_word(self, command):
+        command.write("t.csv", "AP,301,302\nsys1,0.1,0.2\nsys2,0.3,0.2\n")
+        result = command("compare", "--from", "t.csv")
+        assert result.code == 3 and "--rows queries or --rows systems" in result.err
+
+    def test_left_out_queries_are_said(self, command):
+        command.write("t.csv", table({"a": [0.1, 0.2, ""], "b": [0.3, 0.1, 0.2]}))  # type: ignore[list-item]
+        result = command("compare", "--from", "t.csv")
+        assert "notice: t: 1 query without a score of every system, left out for all: q0002" in result.err
+        assert command("compare", "--from", "t.csv", "--quiet").err == ""
+
+    def test_numbered_rows_are_never_paired_over_files(self, command):
+        command.write("a.csv", "a\n0.1\n0.2\n0.35\n")
+        command.write("b.csv", "b\n0.1\n0.2\n0.35\n")
+        result = command("compare", "--from", "a.csv", "--from", "b.csv", "-m", "AP")
+        assert result.code == 3 and "never paired by their place" in result.err
+
+    def test_standard_input(self, command):
+        found = command("compare", "--from", "-", stdin=table({"a": A, "b": B}).encode())
+        assert found.code == 0 and "b beats a" in found.out
+
+
+class TestMessages:
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ((), "expected judgments and runs, or --from, found none"),
+            (("two.csv",), "found only two.csv"),
+            (("qrels", "--from", "two.csv"), "--from: expected it instead of judgments and runs, found both: qrels"),
+            (("--from", "two.csv", "--like", "trec_eval-9"), "--like: has no meaning with --from"),
+            (("q", "r", "--rows", "queries"), "--rows: has no meaning without --from"),
+            (("--from", "two.csv", "--baseline", "c"), "baseline: no system is called 'c'; there are a, b"),
+            (("--from", "two.csv", "--alpha", "0"), "alpha"),
+            (("--from", "two.csv", "--alpha", "x"), "--alpha: expected a number"),
+            (("--from", "two.csv", "--margin", "-1"), "margin: expected a number above 0"),
+            (("--from", "two.csv", "--chart", "p"), "chart: 'p' has no meaning with two systems"),
+            (
+                ("--from", "two.csv", "--procedure", "tukey", "--margin", "1"),
+                "margin: has no meaning with several systems",
+            ),
+            (
+                ("--from", "two.csv", "--procedure", "tukey", "--correction", "bh"),
+                "correction: has no meaning with the procedure tukey",
+            ),
+            (("--from", "two.csv", "--correction", "holm", "--test", "bootstrap"), "test: expected randomisation | t"),
+            (
+                ("--from", "two.csv", "--correction", "maxt", "--test", "t"),
+                "correction maxt: expected the test randomisation",
+            ),
+            (("--from", "two.csv", "--papers", "--test", "t"), "test: has no meaning with papers"),
+            (
+                ("--from", "two.csv", "--procedure", "maxt", "--pairs", "a"),
+                "--pairs: expected two systems like bm25,dense",
+            ),
+            (("--from", "two.csv", "--procedure", "maxt", "--pairs", "a,z"), "pairs: no system is called 'z'"),
+            (("--from", "two.csv", "--groups", "x=a"), "groups: expected at least 2, found 1"),
+            (("--from", "two.csv", "--groups", "x=a", "--groups", "y=z"), "groups: unknown system 'z'"),
+            (("--from", "two.csv", "--groups", "x=a", "--groups", "y=a"), "groups: expected every system in one group"),
+            (("--from", "two.csv", "--correction", "bh", "--chart", "critical"), "chart: 'critical' needs a procedure"),
+            (("--from", "two.csv", "--family", "all", "--procedure", "rthsd"), "family: expected each"),
+        ],
+    )
+    def test_wrong_usage(self, command, arguments, message):
+        command.write("two.csv", table({"a": A, "b": B}))
+        result = command("compare", *arguments)
+        assert result.code == 2 and message in result.err, result.err
+
+    def test_one_system(self, command):
+        command.write("one.csv", table({"a": A}))
+        result = command("compare", "--from", "one.csv")
+        assert result.code == 2 and "expected at least two systems, found 1" in result.err

@@ -1,0 +1,213 @@
+"""`gainful.compare`: what it takes, what it is, and the charts as data."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import numpy as np
+import pytest
+
+from gainful import Comparison, ScoreMatrix, UsageError, compare, compare_pair, evaluate_runs
+from gainful.render.charts import CriticalDiagram, HeatMap, IntervalRow, Intervals, Plot
+from gainful.render.compare_charts import bars_over
+from gainful.render.page import Column, Page, Table
+from gainful.stats.procedures import SystemsPlan, compare_several, identical_systems
+
+
+def matrix(count: int = 5, queries: int = 30, step: float = 0.06, seed: int = 1, measure: str = "AP") -> ScoreMatrix:
+    rng = random.Random(seed)
+    ground = [rng.random() / 2 for _ in range(queries)]
+    return ScoreMatrix.of(
+        measure, {f"s{i}": [round(g + i * step + rng.gauss(0, 0.12), 4) for g in ground] for i in range(count)}
+    )
+
+
+def only(page: Page, kind: type) -> object:
+    [chart] = [part for part in page.charts if isinstance(part, kind)]
+    return chart
+
+
+class TestWhatItTakes:
+    def test_a_matrix(self) -> None:
+        found = compare(matrix(2))
+        assert found.is_pair and found.tests == 1 and isinstance(found, Comparison)
+        beside = compare_pair(matrix(2).column("s1"), matrix(2).column("s0"))
+        assert found.pairs["AP"].p == beside.p and found.pairs["AP"].names == ("s1", "s0")
+
+    def test_matrices_by_measure(self) -> None:
+        both = {"AP": matrix(), "RR": matrix(seed=2, measure="RR")}
+        assert list(compare(both).systems) == ["AP", "RR"] and compare(both).tests == 20
+        assert list(compare(both, "RR").systems) == ["RR"] and compare(both, ["RR", "AP"]).primary == "RR"
+        with pytest.raises(UsageError, match="no scores by 'nDCG'; there are AP, RR"):
+            compare(both, "nDCG")
+
+    def test_evaluations(self) -> None:
+        runs = {"one": {"q": ["a", "b"]}, "two": {"q": ["b", "a"]}}
+        found = compare(evaluate_runs({"q": {"a": 1}}, runs, ["RR", "Judged@10"]))
+        assert list(found.pairs) == ["RR"] and found.pairs["RR"].difference == -0.5
+        with pytest.raises(UsageError, match="without a better side"):
+            compare(evaluate_runs({"q": {"a": 1}}, runs, ["RR", "Judged@10"]), "Judged@10")
+
+    @pytest.mark.parametrize("wrong", [{}, {"AP": [1, 2]}, "scores.csv", None])
+    def test_nothing_else(self, wrong: object) -> None:
+        with pytest.raises(UsageError, match="expected a ScoreMatrix"):
+            compare(wrong)  # type: ignore[arg-type]
+
+    def test_one_system(self) -> None:
+        with pytest.raises(UsageError, match="expected at least two systems, found 1"):
+            compare(matrix(1))
+
+    def test_two_systems_by_a_procedure(self) -> None:
+        found = compare(matrix(2), procedure="tukey")
+        assert not found.is_pair and found.systems["AP"].family.p.size == 1
+
+    def test_repr_and_text(self) -> None:
+        assert repr(compare(matrix())) == "<Comparison of 5 systems by AP>"
+        assert str(compare(matrix())).startswith("AP: of 5 systems on 30 queries ")
+        assert "<table>" in compare(matrix(2))._repr_html_()
+
+
+class TestProcedures:
+    def test_unknown(self) -> None:
+        with pytest.raises(UsageError, match="procedure: expected maxt"):
+            compare(matrix(), procedure="anovas")
+
+    def test_groups_are_checked(self) -> None:
+        with pytest.raises(UsageError, match="unknown system 'x'"):
+            compare(matrix(), groups={"a": ["s0"], "b": ["x"]})
+
+    def test_identical_but_for_rounding(self) -> None:
+        scores = ScoreMatrix.of("RR", {"a": [0.3, 0.5], "b": [0.1 + 0.2, 0.5], "c": [0.3, 0.4], "d": [0.3, 0.4]})
+        assert identical_systems(scores) == (("a", "b"), ("c", "d"))
+
+    def test_lower_is_better_by_ranks(self) -> None:
+        straight = matrix()
+        turned = ScoreMatrix.of(
+            "cost", {name: (1 - straight.column(name)).tolist() for name in straight.systems}, better="lower"
+        )
+        plan = SystemsPlan("friedman")
+        one, other = (compare_several({"m": scores}, plan)["m"] for scores in (straight, turned))
+        assert one.family.order == other.family.order and one.family.rank_intervals == other.family.rank_intervals
+        np.testing.assert_allclose(one.family.adjusted, other.family.adjusted)
+
+    def test_conover_beside_nemenyi_whatever_the_order(self) -> None:
+        # Systems stand in the opposite order of their ranks: pairs must be looked up, not counted on.
+        scores = matrix(4, step=-0.08)
+        page = compare(scores, procedure="friedman").page()
+        [table] = [t for t in page.tables_for_machines if t.title == "pairs"]
+        names = [column.name for column in table.columns]
+        result = compare(scores, procedure="friedman").systems["AP"]
+        assert result.conover is not None
+        for row in table.rows:
+            cells = dict(zip(names, row, strict=True))
+            i, j = sorted(scores.systems.index(str(cells[name])) for name in "ab")
+            [place] = np.flatnonzero((result.conover.first == i) & (result.conover.second == j))
+            assert cells["conover_p"] == result.conover.p[place]
+
+
+class TestCharts:
+    def test_differences(self) -> None:
+        chart = only(compare(matrix(2)).page(), Plot)
+        assert isinstance(chart, Plot)
+        drawn = sorted(y for points in chart.points for y in points.y)
+        expected = sorted((matrix(2).column("s1") - matrix(2).column("s0")).round(12).tolist())
+        assert drawn == pytest.approx(expected)
+        above = [points for points in chart.points if points.name == "s1 is better"]
+        assert min(above[0].y) > 0 and [rule.y for rule in chart.rules] == [
+            0.0,
+            compare(matrix(2)).pairs["AP"].difference,
+        ]
+
+    def test_lines_of_the_leaderboard_overlap_just_if_not_told_apart(self) -> None:
+        found = compare(matrix())
+        chart = only(found.page(), Intervals)
+        assert isinstance(chart, Intervals) and len(chart.rows) == 5
+        family = found.systems["AP"].family
+        told = set()
+        for i, one in enumerate(chart.rows):
+            for other in chart.rows[i + 1 :]:
+                overlap = one.low <= other.high
+                told.add(overlap)
+                assert overlap == (family.pair(one.name, other.name).verdict == "cannot tell")
+        assert told == {True, False}
+
+    def test_places_where_no_threshold_decides(self) -> None:
+        chart = only(compare(matrix(), test="t", correction="holm").page(), Intervals)
+        assert isinstance(chart, Intervals) and chart.axis.label == "place"
+        assert all(1 <= row.low <= row.value <= row.high <= 5 for row in chart.rows)
+
+    def test_differences_to_a_baseline(self) -> None:
+        found = compare(matrix(), baseline="s2")
+        chart = only(found.page(), Intervals)
+        assert isinstance(chart, Intervals) and [row.name for row in chart.rows] == ["s4", "s3", "s1", "s0"]
+        assert chart.rules[0].x == 0.0
+        pair = found.systems["AP"].family.pair("s4", "s2")
+        assert chart.rows[0] == IntervalRow("s4", pair.difference, pair.low or 0, pair.high or 0, chart.rows[0].text)
+
+    @pytest.mark.parametrize("procedure", ["maxt", "tukey", "rthsd", "friedman"])
+    def test_bars_join_just_those_not_told_apart(self, procedure: str) -> None:
+        found = compare(matrix(7, step=0.03), procedure=procedure, chart="critical")
+        result = found.systems["AP"]
+        chart = only(found.page(), CriticalDiagram)
+        assert isinstance(chart, CriticalDiagram) and chart.bars == bars_over(result)
+        joined = {(i, j) for first, last in chart.bars for i in range(first, last + 1) for j in range(i + 1, last + 1)}
+        not_told = {(i, j) for i in range(7) for j in range(i + 1, 7) if not result.apart[i, j]}
+        assert joined == not_told and not_told
+
+    def test_p_map(self) -> None:
+        found = compare(matrix(), chart="p")
+        chart = only(found.page(), HeatMap)
+        assert isinstance(chart, HeatMap)
+        family = found.systems["AP"].family
+        for i, one in enumerate(chart.rows):
+            assert math.isnan(chart.values[i][i])
+            for j, other in enumerate(chart.columns):
+                if i != j:
+                    p = family.pair(one, other).adjusted
+                    assert chart.values[i][j] == pytest.approx(min(4.0, -math.log10(p)))
+                    assert ((i, j) in chart.outlined) == (p < 0.05)
+
+    def test_many_systems_are_cut_and_said(self) -> None:
+        found = compare(matrix(45, 12), chart=("critical", "p"), draws=200)
+        critical, p = found.page().charts
+        assert (
+            isinstance(critical, CriticalDiagram) and len(critical.names) == 30 and "best 30 of 45" in critical.caption
+        )
+        assert isinstance(p, HeatMap) and len(p.rows) == 40 and not p.texts
+
+    def test_unlimited_intervals_as_text(self) -> None:
+        rows = (IntervalRow("a", 1.0, -math.inf, 2.0, "x"), IntervalRow("b", 1.5, 1.0, math.inf))
+        from gainful.render.chart_text import chart_lines
+        from gainful.render.charts import Axis
+
+        lines = chart_lines(Intervals("t", Axis("v"), rows, "side"))
+        assert lines[2].startswith("a <") and lines[2].endswith("x") and lines[3].rstrip().endswith(">")
+
+
+class TestMarks:
+    PAGE = Page(
+        "t",
+        (
+            Table(
+                (Column("system"), Column("AP", "number", 2), Column("marks", "marks")),
+                (("x", 0.5, "ab"), ("y", 0.25, "†"), ("z", None, "")),
+                marked=frozenset({(0, 1)}),
+            ),
+        ),
+    )
+
+    def test_table(self) -> None:
+        assert self.PAGE.text().split("\n")[2:5] == ["x       0.50* ab", "y       0.25  †", "z          -"]
+
+    def test_latex(self) -> None:
+        text = self.PAGE.text("latex")
+        assert r"\begin{tabular}{@{}lr@{}l@{}}" in text and r"x & \textbf{0.50} & $^{\mathrm{a}\mathrm{b}}$ \\" in text
+        assert r"y & 0.25 & $^{\dagger}$ \\" in text and r"z & -- & \\" in text
+
+    def test_markdown_and_html(self) -> None:
+        assert "| **0.50** <sup>ab</sup> |" in self.PAGE.text("markdown")
+        assert "0.50<sup>ab</sup></td>" in self.PAGE.text("html")
+
+    def test_machines_have_a_column(self) -> None:
+        assert self.PAGE.text("csv") == "system,AP,marks\nx,0.5,ab\ny,0.25,†\nz,,\n"
