@@ -75,6 +75,21 @@ FIGURES = (
         "The same agents' last searches and all earlier ones by rank: what did they stop for?",
         "sessions qrels.txt keyword.jsonl neural.jsonl -m sDCG@20 --curves positions",
     ),
+    Entry(
+        "differences",
+        "Two systems query by query: how many queries speak for which, and how much.",
+        "compare qrels.txt bm25.run dense.run.gz",
+    ),
+    Entry(
+        "leaderboard",
+        "Several systems: lines that do not overlap are told apart; beside them the places that a system may have.",
+        f"compare qrels.txt {_ALL} -m RR",
+    ),
+    Entry(
+        "critical",
+        "A critical-difference diagram, and the corrected p of every pair: randomised Tukey HSD.",
+        f"compare qrels.txt {_ALL} --procedure rthsd --chart critical --chart p",
+    ),
 )
 
 #: Which systems each agent tries, one after the other.
