@@ -5,13 +5,14 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 SOURCES := pyproject.toml CMakeLists.txt $(shell find native src -name '*.py' -o -name '*.pyi' -o -name '*.?pp')
 
-.PHONY: help demo test lint docs figures bench sanitize clean
+.PHONY: help demo test lint docs figures study bench sanitize clean
 
 help:
 	@echo "make demo      set up .venv, evaluate a small collection of five systems, print a table"
 	@echo "make test      set up .venv, run all checks and tests"
 	@echo "make docs      write the measure pages from the catalogue"
 	@echo "make figures   draw the figures of the documentation's gallery"
+	@echo "make study     measure what tests and intervals do on real scores, and write the tables of the documentation"
 	@echo "make bench     measure speed and memory beside the peers"
 	@echo "make sanitize  run the core's tests under address and undefined-behaviour sanitizers"
 	@echo "make clean     remove everything that was made"
@@ -51,6 +52,9 @@ docs: $(VENV)/.testable
 
 figures: $(VENV)/.testable
 	$(BIN)/python docs/make_figures.py
+
+study: $(VENV)/.testable
+	$(BIN)/python studies/run.py
 
 bench: $(VENV)/.testable
 	GAINFUL_REQUIRE_CORE=1 $(PIP) install ".[bench]"

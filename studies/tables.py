@@ -1,0 +1,190 @@
+"""The studies: each makes one table of docs/which-test.md from the published matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from matrices import distinct_systems, markdown, read, share
+
+from gainful.arrays import Floats
+from gainful.stats.differences import PairedScores
+from gainful.stats.families import compare_family
+from gainful.stats.flips import Flips, exact_extremes, exponent, on_grid
+from gainful.stats.friedman import conover, friedman, nemenyi
+from gainful.stats.intervals import AllSubsets, FlippedSubsets, Interval, t_interval
+from gainful.stats.paired import compare_systems
+from gainful.stats.resamples import Resamples
+from gainful.stats.scores import ScoreMatrix, numbered
+from gainful.stats.tukey import randomised_tukey, tukey
+
+ALPHA = 0.05
+
+
+def coverage(folder: Path, pairs: int = 60, samples: int = 30, draws: int = 1000) -> str:
+    """How often intervals of the mean difference hold it: queries drawn from those of two random systems."""
+    scores = read(folder, "NewBestSub.R04").values
+    rng = np.random.default_rng(1)
+    kinds = ("Student t", "percentile", "BCa", "bootstrap-t", "inverted randomisation")
+    rows = []
+    for n in (6, 10, 20, 50):
+        holds, disagrees = dict.fromkeys(kinds, 0), dict.fromkeys(kinds, 0)
+        for pair in range(pairs):
+            a, b = rng.choice(scores.shape[1], 2, replace=False)
+            truth = float(np.mean(scores[:, a] - scores[:, b]))
+            for sample in range(samples):
+                queries = rng.integers(0, len(scores), n)
+                drawn = PairedScores(scores[queries, a], scores[queries, b])
+                p, found = _intervals(drawn, draws, seed=pair * samples + sample)
+                for kind, interval in zip(kinds, found, strict=True):
+                    holds[kind] += truth in interval
+                    disagrees[kind] += (p < ALPHA) != (0.0 not in interval)
+        of = pairs * samples
+        rows.append([str(n), *(f"{share(holds[kind], of)} / {share(disagrees[kind], of)}" for kind in kinds)])
+    return markdown(["queries", *kinds], rows)
+
+
+def _intervals(pair: PairedScores, draws: int, seed: int) -> tuple[float, list[Interval]]:
+    """p of the randomisation test, and the intervals in the order of the table."""
+    both = np.stack((pair.a, pair.b), axis=1)
+    subsets: AllSubsets | FlippedSubsets
+    if pair.nonzero <= 10:
+        extreme, of = exact_extremes(pair.differences)
+        subsets, p = AllSubsets.of(pair.differences), extreme / of
+    else:
+        subsets = FlippedSubsets.of(on_grid(both, exponent(both)), Flips(pair.n, draws, seed))
+        p = float(subsets.flips.p(np.array(subsets.extreme)))
+    resamples = Resamples.of(pair.differences, draws, seed)
+    return p, [
+        t_interval(pair.mean, pair.sd or 0.0, pair.n, ALPHA),
+        resamples.percentile(ALPHA),
+        resamples.bca(pair.differences, ALPHA),
+        resamples.studentised(ALPHA),
+        subsets.interval(ALPHA),
+    ]
+
+
+def families(folder: Path, samples: int = 500, m: int = 10, draws: int = 500) -> str:
+    """How often procedures find a difference that is not there, and one that is: systems centred to known means."""
+    source = distinct_systems(folder, "NewBestSub.R04")
+    centred = source - source.mean(axis=0)
+    same = np.zeros(m)
+    half = np.where(np.arange(m) < m // 2, 0.0, 0.1)
+    found: dict[str, list[str]] = {}
+    for means in (same, half):
+        null = means[:, np.newaxis] == means
+        false, power = dict.fromkeys(PROCEDURES, 0), dict.fromkeys(PROCEDURES, 0.0)
+        rng = np.random.default_rng(2)
+        for sample in range(samples):
+            systems = rng.choice(centred.shape[1], m, replace=False)
+            queries = rng.integers(0, len(centred), 50)
+            scores = centred[np.ix_(queries, systems)] + means
+            first, second = np.triu_indices(m, 1)
+            is_null = null[first, second]
+            for name, p in _adjusted(scores, draws, sample).items():
+                false[name] += bool((p[is_null] < ALPHA).any())
+                power[name] += float(np.mean(p[~is_null] < ALPHA)) if (~is_null).any() else 0.0
+        for name in PROCEDURES:
+            found.setdefault(name, []).append(share(false[name], samples))
+            if not null.all():
+                found[name].append(f"{100 * power[name] / samples:.1f} %")
+    header = ["procedure", "false finding, all equal", "false finding, half differ", "of real differences found"]
+    return markdown(header, [[name, *cells] for name, cells in found.items()])
+
+
+PROCEDURES = (
+    "step-down maxT",
+    "t, Holm",
+    "Tukey HSD",
+    "randomised Tukey HSD",
+    "t, Benjamini-Hochberg",
+    "t, uncorrected",
+)
+
+
+def _adjusted(scores: Floats, draws: int, seed: int) -> dict[str, Floats]:
+    matrix = ScoreMatrix("AP", "higher", tuple(numbered(len(scores))), tuple(map(str, range(scores.shape[1]))), scores)
+    found = [
+        compare_family(matrix, draws=draws, seed=seed).adjusted,
+        *(compare_family(matrix, test="t", correction=name).adjusted for name in ("holm",)),
+        tukey(scores).p,
+        randomised_tukey(scores, draws=draws, seed=seed, threads=1).p,
+        *(compare_family(matrix, test="t", correction=name).adjusted for name in ("bh", "none")),
+    ]
+    return dict(zip(PROCEDURES, found, strict=True))
+
+
+def rank_tests(folder: Path, samples: int = 1000) -> str:
+    """How often tests call two systems different whose means are made equal."""
+    scores = distinct_systems(folder, "NewBestSub.R04")
+    tests = ("t", "wilcoxon", "sign")
+    rows = []
+    for n in (50, 249, 1000, 5000):
+        rng = np.random.default_rng(3)
+        hits = dict.fromkeys(tests, 0)
+        for _ in range(samples):
+            a, b = rng.choice(scores.shape[1], 2, replace=False)
+            difference = scores[:, a] - scores[:, b]
+            drawn = (difference - difference.mean())[rng.integers(0, len(scores), n)]
+            pair = PairedScores(drawn, np.zeros(n))
+            for test in tests:
+                hits[test] += pair.outcome(test).p < ALPHA
+        rows.append([f"{n:,}", *(share(hits[test], samples) for test in tests)])
+    return markdown(["queries", "Student t", "Wilcoxon", "sign"], rows)
+
+
+def pool(folder: Path, times: int = 60) -> str:
+    """The p of one pair of systems beside three others, drawn again and again."""
+    matrix = read(folder, "NewBestSub.WEB14GD")
+    pair = ("uogTrDwl", "CiirAll1")
+    others = [system for system in matrix.systems if system not in pair]
+    rng = np.random.default_rng(4)
+    found: dict[str, list[float]] = {name: [] for name in ("Tukey HSD", "randomised Tukey HSD", "Nemenyi", "Conover")}
+    for time in range(times):
+        beside = [others[i] for i in sorted(rng.choice(len(others), 3, replace=False).tolist())]
+        scores = matrix.select([*pair, *beside]).values
+        ranks = friedman(scores)
+        tests = (tukey(scores), randomised_tukey(scores, seed=time, threads=1), nemenyi(ranks), conover(ranks))
+        for name, test in zip(found, tests, strict=True):
+            found[name].append(float(test.p[0]))
+    own = compare_systems(matrix, *pair).p
+    rows = [[name, f"{min(p):.2g}", f"{np.median(p):.2g}", f"{max(p):.2g}"] for name, p in found.items()]
+    rows.append(["randomisation test of the pair", *[f"{own:.2g}"] * 3])
+    return markdown(["procedure", "smallest p", "median", "largest p"], rows)
+
+
+def few(folder: Path) -> str:
+    """The smallest p there can be, by the number of differences that are not 0."""
+    counts = range(3, 11)
+    smallest = []
+    for k in counts:
+        extreme, of = exact_extremes(np.linspace(0.1, 0.2, k))
+        smallest.append(f"{extreme / of:.3g}")
+    return markdown(["differences that are not 0", *map(str, counts)], [["smallest p", *smallest]])
+
+
+def resolution(folder: Path) -> str:
+    """How many of all pairs of 110 systems are told apart, by what corrects for their number."""
+    matrix = read(folder, "NewBestSub.R04")
+    one = {
+        "step-down maxT, 10,000 flips": compare_family(matrix).adjusted,
+        "t, Holm": compare_family(matrix, test="t", correction="holm").adjusted,
+        "Tukey HSD": tukey(matrix.values).p,
+        "randomised Tukey HSD, 10,000 permutations": randomised_tukey(matrix.values).p,
+        "t, Benjamini-Hochberg": compare_family(matrix, test="t", correction="bh").adjusted,
+        "t, uncorrected": compare_family(matrix, test="t", correction="none").adjusted,
+        "10,000 flips, Holm (refused)": np.minimum(1.0, compare_family(matrix).p * 5995),
+    }
+    rows = [[name, f"{int((p < ALPHA).sum()):,}"] for name, p in one.items()]
+    return markdown(["procedure", "of 5,995 pairs told apart"], rows)
+
+
+STUDIES: dict[str, Callable[[Path], str]] = {
+    "coverage": coverage,
+    "families": families,
+    "resolution": resolution,
+    "pool": pool,
+    "rank-tests": rank_tests,
+    "few": few,
+}

@@ -1,0 +1,59 @@
+"""The tables of "which test and why" are those that the studies make."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "which-test.md"
+
+
+@pytest.fixture
+def studies(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    monkeypatch.syspath_prepend(str(ROOT / "studies"))
+    spec = importlib.util.spec_from_file_location("tables", ROOT / "studies" / "tables.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    yield module
+    sys.modules.pop("matrices", None)
+
+
+def table(name: str) -> str:
+    [found] = re.findall(rf"<!-- study: {name} -->\n\n(.*?)\n\n<!-- end of {name} -->", PAGE.read_text(), re.DOTALL)
+    return found
+
+
+def test_every_study_has_a_table(studies: ModuleType) -> None:
+    assert set(re.findall(r"<!-- study: (\S+) -->", PAGE.read_text())) == set(studies.STUDIES)
+    for name in studies.STUDIES:
+        assert table(name).startswith("| ")
+
+
+def test_what_needs_no_data_is_current(studies: ModuleType) -> None:
+    assert studies.few(Path()) == table("few")
+
+
+def test_small_samples_run(studies: ModuleType) -> None:
+    data = ROOT.parent / "shared" / "data" / "published-tables"
+    if not data.is_dir():
+        pytest.skip("no published tables beside the checkout")
+    assert studies.coverage(data, pairs=1, samples=2, draws=50).count("\n") == 5
+    assert studies.families(data, samples=2, m=4, draws=50).count("\n") == 7
+    assert studies.rank_tests(data, samples=2).count("\n") == 5
+    assert "| randomisation test of the pair | 0.0081 | 0.0081 | 0.0081 |" in studies.pool(data, times=1)
+
+
+def test_without_data_the_page_stays(tmp_path: Path) -> None:
+    before = PAGE.read_bytes()
+    command = [sys.executable, str(ROOT / "studies" / "run.py"), "--data", str(tmp_path / "none")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert "nothing is measured" in done.stdout and PAGE.read_bytes() == before
