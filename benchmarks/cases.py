@@ -17,6 +17,7 @@ from tools import (
     dicts_script,
     frames_script,
     gainful_check,
+    gainful_compare,
     gainful_eval,
     gainful_measures,
     gainful_sessions,
@@ -25,10 +26,12 @@ from tools import (
     installed,
     pairs_script,
     python,
+    ranx_compare,
     script,
     sessions_script,
     trec_eval,
     trec_eval_of_all,
+    tukey_script,
 )
 
 #: Real runs, where the checkout has the shared data beside it.
@@ -168,8 +171,34 @@ def pairs(report: Report, settings: Settings) -> None:
     tool = pairs_script(SCORES)
     measured = measure([tool], settings.repetitions)[tool.name]
     report.measured.append(("pairs", measured))
-    ours, theirs = (measured.inside(name) for name in ("gainful", "product"))
-    report.rows.append(Row("pairs", "5,995 pairs, 10,000 flips, maxT", ours, "one matrix product", theirs, 2))
+    product = measured.inside("product")
+    for name, what in (("gainful", "10,000 flips, maxT"), ("randomised Tukey", "10,000 permutations, Tukey")):
+        report.rows.append(
+            Row("pairs", f"5,995 pairs, {what}", measured.inside(name), "one matrix product", product, 2)
+        )
+    tool = tukey_script(SCORES)
+    measured = measure([tool], settings.repetitions)[tool.name]
+    report.measured.append(("pairs", measured))
+    report.notes.append("pairs: scipy's studentised range is measured on 100 of 5,995 pairs, and scaled")
+    ours, theirs = (measured.inside(name) for name in ("gainful", "scipy"))
+    report.rows.append(Row("pairs", "5,995 pairs, Tukey HSD", ours, "scipy, studentised range", theirs, 1 / 40))
+
+
+def comparison(report: Report, settings: Settings) -> None:
+    """All pairs of nineteen real runs, from files to p, beside ranx with as many permutations."""
+    if not ROBUST.is_dir():
+        report.notes.append("compare: no ../shared/data/robust2005 beside the checkout: skipped")
+        return
+    if not _has(report, "compare", "ranx"):
+        return
+    qrels, runs = _unpacked()
+    warm(qrels, *runs)
+    found = measure([gainful_compare(qrels, runs, 1000), ranx_compare(qrels, runs, 1000)], settings.repetitions)
+    report.measured.extend(("compare", one) for one in found.values())
+    report.notes.append("compare: ranx leaves equal scores in an order of its own, so that means need not agree")
+    ours, theirs = found.values()
+    what = f"{len(runs)} runs, 171 pairs, 1,000 permutations"
+    report.rows.append(Row("compare", what, ours.seconds, theirs.tool, theirs.seconds, 1 / 10))
 
 
 def catalogue(report: Report, settings: Settings) -> None:
@@ -251,6 +280,7 @@ CASES: dict[str, Callable[[Report, Settings], None]] = {
     "drop-in": drop_in,
     "robust2005": robust2005,
     "pairs": pairs,
+    "compare": comparison,
     "frames": frames,
     "catalogue": catalogue,
     "dicts": dicts,

@@ -123,6 +123,26 @@ def pairs_script(table: Path) -> Tool:
     return Tool(f"pairs, {table.stem}", command, _read_script, slow=True)
 
 
+def tukey_script(table: Path) -> Tool:
+    """Tukey's p of all pairs of a score matrix beside scipy's."""
+    command = [sys.executable, str(HERE / "peers" / "tukey_script.py"), str(table)]
+    return Tool(f"Tukey, {table.stem}", command, _read_script, slow=True)
+
+
+def gainful_compare(qrels: Path, runs: Sequence[Path], draws: int) -> Tool:
+    """All pairs by randomisation, in one command."""
+    files = [str(qrels), *map(str, runs)]
+    command = gainful_command("compare", *files, "--draws", str(draws), "--quiet", "--format", "jsonl")
+    return Tool("gainful compare", command)
+
+
+def ranx_compare(qrels: Path, runs: Sequence[Path], draws: int) -> Tool:
+    """All pairs by ranx's randomisation test."""
+    path = HERE / "peers" / "ranx_compare_script.py"
+    command = [sys.executable, str(path), str(draws), str(qrels), *map(str, runs)]
+    return Tool("ranx compare script", command, _read_script, slow=True)
+
+
 def trec_eval(dataset: Dataset) -> Tool | None:
     """trec_eval, if there is one."""
     executable = shutil.which("trec_eval")

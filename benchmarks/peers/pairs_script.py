@@ -1,4 +1,5 @@
-"""TABLE: all pairs of its systems with maxT, beside one matrix product of flips and pairs; in one process and in turns.
+"""TABLE: all pairs of its systems with maxT, and by randomised Tukey HSD, beside one matrix product of flips and pairs;
+in one process and in turns.
 
 The product is what the p of all pairs alone would take: draws x queries times queries x pairs, in float64.
 """
@@ -10,6 +11,7 @@ import numpy as np
 
 from gainful.stats.families import compare_family
 from gainful.stats.scores import ScoreMatrix
+from gainful.stats.tukey import randomised_tukey
 
 DRAWS, REPETITIONS = 10_000, 3
 
@@ -25,7 +27,11 @@ def main(path: str) -> None:
     first, second = np.triu_indices(len(matrix.systems), 1)
     differences = matrix.values[:, first] - matrix.values[:, second]
     signs = np.random.default_rng(0).choice([-1.0, 1.0], (DRAWS, len(matrix.queries)))
-    works = {"gainful": lambda: compare_family(matrix, draws=DRAWS), "product": lambda: signs @ differences}
+    works = {
+        "gainful": lambda: compare_family(matrix, draws=DRAWS),
+        "randomised Tukey": lambda: randomised_tukey(matrix.values, draws=DRAWS),
+        "product": lambda: signs @ differences,
+    }
     times = {name: [] for name in works}
     for _ in range(REPETITIONS):
         for name, work in works.items():
