@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
-from gainful.errors import UsageError
+from gainful.errors import InputError, UsageError
 from gainful.notation import choose, count_of, nearest, printable
 from gainful.progress import Progress
 from gainful.render.page import Page, Showable
@@ -121,6 +121,7 @@ def compare(
     (3, 0.25)
     """
     by_measure = _matrices(scores, measures)
+    _check_same_systems(by_measure)
     systems = next(iter(by_measure.values())).systems
     if len(systems) < 2:
         raise UsageError(f"compare: expected at least two systems, found {len(systems)}")
@@ -131,10 +132,13 @@ def compare(
     of_pairs = {"interval": interval, "margin": margin}
     of_systems = {"procedure": procedure, "correction": correction, "groups": groups}
     if papers:
+        one_family = None if family == "each" else family
         _refuse("papers", {**of_pairs, **of_systems, "baseline": baseline, "test": test, "chart": chart})
+        _refuse("papers", {"family": one_family, "pairs": pairs})
         same = dict(zip(by_measure, aligned(list(by_measure.values())), strict=True))
         return Comparison(same, {}, {}, paper_rows(same), places=places)
     if len(systems) == 2 and family == "each" and not any(of_systems.values()):
+        _refuse("two systems", {"pairs": pairs})
         _refuse_charts(charts, CHARTS_OF_SYSTEMS, "two systems", CHARTS_OF_PAIRS)
         options = {**of_pairs, "test": test, "alpha": alpha, "draws": draws, "seed": seed}
         b = baseline or systems[0]
@@ -197,6 +201,17 @@ def _of_evaluations(
     if not wanted:
         raise UsageError("measures: expected one whose mean orders systems, found none")
     return {str(measure): ScoreMatrix.from_evaluations(evaluations, measure) for measure in wanted}
+
+
+def _check_same_systems(matrices: Mapping[str, ScoreMatrix]) -> None:
+    first, *others = matrices.values()
+    for other in others:
+        only = sorted(set(first.systems).symmetric_difference(other.systems))
+        if only:
+            raise InputError(
+                f"{other.origin}: expected the same systems as {first.origin} has, "
+                f"found '{printable(only[0])}' in one of them only"
+            )
 
 
 def _check_known(system: str | None, systems: Sequence[str], what: str) -> None:

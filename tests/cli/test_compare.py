@@ -568,6 +568,22 @@ class TestInputs:
         assert command("compare", "--from", "t.csv", "--rows", "systems").err == ""
         assert records(command("compare", "--from", "t.csv", "--format", "jsonl"), "pairs")[0]["queries"] == 3
 
+    def test_transposed_tables_are_the_same(self, command):
+        data = scores(4, 12)
+        command.write("t.csv", table(data))
+        straight = command("compare", "--from", "t.csv", "--rows", "queries", "--format", "jsonl").out
+        ids = [f"q{i:04d}" for i in range(12)]
+        lines = [["name", *ids], *([name, *map(str, values)] for name, values in data.items())]
+        command.write("t.csv", "".join(",".join(line) + "\n" for line in lines))
+        turned = command("compare", "--from", "t.csv", "--rows", "systems", "-m", "t", "--format", "jsonl").out
+        assert turned == straight
+
+    def test_measures_with_other_systems_are_refused(self, command):
+        command.write("AP.csv", table({"a": A, "b": B, "c": A}))
+        command.write("RR.csv", table({"a": A, "b": B, "d": A}))
+        result = command("compare", "--from", "AP.csv", "--from", "RR.csv")
+        assert result.code == 3 and "found 'c' in one of them only" in result.err
+
     def test_square_matrices_need_a_word(self, command):
         command.write("t.csv", "AP,301,302\nsys1,0.1,0.2\nsys2,0.3,0.2\n")
         result = command("compare", "--from", "t.csv")
@@ -618,6 +634,8 @@ class TestMessages:
                 "correction maxt: expected the test randomisation",
             ),
             (("--from", "two.csv", "--papers", "--test", "t"), "test: has no meaning with papers"),
+            (("--from", "two.csv", "--papers", "--family", "all"), "family: has no meaning with papers"),
+            (("--from", "two.csv", "--pairs", "a,b"), "pairs: has no meaning with two systems"),
             (
                 ("--from", "two.csv", "--procedure", "maxt", "--pairs", "a"),
                 "--pairs: expected two systems like bm25,dense",
