@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from gainful.sessions.evaluation import evaluate_session_runs, evaluate_sessions
     from gainful.signature import Signature
     from gainful.simulation import simulate
+    from gainful.stats.agreement_report import AgreementReport, assess_agreement
     from gainful.stats.description import describe_judgments
     from gainful.stats.families import compare_family, compare_measures
     from gainful.stats.judges import compare_judgments
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 
 #: Where each public name lives; modules are loaded when a name is first used, so that `import gainful` is instant.
 _HOMES = {
+    "AgreementReport": "gainful.stats.agreement_report",
     "Block": "gainful.measures.block",
     "Comparison": "gainful.comparison",
     "Evaluation": "gainful.results",
@@ -77,6 +79,7 @@ _HOMES = {
     "Sessions": "gainful.data.sessions",
     "Signature": "gainful.signature",
     "UsageError": "gainful.errors",
+    "assess_agreement": "gainful.stats.agreement_report",
     "assess_sensitivity": "gainful.sensitivity.assessment",
     "compare": "gainful.comparison",
     "compare_family": "gainful.stats.families",
@@ -104,6 +107,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "AgreementReport",
     "Block",
     "Comparison",
     "Evaluation",
@@ -132,6 +136,7 @@ __all__ = [
     "Signature",
     "UsageError",
     "__version__",
+    "assess_agreement",
     "assess_sensitivity",
     "compare",
     "compare_family",

@@ -317,7 +317,7 @@ def test_without_a_command(command):
     ("given", "message"),
     [
         ("evla", "no command 'evla'; did you mean eval or explain?"),
-        ("measure", "no command 'measure'; did you mean measures?"),
+        ("measurs", "no command 'measurs'; did you mean measures?"),
         ("zzz", "no command 'zzz'"),
     ],
 )

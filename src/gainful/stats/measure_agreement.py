@@ -12,6 +12,7 @@ import numpy as np
 
 from gainful.arrays import Floats, Ints
 from gainful.errors import UsageError
+from gainful.progress import Progress
 from gainful.stats.agreement import PERSISTENCE, pearson, rbo, rbo_by_chance, swaps, tau_ap, tau_ap_a, tau_ap_b
 from gainful.stats.anova import checked, column_means
 from gainful.stats.draws import check_draws, stream
@@ -97,6 +98,7 @@ def agreement_of_measures(
     persistence: float = PERSISTENCE,
     draws: int = 1000,
     seed: int = 0,
+    progress: Progress | None = None,
 ) -> MeasureAgreement:
     """Compares the orders of systems by every two measures; each has its matrix of queries x systems, higher is better.
 
@@ -117,18 +119,13 @@ def agreement_of_measures(
     means = {name: _settled(column_means(matrix), matrix) for name, matrix in matrices.items()}
     # One query, drawn again and again, would seem to leave no doubt at all.
     drawn = drawn_means(matrices, draws if queries > 1 else 0, seed)
-    return MeasureAgreement(
-        tuple(matrices),
-        tuple(systems),
-        queries,
-        tuple(
-            _agreement(a, b, systems, (means[a], means[b]), (drawn[a], drawn[b]), persistence)
-            for a, b in combinations(matrices, 2)
-        ),
-        persistence,
-        draws,
-        seed,
-    )
+    progress = progress or Progress()
+    progress.total = math.comb(len(matrices), 2)
+    agreements = []
+    for a, b in combinations(matrices, 2):
+        agreements.append(_agreement(a, b, systems, (means[a], means[b]), (drawn[a], drawn[b]), persistence))
+        progress.advance(1)
+    return MeasureAgreement(tuple(matrices), tuple(systems), queries, tuple(agreements), persistence, draws, seed)
 
 
 def drawn_means(matrices: Mapping[str, Floats], draws: int, seed: int) -> dict[str, Floats]:

@@ -1,0 +1,94 @@
+"""`gainful agree`: how far measures put the same systems into the same order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from gainful.cli.options import figure_from, figure_options, output_from, output_options
+from gainful.cli.progress import ProgressBar
+from gainful.cli.score_inputs import input_files, score_options, scores_from
+from gainful.cli.score_notes import page_notes
+from gainful.notation import read_number
+
+_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
+_COEFFICIENTS = ("tau-b", "tau-ap", "tau-ap-b", "rbo", "pearson")
+
+
+@click.command("agree")
+@score_options(_MEASURES)
+@click.option(
+    "--coefficient",
+    "coefficients",
+    type=click.Choice(_COEFFICIENTS),
+    multiple=True,
+    help="Shown as a matrix and a heat map, the first in sentences, too; may be repeated.  [default: tau-b]",
+)
+@click.option(
+    "--scatter",
+    "scatters",
+    nargs=2,
+    multiple=True,
+    metavar="MEASURE MEASURE",
+    help="Draw the means by these two against each other; may be repeated.  [default: the least agreeing two]",
+)
+@click.option(
+    "--persistence", metavar="P", default="0.9", show_default=True, help="How far down RBO looks, between 0 and 1."
+)
+@click.option(
+    "--draws", type=click.IntRange(0), default=1000, show_default=True, help="Resamples for the intervals, 0 for none."
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Another seed, other resamples.")
+@click.option("--places", type=click.IntRange(0, 17), default=4, show_default=True, help="Decimal places in tables.")
+@figure_options
+@output_options
+def command(**options: Any) -> None:
+    """Say how far measures agree on the order of systems, of RUNS judged by QRELS or of scores that exist.
+
+    Kendall's tau-b, AP correlation both ways and with ties, rank-biased overlap beside its chance level, and Pearson's
+    correlation of the means, with intervals from resampled queries; which systems swap, and by how much.
+
+    Example: gainful agree qrels.txt bm25.run dense.run hybrid.run -m nDCG@10 -m AP -m RR
+
+    Example: gainful agree --from ap.csv --from ndcg.csv --coefficient tau-ap-b --figure scatter.pdf
+    """
+    files = input_files(options)
+    output, figure = output_from(options, *files), figure_from(options, *files)
+    coefficients = [name.replace("-", "_") for name in options.pop("coefficients")] or ["tau_b"]
+    scatters, persistence = options.pop("scatters"), read_number(options.pop("persistence"), "--persistence")
+    draws, seed, places = (options.pop(name) for name in ("draws", "seed", "places"))
+    inputs = scores_from(options, _MEASURES)
+    from gainful.stats.agreement_report import assess_agreement
+
+    with ProgressBar("comparing measures", wanted=not inputs.quiet, in_bytes=False) as progress:
+        report = assess_agreement(
+            inputs.matrices,
+            coefficients=coefficients,
+            scatters=[_named(pair, inputs.matrices) for pair in scatters],
+            persistence=persistence,
+            draws=draws,
+            seed=seed,
+            progress=progress,
+        )
+    page = report.page(places, *page_notes(inputs))
+    output.write(page)
+    figure.write(page)
+    inputs.notices.extend(report.notices)
+    inputs.print_notices()
+
+
+def _named(pair: tuple[str, str], known: Any) -> tuple[str, str]:
+    """Two measures as they are called here: as they stand, or as the catalogue writes them."""
+    from gainful.errors import UsageError
+    from gainful.measures.grammar import parse
+
+    def name(text: str) -> str:
+        if text in known:
+            return text
+        try:
+            return str(parse(text))
+        except UsageError:
+            return text
+
+    return name(pair[0]), name(pair[1])

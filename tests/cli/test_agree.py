@@ -1,0 +1,299 @@
+"""`gainful agree`: every format, the flags, charts, notices, exit codes and messages; published score matrices."""
+
+from __future__ import annotations
+
+import csv
+import io
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import kendalltau, pearsonr
+
+from gainful import ScoreMatrix, assess_agreement
+from gainful.render.charts import HeatMap, Plot
+
+PUBLISHED = Path(__file__).parents[2].parent / "shared" / "data" / "published-tables"
+
+# By P, a > b > c > d; by RR, b > a > c > d; by NDCG, d > c > b > a. Queries and systems stand in different orders.
+P = "query,a,b,c,d\nq1,0.8,0.6,0.4,0.2\nq2,0.6,0.6,0.2,0.2\nq3,1.0,0.6,0.6,0.0\n"
+RR = "query,d,c,b,a\nq3,0.1,0.2,1.0,0.5\nq1,0.1,0.3,1.0,0.9\nq2,0.2,0.3,0.9,0.5\n"
+WORST = "query,a,b,c,d\nq2,0.1,0.2,0.3,0.4\nq1,0.1,0.2,0.3,0.4\nq3,0.1,0.3,0.5,0.6\n"
+
+
+@pytest.fixture
+def files(command):
+    command.write("p.csv", P)
+    command.write("rr.csv", RR)
+    command.write("worst.csv", WORST)
+    return command
+
+
+def run(files, *arguments, fmt="jsonl", measures=("p", "rr", "worst")):
+    sources = [argument for name in measures for argument in ("--from", f"{name}.csv")]
+    result = files("agree", *sources, *arguments, "--format", fmt)
+    assert result.code == 0, result.err
+    return result
+
+
+def rows(result, table):
+    return [line for line in result.lines if line.get("table") == table and "note" not in line]
+
+
+def coefficient(result, name, a, b, field="value"):
+    [row] = [
+        row
+        for row in rows(result, "Coefficients")
+        if row["coefficient"] == name and {row["measure"], row["other"]} == {a, b}
+    ]
+    return row[field]
+
+
+class TestValues:
+    def test_by_hand(self, files):
+        result = run(files, "--draws", "0")
+        # b before a is one of six pairs: tau (5 - 1) / 6; the last measure turns the first round.
+        assert coefficient(result, "tau_b", "p", "rr") == pytest.approx(2 / 3)
+        assert coefficient(result, "tau_b", "p", "worst") == pytest.approx(-1)
+        # B A C D against A B C D: 2 / 3 (0 + 1 + 1) - 1, either way; RBO as in the specification's hand example.
+        assert coefficient(result, "tau_ap", "p", "rr") == pytest.approx(1 / 3)
+        assert coefficient(result, "tau_ap_reverse", "p", "rr") == pytest.approx(1 / 3)
+        assert coefficient(result, "rbo", "p", "rr") == pytest.approx(0.9)
+        by_chance = 0.9**4 + 0.1 / 0.9 * sum(d / 4 * 0.9**d for d in range(1, 5))
+        assert coefficient(result, "rbo", "p", "rr", "by chance") == pytest.approx(by_chance)
+        means_p, means_rr = [0.8, 0.6, 0.4, 0.4 / 3], [1.9 / 3, 2.9 / 3, 0.8 / 3, 0.4 / 3]
+        assert coefficient(result, "pearson", "p", "rr") == pytest.approx(pearsonr(means_p, means_rr)[0])
+
+    def test_pairing_is_by_name_and_id(self, files):
+        files.write("shuffled.csv", "query,b,d,a,c\nq2,0.6,0.2,0.6,0.2\nq3,0.6,0.0,1.0,0.6\nq1,0.6,0.2,0.8,0.4\n")
+        one, other = (rows(run(files, measures=(name, "rr")), "Coefficients") for name in ("p", "shuffled"))
+        for row, same in zip(one, other, strict=True):
+            assert {**row, "measure": ""} == {**same, "measure": ""}
+
+    def test_matrix(self, files):
+        result = run(files)
+        matrix = rows(result, "tau-b between measures")
+        assert [row["measure"] for row in matrix] == ["p", "rr", "worst"]
+        for row, other in combinations(matrix, 2):
+            assert row[row["measure"]] == 1
+            assert row[other["measure"]] == other[row["measure"]]
+        assert matrix[0]["rr"] == coefficient(result, "tau_b", "p", "rr")
+
+    def test_matrix_of_tau_ap_has_both_ways(self, files):
+        # By x: A B C D; by y: C A B D. Read from y: 0; read from x: 1/3 (the specification's hand example).
+        files.write("x.csv", "query,A,B,C,D\nq,4,3,2,1\n")
+        files.write("y.csv", "query,A,B,C,D\nq,3,2,4,1\n")
+        matrix = rows(run(files, "--coefficient", "tau-ap", measures=("x", "y")), "tau_AP between measures")
+        by_row = {row["measure"]: row for row in matrix}
+        assert by_row["y"]["x"] == pytest.approx(0)
+        assert by_row["x"]["y"] == pytest.approx(1 / 3)
+
+    def test_lower_is_better_turns_the_order_round(self, files):
+        files.write("esl.csv", "query,a,b,c,d\nq1,1,2,3,4\nq2,1,2,3,5\nq3,1,2,4,6\n")
+        result = files(
+            "agree", "--from", "worst.csv", "--from", "esl.csv", "--better", "lower", "--format", "jsonl", "-q"
+        )
+        assert coefficient(result, "tau_b", "worst", "esl") == pytest.approx(1)
+        first = rows(result, "Means and places")[0]
+        assert (first["system"], first["worst place"], first["esl place"]) == ("a", 1, 1)
+
+    def test_interval_holds_the_value_and_depends_on_the_seed_only(self, files):
+        names = ("p", "rr")
+        result, again, other = (run(files, "--seed", seed, measures=names) for seed in ("0", "0", "1"))
+        assert result.out == again.out != other.out
+        value, low, high, bias = (coefficient(result, "tau_b", *names, f) for f in ("value", "low", "high", "bias"))
+        assert low < value < high
+        assert bias is not None
+        none = run(files, "--draws", "0", measures=names)
+        assert coefficient(none, "tau_b", *names, "low") is None
+
+    def test_runs_are_evaluated(self, files):
+        files.write("qrels", "q1 0 a 1\nq1 0 b 2\nq2 0 a 1\n")
+        files.write("one.run", "q1 Q0 a 1 3 t\nq1 Q0 b 2 2 t\nq2 Q0 x 1 1 t\n")
+        files.write("two.run", "q1 Q0 b 1 3 t\nq1 Q0 x 2 2 t\nq2 Q0 x 1 9 t\nq2 Q0 a 2 1 t\n")
+        result = files("agree", "qrels", "one.run", "two.run", "-m", "AP", "-m", "RR", "--format", "jsonl", "-q")
+        assert result.code == 0, result.err
+        places = {row["system"]: row for row in rows(result, "Means and places")}
+        assert (places["one"]["AP"], places["two"]["AP"]) == (0.5, 0.5)
+        assert (places["one"]["RR"], places["two"]["RR"]) == (0.5, 0.75)
+        assert "|queries:2|" in result.lines[0]["signature"]
+        assert result.lines[0]["sources"] == ["qrels", "one.run", "two.run"]
+
+
+class TestTexts:
+    def test_sentences(self, files):
+        text = run(files, fmt="table", measures=("p", "rr", "worst")).out
+        flat = " ".join(text.split())
+        assert "Most agree p and rr (tau-b 0.6667, 95 % interval" in flat
+        assert "Least agree p and worst (tau-b -1.0000" in flat
+        assert "First by p: a; by rr: b; by worst: d." in flat
+        assert "The clearest swaps: by" in flat
+        assert "on Fisher's z scale" in flat
+        assert "resampled queries agree less" in flat
+        assert "two random orders of so many systems have on average" in flat
+
+    def test_two_measures_have_no_matrix_for_people(self, files):
+        text = run(files, fmt="table", measures=("p", "rr")).out
+        assert "p and rr: tau-b 0.6667" in text
+        assert "tau-b between measures" not in text
+        assert rows(run(files, measures=("p", "rr")), "tau-b between measures")
+
+    def test_rbo_names_its_chance_level(self, files):
+        text = " ".join(run(files, "--coefficient", "rbo", "--persistence", "0.5", fmt="table").out.split())
+        assert "two random orders of 4 systems have" in text
+        assert "(persistence 0.5)" in text
+
+    def test_ties_are_said(self, files):
+        files.write("tied.csv", "query,a,b,c,d\nq1,1,1,0,0\n")
+        text = run(files, "--coefficient", "tau-ap", "--draws", "0", fmt="table", measures=("p", "tied")).out
+        assert "tau_AP is undefined between all measures: orders have ties; tau-ap-b allows them." in text
+
+    def test_swaps_say_by_how_much(self, files):
+        [swap] = rows(run(files, measures=("p", "rr")), "Systems that swap")
+        assert (swap["system"], swap["other system"], swap["by"], swap["but by"]) == ("a", "b", "p", "rr")
+        assert swap["ahead by"] == pytest.approx(0.2)
+        assert swap["behind by"] == pytest.approx(1 / 3)
+        assert swap["clearness"] == pytest.approx(min(0.2 / (0.8 - 0.4 / 3), 1 / 2.5))
+
+
+class TestFormatsAndCharts:
+    def test_csv_holds_matrix_swaps_means_and_coefficients(self, files):
+        text = run(files, fmt="csv").out
+        titles = [line for line in text.splitlines() if line.startswith("#")]
+        assert titles == ["# tau-b between measures", "# Systems that swap", "# Means and places", "# Coefficients"]
+        first = text.split("\n\n")[0].split("\n", 1)[1]
+        assert [row["measure"] for row in csv.DictReader(io.StringIO(first))] == ["p", "rr", "worst"]
+
+    @pytest.mark.parametrize("fmt", ["table", "markdown", "latex", "html", "trec"])
+    def test_other_formats(self, files, fmt):
+        shown = {"trec": "0.6667", "latex": r"\toprule"}.get(fmt, "tau-b between measures")
+        assert shown in run(files, fmt=fmt).out
+
+    def test_charts(self):
+        scores = {"p": P, "rr": RR, "worst": WORST}
+        matrices = {name: ScoreMatrix.read(text.encode(), measure=name) for name, text in scores.items()}
+        report = assess_agreement(matrices, draws=0)
+        heat, plot = report.page().charts
+        assert isinstance(heat, HeatMap)
+        assert isinstance(plot, Plot)
+        assert heat.values[0] == pytest.approx((1, 2 / 3, -1))
+        assert (heat.low, heat.high, heat.texts[0][1]) == (-1, 1, "0.67")
+        assert report.scatters == (("p", "worst"),)
+        [clear] = plot.points
+        assert sorted(clear.labels) == ["a", "b", "c", "d"]
+        a = clear.labels.index("a")
+        assert (clear.x[a], clear.y[a]) == pytest.approx((0.8, 0.1))
+        [_, second] = assess_agreement(matrices, draws=0, scatters=[("p", "rr")]).page().charts
+        named = {label for points in second.points for label in points.labels if label}
+        assert named == {"a", "b"}
+        assert "1 of 6 pairs of systems swap" in second.caption
+
+    def test_figure(self, files):
+        run(files, "--figure", "agree.svg")
+        text = (files.directory / "agree.svg").read_text()
+        assert "swaps most clearly" in text
+        assert "tau-b between the orders of 4 systems" in text
+
+    def test_python_object(self):
+        matrices = [ScoreMatrix.of("x", {"a": [1, 2], "b": [0, 1]}), ScoreMatrix.of("y", {"b": [1, 1], "a": [0, 1]})]
+        report = assess_agreement(matrices, draws=0)
+        assert report.value("x", "y") == -1
+        assert "x and y: tau-b -1.0000" in str(report)
+
+
+class TestErrorsAndNotices:
+    def test_what_not_all_have_is_left_out_and_said(self, files):
+        files.write("part.csv", "query,a,b,e\nq1,1,0,2\nq2,1,0,1\nq9,0,1,1\n")
+        result = run(files, measures=("p", "part"))
+        assert "notice: 3 systems that not all measures score, left out: c, d, e" in result.err
+        assert "notice: 2 queries that not all measures score, left out: q3, q9" in result.err
+        assert result.lines[0]["queries"] == 2
+
+    def test_one_query_has_no_interval(self, files):
+        files.write("one.csv", "query,a,b,c,d\nq1,1,0,2,4\n")
+        result = run(files, measures=("p", "one"))
+        assert "one query: no intervals" in result.err
+        assert coefficient(result, "tau_b", "p", "one", "low") is None
+
+    @pytest.mark.parametrize(
+        ("arguments", "code", "said"),
+        [
+            (["--from", "p.csv"], 2, "expected at least two measures, found p alone"),
+            (
+                ["--from", "p.csv", "--from", "rr.csv", "--persistence", "1"],
+                2,
+                "persistence: expected a number between",
+            ),
+            (["--from", "p.csv", "--from", "rr.csv", "--scatter", "p", "x"], 2, "scatter: unknown measure 'x'"),
+            (
+                ["--from", "p.csv", "--from", "rr.csv", "--scatter", "p", "p"],
+                2,
+                "expected two measures, found 'p' twice",
+            ),
+            (["--from", "p.csv", "--from", "rr.csv", "--coefficient", "rho"], 2, "'rho' is not one of"),
+            (["--from", "single.csv", "--from", "p.csv"], 3, "expected at least 2 systems, found 1"),
+            ([], 2, "expected judgments and runs, or --from"),
+        ],
+    )
+    def test_errors(self, files, arguments, code, said):
+        files.write("single.csv", "query,a\nq1,1\nq2,0\n")
+        result = files("agree", *arguments)
+        assert (result.code, result.out) == (code, "")
+        assert said in result.err
+
+
+class TestPublished:
+    """G6 of the specification: means settled, systems and queries by name and id."""
+
+    GOLDEN = (
+        ("urbano.web2013_ndcg20", "urbano.web2013_err20", 34, 0.796791, 0.803865, 0.963630),
+        ("urbano.robust2004_ndcg", "urbano.robust2004_ap", 110, 0.904571, 0.864261, 0.964628),
+        ("urbano.adhoc8_ap", "urbano.adhoc8_p10", 129, 0.826563, 0.750427, 0.971946),
+        ("urbano.adhoc8_ap", "urbano.adhoc8_rr", 129, 0.684600, 0.615764, 0.926070),
+        ("NewBestSub.WEB14GD", "NewBestSub.WEB14AP-Binary-01-0", 30, 0.593533, 0.536510, 0.792024),
+    )
+
+    @pytest.fixture
+    def agree(self, command):
+        if not PUBLISHED.is_dir():
+            pytest.skip("no published tables beside the checkout (../shared/data/published-tables)")
+
+        def agreed(*names, draws="0"):
+            sources = [argument for name in names for argument in ("--from", str(PUBLISHED / f"{name}.csv"))]
+            result = command("agree", *sources, "--draws", draws, "--format", "jsonl")
+            assert result.code == 0, result.err
+            return result
+
+        return agreed
+
+    @pytest.mark.parametrize(("one", "other", "systems", "tau", "tau_ap", "r"), GOLDEN)
+    def test_coefficients(self, agree, one, other, systems, tau, tau_ap, r):
+        result = agree(one, other)
+        measures = result.lines[0]["measures"]
+        assert len(result.lines[0]["systems"]) == systems
+        assert coefficient(result, "tau_b", *measures) == pytest.approx(tau, abs=5e-7)
+        assert coefficient(result, "tau_ap_b", *measures) == pytest.approx(tau_ap, abs=5e-7)
+        assert coefficient(result, "pearson", *measures) == pytest.approx(r, abs=5e-7)
+        places = rows(result, "Means and places")
+        means = [[row[measure] for row in places] for measure in measures]
+        assert kendalltau(*np.round(means, 12)).statistic == pytest.approx(tau, abs=5e-7)
+
+    def test_both_ways_of_tau_ap(self, agree):
+        names = ("urbano.web2013_ndcg20", "urbano.web2013_err20")
+        result = agree(*names)
+        assert coefficient(result, "tau_ap", *names) == pytest.approx(0.791101, abs=5e-7)
+        assert coefficient(result, "tau_ap_reverse", *names) == pytest.approx(0.816629, abs=5e-7)
+        assert coefficient(result, "tau_ap_a", *names) == pytest.approx(0.791101, abs=5e-7)
+        assert coefficient(result, "rbo", *names) == pytest.approx(0.911325, abs=5e-7)
+        assert coefficient(result, "rbo", *names, "by chance") == pytest.approx(0.29, abs=0.005)
+
+    def test_bias_of_resamples(self, agree):
+        names = ("urbano.web2013_ndcg20", "urbano.web2013_err20")
+        result = agree(*names, draws="1000")
+        value, low, high, bias = (coefficient(result, "tau_b", *names, f) for f in ("value", "low", "high", "bias"))
+        # Measured for the specification with other draws: the mean of draws is .744.
+        assert value + bias == pytest.approx(0.744, abs=0.01)
+        assert low < value < high
+        # Around the value, not around the draws: the upper end lies beyond the percentile interval's .836.
+        assert high > 0.84
