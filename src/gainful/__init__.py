@@ -44,10 +44,12 @@ if TYPE_CHECKING:
     from gainful.simulation import simulate
     from gainful.stats.agreement_report import AgreementReport, assess_agreement
     from gainful.stats.description import describe_judgments
+    from gainful.stats.document_stability import assess_documents
     from gainful.stats.families import compare_family, compare_measures
     from gainful.stats.judges import compare_judgments
     from gainful.stats.paired import compare_pair, compare_systems
     from gainful.stats.scores import ScoreMatrix
+    from gainful.stats.stability_report import StabilityReport, assess_stability
 
 #: Where each public name lives; modules are loaded when a name is first used, so that `import gainful` is instant.
 _HOMES = {
@@ -78,9 +80,12 @@ _HOMES = {
     "SessionMeasure": "gainful.measures.session_base",
     "Sessions": "gainful.data.sessions",
     "Signature": "gainful.signature",
+    "StabilityReport": "gainful.stats.stability_report",
     "UsageError": "gainful.errors",
     "assess_agreement": "gainful.stats.agreement_report",
+    "assess_documents": "gainful.stats.document_stability",
     "assess_sensitivity": "gainful.sensitivity.assessment",
+    "assess_stability": "gainful.stats.stability_report",
     "compare": "gainful.comparison",
     "compare_family": "gainful.stats.families",
     "compare_judgments": "gainful.stats.judges",
@@ -134,10 +139,13 @@ __all__ = [
     "SessionMeasure",
     "Sessions",
     "Signature",
+    "StabilityReport",
     "UsageError",
     "__version__",
     "assess_agreement",
+    "assess_documents",
     "assess_sensitivity",
+    "assess_stability",
     "compare",
     "compare_family",
     "compare_judgments",

@@ -25,6 +25,7 @@ COMMANDS = {
     "check": "Look for everything suspicious in judgments and runs.",
     "judgments": "Describe judgments, or compare two sets of them.",
     "agree": "Say how far measures put the same systems into the same order.",
+    "stability": "Ask whether the order of systems would be the same on other queries or documents.",
     "trec_eval": "Evaluate as trec_eval does: its options, lines and return codes.",
     "demo": "Make a small collection of five systems and evaluate it.",
     "measures": "List the measures, all or those that match.",

@@ -1,0 +1,307 @@
+"""`gainful stability`: every format, the flags, charts, exit codes and messages; published score matrices."""
+
+from __future__ import annotations
+
+import math
+import random
+from pathlib import Path
+
+import pytest
+from scipy.stats import ttest_rel
+
+from gainful import Qrels, ScoreMatrix, assess_documents, assess_stability, evaluate
+from gainful.render.charts import Plot
+from gainful.stats.stability import Thinning
+
+PUBLISHED = Path(__file__).parents[2].parent / "shared" / "data" / "published-tables"
+
+_RANDOM = random.Random(5)
+SYSTEMS = {"a": 0.5, "b": 0.45, "c": 0.3, "d": 0.1}
+SCORES = {
+    system: {f"q{i:02d}": min(1.0, max(0.0, round(mean + _RANDOM.uniform(-0.3, 0.3), 3))) for i in range(20)}
+    for system, mean in SYSTEMS.items()
+}
+TABLE = "query," + ",".join(SCORES) + "\n"
+TABLE += "".join(
+    query + "," + ",".join(str(SCORES[system][query]) for system in SCORES) + "\n" for query in SCORES["a"]
+)
+QRELS = "".join(f"q{q} 0 d{d} {(q + d) % 3}\n" for q in range(4) for d in range(12))
+RUNS = {
+    name: "".join(f"q{q} Q0 d{(step * d + q) % 13} {d} {20 - d} t\n" for q in range(4) for d in range(10))
+    for name, step in (("x", 1), ("y", 2), ("z", 5))
+}
+
+
+@pytest.fixture
+def files(command):
+    command.write("s.csv", TABLE)
+    command.write("qrels", QRELS)
+    for name, text in RUNS.items():
+        command.write(f"{name}.run", text)
+    return command
+
+
+def run(files, *arguments, fmt="jsonl"):
+    result = files("stability", "--from", "s.csv", *arguments, "--format", fmt)
+    assert result.code == 0, result.err
+    return result
+
+
+def on_documents(files, *arguments):
+    runs = [f"{name}.run" for name in RUNS]
+    result = files("stability", "qrels", *runs, *arguments, "--documents", "--format", "jsonl", "-q")
+    assert result.code == 0, result.err
+    return result
+
+
+def rows(result, table):
+    return [line for line in result.lines if line.get("table") == table and "note" not in line]
+
+
+QUERIES = "The order on parts of the queries"
+BOTH = "The order on parts of the queries and of the judged documents"
+
+
+def tau(x, y):
+    """Without ties."""
+    names = sorted(x)
+    signs = [
+        math.copysign(1, (x[one] - x[other]) * (y[one] - y[other]))
+        for i, one in enumerate(names)
+        for other in names[:i]
+    ]
+    return sum(signs) / len(signs)
+
+
+def means(queries):
+    return {system: sum(by_query[query] for query in queries) for system, by_query in SCORES.items()}
+
+
+class TestParts:
+    def test_first_queries(self, files):
+        half, fifth = rows(run(files, "--topics", "first"), QUERIES)
+        queries = sorted(SCORES["a"])
+        assert (half["part"], half["size"], fifth["part"], fifth["size"]) == ("first 50 %", 10, "first 20 %", 4)
+        assert half["part-whole"] == pytest.approx(tau(means(queries[:10]), means(queries)))
+        assert half["split-half"] == pytest.approx(tau(means(queries[:10]), means(queries[10:])))
+        assert fifth["split-half"] == pytest.approx(tau(means(queries[:4]), means(queries[4:8])))
+        assert half["part-whole sd"] is None
+        assert half["draws"] == 1
+
+    def test_random_queries(self, files):
+        result = run(files, "--draws", "50", "--shares", "0.5,0.6")
+        half, more = rows(result, QUERIES)
+        assert (half["size"], half["draws"], half["part"]) == (10, 50, "random 50 %")
+        assert half["part-whole lowest"] <= half["part-whole"] <= half["part-whole highest"]
+        assert half["split-half"] < half["part-whole"]
+        assert half["part-whole sd"] > 0
+        # Two parts of 60 % do not fit into the whole.
+        assert more["split-half"] is None
+        assert result.out == run(files, "--draws", "50", "--shares", "0.5,0.6").out
+        assert result.out != run(files, "--draws", "50", "--shares", "0.5,0.6", "--seed", "1").out
+
+    def test_both_are_named_and_part_whole_is_called_inflated(self, files):
+        text = " ".join(run(files, "--draws", "20", fmt="table").out.split())
+        assert "with another such part (split-half)" in text
+        assert "with all queries (part-whole, inflated)" in text
+        assert "that is inflated, because the two share their data, and says nothing about other queries" in text
+
+    def test_coefficient(self, files):
+        one, other = (
+            rows(run(files, "--topics", "first", "--coefficient", name), QUERIES)[0]["part-whole"]
+            for name in ("tau-b", "pearson")
+        )
+        assert one != other
+
+    def test_whole_is_itself(self, files):
+        [row] = rows(run(files, "--shares", "1", "--draws", "2"), QUERIES)
+        assert row["part-whole"] == 1
+
+
+class TestDocuments:
+    def test_rows(self, files):
+        result = on_documents(files, "-m", "ADM", "-m", "nDCG@10", "--document-draws", "3", "--draws", "20")
+        parts = [(row["measure"], row["of"], row["part"]) for row in rows(result, BOTH)]
+        queries = [("queries", "random 50 %"), ("queries", "random 20 %")]
+        documents = [("documents", "random 50 %"), ("documents", "random 20 %")]
+        only = [("documents", "retrieved only"), ("documents", "relevant only")]
+        assert parts == [
+            *(("ADM", *each) for each in (*queries, *documents, *only)),
+            *(("nDCG@10", *each) for each in (*queries, *documents)),
+        ]
+        half = next(row for row in rows(result, BOTH) if row["of"] == "documents")
+        assert (half["size"], half["draws"]) == (24, 3)
+
+    def test_only_retrieved_and_relevant_are_other_parameters(self, files):
+        result = on_documents(files, "-m", "ADM", "--document-draws", "1", "--draws", "2")
+        by_measure = {
+            over: {name: evaluate("qrels", f"{name}.run", f"ADM{over}").mean(f"ADM{over}") for name in RUNS}
+            for over in ("", "(over=retrieved)", "(over=relevant)")
+        }
+        for row in rows(result, BOTH)[-2:]:
+            over = f"(over={row['part'].removesuffix(' only')})"
+            assert row["part-whole"] == pytest.approx(tau(by_measure[over], by_measure[""]))
+
+    def test_random_parts_are_scored_again(self, files):
+        found = assess_documents("qrels", {name: f"{name}.run" for name in RUNS}, "AP", [0.5], draws=4)["AP"]
+        thinning = Thinning(Qrels.read("qrels"))
+        whole = {name: evaluate("qrels", f"{name}.run", "AP").mean("AP") for name in RUNS}
+        expected, halves = [], []
+        for draw in range(4):
+            part, other = (
+                {name: evaluate(half, f"{name}.run", "AP").mean("AP") for name in RUNS}
+                for half in thinning.parts(0.5, draw=draw)
+            )
+            expected.append(tau(part, whole))
+            halves.append(tau(part, other))
+        assert found.parts[0].part_whole.mean == pytest.approx(sum(expected) / 4)
+        assert found.parts[0].split_half.mean == pytest.approx(sum(halves) / 4)
+        assert found.only == ()
+
+    def test_a_part_without_a_grade_that_the_measure_names(self, files):
+        # P(level=2) of a part without grade 2 is 0 everywhere: no order, not an error.
+        command_arguments = ("-m", "P(level=2)@5", "--document-draws", "3", "--draws", "2", "--shares", "0.02")
+        part = rows(on_documents(files, *command_arguments), BOTH)[1]
+        assert part["of"] == "documents"
+
+
+class TestSwapsAndPower:
+    def test_discriminative_power_is_of_the_t_test(self, files):
+        result = run(files, "--draws", "20")
+        [row] = rows(result, "Discriminative power")
+        values = {name: list(by_query.values()) for name, by_query in SCORES.items()}
+        expected = sorted(
+            ttest_rel(values[one], values[other]).pvalue for i, one in enumerate(values) for other in list(values)[:i]
+        )
+        assert [row["p"] for row in rows(result, "Sorted p")] == pytest.approx(expected)
+        significant = sum(p <= 0.05 for p in expected)
+        assert (row["test"], row["pairs"], row["told apart"]) == ("paired t", 6, significant)
+        assert row["share"] == pytest.approx(significant / 6)
+        looser = rows(run(files, "--draws", "20", "--alpha", "0.45"), "Discriminative power")[0]
+        assert looser["told apart"] == sum(p <= 0.45 for p in expected)
+
+    def test_it_is_said_to_be_uncorrected(self, files):
+        text = " ".join(run(files, "--draws", "20", fmt="table").out.split())
+        assert "(p <= 0.05, not corrected)" in text
+        assert "by definition (Sakai 2006) not corrected for the number of pairs" in text
+
+    def test_randomised_tukey(self, files):
+        [row] = rows(run(files, "--draws", "20", "--test", "rthsd"), "Discriminative power")
+        assert row["test"] == "randomised Tukey HSD"
+
+    def test_swaps(self, files):
+        result = run(files, "--draws", "100", "--set-size", "5", "--fuzziness", "0")
+        [row] = rows(result, "Swaps of two systems")
+        assert row["set"] == 5
+        bins = rows(result, "Swaps by difference")
+        assert sum(each["comparisons"] for each in bins) <= 100 * 6
+        assert all(each["swaps"] <= each["comparisons"] for each in bins)
+        needed = row["difference needed"]
+        beyond = [each["rate"] for each in bins if each["rate"] is not None and each["from difference"] >= needed]
+        assert beyond
+        assert max(beyond) <= 0.05
+        before = [each["rate"] for each in bins if each["rate"] is not None and each["from difference"] < needed]
+        assert not before or before[-1] > 0.05
+        fuzzy = rows(run(files, "--draws", "100", "--set-size", "5", "--fuzziness", "0.5"), "Swaps of two systems")[0]
+        assert fuzzy["tie rate"] > row["tie rate"]
+        assert fuzzy["error rate"] <= row["error rate"]
+
+    def test_bins_follow_the_scale(self, files):
+        files.write("big.csv", "query,a,b,c\n" + "".join(f"q{i},{20 + i},{15 + i % 3},{i}\n" for i in range(8)))
+        result = files("stability", "--from", "big.csv", "--draws", "10", "--format", "jsonl", "-q")
+        assert rows(result, "Swaps by difference")[1]["from difference"] == pytest.approx(1.0)
+
+
+class TestFormatsAndCharts:
+    @pytest.mark.parametrize("fmt", ["table", "markdown", "latex", "html", "csv", "trec"])
+    def test_formats(self, files, fmt):
+        assert "split-half" in run(files, "--draws", "10", fmt=fmt).out
+
+    def test_header(self, files):
+        header = run(files, "--draws", "10").lines[0]
+        assert (header["command"], header["draws"], header["seed"], header["topics"]) == ("stability", 10, 0, "random")
+        assert (header["queries"], header["systems"], header["set_size"]) == (20, ["a", "b", "c", "d"], 10)
+
+    def test_charts(self):
+        report = assess_stability(ScoreMatrix.of("s", SCORES), draws=30)
+        swaps, curve = report.page().charts
+        assert isinstance(swaps, Plot)
+        assert isinstance(curve, Plot)
+        closed = [each for each in report.swaps["s"].bins if each.rate is not None and math.isfinite(each.high)]
+        assert swaps.lines[0].y == pytest.approx([100 * each.rate for each in closed])
+        assert swaps.lines[0].x == pytest.approx([(each.low + each.high) / 2 for each in closed])
+        assert swaps.rules[0].y == 5
+        assert curve.y.is_log
+        assert curve.lines[0].x == (1, 2, 3, 4, 5, 6)
+        assert list(curve.lines[0].y) == sorted(curve.lines[0].y)
+        assert curve.rules[0].y == 0.05
+        assert "Not corrected" in curve.caption
+
+    def test_figure(self, files):
+        run(files, "--draws", "10", "--figure", "s.svg")
+        assert "Sorted p of 6 pairs of systems" in (files.directory / "s.svg").read_text()
+
+    def test_alike_systems(self, files):
+        files.write("same.csv", "query,a,b\nq1,1,1\nq2,0,0\nq3,1,1\n")
+        result = files("stability", "--from", "same.csv", "--draws", "5", "--figure", "same.svg")
+        assert result.code == 2  # there is no chart to draw
+        result = files("stability", "--from", "same.csv", "--draws", "5")
+        assert result.code == 0
+        text = " ".join(result.out.split())
+        assert "tau-b undefined, because all systems score alike" in text
+        assert "No two systems differ on any set of 1 query." in text
+
+
+class TestErrors:
+    @pytest.mark.parametrize(
+        ("arguments", "code", "said"),
+        [
+            (["--from", "s.csv", "--documents"], 2, "expected judgments and runs to score again, found --from"),
+            (["--from", "s.csv", "--document-draws", "5"], 2, "--document-draws: has no meaning without --documents"),
+            (["--from", "s.csv", "--shares", "0"], 2, "share: expected a number above 0 and up to 1"),
+            (["--from", "s.csv", "--shares", "half"], 2, "--shares: expected a number, found 'half'"),
+            (["--from", "s.csv", "--set-size", "11"], 2, "set size: expected 1 to 10"),
+            (["--from", "s.csv", "--fuzziness", "1"], 2, "fuzziness: expected at least 0 and below 1"),
+            (["--from", "s.csv", "--swaps", "0"], 2, "swaps: expected a rate between 0 and 1"),
+            (["--from", "one.csv"], 3, "one.csv: expected at least 2 queries, found 1"),
+            (["qrels", "x.run"], 3, "expected at least 2 systems, found 1"),
+            (["qrels", "x.run", "-", "--documents"], 2, "expected runs that can be read twice, found -"),
+        ],
+    )
+    def test_errors(self, files, arguments, code, said):
+        files.write("one.csv", "query,a,b\nq1,1,0\n")
+        result = files("stability", *arguments)
+        assert (result.code, result.out) == (code, "")
+        assert said in result.err
+
+
+class TestPublished:
+    """G7 of the specification, and what it measured with other draws."""
+
+    @pytest.fixture
+    def stability(self, command):
+        if not PUBLISHED.is_dir():
+            pytest.skip("no published tables beside the checkout (../shared/data/published-tables)")
+
+        def found(name, *arguments):
+            source = str(PUBLISHED / f"urbano.{name}.csv")
+            result = command("stability", "--from", source, *arguments, "--format", "jsonl", "-q")
+            assert result.code == 0, result.err
+            return rows(result, QUERIES)
+
+        return found
+
+    @pytest.mark.parametrize(
+        ("name", "half", "fifth"), [("adhoc8_ap", 0.909620, 0.800533), ("web2013_ndcg20", 0.650624, 0.383244)]
+    )
+    def test_first_topics(self, stability, name, half, fifth):
+        found = [row["part-whole"] for row in stability(name, "--topics", "first", "--draws", "10")]
+        assert found == pytest.approx([half, fifth], abs=5e-7)
+
+    @pytest.mark.parametrize(
+        ("name", "part_whole", "split_half"), [("adhoc8_ap", 0.887, 0.773), ("web2013_ndcg20", 0.751, 0.504)]
+    )
+    def test_random_halves(self, stability, name, part_whole, split_half):
+        [row] = stability(name, "--shares", "0.5", "--draws", "400")
+        assert row["part-whole"] == pytest.approx(part_whole, abs=0.01)
+        assert row["split-half"] == pytest.approx(split_half, abs=0.015)
