@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from gainful.stats.families import compare_family, compare_measures
     from gainful.stats.judges import compare_judgments
     from gainful.stats.paired import compare_pair, compare_systems
+    from gainful.stats.power_report import PowerReport, assess_power
     from gainful.stats.scores import ScoreMatrix
     from gainful.stats.stability_report import StabilityReport, assess_stability
 
@@ -69,6 +70,7 @@ _HOMES = {
     "Plane": "gainful.curves.plane",
     "Planes": "gainful.curves.plane",
     "Policy": "gainful.policy",
+    "PowerReport": "gainful.stats.power_report",
     "Qrels": "gainful.data.qrels",
     "RecallLevels": "gainful.curves.recall_levels",
     "Report": "gainful.render.report",
@@ -84,6 +86,7 @@ _HOMES = {
     "UsageError": "gainful.errors",
     "assess_agreement": "gainful.stats.agreement_report",
     "assess_documents": "gainful.stats.document_stability",
+    "assess_power": "gainful.stats.power_report",
     "assess_sensitivity": "gainful.sensitivity.assessment",
     "assess_stability": "gainful.stats.stability_report",
     "compare": "gainful.comparison",
@@ -128,6 +131,7 @@ __all__ = [
     "Plane",
     "Planes",
     "Policy",
+    "PowerReport",
     "Qrels",
     "RecallLevels",
     "Report",
@@ -144,6 +148,7 @@ __all__ = [
     "__version__",
     "assess_agreement",
     "assess_documents",
+    "assess_power",
     "assess_sensitivity",
     "assess_stability",
     "compare",

@@ -26,6 +26,7 @@ COMMANDS = {
     "judgments": "Describe judgments, or compare two sets of them.",
     "agree": "Say how far measures put the same systems into the same order.",
     "stability": "Ask whether the order of systems would be the same on other queries or documents.",
+    "power": "Say what a number of queries can show, and how many are needed.",
     "trec_eval": "Evaluate as trec_eval does: its options, lines and return codes.",
     "demo": "Make a small collection of five systems and evaluate it.",
     "measures": "List the measures, all or those that match.",

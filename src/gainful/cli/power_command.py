@@ -1,0 +1,112 @@
+"""`gainful power`: what a number of queries can show, and how many are needed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from gainful.cli.options import figure_from, figure_options, output_from, output_options
+from gainful.cli.score_inputs import input_files, score_options, scores_from
+from gainful.cli.score_notes import page_notes, read_numbers
+from gainful.errors import UsageError
+from gainful.notation import NUMBER, read_number
+
+_MEASURES = ("nDCG@10",)
+_VARIANCES = ("pair", "residual", "sakai2016")
+
+
+@click.command("power")
+@score_options(_MEASURES)
+@click.option("--pair", nargs=2, metavar="SYSTEM SYSTEM", help="Plan for these two.  [default: if there are just two]")
+@click.option("--queries", metavar="N,...", help="What so many queries show.  [default: as many as there are]")
+@click.option("--difference", metavar="D,...", help="How many queries a difference that would matter needs.")
+@click.option("--width", metavar="W,...", help="How many queries make the interval so wide, end to end.")
+@click.option(
+    "--systems", type=click.IntRange(2), help="Analysis of variance of so many.  [default: as many as there are]"
+)
+@click.option("--power", metavar="P", default="0.8", show_default=True, help="The power wanted.")
+@click.option("--alpha", metavar="A", default="0.05", show_default=True, help="The level of the test.")
+@click.option(
+    "--variance",
+    metavar="KIND|V",
+    help="Of the difference of two systems on a query: pair (of the two systems), residual (two-way, all systems), "
+    "sakai2016 (one-way: larger, because the difficulty of queries counts), or a number.  [default: pair for two "
+    "systems, else residual]",
+)
+@click.option("--sd", metavar="S", help="Without scores: the standard deviation of the difference of two systems.")
+@click.option("--places", type=click.IntRange(0, 17), default=4, show_default=True, help="Decimal places in tables.")
+@figure_options
+@output_options
+def command(**options: Any) -> None:
+    """Say which difference a number of queries can show, and how many queries a difference needs.
+
+    For two systems by the paired t test, for several by analysis of variance; from the scores of RUNS judged by QRELS,
+    from scores that exist, or from --sd alone. There is no power of the difference that was found ("observed power"):
+    it is the p in other words, and says nothing new. Ask for a difference that would matter.
+
+    Example: gainful power qrels.txt bm25.run dense.run -m nDCG@10 --difference 0.05,0.02
+
+    Example: gainful power --sd 0.2 --queries 50,100 --width 0.1 --figure power.pdf
+    """
+    files = input_files(options)
+    output, figure = output_from(options, *files), figure_from(options, *files)
+    plan = {
+        "queries": _whole(options.pop("queries")),
+        "differences": _numbers(options.pop("difference"), "--difference"),
+        "widths": _numbers(options.pop("width"), "--width"),
+        "systems": options.pop("systems"),
+        "power": read_number(options.pop("power"), "--power"),
+        "alpha": read_number(options.pop("alpha"), "--alpha"),
+        "pair": options.pop("pair") or None,
+    }
+    variance, sd, places = _variance(options.pop("variance")), options.pop("sd"), options.pop("places")
+    spread = None if sd is None else read_number(sd, "--sd")
+    is_bare = spread is not None or isinstance(variance, float)
+    if is_bare and files:
+        flag = "--sd" if spread is not None else "--variance"
+        raise UsageError(f"{flag}: expected scores, or the spread of a difference, found both: {files[0]}")
+    if is_bare:
+        _refuse_others(options)
+    elif not files:
+        raise UsageError(
+            "power: expected scores, or the spread of a difference, found neither",
+            "gainful power QRELS RUN RUN, --from FILE, or --sd 0.2",
+        )
+    inputs = None if is_bare else scores_from(options, _MEASURES)
+    from gainful.stats.power_report import assess_power
+
+    report = assess_power(None if inputs is None else inputs.matrices, variance=variance, sd=spread, **plan)
+    page = report.page(places, *(page_notes(inputs) if inputs else ()))
+    output.write(page)
+    figure.write(page)
+    if inputs:
+        inputs.notices.extend(report.notices)
+        inputs.print_notices()
+
+
+def _refuse_others(options: dict[str, Any]) -> None:
+    """Without scores, what says how they are read or made has no meaning, and is not ignored."""
+    for name, value in options.items():
+        if name not in ("quiet", "threads") and value not in (None, (), "", False):
+            flag = {"measures": "measure", "names": "name"}.get(name, name).replace("_", "-")
+            raise UsageError(f"--{flag}: has no meaning with --sd or a number of --variance, where no scores are read")
+
+
+def _numbers(text: str | None, option: str) -> list[float]:
+    return [] if text is None else read_numbers(text, option)
+
+
+def _whole(text: str | None) -> list[int]:
+    numbers = _numbers(text, "--queries")
+    if any(number != int(number) for number in numbers):
+        raise UsageError(f"--queries: expected whole numbers, found '{text}'")
+    return [int(number) for number in numbers]
+
+
+def _variance(text: str | None) -> str | float | None:
+    if text is None or text in _VARIANCES:
+        return text
+    if not NUMBER.fullmatch(text.strip()):
+        raise UsageError(f"--variance: expected {' | '.join(_VARIANCES)} or a number, found '{text}'")
+    return read_number(text, "--variance")

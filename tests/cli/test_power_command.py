@@ -1,0 +1,248 @@
+"""`gainful power`: every format, the flags, charts, notices, exit codes and messages; published score matrices."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import f as f_distribution
+from scipy.stats import ncf, nct, t
+
+from gainful import ScoreMatrix, assess_power
+from gainful.render.charts import Plot
+
+PUBLISHED = Path(__file__).parents[2].parent / "shared" / "data" / "published-tables"
+
+VALUES = np.random.default_rng(2).uniform(0, 1, (12, 3)).round(3)
+TABLE = "query,a,b,c\n" + "".join(f"q{i:02d},{','.join(map(str, row))}\n" for i, row in enumerate(VALUES.tolist()))
+
+
+@pytest.fixture
+def files(command):
+    command.write("s.csv", TABLE)
+    command.write("two.csv", "\n".join(",".join(line.split(",")[:3]) for line in TABLE.splitlines()) + "\n")
+    return command
+
+
+def run(files, *arguments, fmt="jsonl"):
+    result = files("power", *arguments, "--format", fmt)
+    assert result.code == 0, result.err
+    return result
+
+
+def rows(result, table):
+    return [line for line in result.lines if line.get("table") == table and "note" not in line]
+
+
+def power_of_t(n, difference, sd, alpha=0.05):
+    """Both tails of scipy's noncentral t."""
+    critical, noncentrality = t.isf(alpha / 2, n - 1), difference / sd * math.sqrt(n)
+    return nct.sf(critical, n - 1, noncentrality) + nct.cdf(-critical, n - 1, noncentrality)
+
+
+class TestValues:
+    def test_bare_sd(self, files):
+        result = run(files, "--sd", "0.2", "--queries", "50,100", "--difference", "0.05", "--width", "0.1")
+        shown = rows(result, "What queries show")
+        assert [row["queries"] for row in shown] == [50, 100]
+        for row in shown:
+            assert power_of_t(row["queries"], row["difference"], 0.2) == pytest.approx(0.8, abs=1e-6)
+        [need] = rows(result, "Queries needed for 80 % power")
+        assert power_of_t(need["queries"], 0.05, 0.2) >= 0.8 > power_of_t(need["queries"] - 1, 0.05, 0.2)
+        assert need["power"] == pytest.approx(power_of_t(need["queries"], 0.05, 0.2), abs=1e-6)
+        assert need["one less"] == pytest.approx(power_of_t(need["queries"] - 1, 0.05, 0.2), abs=1e-6)
+        [wide] = rows(result, "Queries needed for a 95 % interval of some width")
+
+        def width(n):
+            shrunk = math.gamma(n / 2) / math.gamma((n - 1) / 2) * math.sqrt(2 / (n - 1))
+            return 2 * t.isf(0.025, n - 1) * 0.2 * shrunk / math.sqrt(n)
+
+        assert width(wide["queries"]) <= 0.1 < width(wide["queries"] - 1)
+        assert wide["expected width"] == pytest.approx(width(wide["queries"]))
+
+    def test_a_number_of_variance_is_its_square(self, files):
+        one = run(files, "--sd", "0.2", "--queries", "50").out
+        other = run(files, "--variance", "0.04", "--queries", "50").out
+        assert one == other
+
+    def test_two_systems_are_a_pair(self, files):
+        sd = float(np.std(VALUES[:, 0] - VALUES[:, 1], ddof=1))
+        for arguments in (["--from", "two.csv"], ["--from", "s.csv", "--pair", "a", "b"]):
+            [basis] = run(files, *arguments).lines[0]["bases"]
+            assert (basis["variance"], basis["pair"], basis["queries"], basis["systems"]) == ("pair", ["a", "b"], 12, 2)
+            assert basis["sd"] == pytest.approx(sd)
+
+    def test_several_systems_have_the_residual(self, files):
+        residuals = VALUES - VALUES.mean(axis=0) - VALUES.mean(axis=1, keepdims=True) + VALUES.mean()
+        two_way = (residuals**2).sum() / (2 * 11)
+        one_way = ((VALUES - VALUES.mean(axis=0)) ** 2).sum() / (3 * 11)
+        result = run(files, "--from", "s.csv", "--difference", "0.2")
+        [basis] = result.lines[0]["bases"]
+        assert (basis["variance"], basis["systems"]) == ("residual", 3)
+        assert basis["sd"] == pytest.approx(math.sqrt(2 * two_way))
+        spread = {
+            row["variance"]: row["sd"] for row in rows(result, "The spread of a difference of two systems on a query")
+        }
+        assert spread == pytest.approx({"residual": math.sqrt(2 * two_way), "sakai2016": math.sqrt(2 * one_way)})
+        [need] = rows(result, "Queries needed for 80 % power")
+
+        def anova(n):
+            df, against = 2, 2 * (n - 1)
+            return ncf.sf(f_distribution.isf(0.05, df, against), df, against, n * 0.2**2 / (2 * two_way))
+
+        assert anova(need["anova queries"]) >= 0.8 > anova(need["anova queries"] - 1)
+        assert need["anova power"] == pytest.approx(anova(need["anova queries"]), abs=1e-6)
+
+    def test_sakai_2016_is_one_way(self, files):
+        one_way = ((VALUES - VALUES.mean(axis=0)) ** 2).sum() / (3 * 11)
+        result = run(files, "--from", "s.csv", "--variance", "sakai2016", "--difference", "0.2", "--systems", "5")
+        [need] = rows(result, "Queries needed for 80 % power")
+
+        def anova(n):
+            df, against = 4, 5 * (n - 1)
+            return ncf.sf(f_distribution.isf(0.05, df, against), df, against, n * 0.2**2 / (2 * one_way))
+
+        assert need["systems"] == 5
+        assert anova(need["anova queries"]) >= 0.8 > anova(need["anova queries"] - 1)
+
+    def test_runs_are_evaluated(self, files):
+        files.write("qrels", "q1 0 a 1\nq2 0 a 1\nq3 0 a 1\n")
+        files.write("one.run", "q1 Q0 a 1 1 t\nq2 Q0 a 1 1 t\nq3 Q0 a 1 1 t\n")
+        files.write("two.run", "q1 Q0 x 1 2 t\nq1 Q0 a 1 1 t\nq2 Q0 a 1 1 t\nq3 Q0 y 1 1 t\n")
+        result = run(files, "qrels", "one.run", "two.run", "-m", "RR", "-q")
+        [basis] = result.lines[0]["bases"]
+        assert basis["sd"] == pytest.approx(float(np.std([0.5, 0, 1], ddof=1)))
+        assert "|queries:3|" in result.lines[0]["signature"]
+
+
+class TestTexts:
+    def test_sentences(self, files):
+        text = " ".join(
+            run(files, "--sd", "0.194848", "--queries", "50", "--difference", "0.05", fmt="table").out.split()
+        )
+        assert "50 queries show a difference of 0.0788 between two systems with 80 % power at the 5 % level" in text
+        assert "A difference of 0.05 needs 122 queries (power 80.28 %; 121 have 79.96 %)." in text
+        assert (
+            "At the difference that was found it only repeats the p (Hoenig & Heisey 2001), and is not given." in text
+        )
+
+    def test_every_variance_is_explained_and_the_one_taken_marked(self, files):
+        text = run(files, "--from", "two.csv", fmt="table").out
+        for word in (
+            "pair: of the differences",
+            "residual: twice the residual",
+            "sakai2016: twice the mean square within",
+        ):
+            assert word in text
+        assert "* what everything above is computed with" in text
+
+    def test_help_says_why_there_is_no_observed_power(self, files):
+        text = " ".join(files("power", "--help").out.split())
+        assert 'no power of the difference that was found ("observed power")' in text
+        assert "--observed" not in text
+
+    def test_the_difference_that_was_found_is_noticed(self, files):
+        found = abs(float((VALUES[:, 0] - VALUES[:, 1]).mean()))
+        result = files("power", "--from", "two.csv", "--difference", f"{found:.6f}")
+        assert result.code == 0
+        assert "is the difference that was found" in result.err
+        assert "is the difference that was found" not in files("power", "--from", "two.csv", "--difference", "0.9").err
+
+
+class TestFormatsAndCharts:
+    @pytest.mark.parametrize("fmt", ["table", "markdown", "latex", "html", "csv", "trec"])
+    def test_formats(self, files, fmt):
+        assert "50" in run(files, "--sd", "0.2", "--queries", "50", fmt=fmt).out
+
+    def test_charts(self):
+        report = assess_power(sd=0.2, queries=[50], differences=[0.05, 0.1])
+        by_queries, by_difference = report.page().charts
+        assert isinstance(by_queries, Plot)
+        assert isinstance(by_difference, Plot)
+        assert [line.name for line in by_queries.lines] == ["difference 0.05", "difference 0.1"]
+        for line in by_queries.lines:
+            difference = float(line.name.split()[-1])
+            for n, power in list(zip(line.x, line.y, strict=True))[5::10]:
+                assert power == pytest.approx(power_of_t(int(n), difference, 0.2), abs=1e-6)
+        assert [rule.y for rule in by_queries.rules] == [0.8, None]
+        assert [line.name for line in by_difference.lines] == ["50 queries", "100 queries", "200 queries"]
+        assert by_difference.lines[0].y[0] == 0.05
+        assert by_difference.lines[0].y[-1] > 0.99
+
+    def test_no_chart_by_difference_without_a_number_of_queries(self):
+        assert [chart.title for chart in assess_power(sd=0.2, differences=[0.05]).page().charts] == [
+            "Power by number of queries"
+        ]
+
+    def test_figure(self, files):
+        run(files, "--sd", "0.2", "--queries", "50", "--figure", "power.svg")
+        assert "Power by true difference" in (files.directory / "power.svg").read_text()
+
+    def test_python_object(self):
+        report = assess_power(ScoreMatrix.of("AP", {"a": [0.1, 0.5, 0.4], "b": [0.2, 0.2, 0.3]}))
+        assert "3 queries show a difference of" in str(report)
+
+
+class TestErrors:
+    @pytest.mark.parametrize(
+        ("arguments", "code", "said"),
+        [
+            ([], 2, "expected scores, or the spread of a difference, found neither"),
+            (["--sd", "0.2"], 2, "expected what to compute, found nothing"),
+            (["--sd", "0", "--queries", "5"], 2, "sd: expected a number above 0, found 0"),
+            (["--sd", "0.2", "--variance", "0.1", "--queries", "5"], 2, "found both"),
+            (["--sd", "0.2", "-m", "AP", "--queries", "5"], 2, "--measure: has no meaning with --sd"),
+            (["--sd", "0.2", "--missing", "skip", "--queries", "5"], 2, "--missing: has no meaning with --sd"),
+            (["--sd", "0.2", "--from", "s.csv"], 2, "--sd: expected scores, or the spread"),
+            (["--sd", "0.2", "--queries", "1"], 2, "queries: expected at least 2, found 1"),
+            (["--sd", "0.2", "--queries", "5.5"], 2, "--queries: expected whole numbers, found '5.5'"),
+            (["--sd", "0.2", "--difference", "0"], 2, "difference: expected a number above 0"),
+            (["--sd", "0.2", "--width", "-1"], 2, "width: expected a number above 0"),
+            (["--sd", "0.2", "--queries", "5", "--power", "0.05"], 2, "power: expected a number between alpha"),
+            (["--sd", "0.2", "--queries", "5", "--pair", "a", "b"], 2, "pair: expected scores of the two systems"),
+            (["--from", "s.csv", "--variance", "pair"], 2, "variance: expected two systems for 'pair', found 3"),
+            (["--from", "s.csv", "--variance", "all"], 2, "expected pair | residual | sakai2016 or a number"),
+            (["--from", "s.csv", "--pair", "a", "x"], 2, "unknown system 'x'"),
+            (["--from", "s.csv", "--pair", "a", "a"], 2, "pair: expected two systems, found 'a' twice"),
+            (["--from", "same.csv"], 3, "expected scores of systems whose differences vary"),
+            (["--from", "one.csv"], 3, "expected at least 2 queries, found 1"),
+        ],
+    )
+    def test_errors(self, files, arguments, code, said):
+        files.write("same.csv", "query,a,b\nq1,1,0\nq2,1,0\n")
+        files.write("one.csv", "query,a,b\nq1,1,0\n")
+        result = files("power", *arguments)
+        assert (result.code, result.out) == (code, "")
+        assert said in result.err
+
+
+class TestPublished:
+    """What the specification has for run1 and run15 of web2013_ndcg20 (G1), and for designs over all systems."""
+
+    @pytest.fixture
+    def power(self, command):
+        if not PUBLISHED.is_dir():
+            pytest.skip("no published tables beside the checkout (../shared/data/published-tables)")
+
+        def found(name, *arguments):
+            return run(command, "--from", str(PUBLISHED / f"urbano.{name}.csv"), *arguments, "-q")
+
+        return found
+
+    def test_a_pair(self, power):
+        result = power("web2013_ndcg20", "--pair", "run1", "run15", "--difference", "0.05")
+        assert result.lines[0]["bases"][0]["sd"] == pytest.approx(0.194848, abs=5e-7)
+        assert rows(result, "What queries show")[0]["difference"] == pytest.approx(0.0787541, abs=5e-8)
+        [need] = rows(result, "Queries needed for 80 % power")
+        assert need["queries"] == 122
+        assert need["power"] == pytest.approx(0.802847, abs=5e-7)
+        assert need["one less"] == pytest.approx(0.799574, abs=5e-7)
+
+    @pytest.mark.parametrize(
+        ("name", "residual", "sakai"), [("adhoc8_ap", 0.165, 0.283), ("web2013_ndcg20", 0.186, 0.258)]
+    )
+    def test_designs(self, power, name, residual, sakai):
+        table = rows(power(name), "The spread of a difference of two systems on a query")
+        assert [row["sd"] for row in table] == pytest.approx([residual, sakai], abs=5e-4)
