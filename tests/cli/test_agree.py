@@ -131,6 +131,7 @@ class TestTexts:
         assert "The clearest swaps: by" in flat
         assert "on Fisher's z scale" in flat
         assert "resampled queries agree less" in flat
+        assert "tau-b between the orders" not in flat  # the map has the numbers of the table
         assert "two random orders of so many systems have on average" in flat
 
     def test_two_measures_have_no_matrix_for_people(self, files):

@@ -192,7 +192,7 @@ def _estimates(report: AgreementReport, coefficient: str, places: int) -> Table:
         notes = [
             f"from, to: 95 % interval, {name} +- 1.96 standard deviations of {count_of(found.draws, 'resample')} of "
             f"the queries on Fisher's z scale (seed {found.seed})",
-            f"bias: the resamples' mean minus {name}; resampled queries agree less than all of them do",
+            f"bias: the resamples' mean minus {name}; often below 0, because resampled queries agree less",
             f"swapped pairs: {notes[0]}",
         ]
     else:

@@ -92,7 +92,7 @@ class HeatMap:
     """Values of rows x columns as colours, with the text that stands in each cell (empty: none).
 
     ``low`` and ``high`` are the ends of the colour scale; NaN is no value. ``outlined`` are cells (row, column) to be
-    emphasised.
+    emphasised. ``has_table``: a table of the page has the same numbers, so that only figures need the map.
     """
 
     title: str
@@ -107,6 +107,7 @@ class HeatMap:
     high: float | None = None
     outlined: frozenset[tuple[int, int]] = frozenset()
     caption: str = ""
+    has_table: bool = False
 
 
 class IntervalRow(NamedTuple):

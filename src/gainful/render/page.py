@@ -158,9 +158,11 @@ class Page(Showable):
 
     @property
     def parts_for_people(self) -> Iterator[Table | Chart | str]:
-        """All parts without the tables that are for machines only."""
+        """All parts without the tables that are for machines only, and without maps of what a table has."""
         for part in self.parts:
-            if not isinstance(part, Table) or not all(column.for_machines for column in part.columns):
+            if isinstance(part, Table) and all(column.for_machines for column in part.columns):
+                continue
+            if not getattr(part, "has_table", False):
                 yield part
 
     def chart_text(self, chart: Chart) -> list[str]:
