@@ -69,7 +69,7 @@ class TestValues:
 
     def test_two_systems_are_a_pair(self, files):
         sd = float(np.std(VALUES[:, 0] - VALUES[:, 1], ddof=1))
-        for arguments in (["--from", "two.csv"], ["--from", "s.csv", "--pair", "a", "b"]):
+        for arguments in (["--from", "two.csv"], ["--from", "s.csv", "--pair", "a,b"]):
             [basis] = run(files, *arguments).lines[0]["bases"]
             assert (basis["variance"], basis["pair"], basis["queries"], basis["systems"]) == ("pair", ["a", "b"], 12, 2)
             assert basis["sd"] == pytest.approx(sd)
@@ -201,11 +201,12 @@ class TestErrors:
             (["--sd", "0.2", "--difference", "0"], 2, "difference: expected a number above 0"),
             (["--sd", "0.2", "--width", "-1"], 2, "width: expected a number above 0"),
             (["--sd", "0.2", "--queries", "5", "--power", "0.05"], 2, "power: expected a number between alpha"),
-            (["--sd", "0.2", "--queries", "5", "--pair", "a", "b"], 2, "pair: expected scores of the two systems"),
+            (["--sd", "0.2", "--queries", "5", "--pair", "a,b"], 2, "pair: expected scores of the two systems"),
             (["--from", "s.csv", "--variance", "pair"], 2, "variance: expected two systems for 'pair', found 3"),
             (["--from", "s.csv", "--variance", "all"], 2, "expected pair | residual | sakai2016 or a number"),
-            (["--from", "s.csv", "--pair", "a", "x"], 2, "unknown system 'x'"),
-            (["--from", "s.csv", "--pair", "a", "a"], 2, "pair: expected two systems, found 'a' twice"),
+            (["--from", "s.csv", "--pair", "a,x"], 2, "unknown system 'x'"),
+            (["--from", "s.csv", "--pair", "a,a"], 2, "pair: expected two systems, found 'a' twice"),
+            (["--from", "s.csv", "--pair", "a"], 2, "--pair: expected two systems like bm25,dense, found 'a'"),
             (["--from", "same.csv"], 3, "expected scores of systems whose differences vary"),
             (["--from", "one.csv"], 3, "expected at least 2 queries, found 1"),
         ],
@@ -232,7 +233,7 @@ class TestPublished:
         return found
 
     def test_a_pair(self, power):
-        result = power("web2013_ndcg20", "--pair", "run1", "run15", "--difference", "0.05")
+        result = power("web2013_ndcg20", "--pair", "run1,run15", "--difference", "0.05")
         assert result.lines[0]["bases"][0]["sd"] == pytest.approx(0.194848, abs=5e-7)
         assert rows(result, "What queries show")[0]["difference"] == pytest.approx(0.0787541, abs=5e-8)
         [need] = rows(result, "Queries needed for 80 % power")

@@ -17,7 +17,6 @@ _COEFFICIENTS = ("tau-b", "tau-ap", "tau-ap-b", "rbo", "pearson")
 
 
 @click.command("agree")
-@score_options(_MEASURES)
 @click.option(
     "--coefficient",
     "coefficients",
@@ -43,6 +42,7 @@ _COEFFICIENTS = ("tau-b", "tau-ap", "tau-ap-b", "rbo", "pearson")
 @click.option("--places", type=click.IntRange(0, 17), default=4, show_default=True, help="Decimal places in tables.")
 @figure_options
 @output_options
+@score_options(_MEASURES)
 def command(**options: Any) -> None:
     """Say how far measures agree on the order of systems, of RUNS judged by QRELS or of scores that exist.
 

@@ -17,8 +17,7 @@ _VARIANCES = ("pair", "residual", "sakai2016")
 
 
 @click.command("power")
-@score_options(_MEASURES)
-@click.option("--pair", nargs=2, metavar="SYSTEM SYSTEM", help="Plan for these two.  [default: if there are just two]")
+@click.option("--pair", metavar="SYSTEM,SYSTEM", help="Plan for these two.  [default: if there are just two]")
 @click.option("--queries", metavar="N,...", help="What so many queries show.  [default: as many as there are]")
 @click.option("--difference", metavar="D,...", help="How many queries a difference that would matter needs.")
 @click.option("--width", metavar="W,...", help="How many queries make the interval so wide, end to end.")
@@ -38,6 +37,7 @@ _VARIANCES = ("pair", "residual", "sakai2016")
 @click.option("--places", type=click.IntRange(0, 17), default=4, show_default=True, help="Decimal places in tables.")
 @figure_options
 @output_options
+@score_options(_MEASURES)
 def command(**options: Any) -> None:
     """Say which difference a number of queries can show, and how many queries a difference needs.
 
@@ -58,7 +58,7 @@ def command(**options: Any) -> None:
         "systems": options.pop("systems"),
         "power": read_number(options.pop("power"), "--power"),
         "alpha": read_number(options.pop("alpha"), "--alpha"),
-        "pair": options.pop("pair") or None,
+        "pair": _pair(options.pop("pair")),
     }
     variance, sd, places = _variance(options.pop("variance")), options.pop("sd"), options.pop("places")
     spread = None if sd is None else read_number(sd, "--sd")
@@ -95,6 +95,15 @@ def _refuse_others(options: dict[str, Any]) -> None:
 
 def _numbers(text: str | None, option: str) -> list[float]:
     return [] if text is None else read_numbers(text, option)
+
+
+def _pair(text: str | None) -> tuple[str, str] | None:
+    if text is None:
+        return None
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) != 2 or not all(parts):
+        raise UsageError(f"--pair: expected two systems like bm25,dense, found '{text}'")
+    return parts[0], parts[1]
 
 
 def _whole(text: str | None) -> list[int]:

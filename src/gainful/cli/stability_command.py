@@ -22,7 +22,6 @@ _MEASURES = ("nDCG@10",)
 
 
 @click.command("stability")
-@score_options(_MEASURES)
 @click.option(
     "--topics",
     type=click.Choice(["random", "first"]),
@@ -64,6 +63,7 @@ _MEASURES = ("nDCG@10",)
 @click.option("--places", type=click.IntRange(0, 17), default=4, show_default=True, help="Decimal places in tables.")
 @figure_options
 @output_options
+@score_options(_MEASURES)
 def command(**options: Any) -> None:
     """Ask whether the order of systems would be the same on other queries, or with fewer judged documents.
 

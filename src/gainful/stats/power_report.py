@@ -258,7 +258,7 @@ def _basis(name: str, matrix: ScoreMatrix, pair: tuple[str, str] | None, kind: s
     two = (matrix.systems[0], matrix.systems[1]) if len(matrix.systems) == 2 else None
     if kind == "pair" and two is None:
         raise UsageError(
-            f"variance: expected two systems for 'pair', found {len(matrix.systems)}", "--pair A B names two"
+            f"variance: expected two systems for 'pair', found {len(matrix.systems)}", "--pair A,B names two"
         )
     kinds = [each for each in VARIANCES if each != "pair" or two]
     sds = {each: math.sqrt(variance_of_difference(matrix.values, each)) for each in kinds}
