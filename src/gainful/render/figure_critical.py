@@ -34,7 +34,14 @@ def room(chart: CriticalDiagram, width: float, labels: Sequence[EndLabel] = ()) 
     return Room(side, side, 0.0, height)
 
 
-def draw(figure: Figure, chart: CriticalDiagram, box: Box, looks: Looks, labels: Sequence[EndLabel] = ()) -> None:
+def caption(chart: CriticalDiagram, room: Room) -> str:
+    """What is to be said below."""
+    return chart.caption
+
+
+def draw(
+    figure: Figure, chart: CriticalDiagram, box: Box, room: Room, looks: Looks, labels: Sequence[EndLabel] = ()
+) -> None:
     """The axis at the top, bars below it, names at both sides: the better half on the better side.
 
     Everything is placed in inches from the axis' left end downwards.

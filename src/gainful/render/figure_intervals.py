@@ -48,7 +48,12 @@ def room(chart: Intervals, width: float, labels: Sequence[EndLabel] = ()) -> Roo
     return Room(left, right, bottom, _EACH * max(1, len(chart.rows)) + above)
 
 
-def draw(figure: Figure, chart: Intervals, box: Box, looks: Looks, labels: Sequence[EndLabel] = ()) -> None:
+def caption(chart: Intervals, room: Room) -> str:
+    """What is to be said below."""
+    return chart.caption
+
+
+def draw(figure: Figure, chart: Intervals, box: Box, room: Room, looks: Looks, labels: Sequence[EndLabel] = ()) -> None:
     """The rows into a box, the first one at the top."""
     axes = figure.add_axes(box.of(figure))
     scale = interval_scale(chart, 5)
