@@ -154,6 +154,8 @@ def _alone(line: Line) -> dict[str, Any]:
 
 def _draw_rule(axes: Axes, rule: Rule, ground: Ground) -> None:
     how: dict[str, Any] = {"color": GREY, "linewidth": 0.5, "linestyle": (0, (4, 2)), "zorder": 1.5}
+    if not rule.label:
+        how["alpha"] = 0.4  # one of many, such as the boundaries of queries
     if rule.x is not None:
         axes.axvline(rule.x, **how)
     if rule.y is not None:
