@@ -268,7 +268,7 @@ def test_completion_for_an_unknown_shell(command):
         ("gainful eval --ju", ["--judges"]),
         ("gainful eval --ties docid", ["docid-desc", "docid-asc"]),
         ("gainful eval --like trec", ["trec_eval-9", "trec_eval-10"]),
-        ("gainful comp", ["completion"]),
+        ("gainful comp", ["compare", "completion"]),
         ("gainful completion z", ["zsh"]),
     ],
 )
