@@ -103,6 +103,53 @@ class TestTwoSystems:
         assert "symmetric" in two("--test", "wilcoxon").out
         assert "median" in two("--test", "sign").out
 
+    @pytest.mark.parametrize("test", ["sign", "wilcoxon"])
+    def test_rank_tests_go_by_ranks_where_the_mean_points_the_other_way(self, command, test):
+        # b loses a little on 52 queries and wins much on 8: its mean is higher, yet ranks and counts are for a.
+        lost, won = [0.4 - 0.001 * i for i in range(1, 53)], [0.9 + 0.01 * i for i in range(8)]
+        command.write("skew.csv", table({"a": [0.4] * 60, "b": [*lost, *won]}))
+        higher = math.fsum([*lost, *won]) / 60 - 0.4
+        asked = ("compare", "--from", "skew.csv", "-m", "AP", "--test", test)
+        [row] = records(command(*asked, "--format", "jsonl"), "pairs")
+        assert row["difference"] == pytest.approx(higher) and row["p"] < 0.05 and row["verdict"] == "worse"
+        assert stats.wilcoxon([b - 0.4 for b in [*lost, *won]], alternative="less").pvalue < 0.025
+        first = " ".join(command(*asked).out.split("\n\n")[0].split())
+        by = "the sign test a beats b on 52 of 60 queries" if test == "sign" else "Wilcoxon's test a beats b"
+        assert first.startswith(f"By {by}, although b's mean AP is higher by {higher:.3f} (")
+        [turned] = records(command(*asked, "--baseline", "b", "--format", "jsonl"), "pairs")
+        assert turned["verdict"] == "better" and turned["p"] == row["p"]
+        # So does a margin's verdict, if there is no equivalence.
+        [row] = records(command(*asked, "--margin", "0.001", "--format", "jsonl"), "pairs")
+        assert row["verdict"] == "worse"
+
+    @pytest.mark.parametrize("test", ["sign", "wilcoxon"])
+    def test_families_of_rank_tests_go_by_ranks(self, command, test):
+        lost, won = [0.4 - 0.001 * i for i in range(1, 53)], [0.9 + 0.01 * i for i in range(8)]
+        systems = {"a": [0.4] * 60, "b": [*lost, *won], "c": [0.1 + 0.001 * i for i in range(60)]}
+        command.write("skew.csv", table(systems))
+        asked = ("compare", "--from", "skew.csv", "-m", "AP", "--test", test)
+        found = command(*asked, "--format", "jsonl")
+        verdicts = {(row["a"], row["b"]): row["verdict"] for row in records(found, "pairs")}
+        assert verdicts == {("b", "a"): "worse", ("b", "c"): "better", ("a", "c"): "better"}
+        places = {row["system"]: (row["best_place"], row["worst_place"]) for row in records(found, "systems")}
+        assert places == {"a": (1, 1), "b": (2, 2), "c": (3, 3)}
+        out = command(*asked).out
+        assert "a is the best." in out and "yes: a is better" in out
+        assert f"by the {test} test a beats b, although the mean of b is better" in out
+        [row] = [
+            row for row in records(command(*asked, "--baseline", "a", "--format", "jsonl"), "pairs") if row["a"] == "b"
+        ]
+        assert row["verdict"] == "worse"
+
+    def test_systems_that_beat_each_other_in_a_circle(self, command):
+        # Non-transitive dice: each is ahead of the next on two thirds of the queries.
+        dice = [(0.9, 0.5, 0.1), (0.1, 0.9, 0.5), (0.5, 0.1, 0.9)]
+        rows = dice * 40
+        command.write("circle.csv", table({name: [row[i] for row in rows] for i, name in enumerate("abc")}))
+        result = command("compare", "--from", "circle.csv", "-m", "AP", "--test", "sign")
+        assert result.code == 0 and "None is the best: each is beaten by another." in " ".join(result.out.split())
+        assert "in a circle: by ranks there is no best one" in result.out and "their means are equal" in result.out
+
     def test_a_rank_test_of_many_queries_is_warned_about(self, command):
         rng = random.Random(2)
         many = {name: [round(rng.random(), 4) for _ in range(201)] for name in "ab"}

@@ -78,7 +78,14 @@ def leaderboard_chart(found: SystemsResult) -> Intervals:
         caption = "Lines that do not overlap: told apart." + cut
         return Intervals(_title(found), Axis(what), rows, "places", caption=caption)
     rows = tuple(
-        IntervalRow(family.systems[i], float(rank), float(place.best), float(place.worst), text)
+        # Rank tests may put a system elsewhere than its mean does.
+        IntervalRow(
+            family.systems[i],
+            float(min(max(rank, place.best), place.worst)),
+            float(place.best),
+            float(place.worst),
+            text,
+        )
         for rank, (i, place, text) in enumerate(zip(order, places, texts, strict=True), 1)
     )
     count = len(family.systems)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from gainful.notation import count_of, number_text, printable
 
+from gainful.stats.outcomes import signed_verdict
+
 if TYPE_CHECKING:
     from gainful.stats.effects import PracticalSize
     from gainful.stats.intervals import Interval
@@ -26,6 +28,9 @@ DECIDING = {
     "nemenyi": "Nemenyi",
 }
 
+#: Tests that may be for the system whose mean is the worse one.
+_TEST_NAMES = {"wilcoxon": "Wilcoxon's test", "sign": "the sign test"}
+
 _PLACES, _MOST_PLACES = 3, 8
 
 
@@ -43,7 +48,10 @@ def difference_sentence(found: PairResult) -> str:
     size = _size(found.practical)
     if verdict == "equivalent" and found.margin is not None:
         within = f"within {number_text(found.margin.margin)} {found.measure}"
-        return f"{a} and {b} are equivalent {within}: {ahead if gain else 'equal means'} {inside}{size}."
+        means = ahead if gain else "equal means"
+        return f"{a} and {b} are equivalent {within}: {means} {inside}{size}{_yet_ahead(found)}."
+    if found.is_against_mean and verdict in ("better", "worse"):
+        return f"{_against_mean(found, verdict, places)} {inside}{size}."
     if verdict in ("better", "worse"):
         verb = "beats" if verdict == "better" else "is behind"
         return f"{a} {verb} {b} by {abs(gain):.{places}f} {found.measure} {inside}{size}."
@@ -54,6 +62,29 @@ def difference_sentence(found: PairResult) -> str:
     if verdict is None:
         return f"{ahead} in {found.measure} {inside}{size}. Only a margin that matters to you makes a verdict."
     return f"It cannot be told whether {a} and {b} differ in {found.measure}: {ahead} {inside}{size}."
+
+
+def _against_mean(found: PairResult, verdict: str, places: int) -> str:
+    """A rank test's verdict where the mean points the other way."""
+    a, b = (printable(name, 40) for name in found.names)
+    ahead, behind, won = (a, b, found.wins) if verdict == "better" else (b, a, found.losses)
+    # Wilcoxon's may be for the system that wins fewer queries.
+    on = f" on {won:,} of {count_of(found.n, 'query', 'queries')}" if found.test.name == "sign" else ""
+    word = "higher" if found.better == "higher" else "lower (better)"
+    mean = f"{behind}'s mean {found.measure} is {word} by {abs(found.difference):.{places}f}"
+    if not found.difference:
+        mean = f"their mean {found.measure} is the same"
+    return f"By {_TEST_NAMES[found.test.name]} {ahead} beats {behind}{on}, although {mean}"
+
+
+def _yet_ahead(found: PairResult) -> str:
+    """Equivalent says that a difference is too small to matter, not that there is none."""
+    verdict = signed_verdict(found.is_significant, found.direction, found.better)
+    if verdict == "cannot tell":
+        return ""
+    by = f"by {_TEST_NAMES[found.test.name]} " if found.test.name in _TEST_NAMES else ""
+    ahead = printable(found.names[0 if verdict == "better" else 1], 40)
+    return f"; yet {by}{ahead} is ahead: {found.test.p_text}"
 
 
 def places_for(difference: float) -> int:

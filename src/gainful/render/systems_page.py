@@ -86,7 +86,9 @@ def conclusion(result: SystemsResult, places: int) -> str:
         f"{family.measure}: of {systems} on {queries} {differ:,} of {count_of(family.p.size, 'pair')} differ ({what})."
     )
     best = [printable(name, 40) for name in _in_order(result)]
-    if len(best) == len(family.systems):
+    if not best:
+        last = "None is the best: each is beaten by another."
+    elif len(best) == len(family.systems):
         last = "Any of them may be the best."
     elif len(best) == 1:
         last = f"{best[0]} is the best."

@@ -128,10 +128,21 @@ def pair_table(result: SystemsResult, shown: Sequence[tuple[str, str]] | None, p
         if result.conover is not None:
             place = _place(result, pair.a, pair.b)
             row += [p_words(float(result.conover.p[place])), p_words(float(result.conover.adjusted_p[place]))]
-        row.append("yes" if pair.verdict != "cannot tell" else "cannot tell")
+        row.append(_told_apart(result, pair))
         rows.append(tuple(row))
     alone = f"p alone: {family.test}"
     return Table(tuple(columns), rows, f"Pairs, {family.measure}", (alone,), for_people=True)
+
+
+def _told_apart(result: SystemsResult, pair: PairVerdict) -> str:
+    """Whether a pair differs, and who is better where that is not the one with the better mean."""
+    family = result.family
+    if pair.verdict == "cannot tell":
+        return "cannot tell"
+    leads = (pair.difference > 0) == (family.better == "higher")
+    if pair.difference and leads == (pair.verdict == "better"):
+        return "yes"
+    return f"yes: {printable(pair.a if pair.verdict == 'better' else pair.b, 40)} is better"
 
 
 def _pairs_in_order(result: SystemsResult) -> Iterator[tuple[str, str]]:

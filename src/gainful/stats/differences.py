@@ -73,9 +73,11 @@ class PairedScores:
             return self._student()
         if test == "wilcoxon":
             found = wilcoxon(self.differences, zeros=zeros, continuity=continuity)
-            return TestOutcome(test, found.p, min(found.positive, found.negative))
+            apart = found.positive - found.negative
+            return TestOutcome(test, found.p, min(found.positive, found.negative), direction=apart)
         above = int(np.count_nonzero(self.differences > 0))
-        return TestOutcome(test, sign_p(above, self.nonzero - above), float(above))
+        below = self.nonzero - above
+        return TestOutcome(test, sign_p(above, below), float(above), direction=float(above - below))
 
     def _student(self) -> TestOutcome:
         statistic = self.t

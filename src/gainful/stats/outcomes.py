@@ -38,7 +38,8 @@ class TestOutcome:
     """A test by its name, what it tests, and its p, which is never 0.
 
     ``draws`` is the number of flips or samples, None where none were needed; ``is_enumerated`` says that all flips were
-    looked at, so that p is exact; ``monte_carlo_error`` is the standard error of a p from draws.
+    looked at, so that p is exact; ``monte_carlo_error`` is the standard error of a p from draws. ``direction`` is of a
+    rank test: above 0 the ranks (or the number of queries) speak for higher scores of A, whatever the means do.
     """
 
     __test__ = False  # no test of pytest's
@@ -49,6 +50,7 @@ class TestOutcome:
     draws: int | None = None
     is_enumerated: bool = False
     null: NullSummary | None = None
+    direction: float | None = None
 
     @property
     def hypothesis(self) -> str:
@@ -147,9 +149,21 @@ class PairResult:
 
         None where only a margin could make one: with over 5,000 queries the tiniest difference is significant.
         """
-        if self.margin:
-            return self.margin.verdict
-        return None if self.n > MOST_FLIPPED else signed_verdict(self.is_significant, self.difference, self.better)
+        if self.margin and self.margin.verdict == "equivalent":
+            return "equivalent"
+        if self.margin is None and self.n > MOST_FLIPPED:
+            return None
+        return signed_verdict(self.is_significant, self.direction, self.better)
+
+    @property
+    def direction(self) -> float:
+        """What the test goes by: the mean difference, or of a rank test its own statistic. Above 0: A is higher."""
+        return self.difference if self.test.direction is None else self.test.direction
+
+    @property
+    def is_against_mean(self) -> bool:
+        """Whether a rank test finds the system better whose mean is the worse one, or no better."""
+        return self.is_significant and bool(self.direction) and self.direction * self.difference <= 0
 
 
 def signed_verdict(is_significant: bool, difference: float, better: str) -> Verdict:

@@ -14,6 +14,7 @@ from gainful.errors import UsageError
 from gainful.notation import choose, count_of, number_text, printable
 from gainful.progress import Progress
 from gainful.stats.anova import OneWayAnova, PairSpread, TwoWayAnova, one_way, two_way
+from gainful.stats.differences import PairedScores
 from gainful.stats.families import compare_family, compare_measures
 from gainful.stats.friedman import Friedman, RankComparisons, conover, friedman, nemenyi
 from gainful.stats.groups import MOST_WITH_LETTERS, letters
@@ -31,6 +32,9 @@ PROCEDURES = {
     "friedman": "Friedman's test of ranks within queries, then Nemenyi and Conover",
     "anova": "two-way analysis of variance, then pairs as maxt",
 }
+
+#: Tests that go by ranks, and not by means.
+RANK_TESTS = ("wilcoxon", "sign")
 
 #: Procedures whose p of a pair changes with the other systems.
 OF_THE_POOL = ("tukey", "rthsd", "friedman")
@@ -161,11 +165,21 @@ def compare_several(
     found = {}
     for name, family in families.items():
         matrix = matrices[name]
+        if family.test in RANK_TESTS:
+            family = replace(family, direction=_directions(matrix, family))
         result = _by_procedure(matrix, family, plan)
         found[name] = replace(
             result, identical=identical_systems(matrix), warnings=tuple(_warnings(result, plan, matrix))
         )
     return found
+
+
+def _directions(matrix: ScoreMatrix, family: FamilyResult) -> Floats:
+    """For each pair the side that its rank test is on, which need not be that of the mean."""
+    columns = np.ascontiguousarray(matrix.values.T)
+    pairs = zip(family.first.tolist(), family.second.tolist(), strict=True)
+    outcomes = (PairedScores(columns[i], columns[j]).outcome(family.test) for i, j in pairs)
+    return np.array([outcome.direction or 0.0 for outcome in outcomes])
 
 
 def identical_systems(matrix: ScoreMatrix) -> tuple[tuple[str, ...], ...]:
@@ -255,11 +269,29 @@ def _warnings(result: SystemsResult, plan: SystemsPlan, matrix: ScoreMatrix) -> 
             "simultaneous intervals are of one step, the correction of several: an interval may hold 0 where the pair "
             "is told apart"
         )
+    found += _against_means(family)
     for group in identical_systems(matrix)[:_SHOWN]:
         found.append(
             f"{' = '.join(printable(name, 40) for name in group)}: the same score on every query; "
             "p = 1, and counted in the family"
         )
+    return found
+
+
+def _against_means(family: FamilyResult) -> list[str]:
+    """Pairs of which the rank test finds the one better whose mean is the worse, or no better."""
+    places = np.flatnonzero(family.is_against_mean).tolist()
+    found = []
+    for place in places[:_SHOWN]:
+        pair = family.pair(family.systems[family.first[place]], family.systems[family.second[place]])
+        ahead, behind = (pair.a, pair.b) if pair.verdict == "better" else (pair.b, pair.a)
+        better, worse = (printable(name, 40) for name in (ahead, behind))
+        mean = f"the mean of {worse} is better" if pair.difference else "their means are equal"
+        found.append(f"by the {family.test} test {better} beats {worse}, although {mean}")
+    if len(places) > _SHOWN:
+        found.append(f"and {count_of(len(places) - _SHOWN, 'pair')} more against their means: places go by the test")
+    if family.baseline is None and not family.may_be_best:
+        found.append("the test has systems beat each other in a circle: by ranks there is no best one")
     return found
 
 

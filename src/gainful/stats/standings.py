@@ -43,7 +43,8 @@ class FamilyResult:
 
     ``p`` are of each pair by itself, ``adjusted`` corrected for the family; ``half_width`` that of simultaneous
     intervals (None where the test has none). ``threshold``: systems whose means are further apart differ (None where
-    no single number decides). ``tests`` counts the family.
+    no single number decides). ``tests`` counts the family. ``direction`` is of rank tests, which go by ranks and not by
+    means: above 0 they speak for higher scores of the first; None where means decide.
     """
 
     measure: str
@@ -67,6 +68,7 @@ class FamilyResult:
     is_enumerated: bool
     seed: int
     notes: tuple[str, ...]
+    direction: Floats | None = None
 
     def __post_init__(self) -> None:
         freeze(self.means, self.first, self.second, self.difference, self.p, self.adjusted)
@@ -83,6 +85,17 @@ class FamilyResult:
     def is_significant(self) -> Bools:
         """For each pair whether it differs: adjusted p < alpha."""
         return np.asarray(self.adjusted < self.alpha)
+
+    @property
+    def directions(self) -> Floats:
+        """What the test of each pair goes by: above 0 the first has the higher scores."""
+        return self.difference if self.direction is None else self.direction
+
+    @property
+    def is_against_mean(self) -> Bools:
+        """For each pair whether a rank test finds the system better whose mean is the worse one, or no better."""
+        against = (self.directions != 0) & (self.directions * self.difference <= 0)
+        return np.asarray(self.is_significant & against)
 
     @property
     def monte_carlo_error(self) -> Floats | None:
@@ -102,7 +115,7 @@ class FamilyResult:
         place = self._pair_of.get((one, other) if sign > 0 else (other, one))
         if place is None:
             raise UsageError(f"expected a pair with the baseline '{self.baseline}', found '{a}' and '{b}'")
-        difference = sign * float(self.difference[place])
+        difference, direction = (sign * float(each[place]) for each in (self.difference, self.directions))
         reach = None if self.half_width is None else float(self.half_width[place])
         return PairVerdict(
             a,
@@ -112,7 +125,7 @@ class FamilyResult:
             float(self.adjusted[place]),
             None if reach is None else difference - reach,
             None if reach is None else difference + reach,
-            signed_verdict(bool(self.is_significant[place]), difference, self.better),
+            signed_verdict(bool(self.is_significant[place]), direction, self.better),
         )
 
     def _place(self, system: str) -> int:
@@ -132,11 +145,12 @@ class FamilyResult:
         the chance of any false finding (Al Mohamad, Goeman & van Zwet 2021). Empty against a baseline.
 
         From 1 + the number of systems that are significantly better to m - the number that are significantly worse.
+        Rank tests may find systems that beat each other in a circle: a place is 1 + how many are better than this one.
         """
         if self.baseline is not None:
             return ()
         m, found = len(self.systems), self.is_significant
-        first_is_better = (self.difference > 0) == (self.better == "higher")
+        first_is_better = (self.directions > 0) == (self.better == "higher")
         better = np.where(first_is_better, self.first, self.second)[found]
         worse = np.where(first_is_better, self.second, self.first)[found]
         above, below = np.bincount(worse, minlength=m), np.bincount(better, minlength=m)
@@ -144,5 +158,5 @@ class FamilyResult:
 
     @property
     def may_be_best(self) -> tuple[str, ...]:
-        """The systems that no other is significantly better than."""
+        """The systems that no other is significantly better than; none where rank tests find a circle."""
         return tuple(s for s, places in zip(self.systems, self.rank_intervals, strict=False) if places.best == 1)
