@@ -704,3 +704,46 @@ class TestMessages:
         command.write("one.csv", table({"a": A}))
         result = command("compare", "--from", "one.csv")
         assert result.code == 2 and "expected at least two systems, found 1" in result.err
+
+
+class TestWhatIsPrintedHolds:
+    """Bounds are rounded to the safe side, and notes say no more than the correction allows."""
+
+    @pytest.mark.parametrize("places", [1, 2, 3])
+    def test_the_printed_threshold_holds_for_the_printed_means(self, command, places):
+        for seed in range(4):
+            command.write("five.csv", table(scores(5, 30, seed, 0.05)))
+            asked = ("compare", "--from", "five.csv", "-m", "AP", "--places", str(places), "--draws", "999")
+            found = records(command(*asked, "--format", "jsonl"), "pairs")
+            means = {row["system"]: row["mean"] for row in records(command(*asked, "--format", "jsonl"), "systems")}
+            first = " ".join(command(*asked).out.split("\n\n")[0].split())
+            threshold = float(first.split("Systems ")[1].split(" or more apart differ")[0])
+            for row in found:
+                a, b = (float(f"{means[row[side]]:.{places}f}") for side in "ab")
+                if round(abs(a - b), places) >= threshold:
+                    assert row["verdict"] != "cannot tell"
+
+    @pytest.mark.parametrize("correction", ["none", "bh"])
+    def test_without_a_simultaneous_statement_nobody_is_the_best(self, command, correction):
+        command.write("five.csv", table(scores(3, 30, step=0.3)))
+        together = command("compare", "--from", "five.csv", "-m", "AP").out
+        assert "s2 is the best." in together and "all of them together" in together
+        out = command("compare", "--from", "five.csv", "-m", "AP", "--correction", correction).out
+        assert "is the best." not in out and "all of them together" not in out
+        assert "No other is told to be better than s2" in " ".join(out.split()) and "each by itself" in out
+
+    def test_the_floor_of_p_has_two_figures(self, command):
+        command.write("five.csv", table(scores(3, 30, step=0.3)))
+        out = command("compare", "--from", "five.csv", "-m", "AP", "--draws", "999", "--all").out
+        assert "< 0.0011 " in out and "< 0.00100" not in out
+
+    def test_what_is_equivalent_may_be_ahead(self, two):
+        out = " ".join(two("--margin", "0.3").out.split("\n\n")[0].split())
+        assert out.startswith("b and a are equivalent within 0.3 P@20: b is 0.115 ahead of a (")
+        p = exact_p([b - a for a, b in zip(A, B, strict=True)])
+        assert out.endswith(f"; yet b is ahead: p = {p:.4f}.")
+
+    @pytest.mark.parametrize("form", ["table", "latex", "markdown"])
+    def test_the_stars_of_the_papers_are_explained_in_every_format(self, five, form):
+        out = five("--papers", "--format", form).out
+        assert "stars: one for p" in out and "0.01" in out and "bold" not in out

@@ -6,6 +6,7 @@ import math
 import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 from scipy.stats import ttest_rel
 
@@ -116,6 +117,18 @@ class TestParts:
     def test_whole_is_itself(self, files):
         [row] = rows(run(files, "--shares", "1", "--draws", "2"), QUERIES)
         assert row["part-whole"] == 1
+
+    @pytest.mark.parametrize(("prefix", "firsts"), [("", [1, 2, 3, 4, 5, 6]), ("q", [1, 10, 11, 12, 2, 3])])
+    def test_the_first_queries_are_by_number_if_ids_are_numbers(self, command, prefix, firsts):
+        rng = np.random.default_rng(4)
+        scores = {i: rng.random(5).round(3).tolist() for i in range(1, 13)}
+        lines = [",".join(map(str, [f"{prefix}{i}", *row])) for i, row in scores.items()]
+        command.write("t.csv", "\n".join(["query,a,b,c,d,e", *lines]) + "\n")
+        asked = ("stability", "--from", "t.csv", "--rows", "queries", "--topics", "first", "--shares", "0.5", "-q")
+        [row] = rows(command(*asked, "--format", "jsonl"), QUERIES)
+        part, whole = (np.mean([scores[i] for i in chosen], axis=0) for chosen in (firsts, scores))
+        assert row["part-whole"] == pytest.approx(tau(part, whole))
+        assert f"first: queries by {'the byte order of their ids' if prefix else 'number'}" in command(*asked).out
 
 
 class TestDocuments:

@@ -27,7 +27,7 @@ _MEASURES = ("nDCG@10",)
     type=click.Choice(["random", "first"]),
     default="random",
     show_default=True,
-    help="Which queries make a subset; first is one subset, in the byte order of their ids.",
+    help="Which queries make a subset; first is one subset, by number if all ids are numbers, else in byte order.",
 )
 @click.option("--shares", metavar="S,...", default="0.5,0.2", show_default=True, help="How large subsets are.")
 @click.option("--draws", type=click.IntRange(1), default=1000, show_default=True, help="Random subsets of queries.")

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gainful.notation import count_of, number_text, printable
-
-from gainful.stats.outcomes import signed_verdict
+from gainful.stats.outcomes import bound_text, signed_verdict
 
 if TYPE_CHECKING:
     from gainful.stats.effects import PracticalSize
@@ -50,11 +49,10 @@ def difference_sentence(found: PairResult) -> str:
         within = f"within {number_text(found.margin.margin)} {found.measure}"
         means = ahead if gain else "equal means"
         return f"{a} and {b} are equivalent {within}: {means} {inside}{size}{_yet_ahead(found)}."
-    if found.is_against_mean and verdict in ("better", "worse"):
-        return f"{_against_mean(found, verdict, places)} {inside}{size}."
     if verdict in ("better", "worse"):
         verb = "beats" if verdict == "better" else "is behind"
-        return f"{a} {verb} {b} by {abs(gain):.{places}f} {found.measure} {inside}{size}."
+        told = f"{a} {verb} {b} by {abs(gain):.{places}f} {found.measure}"
+        return f"{_against_mean(found, verdict, places) if found.is_against_mean else told} {inside}{size}."
     if not gain:
         return (
             f"It cannot be told which of {a} and {b} is better: their mean {found.measure} is the same {inside}{size}."
@@ -121,7 +119,7 @@ def p_words(p: float, floor: float | None = None) -> str:
     ('0.0211', '2e-05', '< 0.0001')
     """
     if floor is not None and p <= floor:
-        return f"< {number_text(floor)}" if floor >= 1e-4 else f"< {floor:.{math.ceil(-math.log10(floor))}f}"
+        return f"< {bound_text(floor)}"
     if p < 1e-15:
         return "< 1e-15"
     return f"{p:.4f}" if p >= 0.001 else f"{p:.2g}"

@@ -10,6 +10,7 @@ from gainful.render.charts import CriticalDiagram
 from gainful.render.figure_room import Box, Room
 from gainful.render.figure_style import CAPTION, INK, LABEL, TICK, font, short, shown, width_of
 from gainful.render.scales import Scale
+from gainful.stats.outcomes import rounded_up
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,7 +76,11 @@ def _name(chart: CriticalDiagram, place: int) -> str:
 
 def _number(chart: CriticalDiagram, value: float) -> str:
     """With as many places as all values of the diagram."""
-    return f"{value:.{3 if max(map(abs, chart.values)) < 1 else 2}f}"
+    return f"{value:.{_places(chart)}f}"
+
+
+def _places(chart: CriticalDiagram) -> int:
+    return 3 if max(map(abs, chart.values)) < 1 else 2
 
 
 def _critical_room(chart: CriticalDiagram) -> float:
@@ -103,7 +108,7 @@ def _draw_axis(axes: Axes, chart: CriticalDiagram, scale: Scale, width: float, t
     axes.plot([0, reach], [y, y], **line)
     for x in (0, reach):
         axes.plot([x, x], [y - 0.03, y + 0.03], **line)
-    text = f"told apart from {_number(chart, chart.critical)} on"
+    text = f"told apart from {_number(chart, rounded_up(chart.critical, _places(chart)))} on"
     axes.text(reach + 0.05, y, text, ha="left", va="center", fontproperties=font(CAPTION), parse_math=False)
 
 

@@ -25,7 +25,8 @@ def papers_page(found: Comparison) -> Page:
     ]
     notes = (
         "Friedman (F form, mean ranks for ties), then Conover without correction where Friedman reaches the level",
-        "* p < 0.05, ** p < 0.01; who is better is decided by rank sums; none: not told apart, which is not equal",
+        "stars: one for p < 0.05, two for p < 0.01; who is better is decided by rank sums",
+        "none: not told apart, which is not equal",
     )
     means = Table(columns, rows, f"Means over {count_of(first.queries, 'query', 'queries')}", notes)
     tests = (

@@ -10,6 +10,7 @@ from gainful.notation import count_of, number_text
 from gainful.render.charts import Chart
 from gainful.render.page import Cell, Column, Page, Table
 from gainful.render.stability_charts import p_plot, swap_plot
+from gainful.stats.stability import order_of_topics
 from gainful.stats.stability_coefficients import SYMMETRIC
 
 if TYPE_CHECKING:
@@ -129,6 +130,9 @@ def _subsets(report: StabilityReport, places: int) -> Table:
     notes = [f"{SYMMETRIC[report.coefficient]} of the systems' means", _PART_WHOLE, _SPLIT_HALF]
     if any(row[6] is None for row in rows):
         notes.append("-: no two such parts fit into the whole, or there is one comparison only")
+    if report.topics == "first":
+        by = "number" if order_of_topics(report.first.queries)[1] else "the byte order of their ids"
+        notes.append(f"first: queries by {by}")
     if report.documents:
         notes.append(
             "documents: judged pairs of query and document, others being unjudged; retrieved only, relevant only: the "

@@ -90,11 +90,14 @@ def conclusion(result: SystemsResult, places: int) -> str:
         last = "None is the best: each is beaten by another."
     elif len(best) == len(family.systems):
         last = "Any of them may be the best."
+    elif len(best) == 1 and not family.is_simultaneous:
+        last = f"No other is told to be better than {best[0]}, each pair by itself."
     elif len(best) == 1:
         last = f"{best[0]} is the best."
     else:
         more = [f"{len(best) - _MOST_NAMES} more"] if len(best) > _MOST_NAMES else []
-        last = f"May be the best: {listed([*best[:_MOST_NAMES], *more])}."
+        names = listed([*best[:_MOST_NAMES], *more])
+        last = f"May be the best: {names}." if family.is_simultaneous else f"May be the best, each by itself: {names}."
     return " ".join([first, *_threshold(result, places), last])
 
 
@@ -113,14 +116,15 @@ def _draws(result: SystemsResult) -> str:
 
 
 def _threshold(result: SystemsResult, places: int) -> Iterator[str]:
-    """The one number that decides, rounded up, so that what is said of it is true."""
+    """The one number that decides, rounded up, so that what is said of it is true of the printed means."""
     threshold = result.family.threshold
     if threshold is None:
         return
     if not math.isfinite(threshold):
         yield "No difference is large enough to be told with so little."
         return
-    shown = (math.floor(threshold * 10**places) + 1) / 10**places
+    # Two printed means may be one unit of the last place further apart than the means are.
+    shown = (math.floor(threshold * 10**places) + 2) / 10**places
     if result.friedman is not None:
         yield f"Systems whose mean ranks are {shown:.{places}f} or more apart differ."
     elif result.family.baseline is not None:

@@ -38,7 +38,8 @@ def leaderboard(result: SystemsResult, places: int) -> Table:
         row += [float(result.scores.means[i]), *([result.letters[place]] if result.letters else [])]
         row += [_span(interval.best, interval.worst), "yes" if interval.best == 1 else ""]
         rows.append(tuple(row))
-    notes = ["places: from the systems that are told to be better to those told to be worse, all of them together"]
+    together = "all of them together" if family.is_simultaneous else "each by itself: some may well be wrong"
+    notes = [f"places: from the systems that are told to be better to those told to be worse, {together}"]
     if result.letters:
         notes.append(_LETTERS)
     return Table(tuple(columns), rows, f"Leaderboard, {family.measure}", tuple(notes), for_people=True)

@@ -72,7 +72,7 @@ class TestOutcome:
         ('p < 0.00001', 'p = 0.0211')
         """
         if self.monte_carlo_error is not None and self.draws and self.p <= 1 / self.draws:
-            return f"p < {1 / self.draws:.{max(1, math.ceil(math.log10(self.draws)))}f}"
+            return f"p < {bound_text(1 / self.draws)}"
         return f"p = {self.p:.4f}" if self.p >= 0.001 else f"p = {self.p:.2g}"
 
 
@@ -175,3 +175,22 @@ def signed_verdict(is_significant: bool, difference: float, better: str) -> Verd
     if not is_significant or not difference:
         return "cannot tell"
     return "better" if (difference > 0) == (better == "higher") else "worse"
+
+
+def bound_text(bound: float) -> str:
+    """A number above 0 with two figures, rounded up: what is below the number is below the text.
+
+    >>> bound_text(1 / 10_000), bound_text(1 / 999), bound_text(1 / 300_000)
+    ('0.0001', '0.0011', '0.0000034')
+    """
+    places = max(1, 1 - math.floor(math.log10(bound)))
+    return f"{rounded_up(bound, places):.{places}f}".rstrip("0")
+
+
+def rounded_up(value: float, places: int) -> float:
+    """The least number of so many decimal places that is not below the value, but for the error of the value itself.
+
+    >>> rounded_up(0.8626, 2), rounded_up(0.86, 2)
+    (0.87, 0.86)
+    """
+    return math.ceil(round(value * 10**places, 9)) / 10**places

@@ -165,9 +165,8 @@ def compare_several(
     found = {}
     for name, family in families.items():
         matrix = matrices[name]
-        if family.test in RANK_TESTS:
-            family = replace(family, direction=_directions(matrix, family))
-        result = _by_procedure(matrix, family, plan)
+        directions = _directions(matrix, family) if family.test in RANK_TESTS else None
+        result = _by_procedure(matrix, replace(family, direction=directions), plan)
         found[name] = replace(
             result, identical=identical_systems(matrix), warnings=tuple(_warnings(result, plan, matrix))
         )

@@ -100,6 +100,18 @@ def stability_over_queries(
     return tuple(found)
 
 
+def order_of_topics(queries: Sequence[str]) -> tuple[Ints, bool]:
+    """In which order queries are the first ones, and whether it is that of numbers: so if all ids are whole numbers.
+
+    >>> order_of_topics(["1", "10", "2"])[0].tolist(), order_of_topics(["q1", "q10", "q2"])[0].tolist()
+    ([0, 2, 1], [0, 1, 2])
+    """
+    are_numbers = all(query.isascii() and query.isdigit() for query in queries)
+    # Byte order, which is the one of a matrix, decides between 7 and 07.
+    key = (lambda i: int(queries[i])) if are_numbers else (lambda i: i)
+    return np.array(sorted(range(len(queries)), key=key), np.int64), are_numbers
+
+
 class Thinning:
     """Judgments of which some are left out, at random: a pair of query and document is kept or not for all systems.
 

@@ -15,7 +15,7 @@ from gainful.stats.common_scores import MatricesLike, check_size, on_common, upw
 from gainful.stats.document_stability import DocumentStability
 from gainful.stats.noncentral import check_alpha
 from gainful.stats.scores import ScoreMatrix
-from gainful.stats.stability import TOPICS, SubsetStability, stability_over_queries
+from gainful.stats.stability import TOPICS, SubsetStability, order_of_topics, stability_over_queries
 from gainful.stats.stability_coefficients import coefficient_of
 from gainful.stats.swap_rates import (
     BINS,
@@ -86,7 +86,8 @@ def assess_stability(
 ) -> StabilityReport:
     """Whether the order of systems would be the same on other queries: subsets, swap rates, discriminative power.
 
-    ``topics`` takes the ``first`` or ``random`` queries for subsets of the given ``shares``. Swap rates are over sets
+    ``topics`` takes the ``first`` or ``random`` queries for subsets of the given ``shares``; first by number where all
+    ids are whole numbers, else in byte order. Swap rates are over sets
     of ``set_size`` queries (half of all unless given); ``fuzziness`` is the share of the higher mean below which two
     systems are tied. ``documents`` is what :func:`gainful.assess_documents` found, to be shown beside.
 
@@ -113,7 +114,10 @@ def assess_stability(
     subsets, swaps, power = {}, {}, {}
     for name, matrix in matrices.items():
         values = upward(matrix)
-        subsets[name] = stability_over_queries(values, shares, topics=topics, draws=draws, seed=seed, coefficient=agree)
+        ordered = values[order_of_topics(matrix.queries)[0]] if topics == "first" else values
+        subsets[name] = stability_over_queries(
+            ordered, shares, topics=topics, draws=draws, seed=seed, coefficient=agree
+        )
         progress.advance(1)
         swaps[name] = swap_rates(
             values, queries=set_size, fuzziness=fuzziness, draws=draws, bins=_bins(values), seed=seed

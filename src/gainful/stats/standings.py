@@ -87,6 +87,11 @@ class FamilyResult:
         return np.asarray(self.adjusted < self.alpha)
 
     @property
+    def is_simultaneous(self) -> bool:
+        """Whether the correction bounds the chance of any false finding, so that all of them hold together."""
+        return self.correction not in ("none", "bh", "by")
+
+    @property
     def directions(self) -> Floats:
         """What the test of each pair goes by: above 0 the first has the higher scores."""
         return self.difference if self.direction is None else self.direction
