@@ -9,6 +9,7 @@ import json
 import math
 import random
 
+import numpy as np
 import pytest
 from scipy import stats
 
@@ -747,3 +748,35 @@ class TestWhatIsPrintedHolds:
     def test_the_stars_of_the_papers_are_explained_in_every_format(self, five, form):
         out = five("--papers", "--format", form).out
         assert "stars: one for p" in out and "0.01" in out and "bold" not in out
+
+
+class TestForMachines:
+    def test_tukey_has_q_and_effect(self, five):
+        found = five("--procedure", "tukey", "--format", "jsonl")
+        values = np.array(list(scores(5, 30).values())).T
+        left = values - values.mean(axis=0) - values.mean(axis=1, keepdims=True) + values.mean()
+        mse = (left**2).sum() / (4 * 29)
+        for row in records(found, "pairs"):
+            assert row["effect"] == pytest.approx(row["difference"] / math.sqrt(mse))
+            assert row["q"] == pytest.approx(abs(row["difference"]) / math.sqrt(mse / 30))
+
+    def test_randomised_tukey_has_the_error_of_its_p(self, five):
+        for row in records(five("--procedure", "rthsd", "--draws", "500", "--format", "jsonl"), "pairs"):
+            p = row["adjusted_p"]
+            assert row["adjusted_p_error"] == pytest.approx(math.sqrt(p * (1 - p) / 500)) and row.get("q") is None
+
+    def test_the_interval_of_rank_biserial_is_on_the_page(self, two):
+        [row] = records(two("--format", "jsonl"), "pairs")
+        assert f"{row['rank_biserial_low']:.4f} to {row['rank_biserial_high']:.4f}" in two().out
+
+    def test_the_command_offers_what_there_is(self):
+        from gainful.cli import compare_command
+        from gainful.comparison import CHARTS
+        from gainful.stats.corrections import CORRECTIONS
+        from gainful.stats.paired import INTERVALS, TESTS
+        from gainful.stats.procedures import PROCEDURES
+
+        offered = {each.name: set(getattr(each.type, "choices", ())) for each in compare_command.command.params}
+        assert offered["test"] == set(TESTS) and offered["interval"] == set(INTERVALS)
+        assert offered["procedure"] == set(PROCEDURES) and offered["correction"] == {"maxt", *CORRECTIONS}
+        assert offered["charts"] == set(CHARTS)

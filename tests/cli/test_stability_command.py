@@ -126,7 +126,9 @@ class TestParts:
         command.write("t.csv", "\n".join(["query,a,b,c,d,e", *lines]) + "\n")
         asked = ("stability", "--from", "t.csv", "--rows", "queries", "--topics", "first", "--shares", "0.5", "-q")
         [row] = rows(command(*asked, "--format", "jsonl"), QUERIES)
-        part, whole = (np.mean([scores[i] for i in chosen], axis=0) for chosen in (firsts, scores))
+        part, whole = (
+            dict(enumerate(np.mean([scores[i] for i in chosen], axis=0).tolist())) for chosen in (firsts, scores)
+        )
         assert row["part-whole"] == pytest.approx(tau(part, whole))
         assert f"first: queries by {'the byte order of their ids' if prefix else 'number'}" in command(*asked).out
 

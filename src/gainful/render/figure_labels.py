@@ -162,7 +162,9 @@ def draw_legend(figure: Figure, legend: Legend, x: float, top: float, looks: Loo
             if isinstance(entry, Line):
                 _stroke(figure, (left, left + _SAMPLE), (at, at), **looks(entry).line())
             else:
-                _stroke(figure, (left + _SAMPLE / 2,), (at,), **looks(entry).points())
+                # Named points are dark: so is their sample, if all are.
+                are_named = bool(entry.labels) and all(entry.labels)
+                _stroke(figure, (left + _SAMPLE / 2,), (at,), **looks(entry).points(is_named=are_named))
             write(figure, left + _SAMPLE + _GAP, at, _text(entry, legend.length), LABEL, va="center_baseline")
             left += width
         top -= height_of(LABEL)

@@ -103,6 +103,7 @@ def _sizes(results: list[PairResult], places: int) -> Table:
         Column("g_z", "number", places),
         Column("d_av", "number", places),
         Column("rank-biserial", "number", places),
+        Column("interval of it"),
         Column("queries won", "share"),
     )
     rows: list[tuple[Cell, ...]] = []
@@ -117,6 +118,7 @@ def _sizes(results: list[PairResult], places: int) -> Table:
                 effect.g_z,
                 effect.d_av,
                 effect.rank_biserial,
+                "-" if (of_ranks := effect.rank_biserial_interval) is None else interval_text(of_ranks, places),
                 effect.share_won,
             )
         )

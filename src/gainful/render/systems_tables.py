@@ -294,7 +294,8 @@ def machine_tables(found: Comparison) -> Iterator[Table]:
             rows.append((name, family.systems[i], float(result.scores.means[i]), place + 1, *span, mark))
     yield _machine(kinds, rows, "systems")
     kinds = {"measure": "text", "a": "text", "b": "text"}
-    names = "difference low high p adjusted_p monte_carlo_error rank_difference conover_p conover_holm_p"
+    names = "difference low high p adjusted_p monte_carlo_error rank_difference conover_p conover_holm_p q effect "
+    names += "adjusted_p_error"
     kinds |= dict.fromkeys(names.split(), "number")
     kinds |= {"verdict": "text"}
     rows = []
@@ -325,8 +326,19 @@ def _pair_record(result: SystemsResult, a: str, b: str, difference: float) -> tu
         pair.adjusted,
         error,
         *by_rank,
+        *_of_tukey(result, a, b),
         pair.verdict,
     )
+
+
+def _of_tukey(result: SystemsResult, a: str, b: str) -> tuple[Cell, Cell, Cell]:
+    """Tukey's q and effect, a - b in units of the residual's standard deviation; the randomised test's error of p."""
+    place = _place(result, a, b) if result.tukey or result.randomised else 0
+    error = None if result.randomised is None else float(result.randomised.error[place])
+    if result.tukey is None:
+        return None, None, error
+    sign = 1 if result.family.systems.index(a) < result.family.systems.index(b) else -1
+    return float(result.tukey.q[place]), sign * float(result.tukey.effect[place]), error
 
 
 def _machine(kinds: Mapping[str, Kind], rows: Sequence[tuple[Cell, ...]], title: str) -> Table:
