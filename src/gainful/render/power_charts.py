@@ -32,8 +32,8 @@ def by_queries(report: PowerReport, basis: Basis) -> Plot:
         )
         for each in needed
     )
-    # The axis says that these are queries; a longer label would run into the line of the power.
-    marks = tuple(Rule(f"{n:,}", x=float(n)) for n in sizes if n <= places[-1])
+    # A longer label would run into the line of the power.
+    marks = tuple(Rule(f"n = {n:,}", x=float(n)) for n in sizes if n <= places[-1])
     return Plot(
         f"Power by number of queries{_of(basis)}",
         Axis("queries", float(places[0]), float(places[-1]), is_log=is_log),

@@ -193,4 +193,4 @@ def rounded_up(value: float, places: int) -> float:
     >>> rounded_up(0.8626, 2), rounded_up(0.86, 2)
     (0.87, 0.86)
     """
-    return math.ceil(round(value * 10**places, 9)) / 10**places
+    return math.ceil(round(value * 10.0**places, 9)) / float(10**places)
