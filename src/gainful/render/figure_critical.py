@@ -10,7 +10,6 @@ from gainful.render.charts import CriticalDiagram
 from gainful.render.figure_room import Box, Room
 from gainful.render.figure_style import CAPTION, INK, LABEL, TICK, font, short, shown, width_of
 from gainful.render.scales import Scale
-from gainful.stats.outcomes import rounded_up
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -83,6 +82,15 @@ def _places(chart: CriticalDiagram) -> int:
     return 3 if max(map(abs, chart.values)) < 1 else 2
 
 
+def _above(critical: float, places: int) -> float:
+    """The next number of so many places: some procedures ask for more than the critical difference itself.
+
+    >>> _above(0.8626, 2), _above(0.5, 2)
+    (0.87, 0.51)
+    """
+    return (math.floor(critical * 10.0**places) + 1) / float(10**places)
+
+
 def _critical_room(chart: CriticalDiagram) -> float:
     return _CRITICAL if math.isfinite(chart.critical) else 0.05
 
@@ -108,7 +116,7 @@ def _draw_axis(axes: Axes, chart: CriticalDiagram, scale: Scale, width: float, t
     axes.plot([0, reach], [y, y], **line)
     for x in (0, reach):
         axes.plot([x, x], [y - 0.03, y + 0.03], **line)
-    text = f"told apart from {_number(chart, rounded_up(chart.critical, _places(chart)))} on"
+    text = f"told apart from {_number(chart, _above(chart.critical, _places(chart)))} on"
     axes.text(reach + 0.05, y, text, ha="left", va="center", fontproperties=font(CAPTION), parse_math=False)
 
 
