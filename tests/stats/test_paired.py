@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterator
+from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -471,3 +473,54 @@ class TestRefusals:
     def test_says_what_was_expected(self, a: Any, b: Any, options: dict[str, Any], words: str) -> None:
         with pytest.raises((UsageError, InputError), match=words):
             compare_pair(a, b, **options)
+
+
+def _fractions_p(units: list[int]) -> Fraction:
+    """The exact p in whole numbers."""
+    ways = {0: 1}
+    for unit in units:
+        moved: dict[int, int] = {}
+        for total, count in ways.items():
+            for signed in (unit, -unit):
+                moved[total + signed] = moved.get(total + signed, 0) + count
+        ways = moved
+    observed = abs(sum(units))
+    return Fraction(sum(count for total, count in ways.items() if abs(total) >= observed), 2 ** len(units))
+
+
+@pytest.mark.parametrize("parts", [3, 6, 7, 9, 15])
+@pytest.mark.parametrize("scale", [1.0, 0.37, 100.0])
+def test_p_is_exact_where_scores_are_no_decimals(parts: int, scale: float) -> None:
+    generator = np.random.default_rng(parts)
+    told = 0
+    for _ in range(60):
+        n = int(generator.integers(5, 19))
+        a = generator.integers(0, parts + 1, n)
+        b = np.clip(a - generator.integers(-2, 4, n), 0, parts)
+        found = compare_pair(a / parts * scale, b / parts * scale)
+        expected = _fractions_p((a - b).tolist())
+        assert Fraction(found.p) == expected
+        told += found.p < 0.05
+        if 2.0 ** (1 - found.nonzero) < 0.05:
+            assert found.interval.method == "randomisation"
+            assert (found.p < 0.05) == (0.0 not in found.interval)
+    assert 0 < told < 60
+
+
+def test_limits_are_exact_where_scores_are_no_decimals() -> None:
+    """Both limits are means of subsets, which the shifted test keeps, and the next ones beyond are rejected."""
+    generator = np.random.default_rng(2)
+    for parts in (3, 6, 7, 15):
+        for _ in range(5):
+            units = generator.integers(-2, 6, 9).tolist()
+            found = compare_pair([u / parts + 0.25 for u in units], [0.25] * 9, alpha=0.1)
+            if not 2.0 ** (1 - found.nonzero) < 0.1:
+                continue
+            means = {
+                Fraction(sum(chosen), len(chosen)) for size in range(1, 10) for chosen in combinations(units, size)
+            }
+            kept = [
+                m for m in means if _fractions_p([u * m.denominator - m.numerator for u in units]) >= Fraction(1, 10)
+            ]
+            assert found.interval.low == pytest.approx(float(min(kept) / parts), abs=2e-11)
+            assert found.interval.high == pytest.approx(float(max(kept) / parts), abs=2e-11)

@@ -12,7 +12,7 @@ from gainful.arrays import Floats
 from gainful.stats.noncentral import LEAST_P, t_p
 from gainful.stats.outcomes import TestOutcome
 from gainful.stats.rank_tests import Zeros, sign_p, wilcoxon
-from gainful.stats.settled import settle, settled_differences
+from gainful.stats.settled import settle, settled_differences, settled_step
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +46,11 @@ class PairedScores:
     def scale(self) -> float:
         """The largest absolute score of both."""
         return max(float(np.abs(self.a).max()), float(np.abs(self.b).max()))
+
+    @property
+    def error(self) -> float:
+        """How far a difference may be from what it is in exact arithmetic."""
+        return settled_step(self.scale)
 
     @cached_property
     def mean(self) -> float:

@@ -199,7 +199,7 @@ def _by_flips(family: _Family, flips: Flips, plan: _Plan) -> _Ps:
     extreme, among = flipped.step_down()
     alone = flips.p(extreme)
     for i in few:
-        count, of = exact_extremes(family.pairs[i].differences)
+        count, of = exact_extremes(family.pairs[i].differences, family.pairs[i].error)
         alone[i] = count / of
     reach = _half_widths(family, flips, plan)
     if plan.correction != "maxt":

@@ -114,11 +114,12 @@ def on_grid(scores: Floats, largest: int) -> Columns:
     return Columns(np.rint(np.ldexp(scores, places)), math.ldexp(1.0, -places))
 
 
-def exact_extremes(differences: Floats) -> tuple[int, int]:
+def exact_extremes(differences: Floats, error: float = 0.0) -> tuple[int, int]:
     """How many of all flips of the non-zero differences have a sum as far from 0 as the observed one; and of how many.
 
     Half of the differences have few sums, the other half too; each sum of the one half is met with all of the other
-    by bisection. So 2^20 flips cost 2 * 2^10 sums.
+    by bisection. So 2^20 flips cost 2 * 2^10 sums. ``error`` is how far a difference may be from what it is in exact
+    arithmetic: thirds are no decimals, and must tie all the same.
 
     >>> exact_extremes(np.array([1.0, 2.0, 0.0]))
     (2, 4)
@@ -127,7 +128,7 @@ def exact_extremes(differences: Floats) -> tuple[int, int]:
     size = fixed.steps.size
     if not size:
         return 1, 1
-    far = abs(float(fixed.steps.sum())) - size
+    far = abs(float(fixed.steps.sum())) - 2 * fixed.near(error)
     one, other = (subset_sums(fixed.steps[part]) for part in (slice(0, size // 2), slice(size // 2, None)))
     signed_one, signed_other = (2 * sums - sums[-1] for sums in (one, other))
     signed_other.sort()

@@ -118,12 +118,12 @@ class AllSubsets:
     zeros: int
 
     @classmethod
-    def of(cls, differences: Floats) -> AllSubsets:
-        """All subsets of at most 20 non-zero differences."""
+    def of(cls, differences: Floats, error: float = 0.0) -> AllSubsets:
+        """All subsets of at most 20 non-zero differences, each known to within ``error``."""
         some = differences[differences != 0]
         fixed = fixed_point(some)
         sums = subset_sums(fixed.steps)
-        settled = np.where(np.abs(sums) <= some.size / 2, 0.0, sums) * fixed.unit
+        settled = np.where(np.abs(sums) <= fixed.near(error), 0.0, sums) * fixed.unit
         return cls(settled, subset_sums(np.ones(some.size)), differences.size - some.size)
 
     def critical(self, alpha: float) -> float:

@@ -160,7 +160,7 @@ class _Drawn:
     @cached_property
     def _subsets(self) -> AllSubsets | FlippedSubsets:
         if self.scores.nonzero <= MOST_ENUMERATED:
-            return AllSubsets.of(self.scores.differences)
+            return AllSubsets.of(self.scores.differences, self.scores.error)
         both = np.stack((self.scores.a, self.scores.b), axis=1)
         flips = Flips(self.scores.n, self.draws or _FLIPS, self.seed)
         return FlippedSubsets.of(on_grid(both, exponent(both)), flips)
@@ -182,7 +182,7 @@ class _Drawn:
         sd = math.sqrt(math.fsum(scores.differences**2)) / scores.n
         null = NullSummary(sd, self._tidy(subsets.critical(self.alpha) / scores.n))
         if isinstance(subsets, AllSubsets):
-            extreme, of = exact_extremes(scores.differences)
+            extreme, of = exact_extremes(scores.differences, scores.error)
             return TestOutcome("randomisation", extreme / of, scores.mean, of, True, null)
         p = float(subsets.flips.p(np.array(subsets.extreme)))
         return TestOutcome("randomisation", p, scores.mean, subsets.flips.count, False, null)

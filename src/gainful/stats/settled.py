@@ -25,11 +25,26 @@ def settle(values: Floats, scale: float | None = None) -> Floats:
     """
     if scale is None:
         scale = float(np.max(np.abs(values), initial=0.0))
+    places = _places(scale)
+    return values if places is None else np.round(values, places)
+
+
+def settled_step(scale: float) -> float:
+    """The last decimal that settling keeps: no settled value is further than that from what it is in exact arithmetic.
+
+    >>> settled_step(1.0), settled_step(20.0), settled_step(0.0)
+    (1e-12, 1e-10, 0.0)
+    """
+    places = _places(scale)
+    return 0.0 if places is None else 10.0**-places
+
+
+def _places(scale: float) -> int | None:
     if not scale:
-        return values
+        return None
     places = _PLACES - math.ceil(math.log10(scale))
     # Beyond these, 10**places is no float64; scores so small or so large are no scores, and are left as they are.
-    return np.round(values, places) if abs(places) <= 300 else values
+    return places if abs(places) <= 300 else None
 
 
 def settled_differences(a: Floats, b: Floats) -> Floats:
@@ -48,6 +63,13 @@ class FixedPoint(NamedTuple):
 
     steps: Floats  # whole numbers
     unit: float
+
+    def near(self, error: float) -> float:
+        """How far from 0, in steps, a sum of some of the values may be that is 0 in exact arithmetic.
+
+        ``error`` is how far each value may be from what it is in exact arithmetic; the grid adds half a step.
+        """
+        return self.steps.size * (error / self.unit + 0.5)
 
 
 def fixed_point(differences: Floats) -> FixedPoint:
