@@ -86,6 +86,29 @@ class TestMaxT:
         largest = int(np.argmax(observed))
         assert found.adjusted[largest] == np.mean(flipped.max(axis=1) >= observed[largest])
 
+    @pytest.mark.parametrize("parts", [10, 3])
+    def test_equal_differences_are_one_step(self, parts: int) -> None:
+        """All flips of whole numbers: a pair is compared with all whose difference is no larger."""
+        generator, tied = np.random.default_rng(parts), 0
+        for _ in range(60):
+            n, m = int(generator.integers(5, 10)), int(generator.integers(3, 6))
+            units = generator.integers(0, 6, (n, m)) + np.arange(m)
+            whole = matrix(units / parts)
+            found = compare_family(whole)
+            d = units[:, found.first] - units[:, found.second]
+            ways = 1 - 2 * ((np.arange(2**n)[:, np.newaxis] >> np.arange(n)) & 1)
+            flipped, observed = np.abs(ways @ d), np.abs(d.sum(axis=0))
+            raw = [np.mean(flipped[:, observed <= o].max(axis=1) >= o) for o in observed]
+            assert found.adjusted.tolist() == [
+                max(p for p, other in zip(raw, observed, strict=True) if other >= o) for o in observed
+            ]
+            tied += len(set(observed.tolist())) < observed.size
+            backwards = compare_family(whole.select(list(reversed(whole.systems))))
+            for a, b in zip(found.first, found.second, strict=True):
+                names = found.systems[a], found.systems[b]
+                assert found.pair(*names).adjusted == backwards.pair(*names).adjusted
+        assert tied > 10
+
     def test_many_draws_come_in_pieces(self) -> None:
         values = random_values(2, 30, 3)
         found = compare_family(matrix(values), draws=21_500)
@@ -279,10 +302,12 @@ class TestRanks:
                 s for s, places in zip(found.systems, found.rank_intervals, strict=True) if places.best == 1
             }
 
-    def test_equal_means_stand_as_they_came(self) -> None:
+    def test_equal_means_stand_by_their_names(self) -> None:
         # 0.1 + 0.2 and 0.3 are one mean.
-        found = compare_family(matrix(np.array([[0.3, 0.1 + 0.2, 0.4], [0.3, 0.3, 0.3]])))
-        assert found.order == (2, 0, 1)
+        whole = matrix(np.array([[0.3, 0.1 + 0.2, 0.4], [0.3, 0.3, 0.3]]))
+        for names in (["s0", "s1", "s2"], ["s1", "s2", "s0"]):
+            found = compare_family(whole.select(names))
+            assert [found.systems[i] for i in found.order] == ["s2", "s0", "s1"]
 
 
 class TestMeasures:

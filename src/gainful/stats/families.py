@@ -204,10 +204,9 @@ def _by_flips(family: _Family, flips: Flips, plan: _Plan) -> _Ps:
     reach = _half_widths(family, flips, plan)
     if plan.correction != "maxt":
         return _Ps(alone, corrected(alone, plan.correction), reach)
-    stepped = flipped.adjusted(among)
-    threshold = None if family.is_across_measures else _threshold(flipped, stepped, plan.alpha)
-    # Exact p and those from draws may differ by a hair; what is adjusted is never below what it was.
-    return _Ps(alone, np.maximum(stepped, alone), reach, threshold)
+    adjusted = flipped.adjusted(among, alone)
+    threshold = None if family.is_across_measures else _threshold(flipped, adjusted, plan.alpha)
+    return _Ps(alone, adjusted, reach, threshold)
 
 
 def _inverse_roots(pairs: Sequence[PairedScores]) -> Floats:

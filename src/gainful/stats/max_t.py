@@ -79,10 +79,18 @@ class FlippedPairs:
         return found if self.weights is None else found * self.weights
 
     @cached_property
-    def _edges(self) -> Floats:
-        """What a flipped sum has to reach to count as one as large as the observed."""
+    def _slack(self) -> Floats:
+        """What rounding can do to each pair's (weighted) sum."""
         slack = np.array([part.slack for part in self._parts])[self._part_of_pair]
-        return self.observed - (slack if self.weights is None else slack * self.weights)
+        return slack if self.weights is None else slack * self.weights
+
+    @cached_property
+    def _levels(self) -> list[Ints]:
+        """The pairs from the smallest observed sum up; those with the same sum, but for rounding, are one step."""
+        order = np.lexsort((self._slack, self.observed))
+        gaps = np.diff(self.observed[order])
+        is_new = gaps > np.maximum(self._slack[order[1:]], self._slack[order[:-1]])
+        return np.split(order, np.flatnonzero(is_new) + 1)
 
     def _sums(self) -> Iterator[list[Floats]]:
         """For some draws at a time and each scale: columns x draws, the columns' flipped sums."""
@@ -103,9 +111,11 @@ class FlippedPairs:
 
     def step_down(self) -> tuple[Ints, Ints]:
         """For each pair: how many draws are as extreme as the pair by itself; and how many have, among this pair and
-        all with a smaller difference, one as large as this pair's."""
-        order = np.argsort(self.observed, kind="stable").tolist()
-        edges = self._edges.tolist()
+        all whose difference is no larger, one as large as this pair's."""
+        edges = (self.observed - self._slack).tolist()
+        # What a step's last pair has to reach is what all of the step have to.
+        last = {int(level[-1]): (level, min(edges[pair] for pair in level)) for level in self._levels}
+        order = np.concatenate(self._levels).tolist()
         alone, among = np.zeros(len(order), np.int64), np.zeros(len(order), np.int64)
         for sums in self._sums():
             largest = np.zeros(sums[0].shape[1])
@@ -113,7 +123,9 @@ class FlippedPairs:
             for pair, one in self._each(order, sums):
                 alone[pair] += np.count_nonzero(np.greater_equal(one, edges[pair], out=is_reached))
                 np.maximum(largest, one, out=largest)
-                among[pair] += np.count_nonzero(np.greater_equal(largest, edges[pair], out=is_reached))
+                if pair in last:
+                    level, edge = last[pair]
+                    among[level] += np.count_nonzero(np.greater_equal(largest, edge, out=is_reached))
             if self.progress is not None:
                 self.progress.advance(largest.size)
         return alone, among
@@ -133,11 +145,17 @@ class FlippedPairs:
                 one *= self.weights[pair]
             yield pair, one
 
-    def adjusted(self, among: Ints) -> Floats:
-        """p of the step-down procedure: the running maximum from the largest difference down."""
-        order = np.argsort(-self.observed, kind="stable")
-        found = np.empty(order.size)
-        found[order] = np.maximum.accumulate(self.flips.p(among[order]))
+    def adjusted(self, among: Ints, alone: Floats) -> Floats:
+        """p of the step-down procedure: the running maximum from the largest difference down.
+
+        ``alone`` are p of pairs by themselves. Exact ones and those from draws may differ by a hair; what is adjusted
+        is never below what it was, nor below that of a larger difference.
+        """
+        raw = np.maximum(self.flips.p(among), alone)
+        found, so_far = np.empty(raw.size), 0.0
+        for level in reversed(self._levels):
+            so_far = max(so_far, float(raw[level].max()))
+            found[level] = so_far
         return found
 
     def critical(self, pairs: Ints, alpha: float) -> float:

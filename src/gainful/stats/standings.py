@@ -10,7 +10,7 @@ import numpy as np
 
 from gainful.arrays import Bools, Floats, Ints, freeze
 from gainful.errors import UsageError
-from gainful.notation import count_of, nearest, printable
+from gainful.notation import bytes_of_id, count_of, nearest, printable
 from gainful.stats.outcomes import Verdict, signed_verdict
 from gainful.stats.settled import settle
 
@@ -140,9 +140,9 @@ class FamilyResult:
 
     @property
     def order(self) -> tuple[int, ...]:
-        """The places of the systems, the best mean first; equals as they stand."""
-        goodness = settle(self.means if self.better == "higher" else -self.means)
-        return tuple(np.argsort(-goodness, kind="stable").tolist())
+        """The places of the systems, the best mean first; equals in byte order of their names."""
+        badness = settle(-self.means if self.better == "higher" else self.means).tolist()
+        return tuple(sorted(range(len(badness)), key=lambda i: (badness[i], bytes_of_id(self.systems[i]))))
 
     @cached_property
     def rank_intervals(self) -> tuple[RankInterval, ...]:
