@@ -120,7 +120,37 @@ class TestMaxT:
             found = compare_family(matrix(random_values(seed, 50, 8, spread=0.15)), draws=999, seed=seed)
             assert found.threshold is not None
             assert 0 < np.count_nonzero(found.is_significant) < found.p.size
-            assert (found.is_significant == (np.abs(found.difference) > found.threshold + 1e-12)).all()
+            assert (found.is_significant == (np.abs(found.difference) >= found.threshold)).all()
+
+    @pytest.mark.parametrize("parts", [10, 3, 7, 1000])
+    @pytest.mark.parametrize("baseline", [None, "s1"])
+    def test_a_pair_at_the_threshold_is_told_apart_and_none_below(self, parts: int, baseline: str | None) -> None:
+        generator, told, close = np.random.default_rng(parts), 0, 0
+        for seed in range(60):
+            n, m = int(generator.integers(6, 30)), int(generator.integers(2, 7))
+            levels = np.linspace(0, generator.uniform(0, 0.6), m)
+            units = np.rint((generator.random((n, m)) + levels) * min(parts, 30))
+            found = compare_family(matrix(units / parts), baseline=baseline, draws=300, seed=seed)
+            apart = np.abs(found.difference)
+            assert found.threshold is not None
+            assert found.half_width is not None
+            assert (found.is_significant == (apart >= found.threshold)).all()
+            # What is not told apart has an interval that holds 0.
+            assert (found.is_significant | (apart <= found.half_width)).all()
+            told += found.is_significant.any()
+            # The critical difference is one that flips have: a whole number of parts of a query.
+            if math.isfinite(found.threshold):
+                whole = found.threshold * n * parts
+                assert whole == pytest.approx(round(whole), abs=1e-7)
+                close += 1
+        assert 10 < told <= close
+
+    @pytest.mark.parametrize("seed", range(8))
+    def test_intervals_across_measures_hold_0_where_nothing_is_told(self, seed: int) -> None:
+        both = {"a": matrix(random_values(seed, 14, 4)), "b": matrix(random_values(seed + 50, 14, 4) * 30, "b")}
+        for found in compare_measures(both, family="all", draws=400, seed=seed).values():
+            assert found.half_width is not None
+            assert (found.is_significant | (np.abs(found.difference) <= found.half_width)).all()
 
     def test_a_threshold_also_where_all_differ(self) -> None:
         values = random_values(0, 30, 3, spread=0.0) * 0.1 + np.array([0.0, 0.3, 0.6])

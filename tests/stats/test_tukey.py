@@ -60,6 +60,7 @@ class TestTukey:
         constant_apart = tukey(np.array([[0.1, 0.1, 0.3]]) + np.array([[0.1], [0.7], [0.3]]))
         assert (constant_apart.p == [1, constant_apart.p[1], constant_apart.p[1]]).all()
         assert 0 < constant_apart.p[1] < 1e-300
+        assert ((constant_apart.p < 0.05) == (np.abs(constant_apart.difference) >= constant_apart.critical)).all()
         assert tukey(np.ones((3, 1))).p.size == 0
 
     def test_calibration(self) -> None:
@@ -127,10 +128,24 @@ class TestRandomised:
         assert randomised_tukey(scores, draws=3500, seed=4).ranges.tobytes() != one.ranges.tobytes()
 
     def test_threshold_and_p_agree(self) -> None:
-        found = randomised_tukey(random_scores(8, 25, 12), draws=2000)
-        assert ((found.p <= 0.05) == (np.abs(found.difference) > found.critical)).all()
-        assert 0 < np.count_nonzero(found.p <= 0.05) < found.p.size
+        for draws in (99, 999, 2000, 9999):
+            found = randomised_tukey(random_scores(8, 25, 12), draws=draws)
+            assert ((found.p < 0.05) == (np.abs(found.difference) >= found.critical)).all()
+            assert 0 < np.count_nonzero(found.p < 0.05) < found.p.size
         assert randomised_tukey(random_scores(8), draws=10).critical == math.inf
+
+    @pytest.mark.parametrize("parts", [10, 3])
+    @pytest.mark.parametrize("draws", [99, 999])
+    def test_a_pair_at_the_threshold_is_told_apart_and_none_below(self, parts: int, draws: int) -> None:
+        # 11 queries in few parts: many ranges are equal, and equal to differences.
+        rng = np.random.default_rng(parts)
+        for seed in range(40):
+            scores = np.clip(rng.integers(0, 4, (11, 5)) + np.arange(5), 0, 6) / parts
+            found = randomised_tukey(scores, draws=draws, seed=seed)
+            assert ((found.p < 0.05) == (np.abs(found.difference) >= found.critical)).all()
+            # As large as the range that 5 % of the draws reach is not enough.
+            reached = found.ranges[draws - round(0.05 * (draws + 1)) + 1]
+            assert reached < found.critical
 
     def test_degenerate(self) -> None:
         assert randomised_tukey(np.full((3, 3), 0.2), draws=50).p.tolist() == [1, 1, 1]

@@ -21,6 +21,7 @@ from gainful.stats.noncentral import check_alpha
 from gainful.stats.outcomes import HYPOTHESES, MOST_FLIPPED
 from gainful.stats.paired import MOST_RANKED
 from gainful.stats.scores import ScoreMatrix, aligned
+from gainful.stats.settled import least_told
 from gainful.stats.standings import FamilyResult
 
 TESTS = ("randomisation", "t", "wilcoxon", "sign")
@@ -205,8 +206,10 @@ def _by_flips(family: _Family, flips: Flips, plan: _Plan) -> _Ps:
     if plan.correction != "maxt":
         return _Ps(alone, corrected(alone, plan.correction), reach)
     adjusted = flipped.adjusted(among, alone)
-    threshold = None if family.is_across_measures else _threshold(flipped, adjusted, plan.alpha)
-    return _Ps(alone, adjusted, reach, threshold)
+    thresholds = _thresholds(family, flipped, adjusted, plan.alpha)
+    # Below the threshold nothing is told apart; so no interval may be narrower, or it would say that something is.
+    threshold = None if family.is_across_measures else float(thresholds[0])
+    return _Ps(alone, adjusted, np.maximum(reach, thresholds), threshold)
 
 
 def _inverse_roots(pairs: Sequence[PairedScores]) -> Floats:
@@ -219,12 +222,21 @@ def _inverse_roots(pairs: Sequence[PairedScores]) -> Floats:
     return np.array([1 / root if root else 0.0 for root in roots])
 
 
-def _threshold(flipped: FlippedPairs, stepped: Floats, alpha: float) -> float:
-    """What a mean difference has to exceed: by the pairs that are not told apart, as the last step compares it."""
+def _thresholds(family: _Family, flipped: FlippedPairs, adjusted: Floats, alpha: float) -> Floats:
+    """For each pair the mean difference from which on it is told apart: by the pairs that are not, as the last step
+    compares it. Without weights one and the same; with them 0 for pairs that are told apart, which have no last step.
+    """
     if not _can_reach(flipped.flips.queries, alpha):
-        return math.inf
-    left = np.flatnonzero(stepped >= alpha)
-    return flipped.critical(left if left.size else np.array([np.argmin(flipped.observed)]), alpha)
+        return np.full(adjusted.size, math.inf)
+    is_told = adjusted < alpha
+    left = np.flatnonzero(~is_told)
+    critical = flipped.critical(left if left.size else np.array([np.argmin(flipped.observed)]), alpha)
+    apart = np.abs([pair.mean for pair in family.pairs])
+    if flipped.weights is None:
+        scale = float(np.max(np.abs(family.scores), initial=0.0))
+        return np.full(adjusted.size, least_told(critical, apart, is_told, scale))
+    roots = np.divide(1.0, flipped.weights, out=np.zeros(adjusted.size), where=flipped.weights > 0)
+    return np.where(is_told, 0.0, np.maximum(critical * roots, apart))
 
 
 def _can_reach(queries: int, alpha: float) -> bool:
@@ -233,7 +245,11 @@ def _can_reach(queries: int, alpha: float) -> bool:
 
 
 def _half_widths(family: _Family, flips: Flips, plan: _Plan) -> Floats:
-    """Of simultaneous intervals: from flips of centred scores; across measures in proportion to each pair's spread."""
+    """Of simultaneous intervals: from flips of centred scores; across measures in proportion to each pair's spread.
+
+    With maxT they are widened to the threshold (in :func:`_by_flips`): an interval never excludes 0 where the pair is
+    not told apart.
+    """
     if not _can_reach(flips.queries, plan.alpha):
         return np.full(len(family.pairs), math.inf)
     if not family.is_across_measures:

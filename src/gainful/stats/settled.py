@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gainful.arrays import Floats
+from gainful.arrays import Bools, Floats
 
 _PLACES = 12
 _FINEST = 44  # binary places: finer than any printed score, coarser than what computing a score loses
@@ -99,3 +99,20 @@ def least_count(share: float, total: int) -> int:
     while count / total < share:
         count += 1
     return count
+
+
+def least_told(critical: float, apart: Floats, is_told: Bools, scale: float) -> float:
+    """The threshold of a procedure that tells apart what exceeds a critical difference: from it on, pairs are told.
+
+    ``apart`` are the absolute differences as they are held, ``is_told`` the verdicts, which the threshold must not
+    contradict by what rounding does. One settled step above the critical difference is the next larger one.
+
+    >>> least_told(0.07599999999999967, np.array([0.076, 0.1]), np.array([False, True]), 1.0)
+    0.076000000001
+    """
+    if math.isinf(critical):
+        return critical
+    found = float(settle(np.array(critical), scale)) + settled_step(scale)
+    below = math.nextafter(float(np.max(apart[~is_told], initial=0.0)), math.inf)
+    # A told pair is above all that are not, so that both limits can be kept.
+    return max(below, min(found, float(np.min(apart[is_told], initial=math.inf))))

@@ -42,9 +42,10 @@ class FamilyResult:
     Pairs are ``first[i]`` and ``second[i]``, places in ``systems``.
 
     ``p`` are of each pair by itself, ``adjusted`` corrected for the family; ``half_width`` that of simultaneous
-    intervals (None where the test has none). ``threshold``: systems whose means are further apart differ (None where
-    no single number decides). ``tests`` counts the family. ``direction`` is of rank tests, which go by ranks and not by
-    means: above 0 they speak for higher scores of the first; None where means decide.
+    intervals (None where the test has none), with maxT at least the threshold, so that an interval holds 0 wherever the
+    pair is not told apart. ``threshold``: systems whose means are that far or further apart differ, and no others (None
+    where no single number decides). ``tests`` counts the family. ``direction`` is of rank tests, which go by ranks and
+    not by means: above 0 they speak for higher scores of the first; None where means decide.
     """
 
     measure: str

@@ -13,8 +13,9 @@ from gainful.core import default_threads
 from gainful.stats.anova import TwoWayAnova, checked, column_means, pairs_of, two_way
 from gainful.stats.draws import check_draws
 from gainful.stats.grid import on_grid
+from gainful.stats.intervals import largest_at
 from gainful.stats.noncentral import LEAST_P
-from gainful.stats.settled import settle
+from gainful.stats.settled import least_count, least_told, settle
 from gainful.stats.studentised_range import studentised_range_critical, studentised_range_sf
 
 #: Draws of one random stream: blocks are independent, so that threads may take them in any order.
@@ -46,8 +47,8 @@ class TukeyTest:
 class RandomisedTukeyTest:
     """The randomised test of every pair: p is the share of draws whose *largest* difference is at least the pair's.
 
-    ``ranges`` are the largest differences of the draws, ascending. Means more than ``critical`` apart are told apart at
-    ``alpha``; infinite if there are too few draws for that. Depends on the systems compared.
+    ``ranges`` are the largest differences of the draws, ascending. Means ``critical`` or more apart are told apart at
+    ``alpha`` (p < alpha); infinite if there are too few draws for that. Depends on the systems compared.
     """
 
     means: Floats
@@ -92,6 +93,8 @@ def tukey(scores: Floats, *, alpha: float = 0.05) -> TukeyTest:
         p = np.maximum(studentised_range_sf(q, m, df), LEAST_P)
     critical_q = studentised_range_critical(alpha, m, df) if df else math.inf
     critical = critical_q * unit if df else math.inf
+    if df and not mse:
+        critical = least_told(0.0, np.abs(difference), p < alpha, float(np.ptp(scores)))
     return TukeyTest(table, first, second, difference, q, effect, p, critical_q, critical, alpha)
 
 
@@ -119,25 +122,21 @@ def randomised_tukey(
     ranges = np.sort(_ranges(np.sort(grid.steps, axis=1), draws, seed, threads))
     # A score is off by half a step at most; so a difference of two sums by n, and a comparison of two of them by 2 n.
     reached = draws - np.searchsorted(ranges, observed - 2 * n)
-    means = column_means(scores)
+    means, scale = column_means(scores), float(np.ptp(scores))
+    difference, p = settle(means[first] - means[second], scale), (reached + 1) / (draws + 1)
+    critical = largest_at(ranges, least_count(alpha, draws + 1) - 1) * (grid.unit / n)
     return RandomisedTukeyTest(
         means,
         first,
         second,
-        settle(means[first] - means[second], float(np.ptp(scores))),
-        (reached + 1) / (draws + 1),
+        difference,
+        p,
         ranges * (grid.unit / n),
-        _critical(ranges, alpha, draws) * (grid.unit / n),
+        least_told(critical, np.abs(difference), p < alpha, scale),
         alpha,
         draws,
         seed,
     )
-
-
-def _critical(ranges: Floats, alpha: float, draws: int) -> float:
-    """The range that differences have to exceed: at most so many draws may reach them that p stays at most alpha."""
-    allowed = math.floor(alpha * (draws + 1) + 1e-9) - 1
-    return float(ranges[draws - 1 - allowed]) if allowed >= 0 else math.inf
 
 
 def _ranges(rows: Floats, draws: int, seed: int, threads: int | None) -> Floats:
