@@ -524,3 +524,38 @@ def test_limits_are_exact_where_scores_are_no_decimals() -> None:
             ]
             assert found.interval.low == pytest.approx(float(min(kept) / parts), abs=2e-11)
             assert found.interval.high == pytest.approx(float(max(kept) / parts), abs=2e-11)
+
+
+def test_an_interval_of_another_kind_that_contradicts_p_is_named() -> None:
+    generator, named = np.random.default_rng(0), 0
+    for _ in range(120):
+        a, b = generator.random(12), generator.random(12) * 0.75
+        for test, interval in (("randomisation", "percentile"), ("randomisation", "t"), ("t", "bca")):
+            found = compare_pair(a, b, test=test, interval=interval, draws=2_000)
+            disagree = (found.p < 0.05) != (0.0 not in found.interval)
+            assert any("disagree" in warning for warning in found.warnings) == disagree
+            named += disagree
+        for test in ("randomisation", "t"):
+            assert not any("disagree" in warning for warning in compare_pair(a, b, test=test).warnings)
+    assert named > 5
+
+
+def test_options_of_wilcoxon_are_heard() -> None:
+    a, b = scores(3, 30, 0.05)
+    corrected = compare_pair(a, b, test="wilcoxon", continuity=True).p
+    expected = stats.wilcoxon(np.round(a - b, 12), correction=True, method="asymptotic").pvalue
+    assert corrected == pytest.approx(expected, rel=1e-9)
+    assert corrected != compare_pair(a, b, test="wilcoxon").p
+    with pytest.raises(UsageError, match="zeros: expected drop"):
+        compare_pair(a, b, test="wilcoxon", zeros="nonsense")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="zeros: expected drop"):
+        compare_pair(a, b, zeros="nonsense")  # type: ignore[arg-type]
+
+
+def test_too_much_is_refused() -> None:
+    a, b = scores(3, 30, 0.05)
+    for test in ("randomisation", "bootstrap"):
+        with pytest.raises(UsageError, match="draws: expected at most 10,000,000, found 10,000,001"):
+            compare_pair(a, b, test=test, draws=10_000_001)
+    with pytest.raises(UsageError, match="alpha: expected at least 1e-12, found 1e-13"):
+        compare_pair(a, b, alpha=1e-13)

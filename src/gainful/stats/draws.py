@@ -6,6 +6,10 @@ import numpy as np
 
 from gainful.errors import UsageError
 
+#: Draws of one random stream: any block can be made without the ones before it, and threads may take them in any order.
+BLOCK = 1_000
+MOST_DRAWS = 10_000_000
+
 
 def stream(seed: int, number: int = 0) -> np.random.Generator:
     """The random numbers of a seed and a block or draw: Philox with both as its key.
@@ -17,8 +21,10 @@ def stream(seed: int, number: int = 0) -> np.random.Generator:
 
 
 def check_draws(draws: int, seed: int, least: int = 1) -> None:
-    """Refuses a number of draws or a seed that is none."""
+    """Refuses a number of draws or a seed that is none, and more draws than memory and patience last for."""
     if draws < least:
         raise UsageError(f"draws: expected at least {least}, found {draws}")
+    if draws > MOST_DRAWS:
+        raise UsageError(f"draws: expected at most {MOST_DRAWS:,}, found {draws:,}")
     if not 0 <= seed < 2**63:
         raise UsageError(f"seed: expected a whole number from 0 to 2^63 - 1, found {seed}")

@@ -14,13 +14,11 @@ from typing import NamedTuple
 import numpy as np
 
 from gainful.arrays import Floats, Ints
-from gainful.stats.draws import check_draws
+from gainful.stats.draws import BLOCK, check_draws
 from gainful.stats.settled import fixed_point, least_count
 
 #: Up to so many non-zero differences all flips are looked at.
 MOST_ENUMERATED = 20
-#: Draws that share a key of the generator: any block can be made without the ones before it.
-BLOCK = 1_000
 
 _NOTHING = -900  # the exponent of scores that are all 0
 _EXACT = 51  # bits of a sum over queries; the difference of two such sums has one more, and is exact, too

@@ -22,6 +22,7 @@ _NODES = 96
 _TAIL = 1e-15  # of the spread's distribution that is left out at either end
 _REACH = 9.0  # standard deviations beyond which a normal tail is nothing
 _MOST_QUERIES = 10**9
+_LEAST_ALPHA = 1e-12
 
 
 def t_p(statistic: float, df: float) -> float:
@@ -81,7 +82,7 @@ def detectable_effect(n: int, power: float = 0.8, alpha: float = 0.05) -> float:
     0.07875
     """
     _check(n, alpha)
-    _check_power(power, alpha)
+    check_power(power, alpha)
     low, high = 0.0, 1.0
     while power_of_t(n, high, alpha) < power:
         low, high = high, 2 * high
@@ -94,7 +95,7 @@ def queries_needed(effect: float, power: float = 0.8, alpha: float = 0.05) -> in
     >>> queries_needed(0.05 / 0.194848)
     122
     """
-    _check_power(power, alpha)
+    check_power(power, alpha)
     if not effect or not math.isfinite(effect):
         raise UsageError(f"effect: expected a difference that is not 0, found {effect:g}")
     low, high = 1, 2
@@ -187,12 +188,15 @@ def _check(n: int, alpha: float) -> None:
 
 
 def check_alpha(alpha: float) -> None:
-    """Refuses a level that is none."""
+    """Refuses a level that is none, or so small that float64 cannot count to its inverse."""
     if not 0 < alpha < 0.5:
         raise UsageError(f"alpha: expected a number between 0 and 0.5, found {alpha:g}")
+    if alpha < _LEAST_ALPHA:
+        raise UsageError(f"alpha: expected at least {_LEAST_ALPHA:g}, found {alpha:g}")
 
 
-def _check_power(power: float, alpha: float) -> None:
+def check_power(power: float, alpha: float) -> None:
+    """Refuses a power that is none, or no more than chance."""
     check_alpha(alpha)
     if not alpha < power < 1:
         raise UsageError(f"power: expected a number between alpha ({alpha:g}) and 1, found {power:g}")

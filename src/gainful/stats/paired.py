@@ -70,7 +70,8 @@ def compare_pair(
     Scores are dicts by query id, or sequences in the order of ``queries``. The test is ``randomisation`` (beyond 5,000
     queries ``t``) unless ``t``, ``wilcoxon``, ``sign`` or ``bootstrap`` is named; the interval is the one that inverts
     the test unless ``t``, ``percentile``, ``bca`` or ``bootstrap-t`` is named. ``draws`` are flips (100,000) or samples
-    (10,000). ``zeros`` and ``continuity`` are for Wilcoxon's test.
+    (10,000). ``zeros`` (``drop`` or ``pratt``) and ``continuity`` (of the normal form, which it asks for) are for
+    Wilcoxon's test.
 
     >>> found = compare_pair({"q1": 0.5, "q2": 0.7, "q3": 0.4}, {"q3": 0.1, "q2": 0.5, "q1": 0.4})
     >>> round(found.difference, 3), found.wins, found.p, found.verdict
@@ -78,6 +79,7 @@ def compare_pair(
     """
     check_alpha(alpha)
     choose(better, ("higher", "lower"), "better")
+    choose(zeros, ("drop", "pratt"), "zeros")
     if margin is not None and not 0 < margin < math.inf:
         raise UsageError(f"margin: expected a number above 0, found {margin:g}")
     query_ids, scores = _paired_by_id(a, b, queries)
@@ -290,7 +292,11 @@ def _warnings(data: _Drawn, outcome: TestOutcome, interval: Interval) -> list[st
         found.append(f"with {queries} only large differences can be detected: read the detectable difference first")
     if data.scores.n > MOST_FLIPPED:
         found.append(f"with {queries} tiny differences are significant: read the interval, and give a margin")
-    if outcome.name in ("wilcoxon", "sign"):
+    is_ranked = outcome.name in ("wilcoxon", "sign")
+    is_mixed = interval.method != TESTS[outcome.name] and not interval.is_stopgap and not is_ranked
+    if is_mixed and _disagree(data, outcome, interval):
+        found.append(f"p and interval disagree here: {interval.method} is not the interval of this test; go by p")
+    if is_ranked:
         found.extend(_warnings_of_ranks(data, outcome, interval))
     if outcome.name == "t" and data.scores.sd == 0 and data.scores.mean:
         found.append("all differences are equal: the t test has no spread to go by")
@@ -307,6 +313,10 @@ def _warnings_of_ranks(data: _Drawn, outcome: TestOutcome, interval: Interval) -
             f"with {data.scores.n:,} queries a rank test often calls systems different whose means are equal: "
             "it answers another question"
         )
-    if (outcome.p < data.alpha) != (0.0 not in interval):
+    if _disagree(data, outcome, interval):
         found.append("p and interval answer different questions here, and differently")
     return found
+
+
+def _disagree(data: _Drawn, outcome: TestOutcome, interval: Interval) -> bool:
+    return (outcome.p < data.alpha) != (0.0 not in interval)

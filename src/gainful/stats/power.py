@@ -15,7 +15,14 @@ from gainful.arrays import Floats
 from gainful.errors import UsageError
 from gainful.notation import choose
 from gainful.stats.anova import checked, one_way, pair_variances, two_way
-from gainful.stats.noncentral import check_alpha, detectable_effect, power_of_t, queries_needed, t_quantile
+from gainful.stats.noncentral import (
+    check_alpha,
+    check_power,
+    detectable_effect,
+    power_of_t,
+    queries_needed,
+    t_quantile,
+)
 from gainful.stats.noncentral_f import noncentral_f_above
 
 #: Where the variance of a difference comes from: the pair itself, the two-way residual, the one-way residual.
@@ -145,7 +152,7 @@ def queries_for_anova(
     >>> queries_for_anova(2, 0.05, 0.194848**2 / 2), queries_for_anova(10, 0.05, 0.194848**2 / 2)
     (122, 239)
     """
-    _check_power(power, alpha)
+    check_power(power, alpha)
     if not gap:
         raise UsageError("gap: expected one that is not 0, found 0")
     return _smallest(lambda n: power_of_anova(n, systems, gap, variance, alpha=alpha, is_paired=is_paired) >= power)
@@ -165,7 +172,7 @@ def detectable_gap(
     >>> round(detectable_gap(50, 2, 0.194848**2 / 2), 4)
     0.0788
     """
-    _check_power(power, alpha)
+    check_power(power, alpha)
     if not variance > 0:
         return 0.0
 
@@ -222,9 +229,3 @@ def _spread(sd: float) -> float:
 def _check_queries(queries: int) -> None:
     if queries < 2:
         raise UsageError(f"queries: expected at least 2, found {queries}")
-
-
-def _check_power(power: float, alpha: float) -> None:
-    check_alpha(alpha)
-    if not alpha < power < 1:
-        raise UsageError(f"power: expected a number between alpha ({alpha:g}) and 1, found {power:g}")

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from gainful.arrays import Floats
+from gainful.notation import choose
 from gainful.stats.ranks import mid_ranks
 
 #: Up to so many non-zero differences Wilcoxon's null distribution is counted out.
@@ -32,11 +33,13 @@ def wilcoxon(
 
     Zeros are dropped (``pratt`` ranks them, then drops their ranks); equal sizes share the middle rank. The null
     distribution is counted out over the actual ranks up to 50 differences; beyond it is normal with the correction for
-    ties, and without one for continuity unless asked for.
+    ties, and without one for continuity unless asked for. Who asks for that gets the normal form of any number: what is
+    counted out needs none.
 
     >>> wilcoxon(np.array([1.0, 2.0, 3.0, -4.0]))
     SignedRanks(positive=6.0, negative=4.0, p=0.875, is_exact=True)
     """
+    choose(zeros, ("drop", "pratt"), "zeros")
     ranked = differences if zeros == "pratt" else differences[differences != 0]
     ranks = mid_ranks(np.abs(ranked))
     positive, negative = math.fsum(ranks[ranked > 0]), math.fsum(ranks[ranked < 0])
@@ -44,7 +47,7 @@ def wilcoxon(
     if not ranks.size:
         return SignedRanks(0.0, 0.0, 1.0, True)
     if exact is None:
-        exact = ranks.size <= MOST_EXACT
+        exact = ranks.size <= MOST_EXACT and not continuity
     p = _counted_p(ranks, min(positive, negative)) if exact else _normal_p(ranks, positive - negative, continuity)
     return SignedRanks(positive, negative, p, exact)
 

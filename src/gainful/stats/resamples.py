@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gainful.arrays import Floats, Ints
-from gainful.stats.draws import check_draws
-from gainful.stats.flips import BLOCK
+from gainful.stats.draws import BLOCK, check_draws
 from gainful.stats.intervals import Interval
 from gainful.stats.settled import least_count, settle
 

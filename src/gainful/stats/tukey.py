@@ -11,15 +11,12 @@ import numpy as np
 from gainful.arrays import Floats, Ints
 from gainful.core import default_threads
 from gainful.stats.anova import TwoWayAnova, checked, column_means, pairs_of, two_way
-from gainful.stats.draws import check_draws
+from gainful.stats.draws import BLOCK, check_draws
 from gainful.stats.grid import on_grid
 from gainful.stats.intervals import largest_at
 from gainful.stats.noncentral import LEAST_P
 from gainful.stats.settled import least_count, least_told, settle
 from gainful.stats.studentised_range import studentised_range_critical, studentised_range_sf
-
-#: Draws of one random stream: blocks are independent, so that threads may take them in any order.
-BLOCK = 1000
 
 
 @dataclass(frozen=True, eq=False)
