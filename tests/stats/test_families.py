@@ -408,3 +408,15 @@ def test_progress_counts_draws() -> None:
     seen: list[int] = []
     compare_family(matrix(random_values(1, 30, 3)), draws=12_000, progress=Progress(lambda done, _: seen.append(done)))
     assert seen == [10_000, 12_000]
+
+
+def test_rank_tests_are_on_the_side_of_ranks() -> None:
+    """The first system loses most queries narrowly and wins a few by far: its mean is higher."""
+    narrow, far = [-0.01] * 52, [0.5] * 8
+    first = np.array([0.4 + each for each in (*narrow, *far)])
+    matrix = ScoreMatrix.of("x", {"a": np.full(60, 0.4).tolist(), "b": first.tolist(), "c": [0.1] * 60})
+    for test in ("sign", "wilcoxon"):
+        found = compare_family(matrix, test=test, correction="holm")
+        assert found.pair("b", "a").difference > 0
+        assert found.pair("b", "a").verdict == "worse"
+    assert compare_family(matrix, test="t", correction="holm").pair("b", "a").verdict != "worse"

@@ -24,7 +24,9 @@ from gainful.stats.scores import ScoreMatrix, aligned
 from gainful.stats.settled import least_told
 from gainful.stats.standings import FamilyResult
 
-TESTS = ("randomisation", "t", "wilcoxon", "sign")
+#: Tests that go by ranks, and not by means; all that there are.
+RANK_TESTS = ("wilcoxon", "sign")
+TESTS = ("randomisation", "t", *RANK_TESTS)
 
 _FLIPS = 10_000
 
@@ -153,11 +155,16 @@ def _compared(matrices: Sequence[ScoreMatrix], plan: _Plan) -> list[FamilyResult
     """One result a matrix; all pairs of all matrices are one family."""
     family = _Family.of(matrices, plan.baseline)
     flips = Flips(len(matrices[0].queries), plan.draws, plan.seed)
+    direction: Floats | None = None
     if plan.by_flips:
         found = _by_flips(family, flips, plan)
     else:
-        alone = np.array([pair.outcome(plan.test).p for pair in family.pairs])
+        outcomes = [pair.outcome(plan.test) for pair in family.pairs]
+        alone = np.array([outcome.p for outcome in outcomes])
         found = _Ps(alone, corrected(alone, plan.correction))
+        if plan.test in RANK_TESTS:
+            # The side that a rank test is on need not be that of the mean.
+            direction = np.array([outcome.direction or 0.0 for outcome in outcomes])
     means = np.array([pair.mean for pair in family.pairs])
     pairs = means.size // len(matrices)
     results = []
@@ -186,6 +193,7 @@ def _compared(matrices: Sequence[ScoreMatrix], plan: _Plan) -> list[FamilyResult
                 is_enumerated=plan.by_flips and flips.enumerated,
                 seed=plan.seed,
                 notes=tuple(_notes(plan, len(matrix.queries))),
+                direction=None if direction is None else direction[own],
             )
         )
     return results

@@ -263,7 +263,8 @@ def _with_margin(
     if gain.low > -margin and gain.high < margin:
         verdict = "equivalent"
     else:
-        verdict = signed_verdict(outcome.p < data.alpha, data.scores.mean, better)
+        direction = data.scores.mean if outcome.direction is None else outcome.direction
+        verdict = signed_verdict(outcome.p < data.alpha, direction, better)
     return MarginVerdict(margin, verdict, gain.low > -margin, interval)
 
 

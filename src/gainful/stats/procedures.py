@@ -14,7 +14,6 @@ from gainful.errors import UsageError
 from gainful.notation import choose, count_of, number_text, printable
 from gainful.progress import Progress
 from gainful.stats.anova import OneWayAnova, PairSpread, TwoWayAnova, one_way, two_way
-from gainful.stats.differences import PairedScores
 from gainful.stats.families import compare_family, compare_measures
 from gainful.stats.friedman import Friedman, RankComparisons, conover, friedman, nemenyi
 from gainful.stats.groups import MOST_WITH_LETTERS, letters
@@ -32,9 +31,6 @@ PROCEDURES = {
     "friedman": "Friedman's test of ranks within queries, then Nemenyi and Conover",
     "anova": "two-way analysis of variance, then pairs as maxt",
 }
-
-#: Tests that go by ranks, and not by means.
-RANK_TESTS = ("wilcoxon", "sign")
 
 #: Procedures whose p of a pair changes with the other systems.
 OF_THE_POOL = ("tukey", "rthsd", "friedman")
@@ -165,20 +161,11 @@ def compare_several(
     found = {}
     for name, family in families.items():
         matrix = matrices[name]
-        directions = _directions(matrix, family) if family.test in RANK_TESTS else None
-        result = _by_procedure(matrix, replace(family, direction=directions), plan)
+        result = _by_procedure(matrix, family, plan)
         found[name] = replace(
             result, identical=identical_systems(matrix), warnings=tuple(_warnings(result, plan, matrix))
         )
     return found
-
-
-def _directions(matrix: ScoreMatrix, family: FamilyResult) -> Floats:
-    """For each pair the side that its rank test is on, which need not be that of the mean."""
-    columns = np.ascontiguousarray(matrix.values.T)
-    pairs = zip(family.first.tolist(), family.second.tolist(), strict=True)
-    outcomes = (PairedScores(columns[i], columns[j]).outcome(family.test) for i, j in pairs)
-    return np.array([outcome.direction or 0.0 for outcome in outcomes])
 
 
 def identical_systems(matrix: ScoreMatrix) -> tuple[tuple[str, ...], ...]:
