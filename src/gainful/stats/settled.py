@@ -112,7 +112,7 @@ def least_told(critical: float, apart: Floats, is_told: Bools, scale: float) -> 
     """
     if math.isinf(critical):
         return critical
-    found = float(settle(np.array(critical), scale)) + settled_step(scale)
+    found = float(settle(settle(np.array(critical), scale) + settled_step(scale), scale))
     below = math.nextafter(float(np.max(apart[~is_told], initial=0.0)), math.inf)
     # A told pair is above all that are not, so that both limits can be kept.
     return max(below, min(found, float(np.min(apart[is_told], initial=math.inf))))
