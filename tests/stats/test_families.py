@@ -299,6 +299,16 @@ class TestCorrections:
         many = matrix(random_values(5, 5_001, 2))
         assert "tiny differences" in " ".join(compare_family(many, test="t", correction="holm").notes)
 
+    def test_intervals_that_contradict_a_correction_are_named(self) -> None:
+        named = 0
+        for seed in range(30):
+            found = compare_family(matrix(random_values(seed, 15, 3)), correction="bonferroni", draws=999)
+            assert found.half_width is not None
+            contradict = ((np.abs(found.difference) > found.half_width) & ~found.is_significant).any()
+            assert any("not of bonferroni" in note for note in found.notes) == contradict
+            named += bool(contradict)
+        assert 0 < named < 30
+
     def test_refusals(self) -> None:
         whole = matrix(random_values(5, 20, 3))
         for options, words in (

@@ -192,7 +192,7 @@ def _compared(matrices: Sequence[ScoreMatrix], plan: _Plan) -> list[FamilyResult
                 draws=flips.count if plan.by_flips else None,
                 is_enumerated=plan.by_flips and flips.enumerated,
                 seed=plan.seed,
-                notes=tuple(_notes(plan, len(matrix.queries))),
+                notes=(*_notes(plan, len(matrix.queries)), *_note_of_intervals(plan, found, means, own)),
                 direction=None if direction is None else direction[own],
             )
         )
@@ -269,6 +269,16 @@ def _half_widths(family: _Family, flips: Flips, plan: _Plan) -> Floats:
     weights = np.divide(1.0, spreads, out=np.zeros(spreads.size), where=spreads > 0)
     centred = FlippedPairs(family.scores - means, family.first, family.second, flips, weights)
     return np.asarray(centred.critical(np.arange(spreads.size), plan.alpha) * spreads)
+
+
+def _note_of_intervals(plan: _Plan, found: _Ps, means: Floats, own: slice) -> list[str]:
+    """Intervals are those of flips; corrections other than maxT know nothing of them."""
+    if found.half_width is None or plan.correction == "maxt":
+        return []
+    excludes_zero = np.abs(means[own]) > found.half_width[own]
+    if not (excludes_zero & (found.adjusted[own] >= plan.alpha)).any():
+        return []
+    return [f"simultaneous intervals are not of {plan.correction}: one excludes 0 where the pair is not told apart"]
 
 
 def _notes(plan: _Plan, queries: int) -> list[str]:
