@@ -15,7 +15,7 @@ from gainful.data.graded import JoinFacts
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.ranked_sessions import JUDGED_BY, RankedSessions, judged_sessions, judged_turns, rank_sessions
-from gainful.data.sessions import Sessions
+from gainful.data.sessions import PART_SIZE, Sessions
 from gainful.errors import InputError, UsageError
 from gainful.evaluation import MeasuresLike, condenses
 from gainful.measures.base import Measure
@@ -107,7 +107,11 @@ def evaluate_judged_sessions(
 
 
 def choose_judged_by(qrels: Qrels, parts: Sequence[Sessions]) -> str:
-    """What gives the most sessions judgments: topic, session or query; where several do, the first of these."""
+    """What gives the most sessions judgments: topic, session or query; where several do, the first of these.
+
+    Only the first sessions decide, as many as are read at a time: it is the same for a file and for all in memory.
+    """
+    parts = [part if len(part) <= PART_SIZE else part.part(0, PART_SIZE) for part in parts]
     count, most, found = sum(map(len, parts)), -1, JUDGED_BY[0]
     for judged_by in JUDGED_BY:
         met = sum(int(judged_sessions(part, judged_turns(qrels, part, judged_by)).sum()) for part in parts)

@@ -143,7 +143,9 @@ class ExpectedSessions:
 
     def chosen(self, source: str, system: str, sessions: Sessions) -> Sessions:
         """A system's sessions that are chosen; missing=zero adds judged turns after their ends as empty pages."""
-        self._found.setdefault(source, set()).update(sessions.session_ids)
+        found_before = self._found.setdefault(source, set())
+        if self._judged_by != "topic":  # of a topic no session is expected
+            found_before.update(sessions.session_ids)
         self._sources.setdefault(system, set()).add(source)
         if self._judged_by != "query":
             return self._choice.of(sessions)
