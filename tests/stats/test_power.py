@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -19,7 +18,6 @@ from gainful.stats.power import (
     detectable_difference,
     detectable_gap,
     expected_width,
-    power_curve,
     power_of_anova,
     power_of_pair,
     queries_for_anova,
@@ -76,14 +74,6 @@ class TestPair:
         assert power_of_pair(5, 0.1, 0) == 1
         assert detectable_difference(5, 0) == 0
         assert queries_for_pair(0.1, 0) == 2
-
-    def test_curve(self) -> None:
-        curve = power_curve(0.05, 0.2)
-        needed = queries_for_pair(0.05, 0.2)
-        assert curve[0].queries == 2
-        assert curve[-1].queries == 2 * needed
-        assert all(a.power <= b.power for a, b in pairwise(curve))
-        assert power_curve(0.05, 0.2, [10, 20]) == tuple((n, power_of_pair(n, 0.05, 0.2)) for n in (10, 20))
 
     def test_refuses(self) -> None:
         with pytest.raises(UsageError, match="difference"):

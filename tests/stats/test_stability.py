@@ -11,9 +11,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import kendalltau, ttest_rel
 
-from gainful import Policy, Qrels, evaluate_runs
+from gainful import Policy, Qrels, assess_documents
 from gainful.errors import UsageError
-from gainful.stats.stability import Spread, Thinning, stability_over_documents, stability_over_queries
+from gainful.stats.stability import Spread, Thinning, stability_over_queries
 from gainful.stats.swap_rates import discriminative_power, swap_rates, t_of_all_pairs, told_apart
 from gainful.stats.tukey import randomised_tukey
 
@@ -161,15 +161,8 @@ class TestDocuments:
         systems = {
             name: noisy_lists(luck) for name, luck in (("good", 0.8), ("fair", 0.5), ("poor", 0.2), ("bad", 0.05))
         }
-        calls = []
-
-        def score(part: Qrels) -> Matrix:
-            found = evaluate_runs(part, systems, "AP", policy=Policy(unjudged="condensed"))
-            return np.nan_to_num(np.array([each.raw[0] for each in found.values()]).T)
-
-        found = stability_over_documents(qrels, score, [1, 0.5, 0.1], draws=6, done=lambda: calls.append(1))
-        whole, half, tenth = found
-        assert len(calls) == 18
+        found = assess_documents(qrels, systems, "AP", [1, 0.5, 0.1], draws=6, policy=Policy(unjudged="condensed"))
+        whole, half, tenth = found["AP"].parts
         assert whole.part_whole is not None and half.part_whole is not None and tenth.part_whole is not None
         assert (whole.part_whole.mean, whole.split_half, whole.size) == (1, None, 400)
         assert half.split_half is not None and tenth.split_half is not None

@@ -91,11 +91,6 @@ class MannWhitney:
     is_exact: bool
     sizes: tuple[int, int]
 
-    @property
-    def superiority(self) -> float:
-        """The share of pairs in which the first group's member is higher, equals counting half."""
-        return self.u / (self.sizes[0] * self.sizes[1])
-
 
 @dataclass(frozen=True)
 class KruskalWallis:

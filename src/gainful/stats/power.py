@@ -6,10 +6,7 @@ Power is asked for a difference that would matter, never for the one that was fo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
-
-import numpy as np
+from collections.abc import Callable
 
 from gainful.arrays import Floats
 from gainful.errors import UsageError
@@ -31,13 +28,6 @@ VARIANCES = ("pair", "residual", "sakai2016")
 _MOST_QUERIES = 10**9
 
 
-class PowerPoint(NamedTuple):
-    """A number of queries and the chance that it shows the difference."""
-
-    queries: int
-    power: float
-
-
 def variance_of_difference(scores: Floats, variance: str = "residual") -> float:
     """The variance of the difference of two systems' scores on a query, from a matrix of queries x systems.
 
@@ -45,6 +35,7 @@ def variance_of_difference(scores: Floats, variance: str = "residual") -> float:
     the two-way analysis of variance, what pairs have in the middle; ``sakai2016`` twice that of the one-way analysis,
     as Sakai takes it where no pairs are known: much larger, because queries' difficulty counts as noise.
 
+    >>> import numpy as np
     >>> scores = np.array([[0.1, 0.3], [0.4, 0.5], [0.2, 0.6]])
     >>> [round(variance_of_difference(scores, name), 6) for name in VARIANCES]
     [0.023333, 0.023333, 0.046667]
@@ -185,20 +176,6 @@ def detectable_gap(
     while (middle := (low + high) / 2) not in (low, high):
         low, high = (low, middle) if is_enough(middle) else (middle, high)
     return high
-
-
-def power_curve(
-    difference: float, sd: float, queries: Sequence[int] | None = None, *, power: float = 0.8, alpha: float = 0.05
-) -> tuple[PowerPoint, ...]:
-    """The power of a paired t test by number of queries; unless given, up to twice what this power needs.
-
-    >>> [point.queries for point in power_curve(0.05, 0.194848)][-1]
-    244
-    """
-    if queries is None:
-        end = 2 * queries_for_pair(difference, sd, power=power, alpha=alpha)
-        queries = sorted({max(2, round(n)) for n in np.linspace(2, end, 60).tolist()})
-    return tuple(PowerPoint(n, power_of_pair(n, difference, sd, alpha=alpha)) for n in queries)
 
 
 def _smallest(is_enough: Callable[[int], bool]) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -20,8 +20,6 @@ from gainful.stats.settled import settle
 
 #: How the queries of a subset are chosen: at random, or the first ones in order.
 TOPICS = ("random", "first")
-
-Score = Callable[[Qrels], Floats]
 
 
 class Spread(NamedTuple):
@@ -153,43 +151,6 @@ class Thinning:
             grade=qrels.grade[rows],
             origin=None if qrels.origin is None else qrels.origin.take(rows),
         )
-
-
-def stability_over_documents(
-    qrels: Qrels,
-    score: Score,
-    shares: Sequence[float] = (0.5, 0.2),
-    *,
-    draws: int = 20,
-    seed: int = 0,
-    coefficient: Coefficient = kendall_tau,
-    done: Callable[[], None] = lambda: None,
-) -> tuple[SubsetStability, ...]:
-    """The order of systems recomputed with random parts of the judged documents, for every share.
-
-    ``score`` makes the matrix of queries x systems (higher is better) from judgments: what happens to documents that
-    are not judged any more is its business. ``done`` is called after every draw.
-
-    >>> qrels = Qrels.from_dict({"q": {"d1": 1, "d2": 1}})
-    >>> [found] = stability_over_documents(qrels, lambda part: np.array([[len(part), 0.5]]), [1], draws=2)
-    >>> found.size, found.part_whole.mean
-    (2, 1.0)
-    """
-    check_draws(draws, seed)
-    whole = settled_means(checked(score(qrels)))
-    thinning = Thinning(qrels)
-    found = []
-    for share in shares:
-        part_whole, split_half = [], []
-        for draw in range(draws):
-            part, other = thinning.parts(share, draw=draw, seed=seed)
-            means = settled_means(checked(score(part)))
-            part_whole.append(coefficient(means, whole))
-            if other is not None:
-                split_half.append(coefficient(means, settled_means(checked(score(other)))))
-            done()
-        found.append(SubsetStability(share, share * thinning.pairs, Spread.of(part_whole), Spread.of(split_half)))
-    return tuple(found)
 
 
 def settled_means(scores: Floats) -> Floats:
