@@ -1,0 +1,138 @@
+"""What a paper says beside what gainful finds, and whether that is the same."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from gainful.errors import UsageError
+from gainful.render.page import Cell, Column, Table
+
+#: ``agrees``: to the digits that the paper prints. ``truncated``: so if the paper cut digits off instead of rounding.
+#: ``erratum``: the paper's figure cannot be right, a note says why. ``differs``: it is not the same, and nobody knows
+#: why. ``holds`` and ``fails``: of a statement. ``other data``: the paper's figure is of other data, for orientation.
+Verdict: TypeAlias = Literal["agrees", "truncated", "erratum", "differs", "holds", "fails", "other data"]
+
+_EPSILON = 1e-9
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One thing that a paper says, what gainful finds, the verdict, and a note where there is one."""
+
+    what: str
+    says: str
+    finds: str
+    verdict: Verdict
+    note: str = ""
+
+
+def number_claim(what: str, says: float, finds: float, places: int = 2, erratum: str = "") -> Claim:
+    """A single number that a paper prints with so many decimal places.
+
+    >>> number_claim("muAP", 0.448, 0.44792, 3).verdict, number_claim("mean", 0.465, 0.4652, 3).finds
+    ('agrees', '0.465')
+    """
+    return vector_claim(what, (says,), (finds,), places, erratum)
+
+
+def vector_claim(what: str, says: Sequence[float], finds: Sequence[float], places: int = 2, erratum: str = "") -> Claim:
+    """Numbers in order. ``erratum`` says why the paper's cannot be right; it is refused where they agree.
+
+    >>> vector_claim("CG", (3, 5, 8), (3.0, 5.0, 8.0), 0).says
+    '3 5 8'
+    >>> vector_claim("ideal", (9.75, 10.52), (9.7509, 10.5246)).verdict, vector_claim("x", (0.87,), (0.8799,)).verdict
+    ('agrees', 'truncated')
+    """
+    if len(says) != len(finds):
+        raise UsageError(f"{what}: expected {len(says)} numbers, found {len(finds)}")
+    verdict = _verdict(says, finds, places)
+    if erratum and verdict == "agrees":
+        raise UsageError(f"{what}: expected a difference that needs an erratum, found none")
+    if erratum:
+        verdict = "erratum"
+    return Claim(what, _joined(says, places), _joined(finds, places), verdict, erratum)
+
+
+def text_claim(what: str, says: str, finds: str, erratum: str = "") -> Claim:
+    """Words that have to be the same.
+
+    >>> text_claim("who beats whom", "D > A*", "D > A*").verdict
+    'agrees'
+    """
+    return Claim(what, says, finds, "erratum" if erratum else "agrees" if says == finds else "differs", erratum)
+
+
+def statement(what: str, says: str, finds: str, holds: bool, note: str = "") -> Claim:
+    """A statement of the paper, and whether what was found bears it out."""
+    return Claim(what, says, finds, "holds" if holds else "fails", note)
+
+
+def beside(what: str, says: str, finds: str, note: str = "") -> Claim:
+    """A figure of other data than the paper's, which stands beside for orientation."""
+    return Claim(what, says, finds, "other data", note)
+
+
+def claims_tables(title: str, claims: Iterable[Claim]) -> tuple[Table, ...]:
+    """The claims as a table; long ones one below the other, for people, so that digits can be compared by eye."""
+    claims = tuple(claims)
+    has_notes = any(claim.note for claim in claims)
+    notes = tuple(dict.fromkeys(f"{claim.what}: {claim.note}" for claim in claims if claim.note))
+    is_long = any(len(claim.says) > _LONG or len(claim.finds) > _LONG for claim in claims)
+    side_by_side = Table(
+        (
+            Column("what", for_machines=is_long),
+            Column("the paper says", for_machines=is_long),
+            Column("gainful finds", for_machines=is_long),
+            Column("verdict", for_machines=is_long),
+            *((Column("note", none="", for_machines=True),) if has_notes else ()),
+        ),
+        tuple(
+            (claim.what, claim.says, claim.finds, claim.verdict, *((claim.note,) if has_notes else ()))
+            for claim in claims
+        ),
+        title,
+        () if is_long else notes,
+    )
+    if not is_long:
+        return (side_by_side,)
+    stacked = Table(
+        (Column("what"), Column("who"), Column("values"), Column("verdict", none="")),
+        tuple(row for claim in claims for row in _stacked(claim)),
+        title,
+        notes,
+        for_people=True,
+    )
+    return (stacked, side_by_side)
+
+
+#: Texts longer than these do not stand side by side.
+_LONG = 40
+
+
+def _stacked(claim: Claim) -> tuple[tuple[Cell, ...], tuple[Cell, ...]]:
+    return (claim.what, "the paper says", claim.says, None), ("", "gainful finds", claim.finds, claim.verdict)
+
+
+def _verdict(says: Sequence[float], finds: Sequence[float], places: int) -> Verdict:
+    pairs = list(zip(says, finds, strict=True))
+    if all(_is_rounded(said, found, places) for said, found in pairs):
+        return "agrees"
+    if all(_is_rounded(said, found, places) or _is_cut(said, found, places) for said, found in pairs):
+        return "truncated"
+    return "differs"
+
+
+def _is_rounded(said: float, found: float, places: int) -> bool:
+    return abs(said - found) <= 0.5 * 10.0**-places + _EPSILON
+
+
+def _is_cut(said: float, found: float, places: int) -> bool:
+    unit = 10.0**places
+    return abs(math.floor(found * unit + _EPSILON) / unit - said) < _EPSILON
+
+
+def _joined(values: Sequence[float], places: int) -> str:
+    return " ".join(f"{value:.{places}f}" for value in values)

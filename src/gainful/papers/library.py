@@ -1,0 +1,78 @@
+"""The five papers: what each proposed, what of it can be run again, and what that needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper; ``key`` is what it is called here, and also names its module.
+
+    ``alone`` is what is recomputed without any data, ``with_data`` what is computed when there are some, and ``needs``
+    says which: as options, and then in words.
+    """
+
+    key: str
+    citation: str
+    proposes: str
+    alone: str
+    with_data: str
+    options: str
+    needs: str
+
+
+PAPERS: dict[str, Paper] = {
+    paper.key: paper
+    for paper in (
+        Paper(
+            "jarvelin2000",
+            "Järvelin and Kekäläinen: IR evaluation methods for retrieving highly relevant documents. SIGIR 2000, "
+            "41-48.",
+            "cumulated gain with and without a discount, and precision-recall curves for each level of relevance",
+            "worked vectors",
+            "recall bases, Table 1 with Friedman's test, Figures 1 to 3, the sideways readings",
+            "--qrels FILE --runs DIR",
+            "graded judgments (0, 1, 2, ...) and two or more runs",
+        ),
+        Paper(
+            "jarvelin2002",
+            "Järvelin and Kekäläinen: Cumulated gain-based evaluation of IR techniques. ACM TOIS 20(4), 2002, 422-446.",
+            "gain relative to the ideal (nCG, nDCG), averages over ranks, and a test of the difference",
+            "worked vectors, a false claim with its counter-example",
+            "Table 2 with stars and ANOVA, Figures 1 to 4, the earlier measures, the points of its discussion; Table 1 "
+            "with a second set of judgments (--other-qrels)",
+            "--qrels FILE --runs DIR",
+            "graded judgments (0, 1, 2, ...) and two or more runs",
+        ),
+        Paper(
+            "jarvelin2008",
+            "Järvelin, Price, Delcambre and Nielsen: Discounted cumulated gain based evaluation of multiple-query IR "
+            "sessions. ECIR 2008, 4-15.",
+            "gain over whole sessions (sDCG), discounted by the rank and by the number of the query",
+            "formula examples, an erratum",
+            "Table 2, Figures 1 to 4",
+            "--qrels FILE --sessions FILE",
+            "judgments (by topic, session or query) and sessions, one file a system or one file that names its systems",
+        ),
+        Paper(
+            "scheel2011",
+            "Scheel, Lommatzsch and Albayrak: Performance measures for multi-graded relevance. SPIM 2011, 54-65.",
+            "measures that do not depend on how many grades there are (muAP, NDCNG)",
+            "Tables 1 and 2, the artificial experiment (Figures 4 and 5)",
+            "Figures 6 to 8",
+            "--letor DIR",
+            "the OHSUMED collection of LETOR 3.0 with raw features (its folder Feature-null)",
+        ),
+        Paper(
+            "dellamea2004",
+            "Della Mea and Mizzaro: Measuring retrieval effectiveness: a new proposal and a first experimental "
+            "validation. JASIST 55(6), 2004, 530-543.",
+            "the distance between what users and what systems say of documents, on continuous scales (ADM)",
+            "Tables 1 and 2, the planes of Figures 4 and 5",
+            "Tables 3 and 4, Figures 7 to 9",
+            "--qrels FILE --runs DIR",
+            "judgments and a dozen or more runs that retrieve equally many documents for every query",
+        ),
+    )
+}
