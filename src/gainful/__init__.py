@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from gainful.measures.grammar import parse
     from gainful.measures.session_base import SessionMeasure
     from gainful.measures.session_block import SessionBlock
+    from gainful.papers.reproduction import Reproduction, reproduce
     from gainful.policy import Policy
     from gainful.render.report import Report
     from gainful.results import Evaluation
@@ -74,6 +75,7 @@ _HOMES = {
     "Qrels": "gainful.data.qrels",
     "RecallLevels": "gainful.curves.recall_levels",
     "Report": "gainful.render.report",
+    "Reproduction": "gainful.papers.reproduction",
     "Run": "gainful.data.run",
     "Scenario": "gainful.sensitivity.scenarios",
     "ScoreMatrix": "gainful.stats.scores",
@@ -108,6 +110,7 @@ _HOMES = {
     "generalised_recall": "gainful.curves.generalised_recall",
     "parse": "gainful.measures.grammar",
     "recall_levels": "gainful.curves.recall_levels",
+    "reproduce": "gainful.papers.reproduction",
     "score_plane": "gainful.curves.plane",
     "score_planes": "gainful.curves.plane",
     "session_curves": "gainful.curves.session_curves",
@@ -135,6 +138,7 @@ __all__ = [
     "Qrels",
     "RecallLevels",
     "Report",
+    "Reproduction",
     "Run",
     "Scenario",
     "ScoreMatrix",
@@ -170,6 +174,7 @@ __all__ = [
     "generalised_recall",
     "parse",
     "recall_levels",
+    "reproduce",
     "score_plane",
     "score_planes",
     "session_curves",

@@ -28,6 +28,7 @@ COMMANDS = {
     "stability": "Ask whether the order of systems would be the same on other queries or documents.",
     "power": "Say what a number of queries can show, and how many are needed.",
     "trec_eval": "Evaluate as trec_eval does: its options, lines and return codes.",
+    "papers": "Run the five papers again: what they say beside what gainful finds.",
     "demo": "Make a small collection of five systems and evaluate it.",
     "measures": "List the measures, all or those that match.",
     "completion": "Print the shell's completion script.",

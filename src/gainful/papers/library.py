@@ -10,7 +10,8 @@ class Paper:
     """A paper; ``key`` is what it is called here, and also names its module.
 
     ``alone`` is what is recomputed without any data, ``with_data`` what is computed when there are some, and ``needs``
-    says which: as options, and then in words.
+    says which. ``data`` are the names of what has to be given then, and ``settings`` those of what else can be; those
+    of ``settings_alone`` have a meaning without data.
     """
 
     key: str
@@ -18,8 +19,19 @@ class Paper:
     proposes: str
     alone: str
     with_data: str
-    options: str
     needs: str
+    data: tuple[str, ...]
+    settings: tuple[str, ...] = ()
+    settings_alone: tuple[str, ...] = ()
+
+    @property
+    def options(self) -> str:
+        """What has to be given on the command line for the experiment.
+
+        >>> PAPERS["jarvelin2008"].options
+        '--qrels FILE --sessions FILE'
+        """
+        return " ".join(f"--{name} {'DIR' if name in ('runs', 'letor') else 'FILE'}" for name in self.data)
 
 
 PAPERS: dict[str, Paper] = {
@@ -32,18 +44,19 @@ PAPERS: dict[str, Paper] = {
             "cumulated gain with and without a discount, and precision-recall curves for each level of relevance",
             "worked vectors",
             "recall bases, Table 1 with Friedman's test, Figures 1 to 3, the sideways readings",
-            "--qrels FILE --runs DIR",
             "graded judgments (0, 1, 2, ...) and two or more runs",
+            ("qrels", "runs"),
+            ("baseline",),
         ),
         Paper(
             "jarvelin2002",
             "Järvelin and Kekäläinen: Cumulated gain-based evaluation of IR techniques. ACM TOIS 20(4), 2002, 422-446.",
             "gain relative to the ideal (nCG, nDCG), averages over ranks, and a test of the difference",
             "worked vectors, a false claim with its counter-example",
-            "Table 2 with stars and ANOVA, Figures 1 to 4, the earlier measures, the points of its discussion; Table 1 "
-            "with a second set of judgments (--other-qrels)",
-            "--qrels FILE --runs DIR",
+            "Tables 1 (with --other-qrels FILE) and 2, Figures 1 to 4, the earlier measures, its discussion",
             "graded judgments (0, 1, 2, ...) and two or more runs",
+            ("qrels", "runs"),
+            ("other", "collection_size"),
         ),
         Paper(
             "jarvelin2008",
@@ -52,8 +65,9 @@ PAPERS: dict[str, Paper] = {
             "gain over whole sessions (sDCG), discounted by the rank and by the number of the query",
             "formula examples, an erratum",
             "Table 2, Figures 1 to 4",
-            "--qrels FILE --sessions FILE",
             "judgments (by topic, session or query) and sessions, one file a system or one file that names its systems",
+            ("qrels", "sessions"),
+            ("judged_by", "topic", "at_least"),
         ),
         Paper(
             "scheel2011",
@@ -61,8 +75,10 @@ PAPERS: dict[str, Paper] = {
             "measures that do not depend on how many grades there are (muAP, NDCNG)",
             "Tables 1 and 2, the artificial experiment (Figures 4 and 5)",
             "Figures 6 to 8",
-            "--letor DIR",
             "the OHSUMED collection of LETOR 3.0 with raw features (its folder Feature-null)",
+            ("letor",),
+            (),
+            ("repetitions", "seed"),
         ),
         Paper(
             "dellamea2004",
@@ -71,8 +87,9 @@ PAPERS: dict[str, Paper] = {
             "the distance between what users and what systems say of documents, on continuous scales (ADM)",
             "Tables 1 and 2, the planes of Figures 4 and 5",
             "Tables 3 and 4, Figures 7 to 9",
-            "--qrels FILE --runs DIR",
             "judgments and a dozen or more runs that retrieve equally many documents for every query",
+            ("qrels", "runs"),
+            ("best", "worst_share", "draws", "seed"),
         ),
     )
 }

@@ -1,0 +1,260 @@
+"""`gainful papers`: the five papers run again, what they say beside what gainful finds."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from gainful.cli.collection import collection_from, collection_options
+from gainful.cli.names import run_names
+from gainful.cli.options import Output, output_from, output_options, policy_from
+from gainful.cli.progress import ProgressBar
+from gainful.cli.run_paths import run_paths
+from gainful.core import default_threads
+from gainful.errors import UsageError
+from gainful.io.session_columns import SESSION_FORMATS, read_session_mapping
+from gainful.notation import choose, count_of, read_number
+from gainful.papers.library import PAPERS, Paper
+from gainful.policy import CHOICES
+
+if TYPE_CHECKING:
+    from gainful.data.sessions import Sessions
+    from gainful.papers.reproduction import Reproduction
+    from gainful.render.page import Page
+
+_PATH = click.Path()
+_DATA = ("qrels", "runs", "sessions", "letor")
+#: What has a meaning with and without data.
+_ALWAYS = ("paper", "only", "out", "figures", "format_", "output", "quiet", "threads")
+
+#: What says how judgments are read, how runs and how sessions.
+_BELONGING: Mapping[str, tuple[str, ...]] = {
+    "qrels": ("scale", "qrels_format", "columns", "like", *(choice.field for choice in CHOICES)),
+    "runs": ("names", "run_format", "feature"),
+    "sessions": ("session_format",),
+}
+#: The settings of papers, by the names of their options.
+_SETTINGS = {
+    "baseline": "baseline",
+    "other_qrels": "other",
+    "collection_size": "collection_size",
+    "judged_by": "judged_by",
+    "topic": "topic",
+    "at_least": "at_least",
+    "repetitions": "repetitions",
+    "seed": "seed",
+    "best": "best",
+    "worst_share": "worst_share",
+    "draws": "draws",
+}
+
+
+@click.command("papers")
+@click.argument(
+    "paper", required=False, shell_complete=lambda ctx, param, word: [p for p in PAPERS if p.startswith(word)]
+)
+@click.option("--qrels", type=_PATH, metavar="FILE", help="Judgments.")
+@click.option(
+    "--runs", type=_PATH, multiple=True, metavar="DIR", help="A folder of runs, a file, or a pattern; may be repeated."
+)
+@click.option(
+    "--sessions", type=_PATH, multiple=True, metavar="FILE", help="jarvelin2008: sessions, a file a system; repeatable."
+)
+@click.option("--letor", type=_PATH, metavar="DIR", help="scheel2011: OHSUMED of LETOR 3.0, raw features.")
+@click.option("--only", multiple=True, metavar="SECTION", help="Only this, such as 'Table 2'; may be repeated.")
+@click.option(
+    "--out", type=click.Path(), metavar="DIR", help="Write a folder: report, tables and figures (needs [plot])."
+)
+@click.option("--figures", type=click.Choice(["svg", "png", "pdf"]), help="What figures in --out are.  [default: svg]")
+@click.option(
+    "--baseline", metavar="RUN", help="jarvelin2000: the run that others are compared with.  [default: first]"
+)
+@click.option("--other-qrels", type=_PATH, metavar="FILE", help="jarvelin2002: other judgments, for its Table 1.")
+@click.option(
+    "--collection-size", type=click.IntRange(1), metavar="N", help="jarvelin2002: documents in the collection."
+)
+@click.option(
+    "--judged-by", type=click.Choice(["topic", "session", "query"]), help="jarvelin2008: what judgments are by."
+)
+@click.option("--topic", metavar="ID", help="jarvelin2008: the topic of Figures 3 and 4.  [default: of most sessions]")
+@click.option(
+    "--at-least", type=click.IntRange(1), metavar="N", help="jarvelin2008: queries in Figure 3.  [default: 4]"
+)
+@click.option(
+    "--session-format", type=click.Choice(list(SESSION_FORMATS)), help="jarvelin2008: format of the sessions."
+)
+@click.option(
+    "--repetitions", type=click.IntRange(1), metavar="N", help="scheel2011: of the experiment.  [default: 100]"
+)
+@click.option("--seed", type=click.IntRange(0), help="scheel2011, dellamea2004: another seed.  [default: 0]")
+@click.option(
+    "--best", multiple=True, metavar="RUN", help="dellamea2004: a best system.  [default: the first ten by AP]"
+)
+@click.option("--worst-share", metavar="S", help="dellamea2004: share of queries below the median.  [default: 1]")
+@click.option("--draws", type=click.IntRange(1), metavar="N", help="dellamea2004: samples of documents.  [default: 20]")
+@output_options
+@collection_options
+def command(paper: str | None, **options: Any) -> None:
+    """Run one of the five PAPERS again, or list them.
+
+    Without data its worked examples and errata; with data its tables and figures on these.
+
+    Example: gainful papers jarvelin2002
+
+    Example: gainful papers jarvelin2002 --qrels qrels.txt --runs runs/ --out jarvelin2002/
+    """
+    ctx = click.get_current_context()
+    given = [name for name in ctx.params if ctx.get_parameter_source(name) == ParameterSource.COMMANDLINE]
+    inputs = (options["qrels"], options["other_qrels"], *options["runs"], *options["sessions"])
+    output = output_from(options, *inputs)
+    if paper is None:
+        _list(given, output)
+        return
+    about = PAPERS[choose(paper, PAPERS, "paper")]
+    _check_options(about, given)
+    if options["figures"] and not options["out"]:
+        raise UsageError("--figures: expected a folder, found none", "--out DIR writes figures")
+    _check_out(options, inputs)
+    found, noticed = _reproduced(about, given, options)
+    if options["only"]:
+        found = found.only(options["only"])
+    _show(found, output, options["out"], options["figures"])
+    sys.stdout.flush()
+    sys.stderr.writelines(f"notice: {line}\n" for line in noticed)
+
+
+def _list(given: Iterable[str], output: Output) -> None:
+    for name in given:
+        if name not in ("format_", "output", "quiet"):
+            raise UsageError(f"--{_flag(name)}: expected a paper, found none", f"one of {', '.join(PAPERS)}")
+    output.write(papers_page())
+
+
+def papers_page() -> Page:
+    """The five papers with what each can reproduce."""
+    from gainful.render.page import Column, Page, Table
+
+    parts: list[Table | str] = []
+    for paper in PAPERS.values():
+        parts += [
+            f"{paper.key}: {paper.citation}",
+            f"    proposes      {paper.proposes}\n"
+            f"    without data  {paper.alone}\n"
+            f"    with data     {paper.with_data}\n"
+            f"    needs         {paper.options}\n"
+            f"                  {paper.needs}",
+        ]
+    names = ("paper", "citation", "proposes", "without data", "with data", "options", "needs")
+    rows = tuple(
+        (paper.key, paper.citation, paper.proposes, paper.alone, paper.with_data, paper.options, paper.needs)
+        for paper in PAPERS.values()
+    )
+    parts.append(Table(tuple(Column(name, for_machines=True) for name in names), rows))
+    return Page("papers", tuple(parts))
+
+
+def _check_options(paper: Paper, given: Iterable[str]) -> None:
+    """Refuses options that have no meaning for this paper, or none without data."""
+    own = [*paper.settings, *paper.settings_alone]
+    wanted = {*_ALWAYS, *paper.data, *(option for option, setting in _SETTINGS.items() if setting in own)}
+    for name, belonging in _BELONGING.items():
+        if name in paper.data:
+            wanted.update(belonging)
+    has_data = any(name in given for name in _DATA)
+    for name in given:
+        if name not in wanted:
+            raise UsageError(
+                f"--{_flag(name)}: has no meaning for {paper.key}", f"it needs {paper.options}: {paper.needs}"
+            )
+        if not has_data and name not in (*_ALWAYS, *paper.settings_alone):
+            raise UsageError(f"--{_flag(name)}: has no meaning without data", f"{paper.key} needs {paper.options}")
+
+
+def _flag(name: str) -> str:
+    return {"format_": "format", "names": "name"}.get(name, name).replace("_", "-")
+
+
+def _check_out(options: Mapping[str, Any], inputs: Iterable[str | None]) -> None:
+    out = options["out"]
+    if out is None:
+        return
+    from gainful.papers.folder import check_folder
+
+    check_folder(out, options["figures"] or "svg")
+    for source in (*inputs, options["letor"]):
+        if source and os.path.isdir(source) and os.path.isdir(out) and os.path.samefile(source, out):
+            raise UsageError(f"--out: expected a folder of its own, found {out}, which is read")
+
+
+def _reproduced(paper: Paper, given: Iterable[str], options: dict[str, Any]) -> tuple[Reproduction, list[str]]:
+    """The paper run again, with a progress bar if it takes long, and what there is to notice."""
+    from gainful.papers.reproduction import check_given, reproduction_of
+
+    settings = _settings(given, options)
+    named = [name for name in _DATA if name in given]
+    check_given(paper, dict.fromkeys(named), settings)
+    quiet, threads = options["quiet"], options["threads"] or default_threads()
+    if "other" in settings:
+        from gainful.data.qrels import Qrels
+
+        settings["other"] = Qrels.read(settings["other"], threads=threads)
+    data = _data(options, threads) if named else {}
+    with ProgressBar(paper.key, wanted=not quiet, in_bytes=False) as progress:
+        found = reproduction_of(paper, data, settings, threads=threads, progress=progress)
+    if found.study is None or quiet:
+        return found, []
+    from gainful.notices import notices
+
+    return found, notices(found.study.evaluations.values())
+
+
+def _settings(given: Iterable[str], options: Mapping[str, Any]) -> dict[str, Any]:
+    settings = {_SETTINGS[name]: options[name] for name in given if name in _SETTINGS}
+    if "worst_share" in settings:
+        settings["worst_share"] = read_number(settings["worst_share"], "--worst-share")
+    return settings
+
+
+def _data(options: dict[str, Any], threads: int) -> dict[str, Any]:
+    """What was given, read as far as it has to be."""
+    if options["letor"] is not None:
+        return {"letor": options["letor"]}
+    if options["sessions"]:
+        return _judged_sessions(options, threads)
+    collection = collection_from(options["qrels"], tuple(run_paths(options["runs"], options["qrels"])), options)
+    return {"qrels": collection.judged, "runs": collection.runs}
+
+
+def _judged_sessions(options: dict[str, Any], threads: int) -> dict[str, Any]:
+    from gainful.data.judged import Judged
+    from gainful.data.qrels import Qrels
+    from gainful.data.sessions import Sessions
+
+    columns, qrels_columns = read_session_mapping(options["columns"])
+    scale = None if options["scale"] is None else read_number(options["scale"], "--scale")
+    qrels = Qrels.read(
+        options["qrels"], format=options["qrels_format"], columns=qrels_columns, scale=scale, threads=threads
+    )
+
+    def parts(path: str) -> Iterator[Sessions]:
+        return Sessions.read_parts(path, format=options["session_format"], columns=columns, threads=threads)
+
+    files = options["sessions"]
+    sessions = {name: parts(path) for name, path in zip(run_names(files), files, strict=True)}
+    return {"qrels": Judged(qrels, policy_from(options)), "sessions": sessions}
+
+
+def _show(found: Reproduction, output: Output, out: str | None, figures: str | None) -> None:
+    """Writes the folder, if one is wanted, and then the page: charts are in the folder then."""
+    if out is None:
+        output.write(found)
+        return
+    written = found.save_all(out, figures or "svg")
+    output.write(found.without_charts())
+    sys.stdout.flush()
+    sys.stderr.write(f"wrote {count_of(len(written), 'file')} to {out}: {', '.join(written)}\n")

@@ -1,0 +1,37 @@
+"""The files of runs that folders and patterns stand for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from gainful.errors import InputError
+
+
+def run_paths(sources: Sequence[str], judgments: str) -> list[str]:
+    """The files of runs that folders, patterns and files name, each once; the judgments are none of them."""
+    import glob  # loaded late: few commands need it
+
+    found: list[str] = []
+    for source in sources:
+        if os.path.isdir(source):
+            inside = [entry.path for entry in os.scandir(source) if entry.is_file() and not entry.name.startswith(".")]
+            if not inside:
+                raise InputError(f"{source}: expected runs, found a folder without files")
+            found += sorted(inside)
+        elif not os.path.exists(source) and glob.has_magic(source):
+            matching = sorted(path for path in glob.glob(source) if os.path.isfile(path))
+            if not matching:
+                raise InputError(f"{source}: expected runs, found no file of that pattern")
+            found += matching
+        else:
+            found.append(source)
+    known = judgments if os.path.exists(judgments) else None
+    kept = [path for path in dict.fromkeys(found) if not (known and _is_same(path, known))]
+    if not kept:
+        raise InputError(f"--runs: expected runs, found only the judgments {judgments}")
+    return kept
+
+
+def _is_same(path: str, other: str) -> bool:
+    return os.path.exists(path) and os.path.samefile(path, other)
