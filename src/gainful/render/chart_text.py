@@ -11,6 +11,7 @@ from string import ascii_lowercase, ascii_uppercase
 from typing import NamedTuple
 
 from gainful.render.charts import (
+    Boxes,
     Chart,
     CriticalDiagram,
     HeatMap,
@@ -29,6 +30,9 @@ WIDTH, HEIGHT = 72, 16
 _WIDEST = 100
 _LONGEST_NAME = 40
 
+#: The most steps from one point of an outline to the next, which may be far out of sight.
+_MOST_STEPS = 1000
+
 #: Systems are letters, A first; the ideal and guides have signs of their own; groups of points have these.
 _IDEAL, _GUIDE = "*", "."
 _LETTERS = ascii_uppercase + ascii_lowercase
@@ -39,11 +43,10 @@ def chart_lines(chart: Chart, numbers: Mapping[str, int] | None = None) -> list[
     """A chart as lines of text; ``numbers`` are those of the systems, if the page has other charts, too."""
     if isinstance(chart, HeatMap):
         return [line.rstrip() for line in _heat_map_lines(chart)]
-    if isinstance(chart, (Intervals, CriticalDiagram)):
-        from gainful.render.row_text import critical_lines, interval_lines
+    if isinstance(chart, (Intervals, CriticalDiagram, Boxes)):
+        from gainful.render.row_text import row_lines
 
-        lines = interval_lines(chart) if isinstance(chart, Intervals) else critical_lines(chart)
-        return [line.rstrip() for line in lines]
+        return [line.rstrip() for line in row_lines(chart)]
     return [line.rstrip() for line in _plot_lines(chart, system_numbers([chart]) if numbers is None else numbers)]
 
 
@@ -152,7 +155,7 @@ def _stretches(places: Iterable[tuple[float, float]]) -> Iterator[list[tuple[flo
 def _by_column(part: list[tuple[float, float]], width: int) -> Iterator[tuple[int, float]]:
     """The height of a line at every column that it reaches."""
     if any(after[0] < before[0] for before, after in pairwise(part)):
-        yield from ((round(column), height) for column, height in part)  # not a function of x: its points only
+        yield from _outlined(part)
         return
     columns = [column for column, _ in part]
     for column in range(max(0, round(columns[0])), min(width - 1, round(columns[-1])) + 1):
@@ -162,6 +165,15 @@ def _by_column(part: list[tuple[float, float]], width: int) -> Iterator[tuple[in
             continue
         (left, low), (right, high) = part[at - 1], part[at]
         yield column, low + (high - low) * (column - left) / (right - left)
+
+
+def _outlined(part: list[tuple[float, float]]) -> Iterator[tuple[int, float]]:
+    """A line that also goes back, step by step along itself, so that it has no holes."""
+    yield round(part[0][0]), part[0][1]
+    for (column, height), (next_column, next_height) in pairwise(part):
+        right, up = next_column - column, next_height - height
+        steps = min(max(1, math.ceil(max(abs(right), abs(up)))), _MOST_STEPS)
+        yield from ((round(column + right * i / steps), height + up * i / steps) for i in range(1, steps + 1))
 
 
 def _framed(plot: Plot, grid: _Grid, x: Scale, y: Scale) -> Iterator[str]:
@@ -196,10 +208,12 @@ def _tick_texts(ticks: Ticks, x: Scale, width: int) -> str:
 
 def _key(plot: Plot, numbers: Mapping[str, int]) -> Iterator[str]:
     """What every sign stands for, as many beside each other as there is room for."""
+    around = {
+        line.name: f" (line {_sign(line, numbers)})" for line in plot.lines if line.name in plot.shared and line.x
+    }
     entries = dict.fromkeys(
-        (_sign(what, numbers), shortened(plain(name_of(what)), _LONGEST_NAME))
-        for what in plot.named
-        if what.name and what.x
+        (_sign(what, numbers), shortened(plain(name_of(what)), _LONGEST_NAME) + around.get(what.name, ""))
+        for what in plot.keyed
     )
     rules = [
         (":" if rule.y is None else "-", shortened(plain(rule.label), _LONGEST_NAME))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -69,6 +69,8 @@ class Rule:
 class Plot:
     """Lines and points over two axes. A system has the same colour in all plots of a page.
 
+    A line and points of one name belong together: the line, such as an outline, is thin, and a legend has the points.
+
     ``is_square``: both axes are equally long, because they have the same unit.
     """
 
@@ -83,8 +85,20 @@ class Plot:
 
     @property
     def named(self) -> tuple[Line | Points, ...]:
-        """Everything that a legend may name: lines, then points."""
+        """Everything that may have a name: lines, then points."""
         return (*self.lines, *self.points)
+
+    @property
+    def shared(self) -> frozenset[str]:
+        """The names that points and a line have, such as a group's and its outline's: they are one, and named once."""
+        points = {points.name for points in self.points if points.name and points.x}
+        return frozenset(points & {line.name for line in self.lines})
+
+    @property
+    def keyed(self) -> tuple[Line | Points, ...]:
+        """Everything that a legend names: lines without those that points stand for, then points."""
+        alone = (what for what in self.named if isinstance(what, Points) or what.name not in self.shared)
+        return tuple(what for what in alone if what.name and what.x)
 
 
 @dataclass(frozen=True)
@@ -150,7 +164,39 @@ class CriticalDiagram:
     caption: str = ""
 
 
-Chart: TypeAlias = Plot | HeatMap | Intervals | CriticalDiagram
+_BOXES = "Box: 25 to 75 % of the values, the line in it: 50 %, whiskers: 10 to 90 %."
+
+
+class Percentiles(NamedTuple):
+    """A group's 10, 25, 50, 75 and 90 per cent points, and how many values they are of."""
+
+    name: str
+    points: tuple[float, float, float, float, float]
+    size: int
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """Groups of values side by side, each as a box from a quarter to three quarters with whiskers to 10 and 90 %."""
+
+    title: str
+    axis: Axis
+    groups: tuple[Percentiles, ...]
+    caption: str = ""
+
+    @property
+    def full_caption(self) -> str:
+        """The caption, and how boxes are to be read.
+
+        >>> Boxes("", Axis("ADM"), (), "Over 109 systems").full_caption
+        'Over 109 systems. Box: 25 to 75 % of the values, the line in it: 50 %, whiskers: 10 to 90 %.'
+        """
+        if not self.caption:
+            return _BOXES
+        return f"{self.caption}{'' if self.caption.endswith(('.', '!', '?')) else '.'} {_BOXES}"
+
+
+Chart: TypeAlias = Plot | HeatMap | Intervals | CriticalDiagram | Boxes
 
 #: The most letters of a name in a chart; a table has all of them.
 LONGEST_NAME = 24
@@ -163,9 +209,16 @@ def system_numbers(charts: Iterable[Chart]) -> dict[str, int]:
     >>> system_numbers([Plot("", x, x, lines), Plot("", x, x, (Line("a", (), ()),))])
     {'b': 0, 'a': 1}
     """
-    drawn = (what for chart in charts if isinstance(chart, Plot) for what in chart.named)
-    names = dict.fromkeys(what.name for what in drawn if what.role == "system")
+    names = dict.fromkeys(name for chart in charts for name in _system_names(chart))
     return {name: i for i, name in enumerate(names)}
+
+
+def _system_names(chart: Chart) -> Iterator[str]:
+    """The names that have a colour of their own: systems' or groups of them."""
+    if isinstance(chart, Plot):
+        yield from (what.name for what in chart.named if what.role == "system")
+    elif isinstance(chart, Boxes):
+        yield from (group.name for group in chart.groups)
 
 
 def name_of(what: Line | Points) -> str:

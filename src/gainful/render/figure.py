@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gainful._version import __version__
 from gainful.errors import MissingExtraError, UsageError
-from gainful.render.charts import Chart, CriticalDiagram, HeatMap, Intervals, Plot
+from gainful.render.charts import Boxes, Chart, CriticalDiagram, HeatMap, Intervals, Plot
 from gainful.render.figure_room import Box, Room
 from gainful.render.page import Page
 from gainful.render.shown import is_code
@@ -36,6 +36,7 @@ _DRAWINGS: dict[type, str] = {
     HeatMap: "gainful.render.figure_heat_map",
     Intervals: "gainful.render.figure_intervals",
     CriticalDiagram: "gainful.render.figure_critical",
+    Boxes: "gainful.render.figure_boxes",
 }
 
 _DOTS_PER_INCH = 300
@@ -44,8 +45,9 @@ _MARGIN, _BETWEEN, _BELOW_TITLE = 0.04, 0.2, 0.07
 #: Panels whose ends differ by less (in inches) end a row together.
 _SAME_ROW = 0.8
 
-#: More charts than these stand three in a row, if they can; and the most that a figure has, by its columns.
-_MANY_CHARTS = 6
+#: More charts than these stand three in a row, if they can, and so do more than some of points that have no labels;
+#: and the most that a figure has, by its columns.
+_MANY_CHARTS, _MANY_CLOUDS = 6, 4
 _MOST_CHARTS = {1: 8, 2: 24}
 
 #: More bands than these would only be fog.
@@ -129,6 +131,11 @@ def _without_fog(chart: Chart) -> Chart:
     return replace(chart, lines=tuple(replace(line, band=None) for line in chart.lines), caption=caption)
 
 
+def _is_cloud(chart: Chart) -> bool:
+    """Whether a chart has points and no label needs room beside one of them."""
+    return isinstance(chart, Plot) and bool(chart.points) and not any(any(points.labels) for points in chart.points)
+
+
 class _Panel(NamedTuple):
     """A chart with the names beside its lines, what it needs around it, and how wide it is with all that."""
 
@@ -173,7 +180,8 @@ class _Sheet:
         if len(charts) == 1 or self._width < self._style.WIDTHS[2] - 1:
             return 1
         fit_three = all(_drawing(chart).needed_width(chart) <= self._part(3) for chart in charts)
-        return 3 if len(charts) > _MANY_CHARTS and fit_three else 2
+        many = _MANY_CLOUDS if all(map(_is_cloud, charts)) else _MANY_CHARTS
+        return 3 if len(charts) > many and fit_three else 2
 
     def _part(self, count: int) -> float:
         """The width of one of so many panels in a row."""
@@ -273,16 +281,15 @@ def _signatures(page: Page) -> list[str]:
 
 
 def _aligned(panels: Sequence[_Panel]) -> list[_Panel]:
-    """Plots of the same width get axes of the same size."""
-    aligned = []
-    for panel in panels:
-        alike = [other.room for other in panels if isinstance(other.chart, Plot) and other.width == panel.width]
-        if isinstance(panel.chart, Plot):
-            left, right = max(room.left for room in alike), max(room.right for room in alike)
-            height = panel.width - left - right if panel.chart.is_square else panel.room.height
-            bottom = max(room.bottom for room in alike)
-            room = panel.room._replace(left=left, right=right, bottom=bottom, height=height)
-            aligned.append(panel._replace(room=room))
-        else:
-            aligned.append(panel)
-    return aligned
+    """Plots of the same width get axes of the same size, and so do boxes."""
+    return [_alike(panel, panels) if isinstance(panel.chart, (Plot, Boxes)) else panel for panel in panels]
+
+
+def _alike(panel: _Panel, panels: Sequence[_Panel]) -> _Panel:
+    kind = type(panel.chart)
+    rooms = [other.room for other in panels if type(other.chart) is kind and other.width == panel.width]
+    left, right = max(room.left for room in rooms), max(room.right for room in rooms)
+    is_square = isinstance(panel.chart, Plot) and panel.chart.is_square
+    height = panel.width - left - right if is_square else panel.room.height
+    bottom = max(room.bottom for room in rooms)
+    return panel._replace(room=panel.room._replace(left=left, right=right, bottom=bottom, height=height))

@@ -102,12 +102,12 @@ def draw_end_labels(
 
 
 def legend_entries(charts: Iterable[Chart], are_lines_named: bool) -> list[Line | Points]:
-    """Everything that a legend has to name, each once."""
+    """Everything that a legend has to name, each once: points with an outline by the points."""
     found: dict[str, Line | Points] = {}
     for chart in charts:
         if isinstance(chart, Plot):
-            for what in chart.points if are_lines_named else chart.named:
-                if what.name and what.x:
+            for what in chart.keyed:
+                if isinstance(what, Points) or not are_lines_named:
                     found.setdefault(name_of(what), what)
     return list(found.values())
 

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gainful.render.charts import Line, Plot, Rule
 from gainful.render.figure_labels import EndLabel, draw_end_labels, room_for
 from gainful.render.figure_places import Ground, Label, point_labels, rule_label
 from gainful.render.figure_room import Box, Room
-from gainful.render.figure_style import CAPTION, GREY, LABEL, TICK, Looks, fitted, font, height_of, shown, width_of
+from gainful.render.figure_style import (
+    CAPTION,
+    GREY,
+    LABEL,
+    TICK,
+    Looks,
+    fitted,
+    font,
+    height_of,
+    set_ticks,
+    shown,
+    width_of,
+)
 from gainful.render.scales import Scale, scales_of
 
 if TYPE_CHECKING:
@@ -27,6 +39,9 @@ _MOST_LINES, _SLACK = 2, 0.15
 
 #: How far apart, in points, those stand that lines of a single point have at the same place.
 _ASIDE = 7.0
+
+#: How a line differs that only goes around points, or through them: it is below them.
+_THIN: Mapping[str, Any] = {"linewidth": 0.7, "zorder": 2.5}
 
 
 def needed_width(plot: Plot) -> float:
@@ -66,7 +81,7 @@ def draw(figure: Figure, plot: Plot, box: Box, room: Room, looks: Looks, labels:
     """The plot's axes into a box, and the names of its lines beside it."""
     axes = figure.add_axes(box.of(figure))
     x, y = scales_of(plot)
-    _settle(axes, plot, x, y)
+    _settle(axes, x, y)
     _name(axes, plot, box, room)
     ground = Ground.of(plot, box, x, y)
     for rule in plot.rules:
@@ -76,7 +91,8 @@ def draw(figure: Figure, plot: Plot, box: Box, room: Room, looks: Looks, labels:
     aside = _aside(axes, plot)
     for i, line in enumerate(plot.lines):
         is_inside = _is_inside(line.x, x) and _is_inside(line.y, y)
-        _draw_line(axes, line, looks, pale, {"clip_on": not is_inside, **aside[i]})
+        thin = _THIN if line.name in plot.shared else {}
+        _draw_line(axes, line, looks, pale, {"clip_on": not is_inside, **aside[i]}, thin)
     _draw_points(axes, plot, ground, looks)
     draw_end_labels(figure, labels, box.right, box.bottom, box.height, looks)
 
@@ -111,19 +127,11 @@ def _aside(axes: Axes, plot: Plot) -> list[dict[str, Any]]:
     return [{"transform": axes.transData + ScaledTranslation(inch, 0, scale)} for inch in inches]
 
 
-def _settle(axes: Axes, plot: Plot, x: Scale, y: Scale) -> None:
-    from matplotlib.ticker import NullLocator
-
+def _settle(axes: Axes, x: Scale, y: Scale) -> None:
     axes.set_xscale("log" if x.is_log else "linear")
     axes.set_yscale("log" if y.is_log else "linear")
-    for axis, scale in ((axes.xaxis, x), (axes.yaxis, y)):
-        axis.set_minor_locator(NullLocator())
-        axis.set_ticks(
-            [value for value, _ in scale.ticks],
-            labels=[shown(text) for _, text in scale.ticks],
-            fontproperties=font(TICK),
-            parse_math=False,
-        )
+    set_ticks(axes.xaxis, x)
+    set_ticks(axes.yaxis, y)
     axes.set_xlim(x.low, x.high)
     axes.set_ylim(y.low, y.high)
 
@@ -133,7 +141,9 @@ def _is_inside(values: Sequence[float], scale: Scale) -> bool:
     return all(scale.low <= value <= scale.high for value in values if math.isfinite(value))
 
 
-def _draw_line(axes: Axes, line: Line, looks: Looks, pale: float, where: dict[str, Any]) -> None:
+def _draw_line(
+    axes: Axes, line: Line, looks: Looks, pale: float, where: dict[str, Any], thin: Mapping[str, Any]
+) -> None:
     look, band = looks(line), line.band
     if band is not None and len(band.x) == 1:  # no area: a bar
         axes.vlines(band.x, band.low, band.high, color=look.colour, linewidth=0.8, zorder=look.order, **where)
@@ -141,7 +151,7 @@ def _draw_line(axes: Axes, line: Line, looks: Looks, pale: float, where: dict[st
         axes.fill_between(band.x, band.low, band.high, color=look.colour, alpha=pale, linewidth=0, zorder=1)
     drawn = [value if math.isfinite(value) else math.nan for value in line.y]
     # A point between two gaps is no line: it needs a mark to be seen.
-    how = {"solid_joinstyle": "round", "dash_joinstyle": "round", **where, **look.line(), **_alone(line)}
+    how = {"solid_joinstyle": "round", "dash_joinstyle": "round", **where, **look.line(), **_alone(line), **thin}
     axes.plot(line.x, drawn, **how)
 
 

@@ -13,8 +13,11 @@ from gainful.render.shown import plain
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
+    from matplotlib.axis import Axis as MatplotlibAxis
     from matplotlib.figure import Figure
     from matplotlib.font_manager import FontProperties
+
+    from gainful.render.scales import Scale
 
 #: Widths of a figure in inches, by the columns of a paper that it takes.
 WIDTHS = {1: 3.35, 2: 7.0}
@@ -182,6 +185,19 @@ def write_lines(figure: Figure, x: float, top: float, lines: Iterable[str], size
     return top
 
 
+def set_ticks(axis: MatplotlibAxis, scale: Scale) -> None:
+    """An axis' ticks as they were settled, and no others."""
+    from matplotlib.ticker import NullLocator
+
+    axis.set_minor_locator(NullLocator())
+    axis.set_ticks(
+        [value for value, _ in scale.ticks],
+        labels=[shown(text) for _, text in scale.ticks],
+        fontproperties=font(TICK),
+        parse_math=False,
+    )
+
+
 class Look(NamedTuple):
     """How the things of one name are drawn."""
 
@@ -227,7 +243,11 @@ class Looks(NamedTuple):
             return Look(INK, (), 1.5, MARKERS[0], 4)
         if what.role == "guide":
             return Look(GREY, (), 0.6, MARKERS[0], 2)
-        number = self.numbers[what.name]
+        return self.of_system(what.name)
+
+    def of_system(self, name: str) -> Look:
+        """The look of a system, or of a group of systems."""
+        number = self.numbers[name]
         colour = number % len(COLOURS)
         # From the eighth on colours come again, with other strokes and other markers.
         other = (colour + number // len(COLOURS)) % len(DASHES)

@@ -54,8 +54,9 @@ class Scale(NamedTuple):
 
 
 def scales_of(plot: Plot, most_x: int = 6, most_y: int = 6) -> tuple[Scale, Scale]:
-    """Both axes of a plot. Lines reach the ends of the horizontal axis; single points keep a distance."""
-    x = Scale.of(plot.x, _along(plot), 0.04 if plot.points and not plot.lines else 0.0, most_x)
+    """Both axes of a plot. Lines reach the ends of the horizontal axis; points and their outlines keep a distance."""
+    is_free = bool(plot.points) and all(line.name in plot.shared for line in plot.lines)
+    x = Scale.of(plot.x, _along(plot), 0.04 if is_free else 0.0, most_x)
     return x, Scale.of(plot.y, _across(plot), 0.05, most_y)
 
 

@@ -1,0 +1,136 @@
+"""Groups of points with a line around each: one colour, one name, and six such plots in two rows."""
+
+from __future__ import annotations
+
+import random
+import re
+from dataclasses import replace
+
+import pytest
+from matplotlib.colors import to_hex
+
+from gainful.render.chart_text import HEIGHT, WIDTH, chart_lines
+from gainful.render.charts import Axis, Chart, Line, Plot, Points
+from gainful.render.figure import draw, figure_bytes
+from gainful.render.page import Page
+from gainful.stats.ellipses import density_ellipse
+
+GROUPS = {"Best": (7, 0.8), "Normal": (83, 0.5), "Worst": (19, 0.2)}
+SQUARE = Line("a", (0.2, 0.8, 0.8, 0.2, 0.2), (0.2, 0.2, 0.8, 0.8, 0.2))
+
+
+def page(*charts: Chart) -> Page:
+    return Page("papers", charts)
+
+
+def clouds(seed: int = 1) -> Plot:
+    """Three groups of made-up points, each with its ellipse."""
+    draws = random.Random(seed)
+    points, lines = [], []
+    for name, (count, middle) in GROUPS.items():
+        x = tuple(draws.gauss(middle, 0.08) for _ in range(count))
+        y = tuple(0.5 * value + draws.gauss(0.0, 0.03) for value in x)
+        ellipse = density_ellipse(x, y)
+        assert ellipse is not None
+        points.append(Points(name, x, y))
+        lines.append(Line(name, ellipse.x, ellipse.y))
+    return Plot(f"Clouds {seed}", Axis("AP"), Axis("ADM"), tuple(lines), tuple(points))
+
+
+def grid(lines: list[str]) -> list[str]:
+    """The rows between the axes, from bottom to top."""
+    rows = [re.split(r"[|+]", line, maxsplit=1)[1].ljust(WIDTH) for line in lines if re.match(r" *[-\d.]* [|+]", line)]
+    return rows[:-1][::-1]
+
+
+class TestFigure:
+    def test_one_colour(self):
+        plot = clouds()
+        drawn = draw(page(plot)).axes[0].get_lines()
+        assert len(drawn) == 6
+        for outline, points in zip(drawn[:3], drawn[3:], strict=True):
+            assert to_hex(outline.get_color()) == to_hex(points.get_markeredgecolor())
+            assert outline.get_zorder() < points.get_zorder()
+        assert len({to_hex(line.get_color()) for line in drawn[:3]}) == 3
+
+    def test_outlines_are_thinner_than_lines_of_their_own(self):
+        plot = clouds()
+        other = Line("fit", (0.0, 1.0), (0.0, 0.5))
+        *outlines, own = draw(page(replace(plot, lines=(*plot.lines, other)))).axes[0].get_lines()[:4]
+        assert {line.get_linewidth() for line in outlines} == {0.7} and own.get_linewidth() > 1
+
+    def test_the_outline_is_the_data(self):
+        plot = clouds()
+        for line, drawn in zip(plot.lines, draw(page(plot)).axes[0].get_lines(), strict=False):
+            assert (tuple(drawn.get_xdata()), tuple(drawn.get_ydata())) == (line.x, line.y)
+
+    @pytest.mark.parametrize("count", [1, 2, 6])
+    def test_a_legend_has_each_group_once_with_its_marker(self, count):
+        figure = draw(page(*(clouds(i) for i in range(count))))
+        assert [text.get_text() for text in figure.texts if text.get_text() in GROUPS] == list(GROUPS)
+        assert [sample.get_marker() for sample in figure.artists] == ["o", "^", "v"]
+        assert {sample.get_linestyle() for sample in figure.artists} == {"None"}
+
+    def test_a_line_without_points_keeps_its_entry(self):
+        plot = clouds()
+        figure = draw(page(replace(plot, lines=(*plot.lines, Line("fit", (0.0, 1.0), (0.0, 0.5))))))
+        named = [text.get_text() for text in figure.texts if text.get_text() in (*GROUPS, "fit")]
+        assert named == ["fit", *GROUPS]
+
+    def test_outlines_keep_a_distance_from_the_ends(self):
+        plot = clouds()
+        low, high = draw(page(plot)).axes[0].get_xlim()
+        x = [value for what in plot.named for value in what.x]
+        assert low < min(x) and high > max(x)
+
+    def test_six_stand_three_in_a_row(self):
+        boxes = [axes.get_position() for axes in draw(page(*(clouds(i) for i in range(6)))).axes]
+        tops = [round(box.y1, 6) for box in boxes]
+        assert [tops.count(top) for top in dict.fromkeys(tops)] == [3, 3]
+        assert boxes[0].x1 < boxes[1].x0 < boxes[1].x1 < boxes[2].x0
+
+    def test_labels_of_points_need_more_room(self):
+        plot = clouds()
+        named = replace(plot.points[0], labels=("x", *[""] * 6))
+        charts = [replace(plot, points=(named, *plot.points[1:]))] * 6
+        tops = [round(axes.get_position().y1, 6) for axes in draw(page(*charts)).axes]
+        assert [tops.count(top) for top in dict.fromkeys(tops)] == [2, 2, 2]
+
+    def test_same_bytes(self):
+        assert figure_bytes(page(clouds(), clouds(2)), ".svg") == figure_bytes(page(clouds(), clouds(2)), ".svg")
+
+
+class TestText:
+    AXES = Axis("x", 0, 1), Axis("y", 0, 1)
+
+    def test_an_outline_has_no_holes(self):
+        rows = grid(chart_lines(Plot("", *self.AXES, (SQUARE,))))
+        left, right = round(0.2 * (WIDTH - 1)), round(0.8 * (WIDTH - 1))
+        bottom, top = round(0.2 * (HEIGHT - 1)), round(0.8 * (HEIGHT - 1))
+        wanted = {(i, row) for i in range(left, right + 1) for row in (bottom, top)}
+        wanted |= {(column, i) for i in range(bottom, top + 1) for column in (left, right)}
+        assert {(i, row) for row, text in enumerate(rows) for i, sign in enumerate(text) if sign == "A"} == wanted
+
+    def test_an_outline_that_leaves_the_chart(self):
+        far = Line("a", (0.5, 1e9, 0.5, 0.5), (0.2, 0.5, 0.8, 0.2))
+        rows = grid(chart_lines(Plot("", *self.AXES, (far,))))
+        assert [row[round(0.5 * (WIDTH - 1))] for row in rows[3:13]] == ["A"] * 10
+
+    def test_points_hide_their_outline(self):
+        points = Points("a", (0.2, 0.5), (0.2, 0.5))
+        lines = chart_lines(Plot("", *self.AXES, (SQUARE,), (points,)))
+        rows = grid(lines)
+        assert rows[3][14] == "o" and rows[3][15] == rows[4][14] == "A" and rows[8][36] == "o"
+
+    def test_the_key_names_a_group_once(self):
+        assert re.split(" {3,}", chart_lines(clouds())[-1]) == [
+            "o Best (line A)",
+            "^ Normal (line B)",
+            "v Worst (line C)",
+        ]
+        text = page(clouds(), clouds(2)).text()
+        assert text.count("o Best (line A)") == 2 and "A Best" not in text
+
+    def test_points_and_lines_of_other_names_keep_their_keys(self):
+        lines = chart_lines(Plot("", *self.AXES, (SQUARE,), (Points("b", (0.5,), (0.5,)),)))
+        assert lines[-1].split() == ["A", "a", "^", "b"]
