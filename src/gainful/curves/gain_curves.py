@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from numbers import Integral
 from typing import TYPE_CHECKING
 
@@ -188,25 +189,24 @@ class GainCurves(Showable):
     @property
     def measures(self) -> list[CumulatedGain]:
         """The measures, without @k."""
-        return list(dict.fromkeys(curve.measure for curve in self.curves))
+        return list(self._depths)
 
     def averages(self, measure: str | Measure | None = None) -> list[str]:
         """What the averages of a measure are called."""
         found = self.measure(measure)
-        return list(dict.fromkeys(curve.average for curve in self.curves if curve.measure == found))
+        return list(dict.fromkeys(average for _, known, average in self._placed if known == found))
 
     def depth(self, measure: str | Measure | None = None) -> int:
         """The last rank of a measure's curves."""
-        found = self.measure(measure)
-        return next(curve.depth for curve in self.curves if curve.measure == found)
+        return self._depths[self.measure(measure)]
 
     def curve(self, run: str | None, measure: str | Measure | None = None, average: str | None = None) -> GainCurve:
         """The curve of a run (None: of the ideal); without a measure or average the first one there is."""
         found = self.measure(measure)
         wanted = self._average(found, average)
-        for curve in self.curves:
-            if (curve.run, curve.measure, curve.average) == (run, found, wanted):
-                return curve
+        curve = self._placed.get((run, found, wanted))
+        if curve is not None:
+            return curve
         if run is None:
             raise UsageError(f"{found}: the ideal of a normalised measure is 1 at every rank, it has no curve")
         raise no_such_run(run, self.runs)
@@ -232,9 +232,13 @@ class GainCurves(Showable):
                 return known
         raise UsageError(f"no curve is of {wanted}; there are {', '.join(map(str, self.measures))}")
 
-    @property
-    def _depths(self) -> dict[Measure, int]:
+    @cached_property
+    def _depths(self) -> dict[CumulatedGain, int]:
         return {curve.measure: curve.depth for curve in self.curves}
+
+    @cached_property
+    def _placed(self) -> dict[tuple[str | None, CumulatedGain, str], GainCurve]:
+        return {(curve.run, curve.measure, curve.average): curve for curve in self.curves}
 
     def _average(self, measure: CumulatedGain, average: str | None) -> str:
         known = self.averages(measure)
