@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 
@@ -154,6 +154,12 @@ def opened_if_stream(run: RunLike | ReadRun) -> RunLike | Text | ReadRun:
     if isinstance(run, RunFile):
         return RunFile(open_source(run.source), run.how) if is_stream(run.source) else run
     return open_source(run) if is_stream(run) else run
+
+
+def readable_again(run: RunLike | ReadRun) -> RunLike:
+    """The same run for who has to read it more than once: what comes from a stream is kept in memory."""
+    opened = run.text if isinstance(run, ReadRun) else opened_if_stream(run)
+    return RunFile.of(opened) if isinstance(opened, Text) else cast(RunLike, opened)
 
 
 def _again(run: RunLike | ReadRun) -> RunLike | None:
