@@ -77,7 +77,7 @@ def _plot(curves: GainCurves, shown: Sequence[GainCurve]) -> Plot:
         _title(first, _counts(shown), "by rank"),
         Axis("rank", 1.0, float(first.depth), is_whole=True),
         Axis(first.measure.name, 0.0, 1.0 if is_share else None),  # the title has its parameters
-        tuple(map(_line, shown)),
+        tuple(map(gain_line, shown)),
         caption=_about_bands(curves, shown),
     )
 
@@ -86,7 +86,8 @@ def _counts(shown: Sequence[GainCurve]) -> set[int]:
     return {curve.queries for curve in shown if curve.run is not None}
 
 
-def _line(curve: GainCurve) -> Line:
+def gain_line(curve: GainCurve) -> Line:
+    """A curve as a line of a chart."""
     x = tuple(float(rank) for rank in range(1, curve.depth + 1))
     band = None
     if curve.band is not None:

@@ -31,10 +31,10 @@ def recall_page(found: RecallLevels, by_query: bool = False, places: int = 4) ->
     rows = Curves.of_levels(found, places)
     parts: list[Table | Chart | str] = [
         *_largest_difference(found, places),
-        _bases(found),
-        _average_table(found, places),
-        *_difference_table(found, places),
-        *_level_plots(found),
+        bases_table(found),
+        average_table(found, places),
+        *difference_tables(found, places),
+        *level_plots(found),
         rows.averages("AvP", found.baseline, for_machines=True),
         rows.points("Precision at recall"),
     ]
@@ -102,7 +102,8 @@ def _largest_difference(found: RecallLevels, places: int) -> Iterator[str]:
     )
 
 
-def _bases(found: RecallLevels) -> Table:
+def bases_table(found: RecallLevels) -> Table:
+    """How many documents count at each level, in how many queries."""
     columns = (
         Column("mode", for_machines=True),
         Column("grade", for_machines=True),
@@ -149,7 +150,7 @@ def _empty(found: RecallLevels) -> Iterator[str]:
         yield f"none of {', of '.join(names)}: {', '.join(map(printable, queries[:_NAMED]))}{more}"
 
 
-def _average_table(found: RecallLevels, places: int) -> Table:
+def average_table(found: RecallLevels, places: int) -> Table:
     """Levels by runs, as jarvelin2000's Table 1."""
     cells = [[(found.average_precision(run, base.grade, base.mode),) for run in found.runs] for base in found.bases]
     best = _best(cells)
@@ -169,7 +170,7 @@ def _counted(found: RecallLevels) -> Iterator[str]:
             yield f"{base}: means over {listed} queries, since one that is not answered {done} (missing={missing})"
 
 
-def _difference_table(found: RecallLevels, places: int) -> Iterator[Table]:
+def difference_tables(found: RecallLevels, places: int) -> Iterator[Table]:
     """Levels by runs: by how much each differs from the baseline."""
     others = [run for run in found.runs if run != found.baseline]
     if not others:
@@ -183,7 +184,7 @@ def _about_points(baseline: str) -> str:
     return f"points (hundredths), and in parentheses per cent of what {printable(baseline, 80)} has"
 
 
-def _level_plots(found: RecallLevels) -> Iterator[Plot]:
+def level_plots(found: RecallLevels) -> Iterator[Plot]:
     """A chart a level; a grade that none exceeds is by itself what it is with all above, and drawn once."""
     alone = {base.grade: base.sizes for base in found.bases if base.mode == "level"}
     twice = {base.grade for base in found.bases if base.mode == "rel" and alone.get(base.grade) == base.sizes}

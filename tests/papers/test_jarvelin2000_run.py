@@ -1,0 +1,478 @@
+"""jarvelin2000 run again: its worked examples, its study against plain Python, and what is refused."""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+import threading
+from pathlib import Path
+
+import pytest
+import scipy.stats
+
+from gainful import Policy, Qrels
+from gainful.ahead import ReadAhead
+from gainful.data.judged import Judged
+from gainful.errors import InputError, UsageError
+from gainful.papers.jarvelin2000 import examples, study
+from gainful.papers.sections import Section, Study
+from gainful.progress import Progress
+from gainful.render.charts import Plot
+from gainful.render.page import Cell, Page, Table
+
+Grades = dict[str, dict[str, float]]
+Lists = dict[str, list[str]]
+
+
+def section(sections: tuple[Section, ...], name: str) -> Section:
+    return next(each for each in sections if each.name == name)
+
+
+def table(found: Section, title: str) -> list[dict[str, Cell]]:
+    """The rows of the table for machines whose title begins so, by column."""
+    [wanted] = [
+        part for part in found.parts if isinstance(part, Table) and part.title.startswith(title) and not part.for_people
+    ]
+    return [dict(zip((column.name for column in wanted.columns), row, strict=True)) for row in wanted.rows]
+
+
+def claims(found: Section) -> dict[Cell, tuple[Cell, Cell, Cell]]:
+    """What the paper says, what was found and the verdict, by what it is about."""
+    return {
+        row["what"]: (row["the paper says"], row["gainful finds"], row["verdict"])
+        for part in found.parts
+        if isinstance(part, Table) and not part.for_people and part.columns[0].name == "what"
+        for row in table(found, part.title)
+    }
+
+
+def plots(found: Section) -> list[Plot]:
+    return [part for part in found.parts if isinstance(part, Plot)]
+
+
+# The worked examples: numbers that the paper prints.
+
+
+def test_the_vectors_of_section_2_2() -> None:
+    found = claims(section(examples(), "Section 2.2"))
+    assert found == {
+        "G', the gains": ("3 2 3 0 0 1 2 2 3 0", "3 2 3 0 0 1 2 2 3 0", "agrees"),
+        "CG'": ("3 5 8 8 8 9 11 13 16 16", "3 5 8 8 8 9 11 13 16 16", "agrees"),
+        "DCG', b = 2": (
+            "3.00 5.00 6.89 6.89 6.89 7.28 7.99 8.66 9.61 9.61",
+            "3.00 5.00 6.89 6.89 6.89 7.28 7.99 8.66 9.61 9.61",
+            "agrees",
+        ),
+        "CG' at rank 7": ("11", "11", "agrees"),
+        "share of a value at rank 2": ("1", "1", "agrees"),
+        "share of a value at rank 1024": ("0.1", "0.1", "agrees"),
+    }
+
+
+def test_the_discount_boosts_ranks_below_its_base() -> None:
+    found = section(examples(), "Equation 2")
+    rows = table(found, "What a gain is divided by")
+    assert [row["rank"] for row in rows] == list(range(1, 13))
+    for rank, row in enumerate(rows[1:], 2):
+        assert row["2000, b = 10"] == pytest.approx(math.log10(rank))
+        assert row["2002, b = 10"] == pytest.approx(max(1.0, math.log10(rank)))
+        assert row["2000, b = e"] == pytest.approx(math.log(rank))
+        assert row["2000, b = 2"] == row["2002, b = 2"] == pytest.approx(math.log2(rank))
+    verdicts = {what: verdict for what, (_, _, verdict) in claims(found).items()}
+    assert verdicts == {"b = 2": "holds", "b = e": "fails", "b = 10": "fails"}
+    [sentence] = [part for part in found.parts if isinstance(part, str)]
+    assert "0.30, 0.48, 0.60, 0.70, 0.78, 0.85, 0.90, 0.95, 1.00" in sentence
+    assert "DCG'[2] = 9.64 where CG'[2] = 5" in sentence  # 3 + 2 / log10(2)
+
+
+def test_the_papers_figures_fit_each_other_but_for_one() -> None:
+    found = claims(section(examples(), "Sections 3 and 4"))
+    assert found["3.2: irrelevant documents"] == ("51970", "51970", "agrees")
+    assert found["3.5: WSYN/e - SUM/u at level 3, points"] == ("15.1", "15.1", "agrees")
+    assert found["3.5: the same, per cent"] == ("58.3", "58.3", "agrees")
+    assert found["3.5: best - worst, points"][1:] == ("4.2, 8.2, 18.8", "holds")
+    assert found["3.7: 4 points of base 2 in base 10"] == ("13", "13", "agrees")
+    # 26 / 20, 62 / 34 and 70 / 35 documents.
+    assert found["4: more documents to read with the others"] == ("50 to 100 %", "30 %, 82 %, 100 %", "fails")
+    assert {verdict for *_, verdict in found.values()} == {"agrees", "holds", "fails"}
+
+
+# The study, against plain Python.
+
+
+def random_case(seed: int, highest: int = 3) -> tuple[Grades, dict[str, Lists]]:
+    """Judgments and lists with unjudged documents; some queries lack a level, some are not answered."""
+    rng = random.Random(seed)
+    documents = [f"d{i}" for i in range(40)]
+    qrels: Grades = {
+        f"q{q}": {d: rng.choice([0, 0, *range(highest + 1)]) for d in rng.sample(documents, 25)} for q in range(12)
+    }
+    qrels["q3"] = {"d0": 0, "d1": 1, "d2": 2}  # none of the highest level
+    runs = {
+        name: {query: rng.sample(documents, rng.randint(8, 40)) for query in qrels if name != "two" or query != "q5"}
+        for name in ("one", "two", "three", "four")
+    }
+    return qrels, runs
+
+
+def studied(qrels: Grades, runs: dict[str, Lists], **options: str) -> Study:
+    return study(Judged(Qrels.from_dict(qrels), Policy()), runs, **options)  # type: ignore[arg-type]
+
+
+def average_precision(grades: dict[str, float], ranked: list[str], level: int) -> float | None:
+    relevant = {document for document, grade in grades.items() if grade == level}
+    if not relevant:
+        return None
+    found, total = 0, 0.0
+    for rank, document in enumerate(ranked, 1):
+        if document in relevant:
+            found += 1
+            total += found / rank
+    return total / len(relevant)
+
+
+def by_level(qrels: Grades, runs: dict[str, Lists], level: int) -> dict[str, list[float]]:
+    """AvP of the queries that have documents of a level; a query that is not answered has 0."""
+    queries = [query for query in sorted(qrels) if level in qrels[query].values()]
+    return {
+        name: [average_precision(qrels[query], lists.get(query, []), level) or 0.0 for query in queries]
+        for name, lists in runs.items()
+    }
+
+
+def discounted(gains: list[float], depth: int, base: float | None) -> list[float]:
+    """The vector of equation 1 (no base) or 2."""
+    vector, total = [], 0.0
+    for rank in range(1, depth + 1):
+        gain = gains[rank - 1] if rank <= len(gains) else 0.0
+        total += gain if rank == 1 or base is None else gain / (math.log(rank) / math.log(base))
+        vector.append(total)
+    return vector
+
+
+def average_curves(
+    qrels: Grades, runs: dict[str, Lists], weights: list[float], depth: int, base: float | None
+) -> dict[str, list[float]]:
+    """The average vectors of the ideal and of every run."""
+
+    def mean(vectors: list[list[float]]) -> list[float]:
+        return [math.fsum(column) / len(vectors) for column in zip(*vectors, strict=True)]
+
+    ideals = [
+        discounted(sorted((weights[int(grade)] for grade in grades.values()), reverse=True), depth, base)
+        for grades in qrels.values()
+    ]
+    curves = {"(ideal)": mean(ideals)}
+    for name, lists in runs.items():
+        gains = [
+            [weights[int(grades.get(document, 0))] for document in lists.get(query, [])]
+            for query, grades in qrels.items()
+        ]
+        curves[name] = mean([discounted(each, depth, base) for each in gains])
+    return curves
+
+
+def test_recall_bases() -> None:
+    qrels, runs = random_case(1)
+    rows = table(section(studied(qrels, runs).sections, "Section 3.2"), "Recall bases")
+    for level, row in zip((1, 2, 3), rows, strict=True):
+        sizes = [sum(grade == level for grade in grades.values()) for grades in qrels.values()]
+        assert (row["documents"], row["empty"]) == (sum(sizes), sizes.count(0))
+
+
+def test_table_1_has_average_precision_by_level_and_differences() -> None:
+    qrels, runs = random_case(2)
+    found = section(studied(qrels, runs, baseline="three").sections, "Table 1")
+    rows = {(row["run"], row["grade"]): row for row in table(found, "AvP by run and level")}
+    assert len(rows) == 12
+    for level in (1, 2, 3):
+        means = {run: math.fsum(values) / len(values) for run, values in by_level(qrels, runs, level).items()}
+        for run, mean in means.items():
+            row = rows[run, str(level)]
+            assert row["AvP"] == pytest.approx(mean)
+            if run != "three":
+                assert row["points"] == pytest.approx(100 * (mean - means["three"]))
+                assert row["per cent"] == pytest.approx(100 * (mean / means["three"] - 1))
+
+
+def test_table_1_has_friedmans_test_by_level() -> None:
+    qrels, runs = random_case(3)
+    found = section(studied(qrels, runs).sections, "Table 1")
+    for level, row in zip((1, 2, 3), table(found, "Friedman's test"), strict=True):
+        scores = by_level(qrels, runs, level)
+        assert row["empty"] == len(qrels) - len(scores["one"])
+        n, m = len(scores["one"]), len(scores)
+        chi2 = scipy.stats.friedmanchisquare(*scores.values()).statistic
+        f = (n - 1) * chi2 / (n * (m - 1) - chi2)
+        assert (row["queries"], row["Friedman F"]) == (n, pytest.approx(f))
+        assert row["p value"] == pytest.approx(scipy.stats.f.sf(f, m - 1, (n - 1) * (m - 1)))
+
+
+def test_statements_on_table_1_are_computed() -> None:
+    qrels, runs = random_case(4)
+    found = claims(section(studied(qrels, runs).sections, "Table 1"))
+    means = [
+        {run: math.fsum(values) / len(values) for run, values in by_level(qrels, runs, level).items()}
+        for level in (1, 2, 3)
+    ]
+    spreads = [100 * (max(of_level.values()) - min(of_level.values())) for of_level in means]
+    grows = spreads[0] < spreads[1] < spreads[2]
+    assert found["best - worst, points"][1:] == (
+        ", ".join(f"{spread:.1f}" for spread in spreads),
+        "holds" if grows else "fails",
+    )
+    gained = [100 * (max(of_level.values()) - of_level["one"]) for of_level in means]
+    level = 1 + gained.index(max(gained))
+    assert found["largest gain over the baseline"][1:] == (f"at grade {level}", "holds" if level == 3 else "fails")
+    assert str(found["its size"][1]).startswith(f"{max(gained):.1f} points (")
+
+
+def test_who_is_best_where_differences_grow_with_the_level_or_not() -> None:
+    """Queries with a document of each level: runs that order the highest alike and the lowest not, and vice versa."""
+    qrels: Grades = {query: {"high": 2, "low": 1, "none": 0, "nothing": 0} for query in ("q1", "q2", "q3")}
+    apart_above = {
+        "one": {query: ["high", "none", "nothing", "low"] for query in qrels},
+        "two": {query: ["none", "nothing", "high", "low"] for query in qrels},
+    }
+    apart_below = {
+        "one": {query: ["high", "low", "none", "nothing"] for query in qrels},
+        "two": {query: ["high", "none", "nothing", "low"] for query in qrels},
+    }
+    # AvP at level 2 is 1 and 1/3, at level 1 it is 1/4 for both; then 1 for both, and 1/2 and 1/4.
+    above, below = (claims(section(studied(qrels, runs).sections, "Table 1")) for runs in (apart_above, apart_below))
+    assert above["best - worst, points"][1:] == ("0.0, 66.7", "holds")
+    assert below["best - worst, points"][1:] == ("25.0, 0.0", "fails")
+    assert below["largest gain over the baseline"][1:] == ("none: no run is better", "other data")
+
+
+def test_figure_1_has_a_chart_a_level_with_all_values_beside() -> None:
+    qrels, runs = random_case(5)
+    found = section(studied(qrels, runs).sections, "Figure 1")
+    assert [plot.title for plot in plots(found)] == [
+        "Relevant: grade 1",
+        "Relevant: grade 2",
+        "Relevant: grade 3",
+    ]
+    rows = table(found, "Precision at recall")
+    assert len(rows) == 4 * 3 * 11
+    values = {(row["run"], row["grade"], row["recall"]): row["precision"] for row in rows}
+    for level, plot in zip("123", plots(found), strict=True):
+        for line in plot.lines:
+            assert list(line.y) == [values[line.name, level, recall] for recall in line.x]
+        gaps = {
+            recall: max(line.y[i] for line in plot.lines) - min(line.y[i] for line in plot.lines)
+            for i, recall in enumerate(plot.lines[0].x)
+        }
+        row = table(found, "Where the highest")[int(level) - 1]
+        assert (row["widest gap"], gaps[float(str(row["at recall"]))]) == (max(gaps.values()), max(gaps.values()))
+
+
+WEIGHTS = {"A": [0.0, 0.0, 2.0, 3.0], "B": [0.0, 0.0, 0.0, 3.0]}
+
+
+@pytest.mark.parametrize(
+    ("name", "depth", "base"),
+    [
+        ("Figure 2", 100, None),
+        ("Figure 3", 50, 2.0),
+        ("Figure 3, base e", 50, math.e),
+        ("Figure 3, base 10", 50, 10.0),
+    ],
+)
+def test_figures_of_gain(name: str, depth: int, base: float | None) -> None:
+    qrels, runs = random_case(6)
+    found = section(studied(qrels, runs).sections, name)
+    values = [row["value"] for row in table(found, "Average gain by rank")]
+    assert len(plots(found)) == 2
+    drawn: list[float] = []
+    for plot, weights in zip(plots(found), WEIGHTS.values(), strict=True):
+        curves = average_curves(qrels, runs, weights, depth, base)
+        assert [line.name for line in plot.lines] == ["ideal", "one", "two", "three", "four"]
+        for line, curve in zip(plot.lines, curves.values(), strict=True):
+            assert list(line.y) == pytest.approx(curve)
+            drawn += line.y
+    assert values == drawn
+
+
+@pytest.mark.parametrize(("name", "base", "region"), [("Section 3.6", None, (20, 100)), ("Section 3.7", 2.0, (10, 50))])
+def test_readings(name: str, base: float | None, region: tuple[int, int]) -> None:
+    qrels, runs = random_case(7)
+    found = section(studied(qrels, runs).sections, name)
+    kind, figure = ("CG", 2) if base is None else ("DCG", 3)
+    titles = {
+        f"{figure}A: {kind}, levels 2&3 (0-0-2-3)": WEIGHTS["A"],
+        f"{figure}B: {kind}, level 3 (0-0-0-3)": WEIGHTS["B"],
+        f"{kind}, levels 1 to 3 (0-1-2-3)": [0.0, 1.0, 2.0, 3.0],
+    }
+    for title, weights in titles.items():
+        curves = average_curves(qrels, runs, weights, 200, base)
+        ideal = curves["(ideal)"]
+        for row in table(found, title):
+            curve = curves[str(row["run"])]
+            for at, column in ((5, "documents for 5"), (10, "for 10")):
+                assert row[column] == next(
+                    (rank for rank, value in enumerate(curve, 1) if value >= ideal[at - 1] - 1e-9), None
+                )
+            distances = [ideal[rank - 1] - curve[rank - 1] for rank in range(region[0], region[1] + 1)]
+            shares = [distances[i] / ideal[region[0] - 1 + i] for i in range(len(distances))]
+            assert row["below ideal: least"] == pytest.approx(min(distances))
+            assert row["most"] == pytest.approx(max(distances))
+            assert (row["least share"], row["most share"]) == (pytest.approx(min(shares)), pytest.approx(max(shares)))
+        if title.startswith(str(figure)):
+            label = title.partition(":")[0]
+            ends = {run: curves[run][region[1] - 1] for run in runs}
+            best, worst = (curves[choose(ends, key=ends.__getitem__)] for choose in (max, min))
+            apart = [best[rank] - worst[rank] for rank in range(region[1])]
+            finds = claims(found)[f"{label}: best - worst, points"][1]
+            assert finds == f"{max(apart):.1f} at rank {1 + apart.index(max(apart))}"
+
+
+def test_the_base_drives_runs_apart() -> None:
+    qrels, runs = random_case(8)
+    found = section(studied(qrels, runs).sections, "Section 3.7")
+    rows = table(found, "DCG at rank 50")
+    differences = []
+    for row, (weights, base) in zip(
+        rows, [(weights, base) for weights in WEIGHTS.values() for base in (2.0, math.e, 10.0)], strict=True
+    ):
+        curves = average_curves(qrels, runs, weights, 50, base)
+        ends = {run: curves[run][-1] for run in runs}
+        best, worst = max(ends, key=ends.__getitem__), min(ends, key=ends.__getitem__)
+        assert (row["best"], row["worst"]) == (best, worst)
+        assert row["difference"] == pytest.approx(ends[best] - ends[worst])
+        assert row["of worst, per cent"] == pytest.approx(100 * (ends[best] / ends[worst] - 1))
+        differences.append(ends[best] - ends[worst])
+    found_a = claims(found)["3A: best - worst at 50, base 2, e, 10"]
+    assert found_a[1] == ", ".join(f"{difference:.1f}" for difference in differences[:3])
+    assert found_a[2] == ("holds" if differences[0] < differences[1] < differences[2] else "fails")
+
+
+# Other scales, other data.
+
+
+def test_with_two_levels_both_weights_are_the_same_and_drawn_once() -> None:
+    found = studied(*random_case(9, highest=2)).sections
+    figure = section(found, "Figure 2")
+    assert [plot.title for plot in plots(figure)] == ["2B: CG, level 2 (0-0-2)"]
+    assert any(isinstance(part, str) and "is both A and B" in part for part in figure.parts)
+    assert "2B, not 2A: distance to ideal" not in claims(section(found, "Section 3.6"))
+
+
+def test_with_four_levels_all_but_the_lowest_keep_their_grades() -> None:
+    figure = section(studied(*random_case(10, highest=4)).sections, "Figure 3")
+    assert [plot.title for plot in plots(figure)] == [
+        "3A: DCG, base 2, levels 2 to 4 (0-0-2-3-4)",
+        "3B: DCG, base 2, level 4 (0-0-0-0-4)",
+    ]
+
+
+def test_the_papers_recall_bases_are_recognised() -> None:
+    """30 queries with 857, 700 and 366 documents of levels 1, 2 and 3."""
+    levels = [1] * 857 + [2] * 700 + [3] * 366
+    qrels: Grades = {f"q{q:02}": {f"d{i}": level for i, level in enumerate(levels) if i % 30 == q} for q in range(30)}
+    runs = {name: {query: list(grades)[:: 1 + i] for query, grades in qrels.items()} for i, name in enumerate("ab")}
+    found = studied(qrels, runs)
+    assert "These are the paper's recall bases" in found.data
+    assert claims(section(found.sections, "Section 3.2"))["documents at levels 1, 2, 3"] == (
+        "857 700 366",
+        "857 700 366",
+        "agrees",
+    )
+    other = studied(*random_case(11))
+    assert "other data" in other.data
+    assert claims(section(other.sections, "Section 3.2"))["documents by level"][2] == "other data"
+
+
+def test_sections_are_called_as_in_the_paper() -> None:
+    found = studied(*random_case(12))
+    assert [each.name for each in found.sections] == [
+        "Section 3.2",
+        "Table 1",
+        "Figure 1",
+        "Figure 2",
+        "Section 3.6",
+        "Figure 3",
+        "Figure 3, base e",
+        "Figure 3, base 10",
+        "Section 3.7",
+    ]
+    assert list(found.evaluations) == ["one", "two", "three", "four"]
+    assert found.evaluations["two"].missing == ["q5"]
+    assert "undefined:skip" in found.conventions[0]
+    for format_ in ("table", "csv", "jsonl", "markdown", "latex", "html"):
+        assert all(Page("papers", each.parts).text(format_) for each in found.sections)
+
+
+def test_the_order_of_runs_changes_no_number() -> None:
+    qrels, runs = random_case(13)
+    turned = dict(reversed(runs.items()))
+    one, two = (studied(qrels, each, baseline="one").sections for each in (runs, turned))
+    for name, title in (("Table 1", "AvP by run and level"), ("Section 3.7", "3A: DCG"), ("Figure 2", "Average gain")):
+        rows = [sorted(map(str, table(section(each, name), title))) for each in (one, two)]
+        assert rows[0] == rows[1]
+
+
+def test_runs_that_flow_by_are_read_once(tmp_path: Path) -> None:
+    qrels, runs = random_case(14)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    lines = [
+        f"{query} Q0 {document} {i} {-i} x\n" for query in runs["one"] for i, document in enumerate(runs["one"][query])
+    ]
+    writer = threading.Thread(target=pipe.write_text, args=("".join(lines),))
+    writer.start()
+    judged = Judged(Qrels.from_dict(qrels), Policy())
+    found = study(judged, {"one": str(pipe), "two": runs["two"]})
+    writer.join()
+    assert table(section(found.sections, "Figure 2"), "Average gain") == table(
+        section(study(judged, {"one": runs["one"], "two": runs["two"]}).sections, "Figure 2"), "Average gain"
+    )
+
+
+def test_runs_that_are_read_ahead_are_taken(tmp_path: Path) -> None:
+    qrels, runs = random_case(15)
+    judgments, paths = tmp_path / "qrels.txt", [tmp_path / "one.run", tmp_path / "two.run"]
+    judgments.write_text("".join(f"{query} 0 {d} {grade}\n" for query in qrels for d, grade in qrels[query].items()))
+    for path in paths:
+        lists = runs[path.stem]
+        path.write_text("".join(f"{q} Q0 {d} {i} {-i} x\n" for q in lists for i, d in enumerate(lists[q])))
+    ahead = ReadAhead.start(str(judgments), [str(path) for path in paths], Policy(), 1, Progress(), lambda *_: True)
+    if ahead is None:
+        pytest.skip("this core does not read ahead")
+    judged = ahead.judged(Policy(), None)
+    found = study(judged, dict(zip(("one", "two"), ahead.runs(), strict=True)))
+    expected = studied(qrels, {name: runs[name] for name in ("one", "two")})
+    for name, title in (("Table 1", "AvP by run and level"), ("Figure 3", "Average gain")):
+        assert table(section(found.sections, name), title) == table(section(expected.sections, name), title)
+
+
+# What is refused.
+
+
+def test_one_run_is_not_enough() -> None:
+    qrels, runs = random_case(16)
+    with pytest.raises(UsageError, match="jarvelin2000: expected two or more runs to compare, found 1"):
+        studied(qrels, {"one": runs["one"]})
+    with pytest.raises(UsageError, match="expected at least one, found none"):
+        studied(qrels, {})
+
+
+def test_a_baseline_that_is_not_there_is_named() -> None:
+    with pytest.raises(UsageError, match="baseline: no run is called 'tree'; there are one, two, three, four"):
+        studied(*random_case(17), baseline="tree")
+
+
+@pytest.mark.parametrize(
+    ("grades", "expected"),
+    [
+        ([0, 1], "expects 2 to 9 grade levels above 0, found 1 level"),
+        ([0, 0.5, 1], "expects grades 0, 1, 2 and so on, found 0.5"),
+        ([0, 3], "expects documents of two or more grades above 0, found one"),
+        ([0, 0], "expects 2 to 9 grade levels above 0, found 0 levels"),
+    ],
+)
+def test_judgments_need_levels(grades: list[float], expected: str) -> None:
+    qrels = {"q1": {f"d{i}": grade for i, grade in enumerate(grades)}}
+    with pytest.raises(InputError, match=expected):
+        studied(qrels, {"one": {"q1": ["d0"]}, "two": {"q1": ["d1"]}})
