@@ -81,13 +81,13 @@ def study(
 
 
 def _data(levels: RecallLevels) -> str:
-    there = f"{count_of(len(levels.runs), 'run')}; {recall_bases_text(levels)}."
+    there = f"{count_of(len(levels.runs), 'run')}, {recall_bases_text(levels)}."
     if has_the_papers_bases(levels):
         return (
             f"{there} These are the paper's recall bases; that the runs are its query types nobody can tell, so its "
             "other figures stand beside for orientation."
         )
     return (
-        f"{there} The paper's own data (30 requests with 857, 700 and 366 documents of levels 1, 2 and 3) are not "
-        "public: its figures are of other data, and stand beside for orientation."
+        f"{there} These are not the paper's (30 requests with 857, 700 and 366 documents of levels 1, 2 and 3): its "
+        "figures are of other data, and stand beside for orientation."
     )

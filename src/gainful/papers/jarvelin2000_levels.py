@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from gainful.curves.recall_levels import RecallBase, RecallLevels
@@ -19,7 +20,7 @@ from gainful.papers.jarvelin2000_examples import (
 )
 from gainful.papers.sections import Section
 from gainful.render.charts import Chart
-from gainful.render.difference_words import p_words
+from gainful.render.difference_words import listed, p_words
 from gainful.render.page import Cell, Column, Table
 from gainful.render.recall_page import average_table, bases_table, difference_tables, level_plots
 from gainful.render.recall_rows import Curves
@@ -43,8 +44,9 @@ def has_the_papers_bases(found: RecallLevels) -> bool:
 
 def recall_bases_text(found: RecallLevels) -> str:
     """The documents of all levels in words."""
-    counts = [f"{base.documents:,} of {base}" for base in found.bases]
-    return f"{count_of(len(found.bases[0].sizes), 'query', 'queries')}, {', '.join(counts)}"
+    counts = listed([f"{base.documents:,}" for base in found.bases])
+    grades = listed([number_text(base.grade) for base in found.bases])
+    return f"{count_of(len(found.bases[0].sizes), 'query', 'queries')} with {counts} documents of grades {grades}"
 
 
 def recall_bases(found: RecallLevels) -> Section:
@@ -65,9 +67,9 @@ def table_1_section(found: RecallLevels) -> Section:
         "Non-interpolated average precision at each level; documents of other levels stay at their ranks as not "
         f"relevant. Differences are to {printable(found.baseline, _WIDEST)}."
     )
+    differences = difference_tables(found, _PLACES)
     parts = (
-        average_table(found, _PLACES),
-        *difference_tables(found, _PLACES),
+        *(replace(table, for_people=True) for table in (average_table(found, _PLACES), *differences)),
         _test_table(found, tests),
         *claims_tables("What the paper says of its Table 1", _claims(found, tests)),
         table_1(),
