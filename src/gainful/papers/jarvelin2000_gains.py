@@ -153,15 +153,19 @@ def _some_ranks(curves: GainCurves, weights: Weights, measure: Measure, depth: i
     ranks = [rank for rank in _SOME_RANKS if rank <= depth]
     found = curves.measure(measure)
     columns = (Column("run"), *(Column(f"at {rank}", "number", 2) for rank in ranks))
-    shown = [curves.ideal(found), *(curves.curve(run, found) for run in curves.runs)]
-    rows: list[tuple[Cell, ...]] = [
-        ("(ideal)" if curve.run is None else curve.run, *(float(curve.values[rank - 1]) for rank in ranks))
-        for curve in shown
-    ]
-    best = {i: max(row[i] for row in rows[1:] if isinstance(row[i], float)) for i in range(1, len(columns))}  # type: ignore[type-var]
-    marked = frozenset((j, i) for j, row in enumerate(rows) for i in best if j and row[i] == best[i])
+    values = {run: [float(curves.curve(run, found).values[rank - 1]) for rank in ranks] for run in curves.runs}
+    best = [max(at_rank) for at_rank in zip(*values.values(), strict=True)]
+    marked = frozenset(
+        (row, column)
+        for row, of_run in enumerate(values.values(), 1)
+        for column, value in enumerate(of_run, 1)
+        if value == best[column - 1] > 0
+    )
+    ideal = [float(curves.ideal(found).values[rank - 1]) for rank in ranks]
+    rows: list[tuple[Cell, ...]] = [("(ideal)", *ideal)]
+    rows += [(run, *of_run) for run, of_run in values.items()]
     title = f"{_title(weights, measure)}, at some ranks"
-    return Table(columns, rows, title, ("* best of its column",), marked, for_people=True)
+    return Table(columns, rows, title, ("* best of its column",) if marked else (), marked, for_people=True)
 
 
 def _data(curves: GainCurves, measures: Sequence[Measure], depth: int) -> Table:
