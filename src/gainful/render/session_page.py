@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from gainful.notation import count_of, number_text, printable
@@ -12,7 +12,7 @@ from gainful.render.report import Report
 from gainful.render.session_curves_page import curves_header, curves_notes, curves_parts
 
 if TYPE_CHECKING:
-    from gainful.sessions.study import SessionStudy
+    from gainful.sessions.study import SessionStudy, SystemQueries
     from gainful.stats.ratings import RatingCorrelations
 
 #: So many queries have a column of their own; machines have all of them.
@@ -37,7 +37,7 @@ class SessionReport(Report):
 
 
 def _further(study: SessionStudy, places: int) -> Iterator[Table | Chart | str]:
-    yield from _lengths(study)
+    yield from length_tables(study.queries)
     yield from _positions(study, places)
     yield _last(study, places)
     if study.ratings is not None:
@@ -46,28 +46,28 @@ def _further(study: SessionStudy, places: int) -> Iterator[Table | Chart | str]:
         yield from curves_parts(study.curves, places)
 
 
-def _longest(study: SessionStudy) -> int:
-    return max(found.session_counts.size for found in study.queries.values())
+def _longest(queries: Mapping[str, SystemQueries]) -> int:
+    return max(found.session_counts.size for found in queries.values())
 
 
-def _shown_queries(study: SessionStudy) -> tuple[range, bool]:
+def _shown_queries(queries: Mapping[str, SystemQueries]) -> tuple[range, bool]:
     """The queries that have a column, and whether there are more."""
-    longest = _longest(study)
+    longest = _longest(queries)
     return range(1, min(longest, MOST_COLUMNS) + 1), longest > MOST_COLUMNS
 
 
-def _lengths(study: SessionStudy) -> Iterator[Table]:
+def length_tables(queries: Mapping[str, SystemQueries]) -> Iterator[Table]:
     """How many sessions have exactly 1, 2, ... queries: for people one row a system, for machines one a number."""
-    shown, has_more = _shown_queries(study)
+    shown, has_more = _shown_queries(queries)
     columns = [Column("run"), Column("sessions", "count"), *(Column(str(q), "count") for q in shown)]
-    has_missing = any(found.missing for found in study.queries.values())
+    has_missing = any(found.missing for found in queries.values())
     if has_more:
         columns.append(Column("more", "count"))
     if has_missing:
         columns.append(Column("missing", "count"))
     columns.append(Column("average", "number", 2))
     rows: list[Row] = []
-    for name, found in study.queries.items():
+    for name, found in queries.items():
         counts = found.session_counts.tolist()
         row: Row = (name, found.sessions, *(counts[q - 1] if q <= len(counts) else 0 for q in shown))
         row += (sum(counts[MOST_COLUMNS:]),) if has_more else ()
@@ -76,17 +76,17 @@ def _lengths(study: SessionStudy) -> Iterator[Table]:
     title = "Sessions by number of queries"
     yield Table(tuple(columns), tuple(rows), title, for_people=True)
     every: list[Row] = [
-        (name, queries, count)
-        for name, found in study.queries.items()
-        for queries, count in enumerate(found.session_counts.tolist(), 1)
+        (name, number, count)
+        for name, found in queries.items()
+        for number, count in enumerate(found.session_counts.tolist(), 1)
     ]
-    every += [(name, None, found.missing) for name, found in study.queries.items() if found.missing]
+    every += [(name, None, found.missing) for name, found in queries.items() if found.missing]
     yield Table(_for_machines(("run",), ("queries", "sessions")), tuple(every), title)
 
 
 def _positions(study: SessionStudy, places: int) -> Iterator[Table]:
     """What first, second, ... queries give, and how many there are."""
-    shown, has_more = _shown_queries(study)
+    shown, has_more = _shown_queries(study.queries)
     columns = (Column("run"), Column("of"), *(Column(f"Q{q}", "number", places) for q in shown))
     rows: list[Row] = []
     for name, found in study.queries.items():
@@ -98,7 +98,7 @@ def _positions(study: SessionStudy, places: int) -> Iterator[Table]:
     title = f"{study.measure} of a query by its position in the session"
     notes = (
         *_about_unjudged(study),
-        *((f"the first {MOST_COLUMNS} of {_longest(study)} positions",) if has_more else ()),
+        *((f"the first {MOST_COLUMNS} of {_longest(study.queries)} positions",) if has_more else ()),
     )
     yield Table(columns, tuple(rows), title, notes, for_people=True)
     every = [

@@ -104,25 +104,51 @@ class Queries(NamedTuple):
     mean: float
 
 
+class LastAgainstBest(NamedTuple):
+    """Sessions of several queries that gain something, in how many of them no query gives more than the last one.
+
+    Queries are compared as they count, discounted by their positions, and as lists, without that discount.
+    ``without_gain`` more sessions of several queries gain nothing at all, so that no query of theirs is the best.
+    """
+
+    sessions: int
+    last_is_best: int
+    last_is_best_list: int
+    without_gain: int
+
+
+#: Of no session anything is known.
+NO_SESSIONS = LastAgainstBest(0, 0, 0, 0)
+
+
 class QueryValues:
     """What every query of some sessions gives, discounted by its position; only what has judgments counts."""
 
     def __init__(self, measure: SessionGain) -> None:
         self.measure = measure
         self._length: list[Ints] = []
+        self._session: list[Ints] = []
+        self._sessions = 0
         self._position: list[Ints] = []
         self._is_last: list[Bools] = []
         self._value: list[Floats] = []
+        self._of_list: list[Floats] = []
 
     def add(self, block: SessionBlock) -> None:
         """Takes a block's queries in."""
         seen = _seen(block, self.measure)
-        values = self.measure.by_turn(self.measure.worth(seen, self.measure.depths(seen)), seen.position)
+        worth = self.measure.worth(seen, self.measure.depths(seen))
+        values, of_lists = (
+            self.measure.by_turn(worth, position) for position in (seen.position, np.ones_like(seen.position))
+        )
         counted = block.is_judged_turn
         self._length.append(block.queries[block.is_judged])
+        self._session.append(block.session[counted] + self._sessions)
+        self._sessions += block.size
         self._position.append(block.position[counted].astype(np.int32))
         self._is_last.append(_is_last(block)[counted])
         self._value.append(values[counted])
+        self._of_list.append(of_lists[counted])
 
     def by_position(self) -> ByPosition:
         """How many sessions have a first query that is judged, a second, ..., and what these give on average."""
@@ -143,6 +169,22 @@ class QueryValues:
         value, is_last = _joined(self._value), _joined(self._is_last).astype(bool)
         last, earlier = (Queries(int(each.size), _mean(each)) for each in (value[is_last], value[~is_last]))
         return last, earlier
+
+    def last_against_best(self) -> LastAgainstBest:
+        """How often the last query of a session is its best; as good as another is best, too."""
+        session, is_last = _joined(self._session), _joined(self._is_last).astype(bool)
+        if not session.size:
+            return NO_SESSIONS
+        starts = np.flatnonzero(np.diff(session, prepend=-1))
+        ends = np.append(starts[1:], session.size) - 1
+        # Where judgments are by query, the last query may have none.
+        several = (ends > starts) & is_last[ends]
+        of_several: list[tuple[Floats, Floats]] = []
+        for values in (_joined(self._value), _joined(self._of_list)):
+            of_several.append((values[ends][several], np.maximum.reduceat(values, starts)[several]))
+        gains = of_several[0][1] > 0
+        as_counted, as_lists = (int(np.count_nonzero(gains & (last >= best))) for last, best in of_several)
+        return LastAgainstBest(int(gains.sum()), as_counted, as_lists, int((~gains).sum()))
 
 
 class LastSums:

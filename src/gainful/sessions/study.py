@@ -36,7 +36,7 @@ from gainful.render.page import Showable
 from gainful.results import Evaluation
 from gainful.sessions.choice import SessionChoice
 from gainful.sessions.evaluation import SessionsLike, check_session_measures, parts_of, session_measures
-from gainful.sessions.positions import ByPosition, Queries, QueryValues
+from gainful.sessions.positions import NO_SESSIONS, ByPosition, LastAgainstBest, Queries, QueryValues
 from gainful.sessions.systems import SystemWatch, score_systems
 from gainful.stats.ratings import RatingCorrelations, correlate_ratings
 
@@ -58,6 +58,7 @@ class SystemQueries:
     last_queries: Queries
     earlier_queries: Queries
     missing: int = 0
+    last_against_best: LastAgainstBest = NO_SESSIONS
 
     @property
     def last(self) -> float:
@@ -278,7 +279,9 @@ class _Seen:
         counts = self._values.session_counts()
         # Those that stand for empty pages have been seen.
         missing = 0 if evaluation.policy.missing == "skip" else len(evaluation.query_ids) - int(counts.sum())
-        return SystemQueries(counts, self._values.by_position(), *self._values.last_and_earlier(), missing)
+        values = self._values
+        last, earlier = values.last_and_earlier()
+        return SystemQueries(counts, values.by_position(), last, earlier, missing, values.last_against_best())
 
 
 def _check_ratings(
