@@ -8,6 +8,7 @@ from statistics import median
 
 from gainful.curves.averages import MEAN_OF_RATIOS, RATIO_OF_MEANS
 from gainful.curves.session_curves import SessionCurve, SessionCurves
+from gainful.notation import count_of
 from gainful.papers.claims import Claim, beside, statement
 from gainful.sessions.positions import LastAgainstBest, Queries
 from gainful.sessions.study import SessionStudy
@@ -54,7 +55,7 @@ def _nearly_always(name: str, found: LastAgainstBest) -> Iterator[Claim]:
         if not found.sessions:
             yield beside(what, says, "no session of several queries gains")
             continue
-        finds = f"{count} of {found.sessions} sessions, {count / found.sessions:.0%}"
+        finds = f"{count} of {count_of(found.sessions, 'session')}, {count / found.sessions:.0%}"
         note = "without the discount by query" if how else ""
         yield statement(what, says, finds, count >= _NEARLY_ALWAYS * found.sessions, note)
 

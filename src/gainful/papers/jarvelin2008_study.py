@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
+from typing import Any, cast
 
 import numpy as np
 
@@ -13,10 +14,11 @@ from gainful.curves.averages import MEAN_OF_RATIOS
 from gainful.curves.gain_curves import Resampling
 from gainful.curves.session_curves import SUBSET_QUERIES, SessionCurves, WantedCurves
 from gainful.data.judged import Judged
-from gainful.data.sessions import Sessions
+from gainful.data.sessions import Sessions, SessionsLike
 from gainful.errors import InputError, UsageError
 from gainful.gains import Gain
 from gainful.measures.base import Measure
+from gainful.measures.parameters import read_whole
 from gainful.measures.session_gain import NSDCG, SDCG
 from gainful.notation import bytes_of_id, count_of, printable
 from gainful.papers.claims import Claim, claims_tables
@@ -38,7 +40,6 @@ from gainful.render.session_curves_page import curves_notes, curves_parts
 from gainful.render.session_page import length_tables
 from gainful.sensitivity.levels import GradeLevels
 from gainful.sessions.choice import SessionChoice
-from gainful.sessions.evaluation import parts_of
 from gainful.sessions.study import SessionStudy, study_judged_sessions
 
 #: How many queries Figures 3 and 4 show.
@@ -53,7 +54,7 @@ _NO_BANDS, _BANDS = Resampling(0, 0, 0.95), Resampling(1000, 0, 0.95)
 
 def study(
     judged: Judged,
-    sessions: Mapping[str, Iterable[Sessions]],
+    sessions: Mapping[str, SessionsLike | Iterable[Sessions]],
     *,
     judged_by: str | None = None,
     topic: str | None = None,
@@ -61,11 +62,11 @@ def study(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Study:
-    """Table 2 and Figures 1 to 4 on these sessions: by name, each source in parts; those that name systems are split.
+    """Table 2 and Figures 1 to 4 on these sessions: by name, whatever describes them, or parts of them in any iterable.
 
-    The figures choose different sessions, so that all parts are held together; each source is read once. ``topic`` is
-    that of Figures 3 and 4, otherwise the one with the most sessions; ``at_least`` is from how many queries on a
-    session belongs to the lower curves of Figure 3.
+    Where sessions name their systems, each of these is one. The figures choose different sessions, so that all parts
+    are held in memory together; each source is read once. ``topic`` is that of Figures 3 and 4, otherwise the one with
+    the most sessions; ``at_least`` is from how many queries on a session belongs to the lower curves of Figure 3.
 
     >>> from gainful import Policy, Qrels
     >>> from gainful.sessions.lists import sessions_from_lists
@@ -75,7 +76,8 @@ def study(
     """
     if not isinstance(sessions, Mapping) or not sessions:
         raise UsageError("jarvelin2008: expected sessions of at least one system, found none", "--sessions FILE")
-    parts = {name: list(parts_of(name, each)) for name, each in sessions.items()}
+    at_least = read_whole(at_least, "at_least")
+    parts = {name: _parts(each) for name, each in sessions.items()}
     gain, about_gain = _gain(judged, parts)
     top_10, top_100, share = SDCG(gain, cutoff=10), SDCG(gain, cutoff=100), NSDCG(gain, cutoff=10)
 
@@ -92,13 +94,14 @@ def study(
             progress=progress,
         )
 
-    of_topics = WantedCurves.of(top_10, kind="subset", queries=_FEW_QUERIES, at_least=at_least, resampling=_NO_BANDS)
-    of_each = WantedCurves.of(top_10, kind="individual", queries=_FEW_QUERIES, resampling=_NO_BANDS)
     by_session = looked_at([top_10, share], WantedCurves.of(share, average="both", resampling=_BANDS))
+    _check_judged(judged, by_session)
     by_query = looked_at([top_100], WantedCurves.of(top_100, kind="positions", resampling=_NO_BANDS))
     chosen, about_topic = _topic(parts, by_session, topic)
-    together = looked_at([top_10], of_topics, chosen)
-    each = looked_at([top_10], of_each, chosen)
+    queries = min(_FEW_QUERIES, _curves(by_session).queries)
+    subsets = WantedCurves.of(top_10, kind="subset", queries=queries, at_least=at_least, resampling=_NO_BANDS)
+    individuals = WantedCurves.of(top_10, kind="individual", queries=queries, resampling=_NO_BANDS)
+    together, each = (looked_at([top_10], wanted, chosen) for wanted in (subsets, individuals))
     return Study(
         _about_data(judged, by_session),
         (
@@ -113,12 +116,33 @@ def study(
     )
 
 
+def _parts(sessions: SessionsLike | Iterable[Sessions]) -> list[Sessions]:
+    """A source's sessions, in the parts in which they come."""
+    if isinstance(sessions, (list, tuple, Iterator)):
+        found: list[Any] = list(sessions)
+        if all(isinstance(part, Sessions) for part in found):
+            return found
+        sessions = found
+    return [Sessions.of(cast(SessionsLike, sessions))]
+
+
+def _check_judged(judged: Judged, found: SessionStudy) -> None:
+    """Refuses judgments of other sessions that happen to have the same names."""
+    facts = [evaluation.facts for evaluation in found.evaluations.values()]
+    if all(each.unjudged_at_10 == each.shown_at_10 for each in facts) and any(each.shown_at_10 for each in facts):
+        raise InputError(
+            f"{judged.qrels.name}: jarvelin2008 expects judgments of what the sessions show, "
+            "found none of any document in their first 10",
+            "judgments are by topic, session or query (--judged-by), of the documents that these sessions list",
+        )
+
+
 def _gain(judged: Judged, parts: Mapping[str, Sequence[Sessions]]) -> tuple[Gain, str]:
     """Weights tenfold from level to level, as many as there are levels; the grades themselves where these are none."""
     grades = set(judged.levels.tolist())
     for part in chain(*parts.values()):
-        # Sessions may tell what their users thought of a document.
-        grades.update(part.grade[~np.isnan(part.grade)].tolist())
+        # Sessions may tell what their users thought of a document, in the units that the judgments had when read.
+        grades.update((part.grade[~np.isnan(part.grade)] - judged.policy.grade_zero).tolist())
     levels = GradeLevels.of_grades(sorted(grades))
     if not levels.levels:
         raise InputError(f"{judged.qrels.name}: jarvelin2008 expects grades above 0, found none")

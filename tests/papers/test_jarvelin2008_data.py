@@ -1,0 +1,229 @@
+"""`gainful papers jarvelin2008` on real sessions, against loops written here from the published definitions.
+
+36 sessions of a user study, judged by session with grades from -1 to 2, and conversations of CAsT 2021, judged by turn.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gainful.cli.main import run
+
+SHARED_DATA = Path(__file__).parents[2].parent / "shared" / "data"
+
+pytestmark = pytest.mark.skipif(not SHARED_DATA.is_dir(), reason="no real collections beside the checkout")
+
+Pages = dict[str, list[list[str]]]
+Grades = dict[str, dict[str, float]]
+Lines = list[dict[str, Any]]
+
+
+@pytest.fixture
+def lines(capsys: pytest.CaptureFixture[str]) -> Any:
+    """The JSON lines of `gainful papers jarvelin2008` with these arguments."""
+
+    def call(*arguments: object) -> Lines:
+        code = run(["papers", "jarvelin2008", *map(str, arguments), "--format", "jsonl", "--quiet"])
+        out, err = capsys.readouterr()
+        assert code == 0, err
+        return [json.loads(line) for line in out.splitlines()]
+
+    return call
+
+
+def table(found: Lines, title: str) -> Lines:
+    return [line for line in found if line.get("table") == title and "note" not in line]
+
+
+def values(found: Lines, **wanted: object) -> list[float]:
+    rows = [row for row in table(found, "Curves") if all(row[name] == value for name, value in wanted.items())]
+    return [row["value"] for row in rows]
+
+
+def finds(found: Lines, figure: str) -> dict[str, tuple[str, str]]:
+    rows = [line for line in found if line.get("table") == f"What the paper reads off {figure}" and "what" in line]
+    return {row["what"]: (row["gainful finds"], row["verdict"]) for row in rows}
+
+
+def mean(numbers: list[float]) -> float:
+    return math.fsum(numbers) / len(numbers)
+
+
+def by_rank(page: list[str], gains: dict[str, float], q: int, k: int) -> list[float]:
+    """What a query has given down to every rank, b = 2, bq = 4."""
+    steps = [gains.get(document, 0.0) / (1 + math.log2(r)) for r, document in enumerate(page[:k], 1)]
+    steps += [0.0] * (k - len(steps))
+    return [math.fsum(steps[:i]) / (1 + math.log(q, 4)) for i in range(1, k + 1)]
+
+
+def vector(pages: list[list[str]], gains: list[dict[str, float]], queries: int) -> list[float]:
+    """Ten positions a query; after the last one the value stays."""
+    found: list[float] = []
+    for q, (page, of) in enumerate(zip(pages, gains, strict=True), 1):
+        start = found[-1] if found else 0.0
+        found += [start + value for value in by_rank(page, of, q, 10)]
+    return (found + found[-1:] * (10 * queries))[: 10 * queries]
+
+
+# -- a user study ------------------------------------------------------------------------------------------------------
+
+
+def _rows(path: Path) -> Iterator[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        yield from csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+
+
+@pytest.fixture(scope="module")
+def folder() -> Path:
+    return SHARED_DATA / "sessions"
+
+
+@pytest.fixture(scope="module")
+def pages(folder: Path) -> Pages:
+    by_session: dict[str, dict[int, dict[int, str]]] = {}
+    for row in _rows(folder / "results.tsv"):
+        page = by_session.setdefault(row["SessionID"], {}).setdefault(int(row["Qno"]), {})
+        if row["rank"] != "0":
+            page[int(row["rank"])] = row["URL"]
+    return {
+        session: [[page[rank] for rank in sorted(page)] for _, page in sorted(found.items())]
+        for session, found in by_session.items()
+    }
+
+
+@pytest.fixture(scope="module")
+def gains(folder: Path) -> Grades:
+    """Weights 0-1-10: each of the two levels above 0 is worth ten times the one below."""
+    found: Grades = {}
+    for row in _rows(folder / "qrels.tsv"):
+        weight = {"-1": 0.0, "0": 0.0, "1": 1.0, "2": 10.0}[row["Relevance"]]
+        found.setdefault(row["SessionID"], {})[row["URL"]] = weight
+    return found
+
+
+def test_table_2_and_figures_1_and_2_of_the_study(lines: Any, folder: Path, pages: Pages, gains: Grades) -> None:
+    found = lines("--qrels", folder / "qrels.tsv", "--sessions", folder / "results.tsv", "--only", "Table 2")
+    lengths = Counter(map(len, pages.values()))
+    rows = [row for row in table(found, "Sessions by number of queries") if row["run"] == "results"]
+    assert [row["sessions"] for row in rows] == [lengths[q] for q in range(1, max(lengths) + 1)]
+
+    found = lines("--qrels", folder / "qrels.tsv", "--sessions", folder / "results.tsv", "--only", "Figure 1")
+    of = {s: [by_rank(page, gains[s], q, 100) for q, page in enumerate(pages[s], 1)] for s in pages}
+    last = [each[-1] for each in of.values()]
+    earlier = [one for each in of.values() for one in each[:-1]]
+    assert values(found, of="last query") == pytest.approx([mean([v[i] for v in last]) for i in range(100)])
+    assert values(found, of="earlier queries") == pytest.approx([mean([v[i] for v in earlier]) for i in range(100)])
+    several = [each for each in of.values() if len(each) > 1 and any(one[-1] > 0 for one in each)]
+    best = sum(each[-1][-1] >= max(one[-1] for one in each) - 1e-9 for each in several)
+    lists = [[one[-1] * (1 + math.log(q, 4)) for q, one in enumerate(each, 1)] for each in several]
+    best_list = sum(each[-1] >= max(each) - 1e-9 for each in lists)
+    read = finds(found, "Figure 1")
+    count = len(several)
+    assert read["results: the last query"] == (f"{best} of {count} sessions, {best / count:.0%}", "fails")
+    assert read["results: the last query as a list"][0] == f"{best_list} of {count} sessions, {best_list / count:.0%}"
+
+    found = lines("--qrels", folder / "qrels.tsv", "--sessions", folder / "results.tsv", "--only", "Figure 2")
+    ratios = []
+    for session, lists_of in pages.items():
+        ideal = sorted(gains[session], key=lambda document, of=gains[session]: -of[document])  # type: ignore[misc]
+        own = [gains[session]] * len(lists_of)
+        gained, most = vector(lists_of, own, 17), vector([ideal] * len(lists_of), own, 17)
+        ratios.append([a / b for a, b in zip(gained, most, strict=True)])
+    assert values(found) == pytest.approx([mean([each[i] for each in ratios]) for i in range(170)])
+
+
+def test_figures_3_and_4_of_a_topic_of_the_study(
+    lines: Any, folder: Path, pages: Pages, gains: Grades, tmp_path: Path
+) -> None:
+    """The study's sessions with their topics; by default the one that most sessions are of."""
+    topics = {row["SessionID"]: row["Topic"] for row in _rows(folder / "session.tsv")}
+    log = tmp_path / "study.jsonl"
+    with log.open("w", encoding="utf-8") as file:
+        for session, of in pages.items():
+            record = {"session": session, "topic": topics[session], "queries": [{"results": page} for page in of]}
+            file.write(json.dumps(record) + "\n")
+    counts = Counter(topics.values())
+    most = min(counts, key=lambda topic: (-counts[topic], topic))
+    other = next(t for t in sorted(counts) if t != most and any(topics[s] == t and len(pages[s]) >= 3 for s in pages))
+    base = ("--qrels", folder / "qrels.tsv", "--sessions", log, "--judged-by", "session")
+    for topic, at_least, options in ((most, 4, ()), (other, 3, ("--topic", other, "--at-least", 3))):
+        chosen = [session for session in pages if topics[session] == topic]
+        vectors = {s: vector(pages[s], [gains[s]] * len(pages[s]), 6) for s in chosen}
+        found = lines(*base, *options, "--only", "Figure 3")
+        assert values(found, of="all sessions") == pytest.approx(
+            [mean([vectors[s][i] for s in chosen]) for i in range(60)]
+        )
+        long = [s for s in chosen if len(pages[s]) >= at_least]
+        if long:
+            expected = [mean([vectors[s][i] for s in long]) for i in range(60)]
+            assert values(found, of=f"at least {at_least} queries") == pytest.approx(expected)
+        found = lines(*base, *options, "--only", "Figure 4")
+        for session in chosen:
+            assert values(found, session=session) == pytest.approx(vectors[session])
+
+
+# -- conversations -----------------------------------------------------------------------------------------------------
+
+
+def test_conversations_judged_by_turn(lines: Any) -> None:
+    """Turns without judgments count for their positions only."""
+    folder = SHARED_DATA / "cast2021"
+    names = ("org_manual_bm25", "org_convdr_bert")
+    weights = {"0": 0.0, "1": 1.0, "2": 10.0, "3": 100.0, "4": 1000.0}
+    gains: Grades = {}
+    for line in (folder / "qrels.cast2021-docs.txt").read_text().splitlines():
+        turn, _, document, grade = line.split()
+        gains.setdefault(turn, {})[document] = weights[grade]
+    files = [argument for name in names for argument in ("--sessions", folder / "runs" / f"{name}.run.gz")]
+    base = ("--qrels", folder / "qrels.cast2021-docs.txt", *files)
+    first, second = (lines(*base, "--only", figure) for figure in ("Figure 1", "Figure 2"))
+    for name in names:
+        turns: dict[str, list[tuple[float, str]]] = {}
+        for line in gzip.decompress((folder / "runs" / f"{name}.run.gz").read_bytes()).decode().splitlines():
+            turn, _, document, _, score, _ = line.split()
+            turns.setdefault(turn, []).append((float(score), document))
+        conversations: dict[str, list[str]] = {}
+        for turn in sorted(turns, key=lambda each: tuple(map(int, each.split("_")))):
+            conversations.setdefault(turn.split("_")[0], []).append(turn)
+        last, earlier, ratios = [], [], []
+        for of in conversations.values():
+            assert [int(turn.split("_")[1]) for turn in of] == list(range(1, len(of) + 1))
+            pages = [[document for _, document in sorted(turns[turn], reverse=True)] for turn in of]
+            for q, (turn, page) in enumerate(zip(of, pages, strict=True), 1):
+                if turn in gains:
+                    (last if q == len(of) else earlier).append(by_rank(page, gains[turn], q, 100))
+            own = [gains.get(turn, {}) for turn in of]
+            if any(own):
+                ideal = [sorted(each, key=lambda document, of=each: -of[document]) for each in own]  # type: ignore[misc]
+                gained, most = vector(pages, own, 13), vector(ideal, own, 13)
+                ratios.append([a / b if b else math.nan for a, b in zip(gained, most, strict=True)])
+        for of_what, vectors in (("last query", last), ("earlier queries", earlier)):
+            expected = [mean([each[i] for each in vectors]) for i in range(100)]
+            assert values(first, run=name, of=of_what) == pytest.approx(expected)
+        # Before its first judged turn a conversation has no ratio: undefined is 0.
+        expected = [mean([0.0 if math.isnan(each[i]) else each[i] for each in ratios]) for i in range(130)]
+        assert values(second, run=name) == pytest.approx(expected)
+
+
+# -- what is not there -------------------------------------------------------------------------------------------------
+
+
+def test_sessions_without_judgments(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    """The Session Track of 2013 has numbers for sessions as the user study has, but other documents."""
+    track = str(SHARED_DATA / "session-track-2013" / "sessiontrack2013.xml.gz")
+    assert run(["papers", "jarvelin2008", "--sessions", track]) == 2
+    assert "expected judgments and sessions, found no judgments" in capsys.readouterr().err
+    assert run(["papers", "jarvelin2008", "--sessions", track, "--qrels", str(folder / "qrels.tsv")]) == 3
+    assert "jarvelin2008 expects judgments of what the sessions show, found none" in capsys.readouterr().err
+    cast = str(SHARED_DATA / "cast2021" / "qrels.cast2021-docs.txt")
+    assert run(["papers", "jarvelin2008", "--sessions", str(folder / "results.tsv"), "--qrels", cast]) == 3
+    assert "expected sessions that are judged by topic, session or query, found none" in capsys.readouterr().err

@@ -1,0 +1,388 @@
+"""`gainful papers jarvelin2008`: its examples against the printed numbers, its study against plain loops."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from gainful import Policy, Qrels, Sessions
+from gainful.data.judged import Judged
+from gainful.errors import InputError, UsageError
+from gainful.papers.jarvelin2008 import examples, study
+from gainful.papers.sections import Section, Study
+from gainful.render.page import Page, Table
+
+GAINS = [3, 2, 3, 0, 0, 1, 2, 2, 3, 0]
+#: Documents by topic, and sessions of two systems: topic, and what each query showed.
+GRADES = {"t": {"a": 3, "b": 2, "c": 1, "n": 0}, "u": {"d": 3, "e": 1}}
+SESSIONS: dict[str, dict[str, tuple[str, list[list[str]]]]] = {
+    "one": {
+        "s1": ("t", [["x", "c"], [], ["n", "b"], ["a", "b", "c"]]),
+        "s2": ("t", [["a"]]),
+        "s3": ("u", [["x"], ["e", "d"]]),
+        "s4": ("t", [["b", "c"], ["c"]]),
+    },
+    "two": {
+        "s5": ("t", [["c"], ["b"], ["x"], ["a", "n"], ["a"]]),
+        "s6": ("u", [["d", "e"]]),
+        "s7": ("u", [["x"], ["y"]]),
+    },
+}
+WEIGHTS = {0: 0, 1: 1, 2: 10, 3: 100}
+
+
+def records(system: str) -> list[dict[str, Any]]:
+    return [
+        {"session": session, "topic": topic, "system": system, "queries": [{"results": page} for page in pages]}
+        for session, (topic, pages) in SESSIONS[system].items()
+    ]
+
+
+def found(**settings: Any) -> Study:
+    return study(Judged(Qrels.of(GRADES), Policy()), {"log": records("one") + records("two")}, **settings)
+
+
+def section(of: Study | tuple[Section, ...], name: str) -> Section:
+    return next(each for each in (of.sections if isinstance(of, Study) else of) if each.name == name)
+
+
+def rows(of: Study | tuple[Section, ...], name: str, title: str) -> list[dict[str, Any]]:
+    """The rows that machines read."""
+    [table] = [each for each in Page("papers", section(of, name).parts).tables_for_machines if each.title == title]
+    names = [column.name for column in table.columns]
+    return [dict(zip(names, row, strict=True)) for row in table.rows]
+
+
+def claims(of: Study | tuple[Section, ...], name: str) -> dict[str, tuple[str, str, str]]:
+    """By what they are of: what the paper says, what was found, and the verdict."""
+    return {
+        row["what"]: (row["the paper says"], row["gainful finds"], row["verdict"])
+        for table in Page("papers", section(of, name).parts).tables_for_machines
+        if "verdict" in [column.name for column in table.columns]
+        for row in rows(of, name, table.title)
+    }
+
+
+# -- what needs no data ------------------------------------------------------------------------------------------------
+
+
+def test_the_appendix() -> None:
+    of = claims(examples(), "Appendix")
+    assert of["CG'"] == ("3 5 8 8 8 9 11 13 16 16", "3 5 8 8 8 9 11 13 16 16", "agrees")
+    printed = "3.00 4.00 5.67 5.67 5.67 6.11 6.94 8.14 9.30 9.30"
+    assert of["DCG', b = 4"] == (printed, "3.00 4.33 6.01 6.01 6.01 6.44 7.28 8.08 9.24 9.24", "erratum")
+    assert of["what each rank adds"] == (
+        "3.00 1.00 1.67 0.00 0.00 0.44 0.83 1.20 1.16 0.00",
+        "3.00 1.33 1.67 0.00 0.00 0.44 0.83 0.80 1.16 0.00",
+        "erratum",
+    )
+    # With two slips the formula gives what is printed: so all other ranks are right.
+    assert of["DCG', gains 1.5 at rank 2, 3 at rank 8"] == (printed, printed, "agrees")
+    literal = [sum(GAINS[:i]) / (1 + math.log(i, 4)) for i in range(1, 11)]
+    assert of["formula (2) as printed"][1:] == (" ".join(f"{value:.2f}" for value in literal), "erratum")
+
+
+def test_the_discount_by_rank_beside_that_of_2002() -> None:
+    table = rows(examples(), "Section 2.1", "The gains of the appendix under both discounts, b = 4")
+    assert [row["gain"] for row in table] == GAINS
+    old = [max(1.0, math.log(j, 4)) for j in range(1, 11)]
+    new = [1 + math.log(j, 4) for j in range(1, 11)]
+    for year, divisors in (("2002", old), ("2008", new)):
+        assert [row[f"{year} divisor"] for row in table] == pytest.approx(divisors)
+        sums = [math.fsum(g / d for g, d in zip(GAINS[:i], divisors, strict=False)) for i in range(1, 11)]
+        assert [row[f"{year} DCG"] for row in table] == pytest.approx(sums)
+    assert claims(examples(), "Section 2.1") == {
+        "2002": ("CG up to the rank of the base", "b = 4: CG at ranks 1 to 4", "holds"),
+        "2008": ("discounts all, early ones too", "all from rank 2 on", "holds"),
+    }
+
+
+def test_the_discount_by_query() -> None:
+    title = "What is left of a gain of 1 that the q-th query of a session gives at rank 1"
+    table = rows(examples(), "Section 2.2", title)
+    assert [row["query"] for row in table] == list(range(1, 12))
+    for base in (2, 4, 10):
+        expected = [1 / (1 + math.log(q, base)) for q in range(1, 12)]
+        assert [row[f"bq = {base}"] for row in table] == pytest.approx(expected)
+    assert {verdict for *_, verdict in claims(examples(), "Section 2.2").values()} == {"holds"}
+
+
+def test_what_is_said_of_sessions() -> None:
+    of = claims(examples(), "Section 3")
+    once = 3 + 2 / 2 + 1 / (1 + math.log2(3))
+    assert of["a document that comes again"][1] == f"sDCG {once:.2f}, with it {once + once / 1.5:.2f}"
+    assert of["the final gain"][1] == f"sDCG {once:.2f}, after an empty page {once:.2f}"
+    assert [verdict for *_, verdict in of.values()] == ["holds"] * 4
+
+
+def test_what_the_printed_table_adds_up_to() -> None:
+    assert claims(examples(), "Section 3.1") == {
+        "System 1, sessions": ("60", "60", "agrees"),
+        "System 1, queries per session": ("2.53", "2.53", "agrees"),
+        "System 2, sessions": ("60", "60", "agrees"),
+        "System 2, queries per session": ("3.18", "3.18", "agrees"),
+        "queries in all": ("343", "343", "agrees"),
+    }
+    table = rows(examples(), "Section 3.1", "Sessions by number of queries")
+    counts = {name: [row["sessions"] for row in table if row["run"] == name] for name in ("System 1", "System 2")}
+    assert counts == {
+        "System 1": [28, 7, 10, 4, 5, 4, 1, 1, 0, 0, 0],
+        "System 2": [21, 7, 9, 11, 2, 4, 2, 2, 0, 1, 1],
+    }
+
+
+# -- on sessions -------------------------------------------------------------------------------------------------------
+
+
+def by_rank(page: list[str], topic: str, q: int, k: int) -> list[float]:
+    """What a query has given down to every rank, discounted by its position."""
+    gains = [WEIGHTS[GRADES[topic].get(document, 0)] / (1 + math.log2(r)) for r, document in enumerate(page[:k], 1)]
+    gains += [0.0] * (k - len(gains))
+    return [math.fsum(gains[:i]) / (1 + math.log(q, 4)) for i in range(1, k + 1)]
+
+
+def vector(pages: list[list[str]], topic: str, queries: int) -> list[float]:
+    """The session's vector, ten positions a query."""
+    values: list[float] = []
+    for q, page in enumerate(pages, 1):
+        start = values[-1] if values else 0.0
+        values += [start + value for value in by_rank(page, topic, q, 10)]
+    return (values + values[-1:] * (10 * queries))[: 10 * queries]
+
+
+def mean(values: list[float]) -> float:
+    return math.fsum(values) / len(values)
+
+
+def test_table_2() -> None:
+    table = rows(found(), "Table 2", "Sessions by number of queries")
+    counts = {(row["run"], row["queries"]): row["sessions"] for row in table}
+    assert [counts["one", q] for q in range(1, 5)] == [1, 2, 0, 1]
+    assert [counts["two", q] for q in range(1, 6)] == [1, 1, 0, 0, 1]
+    assert (counts["the paper's System 1", 1], counts["the paper's System 2", 11]) == (28, 1)
+    shown = next(part for part in section(found(), "Table 2").parts if isinstance(part, Table) and part.for_people)
+    assert [(row[0], row[-1]) for row in shown.rows[:2]] == [("one", 9 / 4), ("two", 8 / 3)]
+
+
+def last_of(name: str) -> list[list[float]]:
+    return [by_rank(pages[-1], topic, len(pages), 100) for topic, pages in SESSIONS[name].values()]
+
+
+def earlier_of(name: str) -> list[list[float]]:
+    sessions = SESSIONS[name].values()
+    return [by_rank(page, topic, q, 100) for topic, pages in sessions for q, page in enumerate(pages[:-1], 1)]
+
+
+def test_figure_1() -> None:
+    values = rows(found(), "Figure 1", "Curves")
+    for name in SESSIONS:
+        for of, vectors in (("last query", last_of(name)), ("earlier queries", earlier_of(name))):
+            curve = [row["value"] for row in values if (row["run"], row["of"]) == (name, of)]
+            assert curve == pytest.approx([mean([each[i] for each in vectors]) for i in range(100)])
+
+
+def test_what_is_read_off_figure_1() -> None:
+    of = claims(found(), "Figure 1")
+    # s1 and s3 end with their best queries, s4 does not; s5 has the same page twice; s7 finds nothing.
+    assert of["one: the last query"] == ("nearly always the best", "2 of 3 sessions, 67%", "fails")
+    assert of["two: the last query"][1:] == ("0 of 1 session, 0%", "fails")
+    assert of["two: the last query as a list"][1:] == ("1 of 1 session, 100%", "holds")
+    earlier, last = (mean([each[-1] for each in vectors]) for vectors in (earlier_of("one"), last_of("one")))
+    assert earlier < last / 2
+    assert of["one: earlier and last"] == (
+        "until the last query they gain little", f"earlier {earlier:.2f}, last {last:.2f}", "holds",
+    )  # fmt: skip
+    assert of["one: last queries"] == ("level off at rank 20", "no list is longer than 3", "other data")
+    lasts = {name: mean([each[-1] for each in last_of(name)]) for name in SESSIONS}
+    assert lasts["two"] > lasts["one"]
+    assert of["last queries by system"][1:] == (f"two {lasts['two']:.2f}, one {lasts['one']:.2f}", "other data")
+
+
+@pytest.mark.parametrize(("place", "verdict"), [(19, "holds"), (20, "fails")])
+def test_levelling_off(place: int, verdict: str) -> None:
+    """The one document is at rank 20, or below it."""
+    page = ["n", *(f"x{i}" for i in range(1, place)), "a", "x"]
+    of = study(
+        Judged(Qrels.of({"t": {"a": 2, "n": 0}}), Policy()),
+        {"mine": Sessions.of({"session": "t", "queries": [{"results": page}]})},
+    )
+    share = "100.0%" if place == 19 else "0.0%"
+    assert claims(of, "Figure 1")["mine: last queries"][1:] == (f"{share} of the gain by rank 20", verdict)
+
+
+def test_figure_2() -> None:
+    values = rows(found(), "Figure 2", "Curves")
+    ends: dict[str, dict[str, float]] = {"mean of ratios": {}, "ratio of means": {}}
+    for name, sessions in SESSIONS.items():
+        gained, ideal = [], []
+        for topic, pages in sessions.values():
+            best = sorted(GRADES[topic], key=lambda document, of=GRADES[topic]: -of[document])  # type: ignore[misc]
+            gained.append(vector(pages, topic, 5))
+            ideal.append(vector([best] * len(pages), topic, 5))
+        ratios = [mean([a[i] / b[i] for a, b in zip(gained, ideal, strict=True)]) for i in range(50)]
+        assert [row["value"] for row in values if row["run"] == name] == pytest.approx(ratios)
+        ends["mean of ratios"][name] = ratios[-1]
+        ends["ratio of means"][name] = sum(each[-1] for each in gained) / sum(each[-1] for each in ideal)
+    of = claims(found(), "Figure 2")
+    for average, by_system in ends.items():
+        best, other = sorted(by_system, key=lambda name, of=by_system: -of[name])  # type: ignore[misc]
+        assert of[f"at the end, {average}"] == (
+            "System 2 is better on average",
+            f"{best} {by_system[best]:.4f}, {other} {by_system[other]:.4f}",
+            "other data",
+        )
+
+
+@pytest.mark.parametrize(
+    ("settings", "topic", "at_least"),
+    [({}, "t", 4), ({"topic": "u", "at_least": 2}, "u", 2), ({"at_least": 5}, "t", 5)],
+)
+def test_figure_3(settings: dict[str, Any], topic: str, at_least: int) -> None:
+    of = found(**settings)
+    assert f"topic {topic}" in section(of, "Figure 3").about
+    values = rows(of, "Figure 3", "Curves")
+    read = claims(of, "Figure 3")
+    for name, sessions in SESSIONS.items():
+        chosen = [pages for its, pages in sessions.values() if its == topic]
+        long = [pages for pages in chosen if len(pages) >= at_least]
+        starts = {}
+        for what, pages_of in (("all sessions", chosen), (f"at least {at_least} queries", long)):
+            curve = [row["value"] for row in values if (row["run"], row["of"]) == (name, what)]
+            vectors = [vector(pages, topic, 5) for pages in pages_of]
+            if vectors:
+                assert curve == pytest.approx([mean([each[i] for each in vectors]) for i in range(50)])
+                starts[what] = curve[9]
+            else:
+                assert all(math.isnan(value) for value in curve)
+        _, finds, verdict = read[f"{name}: after Q1, at least {at_least} queries"]
+        if not long:
+            assert (finds, verdict) == ("there is no such session", "other data")
+        elif len(long) == len(chosen):
+            assert (finds, verdict) == ("all sessions are", "other data")
+        else:
+            whole, several = starts.values()
+            assert finds == f"{several:.2f} (of {len(long)}), all {whole:.2f} (of {len(chosen)})"
+            assert verdict == ("holds" if several < whole / 2 else "fails")
+
+
+def test_figure_4() -> None:
+    values = rows(found(), "Figure 4", "Curves")
+    assert {row["run"] for row in values} == {"one"}
+    for session in ("s1", "s2", "s4"):
+        topic, pages = SESSIONS["one"][session]
+        curve = [row["value"] for row in values if row["session"] == session]
+        assert curve == pytest.approx(vector(pages, topic, 5))
+    assert {row["session"] for row in values} == {"s1", "s2", "s4"}
+    ends = sorted(vector(pages, "t", 5)[-1] for topic, pages in SESSIONS["one"].values() if topic == "t")
+    of = claims(found(), "Figure 4")
+    assert of["where sessions end"][1] == f"from {ends[0]:.2f} to {ends[2]:.2f}, median {ends[1]:.2f}"
+
+
+def test_six_queries_at_most() -> None:
+    queries = [{"results": ["a"]}] * 8
+    of = study(
+        Judged(Qrels.of({"s": {"a": 1}}), Policy()), {"mine": [Sessions.of({"session": "s", "queries": queries})]}
+    )
+    for name in ("Figure 3", "Figure 4"):
+        assert max(row["position"] for row in rows(of, name, "Curves")) == 60
+        assert "the first 6 queries of sessions; the longest session has 8" in section(of, name).parts
+    assert max(row["position"] for row in rows(of, "Figure 2", "Curves")) == 80
+
+
+def test_a_system_without_sessions_of_the_topic() -> None:
+    some = [record for record in records("one") if record["topic"] == "u"]
+    of = study(Judged(Qrels.of(GRADES), Policy()), {"log": some + records("two")}, topic="t")
+    assert "one: no session of this topic, left out" in section(of, "Figure 3").parts
+    assert {row["run"] for row in rows(of, "Figure 4", "Curves")} == {"two"}
+
+
+def test_sources_of_sessions() -> None:
+    """Parts from an iterator, sessions, records, a file's bytes: all the same."""
+    judged = Judged(Qrels.of(GRADES), Policy())
+    whole = Sessions.of(records("one"))
+    texts = {
+        Page("papers", tuple(part for each in of.sections for part in each.parts)).text("csv")
+        for of in (
+            study(judged, {"log": whole}),
+            study(judged, {"log": iter([whole.part(0, 2), whole.part(2, 4)])}),
+            study(judged, {"log": records("one")}),
+            study(judged, {"first": [whole.part(0, 1)], "second": (whole.part(1, 4),)}),
+        )
+    }
+    assert len(texts) == 1
+
+
+def test_sessions_without_topics() -> None:
+    lists = [{"session": "s1", "queries": [{"results": ["a"]}]}, {"session": "s2", "queries": [{"results": ["x"]}]}]
+    of = study(Judged(Qrels.of({"s1": {"a": 1}, "s2": {"b": 1}}), Policy()), {"mine": lists})
+    assert "judged by session" in of.data and "are not public" in of.data
+    assert section(of, "Figure 3").about.endswith("of all sessions, because they name no topics.")
+    assert {row["session"] for row in rows(of, "Figure 4", "Curves")} == {"s1", "s2"}
+    read = claims(of, "Figure 1")
+    assert read["mine: earlier and last"][1:] == ("no session has several queries", "other data")
+    assert read["mine: the last query"][1:] == ("no session of several queries gains", "other data")
+
+
+def test_a_topic_counts_with_its_judged_sessions() -> None:
+    """More sessions are of v, but nobody judged it."""
+    more = [{**record, "session": f"v{i}", "topic": "v"} for i, record in enumerate(records("one") * 2)]
+    of = study(Judged(Qrels.of(GRADES), Policy()), {"log": records("one") + more})
+    assert "topic t, which has the most sessions" in section(of, "Figure 3").about
+
+
+@pytest.mark.parametrize(
+    ("grades", "gain", "says"),
+    [
+        ({"a": 2, "b": 0}, "0-1-10", "gains are 0-1-10 for the grades 0 to 2"),
+        ({"a": 1, "b": 0}, "0-1", "gains are 0-1 for the grades 0 to 1"),
+        ({"a": 4, "b": -1}, "0-1-10-100-1000", "gains are 0-1-10-100-1000 for the grades 0 to 4"),
+        ({"a": 0.5, "b": 1}, None, "gains are the grades themselves"),
+        ({"a": 10, "b": 1}, None, "gains are the grades themselves"),
+    ],
+)
+def test_weights_by_the_number_of_levels(grades: dict[str, float], gain: str | None, says: str) -> None:
+    sessions = Sessions.of({"session": "s", "queries": [{"results": ["a", "b"]}]})
+    of = study(Judged(Qrels.of({"s": grades}), Policy()), {"mine": sessions})
+    assert of.conventions[0].startswith(says)
+    [evaluation] = of.evaluations.values()
+    assert str(evaluation.measures[0]) == (f"sDCG(gain={gain})@10" if gain else "sDCG@10")
+
+
+def test_grades_that_sessions_have_themselves_count_as_levels() -> None:
+    results = [{"document": "a", "grade": 3}, {"document": "b"}]
+    sessions = Sessions.of({"session": "s", "queries": [{"results": results}]})
+    of = study(Judged(Qrels.from_dict({"s": {"a": 1, "b": 1}}, scale=3), Policy()), {"mine": sessions})
+    assert of.conventions[0].startswith("gains are 0-1-10-100 for the grades 0 to 3")
+    assert rows(of, "Figure 1", "Curves")[0]["value"] == 100
+
+
+def test_every_figure_has_a_chart_and_all_its_values() -> None:
+    for each in found().sections[1:]:
+        page = Page("papers", each.parts)
+        assert len(list(page.charts)) == 1 and each.name.startswith("Figure")
+        assert any(table.title == "Curves" and len(table.rows) for table in page.tables_for_machines)
+
+
+# -- what is refused ---------------------------------------------------------------------------------------------------
+
+
+def test_refused() -> None:
+    judged = Judged(Qrels.of(GRADES), Policy())
+    with pytest.raises(UsageError, match="expected sessions of at least one system, found none"):
+        study(judged, {})
+    with pytest.raises(InputError, match="log: expected at least one session, found none"):
+        study(judged, {"log": []})
+    with pytest.raises(InputError, match="no topic is called 'w'; there are t, u"):
+        found(topic="w")
+    with pytest.raises(UsageError, match="at_least"):
+        found(at_least=0)
+    with pytest.raises(InputError, match="jarvelin2008 expects grades above 0, found none"):
+        study(Judged(Qrels.of({"t": {"a": 0}}), Policy()), {"log": records("one")})
+    with pytest.raises(InputError, match="expected sessions that are judged by topic, session or query, found none"):
+        study(Judged(Qrels.of({"other": {"a": 1}}), Policy()), {"log": records("one")})
+    with pytest.raises(InputError, match="expects judgments of what the sessions show, found none"):
+        study(Judged(Qrels.of({"t": {"other": 1}, "u": {"other": 1}}), Policy()), {"log": records("one")})
+    with pytest.raises(UsageError, match="judged_by"):
+        found(judged_by="user")
