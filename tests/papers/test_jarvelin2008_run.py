@@ -332,6 +332,11 @@ def test_a_topic_counts_with_its_judged_sessions() -> None:
     assert "topic t, which has the most sessions" in section(of, "Figure 3").about
 
 
+def test_topics_with_equally_many_sessions() -> None:
+    of = study(Judged(Qrels.of(GRADES), Policy()), {"log": [*records("one")[:2], *records("two")[1:]]})
+    assert "topic t, the first of 2 with the most sessions" in section(of, "Figure 3").about
+
+
 @pytest.mark.parametrize(
     ("grades", "gain", "says"),
     [
@@ -354,7 +359,7 @@ def test_grades_that_sessions_have_themselves_count_as_levels() -> None:
     results = [{"document": "a", "grade": 3}, {"document": "b"}]
     sessions = Sessions.of({"session": "s", "queries": [{"results": results}]})
     of = study(Judged(Qrels.from_dict({"s": {"a": 1, "b": 1}}, scale=3), Policy()), {"mine": sessions})
-    assert of.conventions[0].startswith("gains are 0-1-10-100 for the grades 0 to 3")
+    assert of.conventions[0].startswith("gains are 0-1-10-100, as in the paper")
     assert rows(of, "Figure 1", "Curves")[0]["value"] == 100
 
 

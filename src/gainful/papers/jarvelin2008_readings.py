@@ -18,7 +18,8 @@ _LITTLE, _NEARLY_ALWAYS, _LEVEL = 0.5, 0.9, 0.95
 _LEVEL_RANK = 20
 ABOUT_LAST = (
     "Gaining little: less than half of what last queries give. Nearly always: in at least 90 % of the sessions that "
-    "have several queries and gain anything. Levelling off: 95 % of the gain of 100 ranks."
+    "have several queries and gain anything; as a list: without the discount by query. Levelling off: 95 % of the gain "
+    "of 100 ranks."
 )
 ABOUT_SUBSETS = "Very ineffective: after the first query less than half of what all sessions have then."
 ABOUT_EACH = "Far more effective: more than twice of what earlier queries give."
@@ -56,8 +57,7 @@ def _nearly_always(name: str, found: LastAgainstBest) -> Iterator[Claim]:
             yield beside(what, says, "no session of several queries gains")
             continue
         finds = f"{count} of {count_of(found.sessions, 'session')}, {count / found.sessions:.0%}"
-        note = "without the discount by query" if how else ""
-        yield statement(what, says, finds, count >= _NEARLY_ALWAYS * found.sessions, note)
+        yield statement(what, says, finds, count >= _NEARLY_ALWAYS * found.sessions)
 
 
 def _levels_off(curve: SessionCurve, longest_list: int) -> Claim:

@@ -42,6 +42,7 @@ from gainful.sensitivity.levels import GradeLevels
 from gainful.sessions.choice import SessionChoice
 from gainful.sessions.study import SessionStudy, study_judged_sessions
 
+_PAPER_WEIGHTS = "0-1-10-100"
 #: How many queries Figures 3 and 4 show.
 _FEW_QUERIES = 6
 #: From more levels than these no weights are made, each ten times the one below.
@@ -147,9 +148,16 @@ def _gain(judged: Judged, parts: Mapping[str, Sequence[Sessions]]) -> tuple[Gain
     if not levels.levels:
         raise InputError(f"{judged.qrels.name}: jarvelin2008 expects grades above 0, found none")
     if not levels.is_whole or len(levels.levels) > _MOST_LEVELS:
-        return Gain("linear"), "gains are the grades themselves; the paper's are 0-1-10-100 for its grades 0 to 3"
+        return Gain(
+            "linear"
+        ), f"gains are the grades themselves; the paper's are {_PAPER_WEIGHTS} for its grades 0 to 3"
     gain = levels.named("tenfold")
-    return gain, f"gains are {gain} for the grades 0 to {len(levels.levels)}; the paper's are 0-1-10-100 for 0 to 3"
+    if str(gain) == _PAPER_WEIGHTS:
+        return gain, f"gains are {gain}, as in the paper"
+    return (
+        gain,
+        f"gains are {gain} for the grades 0 to {len(levels.levels)}; the paper's are {_PAPER_WEIGHTS} for 0 to 3",
+    )
 
 
 def _topic(
@@ -168,8 +176,9 @@ def _topic(
                     counts[topic] += 1
     if not counts:
         return (), "all sessions, because they name no topics"
-    most = min(counts, key=lambda topic: (-counts[topic], topic))
-    return (most,), f"topic {printable(most)}, which has the most sessions"
+    most, *others = sorted(topic for topic, count in counts.items() if count == max(counts.values()))
+    among = f"the first of {len(others) + 1} with" if others else "which has"
+    return (most,), f"topic {printable(most)}, {among} the most sessions"
 
 
 def _longest_list(parts: Mapping[str, Sequence[Sessions]]) -> int:
