@@ -134,7 +134,7 @@ MADE = Reproduction(
 
 def test_a_folder_has_the_report_every_table_and_every_figure(tmp_path):
     written = MADE.save_all(tmp_path / "out")
-    assert written == ["report.md", "section-2-1.csv", "figure-1.csv", "figure-1.svg", "table-1.csv"]
+    assert written == ["report.md", "section-2.1.csv", "figure-1.csv", "figure-1.svg", "table-1.csv"]
     assert sorted(written) == sorted(path.name for path in (tmp_path / "out").iterdir())
     assert (tmp_path / "out/figure-1.csv").read_text() == "rank,a\n1,0.5\n2,1.0\n"
     report = (tmp_path / "out/report.md").read_text()
@@ -146,7 +146,7 @@ def test_a_page_has_all_sections_or_those_that_are_asked_for():
     assert page.notes[0] == "the paper says, gainful finds: agrees 1, differs 1, fails 1"
     assert len(list(page.charts)) == 1
     assert not list(MADE.without_charts().page().charts)
-    chosen = MADE.only(["table 1", "section-2-1"])
+    chosen = MADE.only(["table 1", "section-2.1"])
     assert [section.name for section in chosen.sections] == ["Section 2.1", "Table 1"]
     with pytest.raises(Exception, match="no section is called 'Table 9'; there are Section"):
         MADE.only(["Table 9"])

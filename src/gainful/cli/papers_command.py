@@ -17,7 +17,7 @@ from gainful.cli.progress import ProgressBar
 from gainful.cli.run_paths import run_paths
 from gainful.core import default_threads
 from gainful.errors import UsageError
-from gainful.io.session_columns import SESSION_FORMATS, read_session_mapping
+from gainful.io.session_columns import GAPS, SEPARATOR, SESSION_FORMATS, read_session_mapping
 from gainful.notation import choose, count_of, read_number
 from gainful.papers.library import PAPERS, Paper
 from gainful.policy import CHOICES
@@ -36,7 +36,7 @@ _ALWAYS = ("paper", "only", "out", "figures", "format_", "output", "quiet", "thr
 _BELONGING: Mapping[str, tuple[str, ...]] = {
     "qrels": ("scale", "qrels_format", "columns", "like", *(choice.field for choice in CHOICES)),
     "runs": ("names", "run_format", "feature"),
-    "sessions": ("session_format",),
+    "sessions": ("session_format", "session_separator", "gaps"),
 }
 #: The settings of papers, by the names of their options.
 _SETTINGS = {
@@ -88,6 +88,12 @@ _SETTINGS = {
 @click.option(
     "--session-format", type=click.Choice(list(SESSION_FORMATS)), help="jarvelin2008: format of the sessions."
 )
+@click.option(
+    "--session-separator",
+    metavar="TEXT",
+    help=f"jarvelin2008: in runs, between session and turn.  [default: {SEPARATOR}]",
+)
+@click.option("--gaps", type=click.Choice(GAPS), help="jarvelin2008: what a missing query number is.  [default: error]")
 @click.option(
     "--repetitions", type=click.IntRange(1), metavar="N", help="scheel2011: of the experiment.  [default: 100]"
 )
@@ -242,7 +248,14 @@ def _judged_sessions(options: dict[str, Any], threads: int) -> dict[str, Any]:
     )
 
     def parts(path: str) -> Iterator[Sessions]:
-        return Sessions.read_parts(path, format=options["session_format"], columns=columns, threads=threads)
+        return Sessions.read_parts(
+            path,
+            format=options["session_format"],
+            columns=columns,
+            separator=options["session_separator"],
+            gaps=options["gaps"] or "error",
+            threads=threads,
+        )
 
     files = options["sessions"]
     sessions = {name: parts(path) for name, path in zip(run_names(files), files, strict=True)}
@@ -257,4 +270,4 @@ def _show(found: Reproduction, output: Output, out: str | None, figures: str | N
     written = found.save_all(out, figures or "svg")
     output.write(found.without_charts())
     sys.stdout.flush()
-    sys.stderr.write(f"wrote {count_of(len(written), 'file')} to {out}: {', '.join(written)}\n")
+    sys.stderr.write(f"wrote {count_of(len(written), 'file')} to {out}: report.md shows all of them\n")

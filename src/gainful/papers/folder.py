@@ -60,6 +60,13 @@ def write_folder(found: Reproduction, folder: str, figures: str) -> list[str]:
         words = tuple(part for part in section.parts if isinstance(part, (str, Table)))
         if words:
             text.append(Page("papers", words).text("markdown"))
+        if tables:
+            text.append(
+                "; ".join(
+                    f"[{name}]({name})" + (f" {table.title}" if table.title else "") for name, table in tables.items()
+                )
+                + "\n"
+            )
     text += [f"{note}\n" for note in found.page().notes]
     with atomic_output(os.path.join(folder, "report.md")) as out:
         out.write("\n".join(text))

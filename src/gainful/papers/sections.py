@@ -25,10 +25,11 @@ class Section:
     def file_name(self) -> str:
         """The name of its files, without an ending.
 
-        >>> Section("Table 2", "", ()).file_name
-        'table-2'
+        >>> Section("Table 2", "", ()).file_name, Section("Section 3.1", "", ()).file_name
+        ('table-2', 'section-3.1')
         """
-        return "-".join("".join(c if c.isalnum() else " " for c in self.name.lower()).split())
+        # A dot stays: what is numbered within section 3 must not have the name of section 3.1.
+        return "-".join("".join(c if c.isalnum() or c == "." else " " for c in self.name.lower()).split())
 
 
 @dataclass(frozen=True)
