@@ -138,8 +138,8 @@ def figure_9(found: Experiment) -> Section:
     plots = [
         Plot(
             f"{name}: the whole and {which}",
-            Axis(f"{name}, whole set"),
-            Axis(f"{name}, {names[which]}"),
+            _axis(f"{name}, whole set", found.sets.whole[place]),
+            _axis(f"{name}, {names[which]}", values[place]),
             (_diagonal(found.sets.whole[place], values[place]),),
             tuple(
                 Points(group, _tuple(found.sets.whole[place][places]), _tuple(values[place][places]))
@@ -178,6 +178,13 @@ def figure_9(found: Experiment) -> Section:
     )
     table = Table(columns, rows, "Scores on the whole and on sets 1 and 3")
     return Section("Figure 9", "ADMs on the whole set against sets 1 and 3", (*plots, read, table))
+
+
+def _axis(label: str, values: Floats) -> Axis:
+    """A little more than the values need, so that points at its ends stand free."""
+    low, high = float(values.min()), float(values.max())
+    aside = 0.03 * (high - low) or 0.01
+    return Axis(label, low - aside, high + aside)
 
 
 def _diagonal(x: Floats, y: Floats) -> Line:

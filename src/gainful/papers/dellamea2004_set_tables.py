@@ -129,7 +129,7 @@ def _set_statements(rows: Sequence[SetAgreement]) -> Iterator[Claim]:
         known = {number: tau for number, tau in taus.items() if tau is not None}
         if len(known) < len(taus):
             continue
-        best = max(known, key=lambda number: (known[number], -number))
+        best = max(known, key=lambda number: (known[number], number == 6))
         yield statement(
             f"{name}: set 6 (retrieved only) resembles the whole best",
             f"{_TABLE_4[6][1 + place]:.3f}",

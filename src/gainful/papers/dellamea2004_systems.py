@@ -128,8 +128,7 @@ def _refuse_few(
     raise InputError(
         f"runs: dellamea2004 expects at least {_FEWEST} systems that retrieve {depth:,} documents (the longest list) "
         f"for each of the {queries}, found {len(kept)} of {len(lists)}",
-        f"{short[0].name} retrieves {short[0].fewest:,} for some query; "
-        f"a smaller depth (policy depth) cuts all lists alike"
+        f"{short[0].name} retrieves {short[0].fewest:,} for some query; depth=N (--depth N) cuts all lists alike"
         if short
         else "the paper has 129 runs",
     )

@@ -61,17 +61,20 @@ def systems_section(found: Experiment) -> Section:
 
 
 def _choices(found: Experiment) -> Iterator[str]:
-    systems = found.systems
-    number = count_of(len(systems.chosen), "system")
+    """How the systems came into their groups, in sentences."""
+    systems, number = found.systems, len(found.systems.chosen)
     if systems.was_given:
-        yield f"URS'' is made with the {number} that were named as best."
+        yield f"URS'' is made with {count_of(number, 'system')} named as best."
     else:
-        few = "" if len(systems.chosen) == 10 else " (ten, or half of the systems where there are fewer than 15)"
-        yield f"URS'' is made with the {number} of highest average precision{few}."
-    yield (
-        f"They were chosen before {count_of(len(systems.short), 'system')} with less than {systems.depth:,} documents, "
-        "the longest list, for some judged query were left out."
-    )
+        few = "" if number == 10 else " (ten, or half of the systems where there are fewer than 15)"
+        yield f"URS'' is made with the {count_of(number, 'system')} of highest average precision{few}."
+    if systems.short:
+        yield (
+            f"Then {count_of(len(systems.short), 'system')} with less than {systems.depth:,} documents, the longest "
+            "list, for some judged query went."
+        )
+    else:
+        yield f"No system has less than {systems.depth:,} documents, the longest list, for any judged query."
     share = systems.worst_share
     where = "every query" if share is None else f"at least {100 * share:g} % of queries"
     yield (
@@ -172,20 +175,29 @@ def _conclusions(taus: dict[tuple[str, str], float | None]) -> Iterator[Claim]:
     )
     recall = [known["Rel-Ret", adm] for adm in MEASURES]
     others = [known["AvgPrec", "Rel-Ret"], known["R-Prec", "Rel-Ret"]]
-    yield statement(
-        "Rel-Ret with ADMs, beside AvgPrec and R-Prec",
-        "higher",
-        f"{_list(recall)} beside {_list(others)}",
-        min(recall) > max(others),
+    yield _comparison(
+        "Rel-Ret with ADMs, beside AvgPrec and R-Prec", "higher", recall, others, min(recall) > max(others)
     )
     first, second = ([known[name, adm] for name in REFERENCES] for adm in MEASURES)
-    yield statement(
+    is_higher = all(one >= other for one, other in zip(first, second, strict=True)) and sum(first) > sum(second)
+    yield _comparison(
         "references with ADM', beside ADM''",
         "slightly higher",
-        f"{_list(first)} beside {_list(second)}",
-        all(one >= other for one, other in zip(first, second, strict=True)) and sum(first) > sum(second),
+        first,
+        second,
+        is_higher,
         "in the paper Rel-Ret has the same tau with both",
     )
+
+
+def _comparison(
+    what: str, says: str, one: Sequence[float], other: Sequence[float], holds: bool, note: str = ""
+) -> Claim:
+    """Some correlations beside others; where all are the same there is nothing to tell."""
+    finds = f"{_list(one)} beside {_list(other)}"
+    if len({*one, *other}) == 1:
+        return beside(what, says, finds, "all the same: too few systems to tell")
+    return statement(what, says, finds, holds, note)
 
 
 def first_hypothesis(found: Experiment) -> Section:

@@ -1,0 +1,164 @@
+"""The experiment of dellamea2004 on public runs: against the measures, and against a reading of the files by hand."""
+
+from __future__ import annotations
+
+import gzip
+import math
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import kendalltau
+
+from gainful import Qrels, evaluate_runs
+from gainful.data.judged import Judged
+from gainful.errors import InputError
+from gainful.papers.dellamea2004 import study
+from gainful.papers.dellamea2004_experiment import Experiment, run_experiment
+from gainful.papers.dellamea2004_lists import read_lists
+from gainful.papers.dellamea2004_sets import Distances, distances
+from gainful.policy import Policy
+from gainful.progress import Progress
+
+SHARED_DATA = Path(__file__).parents[2].parent / "shared" / "data"
+ROBUST = ("robust2005/qrels.robust2005.txt", "robust2005/runs")
+COVID = ("trec-covid/round1/qrels.covid-round1.txt", "trec-covid/round1/runs")
+
+pytestmark = pytest.mark.skipif(not SHARED_DATA.is_dir(), reason="no collections beside the checkout")
+
+
+def paths_of(folder: str) -> dict[str, str]:
+    return {path.name.removesuffix(".gz"): str(path) for path in sorted((SHARED_DATA / folder).glob("*.gz"))}
+
+
+def judged(collection: tuple[str, str], policy: Policy | None = None) -> Judged:
+    return Judged(Qrels.read(SHARED_DATA / collection[0]), policy or Policy())
+
+
+def experiment(collection: tuple[str, str]) -> Experiment:
+    return run_experiment(judged(collection), paths_of(collection[1]), (), None, 5, 0, None, Progress())
+
+
+@pytest.fixture(scope="module")
+def robust() -> Experiment:
+    return experiment(ROBUST)
+
+
+@pytest.fixture(scope="module")
+def arrays(robust: Experiment) -> Distances:
+    prepared = judged(ROBUST)
+    lists = read_lists(prepared, paths_of(ROBUST[1]), None, Progress())
+    kept, chosen = ([lists[name] for name in names] for names in (robust.systems.kept, robust.systems.chosen))
+    return distances(prepared, kept, chosen, 1000, 1, 0, Progress())
+
+
+def test_every_query_has_what_the_measure_says(robust: Experiment, arrays: Distances) -> None:
+    """Sets 0, 6 and 7 of ADM' are ADM over retrieved and relevant, over retrieved, and over relevant documents."""
+    names = {"ADM": arrays.whole, "ADM(over=retrieved)": arrays.retrieved, "ADM(over=relevant)": arrays.relevant}
+    evaluations = evaluate_runs(SHARED_DATA / ROBUST[0], paths_of(ROBUST[1]), list(names))
+    for row, found in enumerate(names.values()):
+        for column, system in enumerate(robust.systems.kept):
+            assert found[0][:, column] == pytest.approx(evaluations[system].raw[row], abs=1e-12)
+
+
+def read_by_hand(path: str) -> dict[str, list[str]]:
+    """Lists by score, equal scores by descending id."""
+    rows: dict[str, list[tuple[float, str]]] = defaultdict(list)
+    with gzip.open(path, "rt") as file:
+        for line in file:
+            query, _, document, _, score, _ = line.split()
+            rows[query].append((float(score), document))
+    return {query: [document for _, document in sorted(found, reverse=True)] for query, found in rows.items()}
+
+
+def test_adm_with_what_systems_say(robust: Experiment, arrays: Distances) -> None:
+    """ADM'' of some systems, and of all sets, from the files."""
+    grades: dict[str, dict[str, float]] = defaultdict(dict)
+    for line in (SHARED_DATA / ROBUST[0]).read_text().splitlines():
+        query, _, document, grade = line.split()
+        grades[query][document] = float(grade)
+    paths = paths_of(ROBUST[1])
+    best = [read_by_hand(paths[name]) for name in robust.systems.chosen]
+    queries = sorted(grades)
+    said: dict[str, dict[str, float]] = {query: defaultdict(float) for query in queries}
+    for lists in best:
+        for query in queries:
+            for rank, document in enumerate(lists.get(query, [])):
+                said[query][document] += (1 - rank / 1000) / len(best)
+    for system in (robust.systems.kept[0], robust.systems.kept[-1]):
+        lists, column = read_by_hand(paths[system]), robust.systems.kept.index(system)
+        for row, query in enumerate(queries):
+            urs = {d: 0.75 * max(grade, 0) / 2 for d, grade in grades[query].items()}
+            srs = {d: 1 - rank / 1000 for rank, d in enumerate(lists[query])}
+            relevant = {d for d, grade in grades[query].items() if grade > 0}
+            off = {d: abs(srs.get(d, 0.0) - urs.get(d, 0.0) - said[query][d] / 4) for d in {*srs, *relevant}}
+            for found, documents in (
+                (arrays.whole, off),
+                (arrays.retrieved, srs),
+                (arrays.relevant, relevant),
+            ):
+                expected = 1 - math.fsum(off[d] for d in documents) / len(documents)
+                assert found[1][row, column] == pytest.approx(expected, abs=1e-12)
+
+
+def test_who_falls_short(robust: Experiment) -> None:
+    short = {}
+    for name, path in paths_of(ROBUST[1]).items():
+        lists = read_by_hand(path)
+        missing = [query for query in robust.queries if len(lists.get(query, [])) < 1000]
+        if missing:
+            short[name] = len(missing)
+    assert {each.name: each.queries for each in robust.systems.short} == short
+    assert len(short) == 4
+
+
+def test_correlations(robust: Experiment) -> None:
+    """What the paper concludes of Rel-Ret also holds here."""
+    scores = robust.scores
+
+    def tau(one: str, other: str) -> float:
+        return float(kendalltau(scores[one], scores[other]).statistic)
+
+    assert min(tau("Rel-Ret", "ADM'"), tau("Rel-Ret", "ADM''")) > max(
+        tau("Rel-Ret", "AvgPrec"), tau("Rel-Ret", "R-Prec")
+    )
+    taus = {row.number: row.tau for row in robust.sets.rows}
+    assert max(taus, key=lambda number: (number > 0) * (taus[number][0] or 0)) == 6
+
+
+def test_drawn_sets_have_their_share(arrays: Distances) -> None:
+    """Every part has about its share of the pairs, and all parts together are the whole."""
+    count = arrays.drawn_count[0].sum(axis=0)
+    assert count.sum(axis=1) == pytest.approx(1000 * 50 + arrays.missed.sum(axis=0))
+    shares = count.sum(axis=0) / count.sum()
+    assert shares == pytest.approx([0.1, 0.1, 0.3, 0.5], abs=0.01)
+    sums = arrays.drawn[0].sum(axis=-1)
+    assert 1 - sums / arrays.drawn_count[0].sum(axis=-1) == pytest.approx(arrays.whole, abs=1e-12)
+
+
+def test_few_systems_of_full_length() -> None:
+    found = experiment(COVID)
+    assert len(found.systems.chosen) == 6
+    assert found.queries[0] == "1"
+    assert "(1 to 30)" in found.data
+    assert np.isfinite(found.sets.whole).all()
+
+
+def test_trec_covid_as_a_whole() -> None:
+    result = study(judged(COVID), paths_of(COVID[1]), draws=2)
+    assert [section.name for section in result.sections] == [
+        "Experimental results",
+        "Table 3",
+        "Figure 7",
+        "First hypothesis",
+        "Figure 8",
+        "Table 4",
+        "Figure 9",
+    ]
+    assert set(result.evaluations) == set(paths_of(COVID[1]))
+
+
+def test_runs_of_another_collection() -> None:
+    with pytest.raises(InputError, match="expected queries that are judged, found none"):
+        study(judged(COVID), paths_of(ROBUST[1]))
