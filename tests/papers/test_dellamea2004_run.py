@@ -474,6 +474,7 @@ class TestErrors:
             (LISTS, {"worst_share": 0}, UsageError, "worst-share: expected a number above 0"),
             (LISTS, {"worst_share": math.nan}, UsageError, "worst-share: expected a finite number"),
             (LISTS, {"draws": 0}, UsageError, "draws: expected at least 1"),
+            (LISTS, {"draws": 1001}, UsageError, "draws: expected at most 1,000, found 1,001"),
         ],
     )
     def test_refused(

@@ -29,6 +29,9 @@ from gainful.stats.stability import order_of_topics
 _OWN_TOPICS = tuple(str(topic) for topic in range(401, 451))
 _OWN_RUNS, _OWN_RELEVANT, _OWN_DEPTH = 129, 4728, 1000
 
+#: Scores of all queries are kept for each of them.
+_MOST_DRAWS = 1_000
+
 
 @dataclass(frozen=True, eq=False)
 class Experiment:
@@ -67,7 +70,10 @@ class Experiment:
             f"{self.systems.depth:,}"
         )
         if self.is_own:
-            return f"{here}: by these numbers TREC-8 ad hoc, the paper's own data."
+            return (
+                f"{here}: by these numbers TREC-8 ad hoc, the paper's own data. It does not name all of its ten best "
+                "systems, so that what depends on URS'' may differ."
+            )
         return (
             f"{here}. The paper has TREC-8 ad hoc: {_OWN_RUNS} runs, topics {_OWN_TOPICS[0]} to {_OWN_TOPICS[-1]}, "
             f"{_OWN_RELEVANT:,} relevant documents, lists of {_OWN_DEPTH:,}. These are other data, and its figures are "
@@ -96,6 +102,8 @@ def run_experiment(
     """Reads the runs, chooses the systems, and compares them by all measures and on all sets."""
     require_runs(runs)
     check_draws(draws, seed)
+    if draws > _MOST_DRAWS:
+        raise UsageError(f"draws: expected at most {_MOST_DRAWS:,}, found {draws:,}: each compares all documents anew")
     if judged.policy.unjudged == "condensed":
         raise UsageError(
             "dellamea2004: expected unjudged documents to count, found unjudged=condensed",

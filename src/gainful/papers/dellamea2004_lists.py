@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -71,9 +71,7 @@ def read_lists(
 
 
 def _read(judged: Judged, name: str, source: RunLike | Text | ReadRun, progress: Progress) -> SystemLists:
-    run = open_run(source, name, want_rows=True)
-    if not isinstance(run, Run):
-        run = Run.of(run)
+    run = cast(Run, open_run(source, name, want_rows=True))  # whose rows are wanted is read into columns
     graded = join(judged, run, judged.policy, want_rows=True, progress=progress, name=name)
     ids = Ids.of(run.data, run.document_start[graded.row], run.document_length[graded.row])
     return SystemLists(replace(graded, row=_NOTHING), ids.split(graded.list_offsets))
