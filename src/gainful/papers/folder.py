@@ -51,7 +51,8 @@ def write_folder(found: Reproduction, folder: str, figures: str) -> list[str]:
         for name, table in tables.items():
             Page("papers", (table,)).save(os.path.join(folder, name))
         written += tables
-        charts = Page("papers", section.parts, found.study.conventions if found.study else ())
+        conventions = found.study.conventions if found.study and section in found.study.sections else ()
+        charts = Page("papers", section.parts, conventions)
         if any(charts.charts):
             name = f"{section.file_name}.{figures}"
             charts.save(os.path.join(folder, name))
