@@ -40,6 +40,11 @@ def feature_count(text: Text) -> int:
     return int(core.read_letor(text.data, 0)["feature_count"])
 
 
+def null_count(text: Text, feature: int) -> int:
+    """How many lines of a LETOR text have NULL for a feature."""
+    return int(np.count_nonzero(np.isnan(core.read_letor(text.data, feature)["value"])))
+
+
 def _below_all(values: Floats) -> Floats:
     """NULL is worse than any value: it becomes a number below the lowest of the file."""
     known = values[~np.isnan(values)]

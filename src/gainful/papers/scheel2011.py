@@ -78,10 +78,10 @@ def _distances() -> Section:
     # Of a list without the document of grade 1 the higher level's AP is 0, and only the lower level's share is left.
     lower = mu_ap.score([0.3, 0.0], [1.0]) / average.score([0.3, 0.0], [1.0])
     higher = mu_ap.score(best) - lower * average.score(best)
-    reason = "what the paper computes, 0.3 - 0.0, is the distance d between the levels; AP is a matter of the list"
+    reason = "{}, which the paper computes, is the distance d of the level from the one below; AP depends on the list"
     claims = (
-        number_claim("AP of 1.0 0.3 0.0, t = 0.3", 0.3, average.score(best), 1, reason),
-        number_claim("AP of 1.0 0.3 0.0, t = 1.0", 0.7, parse("AP(rel=1)").score(best), 1, reason),
+        number_claim("AP of 1.0 0.3 0.0, t = 0.3", 0.3, average.score(best), 1, reason.format("0.3 - 0.0")),
+        number_claim("AP of 1.0 0.3 0.0, t = 1.0", 0.7, parse("AP(rel=1)").score(best), 1, reason.format("1.0 - 0.3")),
         number_claim("d, t = 0.3", 0.3, lower, 1),
         number_claim("d, t = 1.0", 0.7, higher, 1),
     )

@@ -227,7 +227,8 @@ def _ends(found: SwapCurves) -> Table:
         for panel, curves, spread in zip(_PANELS, found.values, found.spreads(), strict=True)
     ]
     notes = (
-        "spread: the largest difference, over all numbers of swaps, between the means of two numbers of levels",
+        "spread: the largest difference, over all numbers of swaps, between the means of two numbers of levels; with "
+        "few repetitions chance adds to it",
         "gain=exp2: 2^grade - 1 is what the paper's NDCG gains; muAP is of whole lists",
     )
     return Table(columns, rows, f"Mean score after {ITEMS - 1} swaps", notes)

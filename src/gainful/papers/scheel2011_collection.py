@@ -12,11 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from gainful.arrays import Floats
-from gainful.core import core
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
 from gainful.errors import InputError
-from gainful.io.letor import feature_count, read_letor
+from gainful.io.letor import feature_count, null_count, read_letor
 from gainful.io.recognise import HEAD, first_line
 from gainful.io.rows import Reading, Rows
 from gainful.io.sources import Text, open_source
@@ -78,9 +77,7 @@ class Collection:
     @cached_property
     def null_counts(self) -> dict[int, int]:
         """How many documents have no value of a feature."""
-        return {
-            feature: int(np.isnan(core.read_letor(self.text.data, feature)["value"]).sum()) for feature in self.features
-        }
+        return {feature: null_count(self.text, feature) for feature in self.features}
 
     def runs(self) -> dict[str, Run]:
         """Every strategy as a run."""
@@ -152,8 +149,7 @@ def _together(texts: list[Text], name: str) -> Text:
     """One text of several; each is read by itself first, so that messages name its file."""
     seen: dict[bytes, str] = {}
     for text in texts:
-        query_ids, _ = core.number_ids(*read_letor(text, Reading("letor"), run=False).query)
-        for query in query_ids:
+        for query in Qrels.from_rows(read_letor(text, Reading("letor"), run=False), text.name).query_ids:
             if query in seen:
                 raise InputError(
                     f"{text.name}: expected every query in one file, found '{printable(query)}', "

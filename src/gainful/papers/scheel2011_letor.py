@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -48,24 +48,23 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class _Judgment:
-    """All strategies against one reference: the evaluations, and AP from each threshold on."""
+    """All strategies against one reference: the three measures, and MAP from each threshold on.
+
+    ``maps`` are by strategy; each MAP is over the queries that have a document of that grade, ``reached`` in number.
+    """
 
     reference: str
-    thresholds: Mapping[float, Measure]
     evaluations: Mapping[str, Evaluation]
+    thresholds: tuple[float, ...]
+    reached: tuple[int, ...]
+    maps: Mapping[str, tuple[float, ...]]
 
     def mean(self, run: Strategy | str, measure: str) -> float:
         return self.evaluations[run if isinstance(run, str) else run.name].mean(_MEASURES[measure])
 
-    def maps(self, strategy: Strategy) -> list[float]:
-        """MAP by threshold, over the queries that have a document of that grade."""
-        evaluation = self.evaluations[strategy.name]
-        return [evaluation.mean(measure) for measure in self.thresholds.values()]
-
     def mean_of_maps(self, strategy: Strategy) -> float:
         """The mean of MAP over the thresholds, by their distances."""
-        distances = np.diff([0.0, *self.thresholds])
-        return float(np.average(self.maps(strategy), weights=distances))
+        return float(np.average(self.maps[strategy.name], weights=np.diff([0.0, *self.thresholds])))
 
     def others(self, measure: str) -> float:
         """The mean over the strategies that are nobody's reference."""
@@ -102,20 +101,33 @@ def ohsumed(letor: str | os.PathLike[str], *, threads: int | None = None, progre
         ),
         {f"{found.reference}: {run}": each for found in judgments for run, each in found.evaluations.items()},
         (
-            "NULL, which a feature has for a document without the field, ranks below all values; equal scores rank by "
+            "NULL, which is BM25 where no word of the query occurs, ranks below all values; equal scores rank by "
             "document id, descending",
-            "all documents of a query are retrieved and judged; a query without a document above grade 0 is left out "
-            "(undefined=skip), of MAP at a threshold every query that nothing reaches it in",
+            "all documents of a query are retrieved and judged; a query with nothing above grade 0, or of MAP with "
+            "nothing from the threshold on, is left out (undefined=skip)",
         ),
     )
 
 
 def _judgment(name: str, qrels: Qrels, runs: Mapping[str, Run], threads: int | None) -> _Judgment:
-    average = parse("AP")
-    thresholds = {level: average.replace(rel=level) for level in qrels.levels if level > 0}
+    thresholds = tuple(level for level in qrels.levels if level > 0)
+    averages = [parse("AP").replace(rel=threshold) for threshold in thresholds]
     judged = Judged(qrels, Policy(undefined="skip"))
-    measures = (*_MEASURES.values(), *thresholds.values())
-    return _Judgment(name, thresholds, evaluate_judged(judged, runs, measures, threads=threads))
+    found = evaluate_judged(judged, runs, (*_MEASURES.values(), *averages), threads=threads)
+    first = found[_TF.name]
+    return _Judgment(
+        name,
+        # What is left out at single thresholds is told by numbers of queries, not by a notice each.
+        {run: _with_measures(evaluation, tuple(_MEASURES.values())) for run, evaluation in found.items()},
+        thresholds,
+        tuple(first.count(average) for average in averages),
+        {run: tuple(evaluation.mean(average) for average in averages) for run, evaluation in found.items()},
+    )
+
+
+def _with_measures(evaluation: Evaluation, measures: tuple[Measure, ...]) -> Evaluation:
+    """The evaluation with its first measures only."""
+    return replace(evaluation, measures=measures, raw=evaluation.raw[: len(measures)].copy())
 
 
 def _data(collection: Collection) -> str:
@@ -166,7 +178,7 @@ def _strategies(collection: Collection) -> Section:
     )
 
 
-_LEVELS = "the paper's is of an earlier release; here 0 is one of the levels, and all queries are taken together"
+_LEVELS = "the paper's is of an earlier release; here the grade 0 is one of them, and all queries are taken together"
 
 
 def _figure(name: str, about: str, found: _Judgment, claims: Iterator[Claim]) -> Section:
@@ -176,10 +188,10 @@ def _figure(name: str, about: str, found: _Judgment, claims: Iterator[Claim]) ->
 
 
 def _left(found: _Judgment) -> Plot:
-    thresholds = tuple(found.thresholds)
+    thresholds = found.thresholds
     few = len(thresholds) <= _FEW_THRESHOLDS
     ticks = tuple((threshold, number_text(threshold)) for threshold in thresholds) if few else ()
-    lines = tuple(Line(strategy.name, thresholds, tuple(found.maps(strategy))) for strategy in STRATEGIES)
+    lines = tuple(Line(strategy.name, thresholds, found.maps[strategy.name]) for strategy in STRATEGIES)
     return Plot(f"MAP by threshold, {found.reference}", Axis("threshold", ticks=ticks), Axis("MAP", 0, 1), lines)
 
 
@@ -223,10 +235,8 @@ def _by_threshold(found: _Judgment) -> Table:
         Column("queries", "count", for_machines=True),
         *(Column(f"MAP {strategy.name}", "number", for_machines=True) for strategy in STRATEGIES),
     )
-    evaluation = found.evaluations[_TF.name]
-    counts = [evaluation.count(measure) for measure in found.thresholds.values()]
-    by_strategy = [found.maps(strategy) for strategy in STRATEGIES]
-    rows: list[tuple[Cell, ...]] = list(zip(found.thresholds, counts, *by_strategy, strict=True))
+    by_strategy = [found.maps[strategy.name] for strategy in STRATEGIES]
+    rows: list[tuple[Cell, ...]] = list(zip(found.thresholds, found.reached, *by_strategy, strict=True))
     return Table(columns, rows)
 
 

@@ -1,0 +1,377 @@
+"""`gainful papers scheel2011 --letor`: on a small collection made here, and on OHSUMED where that is at hand.
+
+What is expected is computed from the lines of the files by code that knows nothing of gainful's.
+"""
+
+from __future__ import annotations
+
+import gzip
+import math
+import random
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+import scipy.stats
+
+from gainful.errors import InputError
+from gainful.notices import notices
+from gainful.papers.scheel2011 import study
+from gainful.papers.scheel2011_collection import STRATEGIES, read_collection
+from gainful.papers.sections import Study
+from gainful.render.charts import Plot
+from gainful.render.page import Page, Table
+
+OHSUMED = Path(__file__).parents[2].parent / "shared" / "data" / "letor-ohsumed"
+#: The paper's 1 5 9 11 15 19 21 22, in a release with 15 features each of title, abstract and both.
+FEATURES = (1, 5, 9, 16, 20, 24, 41, 42)
+
+
+class Document(NamedTuple):
+    """A line of a LETOR file; NULL is below everything."""
+
+    grade: float
+    query: str
+    name: str
+    features: tuple[float, ...]
+
+
+def line(document: Document) -> str:
+    values = ("NULL" if math.isinf(value) else f"{value:.6f}" for value in document.features)
+    features = " ".join(f"{number}:{value}" for number, value in enumerate(values, 1))
+    return f"{document.grade:g} qid:{document.query} {features} #docid = {document.name}\n"
+
+
+def documents_in(text: str) -> list[Document]:
+    found = []
+    for each in text.splitlines():
+        fields, _, name = each.partition("#docid = ")
+        grade, query, *features = fields.split()
+        values = [feature.partition(":")[2] for feature in features]
+        numbers = tuple(-math.inf if value == "NULL" else float(value) for value in values)
+        found.append(Document(float(grade), query.removeprefix("qid:"), name, numbers))
+    return found
+
+
+def made_up() -> list[Document]:
+    """Five queries: one without anything relevant, one without the highest grade. Feature 41 may be NULL."""
+    draw = random.Random(8)
+    found = []
+    for query, highest in (("1", 2), ("2", 2), ("3", 0), ("4", 1), ("10", 2)):
+        for number in range(12):
+            tf = float(draw.choice((0, 0, 1, 1, 2, 3)))
+            bm25 = draw.uniform(1, 30) if tf else -math.inf
+            features = [draw.uniform(0, 20) for _ in range(45)]
+            features[0], features[8] = tf, round(tf * draw.uniform(2, 4), 3)
+            features[4] = features[19] = float(query)
+            features[40], features[41] = bm25, math.log(bm25) if tf else -math.inf
+            rounded = tuple(value if math.isinf(value) else round(value, 6) for value in features)
+            # The first two make sure of the grades.
+            grade = highest if number == 0 else 1 if number == 1 and highest else draw.randint(0, highest)
+            found.append(Document(float(grade), query, f"d{number:02}", rounded))
+    return found
+
+
+def write(folder: Path, documents: Sequence[Document], name: str = "Fold{}.testset.txt") -> Path:
+    """Two files, the queries of which are not the same."""
+    folder.mkdir(parents=True, exist_ok=True)
+    first = {"1", "3"}
+    for number, is_first in ((1, True), (2, False)):
+        text = "".join(line(each) for each in documents if (each.query in first) == is_first)
+        path = folder / name.format(number)
+        if path.suffix == ".gz":
+            path.write_bytes(gzip.compress(text.encode()))
+        else:
+            path.write_text(text.rstrip("\n"))  # the last line may lack its end
+    return folder
+
+
+# Naive measures of a ranked list of grades in which everything judged is retrieved; None where nothing is relevant.
+
+
+def average_precision(grades: Sequence[float], threshold: float) -> float | None:
+    hits = [rank for rank, grade in enumerate(grades, 1) if grade >= threshold]
+    return math.fsum(found / rank for found, rank in enumerate(hits, 1)) / len(hits) if hits else None
+
+
+def mu_ap(grades: Sequence[float]) -> float | None:
+    levels = sorted({grade for grade in grades if grade > 0})
+    terms = [
+        (level - below) * (average_precision(grades, level) or 0.0)
+        for below, level in zip([0.0, *levels], levels, strict=False)
+    ]
+    return math.fsum(terms) / levels[-1] if levels else None
+
+
+def ndcg(grades: Sequence[float]) -> float | None:
+    def dcg(ranked: Sequence[float]) -> float:
+        return math.fsum((2.0**grade - 1) / math.log2(rank + 1) for rank, grade in enumerate(ranked, 1))
+
+    best = dcg(sorted(grades, reverse=True))
+    return dcg(grades) / best if best else None
+
+
+def ndcng(grades: Sequence[float]) -> float | None:
+    highest = max(grades)
+    return ndcg([grade / highest for grade in grades]) if highest else None
+
+
+def lists(documents: Sequence[Document], feature: int, grade: Callable[[Document], float]) -> list[list[float]]:
+    """The grades of every query in the order of a feature, equal ones by document name, descending."""
+    by_query: dict[str, list[Document]] = {}
+    for document in documents:
+        by_query.setdefault(document.query, []).append(document)
+    return [
+        [grade(each) for each in sorted(some, key=lambda each: (each.features[feature - 1], each.name), reverse=True)]
+        for some in by_query.values()
+    ]
+
+
+def mean(values: Sequence[float | None]) -> float:
+    """Without those that are undefined."""
+    defined = [value for value in values if value is not None]
+    return math.fsum(defined) / len(defined)
+
+
+def tables(found: Study, name: str) -> list[Table]:
+    [section] = [section for section in found.sections if section.name == name]
+    return list(Page("papers", section.parts).tables_for_machines)
+
+
+def verdicts(found: Study) -> list[tuple[str, ...]]:
+    claimed = [table for each in found.sections for table in tables(found, each.name)]
+    return [
+        tuple(map(str, row)) for table in claimed if "verdict" in [c.name for c in table.columns] for row in table.rows
+    ]
+
+
+REFERENCES: dict[str, Callable[[Document], float]] = {
+    "Figure 6": lambda document: document.grade,
+    "Figure 7": lambda document: document.features[0],
+    "Figure 8": lambda document: document.features[8],
+}
+
+
+def check_means(found: Study, figure: str, documents: Sequence[Document]) -> None:
+    means, *_ = tables(found, figure)
+    grade = REFERENCES[figure]
+    levels = sorted({grade(document) for document in documents} - {0.0})
+    shown = levels if len(levels) < 20 else levels[:: len(levels) // 20]
+    by_threshold = {row[0]: row for row in tables(found, figure)[-1].rows}
+    assert list(by_threshold) == levels
+    for place, (row, feature) in enumerate(zip(means.rows, FEATURES, strict=True)):
+        ranked = lists(documents, feature, grade)
+        expected = [mean([measure(each) for each in ranked]) for measure in (mu_ap, ndcg, ndcng)]
+        assert list(row[1:4]) == pytest.approx(expected, abs=1e-10), row[0]
+        for level in shown:
+            by_query = [average_precision(each, level) for each in ranked]
+            assert by_threshold[level][1] == len(by_query) - by_query.count(None)
+            assert by_threshold[level][2 + place] == pytest.approx(mean(by_query), abs=1e-10)
+
+
+class TestMadeUp:
+    @pytest.fixture
+    def documents(self) -> list[Document]:
+        return made_up()
+
+    @pytest.mark.parametrize("figure", REFERENCES)
+    def test_every_value(self, tmp_path, documents, figure):
+        check_means(study(write(tmp_path, documents)), figure, documents)
+
+    def test_charts_show_the_tables(self, tmp_path, documents):
+        found = study(write(tmp_path, documents))
+        for name in REFERENCES:
+            [section] = [section for section in found.sections if section.name == name]
+            left, right = [part for part in section.parts if isinstance(part, Plot)]
+            means, _, by_threshold = tables(found, name)
+            assert [line_.name for line_ in left.lines] == [row[0] for row in means.rows]
+            for place, drawn in enumerate(left.lines):
+                assert list(zip(drawn.x, drawn.y, strict=True)) == [(r[0], r[2 + place]) for r in by_threshold.rows]
+            for place, points in enumerate(right.points):
+                assert list(points.y) == [row[1 + place] for row in means.rows]
+
+    def test_the_mean_of_maps_is_by_distance(self, tmp_path, documents):
+        """Thresholds 1, 2, 3 of feature 1, each MAP over the queries that reach it; those of feature 9 by distance."""
+        found = study(write(tmp_path, documents))
+        for name in ("Figure 7", "Figure 8"):
+            means, _, by_threshold = tables(found, name)
+            levels = [row[0] for row in by_threshold.rows]
+            distances = [level - below for below, level in zip([0.0, *levels], levels, strict=False)]
+            for place, row in enumerate(means.rows):
+                maps = [each[2 + place] for each in by_threshold.rows]
+                expected = sum(d * m for d, m in zip(distances, maps, strict=True)) / sum(distances)
+                assert row[4] == pytest.approx(expected, abs=1e-10)
+
+    def test_strategies(self, tmp_path, documents):
+        table, claims = tables(study(write(tmp_path, documents)), "Section 2.2")
+        assert [row[:2] for row in table.rows] == list(zip((1, 5, 9, 11, 15, 19, 21, 22), FEATURES, strict=True))
+        for row, feature in zip(table.rows, FEATURES, strict=True):
+            values = [document.features[feature - 1] for document in documents]
+            assert row[4] == len({value for value in values if not math.isinf(value)})
+            assert row[5] == sum(map(math.isinf, values))
+            assert row[6] == ("no: one value a query" if feature in (5, 20) else "yes")
+        assert [row[0] for row in claims.rows][1:] == ["levels of feature 1", "levels of feature 9"]
+        assert [row[3] for row in claims.rows][1:] == ["other data", "other data"]
+
+    def test_a_part_is_called_one(self, tmp_path, documents):
+        assert "only 5 queries and 60 judged documents of 106 and 16,140" in study(write(tmp_path, documents)).data
+
+    def test_the_query_without_anything_relevant_is_noticed(self, tmp_path, documents):
+        lines = notices(study(write(tmp_path, documents)).evaluations.values())
+        assert [each for each in lines if "left out (undefined=skip): 3" in each] == lines
+        assert len(lines) == len(FEATURES) + 1
+
+    def test_where_the_files_are(self, tmp_path, documents):
+        """In the folder, in its Feature-null, deeper, compressed; training sets do not count."""
+        plain = study(write(tmp_path / "plain", documents))
+        packed = study(write(tmp_path / "packed", documents, "Fold{}.testset.txt.gz"))
+        write(tmp_path / "whole/QueryLevelNorm", documents)
+        for number in (1, 2):
+            write(tmp_path / f"whole/Feature-null/Fold{number}", documents, f"training{number}{{}}.txt")
+        write(tmp_path / "whole/Feature-null", documents, "Fold{}/test.txt")
+        above = study(tmp_path / "whole")
+        for other in (packed, above):
+            for name in REFERENCES:
+                assert [t.rows for t in tables(other, name)] == [t.rows for t in tables(plain, name)]
+
+    def test_threads_do_not_matter(self, tmp_path, documents):
+        one, two = (study(write(tmp_path, documents), threads=threads) for threads in (1, 3))
+        assert [t.rows for t in tables(one, "Figure 8")] == [t.rows for t in tables(two, "Figure 8")]
+
+    def test_negative_scores_are_shifted(self, tmp_path, documents):
+        below = [
+            each._replace(features=(*each.features[:8], each.features[8] - 2.5, *each.features[9:]))
+            for each in documents
+        ]
+        grades = read_collection(write(tmp_path, below)).grades_of(9).grade
+        order = sorted(below, key=lambda each: each.query not in ("1", "3"))
+        lowest = min(each.features[8] for each in below)
+        assert grades.tolist() == pytest.approx([each.features[8] - lowest for each in order])
+
+
+class TestRefused:
+    @pytest.fixture
+    def documents(self) -> list[Document]:
+        return made_up()
+
+    def refused(self, folder: Path) -> str:
+        with pytest.raises(InputError) as error:
+            study(folder)
+        assert "OHSUMED collection of LETOR 3.0 with raw features" in str(error.value)
+        return str(error.value)
+
+    def test_nothing_there(self, tmp_path):
+        assert "expected a folder with LETOR files, found nothing there" in self.refused(tmp_path / "nowhere")
+
+    def test_a_file(self, tmp_path):
+        (tmp_path / "file").write_text("")
+        assert "expected a folder with LETOR files, found a file" in self.refused(tmp_path / "file")
+
+    def test_no_letor_files(self, tmp_path):
+        (tmp_path / "qrels.txt").write_text("q1 0 d1 1\n")
+        (tmp_path / "empty").write_text("")
+        (tmp_path / "picture").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00")
+        assert "expected LETOR files, found none" in self.refused(tmp_path)
+
+    def test_normalised_features(self, tmp_path, documents):
+        normalised = [
+            each._replace(features=tuple(max(0.0, min(1.0, v / 30)) for v in each.features)) for each in documents
+        ]
+        assert "expected raw features, found normalised ones" in self.refused(write(tmp_path, normalised))
+
+    def test_another_collection(self, tmp_path, documents):
+        others = [each._replace(features=(*each.features, 1.0)) for each in documents]
+        assert "expected 45 features, found 46" in self.refused(write(tmp_path, others))
+
+    def test_a_query_in_two_files(self, tmp_path, documents):
+        write(tmp_path, documents)
+        (tmp_path / "Fold3.testset.txt").write_text((tmp_path / "Fold1.testset.txt").read_text())
+        with pytest.raises(
+            InputError, match=r"Fold3.testset.txt: expected every query in one file, found '1'"
+        ) as error:
+            study(tmp_path)
+        assert "found '1', which" in str(error.value)
+        assert "training sets repeat it" in str(error.value)
+
+    def test_a_damaged_line_is_named(self, tmp_path, documents):
+        write(tmp_path, documents)
+        path = tmp_path / "Fold2.testset.txt"
+        path.write_text(path.read_text().replace("9:", "9;", 1))
+        with pytest.raises(InputError, match=r"Fold2.testset.txt:1: expected feature:value"):
+            study(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def ohsumed() -> Study:
+    if not OHSUMED.is_dir():
+        pytest.skip("no real collections beside the checkout (../shared/data)")
+    return study(OHSUMED)
+
+
+@pytest.fixture(scope="module")
+def real_documents() -> list[Document]:
+    if not OHSUMED.is_dir():
+        pytest.skip("no real collections beside the checkout (../shared/data)")
+    paths = sorted((OHSUMED / "Feature-null").glob("*.gz"))
+    return documents_in("".join(gzip.decompress(path.read_bytes()).decode() for path in paths))
+
+
+class TestOhsumed:
+    def test_it_is_the_whole_collection(self, ohsumed):
+        assert "all 106 queries and 16,140 judged documents" in ohsumed.data
+
+    @pytest.mark.parametrize("figure", REFERENCES)
+    def test_every_value(self, ohsumed, real_documents, figure):
+        check_means(ohsumed, figure, real_documents)
+
+    def test_the_correlation_of_the_two_users(self, ohsumed, real_documents):
+        """Section 2.2: Pearson's coefficient is 0.96."""
+        pairs = [(each.features[0], each.features[8]) for each in real_documents]
+        assert scipy.stats.pearsonr(*zip(*pairs, strict=True)).statistic == pytest.approx(0.96, abs=0.005)
+        _, claims = tables(ohsumed, "Section 2.2")
+        assert claims.rows[0][1:4] == ("0.96", "0.96", "agrees")
+
+    def test_what_the_features_are(self, real_documents):
+        """TF is a whole number, IDF the same for a query's documents, the last feature the logarithm of BM25."""
+        by_query: dict[str, set[tuple[float, float]]] = {}
+        for document in real_documents:
+            tf, idf, other_tf, other_idf, bm25, log_bm25 = (document.features[f - 1] for f in (1, 5, 16, 20, 41, 42))
+            assert tf.is_integer()
+            assert other_tf.is_integer()
+            by_query.setdefault(document.query, set()).add((idf, other_idf))
+            if math.isinf(bm25):
+                assert math.isinf(log_bm25)
+            else:
+                assert log_bm25 == pytest.approx(math.log(bm25), abs=2e-6)
+        assert {len(values) for values in by_query.values()} == {1}
+
+    def test_no_claim_fails(self, ohsumed):
+        found = verdicts(ohsumed)
+        assert {row[3] for row in found} == {"agrees", "holds", "other data"}
+        assert sum(row[3] == "other data" for row in found) == 2
+        assert sum(row[0].endswith("of the reference itself") for row in found) == 9
+
+    def test_ndcg_alone_falls_from_figure_7_to_figure_8(self, ohsumed, real_documents):
+        """Section 4, over the six strategies that nobody's grades come from."""
+        others = [feature for feature in FEATURES if feature not in (1, 9)]
+        changes = {}
+        for name, measure in (("muAP", mu_ap), ("NDCG", ndcg), ("NDCNG", ndcng)):
+            before, after = (
+                sum(mean([measure(one) for one in lists(real_documents, f, REFERENCES[figure])]) for f in others) / 6
+                for figure in ("Figure 7", "Figure 8")
+            )
+            changes[name] = after / before - 1
+            [found] = [row for row in verdicts(ohsumed) if row[0].startswith(f"{name} of the others")]
+            assert found[2].startswith(f"{before:.3f} to {after:.3f} ")
+        assert changes["NDCG"] < -0.3
+        assert abs(changes["muAP"]) < 0.03
+        assert abs(changes["NDCNG"]) < 0.03
+
+    def test_normalised_features_are_refused(self, ohsumed):
+        with pytest.raises(InputError, match="expected raw features, found normalised ones"):
+            study(OHSUMED / "QueryLevelNorm")
+
+
+def test_every_strategy_has_a_name_of_its_own():
+    assert len({strategy.name for strategy in STRATEGIES}) == len(STRATEGIES)

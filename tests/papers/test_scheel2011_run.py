@@ -1,0 +1,311 @@
+"""`gainful papers scheel2011` without data: its tables, and the artificial experiment.
+
+scheel2011: Scheel, Lommatzsch and Albayrak, Performance measures for multi-graded relevance, SPIM 2011.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from gainful.errors import UsageError
+from gainful.papers import scheel2011_artificial as artificial
+from gainful.papers.scheel2011 import examples
+from gainful.papers.sections import Section
+from gainful.progress import Progress
+from gainful.render.charts import Plot
+from gainful.render.page import Page
+from gainful.stats.draws import stream
+
+MEASURES = ("nDCG(gain=exp2, average=ranks)@100", "nDCG(gain=exp2)", "NDCNG(average=ranks)@100", "NDCNG", "muAP")
+
+
+@pytest.fixture(scope="module")
+def sections() -> dict[str, Section]:
+    return {section.name: section for section in examples(repetitions=60, seed=3)}
+
+
+def claims(section: Section) -> list[tuple[str, str, str, str]]:
+    """What, what the paper says, what gainful finds, and the verdict."""
+    tables = [t for t in Page("papers", section.parts).tables_for_machines if t.columns[-1].name in ("verdict", "note")]
+    return [tuple(map(str, row[:4])) for table in tables for row in table.rows]  # type: ignore[misc]
+
+
+def numbers(text: str) -> list[float]:
+    return [float(word) for word in text.split()]
+
+
+class TestTable1:
+    def test_every_number_is_the_papers(self, sections):
+        found = claims(sections["Table 1"])
+        printed = [0, 0.125, 0.403, 0.483, 0.78, 1, 0.465, 0.448]
+        assert [float(says) for _, says, _, _ in found] == printed
+        assert [float(finds) for _, _, finds, _ in found] == printed
+        assert {verdict for *_, verdict in found} == {"agrees"}
+
+    def test_what_is_called_ap_is_a_distance(self, sections):
+        """After eq. 4: "AP = 0.3 - 0.0 = 0.3". The best list there can be has an AP of 1 at every threshold."""
+        found = claims(sections["Section 3.1"])
+        assert [(says, finds, verdict) for _, says, finds, verdict in found] == [
+            ("0.3", "1.0", "erratum"),
+            ("0.7", "1.0", "erratum"),
+            ("0.3", "0.3", "agrees"),
+            ("0.7", "0.7", "agrees"),
+        ]
+
+
+class TestTable2:
+    EXAMPLES = (
+        [
+            [1, 0, 3, 3, 2, 0, 1, 4],
+            [4, 3, 3, 2, 1, 1, 0, 0],
+            [3.32, 3.32, 14.95, 24.96, 28.82, 28.82, 29.93, 45.65],
+            [49.83, 64.5, 76.13, 80.42, 81.7, 82.89, 82.89, 82.89],
+            [0.07, 0.05, 0.2, 0.31, 0.35, 0.35, 0.36, 0.55],
+            [0.28],
+        ],
+        [
+            [2, 0, 6, 6, 4, 0, 2, 8],
+            [8, 6, 6, 4, 2, 2, 0, 0],
+            [9.97, 9.97],
+            [114, 204, 224, 224, 227, 494],
+            [847, 979, 1083, 1105, 1109, 1112, 1112, 1112],
+            [0.01, 0.01, 0.11, 0.19, 0.2, 0.2, 0.2, 0.44],
+            [0.17],
+        ],
+        [
+            [0.25, 0, 0.75, 0.75, 0.5, 0, 0.25, 1],
+            [1, 0.75, 0.75, 0.5, 0.25, 0.25, 0, 0],
+            [0.63, 0.63, 1.76, 2.74, 3.27, 3.27, 3.48, 4.53],
+            [3.32, 4.75, 5.88, 6.48, 6.72, 6.94, 6.94, 6.94],
+            [0.19, 0.13, 0.3, 0.42, 0.49, 0.47, 0.5, 0.65],
+            [0.39],
+        ],
+    )
+
+    def test_every_row_is_the_papers(self, sections):
+        found = claims(sections["Table 2"])
+        printed = [row for example in self.EXAMPLES for row in example]
+        assert [numbers(says) for _, says, _, _ in found[: len(printed)]] == printed
+        for (what, says, finds, verdict), row in zip(found, printed, strict=False):
+            if verdict == "truncated":
+                assert what.startswith("dcg")
+                assert all(0 <= here - there <= 1 for here, there in zip(numbers(finds), row, strict=True))
+            else:
+                assert (says, verdict) == (finds, "agrees")
+
+    def test_only_example_two_truncates(self, sections):
+        verdicts = [verdict for *_, verdict in claims(sections["Table 2"])]
+        assert [i for i, verdict in enumerate(verdicts) if verdict == "truncated"] == [9, 10]
+
+    def test_only_ndcg_minds_doubled_grades(self, sections):
+        *_, ndcg, ndcng, mu_ap = claims(sections["Table 2"])
+        assert ndcg[2:] == ("0.280, doubled 0.171", "holds")
+        assert ndcng[2:] == ("0.394, doubled 0.394", "holds")
+        assert mu_ap[2:] == ("0.448, doubled 0.448", "holds")
+
+    def test_the_base_is_said(self, sections):
+        """15 = 2^4 - 1 is the first ideal DCG with base 2; with base 10 it is divided by log10(2)."""
+        words = " ".join(part for part in sections["Table 2"].parts if isinstance(part, str))
+        assert f"{15 / math.log10(2):.2f}, with base 2 it is 15.00" in words
+
+
+class TestSwaps:
+    LISTS = artificial.swapped_lists(6, stream(11))
+
+    def test_every_list_has_every_item(self):
+        assert self.LISTS.shape == (6, 100, 100)
+        assert (np.sort(self.LISTS, axis=2) == np.arange(100)).all()
+
+    def test_the_first_lists(self):
+        """No swap, then one of two distinct positions."""
+        assert (self.LISTS[:, 0] == np.arange(100)).all()
+        assert ((self.LISTS[:, 1] != np.arange(100)).sum(axis=1) == 2).all()
+
+    def test_as_many_swaps_as_there_should_be(self):
+        """Every swap of two distinct positions turns an even permutation into an odd one, and back."""
+        for lists in self.LISTS:
+            for swaps, permutation in enumerate(lists.tolist()):
+                assert parity(permutation) == swaps % 2
+
+    def test_lists_are_drawn_independently(self):
+        moved = (np.arange(100) != self.LISTS).sum(axis=2).mean(axis=0)
+        # After s swaps an item is still where it was with a probability of about (1 - 1/50)^s.
+        for swaps in (5, 20, 50, 99):
+            assert moved[swaps] == pytest.approx(100 * (1 - 0.98**swaps), abs=8)
+        assert not (self.LISTS[0] == self.LISTS[1])[50].all()
+
+
+def parity(permutation: list[int]) -> int:
+    seen: set[int] = set()
+    odd = 0
+    for start in permutation:
+        length, item = 0, start
+        while item not in seen:
+            seen.add(item)
+            item = permutation[item]
+            length += 1
+        odd += length > 0 and length % 2 == 0
+    return odd % 2
+
+
+class TestReferences:
+    @pytest.mark.parametrize("levels", artificial.LEVEL_COUNTS)
+    def test_uniform(self, levels):
+        grades = artificial.uniform_grades(levels).tolist()
+        assert grades == sorted(grades, reverse=True)
+        assert {grade: grades.count(grade) for grade in grades} == dict.fromkeys(range(levels), 100 // levels)
+
+    @pytest.mark.parametrize("levels", artificial.LEVEL_COUNTS)
+    def test_random(self, levels):
+        random = stream(5)
+        drawn = [artificial.random_grades(levels, random).tolist() for _ in range(200)]
+        for grades in drawn:
+            assert len(grades) == 100
+            assert grades == sorted(grades, reverse=True)
+            assert set(grades) <= set(range(levels))
+        # Weights are drawn anew each time, so that all levels are alike in the long run but not in a single list.
+        mean = sum(map(sum, drawn)) / 20_000
+        assert mean == pytest.approx((levels - 1) / 2, rel=0.15)
+        assert any(len(set(grades)) < levels for grades in drawn) or levels <= 10
+
+    def test_one_level_alone_is_drawn_again(self):
+        class Fixed:
+            """Draws one level only, and then two."""
+
+            def __init__(self) -> None:
+                self.draws = iter(([3] * 100, [3] * 100, [3] * 99 + [7]))
+
+            def uniform(self, size):
+                return np.full(size, 0.5)
+
+            def choice(self, levels, size, p):
+                return np.array(next(self.draws))
+
+        assert artificial.random_grades(10, Fixed()).tolist() == [7] + [3] * 99
+
+
+def naive_ndcg(grades: list[float]) -> float:
+    gained = sum((2**grade - 1) / math.log2(rank + 1) for rank, grade in enumerate(grades, 1))
+    best = sum((2**grade - 1) / math.log2(rank + 1) for rank, grade in enumerate(sorted(grades, reverse=True), 1))
+    return gained / best
+
+
+def naive_mu_ap(grades: list[float]) -> float:
+    levels = sorted({grade for grade in grades if grade > 0})
+    summed = 0.0
+    for below, level in zip([0.0, *levels], levels, strict=False):
+        hits = [rank for rank, grade in enumerate(grades, 1) if grade >= level]
+        summed += (level - below) * sum(found / rank for found, rank in enumerate(hits, 1)) / len(hits)
+    return summed / levels[-1]
+
+
+@pytest.fixture(scope="module")
+def curves() -> tuple[artificial.SwapCurves, artificial.SwapCurves]:
+    return artificial.swap_experiment(10, 1)
+
+
+class TestExperiment:
+    def test_values_are_means_over_repetitions(self, curves):
+        lists = artificial.swapped_lists(10, stream(1))
+        for place, levels in enumerate(artificial.LEVEL_COUNTS):
+            grades = artificial.uniform_grades(levels)
+            for swaps in (1, 30, 99):
+                swapped = [grades[one].tolist() for one in lists[:, swaps]]
+                ndcg = sum(map(naive_ndcg, swapped)) / 10
+                relative = sum(naive_ndcg([grade / max(grades) for grade in one]) for one in swapped) / 10
+                mu_ap = sum(map(naive_mu_ap, swapped)) / 10
+                found = curves[0].values[:, place, swaps]
+                assert found[[1, 3, 4]].tolist() == pytest.approx([ndcg, relative, mu_ap], abs=1e-12)
+
+    def test_means_over_ranks(self, curves):
+        """With two levels, NDCG at rank k by hand from the gains 1 and 0."""
+        lists = artificial.swapped_lists(10, stream(1))[:, 40] < 50
+        discounts = np.log2(np.arange(2, 102))
+        best = np.cumsum((np.arange(100) < 50) / discounts)
+        expected = (np.cumsum(lists / discounts, axis=1) / best).mean()
+        assert curves[0].values[[0, 2], 0, 40].tolist() == pytest.approx([expected, expected], abs=1e-12)
+
+    def test_random_references(self, curves):
+        lists, random = artificial.swapped_lists(10, stream(1)), stream(1, 20)
+        grades = [artificial.random_grades(20, random) for _ in range(10)]
+        expected = sum(naive_mu_ap(grades[i][lists[i, 60]].tolist()) for i in range(10)) / 10
+        assert curves[1].values[4, 2, 60] == pytest.approx(expected, abs=1e-12)
+
+    def test_the_spread_is_the_largest_difference(self):
+        values = np.array([[[1.0, 0.9, 0.2], [1.0, 0.4, 0.1], [1.0, 0.8, 0.5]]])
+        assert artificial.SwapCurves(("x",), values).spreads().tolist() == pytest.approx([0.5])
+
+    def test_neither_threads_nor_packing_matter(self, curves, monkeypatch):
+        monkeypatch.setattr(artificial, "_ITEMS_A_RUN", 4_000)
+        again = artificial.swap_experiment(10, 1, threads=3)
+        for one, other in zip(curves, again, strict=True):
+            assert np.array_equal(one.values, other.values)
+
+    def test_another_seed_is_another_draw(self, curves):
+        other = artificial.swap_experiment(10, 2)
+        assert not np.array_equal(curves[0].values, other[0].values)
+        assert not np.array_equal(curves[1].values, other[1].values)
+
+    def test_progress_comes_to_its_end(self):
+        progress = Progress()
+        artificial.swap_experiment(1, 0, progress=progress)
+        assert progress.cells[0] == progress.total > 1
+
+    @pytest.mark.parametrize(
+        ("repetitions", "seed", "message"),
+        [
+            (0, 0, "repetitions: expected a whole number from 1"),
+            (10_001, 0, "repetitions: expected at most 10,000, found 10,001"),
+            (1, -1, "seed: expected a whole number from 0"),
+        ],
+    )
+    def test_refused(self, repetitions, seed, message):
+        with pytest.raises(UsageError, match=message):
+            examples(repetitions=repetitions, seed=seed)
+
+
+class TestFigures:
+    @pytest.mark.parametrize("name", ["Figure 4", "Figure 5"])
+    def test_a_panel_a_measure_and_a_line_a_number_of_levels(self, sections, name):
+        plots = [part for part in sections[name].parts if isinstance(part, Plot)]
+        assert len(plots) == len(MEASURES)
+        for plot in plots:
+            assert [line.name for line in plot.lines] == ["2 levels", "10 levels", "20 levels", "50 levels"]
+            assert all(line.x == tuple(range(100)) for line in plot.lines)
+
+    @pytest.mark.parametrize("name", ["Figure 4", "Figure 5"])
+    def test_machines_have_all_values(self, sections, name):
+        plots = [part for part in sections[name].parts if isinstance(part, Plot)]
+        *_, table = Page("papers", sections[name].parts).tables_for_machines
+        assert [column.name for column in table.columns] == ["levels", "swaps", *MEASURES]
+        assert len(table.rows) == 400
+        for levels, swaps, *values in table.rows:
+            place = artificial.LEVEL_COUNTS.index(levels)
+            assert values == [plot.lines[place].y[swaps] for plot in plots]
+
+    @pytest.mark.parametrize("name", ["Figure 4", "Figure 5"])
+    def test_claims_hold_with_a_margin(self, sections, name):
+        """NDCG depends on the number of levels, NDCNG and muAP do not."""
+        ends, _, values = Page("papers", sections[name].parts).tables_for_machines
+        over_ranks, final, *others = [row[-1] for row in ends.rows]
+        assert 0.3 < over_ranks < 0.45
+        assert 0.35 < final < 0.5
+        assert max(others) < 0.08
+        by_swaps = np.array([row[2:] for row in values.rows]).reshape(4, 100, 5)
+        assert abs(by_swaps[:, 0] - 1).max() < 1e-12
+        assert (by_swaps[:, 90:].max(axis=1) < by_swaps[:, 1:10].min(axis=1)).all()
+
+    def test_verdicts(self, sections):
+        assert {verdict for name in ("Figure 4", "Figure 5") for *_, verdict in claims(sections[name])} == {"holds"}
+        assert [what for what, *_ in claims(sections["Figure 4"])][1:] == [
+            part.title for part in sections["Figure 4"].parts if isinstance(part, Plot)
+        ]
+
+    def test_a_dependence_that_is_not_there_fails(self):
+        """With the same curve for all numbers of levels NDCG would not depend on them."""
+        flat = artificial.SwapCurves(MEASURES, np.ones((5, 4, 100)))
+        verdicts = [claim.verdict for claim in artificial._claims(flat)]
+        assert verdicts == ["holds", "fails", "fails", "holds", "holds", "holds"]
