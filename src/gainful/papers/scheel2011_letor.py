@@ -192,7 +192,9 @@ def _left(found: _Judgment) -> Plot:
     few = len(thresholds) <= _FEW_THRESHOLDS
     ticks = tuple((threshold, number_text(threshold)) for threshold in thresholds) if few else ()
     lines = tuple(Line(strategy.name, thresholds, found.maps[strategy.name]) for strategy in STRATEGIES)
-    return Plot(f"MAP by threshold, {found.reference}", Axis("threshold", ticks=ticks), Axis("MAP", 0, 1), lines)
+    return Plot(
+        f"MAP by threshold, judged by {found.reference}", Axis("threshold", ticks=ticks), Axis("MAP", 0, 1), lines
+    )
 
 
 def _right(found: _Judgment) -> Plot:
@@ -203,7 +205,7 @@ def _right(found: _Judgment) -> Plot:
         for measure in _MEASURES
     )
     x = Axis("strategy", -0.5, len(STRATEGIES) - 0.5, ticks=ticks)
-    return Plot(f"Means over queries, {found.reference}", x, Axis("mean", 0, 1), points=points)
+    return Plot(f"Means over queries, judged by {found.reference}", x, Axis("mean", 0, 1), points=points)
 
 
 def _means(found: _Judgment) -> Table:
@@ -226,7 +228,7 @@ def _means(found: _Judgment) -> Table:
         "muMAP: mean of muAP, which takes every query's own levels. mean of MAPs: over all thresholds, by their "
         "distances, each MAP over the queries that have such a document",
     )
-    return Table(columns, rows, f"Means, {found.reference}", notes)
+    return Table(columns, rows, f"Means, judged by {found.reference}", notes)
 
 
 def _by_threshold(found: _Judgment) -> Table:
