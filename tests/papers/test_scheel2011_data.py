@@ -294,6 +294,10 @@ class TestRefused:
         assert "found '1', which" in str(error.value)
         assert "training sets repeat it" in str(error.value)
 
+    def test_nothing_relevant_at_all(self, tmp_path, documents):
+        with pytest.raises(InputError, match="expected grades above 0, found none"):
+            study(write(tmp_path, [each._replace(grade=0.0) for each in documents]))
+
     def test_a_damaged_line_is_named(self, tmp_path, documents):
         write(tmp_path, documents)
         path = tmp_path / "Fold2.testset.txt"

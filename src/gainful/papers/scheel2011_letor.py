@@ -13,6 +13,7 @@ from gainful.arrays import distinct
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
+from gainful.errors import InputError
 from gainful.evaluation import evaluate_judged
 from gainful.measures.base import Measure
 from gainful.measures.grammar import parse, parse_all
@@ -101,8 +102,8 @@ def ohsumed(letor: str | os.PathLike[str], *, threads: int | None = None, progre
         ),
         {f"{found.reference}: {run}": each for found in judgments for run, each in found.evaluations.items()},
         (
-            "NULL, which is BM25 where no word of the query occurs, ranks below all values; equal scores rank by "
-            "document id, descending",
+            "NULL (BM25 where no word of the query occurs) ranks below all values; equal scores rank by document id, "
+            "descending",
             "all documents of a query are retrieved and judged; a query with nothing above grade 0, or of MAP with "
             "nothing from the threshold on, is left out (undefined=skip)",
         ),
@@ -111,6 +112,8 @@ def ohsumed(letor: str | os.PathLike[str], *, threads: int | None = None, progre
 
 def _judgment(name: str, qrels: Qrels, runs: Mapping[str, Run], threads: int | None) -> _Judgment:
     thresholds = tuple(level for level in qrels.levels if level > 0)
+    if not thresholds:
+        raise InputError(f"{qrels.name}: expected grades above 0, found none", "is this a part of the collection?")
     averages = [parse("AP").replace(rel=threshold) for threshold in thresholds]
     judged = Judged(qrels, Policy(undefined="skip"))
     found = evaluate_judged(judged, runs, (*_MEASURES.values(), *averages), threads=threads)
