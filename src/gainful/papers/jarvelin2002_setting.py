@@ -1,0 +1,122 @@
+"""What jarvelin2002 was done with: its topics, its weights, and its measures for judgments on any scale."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gainful.data.judged import Judged
+from gainful.gains import Gain
+from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG, CumulatedGain
+from gainful.notation import count_of, number_text, text_of_id
+from gainful.papers.claims import Claim, beside, statement
+from gainful.papers.grades import graded_levels
+from gainful.render.charts import shortened
+from gainful.sensitivity.cells import Cell
+from gainful.sensitivity.levels import GradeLevels
+
+KEY = "jarvelin2002"
+
+#: The topics of the case study (its footnote 2), and how many documents are relevant to them in all (section 3.2).
+TOPICS = frozenset(
+    "351 353 355 358 360 362 364 365 372 373 377 378 384 385 387 392 393 396 399 400".split()  # noqa: SIM905
+)
+RELEVANT = 1182
+#: The shares of its relevant documents by level, 1 to 3.
+SHARES = (0.494, 0.305, 0.201)
+
+_KINDS: dict[str, type[CumulatedGain]] = {"CG": CG, "DCG": DCG, "nCG": NCG, "nDCG": NDCG}
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The article's weighting schemes, for as many levels as the judgments have; with four they are its own."""
+
+    levels: GradeLevels
+    flat: Gain
+    tenfold: Gain
+    top: Gain
+
+    @classmethod
+    def of(cls, judged: Judged) -> Weights:
+        """The weights for these judgments; judgments without several levels are refused."""
+        levels = graded_levels(judged, KEY)
+        return cls(levels, *(levels.named(word) for word in ("flat", "tenfold", "top")))
+
+    @property
+    def are_the_papers(self) -> bool:
+        """Whether there are four levels, 0 to 3, as in the article."""
+        return len(self.levels.levels) == 3
+
+    @property
+    def shown(self) -> str:
+        """What a section has to say of the weights."""
+        used = f"{self.flat}, {self.tenfold} and {self.top}"
+        if self.are_the_papers:
+            return f"The weights are the paper's: {used}."
+        highest = number_text(self.levels.levels[-1])
+        return f"Grades go up to {highest} here: {used} stand for the paper's 0-1-1-1, 0-1-10-100 and 0-0-0-1."
+
+
+def measure(kind: str, gain: Gain, at: int, *, over_ranks: bool = False, base: float | str = 2.0) -> CumulatedGain:
+    """CG, DCG, nCG or nDCG as the article defines it, @k; ``over_ranks`` averages it over ranks 1 to k.
+
+    >>> measure("nDCG", Gain.of("0-1-1-1"), 200, over_ranks=True)
+    nDCG(gain=0-1-1-1, discount=jarvelin2002, average=ranks)@200
+    """
+    average = "ranks" if over_ranks else None
+    if "D" in kind:
+        return _KINDS[kind](gain=gain, discount="jarvelin2002", base=base, average=average, cutoff=at)  # type: ignore[call-arg]
+    return _KINDS[kind](gain=gain, average=average, cutoff=at)  # type: ignore[call-arg]
+
+
+def has_own_topics(judged: Judged) -> bool:
+    """Whether these are the article's topics."""
+    return {text_of_id(identifier) for identifier in judged.qrels.query_ids} == TOPICS
+
+
+def relevant_by_level(judged: Judged, weights: Weights) -> list[int]:
+    """How many documents each level above 0 has."""
+    return [int(np.count_nonzero(judged.grade == level)) for level in weights.levels.levels]
+
+
+def has_own_judgments(judged: Judged, weights: Weights) -> bool:
+    """Whether these can be the article's judgments: its topics, its levels, and its number of relevant documents."""
+    is_so = has_own_topics(judged) and weights.are_the_papers
+    return is_so and sum(relevant_by_level(judged, weights)) == RELEVANT
+
+
+def data_sentence(judged: Judged, weights: Weights, runs: int) -> str:
+    """Which data these are, and what the article's figures are worth beside them."""
+    queries, name = len(judged.qrels.query_ids), judged.qrels.name
+    what = (
+        f"{name}: {count_of(queries, 'query', 'queries')}, {count_of(runs, 'run')}, grades up to "
+        f"{number_text(weights.levels.levels[-1])}"
+    )
+    if has_own_judgments(judged, weights):
+        return (
+            f"{what}. The topics are the paper's own, and so are the judgments, by their number of relevant documents "
+            f"({RELEVANT:,}). Its five runs are known as A to E only: what it says of runs is for orientation."
+        )
+    if has_own_topics(judged):
+        found = sum(relevant_by_level(judged, weights))
+        return (
+            f"{what}. The topics are the paper's own, the judgments are not ({found:,} relevant documents, the paper "
+            f"has {RELEVANT:,}): its figures are for orientation only."
+        )
+    return (
+        f"{what}. Not the paper's data (20 topics of TREC-7, judged again on four levels, and five runs that it calls "
+        "A to E): its figures are for orientation only."
+    )
+
+
+def seen(what: str, says: str, finds: str, is_so: bool) -> Claim:
+    """What the article saw on its data, and says no more of than that it can be so: other data need not show it."""
+    return statement(what, says, finds, True) if is_so else beside(what, says, finds)
+
+
+def best_runs(cell: Cell) -> str:
+    """The run that is ahead; of several at most two are named."""
+    names = [shortened(run) for run in cell.winners]
+    return ", ".join(names) if len(names) < 3 else f"{names[0]} and {len(names) - 1} others"
