@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from gainful.ahead import ReadRun
 from gainful.data.graded import GradedRun
 from gainful.data.judged import Judged
-from gainful.data.qrels import Qrels
+from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.run import RunLike
 from gainful.errors import UsageError
 from gainful.evaluation import evaluate_graded, join_each
@@ -43,7 +43,7 @@ def study(
     judged: Judged,
     runs: Mapping[str, RunLike | ReadRun],
     *,
-    other: Qrels | None = None,
+    other: QrelsLike | None = None,
     collection_size: int | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -65,9 +65,11 @@ def study(
     graded = join_each(judged, again, _kept, frozenset({"ties"}), threads=threads, progress=progress)
     table_2 = list(table_2_measures(weights).values())
     evaluations = {name: evaluate_graded(run, table_2) for name, run in graded.items()}
+    # What the highest level alone leaves undefined is said once, beside Table 2, not of every run.
+    noted = {name: evaluate_graded(run, table_2[:2]) for name, run in graded.items()}
     sections = (
         recall_section(judged, weights),
-        *(() if other is None else (table_1_section(judged, other),)),
+        *(() if other is None else (table_1_section(judged, Qrels.of(other)),)),
         *figure_sections(curves, weights),
         table_2_section(judged, weights, evaluations),
         earlier_section(graded, cut, size),
@@ -76,8 +78,7 @@ def study(
         base_section(graded, weights),
         scenario_section(judged, graded),
     )
-    conventions = tuple(Report(evaluations).signatures)
-    return Study(data_sentence(judged, weights, len(runs)), sections, evaluations, conventions)
+    return Study(data_sentence(judged, weights, len(runs)), sections, noted, tuple(Report(noted).signatures))
 
 
 def _kept(name: str, graded: GradedRun) -> GradedRun:

@@ -151,6 +151,7 @@ def _means(wanted: list[Earlier], known: Mapping[str, bool], evaluations: Mappin
     notes = (
         f"SR, S (satisfaction), F (frustration), T (their total), nCG and nDCG at rank {_DEPTH}",
         "lower is better: ASL, ESL, F, RHL; with the grades as gains S is SR",
+        "RR (relative relevance) is of the size of scores, not of ranks: not really a measure of performance",
     )
     return Table(columns, tuple(rows), "Means by earlier measures", notes)
 

@@ -33,8 +33,11 @@ from gainful.stats.papers import PaperRow
 from gainful.stats.scores import ScoreMatrix
 
 LAST_RANK = 200
-#: More systems than these stand in rows, not in columns.
-_MOST_COLUMNS = 6
+#: More systems than these stand in rows, not in columns; and so do some with longer names than these letters in all.
+_MOST_COLUMNS, _MOST_LETTERS = 6, 50
+
+
+_TEST = "Friedman (F form, mean ranks for ties), then Conover without correction where Friedman reaches the level"
 
 
 def table_2_measures(weights: Weights) -> dict[str, Measure]:
@@ -154,9 +157,8 @@ def table_2_section(judged: Judged, weights: Weights, evaluations: Mapping[str, 
     matrices = {name: ScoreMatrix.from_evaluations(evaluations, each) for name, each in measures.items()}
     found = compare(matrices, papers=True, places=3)
     means, tests = found.page().tables
-    parts: list[Table | str] = (
-        [means] if len(evaluations) <= _MOST_COLUMNS else [*_systems_as_rows(found), _machine_means(means)]
-    )
+    is_narrow = len(evaluations) <= _MOST_COLUMNS and sum(map(len, evaluations)) <= _MOST_LETTERS
+    parts: list[Table | str] = [means] if is_narrow else [*_systems_as_rows(found), _machine_means(means)]
     parts += [
         tests,
         *claims_tables("Said of Table 2", _test_claims(found.papers)),
@@ -176,7 +178,7 @@ def _machine_means(means: Table) -> Table:
 
 
 def _systems_as_rows(found: Comparison) -> tuple[Table, Table]:
-    """For people: systems as rows, measures as columns; and how many others each beats and is beaten by."""
+    """For people: systems as rows, measures as columns; and who beats whom, of many systems how many others."""
     rows = found.papers
     systems, names = rows[0].systems, [row.measure for row in rows]
     columns = (Column("system"), *(Column(name, "number", 3) for name in names))
@@ -194,25 +196,35 @@ def _systems_as_rows(found: Comparison) -> tuple[Table, Table]:
         best,
         for_people=True,
     )
+    return means, _who_beats_whom(rows) if len(systems) <= _MOST_COLUMNS else _how_many(rows)
+
+
+def _who_beats_whom(rows: tuple[PaperRow, ...]) -> Table:
+    """The paper's notation in a table of its own."""
+    told = tuple((row.measure, row.verdict or "none") for row in rows)
+    notes = (
+        _TEST,
+        "stars: one for p < 0.05, two for p < 0.01; who is better is decided by rank sums",
+    )
+    columns = (Column("measure"), Column("statistical significance"))
+    return Table(columns, told, "Who beats whom", notes, for_people=True)
+
+
+def _how_many(rows: tuple[PaperRow, ...]) -> Table:
+    systems, names = rows[0].systems, [row.measure for row in rows]
     counted = [_wins_and_losses(row) for row in rows]
     told = tuple(
         (system, *(f"{wins[i]} / {losses[i]}" for wins, losses in counted)) for i, system in enumerate(systems)
     )
     pairs = len(systems) * (len(systems) - 1) // 2
     notes = (
-        "Friedman (F form, mean ranks for ties), then Conover at 0.05 without correction where Friedman reaches it",
+        f"{_TEST}; here at 0.05",
         f"pairs told apart, of {pairs}: "
         + ", ".join(f"{name} {sum(wins)}" for name, (wins, _) in zip(names, counted, strict=True)),
         "csv and jsonl have it in the paper's notation",
     )
-    beaten = Table(
-        (Column("system"), *map(Column, names)),
-        told,
-        "How many systems each one beats / is beaten by",
-        notes,
-        for_people=True,
-    )
-    return means, beaten
+    title = "How many systems each one beats / is beaten by"
+    return Table((Column("system"), *map(Column, names)), told, title, notes, for_people=True)
 
 
 def _wins_and_losses(row: PaperRow) -> tuple[list[int], list[int]]:

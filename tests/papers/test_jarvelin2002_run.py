@@ -1,0 +1,488 @@
+"""`gainful papers jarvelin2002`: its worked examples against the article's numbers, its study against plain Python."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+
+from gainful import Policy, Qrels
+from gainful.data.judged import Judged
+from gainful.errors import InputError, UsageError
+from gainful.papers.jarvelin2002 import examples, study
+from gainful.render.page import Page, Table
+
+# Sections 2.1 to 2.3 as printed.
+PRINTED = {
+    ("Section 2.1", "CG'"): "3 5 8 8 8 9 11 13 16 16",
+    ("Section 2.1", "CG' at rank 7"): "11",
+    ("Section 2.2", "DCG', b = 2"): "3.00 5.00 6.89 6.89 6.89 7.28 7.99 8.66 9.61 9.61",
+    ("Section 2.2", "I', by eq. 4 from the recall base"): "3 3 3 2 2 2 1 1 1 1",
+    ("Section 2.2", "ideal CG"): "3 6 9 11 13 15 16 17 18 19 19 19 19",
+    ("Section 2.3", "nCG'"): "1.00 0.83 0.89 0.73 0.62 0.60 0.69 0.76 0.89 0.84",
+    ("Section 2.3", "normalised ideal CG"): "1 1 1 1 1 1 1 1 1 1",
+    ("Section 2.3", "avg-pos of the normalised ideal CG and DCG"): "1 1",
+}
+SECTIONS = {section.name: section for section in examples()}
+
+
+def claims(section) -> dict[str, dict[str, str]]:
+    """What is said, what is found and the verdict, by what it is about."""
+    found = {}
+    for table in Page("papers", section.parts).tables_for_machines:
+        names = [column.name for column in table.columns]
+        if "verdict" in names:
+            found.update({row[0]: dict(zip(names, row, strict=True)) for row in table.rows})
+    return found
+
+
+def tables(section) -> list[Table]:
+    return list(Page("papers", section.parts).tables_for_machines)
+
+
+@pytest.mark.parametrize(("section", "what"), PRINTED)
+def test_worked_vectors(section, what):
+    claim = claims(SECTIONS[section])[what]
+    assert claim["the paper says"] == claim["gainful finds"] == PRINTED[section, what]
+    assert claim["verdict"] == "agrees"
+
+
+def test_two_values_of_the_ideal_are_cut_off():
+    claim = claims(SECTIONS["Section 2.2"])["ideal DCG, b = 2"]
+    assert claim["the paper says"] == "3.00 6.00 7.89 8.89 9.75 10.52 10.88 11.21 11.53 11.83 11.83 11.83"
+    assert claim["gainful finds"] == "3.00 6.00 7.89 8.89 9.75 10.53 10.88 11.22 11.53 11.83 11.83 11.83"
+    assert claim["verdict"] == "truncated"
+
+
+def test_the_printed_equations_contradict_the_printed_vectors():
+    one = claims(SECTIONS["Section 2.1"])["CG' by eq. 1 as printed"]
+    assert (one["gainful finds"], one["verdict"]) == ("0 2 5 5 5 6 8 10 13 13", "erratum")
+    two = claims(SECTIONS["Section 2.2"])["DCG' by eq. 2 as printed"]
+    # Rank i: CG up to i - 1, and the gain at i by log2 i.
+    gains, cg = [3, 2, 3, 0, 0, 1, 2, 2, 3, 0], [3, 5, 8, 8, 8, 9, 11, 13, 16, 16]
+    naive = [3.0] + [cg[i - 2] + gains[i - 1] / math.log2(i) for i in range(2, 11)]
+    assert two["gainful finds"] == " ".join(f"{value:.2f}" for value in naive)
+    assert two["verdict"] == "erratum"
+
+
+def test_ndcg_which_the_paper_does_not_print():
+    table = tables(SECTIONS["Section 2.3"])[-1]
+    dcg, ideal = [0.0], [0.0]
+    for i, (own, best) in enumerate(
+        zip([3, 2, 3, 0, 0, 1, 2, 2, 3, 0], [3, 3, 3, 2, 2, 2, 1, 1, 1, 1], strict=True), 1
+    ):
+        dcg.append(dcg[-1] + own / max(1.0, math.log2(i)))
+        ideal.append(ideal[-1] + best / max(1.0, math.log2(i)))
+    ndcg = [x / y for x, y in zip(dcg[1:], ideal[1:], strict=True)]
+    assert table.rows[1][1:] == pytest.approx((*ndcg, sum(ndcg) / 10))
+
+
+def test_the_false_claim_about_the_base():
+    found = claims(SECTIONS["Section 4, discount"])
+    assert found["jarvelin2000: log_b i from rank 2 on"]["verdict"] == "fails"
+    assert found["burges2005: log_b (i + 1) from rank 1 on"]["verdict"] == "holds"
+    rows = tables(SECTIONS["Section 4, discount"])[2].rows
+    log = math.log
+    assert [(row[2], row[3]) for row in rows] == [
+        pytest.approx((1, 3 * log(1.2) / log(4))),
+        pytest.approx((1, 1.5)),
+        pytest.approx((log(1.2) / log(2), 3 * log(1.2) / log(5))),
+        pytest.approx((1, 3 * log(2) / log(5))),
+    ]
+    assert [row[4] for row in rows] == ["1 0 0 0", "0 0 0 3", "0 0 0 3", "0 0 0 3"]
+
+
+def test_cases_of_the_discount():
+    rows = {row[0]: row[1:] for row in tables(SECTIONS["Section 4, discount"])[0].rows}
+    assert rows["df = 1 (CG)"][-2] == 16
+    assert rows["log, b = 1000000"][:-1] == rows["df = 1 (CG)"][:-1]
+    assert rows["df = i"][-2] == pytest.approx(sum(g / i for i, g in enumerate([3, 2, 3, 0, 0, 1, 2, 2, 3, 0], 1)))
+    assert rows["log, b = 1.0001"][-2] == pytest.approx(3, abs=2e-3)
+    assert rows["log, b = 2"][-2] == pytest.approx(9.61, abs=5e-3)
+    said = claims(SECTIONS["Section 4, discount"])
+    assert {said[what]["verdict"] for what in list(said)[:6]} == {"holds"}
+
+
+def test_points_about_earlier_measures_hold_on_short_lists():
+    found = claims(SECTIONS["Section 2.4, lists"])
+    assert [claim["verdict"] for claim in found.values()] == ["holds"] * 4
+    assert found["1 1 0, then 1 1 0 3: at rank 1"]["gainful finds"] == "SR 1 and 0.333, nCG 0.333 and 0.333"
+    assert found["3 3 3 3 against 1 1 1 1"]["gainful finds"] == "RHL 2 and 2, CG@4 12 and 4"
+    outlier = found["relevant at 1, 2, 3 and 10, or 1, 2, 3 and 100"]["gainful finds"]
+    assert outlier.startswith("ASL 4 and 26.5, NR 0.984 and 0.75,")
+
+
+def test_shares_of_table_1_follow_from_its_counts_but_for_two():
+    found = claims(SECTIONS["Table 1, as printed"])
+    assert [claim["verdict"] for claim in found.values()] == [
+        "agrees",
+        "erratum",
+        "agrees",
+        "agrees",
+        "erratum",
+        "agrees",
+    ]
+    assert round(100 * 691 / 2772, 1) == 24.9  # printed 25.0
+    assert round(100 * 364 / 5737, 1) == 6.3  # printed 6.4
+
+
+def test_orders_of_the_printed_table_2():
+    rows = {row[0]: row[1:] for row in tables(SECTIONS["Table 2, as printed"])[0].rows}
+    assert rows["nDCG (0-1-1-1)"][0] == "D E B A C"
+    assert rows["nCG (0-0-0-1)"][0] == "E C=D B A"
+    # D E B C A against D E B A C: one of ten pairs is reversed.
+    assert rows["nDCG (0-1-10-100)"][2] == pytest.approx(0.8)
+
+
+# A small collection: 8 queries, lists of 30, some of them short.
+
+WEIGHTS = {"flat": [0, 1, 1, 1], "linear": [0, 1, 2, 3], "tenfold": [0, 1, 10, 100], "top": [0, 0, 0, 1]}
+QUERIES = [f"q{i}" for i in range(8)]
+
+
+def _collection() -> tuple[dict, dict]:
+    draw = random.Random(4)
+    qrels = {query: {f"d{d}": draw.choice([0, 0, 0, 1, 1, 2, 3]) for d in range(40)} for query in QUERIES}
+    qrels["q5"] = {document: min(grade, 2) for document, grade in qrels["q5"].items()}  # nothing of the highest level
+    runs = {}
+    for run, skill in (("good", 0.9), ("fair", 0.5), ("poor", 0.2)):
+        runs[run] = {}
+        for query in QUERIES:
+            documents = [*qrels[query], *(f"u{u}" for u in range(30))]
+            key = {each: skill * qrels[query].get(each, 0) + draw.random() * 3 for each in documents}
+            kept = sorted(documents, key=key.__getitem__, reverse=True)[: 12 if query == "q3" else 30]
+            runs[run][query] = {each: 100.0 - i for i, each in enumerate(kept)}
+    return qrels, runs
+
+
+QRELS, RUNS = _collection()
+
+
+def gains(run: str, query: str, weights: list[int], depth: int) -> list[float]:
+    found = [weights[QRELS[query].get(each, 0)] for each in RUNS[run][query]]
+    return (found + [0] * depth)[:depth]
+
+
+def ideal_gains(query: str, weights: list[int], depth: int) -> list[float]:
+    return (sorted((weights[grade] for grade in QRELS[query].values()), reverse=True) + [0] * depth)[:depth]
+
+
+def cumulated(values: list[float], base: float | None) -> list[float]:
+    """CG (no base) or DCG as equation 2 means it."""
+    sums, total = [], 0.0
+    for i, value in enumerate(values, 1):
+        total += value if base is None or i < base else value / math.log(i, base)
+        sums.append(total)
+    return sums
+
+
+def over_ranks(run: str, query: str, weights: list[int], base: float | None, depth: int) -> float:
+    own, best = cumulated(gains(run, query, weights, depth), base), cumulated(ideal_gains(query, weights, depth), base)
+    return sum(x / y for x, y in zip(own, best, strict=True)) / depth if best[-1] else 0.0
+
+
+def mean(values) -> float:
+    values = list(values)
+    return sum(values) / len(values)
+
+
+@pytest.fixture(scope="module")
+def found():
+    other = {query: {each: int(grade > 1) for each, grade in judged.items()} for query, judged in QRELS.items()}
+    other["q0"].pop("d0")
+    judged = Judged(Qrels.from_dict(QRELS), Policy())
+    return study(judged, RUNS, other=Qrels.from_dict(other), collection_size=500)
+
+
+@pytest.fixture(scope="module")
+def sections(found):
+    return {section.name: section for section in found.sections}
+
+
+def test_names_of_the_sections(sections):
+    names = ["Section 3.2", "Table 1", "Figure 1", "Figure 2", "Figure 3", "Figure 4", "Table 2", "Section 2.4"]
+    more = ["Section 4, last rank", "Section 4, gain values", "Section 4, base", "Section 4, scenarios"]
+    assert list(sections) == names + more
+    assert not set(sections) & set(SECTIONS)
+
+
+@pytest.mark.parametrize(
+    ("name", "base", "normalised"),
+    [("Figure 1", None, False), ("Figure 2", 2, False), ("Figure 3", None, True), ("Figure 4", 2, True)],
+)
+def test_figures(sections, name, base, normalised):
+    values = {}
+    for panel, _, average, run, rank, value in tables(sections[name])[-1].rows:
+        assert average == ("ratio of means" if normalised else "mean")
+        values.setdefault((panel, run), {})[rank] = value
+    assert len(values) == 2 * (3 if normalised else 4)
+    for panel, scheme in (("(a)", "flat"), ("(b)", "tenfold")):
+        best = [cumulated(ideal_gains(query, WEIGHTS[scheme], 100), base) for query in QUERIES]
+        ideal = [mean(each[i] for each in best) for i in range(100)]
+        if not normalised:
+            assert list(values[panel, "(ideal)"].values()) == pytest.approx(ideal)
+        for run in RUNS:
+            own = [cumulated(gains(run, query, WEIGHTS[scheme], 100), base) for query in QUERIES]
+            curve = [mean(each[i] for each in own) for i in range(100)]
+            expected = [x / y for x, y in zip(curve, ideal, strict=True)] if normalised else curve
+            assert list(values[panel, run].values()) == pytest.approx(expected)
+
+
+def test_what_is_read_off_figure_1(sections):
+    best = [cumulated(ideal_gains(query, WEIGHTS["flat"], 100), None) for query in QUERIES]
+    goal = mean(each[9] for each in best)
+    ranks = {}
+    for run in RUNS:
+        curve = [
+            mean(cumulated(gains(run, query, WEIGHTS["flat"], 100), None)[i] for query in QUERIES) for i in range(100)
+        ]
+        ranks[run] = next((i + 1 for i, value in enumerate(curve) if value >= goal), None)
+    said = claims(sections["Figure 1"])
+    quickest = min((rank, run) for run, rank in ranks.items() if rank)
+    claim = said["(a) documents for the ideal's gain at 10, best run"]
+    assert (claim["the paper says"], claim["gainful finds"]) == ("30", f"{quickest[0]} ({quickest[1]})")
+    assert claim["verdict"] == "other data"
+    never = sum(rank is None for rank in ranks.values())
+    worst = said["(a) documents for the ideal's gain at 10, worst run"]["gainful finds"]
+    slowest = max((rank, run) for run, rank in ranks.items() if rank)
+    assert worst == (f"not within 100 ({never} of 3)" if never else f"{slowest[0]} ({slowest[1]})")
+
+
+def conover_by_hand(scores: dict[str, list[float]]) -> dict[tuple[str, str], tuple[float, bool]]:
+    """p of Conover's comparison and whether the first is better, for every pair; 1 where Friedman does not reach it."""
+    from scipy import stats
+
+    names, n, m = list(scores), len(QUERIES), len(scores)
+    ranks = [stats.rankdata([round(scores[run][q], 12) for run in names]) for q in range(n)]
+    sums = [sum(row[j] for row in ranks) for j in range(m)]
+    squares = sum(value**2 for row in ranks for value in row)
+    chi2 = (m - 1) * (sum(r**2 for r in sums) - n**2 * m * (m + 1) ** 2 / 4) / (squares - n * m * (m + 1) ** 2 / 4)
+    overall = stats.f.sf((n - 1) * chi2 / (n * (m - 1) - chi2), m - 1, (m - 1) * (n - 1))
+    error = math.sqrt(2 * (n * squares - sum(r**2 for r in sums)) / ((n - 1) * (m - 1)))
+    found = {}
+    for i in range(m):
+        for j in range(i + 1, m):
+            p = 2 * stats.t.sf(abs(sums[i] - sums[j]) / error, (n - 1) * (m - 1))
+            found[names[i], names[j]] = (max(p, overall), sums[i] > sums[j])
+    return found
+
+
+def test_table_2(sections):
+    means, tests = tables(sections["Table 2"])[:2]
+    rows = {row[0]: row[1:] for row in means.rows}
+    for scheme, text in (("flat", "0-1-1-1"), ("tenfold", "0-1-10-100"), ("top", "0-0-0-1")):
+        for kind, base in (("nCG", None), ("nDCG", 2)):
+            scores = {run: [over_ranks(run, query, WEIGHTS[scheme], base, 200) for query in QUERIES] for run in RUNS}
+            *found, verdict = rows[f"{kind} ({text})"]
+            assert found == pytest.approx([mean(values) for values in scores.values()])
+            told = {
+                (one if first else other, other if first else one): 2 if p < 0.01 else 1
+                for (one, other), (p, first) in conover_by_hand(scores).items()
+                if p < 0.05
+            }
+            groups = []
+            for loser in RUNS:
+                for stars in (2, 1):
+                    winners = [winner for winner in RUNS if told.get((winner, loser)) == stars]
+                    groups += [f"{','.join(winners)} > {loser}{'*' * stars}"] if winners else []
+            assert verdict == ("; ".join(groups) or "none")
+    assert any(row[-1] != "none" for row in rows.values())
+    assert [column.name for column in tests.columns][:4] == ["measure", "Friedman F", "p", "two-way ANOVA F"]
+
+
+def test_the_printed_table_2_stands_beside(sections):
+    printed = tables(sections["Table 2"])[-1]
+    assert printed.rows[2] == ("nCG (0-1-10-100)", 0.254, 0.305, 0.313, 0.316, 0.342, "D,E > A**")
+    assert printed.rows[3][-1] == "D > A*"
+    assert "1 query of 8 have no document of the highest level" in " ".join(
+        part for part in sections["Table 2"].parts if isinstance(part, str)
+    )
+
+
+def test_table_1(sections):
+    cross, _, printed = tables(sections["Table 1"])
+    shown = {row[0]: row[1:] for row in cross.rows}
+    for grade in range(4):
+        old = [
+            int(QRELS[query][each] > 1)
+            for query in QUERIES
+            for each in QRELS[query]
+            if QRELS[query][each] == grade and (query, each) != ("q0", "d0")
+        ]
+        assert shown[str(grade)][0] == old.count(0)
+        assert shown[str(grade)][2] == old.count(1)
+    assert shown["total"][1] == shown["total"][3] == 1.0
+    assert "1 in B only" in cross.notes[0]
+    assert printed.rows[1] == ("Rel=1", 1004, 36.2, 134, 4.5, 1138, 19.8)
+
+
+def test_means_by_earlier_measures(sections):
+    means = tables(sections["Section 2.4"])[0]
+    names = [column.name for column in means.columns]
+    for row in means.rows:
+        shown, run = dict(zip(names, row, strict=True)), row[0]
+        asl, half, ratio, relative = [], [], [], []
+        for query in QUERIES:
+            listed = gains(run, query, WEIGHTS["linear"], len(RUNS[run][query]))
+            relevant = sum(grade > 0 for grade in QRELS[query].values())
+            ranks = [i for i, gain in enumerate(listed, 1) if gain > 0]
+            asl.append((sum(ranks) + (relevant - len(ranks)) * (len(listed) + 1 + 500) / 2) / relevant)
+            total, so_far = sum(listed), 0.0
+            for i, gain in enumerate(listed, 1):
+                if so_far + gain >= total / 2:
+                    half.append(i - 1 + (total / 2 - so_far) / gain)
+                    break
+                so_far += gain
+            ratio.append(sum(listed[:20]) / sum(sorted(listed, reverse=True)[:20]))
+            scores = list(RUNS[run][query].values())
+            product = sum(s * u for s, u in zip(scores, listed, strict=True))
+            relative.append(product / math.sqrt(sum(s * s for s in scores) * sum(u * u for u in listed)))
+        assert shown["ASL"] == pytest.approx(mean(asl))
+        assert shown["RHL"] == pytest.approx(mean(half))
+        assert shown["SR"] == shown["S"] == pytest.approx(mean(ratio))
+        assert shown["RR"] == pytest.approx(mean(relative))
+
+
+def test_what_depends_on_the_length_of_lists(sections):
+    table = tables(sections["Section 2.4"])[2]
+    assert [column.name for column in table.columns][1:] == [
+        *("SR, list of 20", "SR, list of 100", "SR, whole"),
+        *("nCG, list of 20", "nCG, list of 100", "nCG, whole"),
+    ]
+    for run, *values in table.rows:
+        for cut, found in zip((20, 100, 100), values[:3], strict=True):
+            lists = [gains(run, query, WEIGHTS["linear"], cut) for query in QUERIES]
+            assert found == pytest.approx(mean(sum(g[:10]) / sum(sorted(g, reverse=True)[:10]) for g in lists))
+        assert values[3] == values[4] == values[5]
+    said = claims(sections["Section 2.4"])
+    assert said["longer lists and rank 10"]["verdict"] == "holds"
+
+
+def test_the_last_document_found_at_the_end_of_the_collection(sections):
+    changes = []
+    for run in RUNS:
+        before, after = [], []
+        for query in QUERIES:
+            listed = gains(run, query, WEIGHTS["linear"], len(RUNS[run][query]))
+            relevant = sum(grade > 0 for grade in QRELS[query].values())
+            ranks = [i for i, gain in enumerate(listed, 1) if gain > 0]
+            missed = relevant - len(ranks)
+            bottom = [500 - i for i in range(missed)]
+            before.append((sum(ranks) + sum(bottom)) / relevant)
+            after.append((sum(ranks[:-1]) + sum(bottom) + 500 - missed) / relevant)
+        changes.append((mean(after) - mean(before)) / mean(before))
+    found = claims(sections["Section 2.4"])["last document found, to the collection's end"]["gainful finds"]
+    assert found.startswith(f"ASL {100 * mean(changes):.2g} %, NR ")
+
+
+def test_last_rank(sections):
+    rows = {(row[0], row[1]): row[2:] for row in tables(sections["Section 4, last rank"])[0].rows}
+    for text, scheme in (("0-1-1-1", "flat"), ("0-1-10-100", "tenfold")):
+        for kind, base in (("nCG", None), ("nDCG", 2)):
+            told = {}
+            for k in (10, 50, 100, 200):
+                scores = {run: [over_ranks(run, q, WEIGHTS[scheme], base, k) for q in QUERIES] for run in RUNS}
+                told[k] = {(pair, first) for pair, (p, first) in conover_by_hand(scores).items() if p < 0.05}
+                best, pairs, *_ = rows[f"{kind} ({text})", k]
+                assert best == max(scores, key=lambda run: mean(scores[run]))
+                assert pairs == len(told[k])
+            for k, pairs in told.items():
+                assert rows[f"{kind} ({text})", k][2] == len(pairs - told[200])
+
+
+def test_gain_values_and_bases(sections):
+    rows = {row[:2]: row[2:] for row in tables(sections["Section 4, gain values"])[0].rows}
+    scores = {run: mean(over_ranks(run, q, WEIGHTS["linear"], 2, 200) for q in QUERIES) for run in RUNS}
+    ordered = sorted(scores, key=scores.__getitem__, reverse=True)
+    best, value, lead, _, order = rows["nDCG", "0-1-2-3"]
+    assert (best, order) == (ordered[0], " > ".join(ordered))
+    assert (value, lead) == pytest.approx((scores[ordered[0]], scores[ordered[0]] - scores[ordered[1]]))
+    table = tables(sections["Section 4, base"])[0]
+    assert [row[0] for row in table.rows] == ["b = 2", "b = e", "b = 10", "b = 100", "CG, no discount"]
+    ten = {run: mean(over_ranks(run, q, WEIGHTS["tenfold"], 10, 200) for q in QUERIES) for run in RUNS}
+    assert table.rows[2][2] == pytest.approx(max(ten.values()))
+    assert any("base 2" in part for part in sections["Section 4, base"].parts if isinstance(part, str))
+
+
+def test_these_are_not_the_papers_data(found):
+    assert "Not the paper's data" in found.data
+    assert "8 queries, 3 runs, grades up to 3" in found.data
+    assert list(found.evaluations) == list(RUNS)
+    assert found.conventions
+
+
+def test_the_papers_own_topics_and_judgments_are_recognised():
+    numbers = (351, 353, 355, 358, 360, 362, 364, 365, 372, 373, 377, 378, 384, 385, 387, 392, 393, 396, 399, 400)
+    topics = list(map(str, numbers))
+    # 1,182 relevant documents, of which 49.4, 30.5 and 20.1 per cent are at levels 1, 2 and 3.
+    grades = [1] * 584 + [2] * 360 + [3] * 238
+    qrels = {topic: {f"d{i}": grade for i, grade in enumerate(grades[k::20])} for k, topic in enumerate(topics)}
+    runs = {name: {topic: [f"d{i}" for i in range(k, 30)] for topic in topics} for k, name in enumerate("AB")}
+    found = study(Judged(Qrels.from_dict(qrels), Policy()), runs)
+    assert "and so are the judgments" in found.data
+    said = claims(found.sections[0])
+    assert {claim["verdict"] for claim in said.values()} == {"agrees"}
+    assert said["documents above level 1 per topic"]["gainful finds"] == "29.9"
+    qrels["351"]["more"] = 1
+    assert "the judgments are not (1,183" in study(Judged(Qrels.from_dict(qrels), Policy()), runs).data
+
+
+def test_on_three_levels_weights_are_adapted_and_said():
+    qrels = {query: {each: min(grade, 2) for each, grade in judged.items()} for query, judged in QRELS.items()}
+    found = {section.name: section for section in study(Judged(Qrels.from_dict(qrels), Policy()), RUNS).sections}
+    assert "(a) is 0-1-1, (b) is 0-1-10" in found["Figure 1"].about
+    assert "0-1-1, 0-1-10 and 0-0-1 stand for the paper's 0-1-1-1, 0-1-10-100 and 0-0-0-1" in found["Table 2"].about
+    assert [row[0] for row in tables(found["Table 2"])[0].rows][-1] == "nDCG (0-0-1)"
+
+
+def test_without_the_size_of_the_collection_there_is_no_search_length():
+    lists = {name: {query: list(ranked) for query, ranked in run.items()} for name, run in RUNS.items()}
+    found = study(Judged(Qrels.from_dict(QRELS), Policy()), lists)
+    section = next(section for section in found.sections if section.name == "Section 2.4")
+    means = tables(section)[0]
+    names = [column.name for column in means.columns]
+    assert "RR" not in names  # lists without scores have none to compare
+    assert all(row[names.index("ASL")] is None and row[names.index("NR")] is None for row in means.rows)
+    text = " ".join(part for part in section.parts if isinstance(part, str))
+    assert "--collection-size N" in text
+    assert "not every run has scores" in text
+    misses = sum(
+        any(grade > 0 and each not in run[query] for each, grade in QRELS[query].items())
+        for run in RUNS.values()
+        for query in QUERIES
+    )
+    assert f"{misses} of 24 lists miss some" in text
+    assert "last document found, to the collection's end" not in claims(section)
+
+
+def test_many_runs_stand_in_rows_and_keep_the_papers_notation_for_machines():
+    runs = {f"run{i}": RUNS[("good", "fair", "poor")[i % 3]] for i in range(9)}
+    found = {s.name: s for s in study(Judged(Qrels.from_dict(QRELS), Policy()), runs).sections}
+    shown = Page("papers", found["Table 2"].parts).text()
+    assert "How many systems each one beats / is beaten by" in shown
+    assert "run0,run3" not in shown
+    assert "run0,run3" in Page("papers", found["Table 2"].parts).text("csv")
+    plot = next(Page("papers", found["Figure 1"].parts).charts)
+    assert sum(line.role == "guide" for line in plot.lines) == len(plot.lines) - 1 - len(
+        {line.name for line in plot.lines if line.role == "system"}
+    )
+    assert "other runs" in plot.caption
+
+
+def test_what_is_refused():
+    judged = Judged(Qrels.from_dict(QRELS), Policy())
+    with pytest.raises(UsageError, match="jarvelin2002: expected two or more runs, found 1"):
+        study(judged, {"good": RUNS["good"]})
+    binary = {query: {each: int(grade > 0) for each, grade in found.items()} for query, found in QRELS.items()}
+    with pytest.raises(InputError, match="jarvelin2002 expects 2 to 9 grade levels above 0, found 1 level"):
+        study(Judged(Qrels.from_dict(binary), Policy()), RUNS)
+    halves = {query: {each: grade / 2 for each, grade in found.items()} for query, found in QRELS.items()}
+    with pytest.raises(InputError, match=r"jarvelin2002 expects grades 0, 1, 2 and so on, found 0\.5"):
+        study(Judged(Qrels.from_dict(halves), Policy()), RUNS)
+    with pytest.raises(InputError, match="expected N to be at least"):
+        study(judged, RUNS, collection_size=20)
+    with pytest.raises(UsageError, match="collection size: expected"):
+        study(judged, RUNS, collection_size=0)
+    with pytest.raises(InputError):
+        study(judged, RUNS, other={"another": {"d0": 1}})
