@@ -19,7 +19,7 @@ from gainful.measures.base import Measure
 from gainful.measures.grammar import parse
 from gainful.notation import count_of, number_text
 from gainful.papers.claims import Claim, claims_tables, statement
-from gainful.papers.jarvelin2002_setting import best_runs
+from gainful.papers.jarvelin2002_setting import best_runs, seen
 from gainful.papers.sections import Section
 from gainful.progress import Progress
 from gainful.render.charts import shortened
@@ -225,7 +225,7 @@ def _half_life_claims(evaluations: Mapping[str, Evaluation]) -> list[Claim]:
             pair = " and ".join(f"{ndcg[k, at]:.2f} by {shortened(names[k], 16)}" for k in (i, j))
             where = f"query {queries[at]}, RHL {half[i, at]:.1f} and {half[j, at]:.1f}: nDCG {pair}"
     return [
-        statement(
+        seen(
             f"pairs of lists with RHL within {_SAME_HALF_LIFE} ranks",
             "RHL may be the same for different lists",
             f"{other:,} of {same:,} differ by 0.1 or more in nDCG",

@@ -232,7 +232,7 @@ def _said_of_discounted(a: _Panel, b: _Panel, figure_1: tuple[_Panel, _Panel]) -
 def _said_of_shares(a: _Panel, b: _Panel) -> tuple[Claim, ...]:
     lower = [two < one for one, two in zip(a.at(1), b.at(1), strict=True)]
     return (
-        statement(
+        seen(
             "curves that start lower in (b)",
             "all",
             f"{sum(lower)} of {len(lower)}",
@@ -254,7 +254,7 @@ def _said_of_discounted_shares(a: _Panel, b: _Panel, figure_3: tuple[_Panel, _Pa
     found = ", ".join(f"{panel.letter} tau {_tau(tau)}" for panel, tau in zip((a, b), taus, strict=True))
     return (
         seen("runs at rank 100, Figures 3 and 4", "the order changes", found, any(is_other)),
-        statement(
+        seen(
             "highest value at ranks 2 to 100",
             "never 1",
             ", ".join(f"{panel.letter} {value:.3f}" for panel, value in zip((a, b), highest, strict=True)),

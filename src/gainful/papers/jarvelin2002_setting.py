@@ -111,9 +111,9 @@ def data_sentence(judged: Judged, weights: Weights, runs: int) -> str:
     )
 
 
-def seen(what: str, says: str, finds: str, is_so: bool) -> Claim:
+def seen(what: str, says: str, finds: str, is_so: bool, note: str = "") -> Claim:
     """What the article saw on its data, and says no more of than that it can be so: other data need not show it."""
-    return statement(what, says, finds, True) if is_so else beside(what, says, finds)
+    return statement(what, says, finds, True, note) if is_so else beside(what, says, finds, note)
 
 
 def best_runs(cell: Cell) -> str:
