@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -117,7 +117,8 @@ def last_rank_section(graded: Mapping[str, GradedRun], weights: Weights) -> Sect
     table = Table(columns, tuple(rows), "Averages over ranks 1 to the last one", notes)
     claims = [claim for gain in (weights.flat, weights.tenfold) for claim in _depth_claims(tested, gain)]
     about = "Whether the last rank considered matters: for the order of runs, and for which of them are told apart."
-    return Section("Section 4, last rank", about, (table, *claims_tables("Said of the last rank", claims)))
+    means = _all_means(found.cell for found in tested.values())
+    return Section("Section 4, last rank", about, (table, *claims_tables("Said of the last rank", claims), means))
 
 
 def _depth_claims(tested: Mapping[tuple[str, Gain, int], _Tested], gain: Gain) -> tuple[Claim, ...]:
@@ -173,6 +174,7 @@ def gain_section(graded: Mapping[str, GradedRun], weights: Weights, sweep: Sweep
     if sweep is not None:
         parts.append(_sweep_sentence(sweep))
         parts += [_sweep_table(sweep)] if sweep.changes else []
+    parts.append(_all_means(cells.values()))
     about = "Whether the gain values matter: the same runs, from flat weights to the highest level alone."
     return Section("Section 4, gain values", about, tuple(parts))
 
@@ -225,15 +227,6 @@ def base_section(graded: Mapping[str, GradedRun], weights: Weights) -> Section:
     rows = [(names[base], *_cell_row(cells[base], cells[2.0])) for base in shown]
     columns = (Column("discount"), *_cell_columns("b = 2"))
     title = f"nDCG, {weights.tenfold}, averaged over ranks 1 to {LAST_RANK}, by base"
-    for_machines = Table(
-        (
-            Column("discount", for_machines=True),
-            Column("run", for_machines=True),
-            Column("mean", "number", for_machines=True),
-            Column("place", "count", for_machines=True),
-        ),
-        tuple((names[base], *score) for base, cell in cells.items() for score in cell.scores),
-    )
     is_same = [cells[one].ranks == cells[other].ranks for one, other in pairwise(_BASES)]
     until = next((i for i, same in enumerate(is_same) if not same), len(is_same))
     reached = names[_BASES[until]].removeprefix("b = ")
@@ -263,7 +256,12 @@ def base_section(graded: Mapping[str, GradedRun], weights: Weights) -> Section:
     about = "Whether the base of the discount matters, from the impatient user (2) to hardly any discount (100)."
     tried = ", ".join(names[base].removeprefix("b = ") for base in _BASES)
     table = Table(columns, tuple(rows), title, (f"bases tried: {tried}",))
-    parts: tuple[Table | str, ...] = (table, nothing_changes, *claims_tables("Said of the base", claims), for_machines)
+    parts: tuple[Table | str, ...] = (
+        table,
+        nothing_changes,
+        *claims_tables("Said of the base", claims),
+        _all_means(cells.values()),
+    )
     return Section("Section 4, base", about, parts)
 
 
@@ -285,7 +283,19 @@ def scenario_section(judged: Judged, graded: Mapping[str, GradedRun]) -> Section
     )
     about = "The two scenarios that the article argues for: very busy users, and patient ones."
     table = Table(columns, tuple(rows), "Two users")
-    return Section("Section 4, scenarios", about, (table, *claims_tables("Said of scenarios", [claim])))
+    parts = (table, *claims_tables("Said of scenarios", [claim]), _all_means(cells.values()))
+    return Section("Section 4, scenarios", about, parts)
+
+
+def _all_means(cells: Iterable[Cell]) -> Table:
+    """Every run's mean and place in every setting, for machines."""
+    columns = (
+        Column("measure", for_machines=True),
+        Column("run", for_machines=True),
+        Column("mean", "number", for_machines=True),
+        Column("place", "count", for_machines=True),
+    )
+    return Table(columns, tuple((str(cell.measure), *score) for cell in cells for score in cell.scores))
 
 
 def _cell_columns(reference: str) -> tuple[Column, ...]:

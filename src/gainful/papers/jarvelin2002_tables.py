@@ -275,8 +275,9 @@ def _empty(judged: Judged, weights: Weights) -> list[str]:
     empty = int(np.count_nonzero(judged.recall_base(None, weights.levels.levels[-1]) == 0))
     if not empty:
         return []
-    done = {"zero": "they count as 0", "skip": "they are left out"}.get(judged.policy.undefined, "")
+    done = {"zero": "each scores 0", "skip": "each is left out"}.get(judged.policy.undefined, "")
+    verb = "has" if empty == 1 else "have"
     return [
-        f"{count_of(empty, 'query', 'queries')} of {len(judged.qrels.query_ids):,} have no document of the highest "
-        f"level: with {weights.top} nothing can be gained there, {done} (undefined={judged.policy.undefined})."
+        f"{count_of(empty, 'query', 'queries')} of {len(judged.qrels.query_ids):,} {verb} no document of the highest "
+        f"level: with {weights.top} {done} (undefined={judged.policy.undefined})."
     ]

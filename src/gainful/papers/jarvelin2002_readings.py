@@ -1,0 +1,185 @@
+"""What jarvelin2002 reads off its figures, read off those of any runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from gainful.papers.claims import Claim, beside, statement
+from gainful.papers.jarvelin2002_panels import DEPTH, Panel
+from gainful.papers.jarvelin2002_setting import seen
+from gainful.render.charts import shortened
+from gainful.sensitivity.cells import tau_of_ranks
+
+#: The most letters of a run's name.
+_NAME = 16
+#: Where the best run is read, to see how much further the worst one has to be read.
+_READ_AT = (5, 10, 20)
+
+
+def said_of_gain(a: Panel, b: Panel) -> tuple[Claim, ...]:
+    """Figure 1 (section 3.4): distances to the ideal, and how far one has to read for what it gives."""
+    distances = [panel.below_ideal() for panel in (a, b)]
+    greatest = [of_panel.index(max(of_panel)) + 1 for of_panel in distances]
+    assert b.ideal is not None
+    by_50 = float(b.ideal.values[49] / b.ideal.values[-1])
+    tau = tau_of_ranks(a.places(), b.places())
+    return (
+        _order_claim("runs at rank 100, (a) and (b)", "weights change the curves' places", a, b, tau),
+        beside("(b) ideal at rank 50, of that at 100", "most of it", f"{100 * by_50:.0f} %"),
+        *_distance_claims(a, "0 to 39", "0 to 6"),
+        *_distance_claims(b, "70 to 894", "0 to 197"),
+        seen(
+            "rank of the greatest distance to the ideal",
+            "often before 100",
+            f"(a) {greatest[0]}, (b) {greatest[1]}",
+            min(greatest) < DEPTH,
+        ),
+        *_reach_claims(a, 10, "30", "90"),
+        *_reach_claims(b, 5, "35", "not within 100"),
+    )
+
+
+def said_of_discounted(a: Panel, b: Panel, figure_1: tuple[Panel, Panel]) -> tuple[Claim, ...]:
+    """Figure 2 (section 3.5): the same with a discount, and what the discount changes."""
+    narrower = [(one.widest(), two.widest()) for one, two in zip(figure_1, (a, b), strict=True)]
+    tau = tau_of_ranks(figure_1[0].places(), b.places())
+    return (
+        statement(
+            "widest gap between two runs, Figures 1 and 2",
+            "discounting narrows it",
+            "; ".join(f"{p.letter} {_short(x)}, {_short(y)}" for p, (x, y) in zip((a, b), narrower, strict=True)),
+            all(two < one for one, two in narrower),
+        ),
+        _order_claim("runs at rank 100, Figures 1(a) and 2(b)", "discount and weights change it", figure_1[0], b, tau),
+        *_distance_claims(a, "0.5 to 10", "0.25 to 1"),
+        *_distance_claims(b, "71 to 408", "13 to 40"),
+        *_reach_claims(a, 5, "40", "about 95"),
+        *_reach_claims(b, 5, "not within 100", "not within 100"),
+        _catching_up(b, 10, "50"),
+        _more_to_read((*figure_1, a, b)),
+    )
+
+
+def said_of_shares(a: Panel, b: Panel) -> tuple[Claim, ...]:
+    """Figure 3 (section 3.6): where curves start, and whether they reach the ideal."""
+    lower = [two < one for one, two in zip(a.at(1), b.at(1), strict=True)]
+    return (
+        seen(
+            "curves that start lower in (b)",
+            "all",
+            f"{sum(lower)} of {len(lower)}",
+            all(lower),
+            "highly relevant documents are harder to find",
+        ),
+        beside(
+            "highest value at rank 100",
+            "1 in due course",
+            f"(a) {max(a.at(DEPTH)):.3f}, (b) {max(b.at(DEPTH)):.3f}",
+        ),
+    )
+
+
+def said_of_discounted_shares(a: Panel, b: Panel, figure_3: tuple[Panel, Panel]) -> tuple[Claim, ...]:
+    """Figure 4 (section 3.6): what discount and weights do to the order of runs."""
+    taus = [tau_of_ranks(one.places(), two.places()) for one, two in zip(figure_3, (a, b), strict=True)]
+    is_other = [one.places() != two.places() for one, two in zip(figure_3, (a, b), strict=True)]
+    highest = [max(max(panel.at(rank)) for rank in range(2, DEPTH + 1)) for panel in (a, b)]
+    found = ", ".join(f"{panel.letter} tau {_tau(tau)}" for panel, tau in zip((a, b), taus, strict=True))
+    return (
+        seen("runs at rank 100, Figures 3 and 4", "the order changes", found, any(is_other)),
+        seen(
+            "highest value at ranks 2 to 100",
+            "never 1",
+            ", ".join(f"{panel.letter} {value:.3f}" for panel, value in zip((a, b), highest, strict=True)),
+            max(highest) < 1,
+        ),
+        _order_claim(
+            "runs at rank 100, (a) and (b)", "weighting affects the order", a, b, tau_of_ranks(a.places(), b.places())
+        ),
+    )
+
+
+def _order_claim(what: str, says: str, one: Panel, other: Panel, tau: float | None) -> Claim:
+    moved = sum(x != y for x, y in zip(one.places(), other.places(), strict=True))
+    return seen(what, says, f"{moved} of {len(one.runs)} move, tau {_tau(tau)}", moved > 0)
+
+
+def _distance_claims(panel: Panel, ideal: str, best: str) -> tuple[Claim, ...]:
+    run = shortened(str(panel.best.run), _NAME)
+    return (
+        beside(f"{panel.letter} best run below the ideal, points", ideal, f"{_span(panel.below_ideal())} ({run})"),
+        beside(f"{panel.letter} others below the best run, points", best, _span(panel.below_best())),
+    )
+
+
+def _reach_claims(panel: Panel, at: int, first: str, last: str) -> tuple[Claim, ...]:
+    """How many documents the quickest and the slowest run need for what the ideal gives by a rank."""
+    reading = panel.curves.sideways(panel.measure, at=[at])
+    what = f"{panel.letter} documents for the ideal's gain at {at}"
+    ranks = {run: reading.rank(run, at) for run in reading.runs}
+    there = {run: rank for run, rank in ranks.items() if rank is not None}
+    quickest, slowest = "not within 100", "not within 100"
+    if there:
+        quickest = _by(there, min(there.values()))
+    if len(there) == len(ranks):
+        slowest = _by(there, max(there.values()))
+    elif there:
+        slowest += f" ({len(ranks) - len(there)} of {len(ranks)})"
+    return beside(f"{what}, best run", first, quickest), beside(f"{what}, worst run", last, slowest)
+
+
+def _behind_the_best(panel: Panel, at: int) -> dict[str, int | None]:
+    """By run, at which rank it has what the run that is best by a rank gives there."""
+    values = panel.at(at)
+    best = str(panel.runs[values.index(max(values))].run)
+    reading = panel.curves.sideways(panel.measure, reference=best, at=[at])
+    return {run: reading.rank(run, at) for run in reading.runs}
+
+
+def _more_to_read(panels: Sequence[Panel]) -> Claim:
+    """How much further than with the best run a user has to read with the worst one (section 4)."""
+    more: list[float] = []
+    never = 0
+    for panel in panels:
+        for at in _READ_AT:
+            ranks = list(_behind_the_best(panel, at).values())
+            reached = [rank for rank in ranks if rank is not None]
+            if len(reached) == len(ranks):
+                more.append(100 * (max(reached) / at - 1))
+            else:
+                never += 1
+    found = f"{min(more):.0f} to {max(more):.0f} %" if more else ""
+    if never:
+        found += f"{', ' if found else ''}{never} of {never + len(more)} not in {DEPTH}"
+    ranks_read = ", ".join(map(str, _READ_AT))
+    note = f"for what the best run gives by ranks {ranks_read}, in Figures 1 and 2 (section 4)"
+    return beside("more documents by the worst run", "100 to 500 %", found, note)
+
+
+def _catching_up(panel: Panel, at: int, says: str) -> Claim:
+    """How many documents the slowest run needs for what the best one gives by a rank."""
+    ranks = _behind_the_best(panel, at)
+    late = [run for run, rank in ranks.items() if rank is None]
+    finds = f"not within 100 ({len(late)} of {len(ranks)})" if late else ""
+    if not late:
+        there = {run: rank for run, rank in ranks.items() if rank is not None}
+        finds = _by(there, max(there.values()))
+    return beside(f"{panel.letter} documents for the best run's gain at {at}, worst run", says, finds)
+
+
+def _by(ranks: Mapping[str, int], rank: int) -> str:
+    runs = [run for run, reached in ranks.items() if reached == rank]
+    return f"{rank} ({shortened(runs[0], _NAME)})" if len(runs) == 1 else f"{rank} ({len(runs)} runs)"
+
+
+def _span(values: Sequence[float]) -> str:
+    return f"{_short(min(values))} to {_short(max(values))}"
+
+
+def _short(value: float) -> str:
+    text = f"{value:.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
+    return "0" if float(text) == 0 else text
+
+
+def _tau(tau: float | None) -> str:
+    return "undefined" if tau is None else f"{tau:.2f}"
