@@ -1,4 +1,5 @@
-"""Draws the gallery: one figure a command, from the data that `gainful demo` makes, and the page that shows them.
+"""Draws the gallery: one figure a command, from the data that `gainful demo` makes, and the page that shows them; and
+the figures of the papers' pages.
 
 Run it through `make figures`. A figure more is an entry more in FIGURES.
 """
@@ -18,8 +19,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gainful.cli.main import run
+from gainful.simulation import System, simulate
 
 GALLERY = Path(__file__).parent / "figures"
+PAPERS = Path(__file__).parent / "papers" / "figures"
 
 
 class Entry(NamedTuple):
@@ -92,26 +95,94 @@ FIGURES = (
     ),
 )
 
+
+class PaperFigures(NamedTuple):
+    """Figures of a paper that its page shows: what is computed, and the names of the figures."""
+
+    paper: str
+    options: str
+    figures: tuple[str, ...]
+
+    @property
+    def files(self) -> list[str]:
+        return [f"{self.paper}-{figure}.svg" for figure in self.figures]
+
+
+PAPER_FIGURES = (
+    PaperFigures("jarvelin2000", "--qrels qrels.txt --runs '*.run*'", ("figure-1", "figure-2", "figure-3")),
+    PaperFigures("jarvelin2002", "--qrels qrels.txt --runs '*.run*'", ("figure-1", "figure-2", "figure-3", "figure-4")),
+    PaperFigures(
+        "jarvelin2008",
+        "--qrels qrels.txt --sessions bm25-users.jsonl --sessions hybrid-users.jsonl",
+        ("figure-1", "figure-2", "figure-3", "figure-4"),
+    ),
+    PaperFigures("scheel2011", "", ("figure-4", "figure-5")),
+    PaperFigures(
+        "dellamea2004",
+        "--qrels many/qrels.txt --runs many/runs --worst-share 0.9",
+        ("figure-7", "figure-8", "figure-9"),
+    ),
+)
+
 #: Which systems each agent tries, one after the other.
 AGENTS = {"keyword": ("tfidf", "bm25", "hybrid"), "neural": ("dense", "hybrid", "reranker")}
 
 
 def write_sessions() -> None:
     """Sessions of two agents with all tasks of the demo; each stops at the second document of grade 3 in a top 5."""
-    grades: dict[str, dict[str, str]] = {}
-    for topic, _, document, grade in _rows(Path("qrels.txt")):
-        grades.setdefault(topic, {})[document] = grade
-    found = {path.name.split(".")[0]: _ranked(path) for path in Path().glob("*.run*")}
+    grades, found = _graded(), _found()
     for agent, systems in AGENTS.items():
         with open(f"{agent}.jsonl", "w", encoding="utf-8") as file:
             for topic, judged in grades.items():
-                queries: list[dict[str, object]] = []
-                for system in systems:
-                    results = found[system][topic][:20]
-                    queries.append({"query": system, "results": results})
-                    if [judged.get(document) for document in results[:5]].count("3") >= 2:
-                        break
+                queries = _queries([found[system][topic][:20] for system in systems], judged, 5)
                 file.write(json.dumps({"session": topic, "topic": topic, "queries": queries}) + "\n")
+
+
+def write_users() -> None:
+    """Sessions of 15 users with each of two systems and four tasks, as in jarvelin2008.
+
+    A user's first queries are unlucky: they find what the system has from rank 40, 30, ... on. Users stop at the second
+    document of grade 3 in what they look at, which is a top 3 to a top 7.
+    """
+    grades, found = _graded(), _found()
+    for system in ("bm25", "hybrid"):
+        with open(f"{system}-users.jsonl", "w", encoding="utf-8") as file:
+            for topic in list(grades)[:4]:
+                for user in range(15):
+                    starts = range(10 * (user % 5), -1, -10)
+                    pages = [found[system][topic][start : start + 20] for start in starts]
+                    queries = _queries(pages, grades[topic], 3 + user % 5)
+                    file.write(json.dumps({"session": f"{topic}-{user}", "topic": topic, "queries": queries}) + "\n")
+
+
+def _queries(pages: Sequence[list[str]], judged: dict[str, str], seen: int) -> list[dict[str, object]]:
+    """Queries with these results, up to the one that has two documents of grade 3 among the first ``seen``."""
+    queries: list[dict[str, object]] = []
+    for number, page in enumerate(pages, 1):
+        queries.append({"query": f"query {number}", "results": page})
+        if [judged.get(document) for document in page[:seen]].count("3") >= 2:
+            break
+    return queries
+
+
+def _graded() -> dict[str, dict[str, str]]:
+    grades: dict[str, dict[str, str]] = {}
+    for topic, _, document, grade in _rows(Path("qrels.txt")):
+        grades.setdefault(topic, {})[document] = grade
+    return grades
+
+
+def _found() -> dict[str, dict[str, list[str]]]:
+    return {path.name.split(".")[0]: _ranked(path) for path in Path().glob("*.run*")}
+
+
+def write_many_systems() -> None:
+    """Judgments and 30 simulated systems, the better the higher their number, for what five systems are too few."""
+    systems = [System(f"system{i:02d}", 0.5 + i / 8) for i in range(30)]
+    folder = Path("many/runs")
+    folder.mkdir(parents=True)
+    simulate(documents=1500, depth=200, systems=systems).write(folder)
+    (folder / "qrels.txt").rename("many/qrels.txt")
 
 
 def _rows(path: Path) -> Iterator[list[str]]:
@@ -152,6 +223,19 @@ def draw(entries: Sequence[Entry], folder: Path) -> None:
             shutil.copy(f"{entry.name}.svg", folder)
 
 
+def draw_papers(entries: Sequence[PaperFigures], folder: Path) -> None:
+    """Draws the figures of the papers' pages into a folder that exists."""
+    with tempfile.TemporaryDirectory() as demo, contextlib.chdir(demo):
+        _run(["demo", "--out", "."])
+        write_users()
+        write_many_systems()
+        for entry in entries:
+            only = [part for figure in entry.figures for part in ("--only", figure)]
+            _run(["papers", entry.paper, *shlex.split(entry.options), *only, "--out", entry.paper])
+            for figure, file in zip(entry.figures, entry.files, strict=True):
+                shutil.copy(f"{entry.paper}/{figure}.svg", folder / file)
+
+
 def _run(arguments: Sequence[str]) -> None:
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as errors:
         code = run(arguments)
@@ -165,6 +249,10 @@ def main() -> None:
     for entry in FIGURES:
         print(f"docs/figures/{entry.name}.svg: {(GALLERY / f'{entry.name}.svg').stat().st_size / 1024:.0f} KB")
     (GALLERY / "README.md").write_text(gallery_page(FIGURES), encoding="utf-8")
+    PAPERS.mkdir(exist_ok=True)
+    draw_papers(PAPER_FIGURES, PAPERS)
+    for file in (file for entry in PAPER_FIGURES for file in entry.files):
+        print(f"docs/papers/figures/{file}: {(PAPERS / file).stat().st_size / 1024:.0f} KB")
 
 
 if __name__ == "__main__":

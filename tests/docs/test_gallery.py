@@ -35,6 +35,21 @@ def test_figures_are_current(script: ModuleType, tmp_path: Path) -> None:
         assert words(DOCS / "figures" / f"{entry.name}.svg") == words(tmp_path / f"{entry.name}.svg"), "make figures"
 
 
+def test_figures_of_papers_are_current(script: ModuleType, tmp_path: Path) -> None:
+    entries, folder = script.PAPER_FIGURES, DOCS / "papers" / "figures"
+    script.draw_papers(entries, tmp_path)
+    files = {file for entry in entries for file in entry.files}
+    assert {path.name for path in folder.iterdir()} == files
+    for file in files:
+        assert words(folder / file) == words(tmp_path / file), "make figures"
+
+
+def test_papers_show_their_figures(script: ModuleType) -> None:
+    for entry in script.PAPER_FIGURES:
+        page = (DOCS / "papers" / f"{entry.paper}.md").read_text(encoding="utf-8")
+        assert set(re.findall(r"\(figures/(\S+\.svg)\)", page)) == set(entry.files)
+
+
 def test_page_is_current(script: ModuleType) -> None:
     page = script.gallery_page(script.FIGURES)
     assert (DOCS / "figures" / "README.md").read_text(encoding="utf-8") == page, "make figures"
