@@ -36,7 +36,7 @@ _ALWAYS = ("paper", "only", "out", "figures", "format_", "output", "quiet", "thr
 _BELONGING: Mapping[str, tuple[str, ...]] = {
     "qrels": ("scale", "qrels_format", "columns", "like", *(choice.field for choice in CHOICES)),
     "runs": ("names", "run_format", "feature"),
-    "sessions": ("session_format", "session_separator", "gaps"),
+    "sessions": ("names", "session_format", "session_separator", "gaps"),
 }
 #: The settings of papers, by the names of their options.
 _SETTINGS = {
@@ -129,7 +129,7 @@ def command(paper: str | None, **options: Any) -> None:
     found, noticed = _reproduced(about, given, options)
     if options["only"]:
         found = found.only(options["only"])
-    _show(found, output, options["out"], options["figures"])
+    _show(found, output, options)
     sys.stdout.flush()
     sys.stderr.writelines(f"notice: {line}\n" for line in noticed)
 
@@ -226,17 +226,18 @@ def _settings(given: Iterable[str], options: Mapping[str, Any]) -> dict[str, Any
     return settings
 
 
-def _data(options: dict[str, Any], threads: int) -> dict[str, Any]:
+def _data(options: Mapping[str, Any], threads: int) -> dict[str, Any]:
     """What was given, read as far as it has to be."""
     if options["letor"] is not None:
         return {"letor": options["letor"]}
     if options["sessions"]:
         return _judged_sessions(options, threads)
-    collection = collection_from(options["qrels"], tuple(run_paths(options["runs"], options["qrels"])), options)
+    runs = run_paths(options["runs"], options["qrels"])
+    collection = collection_from(options["qrels"], tuple(runs), dict(options))
     return {"qrels": collection.judged, "runs": collection.runs}
 
 
-def _judged_sessions(options: dict[str, Any], threads: int) -> dict[str, Any]:
+def _judged_sessions(options: Mapping[str, Any], threads: int) -> dict[str, Any]:
     from gainful.data.judged import Judged
     from gainful.data.qrels import Qrels
     from gainful.data.sessions import Sessions
@@ -258,16 +259,18 @@ def _judged_sessions(options: dict[str, Any], threads: int) -> dict[str, Any]:
         )
 
     files = options["sessions"]
-    sessions = {name: parts(path) for name, path in zip(run_names(files), files, strict=True)}
-    return {"qrels": Judged(qrels, policy_from(options)), "sessions": sessions}
+    sessions = {name: parts(path) for name, path in zip(run_names(files, options["names"]), files, strict=True)}
+    return {"qrels": Judged(qrels, policy_from(dict(options))), "sessions": sessions}
 
 
-def _show(found: Reproduction, output: Output, out: str | None, figures: str | None) -> None:
+def _show(found: Reproduction, output: Output, options: Mapping[str, Any]) -> None:
     """Writes the folder, if one is wanted, and then the page: charts are in the folder then."""
+    out = options["out"]
     if out is None:
         output.write(found)
         return
-    written = found.save_all(out, figures or "svg")
+    written = found.save_all(out, options["figures"] or "svg")
     output.write(found.without_charts())
-    sys.stdout.flush()
-    sys.stderr.write(f"wrote {count_of(len(written), 'file')} to {out}: report.md shows all of them\n")
+    if not options["quiet"]:
+        sys.stdout.flush()
+        sys.stderr.write(f"wrote {count_of(len(written), 'file')} to {out}: report.md shows all of them\n")
