@@ -73,6 +73,16 @@ def make_sessions(count: int) -> tuple[Path, Path]:
     return qrels, sessions
 
 
+def make_systems(count: int) -> Path:
+    """A folder with judgments and the runs of so many systems, 50 queries x 1,000 documents each."""
+    folder, generator = BUILD / "generated" / f"{count}-systems", HERE / "generate_systems.py"
+    complete = folder / "complete"
+    if not complete.exists() or complete.stat().st_mtime < generator.stat().st_mtime:
+        print(f"generating {count} systems", file=sys.stderr, flush=True)
+        subprocess.run([sys.executable, str(generator), str(folder), str(count)], check=True)
+    return folder
+
+
 def _session(number: int) -> dict[str, object]:
     topic = number % 50
     pages = [[f"t{topic}-d{(number * 7 + q * 13 + r) % 1000}" for r in range(10)] for q in range(4)]

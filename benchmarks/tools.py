@@ -59,6 +59,12 @@ def gainful_check(qrels: Path, runs: Sequence[Path], name: str) -> Tool:
     return Tool(name, gainful_command("check", str(qrels), *map(str, runs), "--format", "jsonl"))
 
 
+def gainful_paper(paper: str, folder: Path) -> Tool:
+    """A paper's experiment on the systems of a folder."""
+    data = ["--qrels", str(folder / "qrels"), "--runs", str(folder / "runs")]
+    return Tool(f"gainful papers {paper}", gainful_command("papers", paper, *data, "--quiet"), slow=True)
+
+
 def gainful_sessions(qrels: Path, sessions: Path, name: str) -> Tool:
     measures = ["-m", "sDCG@10", "-m", "nsDCG@10"]
     return Tool(name, gainful_command("sessions", str(qrels), str(sessions), *measures, "--quiet"), slow=True)
