@@ -85,6 +85,7 @@ def test_runs_are_folders_patterns_and_files(files, monkeypatch):
 @pytest.mark.parametrize(
     ("source", "message"),
     [
+        ("none", "found nothing of that name"),
         ("empty", "found a folder without files"),
         ("*.none", "found no file of that pattern"),
         ("qrels", "only the judg"),
@@ -95,6 +96,15 @@ def test_no_runs_are_an_error(files, monkeypatch, source, message):
     (files.directory / "empty").mkdir()
     with pytest.raises(InputError, match=message):
         run_paths([source], "qrels")
+
+
+def test_a_file_among_runs_that_is_none_is_named_with_a_way_out(files):
+    files.write("runs/notes.txt", "these are my runs\n")
+    refused = files("papers", "jarvelin2000", "--qrels", "qrels", "--runs", "runs")
+    assert refused.code == 3
+    assert refused.err.startswith("runs/notes.txt:1: expected 6 fields")
+    assert "a pattern takes some of them: --runs 'runs/*.run*'" in refused.err
+    assert files("papers", "jarvelin2000", "--qrels", "qrels", "--runs", "runs/*.run").code == 0
 
 
 def test_a_folder_that_is_read_is_not_written(files):

@@ -14,7 +14,7 @@ from gainful.cli.collection import collection_from, collection_options
 from gainful.cli.names import run_names
 from gainful.cli.options import Output, output_from, output_options, policy_from
 from gainful.cli.progress import ProgressBar
-from gainful.cli.run_paths import run_paths
+from gainful.cli.run_paths import naming_strangers, run_paths
 from gainful.core import default_threads
 from gainful.errors import UsageError
 from gainful.io.session_columns import GAPS, SEPARATOR, SESSION_FORMATS, read_session_mapping
@@ -210,7 +210,8 @@ def _reproduced(paper: Paper, given: Iterable[str], options: dict[str, Any]) -> 
 
         settings["other"] = Qrels.read(settings["other"], threads=threads)
     data = _data(options, threads) if named else {}
-    with ProgressBar(paper.key, wanted=not quiet, in_bytes=False) as progress:
+    bar = ProgressBar(paper.key, wanted=not quiet, in_bytes=False)
+    with bar as progress, naming_strangers(options["runs"]):
         found = reproduction_of(paper, data, settings, threads=threads, progress=progress)
     if found.study is None or quiet:
         return found, []

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from gainful.errors import InputError
 
@@ -24,6 +25,8 @@ def run_paths(sources: Sequence[str], judgments: str) -> list[str]:
             if not matching:
                 raise InputError(f"{source}: expected runs, found no file of that pattern")
             found += matching
+        elif not os.path.exists(source):
+            raise InputError(f"{source}: expected a folder of runs, a run or a pattern, found nothing of that name")
         else:
             found.append(source)
     known = judgments if os.path.exists(judgments) else None
@@ -31,6 +34,21 @@ def run_paths(sources: Sequence[str], judgments: str) -> list[str]:
     if not kept:
         raise InputError(f"--runs: expected runs, found only the judgments {judgments}")
     return kept
+
+
+@contextmanager
+def naming_strangers(sources: Sequence[str]) -> Iterator[None]:
+    """Says of a file in a folder of runs that cannot be read as one how to leave it out."""
+    try:
+        yield
+    except InputError as error:
+        folders = [source for source in sources if os.path.isdir(source)]
+        folder = next((each for each in folders if error.message.startswith(os.path.join(each, ""))), None)
+        if folder is None:
+            raise
+        pattern = os.path.join(folder, "*.run*")
+        hint = f"every file of a folder is a run; a pattern takes some of them: --runs '{pattern}'"
+        raise InputError(error.message, hint) from None
 
 
 def _is_same(path: str, other: str) -> bool:
