@@ -15,7 +15,7 @@ _DONE = {"zero": "scored as badly as can be", "skip": "left out", "ignore": "ign
 def notices(evaluations: Iterable[Evaluation]) -> list[str]:
     """One line for each thing that is worth knowing, run by run."""
     evaluations = list(evaluations)
-    lines = [line for evaluation in evaluations for line in _of_one(evaluation)]
+    lines = _by_run([(printable(e.run, 80), line) for e in evaluations for line in _of_one(e)], len(evaluations))
     shares = [(e.run, e.facts.unjudged_share) for e in evaluations if e.facts.unjudged_at_10]
     if shares:
         if len(shares) > _SHOWN:
@@ -27,7 +27,7 @@ def notices(evaluations: Iterable[Evaluation]) -> list[str]:
 
 
 def _of_one(evaluation: Evaluation) -> list[str]:
-    run, facts, policy = printable(evaluation.run, 80), evaluation.facts, evaluation.policy
+    facts, policy = evaluation.facts, evaluation.policy
     lines = []
     if evaluation.missing:
         endless = [str(measure) for measure in evaluation.measures if _leaves_out(evaluation, measure)]
@@ -64,7 +64,25 @@ def _of_one(evaluation: Evaluation) -> list[str]:
             f"the rank column contradicts the {'' if what == 'scores' else 'order of the '}{what} in {conflicts}; "
             f"order={policy.order} goes by the {what}"
         )
-    return [f"{run}: {line}" for line in lines]
+    return lines
+
+
+def _by_run(lines: Sequence[tuple[str, str]], runs: int) -> list[str]:
+    """Each line after the run it is about; what is so of many runs is said once."""
+    of_line: dict[str, list[str]] = {}
+    for run, line in lines:
+        of_line.setdefault(line, []).append(run)
+    said: dict[str, None] = {}
+    for run, line in lines:
+        alike = of_line[line]
+        if len(alike) > _SHOWN:
+            names = (
+                f"all {runs} runs" if len(alike) == runs else f"{', '.join(alike[:_SHOWN])}, {len(alike) - _SHOWN} more"
+            )
+            said[f"{names}: {line}"] = None
+        else:
+            said[f"{run}: {line}"] = None
+    return list(said)
 
 
 def _leaves_out(evaluation: Evaluation, measure: Measure) -> bool:

@@ -12,8 +12,9 @@ from gainful.render.page import Cell, Column, Table
 
 #: ``agrees``: to the digits that the paper prints. ``truncated``: so if the paper cut digits off instead of rounding.
 #: ``erratum``: the paper's figure cannot be right, a note says why. ``differs``: it is not the same, and nobody knows
-#: why. ``holds`` and ``fails``: of a statement. ``other data``: the paper's figure is of other data, for orientation.
-Verdict: TypeAlias = Literal["agrees", "truncated", "erratum", "differs", "holds", "fails", "other data"]
+#: why. ``holds`` and ``fails``: of a statement. ``not seen``: of a remark that something can happen, which does not here,
+#: or of a statement that these data cannot decide. ``other data``: the paper's figure is of other data, for orientation.
+Verdict: TypeAlias = Literal["agrees", "truncated", "erratum", "differs", "holds", "fails", "not seen", "other data"]
 
 _EPSILON = 1e-9
 
@@ -68,6 +69,16 @@ def text_claim(what: str, says: str, finds: str, erratum: str = "") -> Claim:
 def statement(what: str, says: str, finds: str, holds: bool, note: str = "") -> Claim:
     """A statement of the paper, and whether what was found bears it out."""
     return Claim(what, says, finds, "holds" if holds else "fails", note)
+
+
+def remark(what: str, says: str, finds: str, seen: bool, note: str = "") -> Claim:
+    """A remark that something can happen: it does in these data, or it is not seen there, which refutes nothing."""
+    return Claim(what, says, finds, "holds" if seen else "not seen", note)
+
+
+def undecided(what: str, says: str, finds: str, note: str = "") -> Claim:
+    """A statement that these data can neither bear out nor refute: too few systems or queries, nothing found."""
+    return Claim(what, says, finds, "not seen", note)
 
 
 def beside(what: str, says: str, finds: str, note: str = "") -> Claim:

@@ -17,7 +17,7 @@ from gainful.progress import Progress
 from gainful.render.page import Page, Showable, Table
 
 #: Verdicts in the order in which they are counted.
-_VERDICTS = ("agrees", "truncated", "erratum", "differs", "holds", "fails", "other data")
+_VERDICTS = ("agrees", "truncated", "erratum", "differs", "holds", "fails", "not seen", "other data")
 
 
 @dataclass(frozen=True, eq=False)
