@@ -12,8 +12,8 @@ from gainful.render.page import Cell, Column, Table
 
 #: ``agrees``: to the digits that the paper prints. ``truncated``: so if the paper cut digits off instead of rounding.
 #: ``erratum``: the paper's figure cannot be right, a note says why. ``differs``: it is not the same, and nobody knows
-#: why. ``holds`` and ``fails``: of a statement. ``not seen``: of a remark that something can happen, which does not here,
-#: or of a statement that these data cannot decide. ``other data``: the paper's figure is of other data, for orientation.
+#: why. ``holds`` and ``fails``: of a statement. ``not seen``: of a remark that something can happen, which it does not
+#: here, or of a statement that these data cannot decide. ``other data``: the paper's figure is of other data.
 Verdict: TypeAlias = Literal["agrees", "truncated", "erratum", "differs", "holds", "fails", "not seen", "other data"]
 
 _EPSILON = 1e-9
