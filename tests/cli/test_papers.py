@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
+import sys
+
 import pytest
 
+from gainful import reproduce
 from gainful.cli.run_paths import run_paths
-from gainful.errors import InputError
+from gainful.errors import InputError, UsageError
 from gainful.papers.claims import claims_tables, number_claim, statement, text_claim, vector_claim
 from gainful.papers.library import PAPERS
 from gainful.papers.reproduction import Reproduction
 from gainful.papers.sections import Section, Study
+from gainful.render import FORMATS
 from gainful.render.charts import Axis, Line, Plot
 from gainful.render.page import Column, Page, Table
 
@@ -82,6 +87,78 @@ def test_runs_are_folders_patterns_and_files(files, monkeypatch):
     assert run_paths(["*", "runs"], "qrels") == everything  # the judgments are no run
 
 
+def test_a_run_under_two_names_is_one_run(files, monkeypatch):
+    monkeypatch.chdir(files.directory)
+    (files.directory / "runs/alias.run").symlink_to("x.run")
+    assert run_paths(["runs/x.run", "./runs/x.run", str(files.directory / "runs")], "qrels") == [
+        "runs/x.run",
+        *(str(files.directory / "runs" / name) for name in ("y.run", "z.run")),
+    ]
+
+
+def test_a_link_that_leads_nowhere_is_an_error(files):
+    (files.directory / "runs/gone.run").symlink_to("nothing")
+    for runs in ("runs", "runs/*.run"):
+        refused = files("papers", "jarvelin2000", "--qrels", "qrels", "--runs", runs)
+        assert refused.code == 3
+        assert refused.err.startswith("runs/gone.run: ")
+
+
+@pytest.mark.parametrize("paper", ["jarvelin2000", "jarvelin2002", "dellamea2004"])
+def test_a_paper_with_data_in_every_format(files, paper):
+    data = ("papers", paper, "--qrels", "qrels", "--runs", "runs", "--quiet")
+    sections = files(*data, "--format", "jsonl").lines[0]["sections"]
+    assert len(sections) > 5
+    for format_ in FORMATS:
+        shown = files(*data, "--format", format_)
+        assert (shown.code, shown.err) == (0, "")
+        if format_ in ("table", "markdown", "html", "jsonl"):
+            assert [shown.out.count(name) > 0 for name in sections] == [True] * len(sections)
+    last = files(*data, "--only", sections[-1])
+    assert f"{sections[-1]}\n{'=' * len(sections[-1])}" in last.out
+    assert f"{sections[0]}\n=" not in last.out
+    assert files(*data, "--threads", "1").out == files(*data, "--threads", "2").out
+
+
+def test_sessions_with_data_in_a_folder(files):
+    files.write("s.jsonl", '{"session": "q1", "queries": [{"query": "a", "results": ["d1", "d2"]}]}\n')
+    shown = files(
+        "papers", "jarvelin2008", "--qrels", "qrels", "--sessions", "s.jsonl", "--name", "mine", "--out", "new"
+    )
+    assert shown.code == 0
+    assert "report.md shows all of them" in shown.err
+    report = (files.directory / "new/report.md").read_text()
+    linked = set(re.findall(r"\]\(([^)]+)\)", report))
+    assert linked == {path.name for path in (files.directory / "new").iterdir()} - {"report.md"}
+    assert "mine" in report
+
+
+def test_sections_without_data_stand_alone(files):
+    alone = files("papers", "jarvelin2000", "--only", "Section 2.2")
+    beside = files("papers", "jarvelin2000", "--qrels", "qrels", "--runs", "runs", "--only", "section-2.2", "--quiet")
+    assert alone.out == beside.out
+
+
+def test_without_matplotlib_a_folder_without_figures_is_written(files, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    assert files("papers", "jarvelin2000", "--out", "new").code == 0
+    refused = files("papers", "jarvelin2000", "--qrels", "qrels", "--runs", "runs", "--out", "newer")
+    assert refused.code == 2
+    assert "matplotlib" in refused.err
+    assert not (files.directory / "newer").exists()
+
+
+def test_python_says_what_is_wrong():
+    with pytest.raises(UsageError, match="runs: expected a mapping of names to runs, found list"):
+        reproduce("jarvelin2000", qrels={"q": {"d": 1}}, runs=[])
+    with pytest.raises(UsageError, match="policy has no meaning without data"):
+        reproduce("jarvelin2000", policy="trec_eval-9")
+    with pytest.raises(UsageError, match="has no setting beast"):
+        reproduce("dellamea2004", beast=["x"])
+    assert repr(reproduce("jarvelin2000")).startswith("<Reproduction of jarvelin2000: Section 2.2;")
+    assert [section.name for section in reproduce("jarvelin2000").only("Section 2.2").sections] == ["Section 2.2"]
+
+
 @pytest.mark.parametrize(
     ("source", "message"),
     [
@@ -107,11 +184,36 @@ def test_a_file_among_runs_that_is_none_is_named_with_a_way_out(files):
     assert files("papers", "jarvelin2000", "--qrels", "qrels", "--runs", "runs/*.run").code == 0
 
 
-def test_a_folder_that_is_read_is_not_written(files):
-    refused = files("papers", "jarvelin2000", "--qrels", "qrels", "--runs", "runs", "--out", "runs")
-    assert refused.code == 2
-    assert "expected a folder of its own" in refused.err
-    assert sorted(path.name for path in (files.directory / "runs").iterdir()) == ["x.run", "y.run", "z.run"]
+def contents(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        ["--runs", "runs", "--out", "runs"],
+        ["--runs", "runs/*.run", "--out", "runs"],
+        ["--runs", "runs/x.run", "--runs", "runs/y.run", "--out", "./runs"],
+        ["--runs", "runs", "--out", "."],  # the judgments are there
+        ["--runs", "runs", "-o", "runs/x.run", "--format", "csv"],
+        ["--runs", "runs/*", "-o", "runs/x.run", "--format", "csv"],
+        ["--runs", "runs", "--out", "new", "-o", "new/report.md"],
+    ],
+)
+def test_what_is_read_is_not_written(files, written):
+    before = contents(files.directory)
+    refused = files("papers", "jarvelin2000", "--qrels", "qrels", *written)
+    assert refused.code in (2, 3)
+    assert contents(files.directory) == before
+
+
+def test_files_of_a_letor_folder_are_not_written(files):
+    files.write("letor/Feature-null/Fold1.txt", "0 qid:1 1:0.5 #docid = 7\n")
+    for written in (["-o", "letor/Feature-null/Fold1.txt"], ["--out", "letor/Feature-null"]):
+        refused = files("papers", "scheel2011", "--letor", "letor", *written)
+        assert refused.code == 2
+        assert "of its own" in refused.err
+    assert list(contents(files.directory / "letor")) == ["Feature-null/Fold1.txt"]
 
 
 def test_a_folder_that_cannot_be_made_is_refused_before_the_work(files):
@@ -144,7 +246,7 @@ MADE = Reproduction(
 
 def test_a_folder_has_the_report_every_table_and_every_figure(tmp_path):
     written = MADE.save_all(tmp_path / "out")
-    assert written == ["report.md", "section-2.1.csv", "figure-1.csv", "figure-1.svg", "table-1.csv"]
+    assert written == ["report.md", "section-2.1.csv", "figure-1.svg", "figure-1.csv", "table-1.csv"]
     assert sorted(written) == sorted(path.name for path in (tmp_path / "out").iterdir())
     assert (tmp_path / "out/figure-1.csv").read_text() == "rank,a\n1,0.5\n2,1.0\n"
     report = (tmp_path / "out/report.md").read_text()
@@ -158,7 +260,7 @@ def test_a_page_has_all_sections_or_those_that_are_asked_for():
     assert not list(MADE.without_charts().page().charts)
     chosen = MADE.only(["table 1", "section-2.1"])
     assert [section.name for section in chosen.sections] == ["Section 2.1", "Table 1"]
-    with pytest.raises(Exception, match="no section is called 'Table 9'; there are Section"):
+    with pytest.raises(UsageError, match="no section is called 'Table 9'; there are Section"):
         MADE.only(["Table 9"])
 
 
@@ -168,7 +270,7 @@ def test_claims_say_what_agrees():
     assert vector_claim("v", (1.234, 2.0), (1.2349, 2.2), 3).verdict == "differs"
     assert vector_claim("v", (1.0,), (2.0,), 1, "misprint").verdict == "erratum"
     assert text_claim("t", "D > A*", "D > A**").verdict == "differs"
-    with pytest.raises(Exception, match="needs an erratum"):
+    with pytest.raises(UsageError, match="needs an erratum"):
         vector_claim("v", (1.0,), (1.0,), 1, "misprint")
 
 

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from gainful.cli.collection import collection_from, collection_options
-from gainful.cli.names import run_names
-from gainful.cli.options import Output, output_from, output_options, policy_from
+from gainful.cli.collection import collection_options
+from gainful.cli.options import Output, output_from, output_options
+from gainful.cli.paper_inputs import PaperInputs
 from gainful.cli.progress import ProgressBar
-from gainful.cli.run_paths import naming_strangers, run_paths
+from gainful.cli.run_paths import naming_strangers
 from gainful.core import default_threads
 from gainful.errors import UsageError
-from gainful.io.session_columns import GAPS, SEPARATOR, SESSION_FORMATS, read_session_mapping
+from gainful.io.session_columns import GAPS, SEPARATOR, SESSION_FORMATS
 from gainful.notation import choose, count_of, read_number
+from gainful.papers.folder import check_folder
 from gainful.papers.library import PAPERS, Paper
 from gainful.policy import CHOICES
 
 if TYPE_CHECKING:
-    from gainful.data.sessions import Sessions
     from gainful.papers.reproduction import Reproduction
     from gainful.render.page import Page
 
@@ -116,29 +115,34 @@ def command(paper: str | None, **options: Any) -> None:
     """
     ctx = click.get_current_context()
     given = [name for name in ctx.params if ctx.get_parameter_source(name) == ParameterSource.COMMANDLINE]
-    inputs = (options["qrels"], options["other_qrels"], *options["runs"], *options["sessions"])
-    output = output_from(options, *inputs)
     if paper is None:
-        _list(given, output)
+        _list(given, options)
         return
     about = PAPERS[choose(paper, PAPERS, "paper")]
     _check_options(about, given)
-    if options["figures"] and not options["out"]:
+    settings = {_SETTINGS[name]: options[name] for name in given if name in _SETTINGS}
+    has_data = _check_data(about, given, settings)
+    if options["figures"] and options["out"] is None:
         raise UsageError("--figures: expected a folder, found none", "--out DIR writes figures")
-    _check_out(options, inputs)
-    found, noticed = _reproduced(about, given, options)
-    if options["only"]:
-        found = found.only(options["only"])
-    _show(found, output, options)
-    sys.stdout.flush()
-    sys.stderr.writelines(f"notice: {line}\n" for line in noticed)
+    inputs = PaperInputs.of(options)
+    output = output_from(options, *inputs.files)
+    if options["out"] is not None:
+        inputs.check_folder(options["out"], output.path)
+        check_folder(options["out"], options["figures"] or "svg", has_data or about.draws_alone)
+    found = _reproduced(about, inputs, settings, options)
+    _show(found.only(options["only"]) if options["only"] else found, output, options)
+    if found.study is not None and not options["quiet"]:
+        from gainful.notices import notices
+
+        sys.stdout.flush()
+        sys.stderr.writelines(f"notice: {line}\n" for line in notices(found.study.evaluations.values()))
 
 
-def _list(given: Iterable[str], output: Output) -> None:
+def _list(given: Iterable[str], options: dict[str, Any]) -> None:
     for name in given:
         if name not in ("format_", "output", "quiet"):
             raise UsageError(f"--{_flag(name)}: expected a paper, found none", f"one of {', '.join(PAPERS)}")
-    output.write(papers_page())
+    output_from(options).write(papers_page())
 
 
 def papers_page() -> Page:
@@ -185,83 +189,32 @@ def _flag(name: str) -> str:
     return {"format_": "format", "names": "name"}.get(name, name).replace("_", "-")
 
 
-def _check_out(options: Mapping[str, Any], inputs: Iterable[str | None]) -> None:
-    out = options["out"]
-    if out is None:
-        return
-    from gainful.papers.folder import check_folder
+def _check_data(paper: Paper, given: Iterable[str], settings: Mapping[str, Any]) -> bool:
+    """Whether there are data; a part of them is refused."""
+    from gainful.papers.reproduction import check_given
 
-    check_folder(out, options["figures"] or "svg")
-    for source in (*inputs, options["letor"]):
-        if source and os.path.isdir(source) and os.path.isdir(out) and os.path.samefile(source, out):
-            raise UsageError(f"--out: expected a folder of its own, found {out}, which is read")
-
-
-def _reproduced(paper: Paper, given: Iterable[str], options: dict[str, Any]) -> tuple[Reproduction, list[str]]:
-    """The paper run again, with a progress bar if it takes long, and what there is to notice."""
-    from gainful.papers.reproduction import check_given, reproduction_of
-
-    settings = _settings(given, options)
     named = [name for name in _DATA if name in given]
     check_given(paper, dict.fromkeys(named), settings)
-    quiet, threads = options["quiet"], options["threads"] or default_threads()
+    return bool(named)
+
+
+def _reproduced(
+    paper: Paper, inputs: PaperInputs, settings: dict[str, Any], options: Mapping[str, Any]
+) -> Reproduction:
+    """The paper run again, with a progress bar if it takes long."""
+    from gainful.papers.reproduction import reproduction_of
+
+    threads = options["threads"] or default_threads()
+    if "worst_share" in settings:
+        settings["worst_share"] = read_number(settings["worst_share"], "--worst-share")
     if "other" in settings:
         from gainful.data.qrels import Qrels
 
         settings["other"] = Qrels.read(settings["other"], threads=threads)
-    data = _data(options, threads) if named else {}
-    bar = ProgressBar(paper.key, wanted=not quiet, in_bytes=False)
+    data = inputs.data(options, threads)
+    bar = ProgressBar(paper.key, wanted=not options["quiet"], in_bytes=False)
     with bar as progress, naming_strangers(options["runs"]):
-        found = reproduction_of(paper, data, settings, threads=threads, progress=progress)
-    if found.study is None or quiet:
-        return found, []
-    from gainful.notices import notices
-
-    return found, notices(found.study.evaluations.values())
-
-
-def _settings(given: Iterable[str], options: Mapping[str, Any]) -> dict[str, Any]:
-    settings = {_SETTINGS[name]: options[name] for name in given if name in _SETTINGS}
-    if "worst_share" in settings:
-        settings["worst_share"] = read_number(settings["worst_share"], "--worst-share")
-    return settings
-
-
-def _data(options: Mapping[str, Any], threads: int) -> dict[str, Any]:
-    """What was given, read as far as it has to be."""
-    if options["letor"] is not None:
-        return {"letor": options["letor"]}
-    if options["sessions"]:
-        return _judged_sessions(options, threads)
-    runs = run_paths(options["runs"], options["qrels"])
-    collection = collection_from(options["qrels"], tuple(runs), dict(options))
-    return {"qrels": collection.judged, "runs": collection.runs}
-
-
-def _judged_sessions(options: Mapping[str, Any], threads: int) -> dict[str, Any]:
-    from gainful.data.judged import Judged
-    from gainful.data.qrels import Qrels
-    from gainful.data.sessions import Sessions
-
-    columns, qrels_columns = read_session_mapping(options["columns"])
-    scale = None if options["scale"] is None else read_number(options["scale"], "--scale")
-    qrels = Qrels.read(
-        options["qrels"], format=options["qrels_format"], columns=qrels_columns, scale=scale, threads=threads
-    )
-
-    def parts(path: str) -> Iterator[Sessions]:
-        return Sessions.read_parts(
-            path,
-            format=options["session_format"],
-            columns=columns,
-            separator=options["session_separator"],
-            gaps=options["gaps"] or "error",
-            threads=threads,
-        )
-
-    files = options["sessions"]
-    sessions = {name: parts(path) for name, path in zip(run_names(files, options["names"]), files, strict=True)}
-    return {"qrels": Judged(qrels, policy_from(dict(options))), "sessions": sessions}
+        return reproduction_of(paper, data, settings, threads=threads, progress=progress)
 
 
 def _show(found: Reproduction, output: Output, options: Mapping[str, Any]) -> None:

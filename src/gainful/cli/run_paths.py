@@ -16,21 +16,27 @@ def run_paths(sources: Sequence[str], judgments: str) -> list[str]:
     found: list[str] = []
     for source in sources:
         if os.path.isdir(source):
-            inside = [entry.path for entry in os.scandir(source) if entry.is_file() and not entry.name.startswith(".")]
+            # A link that leads nowhere stays: whoever reads it says so.
+            inside = [entry.path for entry in os.scandir(source) if not (entry.is_dir() or entry.name.startswith("."))]
             if not inside:
                 raise InputError(f"{source}: expected runs, found a folder without files")
             found += sorted(inside)
         elif not os.path.exists(source) and glob.has_magic(source):
-            matching = sorted(path for path in glob.glob(source) if os.path.isfile(path))
+            matching = sorted(path for path in glob.glob(source) if not os.path.isdir(path))
             if not matching:
                 raise InputError(f"{source}: expected runs, found no file of that pattern")
             found += matching
-        elif not os.path.exists(source):
-            raise InputError(f"{source}: expected a folder of runs, a run or a pattern, found nothing of that name")
+        elif not os.path.lexists(source) and source != "-":
+            raise InputError(
+                f"{source or '--runs'}: expected a folder of runs, a run or a pattern, found nothing of that name"
+            )
         else:
             found.append(source)
     known = judgments if os.path.exists(judgments) else None
-    kept = [path for path in dict.fromkeys(found) if not (known and _is_same(path, known))]
+    files: dict[str, str] = {}
+    for path in found:
+        files.setdefault(path if path == "-" else os.path.realpath(path), path)
+    kept = [path for path in files.values() if not (known and _is_same(path, known))]
     if not kept:
         raise InputError(f"--runs: expected runs, found only the judgments {judgments}")
     return kept

@@ -63,6 +63,8 @@ def text_claim(what: str, says: str, finds: str, erratum: str = "") -> Claim:
     >>> text_claim("who beats whom", "D > A*", "D > A*").verdict
     'agrees'
     """
+    if erratum and says == finds:
+        raise UsageError(f"{what}: expected a difference that needs an erratum, found none")
     return Claim(what, says, finds, "erratum" if erratum else "agrees" if says == finds else "differs", erratum)
 
 

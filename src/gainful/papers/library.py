@@ -11,7 +11,7 @@ class Paper:
 
     ``alone`` is what is recomputed without any data, ``with_data`` what is computed when there are some, and ``needs``
     says which. ``data`` are the names of what has to be given then, and ``settings`` those of what else can be; those
-    of ``settings_alone`` have a meaning without data.
+    of ``settings_alone`` have a meaning without data. ``draws_alone``: there are figures without data, too.
     """
 
     key: str
@@ -23,6 +23,7 @@ class Paper:
     data: tuple[str, ...]
     settings: tuple[str, ...] = ()
     settings_alone: tuple[str, ...] = ()
+    draws_alone: bool = False
 
     @property
     def options(self) -> str:
@@ -42,7 +43,7 @@ PAPERS: dict[str, Paper] = {
             "Järvelin and Kekäläinen: IR evaluation methods for retrieving highly relevant documents. SIGIR 2000, "
             "41-48.",
             "cumulated gain with and without a discount, and precision-recall curves for each level of relevance",
-            "worked vectors",
+            "worked vectors, a discount that boosts, the paper's figures held against each other",
             "recall bases, Table 1 with Friedman's test, Figures 1 to 3, the sideways readings",
             "graded judgments (0, 1, 2, ...) and two or more runs",
             ("qrels", "runs"),
@@ -52,7 +53,7 @@ PAPERS: dict[str, Paper] = {
             "jarvelin2002",
             "Järvelin and Kekäläinen: Cumulated gain-based evaluation of IR techniques. ACM TOIS 20(4), 2002, 422-446.",
             "gain relative to the ideal (nCG, nDCG), averages over ranks, and a test of the difference",
-            "worked vectors, a false claim with its counter-example",
+            "worked vectors, errata, a false claim with its counter-example, what its tables add up to",
             "Tables 1 (with --other-qrels FILE) and 2, Figures 1 to 4, the earlier measures, its discussion",
             "graded judgments (0, 1, 2, ...) and two or more runs",
             ("qrels", "runs"),
@@ -63,7 +64,7 @@ PAPERS: dict[str, Paper] = {
             "Järvelin, Price, Delcambre and Nielsen: Discounted cumulated gain based evaluation of multiple-query IR "
             "sessions. ECIR 2008, 4-15.",
             "gain over whole sessions (sDCG), discounted by the rank and by the number of the query",
-            "formula examples, an erratum",
+            "formula examples, errata, what its Table 2 adds up to",
             "Table 2, Figures 1 to 4",
             "judgments (by topic, session or query) and sessions, one file a system or one file that names its systems",
             ("qrels", "sessions"),
@@ -73,23 +74,25 @@ PAPERS: dict[str, Paper] = {
             "scheel2011",
             "Scheel, Lommatzsch and Albayrak: Performance measures for multi-graded relevance. SPIM 2011, 54-65.",
             "measures that do not depend on how many grades there are (muAP, NDCNG)",
-            "Tables 1 and 2, the artificial experiment (Figures 4 and 5)",
+            "Tables 1 and 2, errata, the artificial experiment in full (Figures 4 and 5)",
             "Figures 6 to 8",
             "the OHSUMED collection of LETOR 3.0 with raw features (its folder Feature-null)",
             ("letor",),
             (),
             ("repetitions", "seed"),
+            draws_alone=True,
         ),
         Paper(
             "dellamea2004",
             "Della Mea and Mizzaro: Measuring retrieval effectiveness: a new proposal and a first experimental "
             "validation. JASIST 55(6), 2004, 530-543.",
             "the distance between what users and what systems say of documents, on continuous scales (ADM)",
-            "Tables 1 and 2, the planes of Figures 4 and 5",
+            "Tables 1 and 2, the planes of Figures 4 and 5, measures of Figure 6, errata",
             "Tables 3 and 4, Figures 7 to 9",
             "judgments and a dozen or more runs that retrieve equally many documents for every query",
             ("qrels", "runs"),
             ("best", "worst_share", "draws", "seed"),
+            draws_alone=True,
         ),
     )
 }

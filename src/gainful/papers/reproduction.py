@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,13 +14,13 @@ from gainful.notation import choose, nearest
 from gainful.papers.library import PAPERS, Paper
 from gainful.papers.sections import Section, Study
 from gainful.progress import Progress
-from gainful.render.page import Page, Showable, Table
+from gainful.render.page import Heading, Page, Showable, Table
 
 #: Verdicts in the order in which they are counted.
 _VERDICTS = ("agrees", "truncated", "erratum", "differs", "holds", "fails", "not seen", "other data")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Reproduction(Showable):
     """What became of a paper: sections that need no data, and the study of some data if there were any.
 
@@ -31,6 +31,9 @@ class Reproduction(Showable):
     examples: tuple[Section, ...]
     study: Study | None = None
     has_charts: bool = True
+
+    def __repr__(self) -> str:
+        return f"<Reproduction of {self.paper.key}: {'; '.join(section.name for section in self.sections)}>"
 
     @property
     def sections(self) -> tuple[Section, ...]:
@@ -43,17 +46,18 @@ class Reproduction(Showable):
             if name.casefold() in (section.name.casefold(), section.file_name):
                 return section
         names = [section.name for section in self.sections]
-        # Without data half of a paper is not there: who asks for it is told what it needs.
-        needs = "" if self.study else f"with {self.paper.options} there are more"
+        # A part of a paper is there with some data or settings only: who asks for it is told so.
+        needs = f"{self.paper.options} gives {self.paper.with_data}"
         raise UsageError(
-            f"{self.paper.key}: no section is called '{name}'; there are {', '.join(names)}",
-            needs or nearest(name, names),
+            f"{self.paper.key}: no section is called '{name}'; there are {'; '.join(names)}",
+            " ".join(filter(None, (nearest(name, names), needs))),
         )
 
-    def only(self, names: Sequence[str]) -> Reproduction:
+    def only(self, names: str | Iterable[str]) -> Reproduction:
         """The same with some of its sections only."""
-        wanted = [self.section(name) for name in names]
-        study = self.study and replace(self.study, sections=_kept(self.study.sections, wanted))
+        wanted = [self.section(name) for name in ([names] if isinstance(names, str) else names)]
+        of_study = _kept(self.study.sections, wanted) if self.study else ()
+        study = replace(self.study, sections=of_study) if self.study and of_study else None
         return replace(self, examples=_kept(self.examples, wanted), study=study)
 
     def without_charts(self) -> Reproduction:
@@ -82,7 +86,9 @@ class Reproduction(Showable):
         return Page("papers", tuple(parts), (*notes, *conventions), header)
 
     def _parts(self, section: Section) -> Iterator[Any]:
-        yield f"{section.name}: {section.about}" if section.about else section.name
+        yield Heading(section.name)
+        if section.about:
+            yield section.about
         for part in section.parts:
             if self.has_charts or isinstance(part, (str, Table)):
                 yield part
@@ -151,15 +157,17 @@ def reproduction_of(
 ) -> Reproduction:
     """:func:`reproduce` with data by name; judgments may be prepared already."""
     check_given(paper, data, settings)
+    if policy is not None and not data:
+        raise UsageError(f"{paper.key}: policy has no meaning without data", f"it needs {paper.options}")
     module = importlib.import_module(f"gainful.papers.{paper.key}")
     how: dict[str, Any] = {"threads": threads, "progress": progress}
     alone = {name: settings[name] for name in paper.settings_alone if name in settings}
+    study = None
+    if data:  # first, because data can be wrong
+        wanted = {name: settings[name] for name in paper.settings if name in settings}
+        study = module.study(*(_prepared(name, data[name], policy) for name in paper.data), **wanted, **how)
     examples = module.examples(**alone, **how) if paper.settings_alone else module.examples()
-    if not data:
-        return Reproduction(paper, examples)
-    wanted = {name: settings[name] for name in paper.settings if name in settings}
-    material = [_prepared(name, data[name], policy) for name in paper.data]
-    return Reproduction(paper, examples, module.study(*material, **wanted, **how))
+    return Reproduction(paper, examples, study)
 
 
 def check_given(paper: Paper, data: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
@@ -188,7 +196,9 @@ def check_given(paper: Paper, data: Mapping[str, Any], settings: Mapping[str, An
 
 
 def _prepared(name: str, value: Any, policy: Any) -> Any:
-    """Judgments ready to meet runs; all else as it is."""
+    """Judgments ready to meet runs; all else as it is, if it can be."""
+    if name in ("runs", "sessions") and not isinstance(value, Mapping):
+        raise UsageError(f"{name}: expected a mapping of names to {name}, found {type(value).__name__}")
     if name != "qrels":
         return value
     from gainful.data.judged import Judged

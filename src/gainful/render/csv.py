@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TextIO
 
-from gainful.render.page import Cell, Showable, Table
+from gainful.render.page import Cell, Heading, Page, Showable, Table
 from gainful.render.shown import exact, plain
 
 _NEEDS_QUOTES = re.compile(r'[",\r\n]')
@@ -14,12 +14,22 @@ _NEEDS_QUOTES = re.compile(r'[",\r\n]')
 
 def write(content: Showable, out: TextIO) -> None:
     """The tables, an empty line between them; of several each has its title above it, as ``# title``. No notes."""
-    tables = list(content.page().tables_for_machines)
-    for i, table in enumerate(tables):
+    tables = list(_titled(content.page()))
+    for i, (title, table) in enumerate(tables):
         out.write("\n" if i else "")
-        if table.title and len(tables) > 1:
-            out.write(f"# {plain(table.title)}\n")
+        if title and len(tables) > 1:
+            out.write(f"# {plain(title)}\n")
         out.writelines(_lines(table))
+
+
+def _titled(page: Page) -> Iterator[tuple[str, Table]]:
+    """The tables with their titles, after the heading that they stand under."""
+    heading = ""
+    for part in page.parts:
+        if isinstance(part, Heading):
+            heading = part
+        elif isinstance(part, Table) and not part.for_people:
+            yield ": ".join(filter(None, (heading, part.title))), part
 
 
 def _lines(table: Table) -> Iterator[str]:

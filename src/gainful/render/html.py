@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import TextIO
 
-from gainful.render.page import Page, Showable, Table
+from gainful.render.page import Heading, Page, Showable, Table
 from gainful.render.shown import Group, Paragraph, Shown, explained, groups, is_code, plain, shown_rows
 
 _PAGE_STYLE = """\
@@ -61,6 +61,8 @@ def _body(page: Page) -> str:
 
 
 def _paragraph(text: str) -> str:
+    if isinstance(text, Heading):
+        return f"<h2>{escape(plain(text))}</h2>"
     lines, is_verbatim = Paragraph.of(text)
     if is_verbatim:
         return _verbatim([line[4:] for line in lines])

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TextIO
 
 from gainful._version import __version__
-from gainful.render.page import Cell, Page, Showable, Table
+from gainful.render.page import Cell, Heading, Page, Showable, Table
 from gainful.render.report import Report, Value
 from gainful.render.shown import exact
 
@@ -69,7 +69,7 @@ def _page_lines(page: Page) -> Iterator[Mapping[str, object]]:
 def _part_lines(parts: Iterable[object]) -> Iterator[Mapping[str, object]]:
     for part in parts:
         if isinstance(part, str):
-            yield {"text": part}
+            yield {"heading" if isinstance(part, Heading) else "text": part}
         elif isinstance(part, Table) and not part.for_people:
             yield from _table_lines(part)
 

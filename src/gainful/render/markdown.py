@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TextIO
 
-from gainful.render.page import Showable, Table
+from gainful.render.page import Heading, Showable, Table
 from gainful.render.shown import Paragraph, Shown, explained, groups, is_code, plain, shown_rows
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~&$])")
@@ -28,9 +28,9 @@ def write(content: Showable, out: TextIO) -> None:
 
 def _table(table: Table) -> Iterator[str]:
     if table.title:
-        yield f"### {_escaped(table.title)}"
+        yield f"### {escaped(table.title)}"
     columns = groups(table)
-    header = [_escaped(group.column.name) for group in columns]
+    header = [escaped(group.column.name) for group in columns]
     rows = [[_cell(cell) for cell in row] for row in shown_rows(table, columns)]
     widths = [max(3, *(len(row[i]) for row in [header, *rows])) for i in range(len(columns))]
     is_left = [group.is_text for group in columns]
@@ -48,17 +48,19 @@ def _line(texts: list[str], widths: list[int], is_left: list[bool]) -> str:
 
 
 def _cell(cell: Shown) -> str:
-    text = _escaped(cell.text)
+    text = escaped(cell.text)
     bold = f"**{text}**" if cell.is_marked and text else text
-    marks = f" <sup>{_escaped(cell.marks)}</sup>" if cell.marks else ""
+    marks = f" <sup>{escaped(cell.marks)}</sup>" if cell.marks else ""
     return f"{bold} {cell.difference}".rstrip() + marks
 
 
 def _paragraph(text: str) -> str:
+    if isinstance(text, Heading):
+        return f"## {escaped(text)}"
     lines, is_verbatim = Paragraph.of(text)
     if is_verbatim:
         return _verbatim([line[4:] for line in lines])
-    return "\n".join(map(_escaped, lines))
+    return "\n".join(map(escaped, lines))
 
 
 def _verbatim(lines: list[str]) -> str:
@@ -71,8 +73,9 @@ def _verbatim(lines: list[str]) -> str:
 def _note(note: str) -> str:
     """Sentences as they are, signatures as code."""
     words = plain(explained(note, "bold")).split(" ")
-    return " ".join(f"`{word}`" if is_code(word) and "`" not in word else _escaped(word) for word in words)
+    return " ".join(f"`{word}`" if is_code(word) and "`" not in word else escaped(word) for word in words)
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
+    """Text that is shown as it is."""
     return _SPECIAL.sub(r"\\\1", plain(text))

@@ -116,11 +116,18 @@ class Table:
         return max(1, texts)
 
 
+class Heading(str):
+    """A paragraph that names all that comes below it, until the next one."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True)
 class Page(Showable):
     """What a command shows: tables, charts and paragraphs in order, then notes (a signature, what a mark means).
 
-    A paragraph may have several lines; one that is indented by four spaces stays as it is, as formulas want it.
+    A paragraph may have several lines; one that is indented by four spaces stays as it is, as formulas want it. A
+    :class:`Heading` opens a section.
     ``header`` opens the JSON lines; ``command`` is the command's name.
 
     >>> page = Page("demo", (Table((Column("run"), Column("AP", "number")), (("a", 0.5), ("b", None))),), ("all",))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import TextIO
 
-from gainful.render.page import Showable, Table
+from gainful.render.page import Heading, Showable, Table
 from gainful.render.shown import Group, Paragraph, Shown, groups, plain, shown_rows
 
 _WIDEST_LABEL, _WIDEST_TEXT, _WIDEST_LINE = 80, 60, 100
@@ -33,6 +33,8 @@ def write(content: Showable, out: TextIO) -> None:
 
 
 def _paragraph(text: str) -> list[str]:
+    if isinstance(text, Heading):
+        return [plain(text), "=" * len(plain(text))]
     lines, is_verbatim = Paragraph.of(text)
     return lines if is_verbatim else [piece for line in lines for piece in _wrapped(line, _WIDEST_LINE)]
 
