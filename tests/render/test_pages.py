@@ -7,6 +7,8 @@ import io
 import itertools
 import json
 import math
+import shutil
+import subprocess
 
 import numpy as np
 import pytest
@@ -137,6 +139,26 @@ def test_markdown():
         "\n"
         "`order:score|ties:docid-desc`\n"
     )
+
+
+def test_latex_has_commands_for_what_its_fonts_lack():
+    """Greek letters and signs of formulas; what Latin alphabets have stays as it is."""
+    page = Page("x", (Table((Column("αβ"), Column("n", "number", 1)), (("|α| ≥ 2 × µ – Järvelin…", 1.0),)),))
+    assert "$\\alpha$$\\beta$ & n \\\\" in page.text("latex")
+    row = r"\textbar{}$\alpha$\textbar{} $\geq$ 2 $\times$ $\mu$ -- Järvelin\ldots{} & 1.0 \\"
+    assert row in page.text("latex").splitlines()
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
+def test_every_command_for_a_sign_compiles(tmp_path):
+    signs = "αβγδεζηθικλμνξοπρςστυφχψωΓΔΘΛΞΠΣΥΦΨΩµ×±·≤≥≠≈∞∈∑√→←↑↓†‡–—…−′″"
+    text = Page("x", (Table((Column("signs"),), ((signs[:30],), (signs[30:],))),)).text("latex")
+    assert not set(text) & set(signs)
+    frame = (r"\documentclass{article}", r"\usepackage{booktabs}", r"\begin{document}", text, r"\end{document}")
+    (tmp_path / "x.tex").write_text("\n".join(frame))
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "x.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
 
 
 def test_latex():

@@ -13,6 +13,18 @@ from gainful.render.shown import Group, Paragraph, Shown, explained, groups, pla
 #: A hyphen that is a minus sign.
 _MINUS = re.compile(r"(?<!\S)-(?=\d)")
 
+#: Letters and signs that no text font of LaTeX has, each with its command; other Greek capitals look as Latin ones.
+_SIGNS = """
+α alpha β beta γ gamma δ delta ε epsilon ζ zeta η eta θ theta ι iota κ kappa λ lambda μ mu ν nu ξ xi π pi ρ rho
+ς varsigma σ sigma τ tau υ upsilon φ phi χ chi ψ psi ω omega
+Γ Gamma Δ Delta Θ Theta Λ Lambda Ξ Xi Π Pi Σ Sigma Υ Upsilon Φ Phi Ψ Psi Ω Omega
+µ mu × times ± pm · cdot ≤ leq ≥ geq ≠ neq ≈ approx ∞ infty ∈ in ∑ sum √ surd
+→ rightarrow ← leftarrow ↑ uparrow ↓ downarrow † dagger ‡ ddagger
+"""
+
+#: Punctuation that older LaTeX does not know as a character.
+_PUNCTUATION = {"–": "--", "—": "---", "…": r"\ldots{}", "−": "$-$", "′": "$'$", "″": "$''$", "ο": "o"}
+
 #: What would be a command, a line break's argument, a ligature or another glyph.
 _ESCAPES = str.maketrans(
     {
@@ -27,6 +39,8 @@ _ESCAPES = str.maketrans(
         "*": "{*}",
         "`": r"\textasciigrave{}",
         **{character: f"\\{character}" for character in "&%$#_{}"},
+        **{sign: rf"$\{name}$" for sign, name in zip(_SIGNS.split()[::2], _SIGNS.split()[1::2], strict=True)},
+        **_PUNCTUATION,
     }
 )
 
