@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.stats import kruskal, mannwhitneyu
 
 from gainful.errors import UsageError
-from gainful.stats.groups import compare_groups, kruskal_wallis, letters, mann_whitney
+from gainful.stats.groups import compare_groups, exact_mann_whitney, kruskal_wallis, letters, mann_whitney
 
 
 def random_relation(seed: int, systems: int) -> NDArray[np.bool_]:
@@ -110,3 +110,22 @@ class TestGroups:
             kruskal_wallis([[1, 2]])
         with pytest.raises(UsageError, match="empty"):
             mann_whitney([], [1])
+
+
+class TestExactMannWhitney:
+    @pytest.mark.parametrize("sizes", [(3, 4), (7, 19), (10, 10), (30, 5), (1, 40)])
+    @pytest.mark.parametrize("seed", range(4))
+    def test_groups_of_any_size(self, sizes: tuple[int, int], seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        first, second = rng.random(sizes[0]) + 0.3, rng.random(sizes[1])
+        expected = mannwhitneyu(first, second, method="exact")
+        found = exact_mann_whitney(first.tolist(), second.tolist())
+        assert found is not None
+        assert (found.u, found.p) == (expected.statistic, pytest.approx(expected.pvalue))
+
+    def test_not_where_values_are_equal(self) -> None:
+        assert exact_mann_whitney([1, 2, 3], [3, 4]) is None
+        assert exact_mann_whitney([1, 1, 3], [4, 5]) is None
+
+    def test_not_where_it_would_take_long(self) -> None:
+        assert exact_mann_whitney([float(i) for i in range(200)], [0.5 + i for i in range(200)]) is None

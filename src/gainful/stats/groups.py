@@ -20,6 +20,7 @@ MOST_WITH_LETTERS = 12
 
 _MOST_CLIQUES = 1000  # there may be as many as 3^(m / 3)
 _EXACT_UP_TO = 8
+_MOST_STEPS = 2_000_000  # that an exact P is worth: about a second
 
 
 @dataclass(frozen=True)
@@ -172,13 +173,32 @@ def mann_whitney(first: Sequence[float], second: Sequence[float]) -> MannWhitney
     u = float(ranks[of_group == 0].sum()) - n * (n + 1) / 2
     ties = np.bincount((2 * ranks).astype(np.int64))
     if max(n, m) <= _EXACT_UP_TO and ties.max() == 1:
-        ways = _ways(n, m)
-        far = sum(ways[: int(min(u, n * m - u)) + 1])
-        return MannWhitney(u, min(1.0, 2 * far / sum(ways)), True, (n, m))
+        return MannWhitney(u, _exact_p(u, n, m), True, (n, m))
     total = n + m
     variance = n * m / 12 * (total + 1 - float((ties**3 - ties).sum()) / (total * (total - 1)))
     z = max(abs(u - n * m / 2) - 0.5, 0.0) / math.sqrt(variance) if variance > 0 else 0.0
     return MannWhitney(u, math.erfc(z / math.sqrt(2)), False, (n, m))
+
+
+def exact_mann_whitney(first: Sequence[float], second: Sequence[float]) -> MannWhitney | None:
+    """The same with the exact P for groups of any size; None where values are equal or counting would take long.
+
+    >>> exact_mann_whitney(range(9), range(9, 18)).p == 2 / math.comb(18, 9)
+    True
+    >>> exact_mann_whitney([1, 2], [2, 3]) is None
+    True
+    """
+    ranks, of_group = _pooled_ranks([first, second])
+    n, m = len(first), len(second)
+    if n * m * min(n, m) > _MOST_STEPS or np.diff(np.sort(ranks)).min() < 1:
+        return None
+    u = float(ranks[of_group == 0].sum()) - n * (n + 1) / 2
+    return MannWhitney(u, _exact_p(u, n, m), True, (n, m))
+
+
+def _exact_p(u: float, n: int, m: int) -> float:
+    ways = _ways(min(n, m), max(n, m))
+    return min(1.0, 2 * sum(ways[: int(min(u, n * m - u)) + 1]) / sum(ways))
 
 
 def _ways(n: int, m: int) -> list[int]:
