@@ -89,8 +89,16 @@ def beside(what: str, says: str, finds: str, note: str = "") -> Claim:
 
 
 def claims_tables(title: str, claims: Iterable[Claim]) -> tuple[Table, ...]:
-    """The claims as a table; long ones one below the other, for people, so that digits can be compared by eye."""
+    """The claims as a table; long ones one below the other, for people, so that digits can be compared by eye.
+
+    Where there is no claim there is no table.
+
+    >>> claims_tables("Readings", [])
+    ()
+    """
     claims = tuple(claims)
+    if not claims:
+        return ()
     has_notes = any(claim.note for claim in claims)
     notes = tuple(dict.fromkeys(f"{claim.what}: {claim.note}" for claim in claims if claim.note))
     is_long = any(len(claim.says) > _LONG or len(claim.finds) > _LONG for claim in claims)
