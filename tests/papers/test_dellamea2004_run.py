@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import math
 import random
+import re
+import shutil
 import statistics
+import subprocess
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +32,7 @@ from gainful.papers.dellamea2004_tables import systems_section, table_3
 from gainful.papers.sections import Section
 from gainful.policy import Policy
 from gainful.progress import Progress
+from gainful.render import FORMATS
 from gainful.render.charts import Boxes, Plot
 from gainful.render.page import Page, Table
 from gainful.stats.draws import stream
@@ -33,7 +42,9 @@ Lists = dict[str, dict[str, list[str]]]
 
 
 def table_of(section: Section, title: str) -> Table:
-    [table] = [part for part in section.parts if isinstance(part, Table) and part.title == title]
+    [table] = [
+        part for part in section.parts if isinstance(part, Table) and part.title == title and not part.for_people
+    ]
     return table
 
 
@@ -79,9 +90,14 @@ class TestExamples:
         assert {verdict for _, _, verdict in claims.values()} == {"agrees"}
 
     def test_precision_is_printed_wrongly(self) -> None:
-        claims = claims_of(example("Figure 2"), "Precision by sectors")
-        assert claims["precision"] == ("|α| / (|α| + |β|)", "|β| / (|α| + |β|)", "erratum")
-        assert claims["Table 2 (a), IRS1: |α| = 1, |β| = 2"] == ("0.33", "0.67", "erratum")
+        """Of IRS1 in Table 2 (a) one document is only retrieved, two are both: 1/3 by the formula, .67 in the table."""
+        [row] = rows_of(example("Figure 2"), "Precision by sectors")
+        assert row["the paper says"] == "|α| / (|α| + |β|)"
+        assert (row["gainful finds"], row["verdict"]) == ("|β| / (|α| + |β|)", "erratum")
+        assert "would give 0.33, and the table has 0.67" in row["note"]
+
+    def test_table_2_says_that_its_points_were_chosen(self) -> None:
+        assert "were chosen so that they reproduce the table" in str(example("Table 2").parts[0])
 
     def test_two_categories(self) -> None:
         """One of three documents in sector alpha; IRS3 of Table 2 (a) has one in alpha and one in delta."""
@@ -117,10 +133,56 @@ class TestExamples:
         plots = [part for part in example("Figure 5").parts if isinstance(part, Plot)]
         assert [len(plot.points) for plot in plots] == [3, 2]
 
-    def test_every_page_can_be_written(self) -> None:
+    @pytest.mark.parametrize("format_", FORMATS)
+    def test_every_page_can_be_written(self, format_: str) -> None:
+        """What is found stands in every format; machines get all tables."""
         for section in examples():
-            for format_ in ("table", "csv", "jsonl", "markdown", "html"):
-                assert Page("papers", section.parts).text(format_)
+            page = Page("papers", section.parts)
+            text = page.text(format_)
+            if format_ == "jsonl":
+                rows = [json.loads(line) for line in text.splitlines()]
+                assert sum("verdict" in row for row in rows) == sum(map(len, verdicts_of(section)))
+            elif format_ == "csv":
+                cells = [cell for row in csv.reader(io.StringIO(text)) for cell in row]
+                assert Counter(c for c in cells if c in VERDICTS) == Counter(chain.from_iterable(verdicts_of(section)))
+            elif format_ == "trec":
+                lines = [line.split("\t") for line in text.splitlines()]
+                assert {len(fields) for fields in lines} == {3}
+                assert len(lines) >= sum(len(table.rows) for table in page.tables_for_machines)
+            elif format_ == "latex":
+                tables = [part for part in page.parts_for_people if isinstance(part, Table)]
+                assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == len(tables)
+                assert text.count(r"\toprule") == text.count(r"\bottomrule") == len(tables)
+            else:
+                assert all(verdict in text for verdicts in verdicts_of(section) for verdict in verdicts)
+
+    @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
+    def test_latex_compiles(self, tmp_path: Path) -> None:
+        """Figure 2 and ADM(2)(2) have Greek letters in their tables."""
+        texts = [Page("papers", section.parts).text("latex") for section in examples()]
+        frame = (r"\documentclass{article}", r"\usepackage{booktabs}", r"\begin{document}", *texts, r"\end{document}")
+        (tmp_path / "x.tex").write_text("\n".join(frame), encoding="utf-8")
+        command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "x.tex"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+        assert done.returncode == 0, done.stdout.decode("utf-8", "replace")
+
+    def test_what_is_to_be_seen_is_a_sentence(self) -> None:
+        for section in (*examples(), *study(judged(), LISTS, draws=1).sections):
+            assert section.about[0].isupper()
+            assert section.about.endswith(".")
+
+
+VERDICTS = ("agrees", "truncated", "erratum", "differs", "holds", "fails", "not seen", "other data")
+
+
+def verdicts_of(section: Section) -> list[list[str]]:
+    """The verdicts of each of its tables of claims."""
+    tables = Page("papers", section.parts).tables_for_machines
+    return [
+        [str(row[-1 if table.columns[-1].name == "verdict" else -2]) for row in table.rows]
+        for table in tables
+        if "verdict" in [column.name for column in table.columns]
+    ]
 
 
 DEPTH = 20
@@ -247,16 +309,25 @@ class TestSystems:
         assert list(systems.groups["Worst"]) == worst
         normal = [name for name in KEPT if name not in CHOSEN and name not in worst]
         assert list(systems.groups["Normal"]) == normal
-        assert len(worst) == (5 if share is None else 7)
+        assert worst
 
     def test_the_best_can_be_given(self) -> None:
         systems = experiment(best=("s04", "s09")).systems
         assert systems.chosen == ("s09", "s04")
         assert systems.groups["Best"] == ("s09",)
 
-    def test_of_few_systems_half_are_the_best(self) -> None:
-        systems = experiment({name: LISTS[name] for name in ("s00", "s05", "s09", "s12", "s15")}).systems
-        assert systems.chosen == ("s15", "s12")
+    def test_one_name_is_a_name(self) -> None:
+        assert experiment(best="s09").systems.chosen == ("s09",)
+
+    @pytest.mark.parametrize(("number", "best"), [(5, 2), (9, 4), (10, 5), (11, 10), (14, 10), (16, 10)])
+    def test_of_more_than_ten_systems_ten_are_the_best(self, number: int, best: int) -> None:
+        """As in the paper; of ten or fewer half of them, so that others remain."""
+        names = KEPT[:number]
+        found = experiment({name: LISTS[name] for name in names})
+        assert list(found.systems.chosen) == sorted(names, key=lambda name: -mean_precision(name))[:best]
+        text = str(systems_section(found).parts[0])
+        assert f"the {best} systems of highest average precision" in text
+        assert ("no more than ten" in text) == (number <= 10)
 
     def test_a_query_on_which_most_find_nothing_does_not_decide(self) -> None:
         judgments = {**JUDGMENTS, "12": {"nobody finds this": 1.0}}
@@ -264,7 +335,25 @@ class TestSystems:
         args: dict[str, Any] = {"best": (), "draws": 1, "seed": 0, "threads": 1, "progress": Progress()}
         with_it = run_experiment(judged(judgments), lists, worst_share=0.5, **args).systems
         assert with_it.groups["Worst"] == experiment(worst_share=0.5).systems.groups["Worst"] != ()
-        assert (with_it.telling, with_it.queries) == (8, 9)
+        assert (with_it.telling, with_it.silent, with_it.skipped) == (8, 1, 0)
+
+    @pytest.mark.parametrize(
+        ("undefined", "says", "does_not"),
+        [
+            ("zero", "1 query with a median of 0 tells nothing", "no average"),
+            ("skip", "1 query has no average", "of 0"),
+        ],
+    )
+    def test_why_a_query_does_not_decide(self, undefined: str, says: str, does_not: str) -> None:
+        """Nothing is relevant for it: average precision is 0 for all, or there is none."""
+        judgments = {**JUDGMENTS, "12": {"d1": 0.0}}
+        lists = {name: {**queries, "12": [f"d{i}" for i in range(DEPTH)]} for name, queries in LISTS.items()}
+        prepared = judged(judgments, Policy(undefined=undefined))
+        found = run_experiment(prepared, lists, (), 0.9, 1, 0, 1, Progress())
+        text = str(systems_section(found).parts[0])
+        assert says in text
+        assert does_not not in text
+        assert "on at least 90 % of queries (8 queries tell something)" in text
 
 
 class TestScores:
@@ -363,20 +452,67 @@ class TestSets:
                 (statistics.fmean(others), statistics.stdev(others), min(others), max(others)), abs=1e-12
             )
 
-    def test_how_many_documents(self, found: Experiment) -> None:
-        """Set 0: what a system retrieves or misses; set 6: retrieved; set 7: relevant."""
-        relevant = {(q, d) for q, grades in JUDGMENTS.items() for d, grade in grades.items() if grade > 0}
-        counted = [len({*relevant, *((q, d) for q in JUDGMENTS for d in LISTS[s][q])}) for s in KEPT]
-        documents = {row.number: row.documents for row in found.sets.rows}
-        assert documents[0] == pytest.approx(statistics.fmean(counted))
-        assert (documents[6], documents[7]) == (DEPTH * len(JUDGMENTS), len(relevant))
-        assert documents[4] == pytest.approx(documents[0] / 10, rel=0.3)
+    def test_how_many_documents(self) -> None:
+        """What a system retrieves or misses, of some queries, of what is drawn; retrieved only, relevant only."""
+        found = experiment(seed=5)
+        chances = naive_chances(5, 0)
+        first = ("1", "2", "3", "4")
 
-    def test_a_set_may_have_no_documents(self) -> None:
-        """Of two documents a query a tenth is mostly nothing: such queries go, and nothing fails."""
-        lists = {name: {q: documents[:2] for q, documents in each.items()} for name, each in LISTS.items()}
-        rows = experiment({name: lists[name] for name in KEPT}).sets.rows
-        assert len(rows) == 8
+        def counted(queries: Sequence[str], share: float = 1.0) -> float:
+            pairs = {s: [(q, d) for q in queries for d in documents_of(s, q)] for s in KEPT}
+            return statistics.fmean(sum(chances[pair] < share for pair in pairs[s]) for s in KEPT)
+
+        every = tuple(JUDGMENTS)
+        expected = {
+            0: counted(every),
+            1: counted(first),
+            2: counted(first[:2]),
+            3: counted(every, 0.5),
+            4: counted(every, 0.1),
+            5: counted(first, 0.5),
+            6: DEPTH * len(every),
+            7: sum(grade > 0 for grades in JUDGMENTS.values() for grade in grades.values()),
+        }
+        assert {row.number: row.documents for row in found.sets.rows} == pytest.approx(expected)
+
+    @pytest.mark.parametrize("wants_some", [True, False])
+    def test_a_query_without_documents_left_does_not_count(self, wants_some: bool) -> None:
+        """Of three documents a query a tenth is mostly nothing; if it is nothing for all queries there is no tau."""
+        queries = [str(i) for i in range(10, 50 if wants_some else 12)]
+        chance = random.Random(1)
+        lists = {f"s{i}": {q: chance.sample(["a", "b", "c", "d"], 2) for q in queries} for i in range(5)}
+        prepared = Judged(Qrels.from_dict({q: {"a": 1} for q in queries}), Policy())
+
+        def distances(system: str, query: str, kept: Callable[[str], bool]) -> list[float]:
+            listed = lists[system][query]
+            srs = {d: 1 - rank / 2 for rank, d in enumerate(listed)}
+            return [abs(srs.get(d, 0.0) - (d == "a")) for d in {*listed, "a"} if kept(d)]
+
+        def usable(seed: int) -> dict[str, Callable[[str], bool]]:
+            numbers = stream(seed, 0)
+            tests: dict[str, Callable[[str], bool]] = {}
+            for query in queries:
+                some = sorted({"a", *(d for each in lists.values() for d in each[query])})
+                drawn = {d for d in some if numbers.random() < 0.1}
+                if all(drawn.intersection((*each[query], "a")) for each in lists.values()):
+                    tests[query] = drawn.__contains__
+            return tests
+
+        seed = next(seed for seed in range(100) if bool(usable(seed)) == wants_some)
+        row = run_experiment(prepared, lists, (), None, 1, seed, 1, Progress()).sets.rows[4]
+        if not wants_some:
+            assert row.tau == (None, None)
+            return
+        tests = usable(seed)
+        assert 0 < len(tests) < len(queries)
+        means = [1 - statistics.fmean(statistics.fmean(distances(s, q, tests[q])) for q in tests) for s in lists]
+        whole = [1 - statistics.fmean(statistics.fmean(distances(s, q, bool)) for q in queries) for s in lists]
+        assert row.tau[0] == pytest.approx(tau(means, whole), abs=1e-12)
+
+    @pytest.mark.parametrize(("draws", "is_empty"), [(1, True), (2, False)])
+    def test_one_draw_has_no_spread(self, draws: int, is_empty: bool) -> None:
+        rows = rows_of(table_4(experiment(draws=draws)), "Sets 3 to 5 drawn again")
+        assert [row["sd"] is None for row in rows] == [is_empty] * 6
 
     def test_the_order_of_runs_and_threads_change_nothing(self) -> None:
         names = list(LISTS)
@@ -415,9 +551,13 @@ class TestFigures:
             (adm, reference) for adm in ("ADM'", "ADM''") for reference in ("Rel-Ret", "AvgPrec", "R-Prec")
         ]
         for plot in plots:
-            assert [points.name for points in plot.points] == ["Best", "Normal", "Worst"]
-            assert {line.name for line in plot.lines} <= {"Best", "Normal", "Worst"}
-            assert [len(points.x) for points in plot.points] == [9, 2, 5]
+            # The largest is drawn first: it would cover the others.
+            assert [(points.name, len(points.x)) for points in plot.points] == [
+                ("Best", 9),
+                ("Worst", 5),
+                ("Normal", 2),
+            ]
+            assert [line.name for line in plot.lines] == ["Best", "Worst"]
         rows = rows_of(section, "Scores of the systems")
         assert [row["system"] for row in rows] == KEPT
 
@@ -430,49 +570,29 @@ class TestFigures:
         assert [group.size for group in boxes[0].groups] == [9, 2, 5]
         plots = [part for part in sections["Figure 9"].parts if isinstance(part, Plot)]
         assert len(plots) == 4
-        assert [len(points.x) for points in plots[0].points] == [9, 2, 5]
-
-
-class TestWhoseData:
-    def test_other_data(self, found: Experiment) -> None:
-        assert not found.is_own
-        assert "orientation only" in found.data
-        verdicts = {row["verdict"] for row in rows_of(systems_section(found), "Systems")}
-        assert verdicts == {"other data"}
-
-    def test_the_papers_own(self, found: Experiment) -> None:
-        """Known by topics, runs, relevant documents and depth; then figures have to be the same."""
-        names = (*found.systems.names, *(f"t{i}" for i in range(129 - SYSTEMS)))
-        own = replace(
-            found,
-            queries=tuple(str(topic) for topic in range(401, 451)),
-            relevant=4728,
-            systems=replace(found.systems, names=names, depth=1000),
-        )
-        assert own.is_own
-        assert "the paper's own data" in own.data
-        rows = claims_of(systems_section(own), "Systems")
-        assert rows["systems"] == ("129", "129", "agrees")
-        assert rows["systems that remain"][2] == "differs"
-        assert "agrees" not in {verdict for _, _, verdict in claims_of(table_3(own), "Correlations").values()}
-        sets = claims_of(table_4(own), "What the paper concludes")
-        assert sets["set 6, ADM'"][2] == "differs"
-        assert sets["set 3, ADM'"][2] == "other data"
-        for changed in ({"relevant": 4727}, {"queries": own.queries[1:]}, {"systems": replace(own.systems, depth=999)}):
-            assert not replace(own, **changed).is_own  # type: ignore[arg-type]
+        assert [len(points.x) for points in plots[0].points] == [9, 5, 2]
 
 
 class TestErrors:
     @pytest.mark.parametrize(
         ("lists", "settings", "error", "text"),
         [
-            ({"a": LISTS["s01"], "b": LISTS["s02"]}, {}, InputError, "at least 3 systems .* found 2 of 2"),
-            ({name: LISTS[name] for name in ("s01", "s02", "s17", "s04")}, {}, InputError, "found 2 of 4"),
+            ({"a": LISTS["s01"], "b": LISTS["s02"]}, {}, UsageError, "expected three or more runs to compare, found 2"),
+            ({name: LISTS[name] for name in ("s01", "s02", "s17")}, {}, InputError, "found 2 of 3\nhint: depth=12 "),
+            (
+                {name: LISTS[name] for name in ("s01", "s02", "s04")},
+                {},
+                InputError,
+                "hint: 1 run has nothing for .*'2'",
+            ),
             ({name: {"1": []} for name in "abc"}, {}, InputError, "retrieved documents, found none"),
             ({}, {}, UsageError, "at least one"),
             (LISTS, {"best": ("s99",)}, UsageError, "no run is called 's99'"),
-            (LISTS, {"worst_share": 0}, UsageError, "worst-share: expected a number above 0"),
-            (LISTS, {"worst_share": math.nan}, UsageError, "worst-share: expected a finite number"),
+            (LISTS, {"best": "s99"}, UsageError, "no run is called 's99'"),
+            (LISTS, {"best": ("s01", 2)}, UsageError, "best: expected names of runs, found int"),
+            (LISTS, {"best": 2}, UsageError, "best: expected names of runs, found int"),
+            (LISTS, {"worst_share": 0}, UsageError, "worst_share: expected a number above 0"),
+            (LISTS, {"worst_share": math.nan}, UsageError, "worst_share: expected a finite number"),
             (LISTS, {"draws": 0}, UsageError, "draws: expected at least 1"),
             (LISTS, {"draws": 1001}, UsageError, "draws: expected at most 1,000, found 1,001"),
         ],
@@ -482,6 +602,23 @@ class TestErrors:
     ) -> None:
         with pytest.raises(error, match=text):
             study(judged(), lists, **settings)
+
+    @pytest.mark.parametrize(
+        ("new", "text"), [(["99"], "query '99'$"), (["98", "99"], "query '98' and 1 other query$")]
+    )
+    def test_a_query_that_nobody_answers(self, new: list[str], text: str) -> None:
+        """No depth would help: it is named."""
+        judgments = {**JUDGMENTS, **{query: {"d1": 1.0} for query in new}}
+        with pytest.raises(InputError) as refused:
+            study(judged(judgments), LISTS)
+        assert re.search(text, str(refused.value).splitlines()[0])
+        assert "leave the judgments of such queries out" in str(refused.value)
+
+    @pytest.mark.parametrize("grade", [0.0, -1.0])
+    def test_nothing_is_relevant(self, grade: float) -> None:
+        judgments = {query: dict.fromkeys(grades, grade) for query, grades in JUDGMENTS.items()}
+        with pytest.raises(InputError, match=r"expects relevant documents .*, found none for any query"):
+            study(judged(judgments), LISTS)
 
     def test_condensed_lists_are_no_lists_of_all_documents(self) -> None:
         with pytest.raises(UsageError, match="unjudged=condensed"):

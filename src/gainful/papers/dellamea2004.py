@@ -13,8 +13,9 @@ from gainful.data.run import RunLike
 from gainful.papers import dellamea2004_examples as worked
 from gainful.papers.dellamea2004_experiment import run_experiment
 from gainful.papers.dellamea2004_figures import figure_7, figure_8, figure_9
+from gainful.papers.dellamea2004_groups import first_hypothesis
 from gainful.papers.dellamea2004_set_tables import table_4
-from gainful.papers.dellamea2004_tables import first_hypothesis, systems_section, table_3
+from gainful.papers.dellamea2004_tables import systems_section, table_3
 from gainful.papers.sections import Section, Study
 from gainful.progress import Progress
 
@@ -41,7 +42,7 @@ def study(
     judged: Judged,
     runs: Mapping[str, RunLike | ReadRun],
     *,
-    best: Sequence[str] = (),
+    best: str | Sequence[str] = (),
     worst_share: float | None = None,
     draws: int = 20,
     seed: int = 0,
@@ -50,7 +51,8 @@ def study(
 ) -> Study:
     """The experiment: ADM', ADM'' beside Rel-Ret, AvgPrec and R-Prec, and on parts of the documents and topics.
 
-    ``best`` names the systems whose mean SRS is in URS'' (the first ten by average precision unless given);
+    ``best`` names the systems whose mean SRS is in URS'', or one of them (the first ten by average precision unless
+    given; of ten runs or fewer the better half);
     ``worst_share`` is on which share of queries a Worst system is below the median (on all unless given).
     """
     found = run_experiment(judged, runs, best, worst_share, draws, seed, threads, progress or Progress())

@@ -40,7 +40,7 @@ _TABLE_1 = _Case(
     {"IRS1": (0.9, 0.5, 0.2), "IRS2": (1.0, 0.6, 0.3), "IRS3": (0.8, 0.4, 1.0)},
     {"IRS1": (0.5, 1, 0.75, 0.9), "IRS2": (0.5, 1, 0.75, 0.8), "IRS3": (0.5, 1, 0.75, 0.7)},
 )
-#: Table 2 is of the points of Figure 5, which has no numbers: these reproduce it.
+#: Table 2 is of the points of Figure 5, which has no numbers: these were chosen to reproduce it.
 _TABLE_2A = _Case(
     "Table 2 (a)",
     (0.3, 0.7, 0.6),
@@ -82,20 +82,21 @@ def _claims(case: _Case) -> list[Claim]:
 def table_1() -> Section:
     """Three systems that precision and recall cannot tell apart."""
     parts = (_documents(_TABLE_1), *claims_tables("P, R, E and ADM, thresholds at 0.5", _claims(_TABLE_1)))
-    return Section("Table 1", "three systems; P, R and E are the same for all, ADM is not", parts)
+    return Section("Table 1", "Three systems have the same P, R and E, and different ADM.", parts)
 
 
 def table_2() -> Section:
     """Small differences in SRS that matter too much, large ones that do not matter."""
     parts: tuple[Table | str, ...] = (
-        "The paper prints no scores for Figure 5: these points reproduce its values.",
+        "The paper prints no scores for Figure 5. These points were chosen so that they reproduce the table: that they "
+        "do is no test of the measures, but shows that one set of points has all four values of every system.",
         _documents(_TABLE_2A),
         *claims_tables("(a): small differences in SRS", _claims(_TABLE_2A)),
         _documents(_TABLE_2B),
         *claims_tables("(b): large differences in SRS", _claims(_TABLE_2B)),
         *claims_tables("What the paper concludes", _spreads()),
     )
-    return Section("Table 2", "how P, R and E answer to differences in SRS, and how ADM does", parts)
+    return Section("Table 2", "P, R and E answer to differences in SRS otherwise than ADM does.", parts)
 
 
 def _spreads() -> list[Claim]:
@@ -110,13 +111,13 @@ def _spreads() -> list[Claim]:
     return [
         statement(
             "(a) small differences",
-            "change E, not ADM",
+            "can change E much, do not affect ADM",
             f"E differs by {small_e:.2f}, ADM by {small:.3f}",
             small_e > 0.1 and small < 0.01,
         ),
         statement(
             "(b) large differences",
-            "change ADM, not E",
+            "may leave E the same, do affect ADM",
             f"E differs by {large_e:.2f}, ADM by {large:.2f}",
             large_e < 1e-9 and large > 0.1,
         ),
@@ -132,13 +133,13 @@ def _documents(case: _Case) -> Table:
 
 def figure_4() -> Section:
     """The plane of Table 1."""
-    return Section("Figure 4", "Table 1 in the plane of URS and SRS", _plane_parts({"Table 1": _TABLE_1}))
+    return Section("Figure 4", "Table 1 is drawn in the plane of URS and SRS.", _plane_parts({"Table 1": _TABLE_1}))
 
 
 def figure_5() -> Section:
     """The planes of Table 2."""
     cases = {"(a) small differences": _TABLE_2A, "(b) large differences": _TABLE_2B}
-    return Section("Figure 5", "Table 2 in the plane of URS and SRS", _plane_parts(cases))
+    return Section("Figure 5", "Table 2 is drawn in the plane of URS and SRS.", _plane_parts(cases))
 
 
 def _plane_parts(cases: Mapping[str, _Case]) -> tuple[Plot | Table, ...]:
@@ -181,26 +182,17 @@ def sectors() -> Section:
     """Precision by the sectors of Figure 2, whose formula is not the one that Table 2 was computed with."""
     [plane, *_] = _planes(_TABLE_2A)
     alpha, beta = plane.sectors.only_retrieved, plane.sectors.retrieved_relevant
-    [precision] = _values(_TABLE_2A, "IRS1", "ThresholdP")
-    parts = claims_tables(
-        "Precision by sectors",
-        [
-            text_claim(
-                "precision",
-                "|α| / (|α| + |β|)",
-                "|β| / (|α| + |β|)",
-                "α are documents retrieved and not relevant, β those retrieved and relevant, as its recall "
-                "|β| / (|β| + |δ|) and fallout |α| / (|α| + |γ|) have them",
-            ),
-            number_claim(
-                f"Table 2 (a), IRS1: |α| = {alpha}, |β| = {beta}",
-                alpha / (alpha + beta),
-                precision,
-                erratum="its formula gives 1/3, its Table 2 prints 0.67",
-            ),
-        ],
+    printed = _TABLE_2A.prints["IRS1"][0]
+    claim = text_claim(
+        "precision",
+        "|α| / (|α| + |β|)",
+        "|β| / (|α| + |β|)",
+        "α are documents retrieved and not relevant, β those retrieved and relevant, as its recall |β| / (|β| + |δ|) "
+        f"and fallout |α| / (|α| + |γ|) have them; with |α| = {alpha} and |β| = {beta} of IRS1 in Table 2 (a) its "
+        f"formula would give {alpha / (alpha + beta):.2f}, and the table has {printed:.2f}",
     )
-    return Section("Figure 2", "the sectors of the plane, and an erratum in the formula of precision", parts)
+    about = "The plane has four sectors; the formula of precision has an erratum."
+    return Section("Figure 2", about, claims_tables("Precision by sectors", [claim]))
 
 
 def categories() -> Section:
@@ -231,7 +223,11 @@ def categories() -> Section:
         all(row[-1] for row in rows),
         "x becomes min(floor(2x), 1): a threshold at 0.5",
     )
-    return Section("ADM(2)(2)", "binary relevance and binary retrieval", (table, *claims_tables("Distances", [claim])))
+    return Section(
+        "ADM(2)(2)",
+        "ADM is taken with binary relevance and binary retrieval.",
+        (table, *claims_tables("Distances", [claim])),
+    )
 
 
 def over_and_under() -> Section:
@@ -267,7 +263,9 @@ def over_and_under() -> Section:
         ),
     )
     return Section(
-        "Figure 6", "documents over- and underestimated: P* and R*, ADP and ADR", (table, *claims_tables("Sums", sums))
+        "Figure 6",
+        "P* and R*, ADP and ADR tell documents over- and underestimated.",
+        (table, *claims_tables("Sums", sums)),
     )
 
 
@@ -290,4 +288,8 @@ def ranks() -> Section:
             "the next sentence says of URS'' that it is not based on binary relevance: the first has to be URS'",
         )
     )
-    return Section("SRS and URS", "SRS by position; an erratum", claims_tables("By position", claims))
+    return Section(
+        "SRS and URS",
+        "SRS comes from the position in the list; a sentence on URS has an erratum.",
+        claims_tables("By position", claims),
+    )

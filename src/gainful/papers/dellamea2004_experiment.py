@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from gainful.named_runs import require_runs
 from gainful.notation import count_of
 from gainful.papers.dellamea2004_lists import SystemLists, read_lists
 from gainful.papers.dellamea2004_sets import MEASURES, Sets, agree_on_sets, distances
-from gainful.papers.dellamea2004_systems import REFERENCES, Systems, choose_systems
+from gainful.papers.dellamea2004_systems import FEWEST, REFERENCES, Systems, choose_systems
 from gainful.progress import Progress
 from gainful.results import Evaluation
 from gainful.stats.draws import check_draws
@@ -71,8 +72,8 @@ class Experiment:
         )
         if self.is_own:
             return (
-                f"{here}: by these numbers TREC-8 ad hoc, the paper's own data. It does not name all of its ten best "
-                "systems, so that what depends on URS'' may differ."
+                f"{here}: by these numbers TREC-8 ad hoc, the paper's own data. It does not name its ten best systems, "
+                "so that what depends on URS'' may differ."
             )
         return (
             f"{here}. The paper has TREC-8 ad hoc: {_OWN_RUNS} runs, topics {_OWN_TOPICS[0]} to {_OWN_TOPICS[-1]}, "
@@ -92,7 +93,7 @@ class Experiment:
 def run_experiment(
     judged: Judged,
     runs: Mapping[str, RunLike | ReadRun],
-    best: Sequence[str],
+    best: str | Sequence[str],
     worst_share: float | None,
     draws: int,
     seed: int,
@@ -101,6 +102,11 @@ def run_experiment(
 ) -> Experiment:
     """Reads the runs, chooses the systems, and compares them by all measures and on all sets."""
     require_runs(runs)
+    if len(runs) < FEWEST:
+        raise UsageError(
+            f"dellamea2004: expected three or more runs to compare, found {len(runs)}",
+            "give several, or a folder of them; the paper has 129",
+        )
     check_draws(draws, seed)
     if draws > _MOST_DRAWS:
         raise UsageError(f"draws: expected at most {_MOST_DRAWS:,}, found {draws:,}: each compares all documents anew")
@@ -109,8 +115,14 @@ def run_experiment(
             "dellamea2004: expected unjudged documents to count, found unjudged=condensed",
             "ADM is over all retrieved documents: leave the policy at unjudged=zero",
         )
+    if not (judged.grade > 0).any():
+        raise InputError(
+            f"{os.path.basename(judged.qrels.name)}: dellamea2004 expects relevant documents (a grade above 0), "
+            "found none for any query",
+            "ADM is over retrieved and relevant documents, and what it is compared with counts relevant ones",
+        )
     lists = read_lists(judged, runs, threads, progress)
-    evaluations = _evaluated(lists)
+    evaluations = evaluate_lists(lists)
     systems = choose_systems(judged, lists, evaluations, best, worst_share)
     kept, chosen = ([lists[name] for name in names] for names in (systems.kept, systems.chosen))
     queries = tuple(next(iter(evaluations.values())).queries)
@@ -124,9 +136,11 @@ def run_experiment(
     return Experiment(systems, scores, sets, evaluations, queries, relevant, found.pairs, draws, seed)
 
 
-def _evaluated(lists: Mapping[str, SystemLists]) -> dict[str, Evaluation]:
+def evaluate_lists(lists: Mapping[str, SystemLists]) -> dict[str, Evaluation]:
+    """All systems by the reference measures and by ADM at the depth of the longest list."""
     depth = max(int(each.length.max(initial=0)) for each in lists.values())
     if not depth:
         raise InputError("runs: dellamea2004 expects retrieved documents, found none for any judged query")
     measures = (*REFERENCES.values(), parse(f"ADM@{depth}"))
-    return {name: evaluate_graded(each.graded, measures) for name, each in lists.items()}
+    # A copy each: what the measures keep beside a run would be several times the run.
+    return {name: evaluate_graded(replace(each.graded), measures) for name, each in lists.items()}

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from gainful.arrays import Floats
-from gainful.papers.claims import Claim, beside, claims_tables, statement
+from gainful.papers.claims import Claim, claims_tables, remark, statement, undecided
 from gainful.papers.dellamea2004_experiment import Experiment
 from gainful.papers.dellamea2004_sets import MEASURES
 from gainful.papers.dellamea2004_systems import GROUPS, REFERENCES
@@ -27,7 +27,7 @@ def figure_7(found: Experiment) -> Section:
     for name in MEASURES:
         for reference in REFERENCES:
             lines, row = _ellipses(found, reference, name)
-            points = tuple(_points(found, group, reference, name) for group in found.by_group(name))
+            points = tuple(_points(found, group, reference, name) for group in _largest_first(found))
             plots.append(Plot(f"{name} and {reference}", Axis(reference), Axis(name), lines, points))
             inside.append((f"{name} and {reference}", *row))
     counts = Table(
@@ -42,7 +42,7 @@ def figure_7(found: Experiment) -> Section:
         *claims_tables("The best system", [_rightmost(found)]),
         _scores_table(found),
     )
-    return Section("Figure 7", "ADMs against reference measures, with the groups' 95 % ellipses", parts)
+    return Section("Figure 7", "ADMs are drawn against reference measures, with the groups' 95 % ellipses.", parts)
 
 
 def _points(found: Experiment, group: str, x: str, y: str) -> Points:
@@ -60,21 +60,29 @@ def _ellipses(found: Experiment, x: str, y: str) -> tuple[tuple[Line, ...], tupl
         row.append(None if outline is None else f"{outline.inside} of {places.size}")
         if outline is not None:
             lines.append(Line(group, outline.x, outline.y))
-    return tuple(lines), tuple(row)
+    order = _largest_first(found)
+    return tuple(sorted(lines, key=lambda line: order.index(line.name))), tuple(row)
+
+
+def _largest_first(found: Experiment) -> list[str]:
+    """The groups that have members; the points of a large group would cover those of a small one."""
+    members = {group: len(names) for group, names in found.systems.groups.items() if names}
+    return sorted(members, key=lambda group: -members[group])
 
 
 def _rightmost(found: Experiment) -> Claim:
     """The system that is best by all reference measures, and where ADM'' has it."""
-    kept = found.systems.kept
-    firsts = {reference: int(np.argmax(found.scores[reference])) for reference in REFERENCES}
-    best = firsts["R-Prec"]
+    what, says = "the best system by all three reference measures", "not so good by ADM"
+    firsts = [set(np.flatnonzero(scores == scores.max())) for scores in map(found.scores.__getitem__, REFERENCES)]
+    if any(len(first) > 1 for first in firsts):
+        return undecided(what, says, "several are equally good", "by some reference measure")
+    if len(set.union(*firsts)) > 1:
+        return undecided(what, says, "another one by each" if len(set.union(*firsts)) == 3 else "not the same by all")
+    [best] = firsts[0]
     rank = 1 + int(np.count_nonzero(found.scores["ADM''"] > found.scores["ADM''"][best]))
-    is_best = all(place == best for place in firsts.values())
-    by = "all reference measures" if is_best else "R-Prec"
-    what, finds = "the best system by all reference measures, by ADM''", f"{kept[best]}, best by {by}: rank {rank}"
-    if not found.is_own:
-        return beside(what, "not so good", finds)
-    return statement(what, "not so good", finds, is_best and rank > 1)
+    finds = f"{found.systems.kept[best]}: rank {rank} of {len(found.systems.kept)} by ADM''"
+    note = "seen if it is not the first by ADM'', which the last panel of its Figure 7 is taken to show"
+    return remark(what, says, finds, rank > 1, note)
 
 
 def _scores_table(found: Experiment) -> Table:
@@ -102,16 +110,7 @@ def figure_8(found: Experiment) -> Section:
         charts.append(Boxes(f"{name} of the groups", Axis(name), boxes))
         rows += [(name, group, int(groups[group].size), *points) for group, points in percentiles.items()]
         if len(groups) > 1:
-            medians = [points[2] for points in percentiles.values()]
-            claims.append(
-                statement(
-                    f"{name} finds the groups",
-                    " above ".join(GROUPS),
-                    ", ".join(f"{group} {median:.4f}" for group, median in zip(percentiles, medians, strict=True)),
-                    all(one > other for one, other in pairwise(medians)),
-                    "by the medians; the groups were made from average precision",
-                )
-            )
+            claims.append(_medians_claim(name, {group: points[2] for group, points in percentiles.items()}))
     table = Table(
         (
             Column("measure"),
@@ -125,9 +124,19 @@ def figure_8(found: Experiment) -> Section:
     )
     return Section(
         "Figure 8",
-        "ADMs of the groups: 10, 25, 50, 75 and 90 % points",
+        "ADMs of the groups are drawn as 10, 25, 50, 75 and 90 % points.",
         (*charts, table, *claims_tables("Medians", claims)),
     )
+
+
+def _medians_claim(name: str, medians: dict[str, float]) -> Claim:
+    """The order of the groups that there are."""
+    what, says = f"{name}: medians of the groups", " above ".join(medians)
+    finds = ", ".join(f"{group} {median:.4f}" for group, median in medians.items())
+    if len(set(medians.values())) == 1:
+        return undecided(what, says, finds, "all the same")
+    note = "to be seen in its Figure 8, not in its text; the groups were made from average precision"
+    return statement(what, says, finds, all(one > other for one, other in pairwise(medians.values())), note)
 
 
 def figure_9(found: Experiment) -> Section:
@@ -143,7 +152,7 @@ def figure_9(found: Experiment) -> Section:
             (_diagonal(found.sets.whole[place], values[place]),),
             tuple(
                 Points(group, _tuple(found.sets.whole[place][places]), _tuple(values[place][places]))
-                for group in found.by_group(name)
+                for group in _largest_first(found)
                 if (places := found.systems.places(group)).size
             ),
         )
@@ -177,7 +186,7 @@ def figure_9(found: Experiment) -> Section:
         for_people=True,
     )
     table = Table(columns, rows, "Scores on the whole and on sets 1 and 3")
-    return Section("Figure 9", "ADMs on the whole set against sets 1 and 3", (*plots, read, table))
+    return Section("Figure 9", "ADMs on the whole set are drawn against those on sets 1 and 3.", (*plots, read, table))
 
 
 def _axis(label: str, values: Floats) -> Axis:
