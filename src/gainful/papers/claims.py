@@ -100,7 +100,7 @@ def claims_tables(title: str, claims: Iterable[Claim]) -> tuple[Table, ...]:
     if not claims:
         return ()
     has_notes = any(claim.note for claim in claims)
-    notes = tuple(dict.fromkeys(f"{claim.what}: {claim.note}" for claim in claims if claim.note))
+    notes = _notes(claims)
     is_long = any(len(claim.says) > _LONG or len(claim.finds) > _LONG for claim in claims)
     side_by_side = Table(
         (
@@ -127,6 +127,16 @@ def claims_tables(title: str, claims: Iterable[Claim]) -> tuple[Table, ...]:
         for_people=True,
     )
     return (stacked, side_by_side)
+
+
+def _notes(claims: Sequence[Claim]) -> tuple[str, ...]:
+    """What belongs to several claims, or to all of them, is said once."""
+    noted = dict.fromkeys(claim.note for claim in claims if claim.note)
+    of_note = {note: [claim.what for claim in claims if claim.note == note] for note in noted}
+    return tuple(
+        f"{'all' if len(whats) == len(claims) > 1 else '; '.join(dict.fromkeys(whats))}: {note}"
+        for note, whats in of_note.items()
+    )
 
 
 #: Texts longer than these do not stand side by side.
