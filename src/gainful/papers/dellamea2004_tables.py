@@ -33,7 +33,7 @@ _TABLE_3 = {
     ("R-Prec", "AvgPrec"): 0.902,
 }
 _SIZES = {"Best": 7, "Normal": 83, "Worst": 19}
-#: How near means of correlations are "of the same order", and how much higher is "slightly".
+#: How near means of correlations are "of the same order of magnitude", and how much higher is "slightly".
 _NEAR, _SLIGHTLY = 0.1, 0.05
 _MOST_SHOWN = 10
 
@@ -177,7 +177,7 @@ def _triangle(taus: dict[tuple[str, str], float | None] | dict[tuple[str, str], 
 
 def _conclusions(taus: dict[tuple[str, str], float | None], systems: int) -> Iterator[Claim]:
     known = {pair: tau for pair, tau in taus.items() if tau is not None}
-    same_order = ("ADMs with references, beside references among themselves", "of the same order")
+    same_order = ("ADMs with references, beside references among themselves", "of the same order of magnitude")
     recall = ("Rel-Ret with ADMs, beside AvgPrec and R-Prec", "higher")
     circular = ("references with ADM', beside ADM''", "slightly higher")
     if len(known) < len(taus):
