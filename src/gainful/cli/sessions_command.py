@@ -77,6 +77,9 @@ class _CurvesChoice(_Choice):
 @click.option(
     "--topic", "chosen_topics", multiple=True, metavar="ID", help="Only sessions of this topic; may be repeated."
 )
+@click.option(
+    "--topics", type=_PATH, metavar="FILE", help="A table with a header, one row a session: what each is about."
+)
 @click.option("--at-least", type=click.IntRange(1), metavar="N", help="Only sessions with at least N queries.")
 @click.option(
     "--curves",
@@ -133,9 +136,10 @@ def command(qrels: str, sessions: tuple[str, ...], **options: Any) -> None:
     Example: gainful sessions qrels.txt agent.jsonl -m sDCG@10 -m nsDCG@10 --curves --figure sessions.pdf
     """
     ratings = options["ratings"]
-    output = output_from(options, qrels, *sessions, ratings)
-    figure = figure_from(options, qrels, *sessions, ratings)
-    if [qrels, *sessions, ratings].count("-") > 1:
+    inputs = (qrels, *sessions, ratings, options["topics"])
+    output = output_from(options, *inputs)
+    figure = figure_from(options, *inputs)
+    if inputs.count("-") > 1:
         raise UsageError("standard input (-) can be read once, found it twice")
     if ratings is not None and options["rating"] is None:
         raise UsageError("--ratings: expected --rating COLUMN, found none", "--rating says which column is correlated")
@@ -174,6 +178,13 @@ def _study(qrels: str, files: Mapping[str, str], options: dict[str, Any]) -> Ses
 
         ratings = read_ratings(options["ratings"], options["rating"], columns.get("session"))
 
+    topics = None
+    if options["topics"] is not None:
+        from gainful.data.session_topics import SessionTopics
+
+        topics = SessionTopics.of(options["topics"], columns)
+        columns.pop("topic", None)  # it is of that table
+
     def parts(path: str) -> Iterator[Sessions]:
         return Sessions.read_parts(
             path,
@@ -195,6 +206,7 @@ def _study(qrels: str, files: Mapping[str, str], options: dict[str, Any]) -> Ses
             curves=curves,
             rating=options["rating"],
             ratings=ratings,
+            topics=topics,
             confidence=_confidence(options["confidence"]),
             by_system=True,
             threads=threads,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from gainful.io.objects import read_id
 from gainful.io.rows import Frame, as_source, is_frame
 from gainful.io.sources import Source, Text
 from gainful.notation import count_of, text_of_id
+
+if TYPE_CHECKING:
+    from gainful.data.session_topics import TopicsLike
 
 #: Whatever describes sessions.
 SessionsLike: TypeAlias = "Sessions | Run | Source | Iterable[Mapping[str, Any]] | Mapping[str, Any] | Frame"
@@ -167,6 +170,20 @@ class Sessions:
             first = text_of_id(min(unknown))
             raise UsageError(f"{self.name}: {count_of(len(unknown), 'session')} not there, '{first}' first")
         return self.take([i for i, identifier in enumerate(self.session_ids) if identifier in wanted])
+
+    def with_topics(self, topics: TopicsLike) -> Sessions:
+        """The same with topics from elsewhere: by session, or the file of a table of sessions and topics.
+
+        >>> sessions = Sessions.of([{"session": s, "queries": [{"results": ["d1"]}]} for s in ("s1", "s2")])
+        >>> sessions.with_topics({"s1": "harbours", "s2": "trains"}).topics
+        (b'harbours', b'trains')
+        """
+        from gainful.data.session_topics import SessionTopics
+
+        given = SessionTopics.of(topics)
+        found = given.given_to(self)
+        given.check(self.name)
+        return found
 
     def part(self, first: int, end: int) -> Sessions:
         """The sessions from one place to another."""

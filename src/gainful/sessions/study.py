@@ -20,6 +20,7 @@ from gainful.curves.session_curves import (
 )
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
+from gainful.data.session_topics import SessionTopics, TopicsLike
 from gainful.data.sessions import Sessions
 from gainful.errors import InputError, UsageError
 from gainful.evaluation import MeasuresLike
@@ -102,6 +103,7 @@ class SessionStudy(Showable):
     curves: SessionCurves | None = None
     ratings: RatingCorrelations | None = None
     left_out: tuple[str, ...] = ()  # systems of which no session was chosen
+    topics: SessionTopics | None = None  # those that were given apart from the sessions
 
     def __repr__(self) -> str:
         systems = ", ".join(f"{printable(name)} {found.sessions}" for name, found in self.queries.items())
@@ -129,6 +131,7 @@ class SessionStudy(Showable):
 
         lines = [f"{printable(name, 80)}: no session is chosen, left out" for name in self.left_out]
         lines += notices(self.evaluations.values())
+        lines += self.topics.notices() if self.topics else []
         if self.curves is not None and not self._are_of_measures(self.curves):
             drawn, found = (", ".join(map(str, each)) for each in (self.curves.measures, self._measures))
             lines.append(f"curves are of {drawn}, because {found} cannot be drawn")
@@ -154,6 +157,7 @@ def study_sessions(
     curves: WantedCurves | None = None,
     rating: str | None = None,
     ratings: Mapping[str, float] | None = None,
+    topics: TopicsLike | None = None,
     confidence: float = 0.95,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -161,7 +165,8 @@ def study_sessions(
     """Scores sessions, counts their queries, and looks at these by their position.
 
     A system's sessions may come in parts. ``ratings`` are by session, or, with only their name given as ``rating``,
-    those that the sessions themselves have; ``confidence`` is what the intervals of their correlations hold. ``choice``
+    those that the sessions themselves have; ``confidence`` is what the intervals of their correlations hold. ``topics``
+    are by session, or the file of a table of sessions and topics, where the sessions do not name theirs. ``choice``
     takes some of the sessions only.
 
     >>> sessions = Sessions.of([{"session": "s1", "topic": "t", "queries": [{"results": ["x"]}, {"results": ["a"]}]}])
@@ -180,6 +185,7 @@ def study_sessions(
         curves=curves,
         rating=rating,
         ratings=ratings,
+        topics=topics,
         confidence=confidence,
         threads=threads,
         progress=progress,
@@ -196,6 +202,7 @@ def study_judged_sessions(
     curves: WantedCurves | None = None,
     rating: str | None = None,
     ratings: Mapping[str, float] | None = None,
+    topics: TopicsLike | None = None,
     confidence: float = 0.95,
     by_system: bool = False,
     threads: int | None = None,
@@ -207,6 +214,9 @@ def study_judged_sessions(
     """
     if ratings is not None and rating is None:
         raise UsageError("rating: expected the name of the ratings, found none")
+    about = None if topics is None else SessionTopics.of(topics)
+    if about is not None:
+        sources = about.given_to_all(sources)
     wanted = session_measures(measures)
     measure = measure_by_query(wanted)
     seen: dict[str, _Seen] = {}
@@ -239,6 +249,7 @@ def study_judged_sessions(
         None if curves is None else curves_together(curves, {name: seen[name].curves for name in found}, found),  # type: ignore[misc]
         correlations,
         tuple(scored.left_out),
+        about,
     )
 
 

@@ -1,0 +1,102 @@
+"""Topics that sessions have from a table or a mapping, and what does not fit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gainful import Sessions
+from gainful.data.session_topics import SessionTopics
+from gainful.errors import InputError, UsageError
+from gainful.io.session_topics import read_topics
+
+
+def sessions(*names: str, **topics: str) -> Sessions:
+    own = [{"session": name, "topic": topic, "queries": [{"results": ["a"]}]} for name, topic in topics.items()]
+    return Sessions.of([{"session": name, "queries": [{"results": ["a"]}]} for name in names] + own)
+
+
+@pytest.mark.usefixtures("core")
+def test_a_table() -> None:
+    text = b"SessionID\tUser\tTopic\n22\tS05\t011\n7\tS05\tx y\n"
+    assert read_topics(text) == {b"22": b"011", b"7": b"x y"}
+    assert read_topics(text.replace(b"Topic", b"task"), {"topic": "task"}) == {b"22": b"011", b"7": b"x y"}
+    # Names of the sessions' own table that this one has not.
+    assert read_topics(text, {"session": "visit", "rank": "pos"}) == {b"22": b"011", b"7": b"x y"}
+
+
+@pytest.mark.usefixtures("core")
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"visit,topic\n1,2\n", r"<bytes>:1: expected a column for session \(.*\), found visit, topic"),
+        (b"session,task\n1,2\n", r"<bytes>:1: expected a column for topic \(.*\), found session, task"),
+        (b"session,topic\na,t\n\nb,\n", r"<bytes>:4: expected an id as topic \(field 2\), found nothing"),
+        (b"session,topic\na\n", r"<bytes>:2: expected 2 fields, found 1"),
+        (
+            b"session,topic\na,t\nb,t\na,u\n",
+            r"<bytes>:4: expected every session once, found 'a' again \(first: line 2\)\n    a,u",
+        ),
+        (b"session,topic\n", r"<bytes>: expected topics of sessions, found none"),
+        (b"", r"<bytes>: expected a header, found an empty file"),
+    ],
+)
+def test_a_table_that_cannot_be_read(text: bytes, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_topics(text)
+
+
+def test_sessions_get_topics_from_a_mapping_or_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "topics.csv"
+    path.write_text("session,topic\ns1,t\ns2,u\n")
+    for topics in ({"s1": "t", "s2": "u"}, path, str(path)):
+        assert sessions("s1", "s2").with_topics(topics).topics == (b"t", b"u")
+    assert Sessions.of([{"session": 1, "queries": [{"results": []}]}]).with_topics({"1": "t"}).topics == (b"t",)
+
+
+def test_a_topic_of_their_own_stays_and_another_is_refused() -> None:
+    mixed = sessions("s1", s2="u")
+    assert mixed.with_topics({"s1": "t"}).topics == (b"t", b"u")
+    assert mixed.with_topics({"s2": "u"}).topics == (None, b"u")
+    with pytest.raises(InputError, match=r"topics: expected topic 'u' for session 's2', as .* has it, found 't'"):
+        mixed.with_topics({"s2": "t"})
+
+
+def test_what_has_no_topic_and_what_is_not_there_is_said() -> None:
+    topics = SessionTopics.of({"s1": "t", "x": "t", "y": "u"})
+    found = topics.given_to_all({"one": [sessions("s1", "s2")], "two": [sessions("s3"), sessions("s4")]})
+    assert [part.topics for parts in found.values() for part in parts] == [(b"t", None), (), ()]
+    assert topics.notices() == [
+        "topics: 3 sessions without a topic: s2, s3, s4",
+        "topics: 2 sessions with a topic not among the sessions: x, y",
+    ]
+    fitting = SessionTopics.of({"s1": "t"})
+    fitting.given_to(sessions("s1"))
+    assert fitting.notices() == []
+
+
+def test_topics_of_other_sessions_only_are_refused() -> None:
+    topics = SessionTopics.of({"x": "t"})
+    found = topics.given_to_all({"one": [sessions("s1")], "two": [sessions(s2="u")]})
+    assert len(list(found["one"])) == 1
+    message = "expected topics of the sessions of one, two, found none: there is session 's1'; session 'x' has a topic"
+    with pytest.raises(InputError, match=message):
+        list(found["two"])
+    with pytest.raises(InputError, match="there is session 's2'"):
+        sessions(s2="u").with_topics({"x": "t"})
+
+
+@pytest.mark.parametrize(
+    ("topics", "message"),
+    [
+        ({}, "topics: expected topics of sessions, found none"),
+        ({"s1": ""}, "topics: topic of session 's1': expected an id, found an empty one"),
+        ({"s1": 0.5}, "topics: topic of session 's1': expected a text"),
+        (7, "topics: expected a file or a dict of sessions and topics, found int"),
+        ("nowhere.csv", "nowhere.csv: no such file"),
+    ],
+)
+def test_topics_that_are_none(topics: object, message: str) -> None:
+    with pytest.raises((InputError, UsageError), match=message):
+        sessions("s1").with_topics(topics)  # type: ignore[arg-type]
