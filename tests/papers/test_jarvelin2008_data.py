@@ -16,7 +16,11 @@ from typing import Any
 
 import pytest
 
+from gainful import Policy, Qrels
 from gainful.cli.main import run
+from gainful.data.judged import Judged
+from gainful.papers.jarvelin2008 import study
+from gainful.render.page import Page
 
 SHARED_DATA = Path(__file__).parents[2].parent / "shared" / "data"
 
@@ -132,13 +136,17 @@ def test_table_2_and_figures_1_and_2_of_the_study(lines: Any, folder: Path, page
     assert read["results: the last query as a list"][0] == f"{best_list} of {count} sessions, {best_list / count:.0%}"
 
     found = lines("--qrels", folder / "qrels.tsv", "--sessions", folder / "results.tsv", "--only", "Figure 2")
-    ratios = []
+    gained_by, ideal_by = [], []
     for session, lists_of in pages.items():
         ideal = sorted(gains[session], key=lambda document, of=gains[session]: -of[document])  # type: ignore[misc]
         own = [gains[session]] * len(lists_of)
-        gained, most = vector(lists_of, own, 17), vector([ideal] * len(lists_of), own, 17)
-        ratios.append([a / b for a, b in zip(gained, most, strict=True)])
-    assert values(found) == pytest.approx([mean([each[i] for each in ratios]) for i in range(170)])
+        gained_by.append(vector(lists_of, own, 17))
+        ideal_by.append(vector([ideal] * len(lists_of), own, 17))
+    both = list(zip(gained_by, ideal_by, strict=True))
+    ratios = [mean([gained[i] / ideal[i] for gained, ideal in both]) for i in range(170)]
+    assert values(found, average="mean of ratios") == pytest.approx(ratios)
+    of_means = [mean([gained[i] for gained, _ in both]) / mean([ideal[i] for _, ideal in both]) for i in range(170)]
+    assert values(found, average="ratio of means") == pytest.approx(of_means)
 
 
 def test_figures_3_and_4_of_a_topic_of_the_study(
@@ -169,6 +177,24 @@ def test_figures_3_and_4_of_a_topic_of_the_study(
         found = lines(*base, *options, "--only", "Figure 4")
         for session in chosen:
             assert values(found, session=session) == pytest.approx(vectors[session])
+
+
+def test_topics_of_the_study_from_its_own_table(folder: Path, pages: Pages, gains: Grades) -> None:
+    """The sessions name no topics, the table beside them does."""
+    judged, path = Judged(Qrels.read(folder / "qrels.tsv"), Policy()), folder / "results.tsv"
+    topics = {row["SessionID"]: row["Topic"] for row in _rows(folder / "session.tsv")}
+    found = study(judged, {"study": path}, topics=folder / "session.tsv", topic="22")
+    assert "judged by session" in found.data
+    [figure] = [each for each in found.sections if each.name == "Figure 3"]
+    assert figure.about.endswith("of topic 22.") and not isinstance(figure.parts[0], str)
+    [curves] = [each for each in Page("papers", figure.parts).tables_for_machines if each.title == "Curves"]
+    place = [column.name for column in curves.columns].index("value")
+    vectors = [vector(pages[s], [gains[s]] * len(pages[s]), 6) for s in pages if topics[s] == "22"]
+    expected = [mean([each[i] for each in vectors]) for i in range(60)]
+    assert [row[place] for row in curves.rows][:60] == pytest.approx(expected)
+    without = study(judged, {"study": path})
+    [figure] = [each for each in without.sections if each.name == "Figure 3"]
+    assert str(figure.parts[0]).startswith("Warning: these sessions name no topics")
 
 
 # -- conversations -----------------------------------------------------------------------------------------------------
@@ -211,7 +237,7 @@ def test_conversations_judged_by_turn(lines: Any) -> None:
             assert values(first, run=name, of=of_what) == pytest.approx(expected)
         # Before its first judged turn a conversation has no ratio: undefined is 0.
         expected = [mean([0.0 if math.isnan(each[i]) else each[i] for each in ratios]) for i in range(130)]
-        assert values(second, run=name) == pytest.approx(expected)
+        assert values(second, run=name, average="mean of ratios") == pytest.approx(expected)
 
 
 # -- what is not there -------------------------------------------------------------------------------------------------

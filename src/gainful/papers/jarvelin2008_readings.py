@@ -9,7 +9,7 @@ from statistics import median
 from gainful.curves.averages import MEAN_OF_RATIOS, RATIO_OF_MEANS
 from gainful.curves.session_curves import SessionCurve, SessionCurves
 from gainful.notation import count_of
-from gainful.papers.claims import Claim, beside, statement
+from gainful.papers.claims import Claim, beside, statement, undecided
 from gainful.sessions.positions import LastAgainstBest, Queries
 from gainful.sessions.study import SessionStudy
 
@@ -22,7 +22,10 @@ ABOUT_LAST = (
     "of 100 ranks."
 )
 ABOUT_SUBSETS = "Very ineffective: after the first query less than half of what all sessions have then."
-ABOUT_EACH = "Far more effective: more than twice of what earlier queries give."
+ABOUT_EACH = (
+    "Great variability: the best and the worst session are further apart than the median is high. Far more effective: "
+    "more than twice of what earlier queries give."
+)
 
 
 def last_readings(found: SessionStudy, longest_list: int) -> Iterator[Claim]:
@@ -34,17 +37,18 @@ def last_readings(found: SessionStudy, longest_list: int) -> Iterator[Claim]:
     for curve in found.curves.curves if found.curves else ():
         if curve.of == "last query":
             yield _levels_off(curve, longest_list)
-    yield beside(
-        "last queries by system",
-        "System 2 somewhat better than System 1",
-        _in_order({name: queries.last for name, queries in found.queries.items()}, 2),
-    )
+    if len(found.queries) > 1:
+        yield beside(
+            "last queries by system",
+            "System 2 somewhat better than System 1",
+            _in_order({name: queries.last for name, queries in found.queries.items()}, 2),
+        )
 
 
 def _little(name: str, last: Queries, earlier: Queries, says: str) -> Claim:
     what = f"{name}: earlier and last"
     if not earlier.number or not last.number:
-        return beside(what, says, "no session has several queries")
+        return undecided(what, says, "no session has several queries")
     finds = f"earlier {earlier.mean:.2f}, last {last.mean:.2f}"
     return statement(what, says, finds, earlier.mean < _LITTLE * last.mean)
 
@@ -54,7 +58,7 @@ def _nearly_always(name: str, found: LastAgainstBest) -> Iterator[Claim]:
     for how, count in (("", found.last_is_best), (" as a list", found.last_is_best_list)):
         what = f"{name}: the last query{how}"
         if not found.sessions:
-            yield beside(what, says, "no session of several queries gains")
+            yield undecided(what, says, "no session of several queries gains")
             continue
         finds = f"{count} of {count_of(found.sessions, 'session')}, {count / found.sessions:.0%}"
         yield statement(what, says, finds, count >= _NEARLY_ALWAYS * found.sessions)
@@ -63,16 +67,18 @@ def _nearly_always(name: str, found: LastAgainstBest) -> Iterator[Claim]:
 def _levels_off(curve: SessionCurve, longest_list: int) -> Claim:
     what, says = f"{curve.run}: last queries", f"level off at rank {_LEVEL_RANK}"
     if longest_list <= _LEVEL_RANK:
-        return beside(what, says, f"no list is longer than {longest_list}")
+        return undecided(what, says, f"no list is longer than {longest_list}")
     whole = float(curve.values[-1])
     if not whole > 0:
-        return beside(what, says, "nothing is gained")
+        return undecided(what, says, "nothing is gained")
     share = float(curve.values[_LEVEL_RANK - 1]) / whole
     return statement(what, says, f"{share:.1%} of the gain by rank {_LEVEL_RANK}", share >= _LEVEL)
 
 
 def average_readings(curves: SessionCurves) -> Iterator[Claim]:
-    """Figure 2: all sessions of every system."""
+    """Figure 2: all sessions of every system, where there are several."""
+    if len(curves.runs) < 2:
+        return
     for average in (MEAN_OF_RATIOS, RATIO_OF_MEANS):
         ends = {run: float(curves.curve(run, average=average).values[-1]) for run in curves.runs}
         yield beside(f"at the end, {average}", "System 2 is better on average", _in_order(ends, 4))
@@ -87,7 +93,7 @@ def subset_readings(found: SessionStudy) -> Iterator[Claim]:
         whole, several = (curve for curve in curves.curves if curve.run == name)
         what = f"{name}: after Q1, {several.of}"
         if several.count in (0, whole.count):
-            yield beside(what, says, "all sessions are" if several.count else "there is no such session")
+            yield undecided(what, says, "all sessions are" if several.count else "there is no such session")
             continue
         first, first_of_all = (float(curve.values[k - 1]) for curve in (several, whole))
         finds = f"{first:.2f} (of {several.count}), all {first_of_all:.2f} (of {whole.count})"
@@ -98,9 +104,12 @@ def individual_readings(found: SessionStudy, curves: SessionCurves) -> Iterator[
     """Figure 4: every session of one system."""
     ends = [float(curve.values[-1]) for curve in curves.curves if not math.isnan(curve.values[-1])]
     (name,) = curves.runs
-    if ends:
+    what, says = "where sessions end", "great variability"
+    if len(ends) > 1 and max(ends) > 0:
         finds = f"from {min(ends):.2f} to {max(ends):.2f}, median {median(ends):.2f}"
-        yield beside("where sessions end", "great variability", finds)
+        yield statement(what, says, finds, max(ends) - min(ends) > median(ends))
+    else:
+        yield undecided(what, says, "one session" if len(ends) == 1 else "nothing is gained")
     queries = found.queries[name]
     yield _little(name, queries.last_queries, queries.earlier_queries, "the last query far more effective")
 

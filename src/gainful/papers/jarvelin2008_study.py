@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -10,10 +11,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from gainful.curves.averages import MEAN_OF_RATIOS
 from gainful.curves.gain_curves import Resampling
 from gainful.curves.session_curves import SUBSET_QUERIES, SessionCurves, WantedCurves
 from gainful.data.judged import Judged
+from gainful.data.session_topics import SessionTopics, TopicsLike
 from gainful.data.sessions import Sessions, SessionsLike
 from gainful.errors import InputError, UsageError
 from gainful.gains import Gain
@@ -36,6 +37,7 @@ from gainful.papers.sections import Section, Study
 from gainful.progress import Progress
 from gainful.render.charts import Chart, Plot
 from gainful.render.page import Table
+from gainful.render.report import Report
 from gainful.render.session_curves_page import curves_notes, curves_parts
 from gainful.render.session_page import length_tables
 from gainful.sensitivity.levels import GradeLevels
@@ -49,6 +51,11 @@ _FEW_QUERIES = 6
 _MOST_LEVELS = 9
 #: In tables gains of up to 100 have so many decimal places.
 _PLACES = 2
+_ABOUT_BASES = "b = 2, bq = 4, as in the paper; a document that comes again counts every time"
+_NO_TOPICS = (
+    "Warning: these sessions name no topics, so that gains of different topics, which have different ideals, are "
+    "averaged here. --topics FILE (topics in Python) reads them from a table."
+)
 #: The paper's curves have no bands; those of its averages over all sessions are worth having.
 _NO_BANDS, _BANDS = Resampling(0, 0, 0.95), Resampling(1000, 0, 0.95)
 
@@ -59,6 +66,7 @@ def study(
     *,
     judged_by: str | None = None,
     topic: str | None = None,
+    topics: TopicsLike | None = None,
     at_least: int = SUBSET_QUERIES,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -66,8 +74,9 @@ def study(
     """Table 2 and Figures 1 to 4 on these sessions: by name, whatever describes them, or parts of them in any iterable.
 
     Where sessions name their systems, each of these is one. The figures choose different sessions, so that all parts
-    are held in memory together; each source is read once. ``topic`` is that of Figures 3 and 4, otherwise the one with
-    the most sessions; ``at_least`` is from how many queries on a session belongs to the lower curves of Figure 3.
+    are held in memory together; each source is read once. ``topics`` are those of the sessions, where these do not name
+    them: by session, or the file of a table. ``topic`` is that of Figures 3 and 4, otherwise the one with the most
+    sessions; ``at_least`` is from how many queries on a session belongs to the lower curves of Figure 3.
 
     >>> from gainful import Policy, Qrels
     >>> from gainful.sessions.lists import sessions_from_lists
@@ -78,17 +87,20 @@ def study(
     if not isinstance(sessions, Mapping) or not sessions:
         raise UsageError("jarvelin2008: expected sessions of at least one system, found none", "--sessions FILE")
     at_least = read_whole(at_least, "at_least")
+    given = None if topics is None else SessionTopics.of(topics)
     parts = {name: _parts(each) for name, each in sessions.items()}
+    if given is not None:
+        parts = {name: list(each) for name, each in given.given_to_all(parts).items()}
     gain, about_gain = _gain(judged, parts)
     top_10, top_100, share = SDCG(gain, cutoff=10), SDCG(gain, cutoff=100), NSDCG(gain, cutoff=10)
 
-    def looked_at(measures: Sequence[Measure], curves: WantedCurves, topics: Iterable[bytes] = ()) -> SessionStudy:
+    def looked_at(measures: Sequence[Measure], curves: WantedCurves, of: Iterable[bytes] = ()) -> SessionStudy:
         return study_judged_sessions(
             judged,
             parts,
             measures,
             judged_by=judged_by,
-            choice=SessionChoice(topics=topics),
+            choice=SessionChoice(topics=of),
             curves=curves,
             by_system=True,
             threads=threads,
@@ -99,6 +111,7 @@ def study(
     _check_judged(judged, by_session)
     by_query = looked_at([top_100], WantedCurves.of(top_100, kind="positions", resampling=_NO_BANDS))
     chosen, about_topic = _topic(parts, by_session, topic)
+    notes = (*(given.notices() if given else ()), *(() if chosen else (_NO_TOPICS,)))
     queries = min(_FEW_QUERIES, _curves(by_session).queries)
     subsets = WantedCurves.of(top_10, kind="subset", queries=queries, at_least=at_least, resampling=_NO_BANDS)
     individuals = WantedCurves.of(top_10, kind="individual", queries=queries, resampling=_NO_BANDS)
@@ -109,11 +122,11 @@ def study(
             _lengths(by_session),
             _last_queries(by_query, _longest_list(parts)),
             _averages(by_session),
-            _subsets(together, about_topic),
-            _individuals(each, about_topic),
+            _subsets(together, about_topic, notes),
+            _individuals(each, about_topic, notes),
         ),
         by_session.evaluations,
-        (about_gain, "b = 2, bq = 4, as in the paper; a document that comes again counts every time"),
+        (about_gain, _ABOUT_BASES, *Report(by_session.evaluations).signatures),
     )
 
 
@@ -189,8 +202,9 @@ def _about_data(judged: Judged, found: SessionStudy) -> str:
     systems = ", ".join(f"{printable(name)} {each.sessions}" for name, each in found.queries.items())
     by = next(iter(found.evaluations.values())).judged_by
     count = sum(each.sessions for each in found.queries.values())
+    name = os.path.basename(judged.qrels.name)
     return (
-        f"{count_of(count, 'session')} ({systems}), judged by {by} in {printable(judged.qrels.name, 80)}. The paper's "
+        f"{count_of(count, 'session')} ({systems}), judged by {by} in {printable(name, 80)}. The paper's "
         "own (30 physicians, 4 scenarios, 2 systems) are not public: its figures are of other data, for orientation."
     )
 
@@ -211,18 +225,20 @@ def _last_queries(found: SessionStudy, longest_list: int) -> Section:
 
 def _averages(found: SessionStudy) -> Section:
     curves = _curves(found)
-    about = "The top 10 of every query one after the other, as a share of what ideal sessions give, over all sessions."
-    drawn = replace(curves, curves=tuple(curve for curve in curves.curves if curve.average == MEAN_OF_RATIOS))
-    return Section("Figure 2", about, _figure("Figure 2", drawn, average_readings(curves), places=4))
+    about = (
+        "The top 10 of every query one after the other, as a share of what ideal sessions give, over all sessions: the "
+        "mean of the sessions' ratios, and the ratio of the means."
+    )
+    return Section("Figure 2", about, _figure("Figure 2", curves, average_readings(curves), places=4))
 
 
-def _subsets(found: SessionStudy, about_topic: str) -> Section:
+def _subsets(found: SessionStudy, about_topic: str, notes: Sequence[str]) -> Section:
     about = f"The top 10 of up to {_FEW_QUERIES} queries, not normalised, of {about_topic}."
     parts = _figure("Figure 3", _curves(found), subset_readings(found), ABOUT_SUBSETS)
-    return Section("Figure 3", about, (*_left_out(found), *parts))
+    return Section("Figure 3", about, (*notes, *_left_out(found), *parts))
 
 
-def _individuals(found: SessionStudy, about_topic: str) -> Section:
+def _individuals(found: SessionStudy, about_topic: str, notes: Sequence[str]) -> Section:
     curves = _curves(found)
     first = next(iter(found.evaluations))
     own = replace(
@@ -231,7 +247,8 @@ def _individuals(found: SessionStudy, about_topic: str) -> Section:
         evaluations={first: found.evaluations[first]},
     )
     about = f"Every session of {printable(first)}: the top 10 of up to {_FEW_QUERIES} queries, of {about_topic}."
-    return Section("Figure 4", about, _figure("Figure 4", own, individual_readings(found, own), ABOUT_EACH))
+    parts = _figure("Figure 4", own, individual_readings(found, own), ABOUT_EACH)
+    return Section("Figure 4", about, (*notes, *parts))
 
 
 def _curves(found: SessionStudy) -> SessionCurves:
@@ -251,5 +268,6 @@ def _figure(
     parts = tuple(curves_parts(curves, places))
     captions = {part.caption for part in parts if isinstance(part, Plot)}
     notes = (note for note in curves_notes(curves) if note not in captions)
-    read = claims_tables(f"What the paper reads off {name}", readings)
-    return (*parts, *notes, *read, *((words,) if words else ()))
+    read = tuple(readings)
+    tables = claims_tables(f"What the paper reads off {name}", read) if read else ()
+    return (*parts, *notes, *tables, *((words,) if words else ()))
