@@ -81,6 +81,8 @@ def test_the_discount_boosts_ranks_below_its_base() -> None:
         assert row["2000, b = 2"] == row["2002, b = 2"] == pytest.approx(math.log2(rank))
     verdicts = {what: verdict for what, (_, _, verdict) in claims(found).items()}
     assert verdicts == {"b = 2": "holds", "b = e": "fails", "b = 10": "fails"}
+    notes = [note for part in found.parts if isinstance(part, Table) for note in part.notes]
+    assert notes == ["b = 2: but ranks 1 and 2 have the same share"]
     [sentence] = [part for part in found.parts if isinstance(part, str)]
     assert "0.30, 0.48, 0.60, 0.70, 0.78, 0.85, 0.90, 0.95, 1.00" in sentence
     assert "DCG'[2] = 9.64 where CG'[2] = 5" in sentence  # 3 + 2 / log10(2)
@@ -95,7 +97,9 @@ def test_the_papers_figures_fit_each_other_but_for_one() -> None:
     assert found["3.7: 4 points of base 2 in base 10"] == ("13", "13", "agrees")
     # 26 / 20, 62 / 34 and 70 / 35 documents.
     assert found["4: more documents to read with the others"] == ("50 to 100 %", "30 %, 82 %, 100 %", "fails")
-    assert {verdict for *_, verdict in found.values()} == {"agrees", "holds", "fails"}
+    # 9 points are 36 % of an ideal of 25: the best have 16, the others, 13 points below it, have 12.
+    assert found["3.7: 13 points, per cent"] == ("27 %", "25 % of the best, 33 % of the others", "not seen")
+    assert {verdict for *_, verdict in found.values()} == {"agrees", "holds", "fails", "not seen"}
 
 
 # The study, against plain Python.
@@ -243,7 +247,7 @@ def test_who_is_best_where_differences_grow_with_the_level_or_not() -> None:
     above, below = (claims(section(studied(qrels, runs).sections, "Table 1")) for runs in (apart_above, apart_below))
     assert above["best - worst, points"][1:] == ("0.0, 66.7", "holds")
     assert below["best - worst, points"][1:] == ("25.0, 0.0", "fails")
-    assert below["largest gain over the baseline"][1:] == ("none: no run is better", "other data")
+    assert below["largest gain over the baseline"][1:] == ("none: no run is better", "not seen")
 
 
 def test_figure_1_has_a_chart_a_level_with_all_values_beside() -> None:
@@ -381,6 +385,124 @@ def test_with_four_levels_all_but_the_lowest_keep_their_grades() -> None:
     ]
 
 
+def test_a_level_that_no_document_has_makes_no_panel() -> None:
+    """Grades 0, 1 and 3: all levels but the lowest are the highest."""
+    qrels, runs = random_case(19)
+    without = {
+        query: {document: 3.0 if grade == 2 else grade for document, grade in grades.items()}
+        for query, grades in qrels.items()
+    }
+    found = studied(without, runs).sections
+    assert [plot.title for plot in plots(section(found, "Figure 2"))] == ["2B: CG, level 3 (0-0-0-3)"]
+    assert any(isinstance(part, str) and "is both A and B" in part for part in section(found, "Figure 3").parts)
+    assert [row["relevant"] for row in table(section(found, "Table 1"), "Friedman's test")] == ["grade 1", "grade 3"]
+    for name in ("Section 3.6", "Section 3.7"):
+        assert not any("A" in str(what).partition(":")[0] for what in claims(section(found, name)))
+    # Without the lowest level there are two.
+    without = {
+        query: {document: 2.0 if grade == 1 else grade for document, grade in grades.items()}
+        for query, grades in qrels.items()
+    }
+    assert len(plots(section(studied(without, runs).sections, "Figure 2"))) == 2
+
+
+def undecided_of(found: Study, name: str) -> set[Cell]:
+    return {what for what, (*_, verdict) in claims(section(found.sections, name)).items() if verdict == "not seen"}
+
+
+IN_TABLE_1 = {"best - worst, points", "largest gain over the baseline", "Friedman's p by level"}
+OF_BASES = {
+    f"{figure}: {what}"
+    for figure in ("3A", "3B")
+    for what in ("best - worst at 50, base 2, e, 10", "findings with other bases")
+}
+OF_THE_HIGHEST = {"distance to ideal", "the same, proportional"}
+
+
+def test_identical_runs_decide_nothing_between_runs() -> None:
+    qrels, runs = random_case(20)
+    found = studied(qrels, {"one": runs["one"], "two": runs["one"]})
+    assert undecided_of(found, "Table 1") == IN_TABLE_1
+    assert undecided_of(found, "Figure 1") == {"distance of the curves"}
+    assert undecided_of(found, "Section 3.7") == OF_BASES
+    # What is between runs and the ideal can be seen.
+    assert undecided_of(found, "Section 3.6") == set()
+
+
+def test_runs_without_judged_documents_decide_nothing() -> None:
+    qrels, _ = random_case(21)
+    found = studied(qrels, {name: {query: [f"{name}{i}" for i in range(9)] for query in qrels} for name in "xy"})
+    assert undecided_of(found, "Table 1") == IN_TABLE_1
+    assert undecided_of(found, "Figure 1") == {"distance of the curves"}
+    assert undecided_of(found, "Section 3.6") == {f"2B, not 2A: {what}" for what in OF_THE_HIGHEST}
+    assert undecided_of(found, "Section 3.7") == OF_BASES | {f"3B, not 3A: {what}" for what in OF_THE_HIGHEST}
+
+
+def test_one_query_is_not_tested() -> None:
+    qrels, runs = random_case(22)
+    found = studied({"q1": qrels["q1"]}, runs)
+    for row in table(section(found.sections, "Table 1"), "Friedman's test"):
+        assert (row["Friedman F"], row["p"], row["p value"]) == (None, None, None)
+    of = claims(section(found.sections, "Table 1"))
+    assert of["Friedman's p by level"] == ("smallest at the highest level", "too few queries to test", "not seen")
+    assert of["best - worst, points"][2] in ("holds", "fails")
+
+
+def test_best_and_worst_are_said_to_be_other_than_the_papers() -> None:
+    found = studied(*random_case(23)).sections
+    notes = {
+        row["what"]: row["note"]
+        for name in ("Section 3.6", "Section 3.7")
+        for row in table(section(found, name), "What")
+    }
+    for figure in ("2A", "2B", "3B"):
+        assert "this of the best and the worst run" in str(notes[f"{figure}: best - worst, points"])
+    # 4 points at rank 50 are of the paper's best and worst.
+    assert not notes["3A: best - worst, points"]
+    assert "four other query types" in str(notes["2A: others below ideal, 20 to 100"])
+    assert "two best query types" in str(notes["3A: best below ideal, 10 to 50"])
+
+
+def test_the_difference_in_base_10_in_per_cent() -> None:
+    qrels, runs = random_case(24)
+    curves = average_curves(qrels, runs, WEIGHTS["A"], 50, 10.0)
+    ends = sorted(curves[run][-1] for run in runs)
+    apart = ends[-1] - ends[0]
+    of = claims(section(studied(qrels, runs).sections, "Section 3.7"))
+    assert of["3A: the same in base 10, per cent"] == (
+        "13 points (or 27 %)",
+        f"{apart:.1f} points ({100 * apart / ends[-1]:.0f} % or {100 * apart / ends[0]:.0f} %)",
+        "other data",
+    )
+    assert of["3B: best - worst at 50, base 2, e, 10"][0] == "grows"
+
+
+def test_of_many_runs_the_best_and_the_worst_have_names() -> None:
+    qrels, _ = random_case(25)
+    rng = random.Random(25)
+    documents = [f"d{i}" for i in range(40)]
+    runs = {f"r{i:02}": {query: rng.sample(documents, 40) for query in qrels} for i in range(12)}
+    found = studied(qrels, runs).sections
+    expected = set()
+    for weights in WEIGHTS.values():
+        curves = average_curves(qrels, runs, weights, 50, 2.0)
+        ordered = sorted(runs, key=lambda run, of=curves: -of[run][-1])  # type: ignore[misc]
+        expected.update((*ordered[:3], ordered[-1]))
+    for plot in plots(section(found, "Figure 3")):
+        assert {line.name for line in plot.lines if line.role == "system"} == expected
+        assert sum(line.role == "guide" and not line.name for line in plot.lines) == 12 - len(expected)
+        assert plot.caption == f"in grey: {12 - len(expected)} other runs"
+        assert [line.name for line in plot.lines if line.role == "ideal"] == ["ideal"]
+    expected = set()
+    for level in (1, 2, 3):
+        means = {run: sum(values) for run, values in by_level(qrels, runs, level).items()}
+        ordered = sorted(runs, key=lambda run, of=means: -of[run])  # type: ignore[misc]
+        expected.update((*ordered[:3], ordered[-1]))
+    for plot in plots(section(found, "Figure 1")):
+        assert {line.name for line in plot.lines if line.role == "system"} == expected
+        assert plot.caption.endswith(f"(undefined=skip); in grey: {12 - len(expected)} other runs")
+
+
 def test_the_papers_recall_bases_are_recognised() -> None:
     """30 queries with 857, 700 and 366 documents of levels 1, 2 and 3."""
     levels = [1] * 857 + [2] * 700 + [3] * 366
@@ -413,7 +535,13 @@ def test_sections_are_called_as_in_the_paper() -> None:
     ]
     assert list(found.evaluations) == ["one", "two", "three", "four"]
     assert found.evaluations["two"].missing == ["q5"]
-    assert "undefined:skip" in found.conventions[0]
+    # Gain skips nothing; what tables by level do, they say themselves.
+    assert found.conventions[0].startswith("order:input|") and "undefined:zero" in found.conventions[0]
+    skips = "queries without a document of the level are left out (undefined=skip)"
+    notes = [part.notes for part in section(found.sections, "Table 1").parts if isinstance(part, Table)]
+    assert any(note.startswith(f"empty: {skips}, whatever undefined is") for each in notes for note in each)
+    assert {plot.caption for plot in plots(section(found.sections, "Figure 1"))} == {skips}
+    assert {plot.caption for plot in plots(section(found.sections, "Figure 2"))} == {""}
     for format_ in ("table", "csv", "jsonl", "markdown", "latex", "html"):
         assert all(Page("papers", each.parts).text(format_) for each in found.sections)
 
@@ -466,8 +594,9 @@ def test_runs_that_are_read_ahead_are_taken(tmp_path: Path) -> None:
 
 def test_one_run_is_not_enough() -> None:
     qrels, runs = random_case(16)
-    with pytest.raises(UsageError, match="jarvelin2000: expected two or more runs to compare, found 1"):
+    with pytest.raises(UsageError, match="jarvelin2000: expected two or more runs to compare, found 1") as refused:
         studied(qrels, {"one": runs["one"]})
+    assert refused.value.hint == "--runs takes a folder, a pattern, or may be repeated"
     with pytest.raises(UsageError, match="expected at least one, found none"):
         studied(qrels, {})
 

@@ -55,11 +55,13 @@ def study(
     require_runs(runs)
     if len(runs) < 2:
         raise UsageError(
-            f"{_KEY}: expected two or more runs to compare, found {len(runs)}", "give several, or a folder of them"
+            f"{_KEY}: expected two or more runs to compare, found {len(runs)}",
+            "--runs takes a folder, a pattern, or may be repeated",
         )
     checked_baseline(runs, baseline)
-    weightings = Weightings.of(graded_levels(judged, _KEY))
-    if sum(grade > 0 for grade in judged.levels.tolist()) < 2:
+    occurring = [grade for grade in judged.levels.tolist() if grade > 0]
+    weightings = Weightings.of(graded_levels(judged, _KEY), occurring)
+    if len(occurring) < 2:
         raise InputError(
             f"{judged.qrels.name}: {_KEY} expects documents of two or more grades above 0, found one",
             "the paper's judgments have the grades 0, 1, 2 and 3",
@@ -76,8 +78,9 @@ def study(
         *figures_3(curves, weightings),
         section_3_7(curves, weightings),
     )
-    # Queries without a document of a level are in the tables; evaluations of CG have no more to say of them.
-    return Study(_data(levels), sections, curves.evaluations, tuple(Report(levels.evaluations).signatures))
+    # Queries without a document of a level, which are skipped, are in the tables by level, where it is said; gain has
+    # the policy that was asked for.
+    return Study(_data(levels), sections, curves.evaluations, tuple(Report(curves.evaluations).signatures))
 
 
 def _data(levels: RecallLevels) -> str:

@@ -12,7 +12,7 @@ from gainful.curves.recall_points import Difference
 from gainful.gains import Gain
 from gainful.measures.grammar import parse
 from gainful.notation import number_text
-from gainful.papers.claims import Claim, claims_tables, number_claim, statement, vector_claim
+from gainful.papers.claims import Claim, claims_tables, number_claim, statement, undecided, vector_claim
 from gainful.papers.sections import Section
 from gainful.render.page import Cell, Column, Table
 
@@ -39,6 +39,10 @@ LARGEST_POINTS, LARGEST_PER_CENT = 15.1, 58.3
 
 #: Sections 3.6 and 3.7: documents that the best and the other query types need for what the ideal gives in 10.
 NEEDED_FOR_10 = {"CG, levels 2&3": (20, 26), "CG, level 3": (34, 62), "DCG, levels 2&3": (35, 70)}
+
+#: Section 3.7: at rank 50, base 2, the best query types are so many points and such a share below the ideal, the others
+#: so many points.
+BEST_BELOW, BEST_BELOW_SHARE, OTHERS_BELOW = 9, 0.36, 13
 
 _BASES = (("2", 2), ("e", "e"), ("10", 10))
 _SHOWN_RANKS = 12
@@ -97,8 +101,10 @@ def _discount() -> Section:
 
 def _smaller_share(base: str, shares: Sequence[float]) -> Claim:
     falls = all(later <= before for before, later in pairwise(shares))
+    same = [rank for rank, (before, later) in enumerate(pairwise(shares), 1) if later == before]
     finds = f"ranks 1, 2, 3: {', '.join(f'{share:.2f}' for share in shares[:3])} of it"
-    return statement(f"b = {base}", "less with rank", finds, falls)
+    note = f"but ranks {', '.join(f'{rank} and {rank + 1}' for rank in same)} have the same share" if same else ""
+    return statement(f"b = {base}", "less with rank", finds, falls, note)
 
 
 def _own_figures() -> Section:
@@ -127,6 +133,7 @@ def _own_figures() -> Section:
             min(gains["SSYN-C"] + gains["WSYN"]) > 0,
         ),
         number_claim("3.7: 4 points of base 2 in base 10", 13, 4 * _share(10, 50) / _share(2, 50), 0),
+        _persistent_users(),
         statement(
             "4: more documents to read with the others",
             "50 to 100 %",
@@ -137,6 +144,20 @@ def _own_figures() -> Section:
     )
     about = "Numbers and sentences of the paper that follow from its own figures, in particular from its Table 1."
     return Section("Sections 3 and 4", about, (*claims_tables("The paper's own figures", claims), table_1()))
+
+
+def _persistent_users() -> Claim:
+    """In base 10 all ranks but the first have the same factor, so shares are about those of base 2."""
+    ideal = BEST_BELOW / BEST_BELOW_SHARE
+    best, others = ideal - BEST_BELOW, ideal - OTHERS_BELOW
+    apart = OTHERS_BELOW - BEST_BELOW
+    return undecided(
+        "3.7: 13 points, per cent",
+        "27 %",
+        f"{100 * apart / best:.0f} % of the best, {100 * apart / others:.0f} % of the others",
+        f"of base 2 at rank 50, from {BEST_BELOW} points ({100 * BEST_BELOW_SHARE:.0f} %) and {OTHERS_BELOW} points "
+        "below the ideal; figures so rounded allow for 27 % of either, and the paper does not say of which",
+    )
 
 
 def table_1() -> Table:

@@ -9,6 +9,7 @@ from gainful.curves.gain_curves import GainCurves
 from gainful.measures.base import Measure
 from gainful.measures.grammar import parse
 from gainful.notation import number_text
+from gainful.papers.many_runs import with_few_names
 from gainful.papers.sections import Section
 from gainful.render.charts import Axis, Plot
 from gainful.render.gain_page import gain_line
@@ -55,19 +56,23 @@ class Weightings(NamedTuple):
     all_levels: Weights
 
     @classmethod
-    def of(cls, levels: GradeLevels) -> Weightings:
+    def of(cls, levels: GradeLevels, occurring: Sequence[float] = ()) -> Weightings:
         """On the paper's scale 0-0-2-3 and 0-0-0-3; on others all but the lowest level, and the highest alone.
+
+        Where these are the same for all grades that occur, the highest is drawn alone.
 
         >>> [str(weights) for weights in Weightings.of(GradeLevels.of_grades([1, 2, 3])).drawn]
         ['levels 2&3 (0-0-2-3)', 'level 3 (0-0-0-3)']
         >>> [str(weights) for weights in Weightings.of(GradeLevels.of_grades([1, 2])).drawn]
         ['level 2 (0-0-2)']
+        >>> [str(weights) for weights in Weightings.of(GradeLevels.of_grades([1, 3]), [1, 3]).drawn]
+        ['level 3 (0-0-0-3)']
         """
         grades, highest = levels.levels, number_text(levels.levels[-1])
         upper = str(levels.weighted([0.0, *grades[1:]]))
         top = Weights("B", f"level {highest}", str(levels.weighted([*[0.0] * (len(grades) - 1), grades[-1]])))
         all_levels = Weights("", f"levels 1 to {highest}", str(levels.weighted(grades)))
-        if upper == top.gain:
+        if not set(grades[1:-1]).intersection(occurring or grades):
             return cls((top,), all_levels)
         between = "&" if len(grades) == 3 else " to "
         return cls((Weights("A", f"levels 2{between}{highest}", upper), top), all_levels)
@@ -87,7 +92,7 @@ class Weightings(NamedTuple):
         """What is to be said where the paper's weights are others, or fewer are drawn."""
         if len(self.drawn) == 1:
             return (
-                f"With two levels above 0, all levels but the lowest are the highest: {self.drawn[0]} is both A and B, "
+                f"No document is of a level between the lowest and the highest: {self.drawn[0]} is both A and B, "
                 "and is drawn once."
             )
         if self.drawn[0].gain != "0-0-2-3":
@@ -130,7 +135,13 @@ def _figure(
     depth: int,
     note: str,
 ) -> Section:
-    plots = [_plot(curves, weights, measure, depth) for weights, measure in shown]
+    plots = with_few_names(
+        [_plot(curves, weights, measure, depth) for weights, measure in shown],
+        [
+            {run: float(curves.curve(run, curves.measure(measure)).values[depth - 1]) for run in curves.runs}
+            for _, measure in shown
+        ],
+    )
     tables = [_some_ranks(curves, weights, measure, depth) for weights, measure in shown]
     data = _data(curves, [measure for _, measure in shown], depth)
     return Section(name, about, (*([note] if note else []), *plots, *tables, data))

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from gainful.curves.recall_levels import RecallBase, RecallLevels
 from gainful.notation import count_of, number_text, printable
-from gainful.papers.claims import Claim, beside, claims_tables, statement, vector_claim
+from gainful.papers.claims import Claim, beside, claims_tables, statement, undecided, vector_claim
 from gainful.papers.jarvelin2000_examples import (
     LARGEST_PER_CENT,
     LARGEST_POINTS,
@@ -18,13 +18,14 @@ from gainful.papers.jarvelin2000_examples import (
     TABLE_1,
     table_1,
 )
+from gainful.papers.many_runs import with_few_names
 from gainful.papers.sections import Section
 from gainful.render.charts import Chart
 from gainful.render.difference_words import listed, p_words
 from gainful.render.page import Cell, Column, Table
 from gainful.render.recall_page import average_table, bases_table, difference_tables, level_plots
 from gainful.render.recall_rows import Curves
-from gainful.stats.friedman import conover, protected
+from gainful.stats.friedman import Friedman, conover, protected
 from gainful.stats.papers import PaperRow, paper_rows
 from gainful.stats.scores import ScoreMatrix
 
@@ -35,6 +36,10 @@ _PLACES = 3
 _MOST_NAMED = 8
 
 _WIDEST = 40
+
+_SKIPS = "queries without a document of the level are left out (undefined=skip)"
+#: SPEC, section 4: what has no recall base says nothing; a policy may only refuse it.
+_ALWAYS_SKIPS = f"{_SKIPS}, whatever undefined is elsewhere, unless it is error"
 
 
 def has_the_papers_bases(found: RecallLevels) -> bool:
@@ -90,14 +95,16 @@ def figure_1(found: RecallLevels) -> Section:
     )
     rows = tuple((str(base), *gap) for base, gap in zip(found.bases, gaps, strict=True))
     widths = [gap[0] for gap in gaps]
-    claim = statement(
+    claim = _greater_above(
         "distance of the curves",
         "greater at higher levels",
         ", ".join(f"{width:.{_PLACES}f}" for width in widths),
-        _rises(widths),
+        widths,
     )
+    levels = [{run: found.average_precision(run, base.grade, base.mode) for run in found.runs} for base in found.bases]
+    plots = [replace(plot, caption=_SKIPS) for plot in level_plots(found)]
     parts: tuple[Table | Chart | str, ...] = (
-        *level_plots(found),
+        *with_few_names(plots, levels),
         Table(columns, rows, "Where the highest and the lowest curve are furthest apart"),
         *claims_tables("What the paper says of its Figure 1", [claim]),
         Curves.of_levels(found, _PLACES).points("Precision at recall"),
@@ -140,14 +147,13 @@ def _test_table(found: RecallLevels, tests: Mapping[RecallBase, PaperRow]) -> Ta
     )
     rows: list[tuple[Cell, ...]] = []
     for base, row in tests.items():
-        p = row.friedman.p
-        rows.append(
-            (str(base), row.queries, base.empty, row.friedman.f, p_words(p), p, *_told_apart(row), row.verdict or None)
-        )
+        f, p = row.friedman.f, row.friedman.p
+        tested = (None, None, None) if f is None else (f, p_words(p), p)
+        rows.append((str(base), row.queries, base.empty, *tested, *_told_apart(row), row.verdict or None))
     notes = (
         f"pairs: of {count_of(pairs, 'pair')} of runs those that are told apart, ** at 0.01 and * at 0.05 only",
         "Conover without correction, where Friedman's test (F form, mean ranks for ties) reaches the level",
-        "empty: queries without a document of the level say nothing there (undefined=skip)",
+        f"empty: {_ALWAYS_SKIPS}",
     )
     return Table(columns, rows, "Friedman's test", notes)
 
@@ -162,16 +168,12 @@ def _told_apart(row: PaperRow) -> tuple[int, int]:
 def _claims(found: RecallLevels, tests: Mapping[RecallBase, PaperRow]) -> Iterator[Claim]:
     papers = [max(level) - min(level) for level in zip(*TABLE_1.values(), strict=True)]
     spreads = [_spread(found, base) for base in found.bases]
-    yield statement(
-        "best - worst, points",
-        f"greater at higher levels: {_points(papers)}",
-        _points(spreads),
-        _rises(spreads),
+    yield _greater_above(
+        "best - worst, points", f"greater at higher levels: {_points(papers)}", _points(spreads), spreads
     )
     largest = _largest(found)
     if largest is None:
-        says = f"{LARGEST_POINTS} points ({LARGEST_PER_CENT} %)"
-        yield beside("largest gain over the baseline", says, "none: no run is better")
+        yield undecided("largest gain over the baseline", "at the highest level", "none: no run is better")
     else:
         base, run, points, per_cent = largest
         share = "" if per_cent is None else f" ({per_cent:.1f} %)"
@@ -188,14 +190,26 @@ def _claims(found: RecallLevels, tests: Mapping[RecallBase, PaperRow]) -> Iterat
             f"the paper's is WSYN expanded over SUM unexpanded, this is {printable(run, _WIDEST)} over "
             f"{printable(found.baseline, _WIDEST)}",
         )
-    *others, highest = (row.friedman.p for row in tests.values())
-    yield statement(
-        "Friedman's p by level",
-        "smallest at the highest level",
-        ", ".join(f"{p:.1g}" for p in (*others, highest)),
-        highest < min(others),
-        "levels have different numbers of queries, and p depends on them",
-    )
+    yield _most_significant([row.friedman for row in tests.values()])
+
+
+def _greater_above(what: str, says: str, finds: str, differences: Sequence[float]) -> Claim:
+    """Whether differences rise with the level; where runs differ at none, nobody can say."""
+    if not any(difference > 0 for difference in differences):
+        return undecided(what, says, "no difference at any level")
+    return statement(what, says, finds, _rises(differences))
+
+
+def _most_significant(tests: Sequence[Friedman]) -> Claim:
+    what, says = "Friedman's p by level", "smallest at the highest level"
+    if any(test.f is None for test in tests):
+        return undecided(what, says, "too few queries to test")
+    finds = ", ".join(f"{test.p:.1g}" for test in tests)
+    *others, highest = (test.p for test in tests)
+    if highest == 1 and min(others) == 1:
+        return undecided(what, says, "no difference at any level")
+    note = "levels have different numbers of queries, and p depends on them"
+    return statement(what, says, finds, highest < min(others), note)
 
 
 def _spread(found: RecallLevels, base: RecallBase) -> float:

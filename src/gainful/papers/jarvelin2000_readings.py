@@ -12,7 +12,7 @@ from gainful.curves.gain_curves import GainCurves
 from gainful.curves.sideways import Distance, Sideways
 from gainful.measures.base import Measure
 from gainful.notation import printable
-from gainful.papers.claims import Claim, beside, claims_tables, statement
+from gainful.papers.claims import Claim, beside, claims_tables, statement, undecided
 from gainful.papers.jarvelin2000_gains import BASES, CG_DEPTH, DCG_DEPTH, DEPTH, Weightings, Weights
 from gainful.papers.sections import Section
 from gainful.render.page import Cell, Column, Table
@@ -24,19 +24,28 @@ _CG_REGION, _DCG_REGION = (20, CG_DEPTH), (10, DCG_DEPTH)
 
 _WIDEST = 30
 
+_SAME, _NO_GAIN = "all runs gain the same", "no run gains anything"
+
 
 class _Read(NamedTuple):
     """What the paper reads off one panel: documents needed by the best and by the other query types for what the ideal
-    gives in 10 (or 5), distances to the ideal, the greatest difference of query types, and where the ideal turns
-    horizontal; empty: it does not say."""
+    gives in 10 (or 5), distances to the ideal, the greatest difference of query types and of which it is, and where the
+    ideal turns horizontal; empty: it does not say."""
 
     needed: str = ""
     needed_for_5: str = ""
     best: str = ""
     others: str = ""
     apart: str = ""
+    apart_of: str = ""
     horizontal: str = ""
 
+
+_OF_BEST_AND_OTHERS = (
+    "the paper's is of the two best query types and the remaining ones, this of the best and the worst run"
+)
+_TWO_TYPES = "the paper's are its two best query types, this is the best run alone"
+_FOUR_TYPES = "the paper's are its four other query types, this is the worst run alone"
 
 _PAPER = {
     ("CG", "A"): _Read(
@@ -44,9 +53,10 @@ _PAPER = {
         best="18 to 27 points (35 to 39 %)",
         others="23 to 38 points (50 %)",
         apart="5 to 15 at ranks 40 to 100",
+        apart_of=_OF_BEST_AND_OTHERS,
         horizontal="about 100",
     ),
-    ("CG", "B"): _Read("34 and 62", apart="6 to 8 at ranks 40 to 60"),
+    ("CG", "B"): _Read("34 and 62", apart="6 to 8 at ranks 40 to 60", apart_of=_OF_BEST_AND_OTHERS),
     ("DCG", "A"): _Read(
         needed="35 and 70",
         best="5 to 9 points (35 to 36 %)",
@@ -54,7 +64,7 @@ _PAPER = {
         apart="4 at rank 50",
         horizontal="90",
     ),
-    ("DCG", "B"): _Read("never", "50 and never", apart="3 from rank 40 on"),
+    ("DCG", "B"): _Read("never", "50 and never", apart="3 from rank 40 on", apart_of=_OF_BEST_AND_OTHERS),
 }
 
 
@@ -92,6 +102,11 @@ class _Panel(NamedTuple):
     @property
     def worst(self) -> str:
         return min(self.curves.runs, key=self.at_the_end)
+
+    @property
+    def gains_nothing(self) -> bool:
+        """Whether no run gains anything."""
+        return all(self.at_the_end(run) == 0 for run in self.curves.runs)
 
     def distance(self, run: str) -> Distance:
         """How far a run is below the ideal in the region."""
@@ -192,10 +207,10 @@ def _claims(panels: Sequence[_Panel]) -> Iterator[Claim]:
         ranks = f"{panel.reading.distances[0].first} to {panel.depth}"
         if read.best:
             best, worst = panel.distance(panel.best), panel.distance(panel.worst)
-            yield beside(f"{label}best below ideal, {ranks}", read.best, _below(best))
-            yield beside(f"{label}others below ideal, {ranks}", read.others, _below(worst))
+            yield beside(f"{label}best below ideal, {ranks}", read.best, _below(best), _TWO_TYPES)
+            yield beside(f"{label}others below ideal, {ranks}", read.others, _below(worst), _FOUR_TYPES)
         points, rank = panel.apart()
-        yield beside(f"{label}best - worst, points", read.apart, f"{points:.1f} at rank {rank}")
+        yield beside(f"{label}best - worst, points", read.apart, f"{points:.1f} at rank {rank}", read.apart_of)
         if read.horizontal:
             last = panel.reading.stopping_rank
             finds = f"after {DEPTH}" if last is None else str(last)
@@ -228,29 +243,39 @@ def _highest_level_alone(panels: Sequence[_Panel]) -> Iterator[Claim]:
     for panel in panels:
         points.append(float(np.mean([each.most for each in panel.reading.distances])))
         shares.append(float(np.mean([each.most_share for each in panel.reading.distances])))
-    yield statement(
-        f"{names}: distance to ideal",
-        "smaller",
-        f"{points[1]:.1f}, not {points[0]:.1f} points",
-        points[1] < points[0],
-        "the largest distance of each run in these ranks, averaged over runs",
-    )
-    yield statement(
-        f"{names}: the same, proportional",
-        "larger",
-        f"{100 * shares[1]:.0f}, not {100 * shares[0]:.0f} %",
-        shares[1] > shares[0],
-    )
+    absolute, proportional = f"{names}: distance to ideal", f"{names}: the same, proportional"
+    found = f"{points[1]:.1f}, not {points[0]:.1f} points", f"{100 * shares[1]:.0f}, not {100 * shares[0]:.0f} %"
+    note = "the largest distance of each run in these ranks, averaged over runs"
+    if all(panel.gains_nothing for panel in panels):
+        yield undecided(absolute, "smaller", _NO_GAIN)
+        yield undecided(proportional, "larger", _NO_GAIN)
+        return
+    yield statement(absolute, "smaller", found[0], points[1] < points[0], note)
+    yield statement(proportional, "larger", found[1], shares[1] > shares[0])
 
 
 def _base_claims(of_bases: Sequence[_Panel]) -> Iterator[Claim]:
+    """Of the figure with all but the lowest level the paper has numbers; they are of base 2 and of base 10."""
     differences = [panel.at_the_end(panel.best) - panel.at_the_end(panel.worst) for panel in of_bases]
-    yield statement(
-        f"{of_bases[0].figure}: best - worst at {DCG_DEPTH}, base {', '.join(BASES)}",
-        "grows: 4 to 13 points",
-        ", ".join(f"{difference:.1f}" for difference in differences),
-        all(before < after for before, after in pairwise(differences)),
-    )
+    last, figure = of_bases[-1], of_bases[0].figure
+    is_a = of_bases[0].weights.panel == "A"
+    grows = f"{figure}: best - worst at {DCG_DEPTH}, base {', '.join(BASES)}"
+    says, similar = "grows: 4 to 13 points" if is_a else "grows", f"{figure}: findings with other bases"
+    if not any(differences):
+        yield undecided(grows, says, _SAME)
+        yield undecided(similar, "similar", _SAME)
+        return
+    finds = ", ".join(f"{difference:.1f}" for difference in differences)
+    yield statement(grows, says, finds, all(before < after for before, after in pairwise(differences)))
+    if is_a:
+        best, worst = last.at_the_end(last.best), last.at_the_end(last.worst)
+        of_both = [f"{100 * differences[-1] / end:.0f} %" if end else "-" for end in (best, worst)]
+        yield beside(
+            f"{figure}: the same in base {BASES[-1]}, per cent",
+            "13 points (or 27 %)",
+            f"{differences[-1]:.1f} points ({' or '.join(of_both)})",
+            "of what the best and of what the worst run has; the paper does not say of which",
+        )
     others = [
         what
         for what, runs in (
@@ -260,7 +285,7 @@ def _base_claims(of_bases: Sequence[_Panel]) -> Iterator[Claim]:
         if len(runs) > 1
     ]
     yield statement(
-        f"{of_bases[0].figure}: findings with other bases",
+        similar,
         "similar",
         f"another {' and '.join(others)} run" if others else "same best and worst run",
         not others,
