@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
 import math
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 import scipy.stats
@@ -15,11 +15,9 @@ from gainful import Policy, Qrels
 from gainful.data.judged import Judged
 from gainful.io.rows import RunFile
 from gainful.papers.jarvelin2000 import study
-from gainful.papers.sections import Section, Study
+from gainful.papers.sections import Study
 from gainful.render.charts import Plot
-from gainful.render.page import Cell, Page, Table
-
-SHARED_DATA = Path(__file__).parents[2].parent / "shared" / "data"
+from gainful.render.page import Page, Table
 
 #: Judgments, runs, and the grades above 0.
 COLLECTIONS = {
@@ -36,17 +34,6 @@ class Real(NamedTuple):
     levels: tuple[int, ...]
     qrels: dict[str, dict[str, int]]
     runs: dict[str, dict[str, list[str]]]
-
-    def section(self, name: str) -> Section:
-        return next(each for each in self.found.sections if each.name == name)
-
-    def rows(self, name: str, title: str) -> list[dict[str, Cell]]:
-        [table] = [
-            part
-            for part in self.section(name).parts
-            if isinstance(part, Table) and not part.for_people and part.title.startswith(title)
-        ]
-        return [dict(zip((column.name for column in table.columns), row, strict=True)) for row in table.rows]
 
     def average_precision(self, run: str, level: int) -> list[float]:
         """Of the queries with a document of the level, in order."""
@@ -77,38 +64,33 @@ class Real(NamedTuple):
         return math.fsum(totals) / len(totals)
 
 
-@cache
-def real(name: str) -> Real:
-    qrels_path, pattern, levels = COLLECTIONS[name]
-    if not SHARED_DATA.is_dir():
-        pytest.skip("no real collections beside the checkout (../shared/data)")
-    paths = {path.name.removesuffix(".gz"): path for path in sorted(SHARED_DATA.glob(pattern))}
-    assert paths
-    qrels: dict[str, dict[str, int]] = {}
-    for line in (SHARED_DATA / qrels_path).read_text().splitlines():
-        query, _, document, grade = line.split()
-        qrels.setdefault(query, {})[document] = int(grade)
-    runs = {run: _ranked(path) for run, path in list(paths.items())[:: max(1, len(paths) // 4)]}
-    judged = Judged(Qrels.read(SHARED_DATA / qrels_path), Policy())
-    return Real(study(judged, {run: RunFile.of(path) for run, path in paths.items()}), levels, qrels, runs)
+@pytest.fixture(scope="module")
+def real(shared_data: Path, ranked: Callable[[Path], dict[str, list[str]]]) -> Callable[[str], Real]:
+    """A collection by its name; some of its runs are read by the test."""
 
+    @cache
+    def get(name: str) -> Real:
+        qrels_path, pattern, levels = COLLECTIONS[name]
+        paths = {path.name.removesuffix(".gz"): path for path in sorted(shared_data.glob(pattern))}
+        assert paths
+        qrels: dict[str, dict[str, int]] = {}
+        for line in (shared_data / qrels_path).read_text().splitlines():
+            query, _, document, grade = line.split()
+            qrels.setdefault(query, {})[document] = int(grade)
+        runs = {run: ranked(path) for run, path in list(paths.items())[:: max(1, len(paths) // 4)]}
+        judged = Judged(Qrels.read(shared_data / qrels_path), Policy())
+        return Real(study(judged, {run: RunFile.of(path) for run, path in paths.items()}), levels, qrels, runs)
 
-def _ranked(path: Path) -> dict[str, list[str]]:
-    """By falling score, equals by falling document id."""
-    lists: dict[str, list[tuple[float, str]]] = {}
-    for line in gzip.decompress(path.read_bytes()).decode().splitlines():
-        query, _, document, _, score, _ = line.split()
-        lists.setdefault(query, []).append((float(score), document))
-    return {query: [document for _, document in sorted(pairs, reverse=True)] for query, pairs in lists.items()}
+    return get
 
 
 each_collection = pytest.mark.parametrize("name", COLLECTIONS)
 
 
 @each_collection
-def test_recall_bases(name: str) -> None:
+def test_recall_bases(real: Any, reading: Any, name: str) -> None:
     collection = real(name)
-    rows = collection.rows("Section 3.2", "Recall bases")
+    rows = reading.rows(collection.found, "Section 3.2", "Recall bases")
     for level, row in zip(collection.levels, rows, strict=True):
         sizes = [sum(grade == level for grade in grades.values()) for grades in collection.qrels.values()]
         assert (row["documents"], row["empty"]) == (sum(sizes), sizes.count(0))
@@ -116,25 +98,28 @@ def test_recall_bases(name: str) -> None:
 
 
 @each_collection
-def test_average_precision_by_level(name: str) -> None:
+def test_average_precision_by_level(real: Any, reading: Any, name: str) -> None:
     collection = real(name)
-    rows = {(row["run"], row["grade"]): row["AvP"] for row in collection.rows("Table 1", "AvP by run and level")}
+    rows = {
+        (row["run"], row["grade"]): row["AvP"]
+        for row in reading.rows(collection.found, "Table 1", "AvP by run and level")
+    }
     for run in collection.runs:
         for level in collection.levels:
             scores = collection.average_precision(run, level)
             assert rows[run, str(level)] == pytest.approx(math.fsum(scores) / len(scores), abs=1e-12)
 
 
-def test_friedmans_test_of_the_highest_level() -> None:
+def test_friedmans_test_of_the_highest_level(real: Any, reading: Any, shared_data: Path, ranked: Any) -> None:
     name = "dl-hard/passage"
     collection = real(name)
     _, pattern, _ = COLLECTIONS[name]
-    runs = {path.name.removesuffix(".gz"): _ranked(path) for path in sorted(SHARED_DATA.glob(pattern))}
+    runs = {path.name.removesuffix(".gz"): ranked(path) for path in sorted(shared_data.glob(pattern))}
     whole = collection._replace(runs=runs)
     scores = [whole.average_precision(run, 3) for run in runs]
     n, m = len(scores[0]), len(scores)
     chi2 = scipy.stats.friedmanchisquare(*scores).statistic
-    row = collection.rows("Table 1", "Friedman's test")[2]
+    row = reading.rows(collection.found, "Table 1", "Friedman's test")[2]
     assert row["queries"] == n
     assert row["Friedman F"] == pytest.approx((n - 1) * chi2 / (n * (m - 1) - chi2))
 
@@ -149,12 +134,14 @@ def test_friedmans_test_of_the_highest_level() -> None:
         ("Figure 3, base 10", 50, 10.0),
     ],
 )
-def test_gain_of_the_highest_level(name: str, figure: str, rank: int, base: float | None) -> None:
+def test_gain_of_the_highest_level(
+    real: Any, reading: Any, name: str, figure: str, rank: int, base: float | None
+) -> None:
     collection = real(name)
     top = f"gain={'0-' * collection.levels[-1]}{collection.levels[-1]}"
     values = {
         row["run"]: row["value"]
-        for row in collection.rows(figure, "Average gain by rank")
+        for row in reading.rows(collection.found, figure, "Average gain by rank")
         if top in str(row["measure"]) and row["rank"] == rank
     }
     assert values["(ideal)"] == pytest.approx(collection.mean_gain("", rank, base))
@@ -163,7 +150,7 @@ def test_gain_of_the_highest_level(name: str, figure: str, rank: int, base: floa
 
 
 @each_collection
-def test_figures_can_be_drawn(name: str, tmp_path: Path) -> None:
+def test_figures_can_be_drawn(real: Any, name: str, tmp_path: Path) -> None:
     collection = real(name)
     for section in collection.found.sections:
         if any(isinstance(part, Plot) for part in section.parts):
@@ -177,15 +164,19 @@ def test_figures_can_be_drawn(name: str, tmp_path: Path) -> None:
     ]
 
 
-def test_two_levels_draw_one_panel_and_three_draw_two() -> None:
+def test_two_levels_draw_one_panel_and_three_draw_two(real: Any, reading: Any) -> None:
     for name, panels in (("robust2005", 1), ("dl-hard/passage", 2)):
-        parts = real(name).section("Figure 2").parts
+        parts = reading.section(real(name).found, "Figure 2").parts
         assert sum(isinstance(part, Plot) for part in parts) == panels
 
 
-def test_many_runs_have_counts_of_pairs_few_have_names() -> None:
+def test_many_runs_have_counts_of_pairs_few_have_names(real: Any, reading: Any) -> None:
     many, few = (
-        next(part for part in real(name).section("Table 1").parts if isinstance(part, Table) and "Fried" in part.title)
+        next(
+            part
+            for part in reading.section(real(name).found, "Table 1").parts
+            if isinstance(part, Table) and "Fried" in part.title
+        )
         for name in ("robust2005", "dl-hard/passage")
     )
     assert [column.for_machines for column in (many.columns[-1], few.columns[-1])] == [True, False]

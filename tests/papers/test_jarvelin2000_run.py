@@ -7,6 +7,7 @@ import os
 import random
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 import scipy.stats
@@ -16,46 +17,19 @@ from gainful.ahead import ReadAhead
 from gainful.data.judged import Judged
 from gainful.errors import InputError, UsageError
 from gainful.papers.jarvelin2000 import examples, study
-from gainful.papers.sections import Section, Study
+from gainful.papers.sections import Study
 from gainful.progress import Progress
-from gainful.render.charts import Plot
 from gainful.render.page import Cell, Page, Table
 
 Grades = dict[str, dict[str, float]]
 Lists = dict[str, list[str]]
 
 
-def section(sections: tuple[Section, ...], name: str) -> Section:
-    return next(each for each in sections if each.name == name)
-
-
-def table(found: Section, title: str) -> list[dict[str, Cell]]:
-    """The rows of the table for machines whose title begins so, by column."""
-    [wanted] = [
-        part for part in found.parts if isinstance(part, Table) and part.title.startswith(title) and not part.for_people
-    ]
-    return [dict(zip((column.name for column in wanted.columns), row, strict=True)) for row in wanted.rows]
-
-
-def claims(found: Section) -> dict[Cell, tuple[Cell, Cell, Cell]]:
-    """What the paper says, what was found and the verdict, by what it is about."""
-    return {
-        row["what"]: (row["the paper says"], row["gainful finds"], row["verdict"])
-        for part in found.parts
-        if isinstance(part, Table) and not part.for_people and part.columns[0].name == "what"
-        for row in table(found, part.title)
-    }
-
-
-def plots(found: Section) -> list[Plot]:
-    return [part for part in found.parts if isinstance(part, Plot)]
-
-
 # The worked examples: numbers that the paper prints.
 
 
-def test_the_vectors_of_section_2_2() -> None:
-    found = claims(section(examples(), "Section 2.2"))
+def test_the_vectors_of_section_2_2(reading: Any) -> None:
+    found = reading.claims(examples(), "Section 2.2")
     assert found == {
         "G', the gains": ("3 2 3 0 0 1 2 2 3 0", "3 2 3 0 0 1 2 2 3 0", "agrees"),
         "CG'": ("3 5 8 8 8 9 11 13 16 16", "3 5 8 8 8 9 11 13 16 16", "agrees"),
@@ -70,16 +44,16 @@ def test_the_vectors_of_section_2_2() -> None:
     }
 
 
-def test_the_discount_boosts_ranks_below_its_base() -> None:
-    found = section(examples(), "Equation 2")
-    rows = table(found, "What a gain is divided by")
+def test_the_discount_boosts_ranks_below_its_base(reading: Any) -> None:
+    found = reading.section(examples(), "Equation 2")
+    rows = reading.rows(found, "What a gain is divided by")
     assert [row["rank"] for row in rows] == list(range(1, 13))
     for rank, row in enumerate(rows[1:], 2):
         assert row["2000, b = 10"] == pytest.approx(math.log10(rank))
         assert row["2002, b = 10"] == pytest.approx(max(1.0, math.log10(rank)))
         assert row["2000, b = e"] == pytest.approx(math.log(rank))
         assert row["2000, b = 2"] == row["2002, b = 2"] == pytest.approx(math.log2(rank))
-    verdicts = {what: verdict for what, (_, _, verdict) in claims(found).items()}
+    verdicts = {what: verdict for what, (_, _, verdict) in reading.claims(found).items()}
     assert verdicts == {"b = 2": "holds", "b = e": "fails", "b = 10": "fails"}
     notes = [note for part in found.parts if isinstance(part, Table) for note in part.notes]
     assert notes == ["b = 2: but ranks 1 and 2 have the same share"]
@@ -88,8 +62,8 @@ def test_the_discount_boosts_ranks_below_its_base() -> None:
     assert "DCG'[2] = 9.64 where CG'[2] = 5" in sentence  # 3 + 2 / log10(2)
 
 
-def test_the_papers_figures_fit_each_other_but_for_one() -> None:
-    found = claims(section(examples(), "Sections 3 and 4"))
+def test_the_papers_figures_fit_each_other_but_for_one(reading: Any) -> None:
+    found = reading.claims(examples(), "Sections 3 and 4")
     assert found["3.2: irrelevant documents"] == ("51970", "51970", "agrees")
     assert found["3.5: WSYN/e - SUM/u at level 3, points"] == ("15.1", "15.1", "agrees")
     assert found["3.5: the same, per cent"] == ("58.3", "58.3", "agrees")
@@ -177,18 +151,18 @@ def average_curves(
     return curves
 
 
-def test_recall_bases() -> None:
+def test_recall_bases(reading: Any) -> None:
     qrels, runs = random_case(1)
-    rows = table(section(studied(qrels, runs).sections, "Section 3.2"), "Recall bases")
+    rows = reading.rows(studied(qrels, runs).sections, "Section 3.2", "Recall bases")
     for level, row in zip((1, 2, 3), rows, strict=True):
         sizes = [sum(grade == level for grade in grades.values()) for grades in qrels.values()]
         assert (row["documents"], row["empty"]) == (sum(sizes), sizes.count(0))
 
 
-def test_table_1_has_average_precision_by_level_and_differences() -> None:
+def test_table_1_has_average_precision_by_level_and_differences(reading: Any) -> None:
     qrels, runs = random_case(2)
-    found = section(studied(qrels, runs, baseline="three").sections, "Table 1")
-    rows = {(row["run"], row["grade"]): row for row in table(found, "AvP by run and level")}
+    found = reading.section(studied(qrels, runs, baseline="three").sections, "Table 1")
+    rows = {(row["run"], row["grade"]): row for row in reading.rows(found, "AvP by run and level")}
     assert len(rows) == 12
     for level in (1, 2, 3):
         means = {run: math.fsum(values) / len(values) for run, values in by_level(qrels, runs, level).items()}
@@ -200,10 +174,10 @@ def test_table_1_has_average_precision_by_level_and_differences() -> None:
                 assert row["per cent"] == pytest.approx(100 * (mean / means["three"] - 1))
 
 
-def test_table_1_has_friedmans_test_by_level() -> None:
+def test_table_1_has_friedmans_test_by_level(reading: Any) -> None:
     qrels, runs = random_case(3)
-    found = section(studied(qrels, runs).sections, "Table 1")
-    for level, row in zip((1, 2, 3), table(found, "Friedman's test"), strict=True):
+    found = reading.section(studied(qrels, runs).sections, "Table 1")
+    for level, row in zip((1, 2, 3), reading.rows(found, "Friedman's test"), strict=True):
         scores = by_level(qrels, runs, level)
         assert row["empty"] == len(qrels) - len(scores["one"])
         n, m = len(scores["one"]), len(scores)
@@ -213,9 +187,9 @@ def test_table_1_has_friedmans_test_by_level() -> None:
         assert row["p value"] == pytest.approx(scipy.stats.f.sf(f, m - 1, (n - 1) * (m - 1)))
 
 
-def test_statements_on_table_1_are_computed() -> None:
+def test_statements_on_table_1_are_computed(reading: Any) -> None:
     qrels, runs = random_case(4)
-    found = claims(section(studied(qrels, runs).sections, "Table 1"))
+    found = reading.claims(studied(qrels, runs).sections, "Table 1")
     means = [
         {run: math.fsum(values) / len(values) for run, values in by_level(qrels, runs, level).items()}
         for level in (1, 2, 3)
@@ -232,7 +206,7 @@ def test_statements_on_table_1_are_computed() -> None:
     assert str(found["its size"][1]).startswith(f"{max(gained):.1f} points (")
 
 
-def test_who_is_best_where_differences_grow_with_the_level_or_not() -> None:
+def test_who_is_best_where_differences_grow_with_the_level_or_not(reading: Any) -> None:
     """Queries with a document of each level: runs that order the highest alike and the lowest not, and vice versa."""
     qrels: Grades = {query: {"high": 2, "low": 1, "none": 0, "nothing": 0} for query in ("q1", "q2", "q3")}
     apart_above = {
@@ -244,31 +218,31 @@ def test_who_is_best_where_differences_grow_with_the_level_or_not() -> None:
         "two": {query: ["high", "none", "nothing", "low"] for query in qrels},
     }
     # AvP at level 2 is 1 and 1/3, at level 1 it is 1/4 for both; then 1 for both, and 1/2 and 1/4.
-    above, below = (claims(section(studied(qrels, runs).sections, "Table 1")) for runs in (apart_above, apart_below))
+    above, below = (reading.claims(studied(qrels, runs).sections, "Table 1") for runs in (apart_above, apart_below))
     assert above["best - worst, points"][1:] == ("0.0, 66.7", "holds")
     assert below["best - worst, points"][1:] == ("25.0, 0.0", "fails")
     assert below["largest gain over the baseline"][1:] == ("none: no run is better", "not seen")
 
 
-def test_figure_1_has_a_chart_a_level_with_all_values_beside() -> None:
+def test_figure_1_has_a_chart_a_level_with_all_values_beside(reading: Any) -> None:
     qrels, runs = random_case(5)
-    found = section(studied(qrels, runs).sections, "Figure 1")
-    assert [plot.title for plot in plots(found)] == [
+    found = reading.section(studied(qrels, runs).sections, "Figure 1")
+    assert [plot.title for plot in reading.plots(found)] == [
         "Relevant: grade 1",
         "Relevant: grade 2",
         "Relevant: grade 3",
     ]
-    rows = table(found, "Precision at recall")
+    rows = reading.rows(found, "Precision at recall")
     assert len(rows) == 4 * 3 * 11
     values = {(row["run"], row["grade"], row["recall"]): row["precision"] for row in rows}
-    for level, plot in zip("123", plots(found), strict=True):
+    for level, plot in zip("123", reading.plots(found), strict=True):
         for line in plot.lines:
             assert list(line.y) == [values[line.name, level, recall] for recall in line.x]
         gaps = {
             recall: max(line.y[i] for line in plot.lines) - min(line.y[i] for line in plot.lines)
             for i, recall in enumerate(plot.lines[0].x)
         }
-        row = table(found, "Where the highest")[int(level) - 1]
+        row = reading.rows(found, "Where the highest")[int(level) - 1]
         assert (row["widest gap"], gaps[float(str(row["at recall"]))]) == (max(gaps.values()), max(gaps.values()))
 
 
@@ -284,13 +258,13 @@ WEIGHTS = {"A": [0.0, 0.0, 2.0, 3.0], "B": [0.0, 0.0, 0.0, 3.0]}
         ("Figure 3, base 10", 50, 10.0),
     ],
 )
-def test_figures_of_gain(name: str, depth: int, base: float | None) -> None:
+def test_figures_of_gain(reading: Any, name: str, depth: int, base: float | None) -> None:
     qrels, runs = random_case(6)
-    found = section(studied(qrels, runs).sections, name)
-    values = [row["value"] for row in table(found, "Average gain by rank")]
-    assert len(plots(found)) == 2
+    found = reading.section(studied(qrels, runs).sections, name)
+    values = [row["value"] for row in reading.rows(found, "Average gain by rank")]
+    assert len(reading.plots(found)) == 2
     drawn: list[float] = []
-    for plot, weights in zip(plots(found), WEIGHTS.values(), strict=True):
+    for plot, weights in zip(reading.plots(found), WEIGHTS.values(), strict=True):
         curves = average_curves(qrels, runs, weights, depth, base)
         assert [line.name for line in plot.lines] == ["ideal", "one", "two", "three", "four"]
         for line, curve in zip(plot.lines, curves.values(), strict=True):
@@ -299,9 +273,9 @@ def test_figures_of_gain(name: str, depth: int, base: float | None) -> None:
     assert values == drawn
 
 
-def test_curves_at_some_ranks_mark_the_best_run() -> None:
+def test_curves_at_some_ranks_mark_the_best_run(reading: Any) -> None:
     qrels, runs = random_case(18)
-    found = section(studied(qrels, runs).sections, "Figure 2")
+    found = reading.section(studied(qrels, runs).sections, "Figure 2")
     [upper, _] = [part for part in found.parts if isinstance(part, Table) and "at some ranks" in part.title]
     curves = average_curves(qrels, runs, WEIGHTS["A"], 100, None)
     assert [row[0] for row in upper.rows] == ["(ideal)", *runs]
@@ -314,9 +288,9 @@ def test_curves_at_some_ranks_mark_the_best_run() -> None:
 
 
 @pytest.mark.parametrize(("name", "base", "region"), [("Section 3.6", None, (20, 100)), ("Section 3.7", 2.0, (10, 50))])
-def test_readings(name: str, base: float | None, region: tuple[int, int]) -> None:
+def test_readings(reading: Any, name: str, base: float | None, region: tuple[int, int]) -> None:
     qrels, runs = random_case(7)
-    found = section(studied(qrels, runs).sections, name)
+    found = reading.section(studied(qrels, runs).sections, name)
     kind, figure = ("CG", 2) if base is None else ("DCG", 3)
     titles = {
         f"{figure}A: {kind}, levels 2&3 (0-0-2-3)": WEIGHTS["A"],
@@ -326,7 +300,7 @@ def test_readings(name: str, base: float | None, region: tuple[int, int]) -> Non
     for title, weights in titles.items():
         curves = average_curves(qrels, runs, weights, 200, base)
         ideal = curves["(ideal)"]
-        for row in table(found, title):
+        for row in reading.rows(found, title):
             curve = curves[str(row["run"])]
             for at, column in ((5, "documents for 5"), (10, "for 10")):
                 assert row[column] == next(
@@ -342,14 +316,14 @@ def test_readings(name: str, base: float | None, region: tuple[int, int]) -> Non
             ends = {run: curves[run][region[1] - 1] for run in runs}
             best, worst = (curves[choose(ends, key=ends.__getitem__)] for choose in (max, min))
             apart = [best[rank] - worst[rank] for rank in range(region[1])]
-            finds = claims(found)[f"{label}: best - worst, points"][1]
+            finds = reading.claims(found)[f"{label}: best - worst, points"][1]
             assert finds == f"{max(apart):.1f} at rank {1 + apart.index(max(apart))}"
 
 
-def test_the_base_drives_runs_apart() -> None:
+def test_the_base_drives_runs_apart(reading: Any) -> None:
     qrels, runs = random_case(8)
-    found = section(studied(qrels, runs).sections, "Section 3.7")
-    rows = table(found, "DCG at rank 50")
+    found = reading.section(studied(qrels, runs).sections, "Section 3.7")
+    rows = reading.rows(found, "DCG at rank 50")
     differences = []
     for row, (weights, base) in zip(
         rows, [(weights, base) for weights in WEIGHTS.values() for base in (2.0, math.e, 10.0)], strict=True
@@ -361,7 +335,7 @@ def test_the_base_drives_runs_apart() -> None:
         assert row["difference"] == pytest.approx(ends[best] - ends[worst])
         assert row["of worst, per cent"] == pytest.approx(100 * (ends[best] / ends[worst] - 1))
         differences.append(ends[best] - ends[worst])
-    found_a = claims(found)["3A: best - worst at 50, base 2, e, 10"]
+    found_a = reading.claims(found)["3A: best - worst at 50, base 2, e, 10"]
     assert found_a[1] == ", ".join(f"{difference:.1f}" for difference in differences[:3])
     assert found_a[2] == ("holds" if differences[0] < differences[1] < differences[2] else "fails")
 
@@ -369,23 +343,23 @@ def test_the_base_drives_runs_apart() -> None:
 # Other scales, other data.
 
 
-def test_with_two_levels_both_weights_are_the_same_and_drawn_once() -> None:
+def test_with_two_levels_both_weights_are_the_same_and_drawn_once(reading: Any) -> None:
     found = studied(*random_case(9, highest=2)).sections
-    figure = section(found, "Figure 2")
-    assert [plot.title for plot in plots(figure)] == ["2B: CG, level 2 (0-0-2)"]
+    figure = reading.section(found, "Figure 2")
+    assert [plot.title for plot in reading.plots(figure)] == ["2B: CG, level 2 (0-0-2)"]
     assert any(isinstance(part, str) and "is both A and B" in part for part in figure.parts)
-    assert "2B, not 2A: distance to ideal" not in claims(section(found, "Section 3.6"))
+    assert "2B, not 2A: distance to ideal" not in reading.claims(found, "Section 3.6")
 
 
-def test_with_four_levels_all_but_the_lowest_keep_their_grades() -> None:
-    figure = section(studied(*random_case(10, highest=4)).sections, "Figure 3")
-    assert [plot.title for plot in plots(figure)] == [
+def test_with_four_levels_all_but_the_lowest_keep_their_grades(reading: Any) -> None:
+    figure = reading.section(studied(*random_case(10, highest=4)).sections, "Figure 3")
+    assert [plot.title for plot in reading.plots(figure)] == [
         "3A: DCG, base 2, levels 2 to 4 (0-0-2-3-4)",
         "3B: DCG, base 2, level 4 (0-0-0-0-4)",
     ]
 
 
-def test_a_level_that_no_document_has_makes_no_panel() -> None:
+def test_a_level_that_no_document_has_makes_no_panel(reading: Any) -> None:
     """Grades 0, 1 and 3: all levels but the lowest are the highest."""
     qrels, runs = random_case(19)
     without = {
@@ -393,21 +367,24 @@ def test_a_level_that_no_document_has_makes_no_panel() -> None:
         for query, grades in qrels.items()
     }
     found = studied(without, runs).sections
-    assert [plot.title for plot in plots(section(found, "Figure 2"))] == ["2B: CG, level 3 (0-0-0-3)"]
-    assert any(isinstance(part, str) and "is both A and B" in part for part in section(found, "Figure 3").parts)
-    assert [row["relevant"] for row in table(section(found, "Table 1"), "Friedman's test")] == ["grade 1", "grade 3"]
+    assert [plot.title for plot in reading.plots(found, "Figure 2")] == ["2B: CG, level 3 (0-0-0-3)"]
+    assert any(isinstance(part, str) and "is both A and B" in part for part in reading.section(found, "Figure 3").parts)
+    assert [row["relevant"] for row in reading.rows(found, "Table 1", "Friedman's test")] == [
+        "grade 1",
+        "grade 3",
+    ]
     for name in ("Section 3.6", "Section 3.7"):
-        assert not any("A" in str(what).partition(":")[0] for what in claims(section(found, name)))
+        assert not any("A" in str(what).partition(":")[0] for what in reading.claims(found, name))
     # Without the lowest level there are two.
     without = {
         query: {document: 2.0 if grade == 1 else grade for document, grade in grades.items()}
         for query, grades in qrels.items()
     }
-    assert len(plots(section(studied(without, runs).sections, "Figure 2"))) == 2
+    assert len(reading.plots(studied(without, runs).sections, "Figure 2")) == 2
 
 
-def undecided_of(found: Study, name: str) -> set[Cell]:
-    return {what for what, (*_, verdict) in claims(section(found.sections, name)).items() if verdict == "not seen"}
+def undecided_of(reading: Any, found: Study, name: str) -> set[Cell]:
+    return {what for what, (*_, verdict) in reading.claims(found.sections, name).items() if verdict == "not seen"}
 
 
 IN_TABLE_1 = {"best - worst, points", "largest gain over the baseline", "Friedman's p by level"}
@@ -419,41 +396,39 @@ OF_BASES = {
 OF_THE_HIGHEST = {"distance to ideal", "the same, proportional"}
 
 
-def test_identical_runs_decide_nothing_between_runs() -> None:
+def test_identical_runs_decide_nothing_between_runs(reading: Any) -> None:
     qrels, runs = random_case(20)
     found = studied(qrels, {"one": runs["one"], "two": runs["one"]})
-    assert undecided_of(found, "Table 1") == IN_TABLE_1
-    assert undecided_of(found, "Figure 1") == {"distance of the curves"}
-    assert undecided_of(found, "Section 3.7") == OF_BASES
+    assert undecided_of(reading, found, "Table 1") == IN_TABLE_1
+    assert undecided_of(reading, found, "Figure 1") == {"distance of the curves"}
+    assert undecided_of(reading, found, "Section 3.7") == OF_BASES
     # What is between runs and the ideal can be seen.
-    assert undecided_of(found, "Section 3.6") == set()
+    assert undecided_of(reading, found, "Section 3.6") == set()
 
 
-def test_runs_without_judged_documents_decide_nothing() -> None:
+def test_runs_without_judged_documents_decide_nothing(reading: Any) -> None:
     qrels, _ = random_case(21)
     found = studied(qrels, {name: {query: [f"{name}{i}" for i in range(9)] for query in qrels} for name in "xy"})
-    assert undecided_of(found, "Table 1") == IN_TABLE_1
-    assert undecided_of(found, "Figure 1") == {"distance of the curves"}
-    assert undecided_of(found, "Section 3.6") == {f"2B, not 2A: {what}" for what in OF_THE_HIGHEST}
-    assert undecided_of(found, "Section 3.7") == OF_BASES | {f"3B, not 3A: {what}" for what in OF_THE_HIGHEST}
+    assert undecided_of(reading, found, "Table 1") == IN_TABLE_1
+    assert undecided_of(reading, found, "Figure 1") == {"distance of the curves"}
+    assert undecided_of(reading, found, "Section 3.6") == {f"2B, not 2A: {what}" for what in OF_THE_HIGHEST}
+    assert undecided_of(reading, found, "Section 3.7") == OF_BASES | {f"3B, not 3A: {what}" for what in OF_THE_HIGHEST}
 
 
-def test_one_query_is_not_tested() -> None:
+def test_one_query_is_not_tested(reading: Any) -> None:
     qrels, runs = random_case(22)
     found = studied({"q1": qrels["q1"]}, runs)
-    for row in table(section(found.sections, "Table 1"), "Friedman's test"):
+    for row in reading.rows(found.sections, "Table 1", "Friedman's test"):
         assert (row["Friedman F"], row["p"], row["p value"]) == (None, None, None)
-    of = claims(section(found.sections, "Table 1"))
+    of = reading.claims(found.sections, "Table 1")
     assert of["Friedman's p by level"] == ("smallest at the highest level", "too few queries to test", "not seen")
     assert of["best - worst, points"][2] in ("holds", "fails")
 
 
-def test_best_and_worst_are_said_to_be_other_than_the_papers() -> None:
+def test_best_and_worst_are_said_to_be_other_than_the_papers(reading: Any) -> None:
     found = studied(*random_case(23)).sections
     notes = {
-        row["what"]: row["note"]
-        for name in ("Section 3.6", "Section 3.7")
-        for row in table(section(found, name), "What")
+        row["what"]: row["note"] for name in ("Section 3.6", "Section 3.7") for row in reading.rows(found, name, "What")
     }
     for figure in ("2A", "2B", "3B"):
         assert "this of the best and the worst run" in str(notes[f"{figure}: best - worst, points"])
@@ -463,12 +438,12 @@ def test_best_and_worst_are_said_to_be_other_than_the_papers() -> None:
     assert "two best query types" in str(notes["3A: best below ideal, 10 to 50"])
 
 
-def test_the_difference_in_base_10_in_per_cent() -> None:
+def test_the_difference_in_base_10_in_per_cent(reading: Any) -> None:
     qrels, runs = random_case(24)
     curves = average_curves(qrels, runs, WEIGHTS["A"], 50, 10.0)
     ends = sorted(curves[run][-1] for run in runs)
     apart = ends[-1] - ends[0]
-    of = claims(section(studied(qrels, runs).sections, "Section 3.7"))
+    of = reading.claims(studied(qrels, runs).sections, "Section 3.7")
     assert of["3A: the same in base 10, per cent"] == (
         "13 points (or 27 %)",
         f"{apart:.1f} points ({100 * apart / ends[-1]:.0f} % or {100 * apart / ends[0]:.0f} %)",
@@ -477,7 +452,7 @@ def test_the_difference_in_base_10_in_per_cent() -> None:
     assert of["3B: best - worst at 50, base 2, e, 10"][0] == "grows"
 
 
-def test_of_many_runs_the_best_and_the_worst_have_names() -> None:
+def test_of_many_runs_the_best_and_the_worst_have_names(reading: Any) -> None:
     qrels, _ = random_case(25)
     rng = random.Random(25)
     documents = [f"d{i}" for i in range(40)]
@@ -488,7 +463,7 @@ def test_of_many_runs_the_best_and_the_worst_have_names() -> None:
         curves = average_curves(qrels, runs, weights, 50, 2.0)
         ordered = sorted(runs, key=lambda run, of=curves: -of[run][-1])  # type: ignore[misc]
         expected.update((*ordered[:3], ordered[-1]))
-    for plot in plots(section(found, "Figure 3")):
+    for plot in reading.plots(found, "Figure 3"):
         assert {line.name for line in plot.lines if line.role == "system"} == expected
         assert sum(line.role == "guide" and not line.name for line in plot.lines) == 12 - len(expected)
         assert plot.caption == f"in grey: {12 - len(expected)} other runs"
@@ -498,29 +473,29 @@ def test_of_many_runs_the_best_and_the_worst_have_names() -> None:
         means = {run: sum(values) for run, values in by_level(qrels, runs, level).items()}
         ordered = sorted(runs, key=lambda run, of=means: -of[run])  # type: ignore[misc]
         expected.update((*ordered[:3], ordered[-1]))
-    for plot in plots(section(found, "Figure 1")):
+    for plot in reading.plots(found, "Figure 1"):
         assert {line.name for line in plot.lines if line.role == "system"} == expected
         assert plot.caption.endswith(f"(undefined=skip); in grey: {12 - len(expected)} other runs")
 
 
-def test_the_papers_recall_bases_are_recognised() -> None:
+def test_the_papers_recall_bases_are_recognised(reading: Any) -> None:
     """30 queries with 857, 700 and 366 documents of levels 1, 2 and 3."""
     levels = [1] * 857 + [2] * 700 + [3] * 366
     qrels: Grades = {f"q{q:02}": {f"d{i}": level for i, level in enumerate(levels) if i % 30 == q} for q in range(30)}
     runs = {name: {query: list(grades)[:: 1 + i] for query, grades in qrels.items()} for i, name in enumerate("ab")}
     found = studied(qrels, runs)
     assert "These are the paper's recall bases" in found.data
-    assert claims(section(found.sections, "Section 3.2"))["documents at levels 1, 2, 3"] == (
+    assert reading.claims(found.sections, "Section 3.2")["documents at levels 1, 2, 3"] == (
         "857 700 366",
         "857 700 366",
         "agrees",
     )
     other = studied(*random_case(11))
     assert "other data" in other.data
-    assert claims(section(other.sections, "Section 3.2"))["documents by level"][2] == "other data"
+    assert reading.claims(other.sections, "Section 3.2")["documents by level"][2] == "other data"
 
 
-def test_sections_are_called_as_in_the_paper() -> None:
+def test_sections_are_called_as_in_the_paper(reading: Any) -> None:
     found = studied(*random_case(12))
     assert [each.name for each in found.sections] == [
         "Section 3.2",
@@ -538,24 +513,24 @@ def test_sections_are_called_as_in_the_paper() -> None:
     # Gain skips nothing; what tables by level do, they say themselves.
     assert found.conventions[0].startswith("order:input|") and "undefined:zero" in found.conventions[0]
     skips = "queries without a document of the level are left out (undefined=skip)"
-    notes = [part.notes for part in section(found.sections, "Table 1").parts if isinstance(part, Table)]
+    notes = [part.notes for part in reading.section(found.sections, "Table 1").parts if isinstance(part, Table)]
     assert any(note.startswith(f"empty: {skips}, whatever undefined is") for each in notes for note in each)
-    assert {plot.caption for plot in plots(section(found.sections, "Figure 1"))} == {skips}
-    assert {plot.caption for plot in plots(section(found.sections, "Figure 2"))} == {""}
+    assert {plot.caption for plot in reading.plots(found.sections, "Figure 1")} == {skips}
+    assert {plot.caption for plot in reading.plots(found.sections, "Figure 2")} == {""}
     for format_ in ("table", "csv", "jsonl", "markdown", "latex", "html"):
         assert all(Page("papers", each.parts).text(format_) for each in found.sections)
 
 
-def test_the_order_of_runs_changes_no_number() -> None:
+def test_the_order_of_runs_changes_no_number(reading: Any) -> None:
     qrels, runs = random_case(13)
     turned = dict(reversed(runs.items()))
     one, two = (studied(qrels, each, baseline="one").sections for each in (runs, turned))
     for name, title in (("Table 1", "AvP by run and level"), ("Section 3.7", "3A: DCG"), ("Figure 2", "Average gain")):
-        rows = [sorted(map(str, table(section(each, name), title))) for each in (one, two)]
+        rows = [sorted(map(str, reading.rows(each, name, title))) for each in (one, two)]
         assert rows[0] == rows[1]
 
 
-def test_runs_that_flow_by_are_read_once(tmp_path: Path) -> None:
+def test_runs_that_flow_by_are_read_once(reading: Any, tmp_path: Path) -> None:
     qrels, runs = random_case(14)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -567,12 +542,12 @@ def test_runs_that_flow_by_are_read_once(tmp_path: Path) -> None:
     judged = Judged(Qrels.from_dict(qrels), Policy())
     found = study(judged, {"one": str(pipe), "two": runs["two"]})
     writer.join()
-    assert table(section(found.sections, "Figure 2"), "Average gain") == table(
-        section(study(judged, {"one": runs["one"], "two": runs["two"]}).sections, "Figure 2"), "Average gain"
+    assert reading.rows(found.sections, "Figure 2", "Average gain") == reading.rows(
+        reading.section(study(judged, {"one": runs["one"], "two": runs["two"]}).sections, "Figure 2"), "Average gain"
     )
 
 
-def test_runs_that_are_read_ahead_are_taken(tmp_path: Path) -> None:
+def test_runs_that_are_read_ahead_are_taken(reading: Any, tmp_path: Path) -> None:
     qrels, runs = random_case(15)
     judgments, paths = tmp_path / "qrels.txt", [tmp_path / "one.run", tmp_path / "two.run"]
     judgments.write_text("".join(f"{query} 0 {d} {grade}\n" for query in qrels for d, grade in qrels[query].items()))
@@ -586,7 +561,9 @@ def test_runs_that_are_read_ahead_are_taken(tmp_path: Path) -> None:
     found = study(judged, dict(zip(("one", "two"), ahead.runs(), strict=True)))
     expected = studied(qrels, {name: runs[name] for name in ("one", "two")})
     for name, title in (("Table 1", "AvP by run and level"), ("Figure 3", "Average gain")):
-        assert table(section(found.sections, name), title) == table(section(expected.sections, name), title)
+        assert reading.rows(found.sections, name, title) == reading.rows(
+            reading.section(expected.sections, name), title
+        )
 
 
 # What is refused.

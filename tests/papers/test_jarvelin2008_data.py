@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import json
 import math
 from collections import Counter
@@ -20,11 +19,6 @@ from gainful import Policy, Qrels
 from gainful.cli.main import run
 from gainful.data.judged import Judged
 from gainful.papers.jarvelin2008 import study
-from gainful.render.page import Page
-
-SHARED_DATA = Path(__file__).parents[2].parent / "shared" / "data"
-
-pytestmark = pytest.mark.skipif(not SHARED_DATA.is_dir(), reason="no real collections beside the checkout")
 
 Pages = dict[str, list[list[str]]]
 Grades = dict[str, dict[str, float]]
@@ -87,8 +81,8 @@ def _rows(path: Path) -> Iterator[dict[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def folder() -> Path:
-    return SHARED_DATA / "sessions"
+def folder(shared_data: Path) -> Path:
+    return shared_data / "sessions"
 
 
 @pytest.fixture(scope="module")
@@ -179,30 +173,28 @@ def test_figures_3_and_4_of_a_topic_of_the_study(
             assert values(found, session=session) == pytest.approx(vectors[session])
 
 
-def test_topics_of_the_study_from_its_own_table(folder: Path, pages: Pages, gains: Grades) -> None:
+def test_topics_of_the_study_from_its_own_table(reading: Any, folder: Path, pages: Pages, gains: Grades) -> None:
     """The sessions name no topics, the table beside them does."""
     judged, path = Judged(Qrels.read(folder / "qrels.tsv"), Policy()), folder / "results.tsv"
     topics = {row["SessionID"]: row["Topic"] for row in _rows(folder / "session.tsv")}
     found = study(judged, {"study": path}, topics=folder / "session.tsv", topic="22")
     assert "judged by session" in found.data
-    [figure] = [each for each in found.sections if each.name == "Figure 3"]
+    figure = reading.section(found, "Figure 3")
     assert figure.about.endswith("of topic 22.") and not isinstance(figure.parts[0], str)
-    [curves] = [each for each in Page("papers", figure.parts).tables_for_machines if each.title == "Curves"]
-    place = [column.name for column in curves.columns].index("value")
     vectors = [vector(pages[s], [gains[s]] * len(pages[s]), 6) for s in pages if topics[s] == "22"]
     expected = [mean([each[i] for each in vectors]) for i in range(60)]
-    assert [row[place] for row in curves.rows][:60] == pytest.approx(expected)
-    without = study(judged, {"study": path})
-    [figure] = [each for each in without.sections if each.name == "Figure 3"]
-    assert str(figure.parts[0]).startswith("Warning: these sessions name no topics")
+    of_all = [row["value"] for row in reading.rows(figure, "Curves") if row["of"] == "all sessions"]
+    assert of_all == pytest.approx(expected)
+    without = reading.section(study(judged, {"study": path}), "Figure 3")
+    assert str(without.parts[0]).startswith("Warning: these sessions name no topics")
 
 
 # -- conversations -----------------------------------------------------------------------------------------------------
 
 
-def test_conversations_judged_by_turn(lines: Any) -> None:
+def test_conversations_judged_by_turn(lines: Any, shared_data: Path, ranked: Any) -> None:
     """Turns without judgments count for their positions only."""
-    folder = SHARED_DATA / "cast2021"
+    folder = shared_data / "cast2021"
     names = ("org_manual_bm25", "org_convdr_bert")
     weights = {"0": 0.0, "1": 1.0, "2": 10.0, "3": 100.0, "4": 1000.0}
     gains: Grades = {}
@@ -213,17 +205,14 @@ def test_conversations_judged_by_turn(lines: Any) -> None:
     base = ("--qrels", folder / "qrels.cast2021-docs.txt", *files)
     first, second = (lines(*base, "--only", figure) for figure in ("Figure 1", "Figure 2"))
     for name in names:
-        turns: dict[str, list[tuple[float, str]]] = {}
-        for line in gzip.decompress((folder / "runs" / f"{name}.run.gz").read_bytes()).decode().splitlines():
-            turn, _, document, _, score, _ = line.split()
-            turns.setdefault(turn, []).append((float(score), document))
+        turns = ranked(folder / "runs" / f"{name}.run.gz")
         conversations: dict[str, list[str]] = {}
         for turn in sorted(turns, key=lambda each: tuple(map(int, each.split("_")))):
             conversations.setdefault(turn.split("_")[0], []).append(turn)
         last, earlier, ratios = [], [], []
         for of in conversations.values():
             assert [int(turn.split("_")[1]) for turn in of] == list(range(1, len(of) + 1))
-            pages = [[document for _, document in sorted(turns[turn], reverse=True)] for turn in of]
+            pages = [turns[turn] for turn in of]
             for q, (turn, page) in enumerate(zip(of, pages, strict=True), 1):
                 if turn in gains:
                     (last if q == len(of) else earlier).append(by_rank(page, gains[turn], q, 100))
@@ -243,13 +232,13 @@ def test_conversations_judged_by_turn(lines: Any) -> None:
 # -- what is not there -------------------------------------------------------------------------------------------------
 
 
-def test_sessions_without_judgments(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+def test_sessions_without_judgments(capsys: pytest.CaptureFixture[str], shared_data: Path, folder: Path) -> None:
     """The Session Track of 2013 has numbers for sessions as the user study has, but other documents."""
-    track = str(SHARED_DATA / "session-track-2013" / "sessiontrack2013.xml.gz")
+    track = str(shared_data / "session-track-2013" / "sessiontrack2013.xml.gz")
     assert run(["papers", "jarvelin2008", "--sessions", track]) == 2
     assert "expected judgments and sessions, found no judgments" in capsys.readouterr().err
     assert run(["papers", "jarvelin2008", "--sessions", track, "--qrels", str(folder / "qrels.tsv")]) == 3
     assert "jarvelin2008 expects judgments of what the sessions show, found none" in capsys.readouterr().err
-    cast = str(SHARED_DATA / "cast2021" / "qrels.cast2021-docs.txt")
+    cast = str(shared_data / "cast2021" / "qrels.cast2021-docs.txt")
     assert run(["papers", "jarvelin2008", "--sessions", str(folder / "results.tsv"), "--qrels", cast]) == 3
     assert "expected sessions that are judged by topic, session or query, found none" in capsys.readouterr().err

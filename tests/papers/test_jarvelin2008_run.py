@@ -14,7 +14,7 @@ from gainful.data.judged import Judged
 from gainful.errors import InputError, UsageError
 from gainful.measures.session_gain import SDCG
 from gainful.papers.jarvelin2008 import examples, study
-from gainful.papers.sections import Section, Study
+from gainful.papers.sections import Study
 from gainful.render.charts import Plot
 from gainful.render.page import Page, Table
 
@@ -48,55 +48,36 @@ def found(**settings: Any) -> Study:
     return study(Judged(Qrels.of(GRADES), Policy()), {"log": records("one") + records("two")}, **settings)
 
 
-def section(of: Study | tuple[Section, ...], name: str) -> Section:
-    return next(each for each in (of.sections if isinstance(of, Study) else of) if each.name == name)
-
-
-def rows(of: Study | tuple[Section, ...], name: str, title: str) -> list[dict[str, Any]]:
-    """The rows that machines read."""
-    [table] = [each for each in Page("papers", section(of, name).parts).tables_for_machines if each.title == title]
-    names = [column.name for column in table.columns]
-    return [dict(zip(names, row, strict=True)) for row in table.rows]
-
-
-def claims(of: Study | tuple[Section, ...], name: str) -> dict[str, tuple[str, str, str]]:
-    """By what they are of: what the paper says, what was found, and the verdict."""
-    return {
-        row["what"]: (row["the paper says"], row["gainful finds"], row["verdict"])
-        for table in Page("papers", section(of, name).parts).tables_for_machines
-        if "verdict" in [column.name for column in table.columns]
-        for row in rows(of, name, table.title)
-    }
-
-
 # -- what needs no data ------------------------------------------------------------------------------------------------
 
 
-def test_the_appendix() -> None:
-    of = claims(examples(), "Appendix")
+def test_the_appendix(reading: Any) -> None:
+    of = reading.claims(examples(), "Appendix")
     assert of["CG'"] == ("3 5 8 8 8 9 11 13 16 16", "3 5 8 8 8 9 11 13 16 16", "agrees")
     printed = "3.00 4.00 5.67 5.67 5.67 6.11 6.94 8.14 9.30 9.30"
     assert of["DCG', b = 4"] == (printed, "3.00 4.33 6.01 6.01 6.01 6.44 7.28 8.08 9.24 9.24", "erratum")
     assert of["discount in formula (2)"] == ("1 + log_b i", "1 + log_b j", "erratum")
     assert of["reference of the original DCG and of its normalisation"] == ("[9]", "[5]", "erratum")
     assert len(of) == 4
-    adds = rows(examples(), "Appendix", "What each rank adds to DCG', b = 4")
+    adds = reading.rows(examples(), "Appendix", "What each rank adds to DCG', b = 4")
     assert [row["by the formula"] for row in adds] == pytest.approx(
         [gain / (1 + math.log(j, 4)) for j, gain in enumerate(GAINS, 1)]
     )
     printed_steps = [3.00, 1.00, 1.67, 0.00, 0.00, 0.44, 0.83, 1.20, 1.16, 0.00]
     assert [row["as printed"] for row in adds] == pytest.approx(printed_steps)
-    notes = [note for part in section(examples(), "Appendix").parts if isinstance(part, Table) for note in part.notes]
+    notes = [
+        note for part in reading.section(examples(), "Appendix").parts if isinstance(part, Table) for note in part.notes
+    ]
     assert any("what is added at ranks 2 8 is not what the formula gives" in note for note in notes)
     literal = [sum(GAINS[:i]) / (1 + math.log(i, 4)) for i in range(1, 11)]
     assert any(" ".join(f"{value:.2f}" for value in literal) in note for note in notes)
     # With two slips the formula gives what is printed: a guess, which has no verdict.
-    [guess] = [part for part in section(examples(), "Appendix").parts if isinstance(part, str)]
+    [guess] = [part for part in reading.section(examples(), "Appendix").parts if isinstance(part, str)]
     assert "1.5 at rank 2, 3 at rank 8" in guess and printed in guess
 
 
-def test_the_discount_by_rank_beside_that_of_2002() -> None:
-    table = rows(examples(), "Section 2.1", "The gains of the appendix under both discounts, b = 4")
+def test_the_discount_by_rank_beside_that_of_2002(reading: Any) -> None:
+    table = reading.rows(examples(), "Section 2.1", "The gains of the appendix under both discounts, b = 4")
     assert [row["gain"] for row in table] == GAINS
     old = [max(1.0, math.log(j, 4)) for j in range(1, 11)]
     new = [1 + math.log(j, 4) for j in range(1, 11)]
@@ -104,26 +85,26 @@ def test_the_discount_by_rank_beside_that_of_2002() -> None:
         assert [row[f"{year} divisor"] for row in table] == pytest.approx(divisors)
         sums = [math.fsum(g / d for g, d in zip(GAINS[:i], divisors, strict=False)) for i in range(1, 11)]
         assert [row[f"{year} DCG"] for row in table] == pytest.approx(sums)
-    assert claims(examples(), "Section 2.1") == {
+    assert reading.claims(examples(), "Section 2.1") == {
         "2002": ("CG up to the rank of the base", "b = 4: at ranks 1 2 3 4", "holds"),
         "2008": ("all are discounted, early ones too", "those at ranks 2 3 4 5 6 7 8 9 10", "erratum"),
     }
 
 
-def test_the_discount_by_query() -> None:
+def test_the_discount_by_query(reading: Any) -> None:
     title = "What is left of a gain of 1 that the q-th query of a session gives at rank 1"
-    table = rows(examples(), "Section 2.2", title)
+    table = reading.rows(examples(), "Section 2.2", title)
     assert [row["query"] for row in table] == list(range(1, 12))
     for base in (2, 4, 10):
         expected = [1 / (1 + math.log(q, base)) for q in range(1, 12)]
         assert [row[f"bq = {base}"] for row in table] == pytest.approx(expected)
-    of = claims(examples(), "Section 2.2")
+    of = reading.claims(examples(), "Section 2.2")
     assert of["later queries"][1:] == ("30 of 30 below the one before", "holds")
     assert {verdict for *_, verdict in of.values()} == {"holds"}
 
 
-def test_what_is_said_of_sessions() -> None:
-    of = claims(examples(), "Section 3")
+def test_what_is_said_of_sessions(reading: Any) -> None:
+    of = reading.claims(examples(), "Section 3")
     once = 3 + 2 / 2 + 1 / (1 + math.log2(3))
     assert of["a document that comes again"][1] == f"sDCG {once:.2f}, with it {once + once / 1.5:.2f}"
     assert of["the final gain"][1] == f"sDCG {once:.2f}, after an empty page {once:.2f}"
@@ -132,7 +113,7 @@ def test_what_is_said_of_sessions() -> None:
     assert [verdict for *_, verdict in of.values()] == ["holds"] * 4
 
 
-def test_what_is_found_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_found_is_computed(reading: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a discount by query the findings are others, and say so."""
     from gainful.papers import jarvelin2008
 
@@ -142,12 +123,12 @@ def test_what_is_found_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(jarvelin2008, "SDCG", Careless)
     monkeypatch.setattr(jarvelin2008, "NSDCG", Careless)
-    assert claims(examples(), "Section 2.2")["later queries"][1:] == ("0 of 30 below the one before", "fails")
-    assert claims(examples(), "Section 3")["the same rank"][1:] == ("Q1 above Q2 at 0 of 10 ranks", "fails")
+    assert reading.claims(examples(), "Section 2.2")["later queries"][1:] == ("0 of 30 below the one before", "fails")
+    assert reading.claims(examples(), "Section 3")["the same rank"][1:] == ("Q1 above Q2 at 0 of 10 ranks", "fails")
 
 
-def test_what_the_printed_table_adds_up_to() -> None:
-    assert claims(examples(), "Section 3.1") == {
+def test_what_the_printed_table_adds_up_to(reading: Any) -> None:
+    assert reading.claims(examples(), "Section 3.1") == {
         "System 1, sessions": ("60", "60", "agrees"),
         "System 1, queries per session": ("2.53", "2.53", "agrees"),
         "System 2, sessions": ("60", "60", "agrees"),
@@ -155,7 +136,7 @@ def test_what_the_printed_table_adds_up_to() -> None:
         "queries in all": ("343", "343", "agrees"),
         "range of the base of the query discount": ("1.5 <= b <= 10", "1.5 <= bq <= 10", "erratum"),
     }
-    table = rows(examples(), "Section 3.1", "Sessions by number of queries")
+    table = reading.rows(examples(), "Section 3.1", "Sessions by number of queries")
     counts = {name: [row["sessions"] for row in table if row["run"] == name] for name in ("System 1", "System 2")}
     assert counts == {
         "System 1": [28, 7, 10, 4, 5, 4, 1, 1, 0, 0, 0],
@@ -186,13 +167,15 @@ def mean(values: list[float]) -> float:
     return math.fsum(values) / len(values)
 
 
-def test_table_2() -> None:
-    table = rows(found(), "Table 2", "Sessions by number of queries")
+def test_table_2(reading: Any) -> None:
+    table = reading.rows(found(), "Table 2", "Sessions by number of queries")
     counts = {(row["run"], row["queries"]): row["sessions"] for row in table}
     assert [counts["one", q] for q in range(1, 5)] == [1, 2, 0, 1]
     assert [counts["two", q] for q in range(1, 6)] == [1, 1, 0, 0, 1]
     assert (counts["the paper's System 1", 1], counts["the paper's System 2", 11]) == (28, 1)
-    shown = next(part for part in section(found(), "Table 2").parts if isinstance(part, Table) and part.for_people)
+    shown = next(
+        part for part in reading.section(found(), "Table 2").parts if isinstance(part, Table) and part.for_people
+    )
     assert [(row[0], row[-1]) for row in shown.rows[:2]] == [("one", 9 / 4), ("two", 8 / 3)]
 
 
@@ -205,16 +188,16 @@ def earlier_of(name: str) -> list[list[float]]:
     return [by_rank(page, topic, q, 100) for topic, pages in sessions for q, page in enumerate(pages[:-1], 1)]
 
 
-def test_figure_1() -> None:
-    values = rows(found(), "Figure 1", "Curves")
+def test_figure_1(reading: Any) -> None:
+    values = reading.rows(found(), "Figure 1", "Curves")
     for name in SESSIONS:
         for of, vectors in (("last query", last_of(name)), ("earlier queries", earlier_of(name))):
             curve = [row["value"] for row in values if (row["run"], row["of"]) == (name, of)]
             assert curve == pytest.approx([mean([each[i] for each in vectors]) for i in range(100)])
 
 
-def test_what_is_read_off_figure_1() -> None:
-    of = claims(found(), "Figure 1")
+def test_what_is_read_off_figure_1(reading: Any) -> None:
+    of = reading.claims(found(), "Figure 1")
     # s1 and s3 end with their best queries, s4 does not; s5 has the same page twice; s7 finds nothing.
     assert of["one: the last query"] == ("nearly always the best", "2 of 3 sessions, 67%", "fails")
     assert of["two: the last query"][1:] == ("0 of 1 session, 0%", "fails")
@@ -231,7 +214,7 @@ def test_what_is_read_off_figure_1() -> None:
 
 
 @pytest.mark.parametrize(("place", "verdict"), [(19, "holds"), (20, "fails")])
-def test_levelling_off(place: int, verdict: str) -> None:
+def test_levelling_off(reading: Any, place: int, verdict: str) -> None:
     """The one document is at rank 20, or below it."""
     page = ["n", *(f"x{i}" for i in range(1, place)), "a", "x"]
     of = study(
@@ -239,11 +222,11 @@ def test_levelling_off(place: int, verdict: str) -> None:
         {"mine": Sessions.of({"session": "t", "queries": [{"results": page}]})},
     )
     share = "100.0%" if place == 19 else "0.0%"
-    assert claims(of, "Figure 1")["mine: last queries"][1:] == (f"{share} of the gain by rank 20", verdict)
+    assert reading.claims(of, "Figure 1")["mine: last queries"][1:] == (f"{share} of the gain by rank 20", verdict)
 
 
-def test_figure_2() -> None:
-    values = rows(found(), "Figure 2", "Curves")
+def test_figure_2(reading: Any) -> None:
+    values = reading.rows(found(), "Figure 2", "Curves")
     ends: dict[str, dict[str, float]] = {"mean of ratios": {}, "ratio of means": {}}
     for name, sessions in SESSIONS.items():
         gained, ideal = [], []
@@ -258,9 +241,9 @@ def test_figure_2() -> None:
             assert own == pytest.approx(curve)
         ends["mean of ratios"][name] = ratios[-1]
         ends["ratio of means"][name] = of_means[-1]
-    plots = [part for part in section(found(), "Figure 2").parts if isinstance(part, Plot)]
+    plots = [part for part in reading.section(found(), "Figure 2").parts if isinstance(part, Plot)]
     assert [plot.title.split(", ")[1] for plot in plots] == [f"{average} over sessions" for average in ends]
-    of = claims(found(), "Figure 2")
+    of = reading.claims(found(), "Figure 2")
     for average, by_system in ends.items():
         best, other = sorted(by_system, key=lambda name, of=by_system: -of[name])  # type: ignore[misc]
         assert of[f"at the end, {average}"] == (
@@ -274,11 +257,11 @@ def test_figure_2() -> None:
     ("settings", "topic", "at_least"),
     [({}, "t", 4), ({"topic": "u", "at_least": 2}, "u", 2), ({"at_least": 5}, "t", 5)],
 )
-def test_figure_3(settings: dict[str, Any], topic: str, at_least: int) -> None:
+def test_figure_3(reading: Any, settings: dict[str, Any], topic: str, at_least: int) -> None:
     of = found(**settings)
-    assert f"topic {topic}" in section(of, "Figure 3").about
-    values = rows(of, "Figure 3", "Curves")
-    read = claims(of, "Figure 3")
+    assert f"topic {topic}" in reading.section(of, "Figure 3").about
+    values = reading.rows(of, "Figure 3", "Curves")
+    read = reading.claims(of, "Figure 3")
     for name, sessions in SESSIONS.items():
         chosen = [pages for its, pages in sessions.values() if its == topic]
         long = [pages for pages in chosen if len(pages) >= at_least]
@@ -302,8 +285,8 @@ def test_figure_3(settings: dict[str, Any], topic: str, at_least: int) -> None:
             assert verdict == ("holds" if several < whole / 2 else "fails")
 
 
-def test_figure_4() -> None:
-    values = rows(found(), "Figure 4", "Curves")
+def test_figure_4(reading: Any) -> None:
+    values = reading.rows(found(), "Figure 4", "Curves")
     assert {row["run"] for row in values} == {"one"}
     for session in ("s1", "s2", "s4"):
         topic, pages = SESSIONS["one"][session]
@@ -311,29 +294,29 @@ def test_figure_4() -> None:
         assert curve == pytest.approx(vector(pages, topic, 5))
     assert {row["session"] for row in values} == {"s1", "s2", "s4"}
     ends = sorted(vector(pages, "t", 5)[-1] for topic, pages in SESSIONS["one"].values() if topic == "t")
-    of = claims(found(), "Figure 4")
+    of = reading.claims(found(), "Figure 4")
     assert of["where sessions end"][1:] == (
         f"from {ends[0]:.2f} to {ends[2]:.2f}, median {ends[1]:.2f}",
         "holds" if ends[2] - ends[0] > ends[1] else "fails",
     )
 
 
-def test_six_queries_at_most() -> None:
+def test_six_queries_at_most(reading: Any) -> None:
     queries = [{"results": ["a"]}] * 8
     of = study(
         Judged(Qrels.of({"s": {"a": 1}}), Policy()), {"mine": [Sessions.of({"session": "s", "queries": queries})]}
     )
     for name in ("Figure 3", "Figure 4"):
-        assert max(row["position"] for row in rows(of, name, "Curves")) == 60
-        assert "the first 6 queries of sessions; the longest session has 8" in section(of, name).parts
-    assert max(row["position"] for row in rows(of, "Figure 2", "Curves")) == 80
+        assert max(row["position"] for row in reading.rows(of, name, "Curves")) == 60
+        assert "the first 6 queries of sessions; the longest session has 8" in reading.section(of, name).parts
+    assert max(row["position"] for row in reading.rows(of, "Figure 2", "Curves")) == 80
 
 
-def test_a_system_without_sessions_of_the_topic() -> None:
+def test_a_system_without_sessions_of_the_topic(reading: Any) -> None:
     some = [record for record in records("one") if record["topic"] == "u"]
     of = study(Judged(Qrels.of(GRADES), Policy()), {"log": some + records("two")}, topic="t")
-    assert "one: no session of this topic, left out" in section(of, "Figure 3").parts
-    assert {row["run"] for row in rows(of, "Figure 4", "Curves")} == {"two"}
+    assert "one: no session of this topic, left out" in reading.section(of, "Figure 3").parts
+    assert {row["run"] for row in reading.rows(of, "Figure 4", "Curves")} == {"two"}
 
 
 def test_sources_of_sessions() -> None:
@@ -352,21 +335,21 @@ def test_sources_of_sessions() -> None:
     assert len(texts) == 1
 
 
-def test_sessions_without_topics() -> None:
+def test_sessions_without_topics(reading: Any) -> None:
     lists = [{"session": "s1", "queries": [{"results": ["a"]}]}, {"session": "s2", "queries": [{"results": ["x"]}]}]
     of = study(Judged(Qrels.of({"s1": {"a": 1}, "s2": {"b": 1}}), Policy()), {"mine": lists})
     assert "judged by session" in of.data and "are not public" in of.data
     for name in ("Figure 3", "Figure 4"):
-        assert section(of, name).about.endswith("of all sessions, because they name no topics.")
-        assert str(section(of, name).parts[0]).startswith("Warning: these sessions name no topics")
-    assert not any(str(part).startswith("Warning") for part in section(found(), "Figure 3").parts)
-    assert {row["session"] for row in rows(of, "Figure 4", "Curves")} == {"s1", "s2"}
-    read = claims(of, "Figure 1")
+        assert reading.section(of, name).about.endswith("of all sessions, because they name no topics.")
+        assert str(reading.section(of, name).parts[0]).startswith("Warning: these sessions name no topics")
+    assert not any(str(part).startswith("Warning") for part in reading.section(found(), "Figure 3").parts)
+    assert {row["session"] for row in reading.rows(of, "Figure 4", "Curves")} == {"s1", "s2"}
+    read = reading.claims(of, "Figure 1")
     assert read["mine: earlier and last"][1:] == ("no session has several queries", "not seen")
     assert read["mine: the last query"][1:] == ("no session of several queries gains", "not seen")
 
 
-def test_topics_from_elsewhere(tmp_path: Path) -> None:
+def test_topics_from_elsewhere(reading: Any, tmp_path: Path) -> None:
     """From a mapping or a table, with what is missing said: as if sessions named their topics."""
     plain = [{key: value for key, value in record.items() if key != "topic"} for record in records("one")]
     topics = {session: topic for session, (topic, _) in SESSIONS["one"].items()}
@@ -378,10 +361,10 @@ def test_topics_from_elsewhere(tmp_path: Path) -> None:
         of = study(judged, {"log": plain}, topics=given)
         assert "judged by topic" in of.data
         for name in ("Figure 3", "Figure 4"):
-            assert rows(of, name, "Curves") == rows(expected, name, "Curves")
-            assert section(of, name).about == section(expected, name).about
+            assert reading.rows(of, name, "Curves") == reading.rows(expected, name, "Curves")
+            assert reading.section(of, name).about == reading.section(expected, name).about
     some = study(judged, {"log": plain}, topics={"s1": "t", "s2": "t", "s9": "u"})
-    assert section(some, "Figure 3").parts[:2] == (
+    assert reading.section(some, "Figure 3").parts[:2] == (
         "topics: 2 sessions without a topic: s3, s4",
         "topics: 1 session with a topic not among the sessions: s9",
     )
@@ -389,11 +372,13 @@ def test_topics_from_elsewhere(tmp_path: Path) -> None:
         study(judged, {"log": plain}, topics={"x": "t"})
 
 
-def test_one_system_has_nobody_to_be_compared_with() -> None:
+def test_one_system_has_nobody_to_be_compared_with(reading: Any) -> None:
     of = study(Judged(Qrels.of(GRADES), Policy()), {"log": records("one")})
-    assert "last queries by system" not in claims(of, "Figure 1")
-    assert claims(of, "Figure 2") == {}
-    assert not any("reads off" in part.title for part in section(of, "Figure 2").parts if isinstance(part, Table))
+    assert "last queries by system" not in reading.claims(of, "Figure 1")
+    assert reading.claims(of, "Figure 2") == {}
+    assert not any(
+        "reads off" in part.title for part in reading.section(of, "Figure 2").parts if isinstance(part, Table)
+    )
 
 
 def test_conventions_have_the_policy() -> None:
@@ -409,16 +394,16 @@ def test_judgments_are_named_without_their_folder(tmp_path: Path) -> None:
     assert "judged by topic in mine.txt. The paper" in of.data
 
 
-def test_a_topic_counts_with_its_judged_sessions() -> None:
+def test_a_topic_counts_with_its_judged_sessions(reading: Any) -> None:
     """More sessions are of v, but nobody judged it."""
     more = [{**record, "session": f"v{i}", "topic": "v"} for i, record in enumerate(records("one") * 2)]
     of = study(Judged(Qrels.of(GRADES), Policy()), {"log": records("one") + more})
-    assert "topic t, which has the most sessions" in section(of, "Figure 3").about
+    assert "topic t, which has the most sessions" in reading.section(of, "Figure 3").about
 
 
-def test_topics_with_equally_many_sessions() -> None:
+def test_topics_with_equally_many_sessions(reading: Any) -> None:
     of = study(Judged(Qrels.of(GRADES), Policy()), {"log": [*records("one")[:2], *records("two")[1:]]})
-    assert "topic t, the first of 2 with the most sessions" in section(of, "Figure 3").about
+    assert "topic t, the first of 2 with the most sessions" in reading.section(of, "Figure 3").about
 
 
 @pytest.mark.parametrize(
@@ -439,12 +424,12 @@ def test_weights_by_the_number_of_levels(grades: dict[str, float], gain: str | N
     assert str(evaluation.measures[0]) == (f"sDCG(gain={gain})@10" if gain else "sDCG@10")
 
 
-def test_grades_that_sessions_have_themselves_count_as_levels() -> None:
+def test_grades_that_sessions_have_themselves_count_as_levels(reading: Any) -> None:
     results = [{"document": "a", "grade": 3}, {"document": "b"}]
     sessions = Sessions.of({"session": "s", "queries": [{"results": results}]})
     of = study(Judged(Qrels.from_dict({"s": {"a": 1, "b": 1}}, scale=3), Policy()), {"mine": sessions})
     assert of.conventions[0].startswith("gains are 0-1-10-100, as in the paper")
-    assert rows(of, "Figure 1", "Curves")[0]["value"] == 100
+    assert reading.rows(of, "Figure 1", "Curves")[0]["value"] == 100
 
 
 def test_every_figure_has_a_chart_and_all_its_values() -> None:

@@ -1,0 +1,80 @@
+"""What tests of papers share: the real collections, a run file in order, and what stands in a section."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gainful.papers.sections import Section, Study
+from gainful.render.charts import Plot
+from gainful.render.page import Page
+
+_SHARED_DATA = Path(__file__).parents[2].parent / "shared" / "data"
+
+Sections = Study | tuple[Section, ...]
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real collections; what asks for it is skipped where there is none."""
+    if not _SHARED_DATA.is_dir():
+        pytest.skip("no real collections beside the checkout (../shared/data)")
+    return _SHARED_DATA
+
+
+@pytest.fixture(scope="session")
+def ranked() -> Callable[[Path], dict[str, list[str]]]:
+    """Reads a run file, compressed or not: by falling score, equals by falling document id."""
+
+    def read(path: Path) -> dict[str, list[str]]:
+        data = path.read_bytes()
+        text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
+        lists: dict[str, list[tuple[float, str]]] = {}
+        for line in text.splitlines():
+            query, _, document, _, score, _ = line.split()
+            lists.setdefault(query, []).append((float(score), document))
+        return {query: [document for _, document in sorted(pairs, reverse=True)] for query, pairs in lists.items()}
+
+    return read
+
+
+class Reading:
+    """What stands in the sections of a paper; a section may be given itself, or where it is and its name."""
+
+    @staticmethod
+    def section(of: Sections, name: str) -> Section:
+        return next(each for each in (of.sections if isinstance(of, Study) else of) if each.name == name)
+
+    def rows(self, of: Section | Sections, *name_and_title: str) -> list[dict[str, Any]]:
+        """The rows of the table for machines whose title begins so, by column."""
+        *name, title = name_and_title
+        found = self._found(of, *name)
+        [table] = [each for each in Page("papers", found.parts).tables_for_machines if each.title.startswith(title)]
+        names = [column.name for column in table.columns]
+        return [dict(zip(names, row, strict=True)) for row in table.rows]
+
+    def claims(self, of: Section | Sections, *name: str) -> dict[str, tuple[str, str, str]]:
+        """By what they are of: what the paper says, what was found, and the verdict."""
+        found = self._found(of, *name)
+        return {
+            row["what"]: (row["the paper says"], row["gainful finds"], row["verdict"])
+            for table in Page("papers", found.parts).tables_for_machines
+            if "verdict" in [column.name for column in table.columns]
+            for row in self.rows(found, table.title)
+        }
+
+    def plots(self, of: Section | Sections, *name: str) -> list[Plot]:
+        return [part for part in self._found(of, *name).parts if isinstance(part, Plot)]
+
+    def _found(self, of: Section | Sections, *name: str) -> Section:
+        return of if isinstance(of, Section) else self.section(of, *name)
+
+
+@pytest.fixture(scope="session")
+def reading() -> Reading:
+    """Reads the sections of a paper."""
+    return Reading()
