@@ -133,6 +133,16 @@ def test_sessions_with_data_in_a_folder(files):
     assert "mine" in report
 
 
+def test_topics_of_sessions_come_from_a_table(files):
+    queries = '"queries": [{"query": "a", "results": ["d1", "d2"]}]'
+    files.write("s.jsonl", "".join(f'{{"session": "q{i}", {queries}}}\n' for i in (1, 2, 3)))
+    files.write("topics.csv", "session,topic\nq1,war\nq2,peace\nq3,war\n")
+    data = ("papers", "jarvelin2008", "--qrels", "qrels", "--sessions", "s.jsonl", "--only", "Figure 3")
+    assert "war" in files(*data, "--topics", "topics.csv").out
+    assert "peace" in files(*data, "--topics", "topics.csv", "--topic", "peace").out
+    assert "war" not in files(*data).out
+
+
 def test_sections_without_data_stand_alone(files):
     alone = files("papers", "jarvelin2000", "--only", "Section 2.2")
     beside = files("papers", "jarvelin2000", "--qrels", "qrels", "--runs", "runs", "--only", "section-2.2", "--quiet")

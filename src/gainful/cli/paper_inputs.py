@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gainful.cli.collection import collection_from
 from gainful.cli.names import run_names
-from gainful.cli.options import policy_from
 from gainful.cli.run_paths import run_paths
+from gainful.cli.session_inputs import session_inputs
 from gainful.errors import UsageError
-from gainful.io.session_columns import read_session_mapping
-from gainful.notation import read_number
 
 if TYPE_CHECKING:
-    from gainful.data.sessions import Sessions
+    pass
 
 
 class PaperInputs(NamedTuple):
@@ -28,7 +26,8 @@ class PaperInputs(NamedTuple):
     def of(cls, options: Mapping[str, Any]) -> PaperInputs:
         """The files that the options name, those of folders and patterns one by one."""
         runs = tuple(run_paths(options["runs"], options["qrels"])) if options["runs"] else ()
-        named = [options["qrels"], options["other_qrels"], *options["sessions"], *_inside(options["letor"])]
+        single = (options[name] for name in ("qrels", "other_qrels", "topics"))
+        named = [*single, *options["sessions"], *_inside(options["letor"])]
         return cls((*runs, *(file for file in named if file is not None)), runs)
 
     def check_folder(self, out: str, output: str | None) -> None:
@@ -66,26 +65,8 @@ def _is_in(file: str, folder: str) -> bool:
 
 
 def _judged_sessions(options: Mapping[str, Any], threads: int) -> dict[str, Any]:
-    from gainful.data.judged import Judged
-    from gainful.data.qrels import Qrels
-    from gainful.data.sessions import Sessions
-
-    columns, qrels_columns = read_session_mapping(options["columns"])
-    scale = None if options["scale"] is None else read_number(options["scale"], "--scale")
-    qrels = Qrels.read(
-        options["qrels"], format=options["qrels_format"], columns=qrels_columns, scale=scale, threads=threads
-    )
-
-    def parts(path: str) -> Iterator[Sessions]:
-        return Sessions.read_parts(
-            path,
-            format=options["session_format"],
-            columns=columns,
-            separator=options["session_separator"],
-            gaps=options["gaps"] or "error",
-            threads=threads,
-        )
-
-    files = options["sessions"]
-    sessions = {name: parts(path) for name, path in zip(run_names(files, options["names"]), files, strict=True)}
-    return {"qrels": Judged(qrels, policy_from(dict(options))), "sessions": sessions}
+    names = run_names(options["sessions"], options["names"])
+    files = dict(zip(names, options["sessions"], strict=True))
+    inputs = session_inputs(options["qrels"], files, options, threads)
+    data: dict[str, Any] = {"qrels": inputs.judged, "sessions": inputs.sessions}
+    return data if inputs.topics is None else {**data, "topics": inputs.topics}

@@ -43,6 +43,7 @@ _SETTINGS = {
     "other_qrels": "other",
     "collection_size": "collection_size",
     "judged_by": "judged_by",
+    "topics": "topics",
     "topic": "topic",
     "at_least": "at_least",
     "repetitions": "repetitions",
@@ -79,6 +80,9 @@ _SETTINGS = {
 )
 @click.option(
     "--judged-by", type=click.Choice(["topic", "session", "query"]), help="jarvelin2008: what judgments are by."
+)
+@click.option(
+    "--topics", type=_PATH, metavar="FILE", help="jarvelin2008: a table with a header, one row a session: its topic."
 )
 @click.option("--topic", metavar="ID", help="jarvelin2008: the topic of Figures 3 and 4.  [default: of most sessions]")
 @click.option(
@@ -212,6 +216,8 @@ def _reproduced(
 
         settings["other"] = Qrels.read(settings["other"], threads=threads)
     data = inputs.data(options, threads)
+    if "topics" in settings:
+        settings["topics"] = data.pop("topics")
     bar = ProgressBar(paper.key, wanted=not options["quiet"], in_bytes=False)
     with bar as progress, naming_strangers(options["runs"]):
         return reproduction_of(paper, data, settings, threads=threads, progress=progress)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,23 +15,21 @@ from gainful.cli.options import (
     measures_from,
     output_from,
     output_options,
-    policy_from,
     policy_options,
     rel_option,
     several_measures_option,
 )
 from gainful.cli.progress import ProgressBar
+from gainful.cli.session_inputs import session_inputs
 from gainful.core import default_threads
 from gainful.errors import UsageError
 from gainful.io.recognise import FORMATS
-from gainful.io.session_columns import GAPS, SEPARATOR, SESSION_FORMATS, read_session_mapping
+from gainful.io.session_columns import GAPS, SEPARATOR, SESSION_FORMATS
 from gainful.measures.catalog import DEFAULT_SESSION_MEASURES
 from gainful.notation import nearest, printable, read_number
 
 if TYPE_CHECKING:
     from gainful.curves.session_curves import WantedCurves
-    from gainful.data.judged import Judged
-    from gainful.data.sessions import Sessions
     from gainful.sessions.study import SessionStudy
 
     _Choice = click.Choice[str]
@@ -157,56 +155,31 @@ def command(qrels: str, sessions: tuple[str, ...], **options: Any) -> None:
 
 
 def _study(qrels: str, files: Mapping[str, str], options: dict[str, Any]) -> SessionStudy:
-    policy, threads = policy_from(options), options["threads"] or default_threads()
-    columns, qrels_columns = read_session_mapping(options["columns"])
-    scale = None if options["scale"] is None else read_number(options["scale"], "--scale")
+    threads = options["threads"] or default_threads()
     measures = measures_from(options["measures"] or DEFAULT_SESSION_MEASURES, options["rel"])
     curves = _wanted_curves(measures, options)
+    inputs = session_inputs(qrels, files, options, threads)
     # Loaded late: this is what needs NumPy.
-    from gainful.data.judged import Judged
-    from gainful.data.qrels import Qrels
-    from gainful.data.sessions import Sessions
     from gainful.sessions.choice import SessionChoice
     from gainful.sessions.study import study_judged_sessions
 
-    judged: Judged = Judged(
-        Qrels.read(qrels, format=options["qrels_format"], columns=qrels_columns, scale=scale, threads=threads), policy
-    )
     ratings = None
     if options["ratings"] is not None:
         from gainful.io.session_ratings import read_ratings
 
-        ratings = read_ratings(options["ratings"], options["rating"], columns.get("session"))
-
-    topics = None
-    if options["topics"] is not None:
-        from gainful.data.session_topics import SessionTopics
-
-        topics = SessionTopics.of(options["topics"], columns)
-        columns.pop("topic", None)  # it is of that table
-
-    def parts(path: str) -> Iterator[Sessions]:
-        return Sessions.read_parts(
-            path,
-            format=options["session_format"],
-            columns=columns,
-            separator=options["session_separator"],
-            gaps=options["gaps"],
-            threads=threads,
-        )
-
+        ratings = read_ratings(options["ratings"], options["rating"], inputs.columns.get("session"))
     at_least = None if options["curves"] == "subset" else options["at_least"]
     with ProgressBar("scoring sessions", wanted=not options["quiet"], in_bytes=False) as progress:
         return study_judged_sessions(
-            judged,
-            {name: parts(path) for name, path in files.items()},
+            inputs.judged,
+            inputs.sessions,
             measures,
             judged_by=options["judged_by"],
             choice=SessionChoice(options["chosen_sessions"], options["chosen_topics"], at_least),
             curves=curves,
             rating=options["rating"],
             ratings=ratings,
-            topics=topics,
+            topics=inputs.topics,
             confidence=_confidence(options["confidence"]),
             by_system=True,
             threads=threads,

@@ -131,8 +131,8 @@ def reproduce(
 
     ``qrels`` and ``runs`` are what :func:`gainful.evaluate_runs` takes, ``sessions`` are by system what
     :meth:`gainful.Sessions.of` takes, ``letor`` is the folder of a LETOR collection. Settings are those of the paper:
-    jarvelin2000 has baseline; jarvelin2002 other (judgments), collection_size; jarvelin2008 judged_by, topic, at_least;
-    scheel2011 repetitions, seed; dellamea2004 best, worst_share, draws, seed.
+    jarvelin2000 has baseline; jarvelin2002 other (judgments), collection_size; jarvelin2008 judged_by, topics, topic,
+    at_least; scheel2011 repetitions, seed; dellamea2004 best, worst_share, draws, seed.
     """
     about = PAPERS[choose(paper, PAPERS, "paper")]
     given = {"qrels": qrels, "runs": runs, "sessions": sessions, "letor": letor}
