@@ -10,14 +10,15 @@ from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.run import RunLike
 from gainful.errors import UsageError
-from gainful.evaluation import evaluate_graded, join_each
-from gainful.io.rows import RunFile
+from gainful.evaluation import evaluate_graded, join_each, readable_again
 from gainful.measures.parameters import read_whole
+from gainful.named_runs import require_runs
 from gainful.papers.jarvelin2002_discount import discount_section
-from gainful.papers.jarvelin2002_discussion import base_section, gain_section, last_rank_section, scenario_section
+from gainful.papers.jarvelin2002_discussion import base_section, gain_section, scenario_section
 from gainful.papers.jarvelin2002_earlier import CutLists, earlier_section
 from gainful.papers.jarvelin2002_examples import list_section, printed_sections, vector_sections
 from gainful.papers.jarvelin2002_figures import figure_curves, figure_sections
+from gainful.papers.jarvelin2002_last_rank import last_rank_section
 from gainful.papers.jarvelin2002_setting import KEY, Weights, data_sentence, measure
 from gainful.papers.jarvelin2002_tables import (
     LAST_RANK,
@@ -53,12 +54,15 @@ def study(
     ``other`` are judgments of the same documents by somebody else, for Table 1; ``collection_size`` is the number of
     documents in the collection, which some of the earlier measures need. Runs are read several times.
     """
+    require_runs(runs)
     if len(runs) < 2:
-        raise UsageError(f"{KEY}: expected two or more runs, found {len(runs)}", "it compares systems with each other")
+        raise UsageError(
+            f"{KEY}: expected two or more runs to compare, found {len(runs)}",
+            "--runs takes a folder, a pattern, or may be repeated",
+        )
     size = None if collection_size is None else read_whole(collection_size, "collection size")
     weights = Weights.of(judged)
-    # What is read ahead can be read once only.
-    again = {name: RunFile.of(run.text) if isinstance(run, ReadRun) else run for name, run in runs.items()}
+    again = {name: readable_again(run) for name, run in runs.items()}
     curves = figure_curves(judged, again, weights, threads, progress)
     cut = CutLists.of(judged, again, threads, progress)
     sweep = _sweep(judged, again, weights, threads, progress)

@@ -1,34 +1,25 @@
-"""The discussion of jarvelin2002 (section 4) as statements about runs: last rank, gain values, base, scenarios."""
+"""The discussion of jarvelin2002 (section 4) as statements about runs: gain values, base, scenarios."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from itertools import pairwise
-from typing import NamedTuple
 
-from gainful.arrays import Bools
 from gainful.data.graded import GradedRun
 from gainful.data.judged import Judged
-from gainful.evaluation import evaluate_graded
-from gainful.gains import Gain
 from gainful.measures.base import Measure
 from gainful.measures.grammar import parse
 from gainful.notation import count_of, number_text
-from gainful.papers.claims import Claim, beside, claims_tables, statement
-from gainful.papers.jarvelin2002_setting import Weights, best_runs, measure, seen
+from gainful.papers.claims import Claim, claims_tables, remark, undecided
+from gainful.papers.jarvelin2002_orders import all_means, cell_columns, cell_row, evaluated, tau_between, tau_text
+from gainful.papers.jarvelin2002_setting import Weights, best_runs, measure
 from gainful.papers.jarvelin2002_tables import LAST_RANK
 from gainful.papers.sections import Section
-from gainful.render.charts import shortened
-from gainful.render.page import Cell as TableCell
 from gainful.render.page import Column, Table
-from gainful.results import Evaluation
-from gainful.sensitivity.cells import Cell, cell_of, tau_of_ranks
+from gainful.sensitivity.cells import Cell, cell_of
 from gainful.sensitivity.scenarios import SCENARIOS
 from gainful.sensitivity.sweeping import Sweep
-from gainful.stats.friedman import conover, friedman, protected
-from gainful.stats.scores import ScoreMatrix
 
-DEPTHS = (10, 50, 100, 200)
 #: Those in the table; between them others are tried, to see where the order changes.
 BASES_SHOWN: tuple[float | str, ...] = (2.0, "e", 10.0, 100.0)
 _BASES: tuple[float | str, ...] = (
@@ -50,97 +41,8 @@ _BASES: tuple[float | str, ...] = (
     100.0,
 )
 
-_ALPHA = 0.05
-#: An order of more systems than these is not written out.
-_MOST_NAMED = 6
-
-
-class _Tested(NamedTuple):
-    """A setting: the order of runs by it, which pairs of runs it tells apart, and who is the better of each pair."""
-
-    cell: Cell
-    told: Bools
-    first_wins: Bools
-
-    @classmethod
-    def of(cls, label: str, each: Measure, evaluations: Mapping[str, Evaluation]) -> _Tested:
-        found = friedman(ScoreMatrix.from_evaluations(evaluations, each).values)
-        comparisons = conover(found)
-        told = protected(found, comparisons, _ALPHA)
-        return cls(cell_of(label, each, (), evaluations), told, comparisons.difference > 0)
-
-    def lost_in(self, other: _Tested) -> int:
-        """How many of the pairs told apart here are not told apart there, or the other way round."""
-        return int((self.told & ~(other.told & (self.first_wins == other.first_wins))).sum())
-
-    @property
-    def pairs(self) -> int:
-        return int(self.told.sum())
-
-
-def _evaluated(graded: Mapping[str, GradedRun], measures: Sequence[Measure]) -> dict[str, Evaluation]:
-    return {name: evaluate_graded(run, measures) for name, run in graded.items()}
-
-
-def last_rank_section(graded: Mapping[str, GradedRun], weights: Weights) -> Section:
-    """What the last rank considered decides: averages over ranks 1 to 10, 50, 100 and 200."""
-    kinds = [(kind, gain) for gain in (weights.flat, weights.tenfold) for kind in ("nCG", "nDCG")]
-    wanted = {(kind, gain, k): measure(kind, gain, k, over_ranks=True) for kind, gain in kinds for k in DEPTHS}
-    evaluations = _evaluated(graded, list(wanted.values()))
-    tested = {key: _Tested.of("", each, evaluations) for key, each in wanted.items()}
-    rows: list[tuple[TableCell, ...]] = []
-    for (kind, gain, k), found in tested.items():
-        last = tested[kind, gain, DEPTHS[-1]]
-        rows.append(
-            (
-                f"{kind} ({gain})",
-                k,
-                best_runs(found.cell),
-                found.pairs,
-                found.lost_in(last),
-                _tau(found.cell, last.cell),
-            )
-        )
-    pairs = len(graded) * (len(graded) - 1) // 2
-    columns = (
-        Column("measure"),
-        Column("to rank", "count"),
-        Column("best run"),
-        Column("pairs told apart", "count"),
-        Column(f"not at {DEPTHS[-1]}", "count"),
-        Column(f"tau with {DEPTHS[-1]}", "number", 2),
-    )
-    notes = (
-        f"of {count_of(pairs, 'pair')}, by Friedman and Conover at {_ALPHA} (as Table 2)",
-        f"not at {DEPTHS[-1]}: pairs that are told apart here, and no longer to rank {DEPTHS[-1]}",
-    )
-    table = Table(columns, tuple(rows), "Averages over ranks 1 to the last one", notes)
-    claims = [claim for gain in (weights.flat, weights.tenfold) for claim in _depth_claims(tested, gain)]
-    about = "Whether the last rank considered matters: for the order of runs, and for which of them are told apart."
-    means = _all_means(found.cell for found in tested.values())
-    return Section("Section 4, last rank", about, (table, *claims_tables("Said of the last rank", claims), means))
-
-
-def _depth_claims(tested: Mapping[tuple[str, Gain, int], _Tested], gain: Gain) -> tuple[Claim, ...]:
-    first, last = DEPTHS[0], DEPTHS[-1]
-    counts = {
-        kind: (tested[kind, gain, first].lost_in(tested[kind, gain, last]), tested[kind, gain, first].pairs)
-        for kind in ("nCG", "nDCG")
-    }
-    found = ", ".join(f"{kind} {lost} of {pairs}" for kind, (lost, pairs) in counts.items())
-    shares = {kind: lost / pairs if pairs else 0.0 for kind, (lost, pairs) in counts.items()}
-    what = f"{gain}: pairs at {first} gone at {last}"
-    if not any(pairs for _, pairs in counts.values()):
-        return (beside(what, "nCG may lose them, nDCG keeps them", f"nothing is told apart at {first}"),)
-    return (
-        statement(what, "nCG may lose them, nDCG keeps them", found, shares["nDCG"] <= shares["nCG"]),
-        seen(
-            f"{gain}: a pair told apart at {first} only",
-            "there may be one",
-            f"{sum(lost for lost, _ in counts.values())} found",
-            any(lost for lost, _ in counts.values()),
-        ),
-    )
+#: Orders that agree at least so far do not "vary markedly".
+_SAME_ORDER = 0.9
 
 
 def gain_section(graded: Mapping[str, GradedRun], weights: Weights, sweep: Sweep | None) -> Section:
@@ -149,34 +51,42 @@ def gain_section(graded: Mapping[str, GradedRun], weights: Weights, sweep: Sweep
     wanted = {
         (kind, gain): measure(kind, gain, LAST_RANK, over_ranks=True) for kind in ("nCG", "nDCG") for gain in gains
     }
-    evaluations = _evaluated(graded, list(wanted.values()))
+    evaluations = evaluated(graded, list(wanted.values()))
     cells = {key: cell_of("", each, (), evaluations) for key, each in wanted.items()}
-    rows = [(kind, str(gain), *_cell_row(cell, cells[kind, weights.flat])) for (kind, gain), cell in cells.items()]
-    columns = (Column("measure"), Column("weights"), *_cell_columns(str(weights.flat)))
+    rows = [(kind, str(gain), *cell_row(cell, cells[kind, weights.flat])) for (kind, gain), cell in cells.items()]
+    columns = (Column("measure"), Column("weights"), *cell_columns(str(weights.flat)))
     table = Table(columns, tuple(rows), f"Averages over ranks 1 to {LAST_RANK} under other weights")
     changed = [gain for gain in gains if cells["nDCG", gain].ranks != cells["nDCG", weights.flat].ranks]
-    won = {cells["nDCG", gain].winners for gain in gains}
     claims = (
-        seen(
+        remark(
             "nDCG under other weights",
             "weighting affects the order",
             f"{len(changed)} of {len(gains) - 1} orders differ from {weights.flat}'s",
             bool(changed),
         ),
-        seen(
-            "best run by nDCG",
-            "another one, or clearer, with weights",
-            "changes" if len(won) > 1 else "always the same",
-            len(won) > 1,
-        ),
+        _standing_out(weights, cells["nDCG", weights.flat], cells["nDCG", weights.tenfold]),
     )
     parts: list[Table | str] = [table, *claims_tables("Said of gain values", claims)]
     if sweep is not None:
         parts.append(_sweep_sentence(sweep))
         parts += [_sweep_table(sweep)] if sweep.changes else []
-    parts.append(_all_means(cells.values()))
+    parts.append(all_means(cells.values()))
     about = "Whether the gain values matter: the same runs, from flat weights to the highest level alone."
     return Section("Section 4, gain values", about, tuple(parts))
+
+
+def _standing_out(weights: Weights, flat: Cell, tenfold: Cell) -> Claim:
+    """Whether another run is best with weights, or the same one by more: what the article sees of its run D."""
+    leads = [0.0 if cell.lead is None else cell.lead for cell in (flat, tenfold)]
+    named = [f"{best_runs(cell)} by {lead:.3f}" for cell, lead in zip((flat, tenfold), leads, strict=True)]
+    is_other = leads[1] > 0 and flat.winners != tenfold.winners
+    return remark(
+        f"best run by nDCG, {weights.flat} to {weights.tenfold}",
+        "run D then appears more effective",
+        ", then ".join(named) if any(leads) else "no run leads",
+        is_other or leads[1] > leads[0],
+        "it holds where another run leads then, or the same one by more",
+    )
 
 
 def _sweep_sentence(sweep: Sweep) -> str:
@@ -217,15 +127,15 @@ def base_section(graded: Mapping[str, GradedRun], weights: Weights) -> Section:
         base: measure("nDCG", weights.tenfold, LAST_RANK, over_ranks=True, base=base) for base in _BASES
     }
     wanted[None] = measure("nCG", weights.tenfold, LAST_RANK, over_ranks=True)
-    evaluations = _evaluated(graded, list(wanted.values()))
+    evaluations = evaluated(graded, list(wanted.values()))
     cells = {base: cell_of("", each, (), evaluations) for base, each in wanted.items()}
     names = {
         base: "CG, no discount" if base is None else f"b = {base if base == 'e' else number_text(float(base))}"
         for base in cells
     }
     shown = [base for base in cells if base is None or base in BASES_SHOWN]
-    rows = [(names[base], *_cell_row(cells[base], cells[2.0])) for base in shown]
-    columns = (Column("discount"), *_cell_columns("b = 2"))
+    rows = [(names[base], *cell_row(cells[base], cells[2.0])) for base in shown]
+    columns = (Column("discount"), *cell_columns("b = 2"))
     title = f"nDCG, {weights.tenfold}, averaged over ranks 1 to {LAST_RANK}, by base"
     is_same = [cells[one].ranks == cells[other].ranks for one, other in pairwise(_BASES)]
     until = next((i for i, same in enumerate(is_same) if not same), len(is_same))
@@ -239,17 +149,12 @@ def base_section(graded: Mapping[str, GradedRun], weights: Weights) -> Section:
         else f"The order changes between base 2 and base {names[_BASES[1]].removeprefix('b = ')} already."
     )
     to_10 = [cells[base].ranks == cells[2.0].ranks for base in _BASES[: _BASES.index(10.0) + 1]]
-    tau_10, tau_cg = (_tau(cells[2.0], cells[base]) for base in (10.0, None))
     claims = (
-        beside(
-            "bases 2 and 10",
-            "results do not vary markedly",
-            f"tau {_text(tau_10)}" + (", the same order" if all(to_10) else ""),
-        ),
-        seen(
+        _two_bases(cells[2.0], cells[10.0], all(to_10)),
+        remark(
             "nDCG, b = 2, and nCG",
             "discounting affects the order",
-            f"tau {_text(tau_cg)}",
+            f"tau {tau_text(tau_between(cells[2.0], cells[None]))}",
             cells[2.0].ranks != cells[None].ranks,
         ),
     )
@@ -260,67 +165,37 @@ def base_section(graded: Mapping[str, GradedRun], weights: Weights) -> Section:
         table,
         nothing_changes,
         *claims_tables("Said of the base", claims),
-        _all_means(cells.values()),
+        all_means(cells.values()),
     )
     return Section("Section 4, base", about, parts)
+
+
+def _two_bases(two: Cell, ten: Cell, is_same_between: bool) -> Claim:
+    what, says, tau = "bases 2 and 10", "results do not vary markedly", tau_between(two, ten)
+    if tau is None:
+        return undecided(what, says, "tau undefined")
+    finds = f"tau {tau_text(tau)}" + (", the same order" if is_same_between else "")
+    return remark(what, says, finds, tau >= _SAME_ORDER, f"it holds where tau is {_SAME_ORDER} or more")
 
 
 def scenario_section(judged: Judged, graded: Mapping[str, GradedRun]) -> Section:
     """The article's two users: busy, who see few documents, and patient."""
     usual = parse("nDCG")
     wanted = {name: scenario.measure_for(judged, usual) for name, scenario in SCENARIOS.items()}
-    evaluations = _evaluated(graded, list(wanted.values()))
+    evaluations = evaluated(graded, list(wanted.values()))
     cells = {name: cell_of(name, each, (), evaluations) for name, each in wanted.items()}
     first = next(iter(cells.values()))
-    rows = [(name, str(wanted[name]), *_cell_row(cell, first)) for name, cell in cells.items()]
-    columns = (Column("user"), Column("measure"), *_cell_columns(first.label))
+    rows = [(name, str(wanted[name]), *cell_row(cell, first)) for name, cell in cells.items()]
+    columns = (Column("user"), Column("measure"), *cell_columns(first.label))
     one, other = cells.values()
-    claim = beside(
-        "runs superior in one scenario only",
-        "try out both to see",
-        f"{sum(x != y for x, y in zip(one.ranks, other.ranks, strict=True))} of {len(graded)} change places, "
-        f"tau {_text(_tau(one, other))}",
+    moved = sum(x != y for x, y in zip(one.ranks, other.ranks, strict=True))
+    claim = remark(
+        "runs that are better in one scenario only",
+        "try out both, to see if there are",
+        f"{moved} of {len(graded)} change places, tau {tau_text(tau_between(one, other))}",
+        moved > 0,
     )
     about = "The two scenarios that the article argues for: very busy users, and patient ones."
     table = Table(columns, tuple(rows), "Two users")
-    parts = (table, *claims_tables("Said of scenarios", [claim]), _all_means(cells.values()))
+    parts = (table, *claims_tables("Said of scenarios", [claim]), all_means(cells.values()))
     return Section("Section 4, scenarios", about, parts)
-
-
-def _all_means(cells: Iterable[Cell]) -> Table:
-    """Every run's mean and place in every setting, for machines."""
-    columns = (
-        Column("measure", for_machines=True),
-        Column("run", for_machines=True),
-        Column("mean", "number", for_machines=True),
-        Column("place", "count", for_machines=True),
-    )
-    return Table(columns, tuple((str(cell.measure), *score) for cell in cells for score in cell.scores))
-
-
-def _cell_columns(reference: str) -> tuple[Column, ...]:
-    return (
-        Column("best run"),
-        Column("its mean", "number", 3),
-        Column("lead", "number", 3),
-        Column(f"tau with {reference}", "number", 2),
-        Column("order"),
-    )
-
-
-def _cell_row(cell: Cell, reference: Cell) -> tuple[TableCell, ...]:
-    return best_runs(cell), cell.value, cell.lead, _tau(cell, reference), _order(cell)
-
-
-def _order(cell: Cell) -> str:
-    """The runs, best first; of many only the first ones."""
-    groups = ["=".join(shortened(run) for run in group) for group in cell.order]
-    return " > ".join(groups) if len(cell.scores) <= _MOST_NAMED else " > ".join([*groups[:3], "..."])
-
-
-def _tau(one: Cell, other: Cell) -> float | None:
-    return tau_of_ranks(one.ranks, other.ranks)
-
-
-def _text(tau: float | None) -> str:
-    return "undefined" if tau is None else f"{tau:.2f}"

@@ -18,8 +18,8 @@ from gainful.evaluation import evaluate_graded, evaluate_judged
 from gainful.measures.base import Measure
 from gainful.measures.grammar import parse
 from gainful.notation import count_of, number_text
-from gainful.papers.claims import Claim, claims_tables, statement
-from gainful.papers.jarvelin2002_setting import best_runs, seen
+from gainful.papers.claims import Claim, claims_tables, remark, statement, undecided
+from gainful.papers.jarvelin2002_setting import best_runs
 from gainful.papers.sections import Section
 from gainful.progress import Progress
 from gainful.render.charts import shortened
@@ -100,9 +100,9 @@ class CutLists:
         return [evaluations[run].mean(measure) for evaluations in self.evaluations]
 
     def widest_change(self, measure: str) -> float:
-        """The largest difference between two depths of any run's mean."""
-        runs = self.evaluations[0]
-        return max(max(self.means(measure, run)) - min(self.means(measure, run)) for run in runs)
+        """The largest difference between two depths of any run's mean; 0 where no run has one."""
+        means = [self.means(measure, run) for run in self.evaluations[0]]
+        return max((max(values) - min(values) for values in means if not any(map(math.isnan, values))), default=0.0)
 
 
 def earlier_section(graded: Mapping[str, GradedRun], cut: CutLists, size: int | None) -> Section:
@@ -165,7 +165,7 @@ def _orders(wanted: list[Earlier], known: Mapping[str, bool], evaluations: Mappi
         best: Cell = None
         if known[each.short]:
             taus = [tau_of_ranks(cells[each.short].ranks, cells[other].ranks) for other in ("nCG", "nDCG")]
-            best = best_runs(cells[each.short])
+            best = best_runs(cells[each.short]) or None
         rows.append((each.short, str(each.measure), each.measure.better, best, *taus, without))
     columns = (
         Column("measure"),
@@ -195,14 +195,10 @@ def _size_claims(cut: CutLists) -> list[Claim]:
     if len(cut.cuts) < 2:
         return []
     ratio, ncg = (cut.widest_change(name) for name in cut.measures())
-    return [
-        statement(
-            f"longer lists and rank {_SEEN_TO}",
-            "SR depends on the list, nCG does not",
-            f"SR changes by up to {ratio:.3f}, nCG by {ncg:.3f}",
-            ratio > 0 and ncg == 0,
-        )
-    ]
+    what, says = f"longer lists and rank {_SEEN_TO}", "SR depends on the list, nCG does not"
+    if not ratio and not ncg:
+        return [undecided(what, says, "no list is longer, or finds more")]
+    return [statement(what, says, f"SR changes by up to {ratio:.3f}, nCG by {ncg:.3f}", ratio > 0 and ncg == 0)]
 
 
 def _half_life_claims(evaluations: Mapping[str, Evaluation]) -> list[Claim]:
@@ -224,19 +220,18 @@ def _half_life_claims(evaluations: Mapping[str, Evaluation]) -> list[Claim]:
             widest = float(apart[at])
             pair = " and ".join(f"{ndcg[k, at]:.2f} by {shortened(names[k], 16)}" for k in (i, j))
             where = f"query {queries[at]}, RHL {half[i, at]:.1f} and {half[j, at]:.1f}: nDCG {pair}"
-    return [
-        seen(
-            f"pairs of lists with RHL within {_SAME_HALF_LIFE} ranks",
-            "RHL may be the same for different lists",
-            f"{other:,} of {same:,} differ by 0.1 or more in nDCG",
-            other > 0,
-            f"furthest apart: {where}" if where else "",
-        )
-    ]
+    what, says = f"pairs of lists with RHL within {_SAME_HALF_LIFE} ranks", "RHL may be the same for different lists"
+    if not same:
+        return [undecided(what, says, "there are none")]
+    finds = f"{other:,} of {same:,} differ by {_OTHER_NDCG} or more in nDCG"
+    return [remark(what, says, finds, other > 0, f"furthest apart: {where}" if where else "")]
 
 
 def _outlier_claims(graded: Mapping[str, GradedRun], size: int) -> list[Claim]:
     """The last relevant document that each list has, moved to the end of the collection."""
+    what, says = "last document found, to the collection's end", "ASL and NR depend on it, nCG and nDCG do not much"
+    if not any(_has_two_relevant(run) for run in graded.values()):
+        return [undecided(what, says, "no list has two relevant documents")]
     at_the_end = f"(N={size}, unretrieved=bottom)"
     names = (f"ASL{at_the_end}", f"NormRecall{at_the_end}", _NCG, _NDCG)
     measures = [parse(name) for name in names]
@@ -250,18 +245,24 @@ def _outlier_claims(graded: Mapping[str, GradedRun], size: int) -> list[Claim]:
     asl, recall, ncg, ndcg = changes
     return [
         statement(
-            "last document found, to the collection's end",
-            "ASL and NR depend on it, nDCG less",
-            f"ASL {_per_cent(asl)}, NR {_per_cent(recall)}, nDCG {_per_cent(ndcg)}",
-            min(asl, recall) > ndcg,
+            what,
+            says,
+            f"ASL {_per_cent(asl)}, NR {_per_cent(recall)}, nCG {_per_cent(ncg)}, nDCG {_per_cent(ndcg)}",
+            min(asl, recall) > max(ncg, ndcg),
             "the last relevant document of every list, moved to the end of the collection: by how much the runs' means "
-            f"change on average; nCG {_per_cent(ncg)}",
+            f"change on average; it holds where both change more than nCG and nDCG at rank {_DEPTH}",
         )
     ]
 
 
 def _per_cent(share: float) -> str:
-    return f"{100 * share:.2g} %"
+    return f"{100 * share:.2g} %" if share < 0.995 else f"{100 * share:.0f} %"
+
+
+def _has_two_relevant(run: GradedRun) -> bool:
+    """Whether any list has another relevant document than the last one."""
+    query = np.repeat(np.arange(run.hit_offsets.size - 1), np.diff(run.hit_offsets))
+    return bool((np.bincount(query[run.hit_grade > 0], minlength=1) > 1).any())
 
 
 def _without_last_found(run: GradedRun) -> GradedRun:

@@ -33,6 +33,11 @@ class Panel:
         return [float(curve.values[rank - 1]) for curve in self.runs]
 
     @property
+    def has_gain(self) -> bool:
+        """Whether any run gains anything at all."""
+        return max(self.at(DEPTH)) > 0
+
+    @property
     def best(self) -> GainCurve:
         """The run that has the most at the last rank."""
         values = self.at(DEPTH)

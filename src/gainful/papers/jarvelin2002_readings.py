@@ -4,36 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from gainful.papers.claims import Claim, beside, statement
+from gainful.papers.claims import Claim, beside, remark, undecided
 from gainful.papers.jarvelin2002_panels import DEPTH, Panel
-from gainful.papers.jarvelin2002_setting import seen
 from gainful.render.charts import shortened
 from gainful.sensitivity.cells import tau_of_ranks
 
+_ROUNDING = 1e-12
 #: The most letters of a run's name.
 _NAME = 16
 #: Where the best run is read, to see how much further the worst one has to be read.
 _READ_AT = (5, 10, 20)
+#: What a run that finds nothing leaves to be said.
+_NOTHING = "no run gains anything"
 
 
 def said_of_gain(a: Panel, b: Panel) -> tuple[Claim, ...]:
     """Figure 1 (section 3.4): distances to the ideal, and how far one has to read for what it gives."""
-    distances = [panel.below_ideal() for panel in (a, b)]
-    greatest = [of_panel.index(max(of_panel)) + 1 for of_panel in distances]
     assert b.ideal is not None
     by_50 = float(b.ideal.values[49] / b.ideal.values[-1])
     tau = tau_of_ranks(a.places(), b.places())
     return (
         _order_claim("runs at rank 100, (a) and (b)", "weights change the curves' places", a, b, tau),
-        beside("(b) ideal at rank 50, of that at 100", "most of it", f"{100 * by_50:.0f} %"),
+        remark(
+            "(b) ideal at rank 50, of that at 100",
+            "most of the higher levels found",
+            f"{100 * by_50:.0f} % of the gain",
+            by_50 > 0.5,
+            "it holds where that is more than half",
+        ),
         *_distance_claims(a, "0 to 39", "0 to 6"),
         *_distance_claims(b, "70 to 894", "0 to 197"),
-        seen(
-            "rank of the greatest distance to the ideal",
-            "often before 100",
-            f"(a) {greatest[0]}, (b) {greatest[1]}",
-            min(greatest) < DEPTH,
-        ),
+        _greatest_distance(a, b),
         *_reach_claims(a, 10, "30", "90"),
         *_reach_claims(b, 5, "35", "not within 100"),
     )
@@ -41,15 +42,9 @@ def said_of_gain(a: Panel, b: Panel) -> tuple[Claim, ...]:
 
 def said_of_discounted(a: Panel, b: Panel, figure_1: tuple[Panel, Panel]) -> tuple[Claim, ...]:
     """Figure 2 (section 3.5): the same with a discount, and what the discount changes."""
-    narrower = [(one.widest(), two.widest()) for one, two in zip(figure_1, (a, b), strict=True)]
     tau = tau_of_ranks(figure_1[0].places(), b.places())
     return (
-        statement(
-            "widest gap between two runs, Figures 1 and 2",
-            "discounting narrows it",
-            "; ".join(f"{p.letter} {_short(x)}, {_short(y)}" for p, (x, y) in zip((a, b), narrower, strict=True)),
-            all(two < one for one, two in narrower),
-        ),
+        _narrower_gaps((a, b), figure_1),
         _order_claim("runs at rank 100, Figures 1(a) and 2(b)", "discount and weights change it", figure_1[0], b, tau),
         *_distance_claims(a, "0.5 to 10", "0.25 to 1"),
         *_distance_claims(b, "71 to 408", "13 to 40"),
@@ -63,18 +58,16 @@ def said_of_discounted(a: Panel, b: Panel, figure_1: tuple[Panel, Panel]) -> tup
 def said_of_shares(a: Panel, b: Panel) -> tuple[Claim, ...]:
     """Figure 3 (section 3.6): where curves start, and whether they reach the ideal."""
     lower = [two < one for one, two in zip(a.at(1), b.at(1), strict=True)]
+    highest = [max(panel.at(DEPTH)) for panel in (a, b)]
     return (
-        seen(
-            "curves that start lower in (b)",
-            "all",
-            f"{sum(lower)} of {len(lower)}",
-            all(lower),
-            "highly relevant documents are harder to find",
-        ),
-        beside(
+        remark("curves that start lower in (b)", "all", f"{sum(lower)} of {len(lower)}", all(lower))
+        if max(a.at(1))
+        else undecided("curves that start lower in (b)", "all", "no run gains anything at rank 1"),
+        remark(
             "highest value at rank 100",
             "1 in due course",
-            f"(a) {max(a.at(DEPTH)):.3f}, (b) {max(b.at(DEPTH)):.3f}",
+            f"(a) {highest[0]:.3f}, (b) {highest[1]:.3f}",
+            max(highest) > 1 - _ROUNDING,
         ),
     )
 
@@ -86,13 +79,15 @@ def said_of_discounted_shares(a: Panel, b: Panel, figure_3: tuple[Panel, Panel])
     highest = [max(max(panel.at(rank)) for rank in range(2, DEPTH + 1)) for panel in (a, b)]
     found = ", ".join(f"{panel.letter} tau {_tau(tau)}" for panel, tau in zip((a, b), taus, strict=True))
     return (
-        seen("runs at rank 100, Figures 3 and 4", "the order changes", found, any(is_other)),
-        seen(
+        remark("runs at rank 100, Figures 3 and 4", "the order changes", found, any(is_other)),
+        remark(
             "highest value at ranks 2 to 100",
             "never 1",
             ", ".join(f"{panel.letter} {value:.3f}" for panel, value in zip((a, b), highest, strict=True)),
-            max(highest) < 1,
-        ),
+            max(highest) < 1 - _ROUNDING,
+        )
+        if a.has_gain
+        else undecided("highest value at ranks 2 to 100", "never 1", _NOTHING),
         _order_claim(
             "runs at rank 100, (a) and (b)", "weighting affects the order", a, b, tau_of_ranks(a.places(), b.places())
         ),
@@ -101,14 +96,35 @@ def said_of_discounted_shares(a: Panel, b: Panel, figure_3: tuple[Panel, Panel])
 
 def _order_claim(what: str, says: str, one: Panel, other: Panel, tau: float | None) -> Claim:
     moved = sum(x != y for x, y in zip(one.places(), other.places(), strict=True))
-    return seen(what, says, f"{moved} of {len(one.runs)} move, tau {_tau(tau)}", moved > 0)
+    return remark(what, says, f"{moved} of {len(one.runs)} move, tau {_tau(tau)}", moved > 0)
+
+
+def _greatest_distance(a: Panel, b: Panel) -> Claim:
+    what, says = "rank of the greatest distance to the ideal", "often before 100"
+    if not a.has_gain:
+        return undecided(what, says, _NOTHING)
+    distances = [panel.below_ideal() for panel in (a, b)]
+    greatest = [of_panel.index(max(of_panel)) + 1 for of_panel in distances]
+    return remark(what, says, f"(a) {greatest[0]}, (b) {greatest[1]}", min(greatest) < DEPTH)
+
+
+def _narrower_gaps(figure_2: tuple[Panel, Panel], figure_1: tuple[Panel, Panel]) -> Claim:
+    what, says = "widest gap between two runs, Figures 1 and 2", "discounting seems to narrow it"
+    gaps = [(one.widest(), two.widest()) for one, two in zip(figure_1, figure_2, strict=True)]
+    if not any(one for one, _ in gaps):
+        return undecided(what, says, "no two runs differ")
+    found = "; ".join(f"{p.letter} {_short(x)}, {_short(y)}" for p, (x, y) in zip(figure_2, gaps, strict=True))
+    return remark(what, says, found, all(two < one for one, two in gaps))
 
 
 def _distance_claims(panel: Panel, ideal: str, best: str) -> tuple[Claim, ...]:
+    whats = (f"{panel.letter} best run below the ideal, points", f"{panel.letter} others below the best run, points")
+    if not panel.has_gain:
+        return undecided(whats[0], ideal, _NOTHING), undecided(whats[1], best, _NOTHING)
     run = shortened(str(panel.best.run), _NAME)
     return (
-        beside(f"{panel.letter} best run below the ideal, points", ideal, f"{_span(panel.below_ideal())} ({run})"),
-        beside(f"{panel.letter} others below the best run, points", best, _span(panel.below_best())),
+        beside(whats[0], ideal, f"{_span(panel.below_ideal())} ({run})"),
+        beside(whats[1], best, _span(panel.below_best())),
     )
 
 
@@ -129,42 +145,55 @@ def _reach_claims(panel: Panel, at: int, first: str, last: str) -> tuple[Claim, 
 
 
 def _behind_the_best(panel: Panel, at: int) -> dict[str, int | None]:
-    """By run, at which rank it has what the run that is best by a rank gives there."""
+    """By run, at which rank it has what the run that is best by a rank gives there; empty if that gives nothing."""
     values = panel.at(at)
+    if not max(values):
+        return {}
     best = str(panel.runs[values.index(max(values))].run)
     reading = panel.curves.sideways(panel.measure, reference=best, at=[at])
     return {run: reading.rank(run, at) for run in reading.runs}
 
 
+def _first_at(panel: Panel, at: int) -> int:
+    """Where the most that any run gives by a rank is there first: before that rank where curves are level."""
+    goal = max(panel.at(at)) * (1 - _ROUNDING)
+    return next(rank for rank in range(1, at + 1) if max(panel.at(rank)) >= goal)
+
+
 def _more_to_read(panels: Sequence[Panel]) -> Claim:
     """How much further than with the best run a user has to read with the worst one (section 4)."""
     more: list[float] = []
-    never = 0
+    what, says, never = "more documents by the worst run", "100 to 500 %", 0
     for panel in panels:
         for at in _READ_AT:
             ranks = list(_behind_the_best(panel, at).values())
             reached = [rank for rank in ranks if rank is not None]
-            if len(reached) == len(ranks):
-                more.append(100 * (max(reached) / at - 1))
-            else:
+            if len(reached) < len(ranks):
                 never += 1
-    found = f"{min(more):.0f} to {max(more):.0f} %" if more else ""
+            elif reached:
+                more.append(100 * (max(reached) / _first_at(panel, at) - 1))
+    if not more and not never:
+        return undecided(what, says, _NOTHING)
+    found = f"{_span(more, '.0f')} %" if more else ""
     if never:
         found += f"{', ' if found else ''}{never} of {never + len(more)} not in {DEPTH}"
     ranks_read = ", ".join(map(str, _READ_AT))
     note = f"for what the best run gives by ranks {ranks_read}, in Figures 1 and 2 (section 4)"
-    return beside("more documents by the worst run", "100 to 500 %", found, note)
+    return beside(what, says, found, note)
 
 
 def _catching_up(panel: Panel, at: int, says: str) -> Claim:
     """How many documents the slowest run needs for what the best one gives by a rank."""
+    what = f"{panel.letter} documents for the best run's gain at {at}, worst run"
     ranks = _behind_the_best(panel, at)
+    if not ranks:
+        return undecided(what, says, f"{_NOTHING} by rank {at}")
     late = [run for run, rank in ranks.items() if rank is None]
     finds = f"not within 100 ({len(late)} of {len(ranks)})" if late else ""
     if not late:
         there = {run: rank for run, rank in ranks.items() if rank is not None}
         finds = _by(there, max(there.values()))
-    return beside(f"{panel.letter} documents for the best run's gain at {at}, worst run", says, finds)
+    return beside(what, says, finds)
 
 
 def _by(ranks: Mapping[str, int], rank: int) -> str:
@@ -172,8 +201,9 @@ def _by(ranks: Mapping[str, int], rank: int) -> str:
     return f"{rank} ({shortened(runs[0], _NAME)})" if len(runs) == 1 else f"{rank} ({len(runs)} runs)"
 
 
-def _span(values: Sequence[float]) -> str:
-    return f"{_short(min(values))} to {_short(max(values))}"
+def _span(values: Sequence[float], form: str = "") -> str:
+    low, high = (format(value, form) if form else _short(value) for value in (min(values), max(values)))
+    return low if low == high else f"{low} to {high}"
 
 
 def _short(value: float) -> str:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 import numpy as np
 
 from gainful.data.judged import Judged
+from gainful.data.qrels import Qrels
+from gainful.errors import InputError
 from gainful.gains import Gain
 from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG, CumulatedGain
 from gainful.notation import count_of, number_text, text_of_id
-from gainful.papers.claims import Claim, beside, statement
 from gainful.papers.grades import graded_levels
 from gainful.render.charts import shortened
 from gainful.sensitivity.cells import Cell
@@ -31,22 +33,34 @@ _KINDS: dict[str, type[CumulatedGain]] = {"CG": CG, "DCG": DCG, "nCG": NCG, "nDC
 
 @dataclass(frozen=True)
 class Weights:
-    """The article's weighting schemes, for as many levels as the judgments have; with four they are its own."""
+    """The article's weighting schemes, for as many levels as the judgments have; with four they are its own.
+
+    ``absent`` are levels below the highest that no document has.
+    """
 
     levels: GradeLevels
     flat: Gain
     tenfold: Gain
     top: Gain
+    absent: tuple[float, ...] = ()
 
     @classmethod
     def of(cls, judged: Judged) -> Weights:
         """The weights for these judgments; judgments without several levels are refused."""
         levels = graded_levels(judged, KEY)
-        return cls(levels, *(levels.named(word) for word in ("flat", "tenfold", "top")))
+        flat, tenfold, top = (levels.named(word) for word in ("flat", "tenfold", "top"))
+        there = {float(grade) for grade in judged.levels.tolist()}
+        absent = tuple(level for level in levels.levels if level not in there)
+        if len(levels.levels) - len(absent) < 2:
+            raise InputError(
+                f"{judged.qrels.name}: {KEY} expects documents of two or more grades above 0, found one",
+                "the paper's judgments have the grades 0, 1, 2 and 3",
+            )
+        return cls(levels, flat, tenfold, top, absent)
 
     @property
     def are_the_papers(self) -> bool:
-        """Whether there are four levels, 0 to 3, as in the article."""
+        """Whether grades go up to 3, as in the article; there need not be a document of every level."""
         return len(self.levels.levels) == 3
 
     @property
@@ -71,6 +85,11 @@ def measure(kind: str, gain: Gain, at: int, *, over_ranks: bool = False, base: f
     return _KINDS[kind](gain=gain, average=average, cutoff=at)  # type: ignore[call-arg]
 
 
+def base_name(qrels: Qrels) -> str:
+    """What judgments are called on a page: their file, without its folder."""
+    return os.path.basename(qrels.name) or qrels.name
+
+
 def has_own_topics(judged: Judged) -> bool:
     """Whether these are the article's topics."""
     return {text_of_id(identifier) for identifier in judged.qrels.query_ids} == TOPICS
@@ -82,17 +101,17 @@ def relevant_by_level(judged: Judged, weights: Weights) -> list[int]:
 
 
 def has_own_judgments(judged: Judged, weights: Weights) -> bool:
-    """Whether these can be the article's judgments: its topics, its levels, and its number of relevant documents."""
-    is_so = has_own_topics(judged) and weights.are_the_papers
+    """Whether these can be the article's judgments: its topics, documents of each of its levels, and as many in all."""
+    is_so = has_own_topics(judged) and weights.are_the_papers and not weights.absent
     return is_so and sum(relevant_by_level(judged, weights)) == RELEVANT
 
 
 def data_sentence(judged: Judged, weights: Weights, runs: int) -> str:
     """Which data these are, and what the article's figures are worth beside them."""
-    queries, name = len(judged.qrels.query_ids), judged.qrels.name
+    queries, absent = len(judged.qrels.query_ids), " and ".join(number_text(level) for level in weights.absent)
     what = (
-        f"{name}: {count_of(queries, 'query', 'queries')}, {count_of(runs, 'run')}, grades up to "
-        f"{number_text(weights.levels.levels[-1])}"
+        f"{base_name(judged.qrels)}: {count_of(queries, 'query', 'queries')}, {count_of(runs, 'run')}, grades up to "
+        f"{number_text(weights.levels.levels[-1])}" + (f", no document of grade {absent}" if absent else "")
     )
     if has_own_judgments(judged, weights):
         return (
@@ -109,11 +128,6 @@ def data_sentence(judged: Judged, weights: Weights, runs: int) -> str:
         f"{what}. Not the paper's data (20 topics of TREC-7, judged again on four levels, and five runs that it calls "
         "A to E): its figures are for orientation only."
     )
-
-
-def seen(what: str, says: str, finds: str, is_so: bool, note: str = "") -> Claim:
-    """What the article saw on its data, and says no more of than that it can be so: other data need not show it."""
-    return statement(what, says, finds, True, note) if is_so else beside(what, says, finds, note)
 
 
 def best_runs(cell: Cell) -> str:

@@ -7,17 +7,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from gainful.comparison import Comparison, compare
+from gainful.comparison import Comparison
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels
 from gainful.measures.base import Measure
 from gainful.notation import count_of, number_text
-from gainful.papers.claims import Claim, beside, claims_tables, number_claim
+from gainful.papers.claims import Claim, beside, claims_tables, number_claim, undecided
 from gainful.papers.jarvelin2002_examples import RUNS_2, TABLE_1, TABLE_1_SHARES, TABLE_1_TOTALS, TABLE_2
 from gainful.papers.jarvelin2002_setting import (
     RELEVANT,
     SHARES,
     Weights,
+    base_name,
     has_own_judgments,
     has_own_topics,
     measure,
@@ -29,7 +30,7 @@ from gainful.render.page import Cell, Column, Table
 from gainful.results import Evaluation
 from gainful.stats.friedman import conover, protected
 from gainful.stats.judges import JudgmentComparison, compare_judgments
-from gainful.stats.papers import PaperRow
+from gainful.stats.papers import PaperRow, paper_rows
 from gainful.stats.scores import ScoreMatrix
 
 LAST_RANK = 200
@@ -109,7 +110,7 @@ def table_1_section(judged: Judged, other: Qrels) -> Section:
     table = cross_table(found)
     table = replace(
         table,
-        title=f"These judgments (B, {judged.qrels.name}) by the other ones (A, {other.name})",
+        title=f"These judgments (B, {base_name(judged.qrels)}) by the other ones (A, {base_name(other)})",
         notes=(
             f"{count_of(found.documents, 'document')} of {count_of(found.queries, 'query', 'queries')} that both judged"
             f"; {found.only_a:,} in A only, {found.only_b:,} in B only",
@@ -155,7 +156,8 @@ def table_2_section(judged: Judged, weights: Weights, evaluations: Mapping[str, 
     """Table 2: means over queries of averages over ranks, and who beats whom."""
     measures = table_2_measures(weights)
     matrices = {name: ScoreMatrix.from_evaluations(evaluations, each) for name, each in measures.items()}
-    found = compare(matrices, papers=True, places=3)
+    # Every row on all queries that have its scores: not what all six rows have in common.
+    found = Comparison(matrices, {}, {}, paper_rows(matrices), places=3)
     means, tests = found.page().tables
     is_narrow = len(evaluations) <= _MOST_COLUMNS and sum(map(len, evaluations)) <= _MOST_LETTERS
     parts: list[Table | str] = [means] if is_narrow else [*_systems_as_rows(found), _machine_means(means)]
@@ -188,14 +190,11 @@ def _systems_as_rows(found: Comparison) -> tuple[Table, Table]:
     best = frozenset(
         (i, j) for j, row in enumerate(rows, 1) for i in range(len(systems)) if row.means[i] == max(row.means)
     )
-    means = Table(
-        columns,
-        tuple(cells),
-        f"Means over {count_of(rows[0].queries, 'query', 'queries')}",
-        ("* best of its column",),
-        best,
-        for_people=True,
-    )
+    is_even = len({row.queries for row in rows}) == 1
+    over = count_of(rows[0].queries, "query", "queries") if is_even else "queries"
+    each = ", ".join(f"{row.measure} {row.queries:,}" for row in rows)
+    notes = ("* best of its column", *(() if is_even else (f"queries that count: {each}",)))
+    means = Table(columns, tuple(cells), f"Means over {over}", notes, best, for_people=True)
     return means, _who_beats_whom(rows) if len(systems) <= _MOST_COLUMNS else _how_many(rows)
 
 
@@ -240,19 +239,18 @@ def _wins_and_losses(row: PaperRow) -> tuple[list[int], list[int]]:
 
 
 def _test_claims(rows: tuple[PaperRow, ...]) -> tuple[Claim, ...]:
-    def reaching(p_values: list[float | None]) -> str:
-        return f"{sum(p is not None and p < 0.05 for p in p_values)} of {len(p_values)} rows"
-
+    which = "the paper does not say which analysis of variance it used"
     return (
-        beside("Friedman tells runs apart", "2 of 6 rows", reaching([row.friedman.p for row in rows])),
-        beside("two-way ANOVA does", "0 of 6 rows", reaching([row.two_way.systems.p for row in rows])),
-        beside(
-            "one-way ANOVA does",
-            "0 of 6 rows",
-            reaching([row.one_way.systems.p for row in rows]),
-            "the paper does not say which analysis of variance it used",
-        ),
+        _reaching("Friedman tells runs apart", "2 of 6 rows", [row.friedman_p for row in rows]),
+        _reaching("two-way ANOVA does", "0 of 6 rows", [row.two_way.systems.p for row in rows]),
+        _reaching("one-way ANOVA does", "0 of 6 rows", [row.one_way.systems.p for row in rows], which),
     )
+
+
+def _reaching(what: str, says: str, p_values: list[float | None], note: str = "") -> Claim:
+    if all(p is None for p in p_values):
+        return undecided(what, says, "there is nothing to test", note)
+    return beside(what, says, f"{sum(p is not None and p < 0.05 for p in p_values)} of {len(p_values)} rows", note)
 
 
 def _printed(judged: Judged) -> Table:

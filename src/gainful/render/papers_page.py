@@ -15,20 +15,24 @@ if TYPE_CHECKING:
 def papers_page(found: Comparison) -> Page:
     """Means, then Friedman's test with Conover's comparisons, and analyses of variance beside."""
     first = found.papers[0]
+    is_even = len({row.queries for row in found.papers}) == 1
     columns = (
         Column("measure"),
+        *(() if is_even else (Column("queries", "count"),)),
         *(Column(system, "number", found.places) for system in first.systems),
         Column("statistical significance", none=""),
     )
     rows: list[tuple[Cell, ...]] = [
-        (row.measure, *map(float, row.means), row.verdict or "none") for row in found.papers
+        (row.measure, *(() if is_even else (row.queries,)), *map(float, row.means), row.verdict or "none")
+        for row in found.papers
     ]
     notes = (
         "Friedman (F form, mean ranks for ties), then Conover without correction where Friedman reaches the level",
         "stars: one for p < 0.05, two for p < 0.01; who is better is decided by rank sums",
         "none: not told apart, which is not equal",
     )
-    means = Table(columns, rows, f"Means over {count_of(first.queries, 'query', 'queries')}", notes)
+    over = count_of(first.queries, "query", "queries") if is_even else "queries"
+    means = Table(columns, rows, f"Means over {over}", notes)
     tests = (
         Column("measure"),
         Column("Friedman F", "number"),
@@ -42,10 +46,11 @@ def papers_page(found: Comparison) -> Page:
     overall: list[tuple[Cell, ...]] = []
     for row in found.papers:
         two_way, one_way = row.two_way.systems, row.one_way.systems
-        cells: list[Cell] = [row.measure, row.friedman.f, p_words(row.friedman.p)]
-        for effect in (two_way, one_way):
-            cells += [effect.f, "" if effect.p is None else p_words(effect.p)]
-        overall.append((*cells, row.friedman.p, two_way.p, one_way.p))
+        tests_of_row = ((row.friedman.f, row.friedman_p), (two_way.f, two_way.p), (one_way.f, one_way.p))
+        cells: list[Cell] = [row.measure]
+        for f, p in tests_of_row:
+            cells += [f, None if p is None else p_words(p)]
+        overall.append((*cells, *(p for _, p in tests_of_row)))
     page_notes = (
         "comparisons depend on the systems compared; gainful compare without --papers has pairs that do not",
         *found.signatures,

@@ -24,6 +24,11 @@ class PaperRow:
     one_way: OneWayAnova
     two_way: TwoWayAnova
 
+    @property
+    def friedman_p(self) -> float | None:
+        """That of Friedman's F; None where there is nothing to test, as of the analyses of variance."""
+        return None if self.friedman.f is None else self.friedman.p
+
 
 def paper_rows(matrices: Mapping[str, ScoreMatrix]) -> tuple[PaperRow, ...]:
     """One row a measure. Comparisons are Conover's without correction, protected by Friedman's test in its F form.
