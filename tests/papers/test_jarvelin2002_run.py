@@ -81,7 +81,10 @@ def test_ndcg_which_the_paper_does_not_print():
 def test_the_false_claim_about_the_base():
     found = claims(SECTIONS["Section 4, discount"])
     assert found["jarvelin2000: log_b i from rank 2 on"]["verdict"] == "fails"
-    assert found["burges2005: log_b (i + 1) from rank 1 on"]["verdict"] == "holds"
+    assert "burges2005" not in " ".join(found)  # of which the article says nothing
+    sentence = SECTIONS["Section 4, discount"].parts[-1]
+    assert sentence.startswith("With log_b (i + 1) from rank 1 on (burges2005)")
+    assert sentence.endswith("here it makes no difference.")
     rows = tables(SECTIONS["Section 4, discount"])[2].rows
     log = math.log
     assert [(row[2], row[3]) for row in rows] == [
@@ -109,8 +112,13 @@ def test_points_about_earlier_measures_hold_on_short_lists():
     assert [claim["verdict"] for claim in found.values()] == ["holds"] * 4
     assert found["1 1 0, then 1 1 0 3: at rank 1"]["gainful finds"] == "SR 1 and 0.333, nCG 0.333 and 0.333"
     assert found["3 3 3 3 against 1 1 1 1"]["gainful finds"] == "RHL 2 and 2, CG@4 12 and 4"
+    three = 2 + 1 / math.log2(3)
+    near, far = ((three + 1 / math.log2(last)) / (three + 1 / math.log2(4)) for last in (10, 100))
     outlier = found["relevant at 1, 2, 3 and 10, or 1, 2, 3 and 100"]["gainful finds"]
-    assert outlier.startswith("ASL 4 and 26.5, NR 0.984 and 0.75,")
+    assert outlier == f"ASL 4 and 26.5, NR 0.984 and 0.75, nDCG@100 {near:.3g} and {far:.3g}"
+    # ESL counts the relevant document, too: one is seen. NR: ranks 1 and 3, not 1 and 2, of 10: 1 - 1 / (2 * 8).
+    dichotomous = found["3 0 1 against 1 0 3"]["gainful finds"]
+    assert dichotomous == "ASL 2 and 2, ESL 1 and 1, NR 0.938 and 0.938, nCG@1 1 and 0.333"
 
 
 def test_shares_of_table_1_follow_from_its_counts_but_for_two():
@@ -133,6 +141,19 @@ def test_orders_of_the_printed_table_2():
     assert rows["nCG (0-0-0-1)"][0] == "E C=D B A"
     # D E B C A against D E B A C: one of ten pairs is reversed.
     assert rows["nDCG (0-1-10-100)"][2] == pytest.approx(0.8)
+    said = claims(SECTIONS["Table 2, as printed"])["nDCG (0-1-10-100)"]
+    # D and E: 0.279 and 0.247 with these weights, 0.335 and 0.331 with flat ones.
+    assert (said["gainful finds"], said["verdict"]) == ("D leads E by 0.032, with 0-1-1-1 by 0.004", "holds")
+
+
+def test_the_printed_readings_bear_out_what_is_concluded_from_them():
+    found = claims(SECTIONS["Figures 1 and 2, as printed"])
+    times = found["times as many documents, Figure 1(a)"]
+    assert (times["the paper says"], times["gainful finds"], times["verdict"]) == ("3", "3", "agrees")
+    more = found["more documents by the worst run (section 4)"]
+    # 30 and 90, 40 and 95, 10 and 50 documents.
+    assert more["the paper says"] == "100 to 500 %"
+    assert (more["gainful finds"], more["verdict"]) == ("200 %, 138 %, 400 %", "holds")
 
 
 # A small collection: 8 queries, lists of 30, some of them short.
@@ -258,17 +279,12 @@ def test_how_much_further_the_worst_run_has_to_be_read(sections):
             }
             curves = {run: [mean(each[i] for each in vectors[run]) for i in range(100)] for run in RUNS}
             for at in (5, 10, 20):
-                best = max(RUNS, key=lambda run: curves[run][at - 1])
-                goal = curves[best][at - 1] * (1 - 1e-12)
-                reached = [
-                    next((i + 1 for i, value in enumerate(curves[run]) if value >= goal), None)
-                    for run in RUNS
-                    if run != best
-                ]
+                goal = max(curves[run][at - 1] for run in RUNS) * (1 - 1e-12)
+                reached = [next((i + 1 for i, value in enumerate(curves[run]) if value >= goal), None) for run in RUNS]
                 if None in reached:
                     never += 1
                 else:
-                    more.append(100 * (max(reached) / at - 1))
+                    more.append(100 * (max(reached) / min(reached) - 1))
     assert more
     found = claims(sections["Figure 2"])["more documents by the worst run"]
     expected = f"{min(more):.0f} to {max(more):.0f} %" + (
@@ -387,21 +403,51 @@ def test_what_depends_on_the_length_of_lists(sections):
     assert said["longer lists and rank 10"]["verdict"] == "holds"
 
 
-def test_the_last_document_found_at_the_end_of_the_collection(sections):
-    changes = []
+def change_without_the_last_one_found(kind: str) -> float:
+    """By how much nCG@20 or nDCG@20 of the runs changes on average when each list loses its last relevant document."""
+    base, changes = (2 if kind == "nDCG" else None), []
     for run in RUNS:
         before, after = [], []
+        for query in QUERIES:
+            listed = gains(run, query, WEIGHTS["linear"], len(RUNS[run][query]))
+            last = max(i for i, gain in enumerate(listed) if gain > 0)
+            best = cumulated(ideal_gains(query, WEIGHTS["linear"], 20), base)[-1]
+            without = listed[:last] + listed[last + 1 :]
+            for means, each in ((before, listed), (after, without)):
+                means.append(cumulated((each + [0] * 20)[:20], base)[-1] / best)
+        changes.append(abs(mean(after) - mean(before)) / mean(before))
+    return mean(changes)
+
+
+def test_the_last_document_found_at_the_end_of_the_collection(sections):
+    changes, recall_changes = [], []
+    for run in RUNS:
+        before, after, recall_before, recall_after = [], [], [], []
         for query in QUERIES:
             listed = gains(run, query, WEIGHTS["linear"], len(RUNS[run][query]))
             relevant = sum(grade > 0 for grade in QRELS[query].values())
             ranks = [i for i, gain in enumerate(listed, 1) if gain > 0]
             missed = relevant - len(ranks)
             bottom = [500 - i for i in range(missed)]
-            before.append((sum(ranks) + sum(bottom)) / relevant)
-            after.append((sum(ranks[:-1]) + sum(bottom) + 500 - missed) / relevant)
+            with_it, without = sum(ranks) + sum(bottom), sum(ranks[:-1]) + sum(bottom) + 500 - missed
+            before.append(with_it / relevant)
+            after.append(without / relevant)
+            # NR = 1 - (sum of ranks - their least sum) / (relevant * (N - relevant))
+            least = relevant * (relevant + 1) / 2
+            recall_before.append(1 - (with_it - least) / (relevant * (500 - relevant)))
+            recall_after.append(1 - (without - least) / (relevant * (500 - relevant)))
         changes.append((mean(after) - mean(before)) / mean(before))
-    found = claims(sections["Section 2.4"])["last document found, to the collection's end"]["gainful finds"]
-    assert found.startswith(f"ASL {100 * mean(changes):.2g} %, NR ")
+        recall_changes.append((mean(recall_before) - mean(recall_after)) / mean(recall_before))
+    by_measure = {
+        "ASL": mean(changes),
+        "NR": mean(recall_changes),
+        "nCG": change_without_the_last_one_found("nCG"),
+        "nDCG": change_without_the_last_one_found("nDCG"),
+    }
+    found = claims(sections["Section 2.4"])["last document found, to the collection's end"]
+    assert found["gainful finds"] == ", ".join(f"{name} {100 * by:.2g} %" for name, by in by_measure.items())
+    is_so = min(by_measure["ASL"], by_measure["NR"]) > max(by_measure["nCG"], by_measure["nDCG"])
+    assert found["verdict"] == ("holds" if is_so else "fails")
 
 
 def test_last_rank(sections):
@@ -416,21 +462,73 @@ def test_last_rank(sections):
                 assert best == max(scores, key=lambda run: mean(scores[run]))
                 assert pairs == len(told[k])
             for k, pairs in told.items():
-                assert rows[f"{kind} ({text})", k][2] == len(pairs - told[200])
+                for place, last in ((2, 100), (3, 200)):
+                    lost = len(pairs - told[last]) if k < last else None
+                    assert rows[f"{kind} ({text})", k][place] == lost
 
 
-def test_gain_values_and_bases(sections):
-    rows = {row[:2]: row[2:] for row in tables(sections["Section 4, gain values"])[0].rows}
-    scores = {run: mean(over_ranks(run, q, WEIGHTS["linear"], 2, 200) for q in QUERIES) for run in RUNS}
+def means_over_ranks(weights: list[int], base: float | None) -> dict[str, float]:
+    return {run: mean(over_ranks(run, query, weights, base, 200) for query in QUERIES) for run in RUNS}
+
+
+def check_order(row: tuple, scores: dict[str, float], reference: dict[str, float]) -> None:
+    """Best run, its mean and lead, tau with another order, and the order: no two means of these runs are the same."""
+    from scipy import stats
+
     ordered = sorted(scores, key=scores.__getitem__, reverse=True)
-    best, value, lead, _, order = rows["nDCG", "0-1-2-3"]
+    best, value, lead, tau, order = row
     assert (best, order) == (ordered[0], " > ".join(ordered))
     assert (value, lead) == pytest.approx((scores[ordered[0]], scores[ordered[0]] - scores[ordered[1]]))
+    assert tau == pytest.approx(stats.kendalltau(list(scores.values()), list(reference.values())).statistic)
+
+
+def test_gain_values(sections):
+    rows = {row[:2]: row[2:] for row in tables(sections["Section 4, gain values"])[0].rows}
+    texts = {"0-1-1-1": "flat", "0-1-2-3": "linear", "0-1-10-100": "tenfold", "0-0-0-1": "top"}
+    assert list(rows) == [(kind, text) for kind in ("nCG", "nDCG") for text in texts]
+    orders = {}
+    for (kind, text), row in rows.items():
+        base = 2 if kind == "nDCG" else None
+        scores = means_over_ranks(WEIGHTS[texts[text]], base)
+        check_order(row, scores, means_over_ranks(WEIGHTS["flat"], base))
+        orders[kind, text] = sorted(scores, key=scores.__getitem__, reverse=True)
+    other = sum(orders["nDCG", text] != orders["nDCG", "0-1-1-1"] for text in texts)
+    said = claims(sections["Section 4, gain values"])
+    assert said["nDCG under other weights"]["gainful finds"] == f"{other} of 3 orders differ from 0-1-1-1's"
+    assert said["nDCG under other weights"]["verdict"] == ("holds" if other else "not seen")
+    flat, tenfold = (sorted(means_over_ranks(WEIGHTS[name], 2).values())[::-1] for name in ("flat", "tenfold"))
+    leads = (flat[0] - flat[1], tenfold[0] - tenfold[1])
+    first = [orders["nDCG", text][0] for text in ("0-1-1-1", "0-1-10-100")]
+    best = said["best run by nDCG, 0-1-1-1 to 0-1-10-100"]
+    assert best["gainful finds"] == f"{first[0]} by {leads[0]:.3f}, then {first[1]} by {leads[1]:.3f}"
+    assert best["verdict"] == ("holds" if first[0] != first[1] or leads[1] > leads[0] else "not seen")
+
+
+def test_bases(sections):
     table = tables(sections["Section 4, base"])[0]
-    assert [row[0] for row in table.rows] == ["b = 2", "b = e", "b = 10", "b = 100", "CG, no discount"]
-    ten = {run: mean(over_ranks(run, q, WEIGHTS["tenfold"], 10, 200) for q in QUERIES) for run in RUNS}
-    assert table.rows[2][2] == pytest.approx(max(ten.values()))
-    assert any("base 2" in part for part in sections["Section 4, base"].parts if isinstance(part, str))
+    bases = {"b = 2": 2, "b = e": math.e, "b = 10": 10, "b = 100": 100, "CG, no discount": None}
+    assert [row[0] for row in table.rows] == list(bases)
+    for row in table.rows:
+        check_order(
+            row[1:], means_over_ranks(WEIGHTS["tenfold"], bases[row[0]]), means_over_ranks(WEIGHTS["tenfold"], 2)
+        )
+    tried = {"2": 2, "e": math.e, **{str(b): b for b in (*range(3, 11), 15, 20, 30, 50, 70, 100)}}
+    orders = []
+    for base in tried.values():
+        scores = means_over_ranks(WEIGHTS["tenfold"], base)
+        orders.append(sorted(scores, key=scores.__getitem__))
+    names = list(tried)
+    change = next((i for i in range(1, len(orders)) if orders[i] != orders[i - 1]), None)
+    if change is None:
+        expected = "From base 2 to base 100 no two runs change places."
+    elif change > 1:
+        expected = (
+            f"Nothing changes from base 2 to base {names[change - 1]}; the order is another one at base "
+            f"{names[change]}."
+        )
+    else:
+        expected = "The order changes between base 2 and base e already."
+    assert expected in sections["Section 4, base"].parts
 
 
 def test_these_are_not_the_papers_data(found):
@@ -500,8 +598,14 @@ def test_many_runs_stand_in_rows_and_keep_the_papers_notation_for_machines():
 
 def test_what_is_refused():
     judged = Judged(Qrels.from_dict(QRELS), Policy())
-    with pytest.raises(UsageError, match="jarvelin2002: expected two or more runs, found 1"):
+    with pytest.raises(UsageError, match="jarvelin2002: expected two or more runs to compare, found 1") as caught:
         study(judged, {"good": RUNS["good"]})
+    assert caught.value.hint == "--runs takes a folder, a pattern, or may be repeated"
+    with pytest.raises(UsageError, match="runs: expected at least one, found none"):
+        study(judged, {})
+    one_level = {query: {each: 3 * (grade == 3) for each, grade in found.items()} for query, found in QRELS.items()}
+    with pytest.raises(InputError, match="jarvelin2002 expects documents of two or more grades above 0, found one"):
+        study(Judged(Qrels.from_dict(one_level), Policy()), RUNS)
     binary = {query: {each: int(grade > 0) for each, grade in found.items()} for query, found in QRELS.items()}
     with pytest.raises(InputError, match="jarvelin2002 expects 2 to 9 grade levels above 0, found 1 level"):
         study(Judged(Qrels.from_dict(binary), Policy()), RUNS)
