@@ -47,8 +47,8 @@ def judgments(name: str) -> dict[str, dict[str, int]]:
 
 
 @cache
-def grades(name: str) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """Every run's grades (queries x 200), and those of the ideal."""
+def listed_grades(name: str) -> dict[str, list[list[int]]]:
+    """Every run's grades, by query in the order of ids: whole lists."""
     qrels = judgments(name)
     found = {}
     for run, path in paths(name)[1].items():
@@ -56,10 +56,22 @@ def grades(name: str) -> tuple[dict[str, np.ndarray], np.ndarray]:
         for line in gzip.decompress(path.read_bytes()).decode().splitlines():
             query, _, document, _, score, _ = line.split()
             lists.setdefault(query, []).append((float(score), document))
+        found[run] = [
+            [max(qrels[query].get(document, 0), 0) for _, document in sorted(lists.get(query, ()), reverse=True)]
+            for query in sorted(qrels)
+        ]
+    return found
+
+
+@cache
+def grades(name: str) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Every run's grades (queries x 200), and those of the ideal."""
+    qrels = judgments(name)
+    found = {}
+    for run, lists in listed_grades(name).items():
         found[run] = np.zeros((len(qrels), 200), int)
-        for row, query in enumerate(sorted(qrels)):
-            ranked = sorted(lists.get(query, ()), reverse=True)[:200]
-            found[run][row, : len(ranked)] = [max(qrels[query].get(document, 0), 0) for _, document in ranked]
+        for row, listed in enumerate(lists):
+            found[run][row, : len(listed[:200])] = listed[:200]
     ideal = np.zeros((len(qrels), 200), int)
     for row, query in enumerate(sorted(qrels)):
         best = sorted((max(grade, 0) for grade in qrels[query].values()), reverse=True)[:200]
@@ -73,8 +85,8 @@ def cumulated(found: np.ndarray, weights: list[int], *, is_discounted: bool) -> 
     return np.cumsum(np.array(weights)[found] / divisor, axis=1)
 
 
-def over_ranks(name: str, weights: list[int], *, is_discounted: bool) -> dict[str, np.ndarray]:
-    """nCG or nDCG of every query, averaged over ranks 1 to 200; 0 where nothing can be gained."""
+def over_ranks(name: str, weights: list[int], *, is_discounted: bool, depth: int = 200) -> dict[str, np.ndarray]:
+    """nCG or nDCG of every query, averaged over ranks 1 to 200 or to a depth; 0 where nothing can be gained."""
     runs, ideal = grades(name)
     best = cumulated(ideal, weights, is_discounted=is_discounted)
     some = best[:, -1] > 0
@@ -82,7 +94,7 @@ def over_ranks(name: str, weights: list[int], *, is_discounted: bool) -> dict[st
     for run, each in runs.items():
         values = cumulated(each, weights, is_discounted=is_discounted)
         found[run] = np.zeros(some.size)
-        found[run][some] = (values[some] / best[some]).mean(axis=1)
+        found[run][some] = (values[some] / best[some])[:, :depth].mean(axis=1)
     return found
 
 
@@ -145,18 +157,96 @@ def test_figures(name):
                 assert values[panel, run] == pytest.approx((curve / best if kind[0] == "n" else curve).tolist())
 
 
-def test_robust2005_in_what_the_paper_reads_off_its_figures():
-    """What the article found on TREC-7 can be seen on these data, too."""
-    rows = {}
-    for name in ("Figure 1", "Figure 2", "Figure 3", "Section 2.4", "Section 4, gain values"):
-        for table in Page("papers", sections("robust2005")[name].parts).tables_for_machines:
-            if "verdict" in [column.name for column in table.columns]:
-                rows.update({(name, row[0]): row for row in table.rows})
-    holds = {key for key, row in rows.items() if "holds" in row}
-    assert ("Figure 2", "widest gap between two runs, Figures 1 and 2") in holds
-    assert ("Figure 3", "curves that start lower in (b)") in holds
-    assert ("Section 2.4", "longer lists and rank 10") in holds
-    assert ("Section 4, gain values", "nDCG under other weights") in holds
+def claims(name: str, section: str) -> dict[str, tuple[str, str]]:
+    """What is found and the verdict, by what it is about."""
+    found = {}
+    for table in Page("papers", sections(name)[section].parts).tables_for_machines:
+        names = [column.name for column in table.columns]
+        if "verdict" in names:
+            at, verdict = names.index("gainful finds"), names.index("verdict")
+            found.update({row[0]: (row[at], row[verdict]) for row in table.rows})
+    return found
+
+
+@pytest.mark.parametrize("name", COLLECTIONS)
+def test_gaps_and_where_curves_start(name):
+    runs, ideal = grades(name)
+    flat, tenfold, _ = SCHEMES[name].values()
+    gaps, starts = [], []
+    for weights in (flat, tenfold):
+        of_figures = []
+        for is_discounted in (False, True):
+            curves = np.array(
+                [cumulated(each[:, :100], weights, is_discounted=is_discounted).mean(axis=0) for each in runs.values()]
+            )
+            of_figures.append(np.ptp(curves, axis=0).max())
+        gaps.append(of_figures)
+        best = cumulated(ideal, weights, is_discounted=False)[:, 0].mean()
+        starts.append([np.array(weights)[each[:, 0]].mean() / best for each in runs.values()])
+    is_narrower = all(discounted < plain for plain, discounted in gaps)
+    found = claims(name, "Figure 2")["widest gap between two runs, Figures 1 and 2"]
+    assert found[1] == ("holds" if is_narrower else "not seen")
+    shown = [float(number) for part in found[0].split("; ") for number in part[4:].split(", ")]
+    assert shown == pytest.approx(np.ravel(gaps), rel=0.05)
+    lower = [two < one for one, two in zip(*starts, strict=True)]
+    verdict = "holds" if all(lower) else "not seen"
+    assert claims(name, "Figure 3")["curves that start lower in (b)"] == (f"{sum(lower)} of {len(lower)}", verdict)
+
+
+@pytest.mark.parametrize("name", COLLECTIONS)
+def test_sliding_ratio_of_longer_lists(name):
+    widest = 0.0
+    for lists in listed_grades(name).values():
+        means = []
+        for cut in (20, 100, None):
+            best = [sum(sorted(each[:cut], reverse=True)[:10]) for each in lists]
+            ratios = [sum(each[:10]) / total if total else 0.0 for each, total in zip(lists, best, strict=True)]
+            means.append(sum(ratios) / len(ratios))
+        widest = max(widest, max(means) - min(means))
+    assert widest > 0
+    found = claims(name, "Section 2.4")["longer lists and rank 10"]
+    assert found == (f"SR changes by up to {widest:.3f}, nCG by 0.000", "holds")
+
+
+@pytest.mark.parametrize("name", COLLECTIONS)
+def test_orders_under_other_weights(name):
+    flat, tenfold, top = SCHEMES[name].values()
+    linear = list(range(len(flat)))
+    orders = []
+    for weights in (flat, linear, tenfold, top):
+        means = {run: each.mean() for run, each in over_ranks(name, weights, is_discounted=True).items()}
+        assert np.diff(sorted(means.values())).min() > 1e-9  # no ties
+        orders.append(sorted(means, key=means.__getitem__))
+    other = sum(order != orders[0] for order in orders[1:])
+    found = claims(name, "Section 4, gain values")["nDCG under other weights"]
+    text = next(iter(SCHEMES[name]))
+    assert found == (f"{other} of 3 orders differ from {text}'s", "holds" if other else "not seen")
+
+
+@pytest.mark.parametrize("name", ["robust2005", "trec-covid/round1"])
+def test_what_the_last_rank_decides(name):
+    said = claims(name, "Section 4, last rank")
+    for text, weights in list(SCHEMES[name].items())[:2]:
+        told = {
+            (kind, k): told_apart(over_ranks(name, weights, is_discounted=kind == "nDCG", depth=k))
+            for kind in ("nCG", "nDCG")
+            for k in (10, 100, 200)
+        }
+        # Systems x systems, one direction each: a pair told apart the other way round is lost, too.
+        lost = {k: told["nCG", 10] & ~told["nCG", k] for k in (100, 200)}
+        finds = f"{lost[100].sum()} of {told['nCG', 10].sum()} ({lost[200].sum()})"
+        assert said[f"{text}: pairs apart by nCG to 10, not to 100"] == (
+            finds,
+            "holds" if lost[100].any() else "not seen",
+        )
+        kept = {k: (lost[k] & told["nDCG", 10] & told["nDCG", k]).sum() for k in lost}
+        finds = f"{kept[100]} of {lost[100].sum()} preserved ({kept[200]} of {lost[200].sum()})"
+        verdict = "holds" if kept[100] > lost[100].sum() / 2 else "not seen"
+        assert said[f"{text}: those pairs by nDCG"] == (finds, verdict)
+        both = told["nCG", 10] & told["nDCG", 10]
+        ncg, ndcg, ncg_200, ndcg_200 = ((both & ~told[kind, k]).sum() for k in (100, 200) for kind in ("nCG", "nDCG"))
+        finds = f"nCG {ncg}, nDCG {ndcg} of {both.sum()} ({ncg_200}, {ndcg_200})"
+        assert said[f"{text}: pairs lost from 10 to 100"] == (finds, "holds" if ncg > ndcg else "fails")
 
 
 def test_a_table_of_19_systems_can_be_read():

@@ -230,8 +230,8 @@ def _half_life_claims(evaluations: Mapping[str, Evaluation]) -> list[Claim]:
 def _outlier_claims(graded: Mapping[str, GradedRun], size: int) -> list[Claim]:
     """The last relevant document that each list has, moved to the end of the collection."""
     what, says = "last document found, to the collection's end", "ASL and NR depend on it, nCG and nDCG do not much"
-    if not any(_has_two_relevant(run) for run in graded.values()):
-        return [undecided(what, says, "no list has two relevant documents")]
+    if not any(((run.hit_grade > 0) & (run.hit_rank > _DEPTH)).any() for run in graded.values()):
+        return [undecided(what, says, f"no list has a relevant document after rank {_DEPTH}")]
     at_the_end = f"(N={size}, unretrieved=bottom)"
     names = (f"ASL{at_the_end}", f"NormRecall{at_the_end}", _NCG, _NDCG)
     measures = [parse(name) for name in names]
@@ -257,12 +257,6 @@ def _outlier_claims(graded: Mapping[str, GradedRun], size: int) -> list[Claim]:
 
 def _per_cent(share: float) -> str:
     return f"{100 * share:.2g} %" if share < 0.995 else f"{100 * share:.0f} %"
-
-
-def _has_two_relevant(run: GradedRun) -> bool:
-    """Whether any list has another relevant document than the last one."""
-    query = np.repeat(np.arange(run.hit_offsets.size - 1), np.diff(run.hit_offsets))
-    return bool((np.bincount(query[run.hit_grade > 0], minlength=1) > 1).any())
 
 
 def _without_last_found(run: GradedRun) -> GradedRun:

@@ -30,7 +30,7 @@ EARLY, LATE, LATER = 10, 100, 200
 _ALPHA = 0.05
 
 
-class Tested(NamedTuple):
+class ToldApart(NamedTuple):
     """A setting: the order of runs by it, which pairs of runs it tells apart, and who is the better of each pair."""
 
     cell: Cell
@@ -38,18 +38,18 @@ class Tested(NamedTuple):
     first_wins: Bools
 
     @classmethod
-    def of(cls, each: Measure, evaluations: Mapping[str, Evaluation]) -> Tested:
+    def of(cls, each: Measure, evaluations: Mapping[str, Evaluation]) -> ToldApart:
         """Friedman and Conover as in Table 2."""
         found = friedman(ScoreMatrix.from_evaluations(evaluations, each).values)
         comparisons = conover(found)
         told = protected(found, comparisons, _ALPHA)
         return cls(cell_of("", each, (), evaluations), told, comparisons.difference > 0)
 
-    def also_in(self, other: Tested) -> Bools:
+    def also_in(self, other: ToldApart) -> Bools:
         """The pairs that are told apart here and there, with the same run as the better one."""
         return np.asarray(self.told & other.told & (self.first_wins == other.first_wins))
 
-    def not_in(self, other: Tested) -> Bools:
+    def not_in(self, other: ToldApart) -> Bools:
         """The pairs that are told apart here and no longer there, or the other way round."""
         return np.asarray(self.told & ~self.also_in(other))
 
@@ -69,7 +69,7 @@ def last_rank_section(graded: Mapping[str, GradedRun], weights: Weights) -> Sect
         for k in DEPTHS
     }
     evaluations = evaluated(graded, list(wanted.values()))
-    tested = {key: Tested.of(each, evaluations) for key, each in wanted.items()}
+    tested = {key: ToldApart.of(each, evaluations) for key, each in wanted.items()}
     rows: list[tuple[TableCell, ...]] = []
     for (kind, gain, k), found in tested.items():
         lost = [int(found.not_in(tested[kind, gain, last]).sum()) if k < last else None for last in (LATE, LATER)]
@@ -98,11 +98,11 @@ def last_rank_section(graded: Mapping[str, GradedRun], weights: Weights) -> Sect
     return Section("Section 4, last rank", about, (table, *claims_tables("Said of the last rank", claims), means))
 
 
-def _of_gain(tested: Mapping[tuple[str, Gain, int], Tested], gain: Gain) -> dict[tuple[str, int], Tested]:
+def _of_gain(tested: Mapping[tuple[str, Gain, int], ToldApart], gain: Gain) -> dict[tuple[str, int], ToldApart]:
     return {(kind, k): found for (kind, of, k), found in tested.items() if of == gain}
 
 
-def depth_claims(gain: str, tested: Mapping[tuple[str, int], Tested]) -> tuple[Claim, ...]:
+def depth_claims(gain: str, tested: Mapping[tuple[str, int], ToldApart]) -> tuple[Claim, ...]:
     """What the article says of nCG and nDCG, by measure and last rank, under one weighting scheme."""
     return (
         _lost_by_ncg(gain, tested),
@@ -111,7 +111,7 @@ def depth_claims(gain: str, tested: Mapping[tuple[str, int], Tested]) -> tuple[C
     )
 
 
-def _lost_by_ncg(gain: str, tested: Mapping[tuple[str, int], Tested]) -> Claim:
+def _lost_by_ncg(gain: str, tested: Mapping[tuple[str, int], ToldApart]) -> Claim:
     what, says = f"{gain}: pairs apart by nCG to {EARLY}, not to {LATE}", "there may be some"
     early = tested["nCG", EARLY]
     if not early.pairs:
@@ -120,7 +120,7 @@ def _lost_by_ncg(gain: str, tested: Mapping[tuple[str, int], Tested]) -> Claim:
     return remark(what, says, f"{lost} of {early.pairs} ({later})", lost > 0)
 
 
-def _preserved_by_ndcg(gain: str, tested: Mapping[tuple[str, int], Tested]) -> Claim:
+def _preserved_by_ndcg(gain: str, tested: Mapping[tuple[str, int], ToldApart]) -> Claim:
     """ "If one uses nDCG in the previous case the difference earned by the method A would be preserved": "may be
     statistically significant also for the ranks 1 - 100"."""
     what, says = f"{gain}: those pairs by nDCG", "it may preserve the difference"
@@ -142,7 +142,7 @@ def _preserved_by_ndcg(gain: str, tested: Mapping[tuple[str, int], Tested]) -> C
     )
 
 
-def _particularly_ncg(gain: str, tested: Mapping[tuple[str, int], Tested]) -> Claim:
+def _particularly_ncg(gain: str, tested: Mapping[tuple[str, int], ToldApart]) -> Claim:
     what, says = f"{gain}: pairs lost from {EARLY} to {LATE}", "it matters, particularly for nCG"
     both = tested["nCG", EARLY].also_in(tested["nDCG", EARLY])
     if not both.any():

@@ -1,0 +1,291 @@
+"""`gainful papers jarvelin2002`: what is said of data that cannot decide, and by which rules statements hold."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+import numpy as np
+import pytest
+
+from gainful import Policy, Qrels
+from gainful.data.judged import Judged
+from gainful.papers.jarvelin2002 import study
+from gainful.papers.jarvelin2002_last_rank import ToldApart, depth_claims
+from gainful.papers.sections import Study
+from gainful.render.page import Page, Table
+
+QUERIES = [f"q{i}" for i in range(6)]
+#: Every query has three documents of each grade 0 to 3: a0 to a2, b0 to b2, c0 to c2, d0 to d2.
+QRELS = {query: {f"{letter}{i}": g for g, letter in enumerate("abcd") for i in range(3)} for query in QUERIES}
+
+
+def ranking(seed: int) -> dict[str, list[str]]:
+    draw = np.random.default_rng(seed)
+    return {query: list(draw.permutation(sorted(QRELS[query]))) for query in QUERIES}
+
+
+def studied(qrels: dict, runs: dict, policy: Policy | None = None, **more: object) -> Study:
+    return study(Judged(Qrels.from_dict(qrels), policy or Policy()), runs, **more)
+
+
+def claims(found: Study) -> dict[tuple[str, str], tuple[str, str]]:
+    """What is found and the verdict, by section and what it is about."""
+    rows = {}
+    for section in found.sections:
+        for table in tables(found, section.name):
+            names = [column.name for column in table.columns]
+            if "verdict" in names:
+                at, verdict = names.index("gainful finds"), names.index("verdict")
+                rows.update({(section.name, row[0]): (row[at], row[verdict]) for row in table.rows})
+    return rows
+
+
+def tables(found: Study, name: str) -> list[Table]:
+    section = next(section for section in found.sections if section.name == name)
+    return list(Page("papers", section.parts).tables_for_machines)
+
+
+def text(found: Study) -> str:
+    return "\n".join(Page("papers", section.parts).text() for section in found.sections)
+
+
+# What the last rank decides: pairs of runs, told apart (1: the first is better, -1: the second, 0: neither).
+
+
+def settings(**signs: list[int]) -> dict[tuple[str, int], ToldApart]:
+    """From nCG_10=[1, 0, ...] and so on."""
+    found = {}
+    for name, of_pairs in signs.items():
+        kind, k = name.split("_")
+        values = np.array(of_pairs)
+        found[kind, int(k)] = ToldApart(None, values != 0, values > 0)  # type: ignore[arg-type]
+    return found
+
+
+def last_rank(**signs: list[int]) -> list[tuple[str, str]]:
+    return [(claim.finds, claim.verdict) for claim in depth_claims("0-1", settings(**signs))]
+
+
+def test_ncg_loses_what_ndcg_preserves():
+    assert last_rank(
+        nCG_10=[1, 1, -1, 1], nCG_100=[0, 0, -1, -1], nCG_200=[0, 0, 0, -1],
+        nDCG_10=[1, 1, -1, 1], nDCG_100=[1, 1, -1, 0], nDCG_200=[1, 0, -1, 0],
+    ) == [
+        ("3 of 4 (4)", "holds"),  # the last pair is told apart the other way round
+        ("2 of 3 preserved (2 of 4)", "holds"),
+        ("nCG 3, nDCG 1 of 4 (4, 2)", "holds"),
+    ]  # fmt: skip
+
+
+def test_ndcg_loses_as_many():
+    assert last_rank(
+        nCG_10=[1, 1, 1, 0], nCG_100=[0, 0, 1, 0], nCG_200=[0, 0, 1, 0],
+        nDCG_10=[1, 1, 1, 1], nDCG_100=[1, 0, 0, 0], nDCG_200=[1, 1, 0, 0],
+    ) == [
+        ("2 of 3 (2)", "holds"),
+        ("1 of 2 preserved (2 of 2)", "not seen"),  # not most of them
+        ("nCG 2, nDCG 2 of 3 (2, 1)", "fails"),
+    ]  # fmt: skip
+
+
+def test_a_pair_that_ndcg_tells_apart_late_only_is_not_preserved():
+    found = last_rank(nCG_10=[1], nCG_100=[0], nCG_200=[0], nDCG_10=[0], nDCG_100=[1], nDCG_200=[1])
+    assert found[1:] == [("0 of 1 preserved (0 of 1)", "not seen"), ("none is told apart to 10", "not seen")]
+
+
+def test_nothing_lost_and_nothing_told_apart_decide_nothing():
+    some, none = [1, -1], [0, 0]
+    kept = last_rank(nCG_10=some, nCG_100=some, nCG_200=some, nDCG_10=some, nDCG_100=some, nDCG_200=some)
+    assert kept == [
+        ("0 of 2 (0)", "not seen"),
+        ("nCG loses none", "not seen"),
+        ("nCG 0, nDCG 0 of 2 (0, 0)", "not seen"),
+    ]
+    empty = last_rank(nCG_10=none, nCG_100=some, nCG_200=some, nDCG_10=none, nDCG_100=some, nDCG_200=some)
+    assert [verdict for _, verdict in empty] == ["not seen"] * 3
+
+
+def test_only_ndcg_loses_pairs():
+    found = last_rank(nCG_10=[1], nCG_100=[1], nCG_200=[1], nDCG_10=[1], nDCG_100=[0], nDCG_200=[0])
+    assert found == [
+        ("0 of 1 (0)", "not seen"),
+        ("nCG loses none", "not seen"),
+        ("nCG 0, nDCG 1 of 1 (0, 1)", "fails"),
+    ]
+
+
+def test_the_rules_are_printed():
+    found = studied(QRELS, {"one": ranking(1), "two": ranking(2)})
+    about = next(section.about for section in found.sections if section.name == "Section 4, last rank")
+    assert "The article contrasts ranks 1 to 10 with ranks 1 to 100" in about
+    notes = [
+        claim.note
+        for claim in depth_claims(
+            "0-1",
+            settings(nCG_10=[1], nCG_100=[0], nCG_200=[0], nDCG_10=[1], nDCG_100=[1], nDCG_200=[1]),
+        )
+    ]
+    assert "it holds where most of them are" in notes[1]
+    assert "it holds where nCG loses more of them than nDCG" in notes[2]
+
+
+# Data that decide little.
+
+
+def test_one_query_has_nothing_to_test():
+    found = studied({"q0": QRELS["q0"]}, {"one": ranking(1), "two": ranking(2), "three": ranking(3)})
+    overall = next(table for table in tables(found, "Table 2") if table.title == "Overall tests")
+    for row in overall.rows:
+        assert row[1:] == (None,) * 9
+    said = claims(found)
+    for what in ("Friedman tells runs apart", "two-way ANOVA does", "one-way ANOVA does"):
+        assert said["Table 2", what] == ("there is nothing to test", "not seen")
+
+
+def test_equal_runs():
+    found = studied(QRELS, {"one": ranking(1), "two": ranking(1)}, collection_size=100)
+    said = claims(found)
+    assert said["Figure 2", "widest gap between two runs, Figures 1 and 2"] == ("no two runs differ", "not seen")
+    assert said["Figure 2", "more documents by the worst run"] == ("0 %", "other data")
+    assert said["Figure 1", "(a) others below the best run, points"] == ("0", "other data")
+    best = next(finds for (_, what), finds in said.items() if what.startswith("best run by nDCG"))
+    assert best == ("no run leads", "not seen")
+    assert said["Section 4, base", "bases 2 and 10"] == ("tau undefined", "not seen")
+    assert not [what for what, (_, verdict) in said.items() if verdict == "fails"]
+    assert "nan" not in text(found)
+
+
+@pytest.mark.parametrize("undefined", ["zero", "skip"])
+def test_runs_without_judged_documents(undefined):
+    runs = {name: {query: [f"u{i}" for i in range(30)] for query in QUERIES} for name in ("one", "two")}
+    found = studied(QRELS, runs, Policy(undefined=undefined), collection_size=100)
+    said = claims(found)
+    nothing = "no run gains anything"
+    assert said["Figure 1", "rank of the greatest distance to the ideal"] == (nothing, "not seen")
+    assert said["Figure 1", "(a) best run below the ideal, points"] == (nothing, "not seen")
+    assert said["Figure 2", "more documents by the worst run"] == (nothing, "not seen")
+    by_10 = said["Figure 2", "(b) documents for the best run's gain at 10, worst run"]
+    assert by_10 == (f"{nothing} by rank 10", "not seen")
+    assert said["Figure 3", "curves that start lower in (b)"] == (f"{nothing} at rank 1", "not seen")
+    assert said["Figure 4", "highest value at ranks 2 to 100"] == (nothing, "not seen")
+    assert said["Section 2.4", "longer lists and rank 10"] == ("no list is longer, or finds more", "not seen")
+    assert said["Section 2.4", "pairs of lists with RHL within 0.5 ranks"] == ("there are none", "not seen")
+    last = said["Section 2.4", "last document found, to the collection's end"]
+    assert last == ("no list has a relevant document after rank 20", "not seen")
+    # What is left are the recall bases and the ideal, which need no runs.
+    assert [what for what, (_, verdict) in said.items() if verdict in ("holds", "fails")] == [
+        ("Figure 1", "(b) ideal at rank 50, of that at 100")
+    ]
+    assert "nan" not in text(found)
+
+
+def test_lists_of_one_document():
+    runs = {name: {query: ranked[:1] for query, ranked in ranking(i).items()} for i, name in enumerate(("one", "two"))}
+    said = claims(studied(QRELS, runs, collection_size=100))
+    assert said["Section 2.4", "longer lists and rank 10"] == ("no list is longer, or finds more", "not seen")
+    last = said["Section 2.4", "last document found, to the collection's end"]
+    assert last == ("no list has a relevant document after rank 20", "not seen")
+    assert not [what for what, (_, verdict) in said.items() if verdict == "fails"]
+
+
+def test_a_run_that_has_it_all_at_once_is_not_read_backwards():
+    """Level curves: what there is at rank 5 is there at rank 1 by one run and at rank 3 by the other."""
+    runs = {
+        "early": {query: ["d0"] for query in QUERIES},
+        "late": {query: ["a0", "a1", "d0"] for query in QUERIES},
+    }
+    said = claims(studied(QRELS, runs))
+    # CG: 1 and 3 documents. With a discount the late run never gets there: two of four panels, three readings each.
+    assert said["Figure 2", "more documents by the worst run"] == ("200 %, 6 of 12 not in 100", "other data")
+
+
+def test_a_grade_that_no_document_has():
+    qrels = {query: {each: g for each, g in judged.items() if g != 2} for query, judged in QRELS.items()}
+    found = studied(qrels, {"one": ranking(1), "two": ranking(2)})
+    assert "grades up to 3, no document of grade 2." in found.data
+    about = next(section.about for section in found.sections if section.name == "Table 2")
+    assert "The weights are the paper's: 0-1-1-1, 0-1-10-100 and 0-0-0-1." in about
+    said = claims(found)
+    assert said["Section 3.2", "% marginal"] == ("50.0", "other data")
+    assert said["Section 3.2", "% fairly relevant"] == ("0.0", "other data")
+    assert said["Section 3.2", "documents above level 1 per topic"] == ("3.0", "other data")
+
+
+def test_the_papers_topics_without_one_of_its_levels_are_not_its_judgments():
+    numbers = (351, 353, 355, 358, 360, 362, 364, 365, 372, 373, 377, 378, 384, 385, 387, 392, 393, 396, 399, 400)
+    grades = [1] * 944 + [3] * 238  # 1,182 as in the article
+    topics = list(map(str, numbers))
+    qrels = {topic: {f"d{i}": g for i, g in enumerate(grades[k::20])} for k, topic in enumerate(topics)}
+    runs = {name: {topic: [f"d{i}" for i in range(k, 30)] for topic in topics} for k, name in enumerate("AB")}
+    found = studied(qrels, runs)
+    assert "so are the judgments" not in found.data
+    assert "agrees" not in {verdict for _, verdict in claims(found).values()}
+
+
+def test_rows_of_table_2_count_the_queries_that_they_have():
+    qrels = {query: dict(judged) for query, judged in QRELS.items()}
+    qrels["q5"] = {each: min(grade, 2) for each, grade in qrels["q5"].items()}  # nothing of the highest level
+    runs = {"one": ranking(1), "two": ranking(2)}
+    found = studied(qrels, runs, Policy(undefined="skip"))
+    means = tables(found, "Table 2")[0]
+    assert [column.name for column in means.columns][:2] == ["measure", "queries"]
+    rows = {row[0]: row[1:] for row in means.rows}
+    assert [row[0] for row in rows.values()] == [6, 6, 6, 6, 5, 5]
+
+    def flat(run: str, query: str) -> float:
+        own, best, total = 0, 0, 0.0
+        relevant = sum(grade > 0 for grade in qrels[query].values())
+        for rank in range(1, 201):
+            own += rank <= len(runs[run][query]) and qrels[query][runs[run][query][rank - 1]] > 0
+            best += rank <= relevant
+            total += own / best
+        return total / 200
+
+    expected = [sum(flat(run, query) for query in QUERIES) / 6 for run in runs]
+    assert rows["nCG (0-1-1-1)"][1:3] == pytest.approx(expected)
+    # The same measure has the same mean in section 4.
+    section_4 = {row[:2]: row[3] for row in tables(found, "Section 4, gain values")[0].rows}
+    assert section_4["nCG", "0-1-1-1"] == pytest.approx(max(expected))
+    even = studied(qrels, runs)
+    assert [column.name for column in tables(even, "Table 2")[0].columns][1] == "one"
+
+
+def test_many_systems_on_different_numbers_of_queries():
+    qrels = {query: dict(judged) for query, judged in QRELS.items()}
+    qrels["q5"] = {each: min(grade, 2) for each, grade in qrels["q5"].items()}
+    found = studied(qrels, {f"run{i}": ranking(i) for i in range(8)}, Policy(undefined="skip"))
+    section = next(section for section in found.sections if section.name == "Table 2")
+    assert "queries that count: nCG (0-1-1-1) 6, " in section.parts[0].notes[1]
+    assert section.parts[0].notes[1].endswith("nDCG (0-0-0-1) 5")
+
+
+# Where data come from.
+
+
+def test_runs_from_a_pipe(tmp_path):
+    lines = {
+        name: "".join(
+            f"{query} Q0 {each} {i} {100 - i} {name}\n"
+            for query, ranked in ranking(seed).items()
+            for i, each in enumerate(ranked, 1)
+        )
+        for name, seed in (("one", 1), ("two", 2))
+    }
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_text(lines["one"]))
+    writer.start()
+    piped = studied(QRELS, {"one": pipe, "two": lines["two"].encode()})
+    writer.join()
+    assert claims(piped) == claims(studied(QRELS, {"one": ranking(1), "two": ranking(2)}))
+
+
+def test_judgments_are_named_without_their_folder(tmp_path):
+    path = tmp_path / "graded.qrels"
+    path.write_text("".join(f"{q} 0 {each} {g}\n" for q, judged in QRELS.items() for each, g in judged.items()))
+    judged = Judged(Qrels.read(path), Policy())
+    found = study(judged, {"one": ranking(1), "two": ranking(2)}, other=path)
+    assert found.data.startswith("graded.qrels: 6 queries")
+    assert tables(found, "Table 1")[0].title == "These judgments (B, graded.qrels) by the other ones (A, graded.qrels)"
+    assert str(tmp_path) not in text(found)
