@@ -494,6 +494,7 @@ def test_progress_bar_of_steps(capsys, monkeypatch):
         progress.advance(10)
     shown = capsys.readouterr().err
     assert "10/40" in shown and "bytes" not in shown
+    assert "/100" not in shown  # nor a total before the first is known
 
 
 def test_no_progress_bar_without_a_terminal(files, monkeypatch):

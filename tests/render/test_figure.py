@@ -181,6 +181,13 @@ class TestLook:
         assert to_hex(named["ideal"].get_color()) == "#000000"
         assert named["ideal"].get_linewidth() > named["bm25"].get_linewidth()
 
+    def test_eight_systems_have_colours_and_styles_of_their_own(self):
+        chart = plot([f"system {i}" for i in range(8)])
+        named = lines_by_name(draw(page(chart)), chart)
+        systems = [line for name, line in named.items() if name != "ideal"]
+        assert len({line.get_color() for line in systems}) == len(systems) == 8
+        assert len({str(line._dash_pattern) for line in systems}) == 8
+
     def test_many_systems_are_told_apart(self):
         chart = plot([f"system {i}" for i in range(3 * len(COLOURS))])
         named = lines_by_name(draw(page(chart)), chart)

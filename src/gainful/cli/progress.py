@@ -40,7 +40,7 @@ class ProgressBar:
             return
         if self._bar is None:
             self._bar = _new_bar(self._in_bytes)
-            self._bar.add_task(self._what)
+            self._bar.add_task(self._what, completed=done, total=max(total, 1))
             self._bar.start()
         self._bar.update(self._bar.task_ids[0], completed=done, total=max(total, 1))
 

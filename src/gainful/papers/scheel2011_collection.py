@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,11 +15,13 @@ import numpy as np
 from gainful.arrays import Floats
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
-from gainful.errors import InputError
+from gainful.errors import InputError, UsageError
 from gainful.io.letor import feature_count, null_count, read_letor
+from gainful.io.origin import line_text
 from gainful.io.recognise import HEAD, first_line
 from gainful.io.rows import Reading, Rows
 from gainful.io.sources import Text, open_source
+from gainful.io.trec import input_error
 from gainful.notation import printable
 
 #: What LETOR 3.0 has of OHSUMED.
@@ -26,6 +29,14 @@ QUERIES, PAIRS, FEATURES = 106, 16_140, 45
 
 _FOLDER = "Feature-null"
 _HINT = f"--letor wants the OHSUMED collection of LETOR 3.0 with raw features: its folder {_FOLDER} (five test sets)"
+
+#: A line that lacks nothing, and what begins with a feature's number.
+_COMPLETE = re.compile(
+    rb"\S+[ \t]+qid:\S+%s[ \t]+#[ \t]*docid[ \t]*=[ \t]*\S"
+    % b"".join(rb"[ \t]+%d:\S+" % feature for feature in range(1, FEATURES + 1))
+)
+_FEATURE = re.compile(rb"(?<=[ \t])(\d+):")
+_MOST_MESSAGES = 10
 
 
 class Strategy(NamedTuple):
@@ -83,6 +94,12 @@ class Collection:
         """Every strategy as a run."""
         return {strategy.name: Run.from_rows(self.features[strategy.feature], strategy.name) for strategy in STRATEGIES}
 
+    @cached_property
+    def is_whole(self) -> bool:
+        """Whether it has as many queries and judged documents as LETOR 3.0."""
+        human = self.human_grades()
+        return (len(human.query_ids), len(human)) == (QUERIES, PAIRS)
+
     def human_grades(self) -> Qrels:
         """People's grades."""
         return Qrels.from_rows(self.human, self.text.name)
@@ -119,6 +136,8 @@ def shifted(scores: Floats) -> Floats:
 
 def read_collection(folder: str | os.PathLike[str]) -> Collection:
     """The collection in a folder: in its files, or in those of the folder Feature-null that it has."""
+    if not isinstance(folder, (str, os.PathLike)):
+        raise UsageError(f"letor: expected the path of a folder, found {folder!r}", _HINT)
     root = Path(folder)
     if not root.is_dir():
         raise InputError(f"{folder}: expected a folder with LETOR files, found {_what_it_is(root)}", _HINT)
@@ -149,7 +168,9 @@ def _together(texts: list[Text], name: str) -> Text:
     """One text of several; each is read by itself first, so that messages name its file."""
     seen: dict[bytes, str] = {}
     for text in texts:
-        for query in Qrels.from_rows(read_letor(text, Reading("letor"), run=False), text.name).query_ids:
+        rows = read_letor(text, Reading("letor"), run=False)
+        _check_features(text)
+        for query in Qrels.from_rows(rows, text.name).query_ids:
             if query in seen:
                 raise InputError(
                     f"{text.name}: expected every query in one file, found '{printable(query)}', "
@@ -161,12 +182,45 @@ def _together(texts: list[Text], name: str) -> Text:
     return Text(np.concatenate(ended), name)
 
 
-def _check(collection: Collection) -> None:
-    name, features = collection.text.name, feature_count(collection.text)
+def _check_features(text: Text) -> None:
+    """Refuses other collections, and lines that lack something: elsewhere in LETOR what is missing is 0, but here every
+    line has everything, unless it was cut off."""
+    features = feature_count(text)
     if features != FEATURES:
-        raise InputError(f"{name}: expected {FEATURES} features, found {features}", _HINT)
+        raise InputError(f"{text.name}: expected {FEATURES} features, found {features}", _HINT)
+    messages: list[str] = []
+    count = offset = 0
+    for number, line in enumerate(text.data.tobytes().split(b"\n"), 1):
+        missing = "" if _COMPLETE.match(line) else _missing(line)
+        if missing:
+            count += 1
+            if len(messages) < _MOST_MESSAGES:
+                messages.append(
+                    f"{text.name}:{number}: expected the features 1 to {FEATURES} and `#docid = document`, "
+                    f"found no {missing}\n    {line_text(text.data, offset)}"
+                )
+        offset += len(line) + 1
+    if count:
+        raise input_error(messages, count, "was the file cut off? a line of OHSUMED in LETOR 3.0 has all of these")
+
+
+def _missing(line: bytes) -> str:
+    """The first thing that a line lacks; nothing if its features are only in another order, or if it has no row."""
+    fields, _, comment = line.partition(b"#")
+    if not fields.strip(b" \t\r\xef\xbb\xbf"):
+        return ""
+    found = set(map(int, _FEATURE.findall(fields)))
+    for feature in range(1, FEATURES + 1):
+        if feature not in found:
+            return f"feature {feature}"
+    return "" if re.search(rb"\bdocid[ \t]*=[ \t]*\S", comment) else "document"
+
+
+def _check(collection: Collection) -> None:
     is_normalised = all(
         values.min() >= 0 and values.max() <= 1 for values in map(values_of, collection.features.values())
     )
     if is_normalised:
-        raise InputError(f"{name}: expected raw features, found normalised ones, all from 0 to 1", _HINT)
+        raise InputError(
+            f"{collection.text.name}: expected raw features, found normalised ones, all from 0 to 1", _HINT
+        )

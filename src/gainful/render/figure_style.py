@@ -29,8 +29,8 @@ TITLE, LABEL, TICK, CAPTION, NOTE = 8.0, 7.5, 7.0, 6.5, 5.5
 LEADING = 1.3
 
 #: The colours of Okabe and Ito, without yellow, which is too light on white, and without black, which is the ideal's;
-#: and a dark red in their place.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255")
+#: and a dark red and an indigo in their place.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255", "#332288")
 
 #: Strokes and gaps in line widths, for those who see or print no colours.
 DASHES: tuple[tuple[float, ...], ...] = (
@@ -41,8 +41,9 @@ DASHES: tuple[tuple[float, ...], ...] = (
     (9, 1.8),
     (1, 1.1),
     (5, 1.2, 1, 1.2, 1, 1.2),
+    (3, 3),
 )
-MARKERS = "o^vsDPX"
+MARKERS = "o^vsDPX*"
 INK, GREY, PALE = "#000000", "#6B6B6B", "#C9C9C9"
 
 #: Drawing borrows matplotlib's global settings for a moment: one thread at a time.
@@ -249,6 +250,6 @@ class Looks(NamedTuple):
         """The look of a system, or of a group of systems."""
         number = self.numbers[name]
         colour = number % len(COLOURS)
-        # From the eighth on colours come again, with other strokes and other markers.
+        # From the ninth on colours come again, with other strokes and other markers.
         other = (colour + number // len(COLOURS)) % len(DASHES)
         return Look(COLOURS[colour], DASHES[other], 1.2, MARKERS[other], 3)

@@ -26,5 +26,14 @@ def check_draws(draws: int, seed: int, least: int = 1) -> None:
         raise UsageError(f"draws: expected at least {least}, found {draws}")
     if draws > MOST_DRAWS:
         raise UsageError(f"draws: expected at most {MOST_DRAWS:,}, found {draws:,}")
-    if not 0 <= seed < 2**63:
+    check_seed(seed)
+
+
+def check_seed(seed: int) -> None:
+    """Refuses a seed that is none.
+
+    >>> check_seed(0), check_seed(2**63 - 1)
+    (None, None)
+    """
+    if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or not 0 <= seed < 2**63:
         raise UsageError(f"seed: expected a whole number from 0 to 2^63 - 1, found {seed}")
