@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from gainful.evaluation import evaluate
 from gainful.measures.grammar import parse
-from gainful.papers.claims import Claim, claims_tables, number_claim, statement, vector_claim
+from gainful.papers.claims import Claim, claims_tables, number_claim, statement, text_claim, vector_claim
 from gainful.papers.scheel2011_artificial import figures
 from gainful.papers.scheel2011_letor import ohsumed
 from gainful.papers.sections import Section, Study
@@ -19,21 +19,23 @@ _GRADES = (1.0, 0.0, 3.0, 3.0, 2.0, 0.0, 1.0, 4.0)
 _RANKS = range(1, len(_GRADES) + 1)
 
 _DCG = "DCG(gain=exp2, base=10)"
+_ROUNDING = 1e-12
 
 
 def examples(
     *, repetitions: int = 100, seed: int = 0, threads: int | None = None, progress: Progress | None = None
 ) -> tuple[Section, ...]:
-    """Tables 1 and 2, the example after equation 4, and the artificial experiment (Figures 4 and 5).
+    """Tables 1 and 2, the example after equation 4, the artificial experiment (Figures 4 and 5), and two levels only.
 
     >>> [section.name for section in examples(repetitions=1)]
-    ['Table 1', 'Section 3.1', 'Table 2', 'Figure 4', 'Figure 5']
+    ['Table 1', 'Section 3.1', 'Table 2', 'Figure 4', 'Figure 5', 'Section 5']
     """
     return (
         _table_1(),
         _distances(),
         _table_2(),
         *figures(repetitions, seed, threads, progress),
+        _two_levels(),
     )
 
 
@@ -62,7 +64,7 @@ def _table_1() -> Section:
     ]
     return Section(
         "Table 1",
-        "AP of the grades 1 0 3 3 2 0 1 4 where all from a threshold t on are relevant",
+        "AP of the grades 1 0 3 3 2 0 1 4, where all from a threshold t on are relevant.",
         (
             *claims_tables("", claims),
             "muAP is the mean over the thresholds that tell documents apart. The mean of all six is not muAP: the "
@@ -84,10 +86,16 @@ def _distances() -> Section:
         number_claim("AP of 1.0 0.3 0.0, t = 1.0", 0.7, parse("AP(rel=1)").score(best), 1, reason.format("1.0 - 0.3")),
         number_claim("d, t = 0.3", 0.3, lower, 1),
         number_claim("d, t = 1.0", 0.7, higher, 1),
+        text_claim(
+            "d of the level i = 1",
+            "none (d is for i > 1 and i = 0)",
+            f"{lower:.1f} (t = 0.3)",
+            "i > 1 has to be i > 0: the example itself takes 0.3 - 0.0 for the level after 0.0",
+        ),
     )
     return Section(
         "Section 3.1",
-        "The example after equation 4: the levels 0.0, 0.3 and 1.0",
+        "The example after equation 4 has the levels 0.0, 0.3 and 1.0.",
         claims_tables("", claims),
     )
 
@@ -97,7 +105,7 @@ def _table_2() -> Section:
     ideal_10, ideal_2 = (_vector(f"DCG(gain=exp2, base={base})", _best(_GRADES))[0] for base in (10, 2))
     return Section(
         "Table 2",
-        "What becomes of NDCG when all grades are doubled, and when gains are relative to the highest grade (NDCNG)",
+        "NDCG when all grades are doubled, and when gains are relative to the highest grade (NDCNG).",
         (
             *claims_tables("Example one: the gain is the grade", _example_one()),
             *claims_tables("Example two: the gain is twice the grade", _example_two(doubled)),
@@ -108,6 +116,24 @@ def _table_2() -> Section:
             *claims_tables("Scales", _scale_claims(doubled)),
         ),
     )
+
+
+def _two_levels() -> Section:
+    """The list of Table 1 with two levels, 0 and the threshold."""
+    mu_ap, claims = parse("muAP"), []
+    for threshold in (1.0, 2.0, 3.0, 4.0):
+        grades = [threshold if grade >= threshold else 0.0 for grade in _GRADES]
+        found, average = mu_ap.score(grades), parse("AP").score(grades)
+        claims.append(
+            statement(
+                f"muAP of the grades 0 and {threshold:g}",
+                "the same as AP",
+                f"{found:.3f}, AP {average:.3f}",
+                abs(found - average) < _ROUNDING,
+            )
+        )
+    about = "With two levels muAP is AP: the list of Table 1, all from a threshold on relevant."
+    return Section("Section 5", about, claims_tables("", claims))
 
 
 def _example_one() -> Iterator[Claim]:
@@ -144,7 +170,7 @@ def _scale_claims(doubled: Sequence[float]) -> Iterator[Claim]:
         ("muAP", "muAP", False),
     ):
         one, two = (parse(measure).score(grades) for grades in (_GRADES, doubled))
-        is_same = abs(one - two) < 1e-12
+        is_same = abs(one - two) < _ROUNDING
         says = "smaller for doubled grades" if depends else "the same for doubled grades"
         yield statement(name, says, f"{one:.3f}, doubled {two:.3f}", two < one if depends else is_same)
 

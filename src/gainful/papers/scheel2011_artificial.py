@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -17,13 +18,13 @@ from gainful.evaluation import evaluate_judged
 from gainful.measures.base import Measure
 from gainful.measures.grammar import parse_all
 from gainful.measures.parameters import read_whole
-from gainful.papers.claims import Claim, claims_tables, statement
+from gainful.papers.claims import Claim, claims_tables, statement, undecided
 from gainful.papers.sections import Section
 from gainful.policy import Policy
 from gainful.progress import Progress
 from gainful.render.charts import Axis, Line, Plot
 from gainful.render.page import Cell, Column, Table
-from gainful.stats.draws import stream
+from gainful.stats.draws import check_seed, stream
 
 #: A reference ranking has so many items; test rankings have from 0 to one less swaps.
 ITEMS = 100
@@ -31,7 +32,12 @@ LEVEL_COUNTS = (2, 10, 20, 50)
 _MOST_REPETITIONS = 10_000
 
 #: A measure that does not depend on the number of levels has a smaller spread; one that does has a far larger one.
-SMALL_SPREAD, LARGE_SPREAD = 0.1, 0.3
+SMALL_SPREAD, LARGE_SPREAD = 0.1, 0.2
+
+#: A spread decides if it is so many standard errors above a limit, or below it: a largest difference is made larger by
+#: chance rather than smaller. Of fewer repetitions standard errors are chance themselves.
+_ERRORS_ABOVE, _ERRORS_BELOW = 3, 1
+_FEWEST_REPETITIONS = 10
 
 #: Runs of about so many items are the fastest to evaluate.
 _ITEMS_A_RUN = 1 << 17
@@ -74,14 +80,31 @@ _PANELS = tuple(
 
 @dataclass(frozen=True, eq=False)
 class SwapCurves:
-    """The mean scores of test rankings: measures x numbers of levels x numbers of swaps."""
+    """The mean scores of test rankings: measures x numbers of levels x numbers of swaps.
+
+    For every measure ``spreads`` are the largest differences, over all numbers of swaps, between two numbers of levels,
+    and ``errors`` the standard errors of these differences: infinite where there are too few ``repetitions`` for one.
+    """
 
     measures: tuple[str, ...]
     values: Floats
+    spreads: Floats
+    errors: Floats
+    repetitions: int
 
-    def spreads(self) -> Floats:
-        """For every measure the largest difference, over all numbers of swaps, between two numbers of levels."""
-        return np.asarray((self.values.max(axis=1) - self.values.min(axis=1)).max(axis=1))
+    @classmethod
+    def of_scores(cls, measures: tuple[str, ...], scores: Floats) -> SwapCurves:
+        """From the scores of single test rankings: measures x numbers of levels x numbers of swaps x repetitions."""
+        values, repetitions = scores.mean(axis=3), scores.shape[3]
+        places = np.arange(len(values))
+        swaps = (values.max(axis=1) - values.min(axis=1)).argmax(axis=1)
+        widest = values[places, :, swaps]
+        # The same positions are swapped on all scales: scores of one repetition belong together.
+        apart = scores[places, widest.argmax(axis=1), swaps] - scores[places, widest.argmin(axis=1), swaps]
+        errors = np.full(len(values), np.inf)
+        if repetitions >= _FEWEST_REPETITIONS:
+            errors = apart.std(axis=1, ddof=1) / math.sqrt(repetitions)
+        return cls(measures, values, np.ptp(widest, axis=1), errors, repetitions)
 
 
 def figures(
@@ -90,8 +113,8 @@ def figures(
     """Figures 4 and 5: references with equally many items a level, and with random shares of them."""
     uniform, random = swap_experiment(repetitions, seed, threads=threads, progress=progress)
     return (
-        _section("Figure 4", f"The same number of items on every level, {_means(repetitions)}", uniform),
-        _section("Figure 5", f"Levels of random frequency, some without an item, {_means(repetitions)}", random),
+        _section("Figure 4", f"Every level has the same number of items; {_means(repetitions)}", uniform),
+        _section("Figure 5", f"Levels are of random frequency, some without an item; {_means(repetitions)}", random),
     )
 
 
@@ -105,18 +128,20 @@ def swap_experiment(
     repetitions = read_whole(repetitions, "repetitions")
     if repetitions > _MOST_REPETITIONS:
         raise UsageError(f"repetitions: expected at most {_MOST_REPETITIONS:,}, found {repetitions:,}")
-    if not 0 <= seed < 2**63:
-        raise UsageError(f"seed: expected a whole number from 0 to 2^63 - 1, found {seed}")
+    check_seed(seed)
     progress = progress or Progress()
     progress.total += 2 * len(LEVEL_COUNTS)
     lists = swapped_lists(repetitions, stream(seed))
-    found = []
-    for grades in _references(repetitions, seed):
-        found.append(_mean_scores(grades, lists, threads))
-        progress.advance(1)
-    values = np.array(found).reshape(2, len(LEVEL_COUNTS), ITEMS, len(_PANELS)).transpose(0, 3, 1, 2)
     measures = tuple(str(panel.measure) for panel in _PANELS)
-    return SwapCurves(measures, values[0]), SwapCurves(measures, values[1])
+
+    def curves(references: Iterator[Floats]) -> SwapCurves:
+        scores = []
+        for grades in references:
+            scores.append(_scores(grades, lists, threads))
+            progress.advance(1)
+        return SwapCurves.of_scores(measures, np.stack(scores, axis=1))
+
+    return curves(_uniform_references(repetitions)), curves(_random_references(repetitions, seed))
 
 
 def swapped_lists(repetitions: int, random: np.random.Generator) -> Ints:
@@ -152,17 +177,21 @@ def random_grades(levels: int, random: np.random.Generator) -> Floats:
             return grades.astype(np.float64)
 
 
-def _references(repetitions: int, seed: int) -> Iterator[Floats]:
-    """Grades of repetitions x items: first the uniform references of all numbers of levels, then the random ones."""
+def _uniform_references(repetitions: int) -> Iterator[Floats]:
+    """For every number of levels the grades of repetitions x items."""
     for levels in LEVEL_COUNTS:
         yield np.tile(uniform_grades(levels), (repetitions, 1))
+
+
+def _random_references(repetitions: int, seed: int) -> Iterator[Floats]:
     for levels in LEVEL_COUNTS:
         random = stream(seed, levels)
         yield np.array([random_grades(levels, random) for _ in range(repetitions)])
 
 
-def _mean_scores(grades: Floats, lists: Ints, threads: int | None) -> Floats:
-    """Numbers of swaps x measures. Every repetition is a query, as often as a run takes numbers of swaps together."""
+def _scores(grades: Floats, lists: Ints, threads: int | None) -> Floats:
+    """Measures x numbers of swaps x repetitions. Every repetition is a query, as often as a run takes numbers of swaps
+    together."""
     repetitions = len(grades)
     together = next(n for n in (100, 50, 25, 20, 10, 5, 4, 2, 1) if n == 1 or n * repetitions * ITEMS <= _ITEMS_A_RUN)
     judged = Judged(_judgments(np.repeat(grades, together, axis=0)), Policy())
@@ -171,7 +200,7 @@ def _mean_scores(grades: Floats, lists: Ints, threads: int | None) -> Floats:
     }
     evaluations = evaluate_judged(judged, runs, [panel.measure for panel in _PANELS], threads=threads)
     scores = [evaluation.raw.reshape(len(_PANELS), repetitions, together) for evaluation in evaluations.values()]
-    return np.asarray(np.concatenate(scores, axis=2).mean(axis=1).T)
+    return np.concatenate(scores, axis=2).swapaxes(1, 2)
 
 
 def _judgments(grades: Floats) -> Qrels:
@@ -195,7 +224,8 @@ def _query_ids(count: int) -> tuple[bytes, ...]:
 
 
 def _means(repetitions: int) -> str:
-    return f"each point the mean of {repetitions:,} test rankings" if repetitions > 1 else "each point one test ranking"
+    means = f"the mean of {repetitions:,} test rankings" if repetitions > 1 else "one test ranking"
+    return f"each point is {means}."
 
 
 def _section(name: str, about: str, found: SwapCurves) -> Section:
@@ -212,7 +242,7 @@ def _section(name: str, about: str, found: SwapCurves) -> Section:
         )
         for panel, curves in zip(_PANELS, found.values, strict=True)
     )
-    return Section(name, about, (*charts, _ends(found), *claims_tables("", _claims(found)), _all_values(found)))
+    return Section(name, about, (*charts, _ends(found), *claims_tables("", _claims(found)), _RULE, _all_values(found)))
 
 
 def _ends(found: SwapCurves) -> Table:
@@ -221,14 +251,15 @@ def _ends(found: SwapCurves) -> Table:
         Column("measure"),
         *(Column(f"{levels} levels", "number", 3) for levels in LEVEL_COUNTS),
         Column("spread", "number", 3),
+        Column("error", "number", 3),
     )
     rows: list[tuple[Cell, ...]] = [
-        (panel.title, *map(float, curves[:, -1]), float(spread))
-        for panel, curves, spread in zip(_PANELS, found.values, found.spreads(), strict=True)
+        (panel.title, *map(float, curves[:, -1]), float(spread), float(error) if math.isfinite(error) else None)
+        for panel, curves, spread, error in zip(_PANELS, found.values, found.spreads, found.errors, strict=True)
     ]
     notes = (
-        "spread: the largest difference, over all numbers of swaps, between the means of two numbers of levels; with "
-        "few repetitions chance adds to it",
+        "spread: the largest difference, over all numbers of swaps, between the means of two numbers of levels; error: "
+        f"the standard error of that difference, from {_FEWEST_REPETITIONS} repetitions on",
         "gain=exp2: 2^grade - 1 is what the paper's NDCG gains; muAP is of whole lists",
     )
     return Table(columns, rows, f"Mean score after {ITEMS - 1} swaps", notes)
@@ -242,11 +273,25 @@ def _claims(found: SwapCurves) -> Iterator[Claim]:
         "1 everywhere" if (at_start == 1.0).all() else f"as low as {at_start.min():.6f}",
         bool((abs(at_start - 1.0) < 1e-12).all()),
     )
-    for panel, spread in zip(_PANELS, found.spreads().tolist(), strict=True):
-        says = "depends on the number of levels" if panel.depends else "does not depend on it"
-        holds = spread > LARGE_SPREAD if panel.depends else spread < SMALL_SPREAD
-        limit = f"above {LARGE_SPREAD}" if panel.depends else f"below {SMALL_SPREAD}"
-        yield statement(panel.title, says, f"spread {spread:.3f}, {limit}" if holds else f"spread {spread:.3f}", holds)
+    for panel, spread, error in zip(_PANELS, found.spreads.tolist(), found.errors.tolist(), strict=True):
+        yield _spread_claim(panel, spread, error)
+
+
+def _spread_claim(panel: _Panel, spread: float, error: float) -> Claim:
+    says = "depends on the number of levels" if panel.depends else "does not depend on it"
+    limit = LARGE_SPREAD if panel.depends else SMALL_SPREAD
+    side, errors = ("above", _ERRORS_ABOVE) if spread > limit else ("below", _ERRORS_BELOW)
+    if abs(spread - limit) <= errors * error:
+        return undecided(panel.title, says, f"spread {spread:.3f}, not clearly {side} {limit}")
+    return statement(panel.title, says, f"spread {spread:.3f}, {side} {limit}", (spread > limit) == panel.depends)
+
+
+_RULE = (
+    f"A measure depends on the number of levels if its spread is above {LARGE_SPREAD}, and does not if it is below "
+    f"{SMALL_SPREAD}. Chance makes spreads larger rather than smaller: above a limit counts from {_ERRORS_ABOVE} "
+    f"standard errors on, below it from {_ERRORS_BELOW} on. All else decides nothing (not seen), nor do fewer than "
+    f"{_FEWEST_REPETITIONS} repetitions."
+)
 
 
 def _all_values(found: SwapCurves) -> Table:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gainful.arrays import distinct
+from gainful.arrays import Floats, distinct
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
@@ -17,8 +17,8 @@ from gainful.errors import InputError
 from gainful.evaluation import evaluate_judged
 from gainful.measures.base import Measure
 from gainful.measures.grammar import parse, parse_all
-from gainful.notation import number_text
-from gainful.papers.claims import Claim, beside, claims_tables, number_claim, statement
+from gainful.notation import count_of, number_text
+from gainful.papers.claims import Claim, beside, claims_tables, number_claim, statement, text_claim, undecided
 from gainful.papers.scheel2011_collection import (
     PAIRS,
     QUERIES,
@@ -37,7 +37,7 @@ from gainful.results import Evaluation
 from gainful.stats.agreement import pearson
 
 _MEASURES: Mapping[str, Measure] = dict(
-    zip(("muAP", "NDCG", "NDCNG"), parse_all(("muAP", "nDCG(gain=exp2)", "NDCNG")), strict=True)
+    zip(("muMAP", "mean NDCG", "mean NDCNG"), parse_all(("muAP", "nDCG(gain=exp2)", "NDCNG")), strict=True)
 )
 _TF, _TF_IDF = (strategy for strategy in STRATEGIES if strategy.feature in (1, 9))
 _OTHERS = tuple(strategy for strategy in STRATEGIES if strategy not in (_TF, _TF_IDF))
@@ -51,10 +51,12 @@ _ROUNDING = 1e-12
 class _Judgment:
     """All strategies against one reference: the three measures, and MAP from each threshold on.
 
+    ``is_whole`` is whether the reference judges the whole collection, so that it can bear out what the paper says.
     ``maps`` are by strategy; each MAP is over the queries that have a document of that grade, ``reached`` in number.
     """
 
     reference: str
+    is_whole: bool
     evaluations: Mapping[str, Evaluation]
     thresholds: tuple[float, ...]
     reached: tuple[int, ...]
@@ -84,20 +86,21 @@ def ohsumed(letor: str | os.PathLike[str], *, threads: int | None = None, progre
     progress.total += len(references)
     judgments = []
     for name, (qrels, judged_runs) in references.items():
-        judgments.append(_judgment(name, qrels, judged_runs, threads))
+        judgments.append(_judgment(name, collection.is_whole, qrels, judged_runs, threads))
         progress.advance(1)
     people, by_tf, by_tf_idf = judgments
     return Study(
         _data(collection),
         (
             _strategies(collection),
-            _figure("Figure 6", "The strategies judged by people", people, _people_claims(people)),
-            _figure("Figure 7", "TF of the title (feature 1) plays the user", by_tf, _tf_claims(by_tf)),
+            _figure("Figure 6", "The strategies are judged by people.", people, _people_claims(people)),
+            _figure("Figure 7", "TF of the title (feature 1) plays the user.", by_tf, _tf_claims(by_tf)),
             _figure(
                 "Figure 8",
-                "TF-IDF of the title (feature 9) plays the user",
+                "TF-IDF of the title (feature 9) plays the user.",
                 by_tf_idf,
                 _tf_idf_claims(by_tf, by_tf_idf),
+                _RULES,
             ),
         ),
         {f"{found.reference}: {run}": each for found in judgments for run, each in found.evaluations.items()},
@@ -110,7 +113,7 @@ def ohsumed(letor: str | os.PathLike[str], *, threads: int | None = None, progre
     )
 
 
-def _judgment(name: str, qrels: Qrels, runs: Mapping[str, Run], threads: int | None) -> _Judgment:
+def _judgment(name: str, is_whole: bool, qrels: Qrels, runs: Mapping[str, Run], threads: int | None) -> _Judgment:
     thresholds = tuple(level for level in qrels.levels if level > 0)
     if not thresholds:
         raise InputError(f"{qrels.name}: expected grades above 0, found none", "is this a part of the collection?")
@@ -120,6 +123,7 @@ def _judgment(name: str, qrels: Qrels, runs: Mapping[str, Run], threads: int | N
     first = found[_TF.name]
     return _Judgment(
         name,
+        is_whole,
         # What is left out at single thresholds is told by numbers of queries, not by a notice each.
         {run: _with_measures(evaluation, tuple(_MEASURES.values())) for run, evaluation in found.items()},
         thresholds,
@@ -136,11 +140,11 @@ def _with_measures(evaluation: Evaluation, measures: tuple[Measure, ...]) -> Eva
 def _data(collection: Collection) -> str:
     human = collection.human_grades()
     queries, pairs = len(human.query_ids), len(human)
-    is_whole = (queries, pairs) == (QUERIES, PAIRS)
+    found = f"{count_of(queries, 'query', 'queries')} and {count_of(pairs, 'judged document')}"
+    part = "" if collection.is_whole else f" of {QUERIES} and {PAIRS:,}, which decide nothing on the whole"
     return (
-        f"OHSUMED of LETOR 3.0, {'all' if is_whole else 'only'} {queries:,} queries and {pairs:,} judged documents"
-        f"{'' if is_whole else f' of {QUERIES} and {PAIRS:,}'}. The paper has its {QUERIES} queries from an earlier "
-        "release with 25 features, not 45: its numbers of levels are for orientation only."
+        f"OHSUMED of LETOR 3.0, {'all' if collection.is_whole else 'only'} {found}{part}. The paper has its {QUERIES} "
+        "queries from an earlier release with 25 features, not 45: its numbers of levels are for orientation only."
     )
 
 
@@ -168,7 +172,7 @@ def _strategies(collection: Collection) -> Section:
     )
     tf, tf_idf = (values_of(collection.features[strategy.feature]) for strategy in (_TF, _TF_IDF))
     claims = [
-        number_claim("Pearson of 1 and 9, all documents", 0.96, pearson(tf, tf_idf) or math.nan),
+        _correlation(tf, tf_idf, collection.is_whole),
         *(
             beside(f"levels of feature {strategy.feature}", said, f"{distinct(values).size:,}", _LEVELS)
             for strategy, said, values in ((_TF, "9", tf), (_TF_IDF, "158", tf_idf))
@@ -176,18 +180,24 @@ def _strategies(collection: Collection) -> Section:
     ]
     return Section(
         "Section 2.2",
-        "The eight strategies, and the two of them that play the user",
+        "Eight features are strategies, and two of them play the user.",
         (Table(columns, rows, "Strategies", notes), *claims_tables("Virtual users", claims)),
     )
 
 
-_LEVELS = "the paper's is of an earlier release; here the grade 0 is one of them, and all queries are taken together"
+_LEVELS = "the paper's is of an earlier release; both count the grade 0 (the paper's 9 levels make 8 MAPs)"
 
 
-def _figure(name: str, about: str, found: _Judgment, claims: Iterator[Claim]) -> Section:
-    return Section(
-        name, about, (_left(found), _right(found), _means(found), *claims_tables("", claims), _by_threshold(found))
-    )
+def _correlation(tf: Floats, tf_idf: Floats, is_whole: bool) -> Claim:
+    what, found = "Pearson of 1 and 9, all documents", pearson(tf, tf_idf)
+    if is_whole and found is not None:
+        return number_claim(what, 0.96, found)
+    return beside(what, "0.96", "undefined" if found is None else f"{found:.2f}", "of a part of the collection")
+
+
+def _figure(name: str, about: str, found: _Judgment, claims: Iterator[Claim], rules: str = "") -> Section:
+    said = (*claims_tables("", claims), *((rules,) if rules else ()))
+    return Section(name, about, (_left(found), _right(found), _means(found), *said, _by_threshold(found)))
 
 
 def _left(found: _Judgment) -> Plot:
@@ -214,7 +224,7 @@ def _right(found: _Judgment) -> Plot:
 def _means(found: _Judgment) -> Table:
     columns = (
         Column("strategy"),
-        *(Column(f"mean {measure}" if measure != "muAP" else "muMAP", "number") for measure in _MEASURES),
+        *(Column(measure, "number") for measure in _MEASURES),
         Column("mean of MAPs", "number"),
     )
     rows: list[tuple[Cell, ...]] = [
@@ -227,7 +237,8 @@ def _means(found: _Judgment) -> Table:
     ]
     evaluation = found.evaluations[_TF.name]
     notes = (
-        f"over {evaluation.count(_MEASURES['muAP'])} queries; {len(found.thresholds):,} thresholds",
+        f"over {count_of(evaluation.count(_MEASURES['muMAP']), 'query', 'queries')}; "
+        f"{count_of(len(found.thresholds), 'threshold')}",
         "muMAP: mean of muAP, which takes every query's own levels. mean of MAPs: over all thresholds, by their "
         "distances, each MAP over the queries that have such a document",
     )
@@ -252,17 +263,42 @@ def _own_list(found: _Judgment, run: Strategy | str) -> Iterator[Claim]:
         yield statement(f"{measure} of the reference itself", "1.0", finds, abs(value - 1.0) < _ROUNDING)
 
 
+def _said(found: _Judgment, what: str, says: str, finds: str, holds: bool, note: str = "") -> Claim:
+    """What the paper says of the collection, which a part of it cannot decide."""
+    if not found.is_whole:
+        return undecided(what, says, finds)
+    return statement(what, says, finds, holds, note)
+
+
 def _people_claims(found: _Judgment) -> Iterator[Claim]:
     yield from _own_list(found, found.reference)
+    what, says = "relevance levels of OHSUMED", "three; a sentence later, two"
+    levels = f"{1 + len(found.thresholds)}, with 0"
+    if found.is_whole:
+        yield text_claim(what, says, levels, "two are the thresholds, t = 1 and t = 2; levels are three")
+    else:
+        yield _said(found, what, says, levels, False)
+    widest = max(STRATEGIES, key=lambda each: abs(found.mean(each, "muMAP") - found.mean_of_maps(each)))
+    mean, mean_of_maps = found.mean(widest, "muMAP"), found.mean_of_maps(widest)
+    yield _said(
+        found,
+        "muMAP",
+        "the mean of the MAPs at t = 1 and 2",
+        f"{mean:.3f} and {mean_of_maps:.3f} (feature {widest.feature})",
+        abs(mean - mean_of_maps) < _ROUNDING,
+        "muAP takes every query's own levels (equation 4), and some queries have no document of grade 2",
+    )
 
 
 def _tf_claims(found: _Judgment) -> Iterator[Claim]:
     yield from _own_list(found, _TF)
     for measure in _MEASURES:
         nearest = max((each for each in STRATEGIES if each != _TF), key=lambda each: found.mean(each, measure))
-        value = found.mean(nearest, measure)
-        finds = f"feature {nearest.feature}, {value:.3f}"
-        yield statement(f"most similar to 1 by {measure}", "feature 9", finds, nearest == _TF_IDF)
+        finds = f"feature {nearest.feature}, {found.mean(nearest, measure):.3f}"
+        yield _said(found, f"most similar to 1 by {measure}", "feature 9", finds, nearest == _TF_IDF)
+    yield beside(
+        "MAPs that muMAP is the mean of", "8", f"{len(found.thresholds):,}", "the paper's is of an earlier release"
+    )
 
 
 def _tf_idf_claims(before: _Judgment, found: _Judgment) -> Iterator[Claim]:
@@ -271,18 +307,25 @@ def _tf_idf_claims(before: _Judgment, found: _Judgment) -> Iterator[Claim]:
         nearest = before.mean(_TF_IDF, measure), found.mean(_TF, measure)
         finds = "{:.3f} and {:.3f}".format(*nearest)
         is_similar = abs(nearest[0] - nearest[1]) < _SIMILAR
-        yield statement(f"{measure} of 9 by 1, and of 1 by 9", "very similar", finds, is_similar)
-    changes = {measure: found.others(measure) / before.others(measure) - 1.0 for measure in _MEASURES}
-    for measure, change in changes.items():
-        finds = f"{before.others(measure):.3f} to {found.others(measure):.3f} ({change:+.0%})"
-        if measure == "NDCG":
+        yield _said(found, f"{measure} of 9 by 1, and of 1 by 9", "very similar", finds, is_similar)
+    for measure in _MEASURES:
+        means = before.others(measure), found.others(measure)
+        change = means[1] / means[0] - 1.0
+        finds = f"{means[0]:.3f} to {means[1]:.3f} ({100 * change:+.1f} %)"
+        if measure == "mean NDCG":
             says, holds = "falls out of proportion", change < -_LARGE_CHANGE
         else:
             says, holds = "does not differ much", abs(change) < _SMALL_CHANGE
-        yield statement(f"{measure} of the others, Figure 7 to 8", says, finds, holds)
+        yield _said(found, f"{measure} of the others, Figure 7 to 8", says, finds, holds)
 
 
 #: Means that differ by less are similar.
-_SIMILAR = 0.1
+_SIMILAR = 0.05
 #: What counts as little and as much, as a share of the mean in Figure 7.
 _SMALL_CHANGE, _LARGE_CHANGE = 0.05, 0.2
+
+_RULES = (
+    f"Very similar are means less than {_SIMILAR} apart. The others are the six strategies that nobody's grades come "
+    f"from: their mean does not differ much if it changes by less than {100 * _SMALL_CHANGE:.0f} %, and falls out of "
+    f"proportion if by more than {100 * _LARGE_CHANGE:.0f} %."
+)
