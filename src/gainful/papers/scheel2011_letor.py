@@ -272,7 +272,7 @@ def _said(found: _Judgment, what: str, says: str, finds: str, holds: bool, note:
 
 def _people_claims(found: _Judgment) -> Iterator[Claim]:
     yield from _own_list(found, found.reference)
-    what, says = "relevance levels of OHSUMED", "three; a sentence later, two"
+    what, says = "relevance levels of OHSUMED", "three, and further on two"
     levels = f"{1 + len(found.thresholds)}, with 0"
     if found.is_whole:
         yield text_claim(what, says, levels, "two are the thresholds, t = 1 and t = 2; levels are three")
