@@ -17,6 +17,7 @@ from gainful.papers.jarvelin2002_readings import (
     said_of_shares,
 )
 from gainful.papers.jarvelin2002_setting import Weights, measure
+from gainful.papers.many_runs import with_few_names
 from gainful.papers.sections import Section
 from gainful.progress import Progress
 from gainful.render.charts import Axis, Chart, Line, Plot
@@ -25,9 +26,6 @@ from gainful.render.page import Cell, Column, Table
 
 #: The measure of each figure.
 KINDS = {"Figure 1": "CG", "Figure 2": "DCG", "Figure 3": "nCG", "Figure 4": "nDCG"}
-
-#: Of more runs than these only the best and the worst of each panel are named; the others are grey.
-_MOST_NAMED, _BEST, _WORST = 8, 3, 1
 
 
 def figure_curves(
@@ -66,43 +64,25 @@ def _section(name: str, panels: tuple[Panel, Panel], weights: Weights, said: Seq
         else "means over queries, with the ideal"
     )
     about = f"{panels[0].kind} by rank, {averaged}. (a) is {weights.flat}, (b) is {weights.tenfold}."
-    named = _named(panels)
+    last = [{str(curve.run): float(curve.values[-1]) for curve in panel.runs} for panel in panels]
     parts: list[Table | Chart | str] = [
-        *(_plot(panel, named) for panel in panels),
+        *with_few_names([_plot(panel) for panel in panels], last),
         *(_some_ranks(panel) for panel in panels),
     ]
     parts += claims_tables(f"Said of {name}", said)
     return Section(name, about, (*parts, _all_ranks(panels)))
 
 
-def _named(panels: Sequence[Panel]) -> frozenset[str | None]:
-    """The runs that have a name in the figure: all, or of many the best and the worst at the last rank."""
-    names = [curve.run for curve in panels[0].runs]
-    if len(names) <= _MOST_NAMED:
-        return frozenset(names)
-    chosen: set[str | None] = set()
-    for panel in panels:
-        ordered = sorted(panel.runs, key=lambda curve: -float(curve.values[-1]))
-        chosen.update(curve.run for curve in (*ordered[:_BEST], *ordered[-_WORST:]))
-    return frozenset(chosen)
-
-
-def _plot(panel: Panel, named: frozenset[str | None]) -> Plot:
+def _plot(panel: Panel) -> Plot:
     ranks = tuple(float(rank) for rank in range(1, DEPTH + 1))
-    others = [curve for curve in panel.runs if curve.run not in named]
-    shown = [curve for curve in panel.all if curve.run is None or curve.run in named]
     return Plot(
         f"{panel.letter} {panel.kind}, {panel.gain}",
         Axis("rank", 1.0, float(DEPTH), is_whole=True),
         Axis(panel.kind, 0.0, 1.0 if panel.ideal is None else None),
-        (
-            *(Line("", ranks, tuple(curve.values.tolist()), "guide") for curve in others),
-            *(
-                Line(curve.run or "ideal", ranks, tuple(curve.values.tolist()), "system" if curve.run else "ideal")
-                for curve in shown
-            ),
+        tuple(
+            Line(curve.run or "ideal", ranks, tuple(curve.values.tolist()), "system" if curve.run else "ideal")
+            for curve in panel.all
         ),
-        caption=f"in grey: {len(others)} other runs" if others else "",
     )
 
 
