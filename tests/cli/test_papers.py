@@ -208,9 +208,16 @@ def contents(folder):
         ["--runs", "runs", "-o", "runs/x.run", "--format", "csv"],
         ["--runs", "runs/*", "-o", "runs/x.run", "--format", "csv"],
         ["--runs", "runs", "--out", "new", "-o", "new/report.md"],
+        ["--runs", "runs", "--out", "linked"],  # its report.md is a link to the judgments
+        ["--runs", "runs", "--out", "real", "-o", "alias/report.md"],
+        ["--runs", "runs", "-o", "runs/report.txt"],
     ],
 )
 def test_what_is_read_is_not_written(files, written):
+    for folder in ("linked", "real"):
+        (files.directory / folder).mkdir()
+    (files.directory / "linked/report.md").symlink_to("../qrels")
+    (files.directory / "alias").symlink_to("real")
     before = contents(files.directory)
     refused = files("papers", "jarvelin2000", "--qrels", "qrels", *written)
     assert refused.code in (2, 3)

@@ -66,6 +66,18 @@ class TestWhatJudges:
         assert evaluate_sessions(qrels, some()).judged_by == "session"
         assert evaluate_sessions(qrels, some(), judged_by="topic").queries == ["s1"]
 
+    def test_ids_that_fit_both_ways_are_not_guessed_at(self) -> None:
+        """Sessions and topics are numbered alike: by topic and by session all are judged, by other judgments."""
+        log = sessions_from_lists({"1": [["a"]], "2": [["a"]]}, {"1": "2", "2": "1"})
+        qrels = {"1": {"a": 3}, "2": {"b": 1}}
+        with pytest.raises(UsageError, match="may be by topic or by session: both kinds of ids are judged") as error:
+            evaluate_sessions(qrels, log)
+        assert "--judged-by session" in str(error.value.hint)
+        assert evaluate_sessions(qrels, log, "sDCG@10", judged_by="topic").by_query("sDCG@10") == {"1": 0, "2": 3}
+        assert evaluate_sessions(qrels, log, "sDCG@10", judged_by="session").by_query("sDCG@10") == {"1": 3, "2": 0}
+        same = sessions_from_lists({"1": [["a"]], "2": [["a"]]}, {"1": "1", "2": "2"})
+        assert evaluate_sessions(qrels, same).judged_by == "topic"
+
     def test_of_several_systems_together(self) -> None:
         other = sessions_from_lists({"t1": [["a"]]}, {"t1": "t2"})
         found = evaluate_session_runs(TOPIC, {"one": some(), "other": other})

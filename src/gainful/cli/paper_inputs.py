@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gainful.cli.collection import collection_from
@@ -30,13 +30,24 @@ class PaperInputs(NamedTuple):
         named = [*single, *options["sessions"], *_inside(options["letor"])]
         return cls((*runs, *(file for file in named if file is not None)), runs)
 
-    def check_folder(self, out: str, output: str | None) -> None:
-        """Refuses a folder to write into that has files which are read, or that another option writes into."""
-        for file in self.files:
-            if os.path.isdir(out) and _is_in(file, out):
-                raise UsageError(f"--out: expected a folder of its own, found {out}, which has {file} that is read")
-        if output is not None and os.path.abspath(os.path.dirname(output) or ".") == os.path.abspath(out):
+    def check_folder(self, out: str) -> None:
+        """Refuses a folder to write into that has files which are read, or links to them."""
+        read = {os.path.realpath(file): file for file in self.files}
+        inside = [os.path.join(out, name) for name in os.listdir(out)] if os.path.isdir(out) else []
+        for path in inside:
+            if os.path.realpath(path) in read:
+                name = read[os.path.realpath(path)]
+                raise UsageError(f"--out: expected a folder of its own, found {out}, which has {name} that is read")
+
+    def check_output(self, output: str | None, out: str | None, runs: Sequence[str]) -> None:
+        """Refuses a file among the files that --out writes, or among runs, where it would be taken for one."""
+        if output is None:
+            return
+        folder = os.path.realpath(os.path.dirname(output) or ".")
+        if out is not None and folder == os.path.realpath(out):
             raise UsageError(f"--output: expected a file outside of --out {out}, found {output}")
+        if any(folder == os.path.realpath(source) for source in runs if os.path.isdir(source)):
+            raise UsageError(f"--output: expected a file outside of the folder of runs, found {output}")
 
     def data(self, options: Mapping[str, Any], threads: int) -> dict[str, Any]:
         """What the files hold, read as far as it has to be, by name; nothing if no file is named."""
@@ -58,10 +69,6 @@ def _inside(folder: str | None) -> Iterator[str]:
         yield folder
     for above, _, names in os.walk(folder):
         yield from (os.path.join(above, name) for name in names)
-
-
-def _is_in(file: str, folder: str) -> bool:
-    return os.path.exists(file) and os.path.samefile(os.path.dirname(os.path.realpath(file)), folder)
 
 
 def _judged_sessions(options: Mapping[str, Any], threads: int) -> dict[str, Any]:

@@ -130,8 +130,9 @@ def command(paper: str | None, **options: Any) -> None:
         raise UsageError("--figures: expected a folder, found none", "--out DIR writes figures")
     inputs = PaperInputs.of(options)
     output = output_from(options, *inputs.files)
+    inputs.check_output(output.path, options["out"], options["runs"])
     if options["out"] is not None:
-        inputs.check_folder(options["out"], output.path)
+        inputs.check_folder(options["out"])
         check_folder(options["out"], options["figures"] or "svg", has_data or about.draws_alone)
     found = _reproduced(about, inputs, settings, options)
     _show(found.only(options["only"]) if options["only"] else found, output, options)

@@ -80,7 +80,7 @@ def _table(table: Table) -> Iterator[str]:
 def _figure(chart: Chart) -> Iterator[str]:
     """Where a figure belongs, and how to have it: text drawings are not for papers."""
     yield _comment(f"figure: {chart.title}" if chart.title else "figure")
-    yield _comment(r"\includegraphics{figure.pdf}, drawn with: --figure figure.pdf")
+    yield _comment(r"\includegraphics{figure.pdf}, drawn with --figure figure.pdf, of papers with --out")
 
 
 def _alignment(group: Group) -> str:

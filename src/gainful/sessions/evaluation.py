@@ -110,16 +110,24 @@ def choose_judged_by(qrels: Qrels, parts: Sequence[Sessions]) -> str:
     """What gives the most sessions judgments: topic, session or query; where several do, the first of these.
 
     Only the first sessions decide, as many as are read at a time: it is the same for a file and for all in memory.
+    Where two give all sessions judgments, and not the same ones, nobody can tell: somebody has to say.
     """
     parts = [part if len(part) <= PART_SIZE else part.part(0, PART_SIZE) for part in parts]
-    count, most, found = sum(map(len, parts)), -1, JUDGED_BY[0]
-    for judged_by in JUDGED_BY:
-        met = sum(int(judged_sessions(part, judged_turns(qrels, part, judged_by)).sum()) for part in parts)
-        if met > most:
-            found, most = judged_by, met
-        if met == count:
-            break
-    return found
+    count = sum(map(len, parts))
+    turns = {judged_by: [judged_turns(qrels, part, judged_by) for part in parts] for judged_by in JUDGED_BY}
+    met = {
+        judged_by: sum(int(judged_sessions(part, found).sum()) for part, found in zip(parts, of_parts, strict=True))
+        for judged_by, of_parts in turns.items()
+    }
+    chosen = max(JUDGED_BY, key=lambda judged_by: met[judged_by])  # the first of equals
+    for other in JUDGED_BY:
+        is_full = met[chosen] == met[other] == count
+        if is_full and not all(map(np.array_equal, turns[chosen], turns[other])):
+            raise UsageError(
+                f"{qrels.name}: the judgments may be by {chosen} or by {other}: both kinds of ids are judged",
+                f"--judged-by {chosen} or --judged-by {other} says which",
+            )
+    return chosen
 
 
 def session_measures(measures: Sequence[Measure]) -> tuple[SessionMeasure, ...]:
