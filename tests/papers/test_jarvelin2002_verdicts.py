@@ -84,14 +84,14 @@ def test_ndcg_loses_as_many():
         nDCG_10=[1, 1, 1, 1], nDCG_100=[1, 0, 0, 0], nDCG_200=[1, 1, 0, 0],
     ) == [
         ("2 of 3 (2)", "holds"),
-        ("1 of 2 preserved (2 of 2)", "not seen"),  # not most of them
+        ("1 of 2 preserved (2 of 2)", "fails"),  # not most of them
         ("nCG 2, nDCG 2 of 3 (2, 1)", "fails"),
     ]  # fmt: skip
 
 
 def test_a_pair_that_ndcg_tells_apart_late_only_is_not_preserved():
     found = last_rank(nCG_10=[1], nCG_100=[0], nCG_200=[0], nDCG_10=[0], nDCG_100=[1], nDCG_200=[1])
-    assert found[1:] == [("0 of 1 preserved (0 of 1)", "not seen"), ("none is told apart to 10", "not seen")]
+    assert found[1:] == [("0 of 1 preserved (0 of 1)", "fails"), ("none is told apart to 10", "not seen")]
 
 
 def test_nothing_lost_and_nothing_told_apart_decide_nothing():
@@ -113,6 +113,12 @@ def test_only_ndcg_loses_pairs():
         ("nCG loses none", "not seen"),
         ("nCG 0, nDCG 1 of 1 (0, 1)", "fails"),
     ]
+
+
+def test_what_the_article_says_of_ndcg_is_no_may():
+    pairs = settings(nCG_10=[1], nCG_100=[0], nCG_200=[0], nDCG_10=[1], nDCG_100=[0], nDCG_200=[0])
+    claim = depth_claims("0-1", pairs)[1]
+    assert (claim.says, claim.verdict) == ("the difference would be preserved", "fails")
 
 
 def test_the_rules_are_printed():

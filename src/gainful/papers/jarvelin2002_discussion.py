@@ -10,7 +10,7 @@ from gainful.data.judged import Judged
 from gainful.measures.base import Measure
 from gainful.measures.grammar import parse
 from gainful.notation import count_of, number_text
-from gainful.papers.claims import Claim, claims_tables, remark, undecided
+from gainful.papers.claims import Claim, claims_tables, remark, statement, undecided
 from gainful.papers.jarvelin2002_orders import all_means, cell_columns, cell_row, evaluated, tau_between, tau_text
 from gainful.papers.jarvelin2002_setting import Weights, best_runs, measure
 from gainful.papers.jarvelin2002_tables import LAST_RANK
@@ -175,7 +175,7 @@ def _two_bases(two: Cell, ten: Cell, is_same_between: bool) -> Claim:
     if tau is None:
         return undecided(what, says, "tau undefined")
     finds = f"tau {tau_text(tau)}" + (", the same order" if is_same_between else "")
-    return remark(what, says, finds, tau >= _SAME_ORDER, f"it holds where tau is {_SAME_ORDER} or more")
+    return statement(what, says, finds, tau >= _SAME_ORDER, f"it holds where tau is {_SAME_ORDER} or more")
 
 
 def scenario_section(judged: Judged, graded: Mapping[str, GradedRun]) -> Section:

@@ -123,7 +123,7 @@ def _lost_by_ncg(gain: str, tested: Mapping[tuple[str, int], ToldApart]) -> Clai
 def _preserved_by_ndcg(gain: str, tested: Mapping[tuple[str, int], ToldApart]) -> Claim:
     """ "If one uses nDCG in the previous case the difference earned by the method A would be preserved": "may be
     statistically significant also for the ranks 1 - 100"."""
-    what, says = f"{gain}: those pairs by nDCG", "it may preserve the difference"
+    what, says = f"{gain}: those pairs by nDCG", "the difference would be preserved"
     early = tested["nCG", EARLY]
     lost, kept = [], []
     for last in (LATE, LATER):
@@ -133,7 +133,7 @@ def _preserved_by_ndcg(gain: str, tested: Mapping[tuple[str, int], ToldApart]) -
         kept.append(int((gone & stays).sum()))
     if not lost[0]:
         return undecided(what, says, "nCG loses none")
-    return remark(
+    return statement(
         what,
         says,
         f"{kept[0]} of {lost[0]} preserved ({kept[1]} of {lost[1]})",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from gainful.papers.claims import Claim, beside, remark, undecided
+from gainful.papers.claims import Claim, beside, remark, statement, undecided
 from gainful.papers.jarvelin2002_panels import DEPTH, Panel
 from gainful.render.charts import shortened
 from gainful.sensitivity.cells import tau_of_ranks
@@ -57,12 +57,9 @@ def said_of_discounted(a: Panel, b: Panel, figure_1: tuple[Panel, Panel]) -> tup
 
 def said_of_shares(a: Panel, b: Panel) -> tuple[Claim, ...]:
     """Figure 3 (section 3.6): where curves start, and whether they reach the ideal."""
-    lower = [two < one for one, two in zip(a.at(1), b.at(1), strict=True)]
     highest = [max(panel.at(DEPTH)) for panel in (a, b)]
     return (
-        remark("curves that start lower in (b)", "all", f"{sum(lower)} of {len(lower)}", all(lower))
-        if max(a.at(1))
-        else undecided("curves that start lower in (b)", "all", "no run gains anything at rank 1"),
+        _lower_starts(a, b),
         remark(
             "highest value at rank 100",
             "1 in due course",
@@ -80,11 +77,12 @@ def said_of_discounted_shares(a: Panel, b: Panel, figure_3: tuple[Panel, Panel])
     found = ", ".join(f"{panel.letter} tau {_tau(tau)}" for panel, tau in zip((a, b), taus, strict=True))
     return (
         remark("runs at rank 100, Figures 3 and 4", "the order changes", found, any(is_other)),
-        remark(
+        statement(
             "highest value at ranks 2 to 100",
             "never 1",
             ", ".join(f"{panel.letter} {value:.3f}" for panel, value in zip((a, b), highest, strict=True)),
             max(highest) < 1 - _ROUNDING,
+            "it holds where no run has 1 at any of these ranks",
         )
         if a.has_gain
         else undecided("highest value at ranks 2 to 100", "never 1", _NOTHING),
@@ -104,17 +102,50 @@ def _greatest_distance(a: Panel, b: Panel) -> Claim:
     if not a.has_gain:
         return undecided(what, says, _NOTHING)
     distances = [panel.below_ideal() for panel in (a, b)]
+    if min(map(max, distances)) < _ROUNDING:
+        return undecided(what, says, "the best run is never below it")
     greatest = [of_panel.index(max(of_panel)) + 1 for of_panel in distances]
-    return remark(what, says, f"(a) {greatest[0]}, (b) {greatest[1]}", min(greatest) < DEPTH)
+    return remark(
+        what,
+        says,
+        f"(a) {greatest[0]}, (b) {greatest[1]}",
+        max(greatest) < DEPTH,
+        f"of the best run at rank {DEPTH}; it holds where both are before rank {DEPTH}",
+    )
 
 
 def _narrower_gaps(figure_2: tuple[Panel, Panel], figure_1: tuple[Panel, Panel]) -> Claim:
     what, says = "widest gap between two runs, Figures 1 and 2", "discounting seems to narrow it"
     gaps = [(one.widest(), two.widest()) for one, two in zip(figure_1, figure_2, strict=True)]
-    if not any(one for one, _ in gaps):
+    # Runs that differ in grades only are level with flat weights: there is nothing to narrow in that panel.
+    open_gaps = [(one, two) for one, two in gaps if one > _ROUNDING]
+    if not open_gaps:
         return undecided(what, says, "no two runs differ")
+    if not any(_differ(one, two) for one, two in zip(figure_1, figure_2, strict=True)):
+        return undecided(what, says, "the discount changes nothing")
     found = "; ".join(f"{p.letter} {_short(x)}, {_short(y)}" for p, (x, y) in zip(figure_2, gaps, strict=True))
-    return remark(what, says, found, all(two < one for one, two in gaps))
+    return statement(
+        what,
+        says,
+        found,
+        all(two < one * (1 - _ROUNDING) for one, two in open_gaps),
+        "points where two runs are furthest apart; it holds where these are fewer in Figure 2, in (a) and in (b)",
+    )
+
+
+def _differ(one: Panel, other: Panel) -> bool:
+    """Whether any run has another curve."""
+    return any((x.values != y.values).any() for x, y in zip(one.runs, other.runs, strict=True))
+
+
+def _lower_starts(a: Panel, b: Panel) -> Claim:
+    """Of the runs that can start lower: nothing is lower than nothing."""
+    what, says = "curves that start lower in (b)", "all"
+    lower = [two < one * (1 - _ROUNDING) for one, two in zip(a.at(1), b.at(1), strict=True) if one]
+    if not lower:
+        return undecided(what, says, "no run gains anything at rank 1")
+    note = "of the runs that gain something at rank 1; it holds where all do"
+    return statement(what, says, f"{sum(lower)} of {len(lower)}", all(lower), note)
 
 
 def _distance_claims(panel: Panel, ideal: str, best: str) -> tuple[Claim, ...]:
