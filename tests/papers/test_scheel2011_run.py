@@ -392,4 +392,24 @@ class TestFigures:
 
     def test_the_rule_is_said(self, sections):
         words = " ".join(part for part in sections["Figure 5"].parts if isinstance(part, str))
-        assert "above 0.2" in words and "below 0.1" in words and "3 standard errors" in words
+        assert words == (
+            "That a measure depends on the number of levels holds if its spread is clearly above 0.2, and fails if it "
+            "is clearly below. That it does not depend on it holds if the spread is clearly below 0.1, and fails if it "
+            "is clearly above: a spread between 0.1 and 0.2 bears out neither. Clearly above is by more than 3 standard "
+            "errors, clearly below by more than 1, because chance makes spreads larger rather than smaller. All else "
+            "decides nothing (not seen), nor do fewer than 10 repetitions."
+        )
+
+    @pytest.mark.parametrize("error", [0.0, 0.001, 0.01, 0.02, 0.05, math.inf])
+    @pytest.mark.parametrize("spread", [0.05, 0.09, 0.12, 0.15, 0.19, 0.25, 0.4])
+    def test_the_rule_is_what_is_done(self, spread, error):
+        """The sentences above, one condition each."""
+        is_clearly_above = {limit: spread - limit > 3 * error for limit in (0.1, 0.2)}
+        is_clearly_below = {limit: limit - spread > 1 * error for limit in (0.1, 0.2)}
+        for panel in artificial._PANELS:
+            if panel.depends:
+                holds, fails = is_clearly_above[0.2], is_clearly_below[0.2]
+            else:
+                holds, fails = is_clearly_below[0.1], is_clearly_above[0.1]
+            expected = "holds" if holds else "fails" if fails else "not seen"
+            assert artificial._spread_claim(panel, spread, error).verdict == expected

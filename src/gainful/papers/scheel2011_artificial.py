@@ -31,7 +31,8 @@ ITEMS = 100
 LEVEL_COUNTS = (2, 10, 20, 50)
 _MOST_REPETITIONS = 10_000
 
-#: A measure that does not depend on the number of levels has a smaller spread; one that does has a far larger one.
+#: A measure that does not depend on the number of levels has a smaller spread; one that does has a far larger one. What
+#: lies between bears out neither statement.
 SMALL_SPREAD, LARGE_SPREAD = 0.1, 0.2
 
 #: A spread decides if it is so many standard errors above a limit, or below it: a largest difference is made larger by
@@ -287,9 +288,11 @@ def _spread_claim(panel: _Panel, spread: float, error: float) -> Claim:
 
 
 _RULE = (
-    f"A measure depends on the number of levels if its spread is above {LARGE_SPREAD}, and does not if it is below "
-    f"{SMALL_SPREAD}. Chance makes spreads larger rather than smaller: above a limit counts from {_ERRORS_ABOVE} "
-    f"standard errors on, below it from {_ERRORS_BELOW} on. All else decides nothing (not seen), nor do fewer than "
+    f"That a measure depends on the number of levels holds if its spread is clearly above {LARGE_SPREAD}, and fails "
+    f"if it is clearly below. That it does not depend on it holds if the spread is clearly below {SMALL_SPREAD}, and "
+    f"fails if it is clearly above: a spread between {SMALL_SPREAD} and {LARGE_SPREAD} bears out neither. Clearly "
+    f"above is by more than {_ERRORS_ABOVE} standard errors, clearly below by more than {_ERRORS_BELOW}, because "
+    f"chance makes spreads larger rather than smaller. All else decides nothing (not seen), nor do fewer than "
     f"{_FEWEST_REPETITIONS} repetitions."
 )
 
