@@ -7,41 +7,26 @@ from __future__ import annotations
 
 import gzip
 import math
-import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 import scipy.stats
 
-from gainful.errors import InputError, UsageError
+from gainful.errors import InputError
 from gainful.notices import notices
 from gainful.papers.scheel2011 import study
 from gainful.papers.scheel2011_collection import STRATEGIES, read_collection
 from gainful.papers.sections import Study
 from gainful.render.charts import Plot
 from gainful.render.figure_style import Looks
-from gainful.render.page import Page, Table
+from gainful.render.page import Table
+
+from .letor_samples import Document, made_up, tables, write
 
 OHSUMED = Path(__file__).parents[2].parent / "shared" / "data" / "letor-ohsumed"
 #: The paper's 1 5 9 11 15 19 21 22, in a release with 15 features each of title, abstract and both.
 FEATURES = (1, 5, 9, 16, 20, 24, 41, 42)
-
-
-class Document(NamedTuple):
-    """A line of a LETOR file; NULL is below everything."""
-
-    grade: float
-    query: str
-    name: str
-    features: tuple[float, ...]
-
-
-def line(document: Document) -> str:
-    values = ("NULL" if math.isinf(value) else f"{value:.6f}" for value in document.features)
-    features = " ".join(f"{number}:{value}" for number, value in enumerate(values, 1))
-    return f"{document.grade:g} qid:{document.query} {features} #docid = {document.name}\n"
 
 
 def documents_in(text: str) -> list[Document]:
@@ -53,39 +38,6 @@ def documents_in(text: str) -> list[Document]:
         numbers = tuple(-math.inf if value == "NULL" else float(value) for value in values)
         found.append(Document(float(grade), query.removeprefix("qid:"), name, numbers))
     return found
-
-
-def made_up() -> list[Document]:
-    """Five queries: one without anything relevant, one without the highest grade. Feature 41 may be NULL."""
-    draw = random.Random(8)
-    found = []
-    for query, highest in (("1", 2), ("2", 2), ("3", 0), ("4", 1), ("10", 2)):
-        for number in range(12):
-            tf = float(draw.choice((0, 0, 1, 1, 2, 3)))
-            bm25 = draw.uniform(1, 30) if tf else -math.inf
-            features = [draw.uniform(0, 20) for _ in range(45)]
-            features[0], features[8] = tf, round(tf * draw.uniform(2, 4), 3)
-            features[4] = features[19] = float(query)
-            features[40], features[41] = bm25, math.log(bm25) if tf else -math.inf
-            rounded = tuple(value if math.isinf(value) else round(value, 6) for value in features)
-            # The first two make sure of the grades.
-            grade = highest if number == 0 else 1 if number == 1 and highest else draw.randint(0, highest)
-            found.append(Document(float(grade), query, f"d{number:02}", rounded))
-    return found
-
-
-def write(folder: Path, documents: Sequence[Document], name: str = "Fold{}.testset.txt") -> Path:
-    """Two files, the queries of which are not the same."""
-    folder.mkdir(parents=True, exist_ok=True)
-    first = {"1", "3"}
-    for number, is_first in ((1, True), (2, False)):
-        text = "".join(line(each) for each in documents if (each.query in first) == is_first)
-        path = folder / name.format(number)
-        if path.suffix == ".gz":
-            path.write_bytes(gzip.compress(text.encode()))
-        else:
-            path.write_text(text.rstrip("\n"))  # the last line may lack its end
-    return folder
 
 
 # Naive measures of a ranked list of grades in which everything judged is retrieved; None where nothing is relevant.
@@ -133,11 +85,6 @@ def mean(values: Sequence[float | None]) -> float:
     """Without those that are undefined."""
     defined = [value for value in values if value is not None]
     return math.fsum(defined) / len(defined)
-
-
-def tables(found: Study, name: str) -> list[Table]:
-    [section] = [section for section in found.sections if section.name == name]
-    return list(Page("papers", section.parts).tables_for_machines)
 
 
 def verdicts(found: Study) -> list[tuple[str, ...]]:
@@ -254,8 +201,26 @@ class TestMadeUp:
             assert len({looks(each).marker for each in right.points}) == 3
 
     def test_the_query_without_anything_relevant_is_noticed(self, tmp_path, documents):
-        [noticed] = notices(study(write(tmp_path, documents)).evaluations.values())
-        assert noticed.endswith("left out (undefined=skip): 3")
+        """Each of eight strategies and the order of people's grades once; whose grades these are stands at Figure 6."""
+        found = study(write(tmp_path, documents))
+        assert list(found.evaluations) == [*(strategy.name for strategy in STRATEGIES), "human grades"]
+        assert notices(found.evaluations.values()) == [
+            "all 9 runs: 1 query with muAP, nDCG(gain=exp2), NDCNG undefined, left out (undefined=skip): 3"
+        ]
+        notes = {name: tables(found, name)[0].notes[0] for name in REFERENCES}
+        assert notes.pop("Figure 6") == (
+            "over 4 queries; 2 thresholds; left out is what has no grade above 0: 1 query (3)"
+        )
+        assert all(note.startswith("over 5 queries;") and "left out" not in note for note in notes.values())
+
+    def test_what_a_feature_leaves_out_is_said(self, tmp_path, documents):
+        """A part whose title words do not occur: no grade of feature 1 is above 0 there."""
+        dull = [
+            each._replace(features=(0.0, *each.features[1:])) if each.query in ("2", "4") else each
+            for each in documents
+        ]
+        note = tables(study(write(tmp_path, dull)), "Figure 7")[0].notes[0]
+        assert note == "over 3 queries; 3 thresholds; left out is what has no grade above 0: 2 queries (2, 4)"
 
     def test_where_the_files_are(self, tmp_path, documents):
         """In the folder, in its Feature-null, deeper, compressed; training sets do not count."""
@@ -283,113 +248,6 @@ class TestMadeUp:
         order = sorted(below, key=lambda each: each.query not in ("1", "3"))
         lowest = min(each.features[8] for each in below)
         assert grades.tolist() == pytest.approx([each.features[8] - lowest for each in order])
-
-
-class TestRefused:
-    @pytest.fixture
-    def documents(self) -> list[Document]:
-        return made_up()
-
-    def refused(self, folder: Path) -> str:
-        with pytest.raises(InputError) as error:
-            study(folder)
-        assert "OHSUMED collection of LETOR 3.0 with raw features" in str(error.value)
-        return str(error.value)
-
-    def test_nothing_there(self, tmp_path):
-        assert "expected a folder with LETOR files, found nothing there" in self.refused(tmp_path / "nowhere")
-
-    def test_a_file(self, tmp_path):
-        (tmp_path / "file").write_text("")
-        assert "expected a folder with LETOR files, found a file" in self.refused(tmp_path / "file")
-
-    def test_no_letor_files(self, tmp_path):
-        (tmp_path / "qrels.txt").write_text("q1 0 d1 1\n")
-        (tmp_path / "empty").write_text("")
-        (tmp_path / "picture").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00")
-        assert "expected LETOR files, found none" in self.refused(tmp_path)
-
-    def test_normalised_features(self, tmp_path, documents):
-        normalised = [
-            each._replace(features=tuple(max(0.0, min(1.0, v / 30)) for v in each.features)) for each in documents
-        ]
-        assert "expected raw features, found normalised ones" in self.refused(write(tmp_path, normalised))
-
-    def test_another_collection(self, tmp_path, documents):
-        others = [each._replace(features=(*each.features, 1.0)) for each in documents]
-        assert "expected 45 features, found 46" in self.refused(write(tmp_path, others))
-
-    def test_a_query_in_two_files(self, tmp_path, documents):
-        write(tmp_path, documents)
-        (tmp_path / "Fold3.testset.txt").write_text((tmp_path / "Fold1.testset.txt").read_text())
-        with pytest.raises(
-            InputError, match=r"Fold3.testset.txt: expected every query in one file, found '1'"
-        ) as error:
-            study(tmp_path)
-        assert "found '1', which" in str(error.value)
-        assert "training sets repeat it" in str(error.value)
-
-    def test_nothing_relevant_at_all(self, tmp_path, documents):
-        with pytest.raises(InputError, match="expected grades above 0, found none"):
-            study(write(tmp_path, [each._replace(grade=0.0) for each in documents]))
-
-    @pytest.mark.parametrize(
-        ("damage", "found"),
-        [
-            (lambda text: text[: text.rindex(" 11:")], "no feature 11"),
-            (lambda text: text[: text.rindex(" 45:")], "no feature 45"),
-            (lambda text: text[: text.rindex("#")], "no document"),
-            (lambda text: text[: text.rindex("=") + 2], "no document"),
-            (lambda text: text[: text.rindex(" 9:")] + text[text.rindex(" 10:") :], "no feature 9"),
-            (lambda text: text[: text.rindex(" 9:")] + " 8:1" + text[text.rindex(" 10:") :], "no feature 9"),
-        ],
-        ids=["features", "last feature", "comment", "document", "one feature", "one feature twice"],
-    )
-    def test_a_line_that_lacks_something_is_named(self, tmp_path, documents, damage, found):
-        """Elsewhere a feature that a line lacks is 0; here every line has all of them, unless it was cut off."""
-        write(tmp_path, documents)
-        path = tmp_path / "Fold2.testset.txt"
-        path.write_text(damage(path.read_text()))
-        with pytest.raises(InputError) as error:
-            study(tmp_path)
-        expected = f"Fold2.testset.txt:36: expected the features 1 to 45 and `#docid = document`, found {found}\n"
-        assert expected in str(error.value)
-        assert "was the file cut off?" in str(error.value)
-
-    def test_many_lines_that_lack_something(self, tmp_path, documents):
-        write(tmp_path, documents)
-        path = tmp_path / "Fold1.testset.txt"
-        first, *rest = path.read_text().splitlines()
-        path.write_text("\n".join([first, *(each.replace(" 7:", " 6:") for each in rest)]))
-        with pytest.raises(InputError) as error:
-            study(tmp_path)
-        assert str(error.value).count("found no feature 7") == 10
-        assert "... and 13 more like these" in str(error.value)
-
-    def test_order_blanks_comments_and_line_ends_do_not_matter(self, tmp_path, documents):
-        plain = study(write(tmp_path / "plain", documents))
-        write(tmp_path / "other", documents)
-        path = tmp_path / "other/Fold1.testset.txt"
-        lines = [
-            each.replace(" 1:", " 001:").replace("#docid = ", "# x = 1 docid=")
-            for each in path.read_text().splitlines()
-        ]
-        swapped = [" ".join([*(fields := each.split(" "))[:2], fields[3], fields[2], *fields[4:]]) for each in lines]
-        path.write_bytes("\r\n".join(["\ufeff" + swapped[0], "", "# a comment", *swapped[1:]]).encode())
-        other = study(tmp_path / "other")
-        assert [t.rows for t in tables(other, "Figure 8")] == [t.rows for t in tables(plain, "Figure 8")]
-
-    @pytest.mark.parametrize("folder", [3, None, b"folder"])
-    def test_what_is_no_path(self, folder):
-        with pytest.raises(UsageError, match="letor: expected the path of a folder, found"):
-            study(folder)
-
-    def test_a_damaged_line_is_named(self, tmp_path, documents):
-        write(tmp_path, documents)
-        path = tmp_path / "Fold2.testset.txt"
-        path.write_text(path.read_text().replace("9:", "9;", 1))
-        with pytest.raises(InputError, match=r"Fold2.testset.txt:1: expected feature:value"):
-            study(tmp_path)
 
 
 @pytest.fixture(scope="module")
@@ -501,4 +359,14 @@ class TestOhsumed:
 
 
 def test_every_strategy_has_a_name_of_its_own():
-    assert len({strategy.name for strategy in STRATEGIES}) == len(STRATEGIES)
+    """Without a comma: names stand in lists."""
+    assert [strategy.name for strategy in STRATEGIES] == [
+        "1 TF of title",
+        "5 IDF of title",
+        "9 TF-IDF of title",
+        "16 TF of abstract",
+        "20 IDF of abstract",
+        "24 TF-IDF of abstract",
+        "41 BM25 of both",
+        "42 log BM25 of both",
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gainful.arrays import Floats
+from gainful.core import core
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
 from gainful.errors import InputError, UsageError
@@ -21,7 +23,7 @@ from gainful.io.origin import line_text
 from gainful.io.recognise import HEAD, first_line
 from gainful.io.rows import Reading, Rows
 from gainful.io.sources import Text, open_source
-from gainful.io.trec import input_error
+from gainful.io.trec import duplicate_message, input_error
 from gainful.notation import printable
 
 #: What LETOR 3.0 has of OHSUMED.
@@ -30,7 +32,7 @@ QUERIES, PAIRS, FEATURES = 106, 16_140, 45
 _FOLDER = "Feature-null"
 _HINT = f"--letor wants the OHSUMED collection of LETOR 3.0 with raw features: its folder {_FOLDER} (five test sets)"
 
-#: A line that lacks nothing, and what begins with a feature's number.
+#: A line that has everything once, and what begins with a feature's number.
 _COMPLETE = re.compile(
     rb"\S+[ \t]+qid:\S+%s[ \t]+#[ \t]*docid[ \t]*=[ \t]*\S"
     % b"".join(rb"[ \t]+%d:\S+" % feature for feature in range(1, FEATURES + 1))
@@ -49,7 +51,7 @@ class Strategy(NamedTuple):
 
     @property
     def name(self) -> str:
-        return f"{self.feature} {self.what}, {self.field}"
+        return f"{self.feature} {self.what} of {self.field}"
 
 
 #: LETOR 3.0 has 15 features each of the title, the abstract and both; the paper's release had the first 10 of the title
@@ -170,6 +172,7 @@ def _together(texts: list[Text], name: str) -> Text:
     for text in texts:
         rows = read_letor(text, Reading("letor"), run=False)
         _check_features(text)
+        _check_documents(rows)
         for query in Qrels.from_rows(rows, text.name).query_ids:
             if query in seen:
                 raise InputError(
@@ -190,30 +193,58 @@ def _check_features(text: Text) -> None:
         raise InputError(f"{text.name}: expected {FEATURES} features, found {features}", _HINT)
     messages: list[str] = []
     count = offset = 0
+    is_cut = False
     for number, line in enumerate(text.data.tobytes().split(b"\n"), 1):
-        missing = "" if _COMPLETE.match(line) else _missing(line)
-        if missing:
+        fault = "" if _COMPLETE.match(line) else _fault(line)
+        if fault:
             count += 1
+            is_cut = is_cut or fault.startswith("no ")
             if len(messages) < _MOST_MESSAGES:
                 messages.append(
                     f"{text.name}:{number}: expected the features 1 to {FEATURES} and `#docid = document`, "
-                    f"found no {missing}\n    {line_text(text.data, offset)}"
+                    f"found {fault}\n    {line_text(text.data, offset)}"
                 )
         offset += len(line) + 1
     if count:
-        raise input_error(messages, count, "was the file cut off? a line of OHSUMED in LETOR 3.0 has all of these")
+        once = "a line of OHSUMED in LETOR 3.0 has each of these once"
+        raise input_error(messages, count, f"was the file cut off? {once}" if is_cut else once)
 
 
-def _missing(line: bytes) -> str:
-    """The first thing that a line lacks; nothing if its features are only in another order, or if it has no row."""
+def _fault(line: bytes) -> str:
+    """The first thing that a line lacks, or has twice; nothing if its features are only in another order, or if it has
+    no row."""
     fields, _, comment = line.partition(b"#")
     if not fields.strip(b" \t\r\xef\xbb\xbf"):
         return ""
-    found = set(map(int, _FEATURE.findall(fields)))
+    counts = Counter(map(int, _FEATURE.findall(fields)))
     for feature in range(1, FEATURES + 1):
-        if feature not in found:
-            return f"feature {feature}"
-    return "" if re.search(rb"\bdocid[ \t]*=[ \t]*\S", comment) else "document"
+        if not counts[feature]:
+            return f"no feature {feature}"
+    if not re.search(rb"\bdocid[ \t]*=[ \t]*\S", comment):
+        return "no document"
+    return next((f"feature {feature} {_times(count)}" for feature, count in counts.items() if count > 1), "")
+
+
+def _times(count: int) -> str:
+    return "twice" if count == 2 else f"{count} times"
+
+
+def _check_documents(rows: Rows) -> None:
+    """Refuses a document that stands twice in a query, whether its grades are the same or not."""
+    query_ids, query = core.number_ids(*rows.query)
+    document_ids, document = core.number_ids(*rows.document)
+    first_row: dict[tuple[int, int], int] = {}
+    messages: list[str] = []
+    count = 0
+    for row, pair in enumerate(zip(query.tolist(), document.tolist(), strict=True)):
+        first = first_row.setdefault(pair, row)
+        if first != row:
+            count += 1
+            if len(messages) < _MOST_MESSAGES:
+                found = duplicate_message(document_ids[pair[1]], query_ids[pair[0]], rows.origin.place(first))
+                messages.append(f"{rows.origin.where(row)}: {found}{rows.origin.shown(row)}")
+    if count:
+        raise input_error(messages, count, "keep one of the lines: in LETOR 3.0 a query has every document once")
 
 
 def _check(collection: Collection) -> None:

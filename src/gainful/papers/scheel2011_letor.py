@@ -17,7 +17,7 @@ from gainful.errors import InputError
 from gainful.evaluation import evaluate_judged
 from gainful.measures.base import Measure
 from gainful.measures.grammar import parse, parse_all
-from gainful.notation import count_of, number_text
+from gainful.notation import count_of, number_text, printable
 from gainful.papers.claims import Claim, beside, claims_tables, number_claim, statement, text_claim, undecided
 from gainful.papers.scheel2011_collection import (
     PAIRS,
@@ -41,6 +41,9 @@ _MEASURES: Mapping[str, Measure] = dict(
 )
 _TF, _TF_IDF = (strategy for strategy in STRATEGIES if strategy.feature in (1, 9))
 _OTHERS = tuple(strategy for strategy in STRATEGIES if strategy not in (_TF, _TF_IDF))
+
+#: So many queries that are left out are named.
+_MOST_QUERIES = 5
 
 #: With so few thresholds each has its tick.
 _FEW_THRESHOLDS = 10
@@ -103,7 +106,8 @@ def ohsumed(letor: str | os.PathLike[str], *, threads: int | None = None, progre
                 _RULES,
             ),
         ),
-        {f"{found.reference}: {run}": each for found in judgments for run, each in found.evaluations.items()},
+        # Each run once, as people judge it: what other references leave out is said below their means.
+        people.evaluations,
         (
             "NULL (BM25 where no word of the query occurs) ranks below all values; equal scores rank by document id, "
             "descending",
@@ -238,11 +242,19 @@ def _means(found: _Judgment) -> Table:
     evaluation = found.evaluations[_TF.name]
     notes = (
         f"over {count_of(evaluation.count(_MEASURES['muMAP']), 'query', 'queries')}; "
-        f"{count_of(len(found.thresholds), 'threshold')}",
+        f"{count_of(len(found.thresholds), 'threshold')}{_left_out(evaluation)}",
         "muMAP: mean of muAP, which takes every query's own levels. mean of MAPs: over all thresholds, by their "
         "distances, each MAP over the queries that have such a document",
     )
     return Table(columns, rows, f"Means, judged by {found.reference}", notes)
+
+
+def _left_out(evaluation: Evaluation) -> str:
+    queries = evaluation.undefined(_MEASURES["muMAP"])
+    if not queries:
+        return ""
+    shown = ", ".join(map(printable, queries[:_MOST_QUERIES])) + (", ..." if len(queries) > _MOST_QUERIES else "")
+    return f"; left out is what has no grade above 0: {count_of(len(queries), 'query', 'queries')} ({shown})"
 
 
 def _by_threshold(found: _Judgment) -> Table:
