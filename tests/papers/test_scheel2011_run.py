@@ -395,9 +395,9 @@ class TestFigures:
         assert words == (
             "That a measure depends on the number of levels holds if its spread is clearly above 0.2, and fails if it "
             "is clearly below. That it does not depend on it holds if the spread is clearly below 0.1, and fails if it "
-            "is clearly above: a spread between 0.1 and 0.2 bears out neither. Clearly above is by more than 3 standard "
-            "errors, clearly below by more than 1, because chance makes spreads larger rather than smaller. All else "
-            "decides nothing (not seen), nor do fewer than 10 repetitions."
+            "is clearly above: a spread between 0.1 and 0.2 bears out neither. Clearly above is by more than 3 "
+            "standard errors, clearly below by more than 1, because chance makes spreads larger rather than smaller. "
+            "All else decides nothing (not seen), nor do fewer than 10 repetitions."
         )
 
     @pytest.mark.parametrize("error", [0.0, 0.001, 0.01, 0.02, 0.05, math.inf])
