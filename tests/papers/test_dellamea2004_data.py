@@ -17,9 +17,11 @@ from gainful.errors import InputError
 from gainful.papers.dellamea2004 import study
 from gainful.papers.dellamea2004_experiment import Experiment, run_experiment
 from gainful.papers.dellamea2004_lists import read_lists
+from gainful.papers.dellamea2004_set_tables import table_4
 from gainful.papers.dellamea2004_sets import Distances, distances
 from gainful.policy import Policy
 from gainful.progress import Progress
+from gainful.render.page import Table
 
 SHARED_DATA = Path(__file__).parents[2].parent / "shared" / "data"
 ROBUST = ("robust2005/qrels.robust2005.txt", "robust2005/runs")
@@ -157,6 +159,25 @@ def test_trec_covid_as_a_whole() -> None:
         "Figure 9",
     ]
     assert set(result.evaluations) == set(paths_of(COVID[1]))
+
+
+def test_seven_systems_decide_little() -> None:
+    """One exchange among the seven of full length is .095: what is nearer to its limit is neither true nor false."""
+    found = experiment(COVID)
+    assert len(found.systems.kept) == 7
+    expected = []
+    for place in range(2):
+        for number, limit in ((6, 0.9), (3, 0.9), (1, 0.8)):
+            row = found.sets.rows[number]
+            spread = row.spread[place] if row.spread else None
+            tau = row.tau[place] if spread is None else spread.mean
+            assert tau is not None
+            expected.append("not seen" if abs(tau - limit) < 2 / 21 else "holds" if tau > limit else "fails")
+    [table] = [part for part in table_4(found).parts if isinstance(part, Table) and part.title.startswith("What the")]
+    column = [column.name for column in table.columns].index("verdict")
+    assert [row[column] for row in table.rows] == expected
+    assert expected[:3] == ["not seen"] * 3
+    assert "holds" in expected
 
 
 def test_runs_of_another_collection() -> None:

@@ -11,6 +11,7 @@ from gainful.ahead import ReadRun
 from gainful.data.judged import Judged
 from gainful.data.run import RunLike
 from gainful.papers import dellamea2004_examples as worked
+from gainful.papers.dellamea2004_exchange import exchange_rule
 from gainful.papers.dellamea2004_experiment import run_experiment
 from gainful.papers.dellamea2004_figures import figure_7, figure_8, figure_9
 from gainful.papers.dellamea2004_groups import first_hypothesis
@@ -69,6 +70,7 @@ def study(
     conventions = (
         f"SRS = 1 - (rank - 1) / {depth}, 0 if not retrieved; URS' = grade / scale; URS'' = (3 URS' + mean SRS of the "
         "chosen) / 4",
+        exchange_rule(len(found.systems.kept)),
         str(next(iter(found.evaluations.values())).signature()),
     )
     return Study(found.data, sections, found.evaluations, conventions)

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from gainful.notation import count_of
 from gainful.papers.claims import Claim, beside, claims_tables, statement, undecided
+from gainful.papers.dellamea2004_exchange import concluded
 from gainful.papers.dellamea2004_experiment import Experiment
 from gainful.papers.dellamea2004_sets import MEASURES, SetAgreement
-from gainful.papers.dellamea2004_tables import NOT_NAMED, exchange, step_text, tau_claim, tau_text
+from gainful.papers.dellamea2004_tables import NOT_NAMED, tau_claim, tau_text
 from gainful.papers.sections import Section
 from gainful.render.page import Cell, Column, Table
 from gainful.stats.stability import Spread
@@ -152,6 +153,8 @@ _READINGS = (
     (3, "half of the documents", "can be used in a reliable way", 0.9),
     (1, "half of the topics", "high enough to reflect on fewer topics", 0.8),
 )
+#: Where one exchange of neighbours changes tau by more than this, what is well and what is not cannot be told.
+_COARSE = 0.1
 
 
 def _set_statements(found: Experiment) -> Iterator[Claim]:
@@ -167,18 +170,13 @@ def _set_statements(found: Experiment) -> Iterator[Claim]:
             else:
                 printed = f"{_TABLE_4[number][1 + place]:.3f}"
                 rule = f"taken to hold from a tau of {enough:g} on; the paper has {printed}"
-                yield statement(what, says, finds, tau >= enough, rule)
+                yield concluded(what, says, finds, tau - enough, rule, len(found.systems.kept), _COARSE)
 
 
 def _undecided_because(found: Experiment, number: int, tau: float | None) -> str:
     """Why the data cannot tell; empty where they can."""
-    systems = len(found.systems.kept)
     if tau is None:
         return "all systems are alike"
     if number == 1 and found.sets.first_topics[0] == len(found.queries):
         return "the half is the whole"
-    return step_text(systems) if exchange(systems) > _COARSE else ""
-
-
-#: Where one exchange of neighbours changes tau by more than this, what is well and what is not cannot be told.
-_COARSE = 0.1
+    return ""
