@@ -189,7 +189,7 @@ def test_table_1_has_friedmans_test_by_level(reading: Any) -> None:
 
 def test_statements_on_table_1_are_computed(reading: Any) -> None:
     qrels, runs = random_case(4)
-    found = reading.claims(studied(qrels, runs).sections, "Table 1")
+    found = reading.claims(studied(qrels, runs, baseline="one").sections, "Table 1")
     means = [
         {run: math.fsum(values) / len(values) for run, values in by_level(qrels, runs, level).items()}
         for level in (1, 2, 3)
@@ -394,6 +394,103 @@ OF_BASES = {
     for what in ("best - worst at 50, base 2, e, 10", "findings with other bases")
 }
 OF_THE_HIGHEST = {"distance to ideal", "the same, proportional"}
+
+
+def test_a_baseline_that_nobody_chose_decides_nothing(reading: Any) -> None:
+    """The first run is the baseline: of the same runs in another order the largest gain would be elsewhere."""
+    qrels, runs = random_case(4)
+    chosen, found = (studied(qrels, runs, **options).sections for options in ({"baseline": "one"}, {}))
+    what = "largest gain over the baseline"
+    says, finds, verdict = reading.claims(found, "Table 1")[what]
+    assert (says, finds) == reading.claims(chosen, "Table 1")[what][:2]
+    assert verdict == "not seen" and reading.claims(chosen, "Table 1")[what][2] in ("holds", "fails")
+    notes = {row["what"]: row["note"] for row in reading.rows(found, "Table 1", "What the paper says")}
+    assert str(notes[what]).startswith("it depends on the baseline, which is the first run here: --baseline")
+
+
+def test_gains_that_are_equally_large_at_two_levels_decide_nothing(reading: Any) -> None:
+    qrels: Grades = {query: {"high": 2, "low": 1} for query in ("q1", "q2", "q3")}
+    runs = {
+        "one": {query: ["x", "x1", "x2"] for query in qrels},
+        "two": {"q1": ["high", "low"], "q2": ["low", "high"], "q3": ["x"]},
+    }
+    # AvP of two is (1 + 1/2) / 3 at either level, in another order.
+    found = reading.claims(studied(qrels, runs, baseline="one").sections, "Table 1")
+    assert found["largest gain over the baseline"][1:] == ("at grade 1 and grade 2", "not seen")
+    assert found["best - worst, points"][1:] == ("50.0, 50.0", "not seen")
+    assert reading.claims(studied(qrels, runs).sections, "Figure 1")["distance of the curves"][2] == "not seen"
+
+
+def test_p_too_small_to_be_told_apart_decide_nothing(reading: Any) -> None:
+    """Thousands of queries have the smallest p that there is at several levels."""
+    qrels: Grades = {f"q{i}": {"high": 3, "middle": 2, "low": 1} for i in range(1100)}
+    runs = {
+        "one": {query: ["high", "middle", "low"] for query in qrels},
+        "two": {query: ["x", "high", "middle", "low"] for query in qrels},
+    }
+    found = studied(qrels, runs)
+    of = reading.claims(found.sections, "Table 1")
+    assert of["Friedman's p by level"][1:] == ("< 1e-15, < 1e-15, < 1e-15", "not seen")
+
+
+def test_friedmans_smallest_p_is_named_as_the_table_has_it(reading: Any) -> None:
+    """Runs that differ at the highest level in every query, at the lowest in one of two."""
+    qrels: Grades = {f"q{i}": {"high": 2, "low": 1} for i in range(60)}
+    runs = {
+        "one": {query: ["high", "x", "low"] for query in qrels},
+        "two": {query: ["x", "high", "low"] if i % 2 else ["low", "high"] for i, query in enumerate(qrels)},
+    }
+    found = studied(qrels, runs).sections
+    printed = [str(row["p"]) for row in reading.rows(found, "Table 1", "Friedman's test")]
+    assert printed[1] == "< 1e-15"
+    claim = reading.claims(found, "Table 1")["Friedman's p by level"]
+    assert claim[1:] == (f"at grade 2: {', '.join(printed)}", "holds")
+
+
+def test_rounding_decides_nothing(reading: Any) -> None:
+    """Three queries: the distance to the ideal is 3 in one of three queries, 2 and 1 and 0 of others; both are 1."""
+    qrels: Grades = {"q1": {"a": 1, "b": 2}, "q2": {"a": 2, "c": 1}, "q3": {"z": 3}}
+    runs = {"x": {"q1": ["a", "b"], "q2": ["c", "a"]}, "y": {"q1": ["b", "a"], "q2": ["a"]}}
+    found = studied(qrels, runs).sections
+    for name, figure in (("Section 3.6", 2), ("Section 3.7", 3)):
+        of = reading.claims(found, name)
+        assert of[f"{figure}B, not {figure}A: distance to ideal"][1:] == ("1.0, not 1.0 points", "not seen")
+        assert of[f"{figure}B, not {figure}A: the same, proportional"][1:] == ("100, not 43 %", "holds")
+        assert str(of[f"{figure}A: best - worst, points"][1]).startswith("no run is ahead at rank")
+
+
+def test_runs_that_share_a_place_are_no_other_runs(reading: Any) -> None:
+    """With base 2 ranks 1 and 2 count the same, so that both runs are best and worst; with others they are not."""
+    qrels: Grades = {"q1": {"a": 1, "b": 2}, "q2": {"a": 2, "c": 1}, "q3": {"z": 3}}
+    runs = {"x": {"q1": ["a", "b"], "q2": ["c", "a"]}, "y": {"q1": ["b", "a"], "q2": ["a"]}}
+    found = studied(qrels, runs).sections
+    of = reading.claims(found, "Section 3.7")
+    assert of["3A: findings with other bases"][1:] == ("runs share the first or last place", "not seen")
+    rows = reading.rows(found, "Section 3.7", "DCG at rank 50")
+    assert [(row["best"], row["worst"]) for row in rows[:3]] == [(None, None), ("x", "y"), ("x", "y")]
+    # A run that is the same as the best one shares its place with every base.
+    worse = {"z": {"q1": ["b"], "q2": ["x"]}}
+    found = studied(qrels, {"x": runs["x"], "again": runs["x"], **worse}).sections
+    assert reading.claims(found, "Section 3.7")["3A: findings with other bases"][2] == "holds"
+    assert reading.rows(found, "Section 3.7", "DCG at rank 50")[0]["best"] == "x and 1 other"
+
+
+def test_a_level_of_queries_that_nobody_answers_is_not_tested(reading: Any) -> None:
+    qrels: Grades = {"q1": {"a": 1, "b": 2}, "q2": {"a": 2, "c": 1}, "q3": {"z": 3}}
+    runs = {"x": {"q1": ["a", "b"], "q2": ["c", "a"]}, "y": {"q1": ["b", "a"], "q2": ["a"]}}
+    found = study(Judged(Qrels.from_dict(qrels), Policy(missing="skip")), runs, baseline="x")
+    section = reading.section(found, "Table 1")
+    *_, row = reading.rows(section, "Friedman's test")
+    assert row["queries"] == 0
+    assert {row[name] for name in ("Friedman F", "p", "p value", "pairs **", "pairs *", "who beats whom")} == {None}
+    [table] = [part for part in section.parts if isinstance(part, Table) and part.title == "Friedman's test"]
+    assert table.notes[-1] == "grade 3: no query for which every run has a score, nothing is tested"
+    of = reading.claims(section)
+    assert of["best - worst, points"][1:] == ("75.0, 50.0, -", "not seen")
+    assert of["Friedman's p by level"][1:] == ("too few queries to test", "not seen")
+    assert reading.claims(found, "Figure 1")["distance of the curves"][1:] == ("0.750, 0.500, -", "not seen")
+    for each in found.sections:
+        assert "nan" not in Page("papers", each.parts).text()
 
 
 def test_identical_runs_decide_nothing_between_runs(reading: Any) -> None:

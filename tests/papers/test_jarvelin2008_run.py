@@ -37,15 +37,27 @@ SESSIONS: dict[str, dict[str, tuple[str, list[list[str]]]]] = {
 WEIGHTS = {0: 0, 1: 1, 2: 10, 3: 100}
 
 
-def records(system: str) -> list[dict[str, Any]]:
+#: In every group that is compared there have to be as many sessions.
+LEAST = 5
+
+
+def records(system: str, times: int = 1) -> list[dict[str, Any]]:
+    """The sessions of a system, each so many times, which changes no mean."""
     return [
-        {"session": session, "topic": topic, "system": system, "queries": [{"results": page} for page in pages]}
+        {
+            "session": session + "'" * i,
+            "topic": topic,
+            "system": system,
+            "queries": [{"results": page} for page in pages],
+        }
+        for i in range(times)
         for session, (topic, pages) in SESSIONS[system].items()
     ]
 
 
-def found(**settings: Any) -> Study:
-    return study(Judged(Qrels.of(GRADES), Policy()), {"log": records("one") + records("two")}, **settings)
+def found(times: int = 1, **settings: Any) -> Study:
+    log = records("one", times) + records("two", times)
+    return study(Judged(Qrels.of(GRADES), Policy()), {"log": log}, **settings)
 
 
 # -- what needs no data ------------------------------------------------------------------------------------------------
@@ -197,11 +209,11 @@ def test_figure_1(reading: Any) -> None:
 
 
 def test_what_is_read_off_figure_1(reading: Any) -> None:
-    of = reading.claims(found(), "Figure 1")
+    of = reading.claims(found(LEAST), "Figure 1")
     # s1 and s3 end with their best queries, s4 does not; s5 has the same page twice; s7 finds nothing.
-    assert of["one: the last query"] == ("nearly always the best", "2 of 3 sessions, 67%", "fails")
-    assert of["two: the last query"][1:] == ("0 of 1 session, 0%", "fails")
-    assert of["two: the last query as a list"][1:] == ("1 of 1 session, 100%", "holds")
+    assert of["one: the last query"] == ("nearly always the best", "10 of 15 sessions, 67%", "fails")
+    assert of["two: the last query"][1:] == ("0 of 5 sessions, 0%", "fails")
+    assert of["two: the last query as a list"][1:] == ("5 of 5 sessions, 100%", "holds")
     earlier, last = (mean([each[-1] for each in vectors]) for vectors in (earlier_of("one"), last_of("one")))
     assert earlier < last / 2
     assert of["one: earlier and last"] == (
@@ -219,10 +231,33 @@ def test_levelling_off(reading: Any, place: int, verdict: str) -> None:
     page = ["n", *(f"x{i}" for i in range(1, place)), "a", "x"]
     of = study(
         Judged(Qrels.of({"t": {"a": 2, "n": 0}}), Policy()),
-        {"mine": Sessions.of({"session": "t", "queries": [{"results": page}]})},
+        {"mine": [{"session": f"s{i}", "topic": "t", "queries": [{"results": page}]} for i in range(LEAST)]},
     )
     share = "100.0%" if place == 19 else "0.0%"
     assert reading.claims(of, "Figure 1")["mine: last queries"][1:] == (f"{share} of the gain by rank 20", verdict)
+
+
+def test_few_sessions_decide_nothing(reading: Any) -> None:
+    """Every group has to have five sessions; the numbers stand there anyway."""
+    decided = {"holds", "fails"}
+    for times in (1, LEAST - 1):
+        of = found(times)
+        # Two has one session in which several queries gain something, and two with several queries.
+        first = reading.claims(of, "Figure 1")
+        assert first["two: the last query"][1:] == (f"0 of {times} session{'s'[: times - 1]}, 0%", "not seen")
+        assert (first["two: earlier and last"][2] in decided) == (2 * times >= LEAST)
+        assert (first["one: the last query"][2] in decided) == (3 * times >= LEAST)
+        # One session of four or more queries, of three.
+        several = reading.claims(of, "Figure 3")["one: after Q1, at least 4 queries"]
+        assert f"(of {times}), all" in several[1] and several[2] == "not seen"
+        ends = reading.claims(of, "Figure 4")["where sessions end"]
+        assert ends[1].startswith("from ") and (ends[2] in decided) == (3 * times >= LEAST)
+        for name in ("Figure 1", "Figure 3", "Figure 4"):
+            words = [part for part in reading.section(of, name).parts if isinstance(part, str)]
+            assert words[-1].endswith("Of fewer than 5 sessions in a group nothing is concluded (not seen).")
+    of = found(LEAST)
+    assert reading.claims(of, "Figure 3")["one: after Q1, at least 4 queries"][2] in decided
+    assert {claim[2] for claim in reading.claims(of, "Figure 4").values()} <= decided
 
 
 def test_figure_2(reading: Any) -> None:
@@ -253,12 +288,13 @@ def test_figure_2(reading: Any) -> None:
         )
 
 
+@pytest.mark.parametrize("times", [1, LEAST])
 @pytest.mark.parametrize(
     ("settings", "topic", "at_least"),
     [({}, "t", 4), ({"topic": "u", "at_least": 2}, "u", 2), ({"at_least": 5}, "t", 5)],
 )
-def test_figure_3(reading: Any, settings: dict[str, Any], topic: str, at_least: int) -> None:
-    of = found(**settings)
+def test_figure_3(reading: Any, settings: dict[str, Any], topic: str, at_least: int, times: int) -> None:
+    of = found(times, **settings)
     assert f"topic {topic}" in reading.section(of, "Figure 3").about
     values = reading.rows(of, "Figure 3", "Curves")
     read = reading.claims(of, "Figure 3")
@@ -281,8 +317,8 @@ def test_figure_3(reading: Any, settings: dict[str, Any], topic: str, at_least: 
             assert (finds, verdict) == ("all sessions are", "not seen")
         else:
             whole, several = starts.values()
-            assert finds == f"{several:.2f} (of {len(long)}), all {whole:.2f} (of {len(chosen)})"
-            assert verdict == ("holds" if several < whole / 2 else "fails")
+            assert finds == f"{several:.2f} (of {times * len(long)}), all {whole:.2f} (of {times * len(chosen)})"
+            assert verdict == ("not seen" if times * len(long) < LEAST else "holds" if several < whole / 2 else "fails")
 
 
 def test_figure_4(reading: Any) -> None:
@@ -294,7 +330,7 @@ def test_figure_4(reading: Any) -> None:
         assert curve == pytest.approx(vector(pages, topic, 5))
     assert {row["session"] for row in values} == {"s1", "s2", "s4"}
     ends = sorted(vector(pages, "t", 5)[-1] for topic, pages in SESSIONS["one"].values() if topic == "t")
-    of = reading.claims(found(), "Figure 4")
+    of = reading.claims(found(LEAST), "Figure 4")
     assert of["where sessions end"][1:] == (
         f"from {ends[0]:.2f} to {ends[2]:.2f}, median {ends[1]:.2f}",
         "holds" if ends[2] - ends[0] > ends[1] else "fails",

@@ -44,7 +44,8 @@ def study(
 ) -> Study:
     """The case study of section 3 on these runs: recall bases, Table 1, Figures 1 to 3, and what is read off them.
 
-    Differences are to ``baseline``, else to the first run. Runs are read twice.
+    Differences are to ``baseline``, else to the first run; what depends on which that is, is then undecided. Runs are
+    read twice.
 
     >>> from gainful import Policy, Qrels
     >>> judged = Judged(Qrels.from_dict({"q1": {"a": 2, "b": 1}, "q2": {"a": 1, "c": 2}}), Policy())
@@ -71,7 +72,7 @@ def study(
     curves = gain_curves_judged(judged, kept, weightings.measures, draws=0, threads=threads, progress=progress)
     sections = (
         recall_bases(levels),
-        table_1_section(levels),
+        table_1_section(levels, is_chosen=baseline is not None),
         figure_1(levels),
         figure_2(curves, weightings),
         section_3_6(curves, weightings),

@@ -11,6 +11,7 @@ from gainful.measures.grammar import parse
 from gainful.notation import number_text
 from gainful.papers.many_runs import with_few_names
 from gainful.papers.sections import Section
+from gainful.papers.settled_comparison import settled
 from gainful.render.charts import Axis, Plot
 from gainful.render.gain_page import gain_line
 from gainful.render.page import Cell, Column, Table
@@ -165,12 +166,13 @@ def _some_ranks(curves: GainCurves, weights: Weights, measure: Measure, depth: i
     found = curves.measure(measure)
     columns = (Column("run"), *(Column(f"at {rank}", "number", 2) for rank in ranks))
     values = {run: [float(curves.curve(run, found).values[rank - 1]) for rank in ranks] for run in curves.runs}
-    best = [max(at_rank) for at_rank in zip(*values.values(), strict=True)]
+    # Equals are all best, whatever rounding makes of them.
+    at_ranks = [settled(at_rank) for at_rank in zip(*values.values(), strict=True)]
     marked = frozenset(
         (row, column)
-        for row, of_run in enumerate(values.values(), 1)
-        for column, value in enumerate(of_run, 1)
-        if value == best[column - 1] > 0
+        for column, at_rank in enumerate(at_ranks, 1)
+        for row, value in enumerate(at_rank, 1)
+        if value == max(at_rank) > 0
     )
     ideal = [float(curves.ideal(found).values[rank - 1]) for rank in ranks]
     rows: list[tuple[Cell, ...]] = [("(ideal)", *ideal)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 
 from gainful.curves.recall_levels import RecallBase, RecallLevels
 from gainful.notation import count_of, number_text, printable
@@ -20,12 +19,13 @@ from gainful.papers.jarvelin2000_examples import (
 )
 from gainful.papers.many_runs import with_few_names
 from gainful.papers.sections import Section
+from gainful.papers.settled_comparison import course, settled
 from gainful.render.charts import Chart
 from gainful.render.difference_words import listed, p_words
 from gainful.render.page import Cell, Column, Table
 from gainful.render.recall_page import average_table, bases_table, difference_tables, level_plots
 from gainful.render.recall_rows import Curves
-from gainful.stats.friedman import Friedman, conover, protected
+from gainful.stats.friedman import conover, protected
 from gainful.stats.papers import PaperRow, paper_rows
 from gainful.stats.scores import ScoreMatrix
 
@@ -36,6 +36,16 @@ _PLACES = 3
 _MOST_NAMED = 8
 
 _WIDEST = 40
+
+#: AvP is between 0 and 1, in points between 0 and 100: what differences of it are settled by.
+_OF_POINTS = 100.0
+
+#: p that differ by no more than this share of them are the same.
+_SAME_P = 1e-9
+
+_NO_SHARED_QUERY = "no query for which every run has a score"
+_TIED = "levels with the same value decide nothing"
+_NOT_CHOSEN = "it depends on the baseline, which is the first run here: --baseline (baseline in Python) chooses one"
 
 _SKIPS = "queries without a document of the level are left out (undefined=skip)"
 #: SPEC, section 4: what has no recall base says nothing; a policy may only refuse it.
@@ -65,8 +75,11 @@ def recall_bases(found: RecallLevels) -> Section:
     return Section("Section 3.2", "Every level of relevance has a recall base of its own.", parts)
 
 
-def table_1_section(found: RecallLevels) -> Section:
-    """Table 1: AvP by level and system, differences to the baseline, Friedman's test, and what the text says of it."""
+def table_1_section(found: RecallLevels, is_chosen: bool = True) -> Section:
+    """Table 1: AvP by level and system, differences to the baseline, Friedman's test, and what the text says of it.
+
+    ``is_chosen``: somebody chose the baseline; otherwise it is the first run, which says nothing.
+    """
     tests = _tests(found)
     about = (
         "Non-interpolated average precision at each level; documents of other levels stay at their ranks as not "
@@ -76,7 +89,7 @@ def table_1_section(found: RecallLevels) -> Section:
     parts = (
         *(replace(table, for_people=True) for table in (average_table(found, _PLACES), *differences)),
         _test_table(found, tests),
-        *claims_tables("What the paper says of its Table 1", _claims(found, tests)),
+        *claims_tables("What the paper says of its Table 1", _claims(found, tests, is_chosen)),
         table_1(),
         Curves.of_levels(found, _PLACES).averages("AvP by run and level", found.baseline, for_machines=True),
     )
@@ -98,8 +111,9 @@ def figure_1(found: RecallLevels) -> Section:
     claim = _greater_above(
         "distance of the curves",
         "greater at higher levels",
-        ", ".join(f"{width:.{_PLACES}f}" for width in widths),
+        _values(widths, _PLACES),
         widths,
+        1.0,
     )
     levels = [{run: found.average_precision(run, base.grade, base.mode) for run in found.runs} for base in found.bases]
     plots = [replace(plot, caption=_SKIPS) for plot in level_plots(found)]
@@ -125,14 +139,25 @@ def _listed(grades: Sequence[float], documents: Sequence[int]) -> str:
     return ", ".join(f"{number_text(grade)}: {count}" for grade, count in zip(grades, documents, strict=True))
 
 
-def _tests(found: RecallLevels) -> dict[RecallBase, PaperRow]:
-    """Friedman's test of every level, over the queries that have a base there."""
+def _tests(found: RecallLevels) -> dict[RecallBase, PaperRow | None]:
+    """Friedman's test of every level, over the queries that have a base there; None where runs share no query."""
     evaluations = {evaluation.run: evaluation for evaluation in found.evaluations}
-    matrices = {str(base): ScoreMatrix.from_evaluations(evaluations, base.average_precision) for base in found.bases}
-    return dict(zip(found.bases, paper_rows(matrices), strict=True))
+    matrices = {
+        str(base): ScoreMatrix.from_evaluations(evaluations, base.average_precision)
+        for base in found.bases
+        if _shared_queries(found, base)
+    }
+    rows = dict(zip(matrices, paper_rows(matrices), strict=True))
+    return {base: rows.get(str(base)) for base in found.bases}
 
 
-def _test_table(found: RecallLevels, tests: Mapping[RecallBase, PaperRow]) -> Table:
+def _shared_queries(found: RecallLevels, base: RecallBase) -> set[str]:
+    """The queries for which every run has a score; a policy may leave out those that a run does not answer."""
+    scores = [each.by_query(base.average_precision) for each in found.evaluations]
+    return set.intersection(*({query for query, score in of_run.items() if score is not None} for of_run in scores))
+
+
+def _test_table(found: RecallLevels, tests: Mapping[RecallBase, PaperRow | None]) -> Table:
     pairs = math.comb(len(found.runs), 2)
     columns = (
         Column("relevant"),
@@ -147,6 +172,9 @@ def _test_table(found: RecallLevels, tests: Mapping[RecallBase, PaperRow]) -> Ta
     )
     rows: list[tuple[Cell, ...]] = []
     for base, row in tests.items():
+        if row is None:
+            rows.append((str(base), 0, base.empty, *[None] * 6))
+            continue
         f, p = row.friedman.f, row.friedman.p
         tested = (None, None, None) if f is None else (f, p_words(p), p)
         rows.append((str(base), row.queries, base.empty, *tested, *_told_apart(row), row.verdict or None))
@@ -154,6 +182,7 @@ def _test_table(found: RecallLevels, tests: Mapping[RecallBase, PaperRow]) -> Ta
         f"pairs: of {count_of(pairs, 'pair')} of runs those that are told apart, ** at 0.01 and * at 0.05 only",
         "Conover without correction, where Friedman's test (F form, mean ranks for ties) reaches the level",
         f"empty: {_ALWAYS_SKIPS}",
+        *(f"{base}: {_NO_SHARED_QUERY}, nothing is tested" for base, row in tests.items() if row is None),
     )
     return Table(columns, rows, "Friedman's test", notes)
 
@@ -165,24 +194,23 @@ def _told_apart(row: PaperRow) -> tuple[int, int]:
     return two, one - two
 
 
-def _claims(found: RecallLevels, tests: Mapping[RecallBase, PaperRow]) -> Iterator[Claim]:
+def _claims(found: RecallLevels, tests: Mapping[RecallBase, PaperRow | None], is_chosen: bool) -> Iterator[Claim]:
     papers = [max(level) - min(level) for level in zip(*TABLE_1.values(), strict=True)]
     spreads = [_spread(found, base) for base in found.bases]
-    yield _greater_above(
-        "best - worst, points", f"greater at higher levels: {_points(papers)}", _points(spreads), spreads
-    )
+    says = f"greater at higher levels: {_values(papers)}"
+    yield _greater_above("best - worst, points", says, _values(spreads), spreads, _OF_POINTS)
+    what, says = "largest gain over the baseline", "at the highest level"
     largest = _largest(found)
-    if largest is None:
-        yield undecided("largest gain over the baseline", "at the highest level", "none: no run is better")
+    if not largest:
+        yield undecided(what, says, "none: no run is better", "" if is_chosen else _NOT_CHOSEN)
     else:
-        base, run, points, per_cent = largest
+        base, run, points, per_cent = largest[-1]
+        at = list(dict.fromkeys(str(each[0]) for each in largest))
         share = "" if per_cent is None else f" ({per_cent:.1f} %)"
-        yield statement(
-            "largest gain over the baseline",
-            "at the highest level",
-            f"at {base}",
-            base is found.bases[-1],
-        )
+        if is_chosen and len(at) == 1:
+            yield statement(what, says, f"at {base}", base is found.bases[-1])
+        else:
+            yield undecided(what, says, f"at {listed(at)}", _TIED if is_chosen else _NOT_CHOSEN)
         yield beside(
             "its size",
             f"{LARGEST_POINTS} points ({LARGEST_PER_CENT} %)",
@@ -190,61 +218,77 @@ def _claims(found: RecallLevels, tests: Mapping[RecallBase, PaperRow]) -> Iterat
             f"the paper's is WSYN expanded over SUM unexpanded, this is {printable(run, _WIDEST)} over "
             f"{printable(found.baseline, _WIDEST)}",
         )
-    yield _most_significant([row.friedman for row in tests.values()])
+    yield _most_significant(tests)
 
 
-def _greater_above(what: str, says: str, finds: str, differences: Sequence[float]) -> Claim:
-    """Whether differences rise with the level; where runs differ at none, nobody can say."""
-    if not any(difference > 0 for difference in differences):
+def _greater_above(what: str, says: str, finds: str, differences: Sequence[float], scale: float) -> Claim:
+    """Whether differences rise with the level; where runs differ at none, or levels are equal, nobody can say."""
+    if any(math.isnan(difference) for difference in differences):
+        return undecided(what, says, finds, "-: no two runs have a value")
+    if not any(settled(differences, scale)):
         return undecided(what, says, "no difference at any level")
-    return statement(what, says, finds, _rises(differences))
+    how = course(differences, scale)
+    if how == "ties":
+        return undecided(what, says, finds, _TIED)
+    return statement(what, says, finds, how == "rises")
 
 
-def _most_significant(tests: Sequence[Friedman]) -> Claim:
+def _most_significant(tests: Mapping[RecallBase, PaperRow | None]) -> Claim:
+    """At which level p is smallest; that of very many queries is the smallest float there is at several."""
     what, says = "Friedman's p by level", "smallest at the highest level"
-    if any(test.f is None for test in tests):
+    by_level = {base: row.friedman for base, row in tests.items() if row is not None and row.friedman.f is not None}
+    if len(by_level) < len(tests):
         return undecided(what, says, "too few queries to test")
-    finds = ", ".join(f"{test.p:.1g}" for test in tests)
-    *others, highest = (test.p for test in tests)
-    if highest == 1 and min(others) == 1:
+    ps = [test.p for test in by_level.values()]
+    if min(ps) == 1:
         return undecided(what, says, "no difference at any level")
+    printed = ", ".join(map(p_words, ps))
+    least = [base for base, test in by_level.items() if math.isclose(test.p, min(ps), rel_tol=_SAME_P)]
+    highest = list(tests)[-1]
+    if highest in least and len(least) > 1:
+        return undecided(what, says, printed, _TIED)
     note = "levels have different numbers of queries, and p depends on them"
-    return statement(what, says, finds, highest < min(others), note)
+    return statement(what, says, f"at {listed(list(map(str, least)))}: {printed}", highest in least, note)
 
 
 def _spread(found: RecallLevels, base: RecallBase) -> float:
     values = [found.average_precision(run, base.grade, base.mode) for run in found.runs]
     known = [value for value in values if not math.isnan(value)]
-    return 100 * (max(known) - min(known)) if known else math.nan
+    return 100 * (max(known) - min(known)) if len(known) > 1 else math.nan
 
 
-def _largest(found: RecallLevels) -> tuple[RecallBase, str, float, float | None] | None:
-    """Where which run gains most over the baseline; None if none does."""
+def _largest(found: RecallLevels) -> list[tuple[RecallBase, str, float, float | None]]:
+    """Where which run gains most over the baseline, all that share the most; nothing if none gains."""
     gained = [
-        (difference.points, base, run, difference.per_cent)
+        (base, run, difference.points, difference.per_cent)
         for base in found.bases
         for run in found.runs
         if (difference := found.difference(run, base.grade, base.mode)).points is not None
     ]
-    points, base, run, per_cent = max(gained, key=lambda each: each[0] or 0.0)
-    return (base, run, points, per_cent) if points else None
+    points = settled([each[2] for each in gained], _OF_POINTS)
+    most = max(points, default=0.0)
+    return [each for each, value in zip(gained, points, strict=True) if value == most] if most > 0 else []
 
 
-def _widest_gap(found: RecallLevels, base: RecallBase) -> tuple[float, float, str, str]:
-    """The largest distance of two curves, at which recall it is, and whose they are."""
+def _widest_gap(found: RecallLevels, base: RecallBase) -> tuple[float, float | None, str | None, str | None]:
+    """The largest distance of two curves, at which recall it is, and whose they are; nobody's where there is none."""
     curves = {run: found.precision(run, base.grade, base.mode) for run in found.runs}
+    curves = {run: curve for run, curve in curves.items() if not any(map(math.isnan, curve))}
+    if len(curves) < 2:
+        return math.nan, None, None, None
+    gaps = [max(at) - min(at) for at in zip(*curves.values(), strict=True)]
+    widths = settled(gaps, 1.0)
+    i = widths.index(max(widths))
+    if not widths[i]:
+        return 0.0, None, None, None
+    at = {run: curve[i] for run, curve in curves.items()}
+    return gaps[i], found.recall[i], max(at, key=at.__getitem__), min(at, key=at.__getitem__)
 
-    def gap(i: int) -> tuple[float, float, str, str]:
-        at = {run: curve[i] for run, curve in curves.items()}
-        highest, lowest = max(at, key=at.__getitem__), min(at, key=at.__getitem__)
-        return at[highest] - at[lowest], found.recall[i], highest, lowest
 
-    return max((gap(i) for i in range(len(found.recall))), key=lambda each: each[0])
+def _values(values: Sequence[float], places: int = 1) -> str:
+    """Values in a row, with a dash where there is none.
 
-
-def _rises(values: Sequence[float]) -> bool:
-    return all(before < after for before, after in pairwise(values))
-
-
-def _points(values: Sequence[float]) -> str:
-    return ", ".join(f"{value:.1f}" for value in values)
+    >>> _values([4.2, math.nan])
+    '4.2, -'
+    """
+    return ", ".join("-" if math.isnan(value) else f"{value:.{places}f}" for value in values)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -11,12 +11,14 @@ import numpy as np
 from gainful.curves.gain_curves import GainCurves
 from gainful.curves.sideways import Distance, Sideways
 from gainful.measures.base import Measure
-from gainful.notation import printable
+from gainful.notation import count_of, printable
 from gainful.papers.claims import Claim, beside, claims_tables, statement, undecided
 from gainful.papers.jarvelin2000_gains import BASES, CG_DEPTH, DCG_DEPTH, DEPTH, Weightings, Weights
 from gainful.papers.sections import Section
+from gainful.papers.settled_comparison import course, highest
 from gainful.render.page import Cell, Column, Table
 from gainful.render.sideways_page import sentences
+from gainful.stats.settled import settled_differences
 
 #: The ranks of the ideal that runs have to catch up with, and the ranks over which distances to it are read.
 _AT = (5, 10)
@@ -24,6 +26,7 @@ _CG_REGION, _DCG_REGION = (20, CG_DEPTH), (10, DCG_DEPTH)
 
 _WIDEST = 30
 
+_TIED = "equal values decide nothing"
 _SAME, _NO_GAIN = "all runs gain the same", "no run gains anything"
 
 
@@ -96,12 +99,33 @@ class _Panel(NamedTuple):
         return float(self.curves.curve(run, self.reading.measure).values[self.depth - 1])
 
     @property
+    def all_best(self) -> tuple[str, ...]:
+        """The runs that share the highest value at the end."""
+        return highest({run: self.at_the_end(run) for run in self.curves.runs})
+
+    @property
+    def all_worst(self) -> tuple[str, ...]:
+        """The runs that share the lowest value at the end."""
+        return highest({run: -self.at_the_end(run) for run in self.curves.runs})
+
+    @property
     def best(self) -> str:
-        return max(self.curves.runs, key=self.at_the_end)
+        return self.all_best[0]
 
     @property
     def worst(self) -> str:
-        return min(self.curves.runs, key=self.at_the_end)
+        return self.all_worst[0]
+
+    @property
+    def ideal_gain(self) -> float:
+        """What the ideal has at the end: how large the values are that distances are made of."""
+        return float(self.curves.ideal(self.reading.measure).values[self.depth - 1])
+
+    @property
+    def spread(self) -> float:
+        """By how much the best run is ahead of the worst at the end."""
+        ends = np.array([self.at_the_end(self.best)]), np.array([self.at_the_end(self.worst)])
+        return float(settled_differences(*ends)[0])
 
     @property
     def gains_nothing(self) -> bool:
@@ -117,7 +141,7 @@ class _Panel(NamedTuple):
         best, worst = (
             self.curves.curve(run, self.reading.measure).values[: self.depth] for run in (self.best, self.worst)
         )
-        rank = int(np.argmax(best - worst))
+        rank = int(np.argmax(settled_differences(best, worst)))
         return float(best[rank] - worst[rank]), rank + 1
 
 
@@ -210,7 +234,8 @@ def _claims(panels: Sequence[_Panel]) -> Iterator[Claim]:
             yield beside(f"{label}best below ideal, {ranks}", read.best, _below(best), _TWO_TYPES)
             yield beside(f"{label}others below ideal, {ranks}", read.others, _below(worst), _FOUR_TYPES)
         points, rank = panel.apart()
-        yield beside(f"{label}best - worst, points", read.apart, f"{points:.1f} at rank {rank}", read.apart_of)
+        finds = f"{points:.1f} at rank {rank}" if panel.spread else f"no run is ahead at rank {panel.depth}"
+        yield beside(f"{label}best - worst, points", read.apart, finds, read.apart_of)
         if read.horizontal:
             last = panel.reading.stopping_rank
             finds = f"after {DEPTH}" if last is None else str(last)
@@ -229,8 +254,13 @@ def _needed(panel: _Panel, at: int) -> str:
 
 
 def _below(distance: Distance) -> str:
-    shares = f"{100 * distance.least_share:.0f} to {100 * distance.most_share:.0f} %"
+    shares = f"{_per_cent(distance.least_share)} to {_per_cent(distance.most_share)} %"
     return f"{distance.least:.1f} to {distance.most:.1f} points ({shares})"
+
+
+def _per_cent(share: float) -> str:
+    """A share of what the ideal has; a dash where that is nothing."""
+    return "-" if math.isnan(share) else f"{100 * share:.0f}"
 
 
 def _highest_level_alone(panels: Sequence[_Panel]) -> Iterator[Claim]:
@@ -241,22 +271,33 @@ def _highest_level_alone(panels: Sequence[_Panel]) -> Iterator[Claim]:
     names = f"{panels[1].figure}, not {panels[0].figure}"
     points, shares = [], []
     for panel in panels:
-        points.append(float(np.mean([each.most for each in panel.reading.distances])))
-        shares.append(float(np.mean([each.most_share for each in panel.reading.distances])))
+        runs = panel.reading.distances
+        points.append(math.fsum(each.most for each in runs) / len(runs))
+        shares.append(math.fsum(each.most_share for each in runs) / len(runs))
     absolute, proportional = f"{names}: distance to ideal", f"{names}: the same, proportional"
-    found = f"{points[1]:.1f}, not {points[0]:.1f} points", f"{100 * shares[1]:.0f}, not {100 * shares[0]:.0f} %"
+    found = f"{points[1]:.1f}, not {points[0]:.1f} points", f"{_per_cent(shares[1])}, not {_per_cent(shares[0])} %"
     note = "the largest distance of each run in these ranks, averaged over runs"
     if all(panel.gains_nothing for panel in panels):
         yield undecided(absolute, "smaller", _NO_GAIN)
         yield undecided(proportional, "larger", _NO_GAIN)
         return
-    yield statement(absolute, "smaller", found[0], points[1] < points[0], note)
-    yield statement(proportional, "larger", found[1], shares[1] > shares[0])
+    yield _larger(absolute, "smaller", found[0], points[::-1], max(panel.ideal_gain for panel in panels), note)
+    yield _larger(proportional, "larger", found[1], shares, 1.0)
+
+
+def _larger(what: str, says: str, finds: str, values: Sequence[float], scale: float, note: str = "") -> Claim:
+    """Whether each value is larger than the one before; equals decide nothing."""
+    if any(map(math.isnan, values)):
+        return undecided(what, says, finds, "-: the ideal gains nothing")
+    how = course(values, scale)
+    if how == "ties":
+        return undecided(what, says, finds, f"{note}; {_TIED}" if note else _TIED)
+    return statement(what, says, finds, how == "rises", note)
 
 
 def _base_claims(of_bases: Sequence[_Panel]) -> Iterator[Claim]:
     """Of the figure with all but the lowest level the paper has numbers; they are of base 2 and of base 10."""
-    differences = [panel.at_the_end(panel.best) - panel.at_the_end(panel.worst) for panel in of_bases]
+    differences = [panel.spread for panel in of_bases]
     last, figure = of_bases[-1], of_bases[0].figure
     is_a = of_bases[0].weights.panel == "A"
     grows = f"{figure}: best - worst at {DCG_DEPTH}, base {', '.join(BASES)}"
@@ -266,7 +307,7 @@ def _base_claims(of_bases: Sequence[_Panel]) -> Iterator[Claim]:
         yield undecided(similar, "similar", _SAME)
         return
     finds = ", ".join(f"{difference:.1f}" for difference in differences)
-    yield statement(grows, says, finds, all(before < after for before, after in pairwise(differences)))
+    yield _larger(grows, says, finds, differences, max(panel.at_the_end(panel.best) for panel in of_bases))
     if is_a:
         best, worst = last.at_the_end(last.best), last.at_the_end(last.worst)
         of_both = [f"{100 * differences[-1] / end:.0f} %" if end else "-" for end in (best, worst)]
@@ -276,20 +317,21 @@ def _base_claims(of_bases: Sequence[_Panel]) -> Iterator[Claim]:
             f"{differences[-1]:.1f} points ({' or '.join(of_both)})",
             "of what the best and of what the worst run has; the paper does not say of which",
         )
-    others = [
-        what
-        for what, runs in (
-            ("best", {panel.best for panel in of_bases}),
-            ("worst", {panel.worst for panel in of_bases}),
-        )
-        if len(runs) > 1
-    ]
-    yield statement(
-        similar,
-        "similar",
-        f"another {' and '.join(others)} run" if others else "same best and worst run",
-        not others,
-    )
+    yield _similar(similar, of_bases)
+
+
+def _similar(what: str, of_bases: Sequence[_Panel]) -> Claim:
+    """Whether all bases have the same best and worst run; a run that shares its place elsewhere may be the one."""
+    by_base = {
+        "best": [set(panel.all_best) for panel in of_bases],
+        "worst": [set(panel.all_worst) for panel in of_bases],
+    }
+    others = [place for place, runs in by_base.items() if not set.intersection(*runs)]
+    if others:
+        return statement(what, "similar", f"another {' and '.join(others)} run", False)
+    if any(first != run for first, *rest in by_base.values() for run in rest):
+        return undecided(what, "similar", "runs share the first or last place", _TIED)
+    return statement(what, "similar", "same best and worst run", True)
 
 
 def _base_table(panels: Sequence[_Panel]) -> Table:
@@ -306,8 +348,19 @@ def _base_table(panels: Sequence[_Panel]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for i, panel in enumerate(panels):
         high, low = panel.at_the_end(panel.best), panel.at_the_end(panel.worst)
-        share = 100 * (high - low) / low if low else None
-        names = (printable(panel.best, _WIDEST), printable(panel.worst, _WIDEST))
-        rows.append((str(panel.weights), BASES[i % len(BASES)], *names, high, low, high - low, share))
+        apart = panel.spread
+        share = 100 * apart / low if low else None
+        names = (_of_tied(panel.all_best), _of_tied(panel.all_worst)) if apart else (None, None)
+        rows.append((str(panel.weights), BASES[i % len(BASES)], *names, high, low, apart, share))
     notes = ("difference in points, and in parentheses in per cent of what the worst run has",)
     return Table(columns, rows, f"DCG at rank {DCG_DEPTH} by the base of the logarithm", notes)
+
+
+def _of_tied(runs: Sequence[str]) -> str:
+    """A run, and how many others share its place.
+
+    >>> _of_tied(["a"]), _of_tied(["a", "b"])
+    ('a', 'a and 1 other')
+    """
+    first, *others = runs
+    return printable(first, _WIDEST) + (f" and {count_of(len(others), 'other')}" if others else "")

@@ -10,12 +10,17 @@ from gainful.curves.averages import MEAN_OF_RATIOS, RATIO_OF_MEANS
 from gainful.curves.session_curves import SessionCurve, SessionCurves
 from gainful.notation import count_of
 from gainful.papers.claims import Claim, beside, statement, undecided
-from gainful.sessions.positions import LastAgainstBest, Queries
-from gainful.sessions.study import SessionStudy
+from gainful.papers.settled_comparison import settled
+from gainful.sessions.positions import LastAgainstBest
+from gainful.sessions.study import SessionStudy, SystemQueries
 
 #: What words of the paper are taken to mean.
 _LITTLE, _NEARLY_ALWAYS, _LEVEL = 0.5, 0.9, 0.95
 _LEVEL_RANK = 20
+#: Of fewer sessions in a group that is compared nothing is concluded.
+LEAST_SESSIONS = 5
+ABOUT_FEW = f"Of fewer than {LEAST_SESSIONS} sessions in a group nothing is concluded (not seen)."
+_FEW = f"fewer than {LEAST_SESSIONS} sessions in a group decide nothing"
 ABOUT_LAST = (
     "Gaining little: less than half of what last queries give. Nearly always: in at least 90 % of the sessions that "
     "have several queries and gain anything; as a list: without the discount by query. Levelling off: 95 % of the gain "
@@ -31,7 +36,7 @@ ABOUT_EACH = (
 def last_readings(found: SessionStudy, longest_list: int) -> Iterator[Claim]:
     """Figure 1: the last query of sessions and the earlier ones."""
     for name, queries in found.queries.items():
-        yield _little(name, queries.last_queries, queries.earlier_queries, "until the last query they gain little")
+        yield _little(name, queries, "until the last query they gain little")
     for name, queries in found.queries.items():
         yield from _nearly_always(name, queries.last_against_best)
     for curve in found.curves.curves if found.curves else ():
@@ -45,12 +50,25 @@ def last_readings(found: SessionStudy, longest_list: int) -> Iterator[Claim]:
         )
 
 
-def _little(name: str, last: Queries, earlier: Queries, says: str) -> Claim:
-    what = f"{name}: earlier and last"
+def _decided(what: str, says: str, finds: str, holds: bool, sessions: int) -> Claim:
+    """The statement, if the smallest group that is compared has so many sessions that it can be made."""
+    return statement(what, says, finds, holds) if sessions >= LEAST_SESSIONS else undecided(what, says, finds, _FEW)
+
+
+def _below(value: float, limit: float) -> bool:
+    """Whether a value is below a limit by more than rounding."""
+    one, other = settled([value, limit])
+    return one < other
+
+
+def _little(name: str, queries: SystemQueries, says: str) -> Claim:
+    what, last, earlier = f"{name}: earlier and last", queries.last_queries, queries.earlier_queries
     if not earlier.number or not last.number:
         return undecided(what, says, "no session has several queries")
     finds = f"earlier {earlier.mean:.2f}, last {last.mean:.2f}"
-    return statement(what, says, finds, earlier.mean < _LITTLE * last.mean)
+    several = int(queries.session_counts[1:].sum())
+    sessions = min(last.number, earlier.number, several)
+    return _decided(what, says, finds, _below(earlier.mean, _LITTLE * last.mean), sessions)
 
 
 def _nearly_always(name: str, found: LastAgainstBest) -> Iterator[Claim]:
@@ -61,7 +79,7 @@ def _nearly_always(name: str, found: LastAgainstBest) -> Iterator[Claim]:
             yield undecided(what, says, "no session of several queries gains")
             continue
         finds = f"{count} of {count_of(found.sessions, 'session')}, {count / found.sessions:.0%}"
-        yield statement(what, says, finds, count >= _NEARLY_ALWAYS * found.sessions)
+        yield _decided(what, says, finds, not _below(count, _NEARLY_ALWAYS * found.sessions), found.sessions)
 
 
 def _levels_off(curve: SessionCurve, longest_list: int) -> Claim:
@@ -72,7 +90,8 @@ def _levels_off(curve: SessionCurve, longest_list: int) -> Claim:
     if not whole > 0:
         return undecided(what, says, "nothing is gained")
     share = float(curve.values[_LEVEL_RANK - 1]) / whole
-    return statement(what, says, f"{share:.1%} of the gain by rank {_LEVEL_RANK}", share >= _LEVEL)
+    finds = f"{share:.1%} of the gain by rank {_LEVEL_RANK}"
+    return _decided(what, says, finds, not _below(share, _LEVEL), curve.count)
 
 
 def average_readings(curves: SessionCurves) -> Iterator[Claim]:
@@ -97,7 +116,7 @@ def subset_readings(found: SessionStudy) -> Iterator[Claim]:
             continue
         first, first_of_all = (float(curve.values[k - 1]) for curve in (several, whole))
         finds = f"{first:.2f} (of {several.count}), all {first_of_all:.2f} (of {whole.count})"
-        yield statement(what, says, finds, first < _LITTLE * first_of_all)
+        yield _decided(what, says, finds, _below(first, _LITTLE * first_of_all), several.count)
 
 
 def individual_readings(found: SessionStudy, curves: SessionCurves) -> Iterator[Claim]:
@@ -107,11 +126,10 @@ def individual_readings(found: SessionStudy, curves: SessionCurves) -> Iterator[
     what, says = "where sessions end", "great variability"
     if len(ends) > 1 and max(ends) > 0:
         finds = f"from {min(ends):.2f} to {max(ends):.2f}, median {median(ends):.2f}"
-        yield statement(what, says, finds, max(ends) - min(ends) > median(ends))
+        yield _decided(what, says, finds, _below(median(ends), max(ends) - min(ends)), len(ends))
     else:
         yield undecided(what, says, "one session" if len(ends) == 1 else "nothing is gained")
-    queries = found.queries[name]
-    yield _little(name, queries.last_queries, queries.earlier_queries, "the last query far more effective")
+    yield _little(name, found.queries[name], "the last query far more effective")
 
 
 def _in_order(values: dict[str, float], places: int) -> str:

@@ -25,6 +25,7 @@ from gainful.notation import bytes_of_id, count_of, printable
 from gainful.papers.claims import Claim, claims_tables
 from gainful.papers.jarvelin2008_readings import (
     ABOUT_EACH,
+    ABOUT_FEW,
     ABOUT_LAST,
     ABOUT_SUBSETS,
     average_readings,
@@ -270,4 +271,4 @@ def _figure(
     notes = (note for note in curves_notes(curves) if note not in captions)
     read = tuple(readings)
     tables = claims_tables(f"What the paper reads off {name}", read) if read else ()
-    return (*parts, *notes, *tables, *((words,) if words else ()))
+    return (*parts, *notes, *tables, *((f"{words} {ABOUT_FEW}",) if words else ()))
