@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gainful.errors import UsageError
 from gainful.notation import choose, nearest
@@ -15,6 +15,11 @@ from gainful.papers.library import PAPERS, Paper
 from gainful.papers.sections import Section, Study
 from gainful.progress import Progress
 from gainful.render.page import Heading, Page, Showable, Table
+
+if TYPE_CHECKING:
+    from gainful.data.qrels import QrelsLike
+    from gainful.data.run import RunLike
+    from gainful.policy import Policy
 
 #: Verdicts in the order in which they are counted.
 _VERDICTS = ("agrees", "truncated", "erratum", "differs", "holds", "fails", "not seen", "other data")
@@ -118,11 +123,11 @@ def _verdicts(section: Section) -> Iterator[str]:
 def reproduce(
     paper: str,
     *,
-    qrels: Any = None,
-    runs: Mapping[str, Any] | None = None,
+    qrels: QrelsLike | None = None,
+    runs: Mapping[str, RunLike] | None = None,
     sessions: Mapping[str, Any] | None = None,
     letor: str | os.PathLike[str] | None = None,
-    policy: Any = None,
+    policy: Policy | str | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
     **settings: Any,
@@ -133,6 +138,10 @@ def reproduce(
     :meth:`gainful.Sessions.of` takes, ``letor`` is the folder of a LETOR collection. Settings are those of the paper:
     jarvelin2000 has baseline; jarvelin2002 other (judgments), collection_size; jarvelin2008 judged_by, topics, topic,
     at_least; scheel2011 repetitions, seed; dellamea2004 best, worst_share, draws, seed.
+
+    >>> found = reproduce("jarvelin2000")
+    >>> found.study is None, "differs" in found.verdicts
+    (True, False)
     """
     about = PAPERS[choose(paper, PAPERS, "paper")]
     given = {"qrels": qrels, "runs": runs, "sessions": sessions, "letor": letor}
@@ -151,7 +160,7 @@ def reproduction_of(
     data: Mapping[str, Any],
     settings: Mapping[str, Any],
     *,
-    policy: Any = None,
+    policy: Policy | str | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Reproduction:
@@ -195,7 +204,7 @@ def check_given(paper: Paper, data: Mapping[str, Any], settings: Mapping[str, An
             raise UsageError(f"{paper.key}: {name} has no meaning without data", f"it needs {paper.options}")
 
 
-def _prepared(name: str, value: Any, policy: Any) -> Any:
+def _prepared(name: str, value: Any, policy: Policy | str | None) -> Any:
     """Judgments ready to meet runs; all else as it is, if it can be."""
     if name in ("runs", "sessions") and not isinstance(value, Mapping):
         raise UsageError(f"{name}: expected a mapping of names to {name}, found {type(value).__name__}")
