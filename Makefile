@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-SOURCES := pyproject.toml CMakeLists.txt $(shell find native src -name '*.py' -o -name '*.pyi' -o -name '*.?pp')
+BUILD := pyproject.toml CMakeLists.txt $(wildcard native/*)
+SOURCES := $(BUILD) $(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.toml')
 
 .PHONY: help demo test lint docs figures study bench sanitize clean
 
@@ -27,16 +28,18 @@ $(VENV)/.installed: $(BIN)/python $(SOURCES)
 	@$(BIN)/gainful --version | grep -q 'C++' || echo "The C++ core was not built: is there a g++, and Python's headers (python3-dev)? Then: make clean demo"
 	@touch $@
 
-# A developer's install: the compiled core must build, and the tools and peers are there.
-$(VENV)/.testable: $(BIN)/python $(SOURCES)
+# A developer's install: the compiled core must build, and the tools and peers are there. Python files are used where they
+# are, so that a change of one builds nothing.
+$(VENV)/.testable: $(BIN)/python $(BUILD)
 	@command -v $${CXX:-g++} >/dev/null || { echo "make test needs a C++ compiler: install g++ (make demo works without)"; exit 1; }
 	@$(BIN)/python -c "import os, sysconfig; raise SystemExit(not os.path.exists(os.path.join(sysconfig.get_path('include'), 'Python.h')))" \
 	  || { echo "make test needs Python's headers: install python3-dev (make demo works without)"; exit 1; }
-	GAINFUL_REQUIRE_CORE=1 $(PIP) install ".[test]"
+	GAINFUL_REQUIRE_CORE=1 $(PIP) install -e ".[test]"
 	@$(BIN)/gainful --version
-	@touch $@ $(VENV)/.installed
+	@touch $@
 
-demo: $(VENV)/.installed
+# Where there is a developer's install, that is what runs.
+demo: $(or $(wildcard $(VENV)/.testable),$(VENV)/.installed)
 	$(BIN)/gainful demo
 
 lint: $(VENV)/.testable
@@ -57,6 +60,7 @@ study: $(VENV)/.testable
 	$(BIN)/python studies/run.py
 
 bench: $(VENV)/.testable
+	@rm -f $(VENV)/.testable # what is measured is a user's install, not a developer's
 	GAINFUL_REQUIRE_CORE=1 $(PIP) install ".[bench]"
 	$(BIN)/python benchmarks/run.py
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from gainful.simulation import System, simulate
+from gainful.evaluation.simulation import System, simulate
 
 QUERIES, DOCUMENTS, DEPTH = 50, 6000, 1000
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gainful.cli.main import run
-from gainful.simulation import System, simulate
+from gainful.evaluation.simulation import System, simulate
 
 GALLERY = Path(__file__).parent / "figures"
 PAPERS = Path(__file__).parent / "papers" / "figures"

@@ -11,8 +11,7 @@ from gainful.discounts import DISCOUNTS
 from gainful.gains import NAMED_GAINS
 from gainful.measures.base import Measure
 from gainful.measures.catalog import ALL_FAMILIES, ALL_MEASURES, DEFAULT_MEASURES, SHORT_NAMES, long_text
-from gainful.measures.differences import differences_of
-from gainful.measures.help import SECTIONS, Help, about_parameter, reading
+from gainful.measures.help import SECTIONS, Help, about_parameter, differences_of, reading
 from gainful.policy import CHOICES, DIALECTS
 
 DOCS = Path(__file__).parent

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from gainful import ScoreMatrix
-from gainful.arrays import Floats
+from gainful.kernel.arrays import Floats
 
 
 @cache

@@ -8,15 +8,14 @@ from pathlib import Path
 import numpy as np
 from matrices import distinct_systems, markdown, read, share
 
-from gainful.arrays import Floats
-from gainful.stats.differences import PairedScores
+from gainful.evaluation.score_matrix import ScoreMatrix, numbered
+from gainful.kernel.arrays import Floats
+from gainful.stats.effects import PairedScores
 from gainful.stats.families import compare_family
 from gainful.stats.flips import Flips, exact_extremes, exponent, on_grid
-from gainful.stats.friedman import conover, friedman, nemenyi
-from gainful.stats.intervals import AllSubsets, FlippedSubsets, Interval, t_interval
+from gainful.stats.intervals import AllSubsets, FlippedSubsets, Interval, Resamples, t_interval
 from gainful.stats.paired import compare_systems
-from gainful.stats.resamples import Resamples
-from gainful.stats.scores import ScoreMatrix, numbered
+from gainful.stats.rank_tests import conover, friedman, nemenyi
 from gainful.stats.tukey import randomised_tukey, tukey
 
 ALPHA = 0.05

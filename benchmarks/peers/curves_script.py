@@ -78,7 +78,7 @@ def bootstrap(by_query, ranks, draws):
 
 def main(qrels_path, run_path):
     import gainful
-    from gainful.curves.bands import band_ranks
+    from gainful.tasks.curves.averages import band_ranks
 
     qrels, run = read(qrels_path, (0, 2, 3)), read(run_path, (0, 2, 4))
     dicts = [disturbed(run, seed) for seed in range(RUNS)]

@@ -9,8 +9,8 @@ import time
 
 import numpy as np
 
+from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.stats.families import compare_family
-from gainful.stats.scores import ScoreMatrix
 from gainful.stats.tukey import randomised_tukey
 
 DRAWS, REPETITIONS = 10_000, 3

@@ -10,7 +10,7 @@ import time
 import numpy as np
 from scipy.stats import studentized_range
 
-from gainful.stats.scores import ScoreMatrix
+from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.stats.tukey import tukey
 
 SAMPLE, REPETITIONS = 100, 3

@@ -7,19 +7,12 @@ import os
 import sys
 
 
-def version_line() -> str:
-    """The version and the core in use."""
-    from gainful._version import __version__
-    from gainful.core import core
-
-    about = "compiled" if core.KIND == "C++" else "no compiled core: slower, same numbers"
-    return f"gainful {__version__} ({core.KIND} core, {about})"
-
-
 def main() -> None:
     """Runs the command line and exits with its code."""
     if sys.argv[1:] == ["--version"] and sys.stdout and "GAINFUL_CORE" not in os.environ:
         try:
+            from gainful.kernel.core import version_line
+
             sys.stdout.write(version_line() + "\n")
             sys.stdout.flush()
             os._exit(0)

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gainful.arrays import Floats
 from gainful.errors import UsageError
+from gainful.kernel.arrays import Floats
 from gainful.notation import choose, number_text, read_number
 
 #: A base of logarithms: a number above 1, or the word ``e``.

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gainful.arrays import Floats, distinct
 from gainful.errors import InputError, UsageError
+from gainful.kernel.arrays import Floats, distinct
 from gainful.notation import nearest, number_text, read_number
 
 #: The maps that have names, with what they do.

@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import kendalltau, pearsonr
 
 from gainful import ScoreMatrix, assess_agreement
-from gainful.render.charts import HeatMap, Plot
+from gainful.pages.charts import HeatMap, Plot
 
 PUBLISHED = Path(__file__).parents[2].parent / "shared" / "data" / "published-tables"
 

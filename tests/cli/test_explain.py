@@ -8,7 +8,7 @@ import re
 import pytest
 
 from gainful.measures.catalog import MEASURES
-from gainful.measures.differences import differences
+from gainful.measures.help import differences
 
 QRELS = "q1 0 a 3\nq1 0 b 2\nq1 0 c 0\nq1 0 d 1\nq2 0 a 1\nq3 0 a 0\n"
 ONE = "q1 Q0 b 1 9 t\nq1 Q0 x 2 8 t\nq1 Q0 a 3 7 t\nq3 Q0 a 1 1 t\n"

@@ -8,7 +8,7 @@ import random
 
 import pytest
 
-CORES = ("_core", "_pure")
+CORES = ("c++", "python")
 MEASURES = ("nDCG@10", "AP", "RR@5", "Rprec", "Judged@10", "IPrec@0.3", "nCG(average=ranks)@20", "NumRet", "NumRelRet")
 FLAGS = [text for measure in MEASURES for text in ("-m", measure)]
 

@@ -15,9 +15,9 @@ import time
 import pytest
 
 import gainful
-from gainful import evaluation
 from gainful.cli.main import COMMANDS
-from gainful.cli.progress import ProgressBar
+from gainful.cli.progress_bar import ProgressBar
+from gainful.evaluation import evaluate as evaluation
 from gainful.measures.catalog import ALL_FAMILIES, ALL_MEASURES, MEASURES, SHORT_NAMES
 
 QRELS = "q1 0 d1 1\n"
@@ -33,7 +33,7 @@ RUN = "q1 Q0 d1 1 1 t\n"
 )
 def test_version(command, core, words):
     if core == "c++" and os.environ.get("GAINFUL_REQUIRE_CORE") != "1":
-        pytest.importorskip("gainful._core", exc_type=ImportError)
+        pytest.importorskip("gainful.kernel._core", exc_type=ImportError)
     result = command.process("--version", GAINFUL_CORE=core)
     assert (result.returncode, result.stderr) == (0, b"")
     assert result.stdout.decode() == f"gainful {gainful.__version__} ({words})\n"
@@ -473,7 +473,7 @@ def report_some_work(wanted=True):
     [(0.0, True, True, True), (60.0, True, True, False), (0.0, False, True, False), (0.0, True, False, False)],
 )
 def test_progress_bar(capsys, monkeypatch, patience, terminal, wanted, shown):
-    monkeypatch.setattr("gainful.cli.progress._PATIENCE", patience)
+    monkeypatch.setattr("gainful.cli.progress_bar._PATIENCE", patience)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "100")
     if terminal:
@@ -485,7 +485,7 @@ def test_progress_bar(capsys, monkeypatch, patience, terminal, wanted, shown):
 
 
 def test_progress_bar_of_steps(capsys, monkeypatch):
-    monkeypatch.setattr("gainful.cli.progress._PATIENCE", 0.0)
+    monkeypatch.setattr("gainful.cli.progress_bar._PATIENCE", 0.0)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setattr(sys, "stderr", Terminal(sys.stderr))
@@ -498,6 +498,6 @@ def test_progress_bar_of_steps(capsys, monkeypatch):
 
 
 def test_no_progress_bar_without_a_terminal(files, monkeypatch):
-    monkeypatch.setattr("gainful.cli.progress._PATIENCE", 0.0)
+    monkeypatch.setattr("gainful.cli.progress_bar._PATIENCE", 0.0)
     result = files("eval", "qrels", "r.run")
     assert (result.code, result.err) == (0, "")

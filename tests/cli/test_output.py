@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from gainful import evaluation
+from gainful.evaluation import evaluate as evaluation
 from gainful.measures.catalog import ALL_FAMILIES, ALL_MEASURES
 from gainful.render import ENDINGS, FORMATS
 
@@ -123,7 +123,7 @@ def test_what_fails_leaves_the_old_file(files, monkeypatch, error, code):
 
     files.write("results.csv", "old\n")
     before = sorted(os.listdir(files.directory))
-    monkeypatch.setattr("gainful.render.csv._line", fail)
+    monkeypatch.setattr("gainful.render.text_formats._csv_line", fail)
     assert files("eval", "qrels", "r.run", "-o", "results.csv").code == code
     monkeypatch.setattr(evaluation, "evaluate_judged", fail)
     assert files("eval", "qrels", "r.run", "-o", "results.csv").code == code

@@ -8,15 +8,13 @@ import sys
 import pytest
 
 from gainful import reproduce
-from gainful.cli.run_paths import run_paths
+from gainful.cli.inputs import run_paths
 from gainful.errors import InputError, UsageError
-from gainful.papers.claims import claims_tables, number_claim, statement, text_claim, vector_claim
-from gainful.papers.library import PAPERS
-from gainful.papers.reproduction import Reproduction
-from gainful.papers.sections import Section, Study
-from gainful.render import FORMATS
-from gainful.render.charts import Axis, Line, Plot
-from gainful.render.page import Column, Page, Table
+from gainful.pages.charts import Axis, Line, Plot
+from gainful.pages.page import Column, Page, Table
+from gainful.papers.claims import Section, Study, claims_tables, number_claim, statement, text_claim, vector_claim
+from gainful.papers.reproduction import PAPERS, Reproduction
+from gainful.render import FORMATS, text as render_text
 
 QRELS = "".join(f"q{q} 0 d{d} {(q + d) % 4}\n" for q in range(4) for d in range(12))
 RUNS = {
@@ -294,6 +292,6 @@ def test_claims_say_what_agrees():
 def test_long_claims_stand_below_each_other_for_people_and_side_by_side_for_machines():
     long = vector_claim("v", tuple(range(30)), tuple(range(30)), 1)
     page = Page("papers", claims_tables("Vectors", [long]))
-    assert "the paper says  0.0 1.0" in page.text()
-    assert page.text("csv").splitlines()[0] == "what,the paper says,gainful finds,verdict"
-    assert len(page.text("csv").splitlines()) == 2
+    assert "the paper says  0.0 1.0" in render_text(page)
+    assert render_text(page, "csv").splitlines()[0] == "what,the paper says,gainful finds,verdict"
+    assert len(render_text(page, "csv").splitlines()) == 2

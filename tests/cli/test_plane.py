@@ -114,7 +114,7 @@ def test_what_is_suspicious_about_a_run_is_noticed(folder, capsys):
 
 def test_progress_counts_runs():
     from gainful import score_planes
-    from gainful.progress import Progress
+    from gainful.kernel.parallel import Progress
 
     told: list[tuple[int, int]] = []
     progress = Progress(lambda done, total: told.append((done, total)))

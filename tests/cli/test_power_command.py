@@ -7,11 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import f as f_distribution
-from scipy.stats import ncf, nct, t
+from scipy.stats import f as f_distribution, ncf, nct, t
 
 from gainful import ScoreMatrix, assess_power
-from gainful.render.charts import Plot
+from gainful.pages.charts import Plot
 
 PUBLISHED = Path(__file__).parents[2].parent / "shared" / "data" / "published-tables"
 

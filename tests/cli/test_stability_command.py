@@ -11,8 +11,8 @@ import pytest
 from scipy.stats import ttest_rel
 
 from gainful import Qrels, ScoreMatrix, assess_documents, assess_stability, evaluate
-from gainful.render.charts import Plot
-from gainful.stats.stability import Thinning
+from gainful.pages.charts import Plot
+from gainful.tasks.stability import Thinning
 
 PUBLISHED = Path(__file__).parents[2].parent / "shared" / "data" / "published-tables"
 

@@ -244,7 +244,7 @@ def test_compressed_files_and_standard_input(whydiff, command) -> None:
 def test_both_cores_and_any_threads_say_the_same(whydiff, use_core) -> None:
     lines = ANSWERS + "a Q0 d3 4 6 t\nd Q0 d2 4 9 t\n"
     outputs = set()
-    for core in ("_core", "_pure"):
+    for core in ("c++", "python"):
         use_core(core)
         for threads in ("1", "3"):
             result = whydiff("--mine", "0.4", "-m", "nDCG@3", "--threads", threads, qrels=GAPS, lines=lines)

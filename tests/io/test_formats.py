@@ -15,7 +15,7 @@ import pytest
 
 import gainful
 from gainful import InputError, Qrels, Run, UsageError, evaluate
-from gainful.io.recognise import recognise
+from gainful.io.formats import recognise
 
 from .conftest import Collection, json_lines, rows_of, table, trec_qrels, trec_run, write_ntcir
 

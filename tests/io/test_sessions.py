@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from gainful import InputError, Run, Sessions, UsageError
-from gainful.io.session_columns import read_session_mapping
-from gainful.io.session_ratings import read_ratings
+from gainful.io.session_reader import read_ratings
+from gainful.io.session_records import read_session_mapping
 
 from .conftest import json_lines, table
 from .session_samples import (

@@ -18,8 +18,7 @@ import pytest
 
 from gainful import UsageError
 from gainful.measures.base import Measure
-from gainful.measures.catalog import MEASURES
-from gainful.measures.grammar import parse_all
+from gainful.measures.catalog import MEASURES, parse_all
 from gainful.measures.help import SECTIONS, Help
 
 TESTS = Path(__file__).parents[1]

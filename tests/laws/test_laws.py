@@ -15,8 +15,7 @@ from itertools import chain
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from gainful import Measure, evaluate, parse
 from gainful.measures.catalog import MEASURES

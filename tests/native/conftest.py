@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-MODULES = {"C++": "gainful._core", "Python": "gainful._pure"}
+MODULES = {"C++": "gainful.kernel._core", "Python": "gainful.kernel.pure"}
 
 
 def load(kind: str) -> Any:

@@ -10,7 +10,7 @@ cmake -S . -B "$build" -G Ninja -DGAINFUL_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug \
 cmake --build "$build" >/dev/null
 rm -rf "$build/package" && mkdir -p "$build/package"
 cp -r src/gainful "$build/package/"
-cp "$build"/_core*.so "$build/package/gainful/"
+cp "$build"/_core*.so "$build/package/gainful/kernel/"
 # Python itself leaks by design; only what the core does wrong is of interest. With its own allocator, Python would hide
 # reads past the end of small texts.
 LD_PRELOAD="$(g++ -print-file-name=libasan.so) $(g++ -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 \

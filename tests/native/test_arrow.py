@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 pa = pytest.importorskip("pyarrow")
 
@@ -448,7 +447,8 @@ def test_reading_again_and_again_takes_no_more_memory(core: Any) -> None:
 
 
 def test_what_ctypes_is_for_is_loaded_when_it_is_needed() -> None:
-    code = "import sys; from gainful import _pure; assert 'gainful._pure_arrow' not in sys.modules; _pure.ArrowTable"
+    code = "import sys; from gainful.kernel import pure;"
+        "assert 'gainful.kernel.pure_arrow' not in sys.modules; pure.ArrowTable"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-pure: Any = importlib.import_module("gainful._pure")
+pure: Any = importlib.import_module("gainful.kernel.pure")
 try:
-    compiled: Any = importlib.import_module("gainful._core")
+    compiled: Any = importlib.import_module("gainful.kernel._core")
 except ImportError:
     if os.environ.get("GAINFUL_REQUIRE_CORE") == "1":
         raise

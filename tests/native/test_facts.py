@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-MODULES = {"C++": "gainful._core", "Python": "gainful._pure"}
+MODULES = {"C++": "gainful.kernel._core", "Python": "gainful.kernel.pure"}
 #: order, ties, float32, keep_first, depth, want_scores, want_rows, threads
 DEFAULTS = (0, 0, False, True, 0, False, False, 1)
 
@@ -250,7 +250,7 @@ def test_counts_against_their_definition(core: Any) -> None:
 
 
 def test_a_job_can_be_asked_for_facts() -> None:
-    core = pytest.importorskip("gainful._core", reason="only the compiled core reads ahead")
+    core = pytest.importorskip("gainful.kernel._core", reason="only the compiled core reads ahead")
     qrels, run = b"q 0 a 1\n", lines(("q", "a", 1, 1), ("q", "b", 2, 1), ("p", "p", 0, 1)).encode()
     options = (0, 0, False, True, 0)
     job = core.JoinJob(memoryview(qrels), [memoryview(run)], *options, 2, array("q", [0, 0]), want_facts=True)

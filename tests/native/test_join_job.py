@@ -9,7 +9,7 @@ from array import array
 import numpy as np
 import pytest
 
-core = pytest.importorskip("gainful._core", reason="only the compiled core reads ahead")
+core = pytest.importorskip("gainful.kernel._core", reason="only the compiled core reads ahead")
 
 QRELS = b"q1 0 d1 1\nq1 0 d2 0\nq2 0 d1 2\n"
 RUNS = [b"q1 Q0 d2 1 3 t\nq1 Q0 d1 2 2 t\n", b"q2 Q0 d1 1 1 t\nq3 Q0 d9 1 1 t\n", b"q1 Q0 d1\n"]
@@ -76,7 +76,7 @@ def test_a_cancelled_job_says_so() -> None:
 
 def test_starting_needs_no_numpy() -> None:
     code = (
-        "import sys; from array import array; from gainful import _core;"
+        "import sys; from array import array; from gainful.kernel import _core;"
         "job = _core.JoinJob(memoryview(b'q 0 d 1'), [], 0, 0, False, False, 0, 1, array('q', [0, 0]));"
         "assert 'numpy' not in sys.modules"
     )

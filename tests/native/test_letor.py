@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 FIELDS, NUMBER, OVERFLOW, EMPTY = 1, 2, 3, 6
 OHSUMED = Path(__file__).resolve().parents[3] / "shared" / "data" / "letor-ohsumed"

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 FIELDS, NUMBER, OVERFLOW, EMPTY, QUOTE = 1, 2, 3, 6, 7
 
@@ -408,7 +407,7 @@ def test_errors_in_the_values_own_code_are_passed_on(core: Any) -> None:
 
 
 def test_values_that_change_the_list_while_it_is_packed() -> None:
-    compiled = pytest.importorskip("gainful._core")
+    compiled = pytest.importorskip("gainful.kernel._core")
     values: list[Any] = []
 
     class Vandal:

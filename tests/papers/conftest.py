@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from gainful.papers.sections import Section, Study
-from gainful.render.charts import Plot
-from gainful.render.page import Page
+from gainful.pages.charts import Plot
+from gainful.pages.page import Page
+from gainful.papers.claims import Section, Study
 
 _SHARED_DATA = Path(__file__).parents[2].parent / "shared" / "data"
 

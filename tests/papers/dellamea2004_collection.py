@@ -13,12 +13,12 @@ from scipy.stats import kendalltau
 
 from gainful import Qrels
 from gainful.data.judged import Judged
-from gainful.papers.dellamea2004_experiment import Experiment, run_experiment
-from gainful.papers.sections import Section
+from gainful.kernel.parallel import Progress
+from gainful.pages.page import Table
+from gainful.papers.claims import Section
+from gainful.papers.dellamea2004.adm_experiment import Experiment, run_experiment
 from gainful.policy import Policy
-from gainful.progress import Progress
-from gainful.render.page import Table
-from gainful.stats.draws import stream
+from gainful.stats.settled import stream
 
 Judgments = dict[str, dict[str, float]]
 Lists = dict[str, dict[str, list[str]]]

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from gainful.papers.sections import Study
-from gainful.render.page import Page, Table
+from gainful.pages.page import Page, Table
+from gainful.papers.claims import Study
 
 
 class Document(NamedTuple):

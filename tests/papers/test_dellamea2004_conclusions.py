@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gainful.pages.page import Page
+from gainful.papers.claims import Section
 from gainful.papers.dellamea2004 import study
-from gainful.papers.dellamea2004_experiment import Experiment
-from gainful.papers.dellamea2004_set_tables import table_4
-from gainful.papers.dellamea2004_tables import table_3
-from gainful.papers.sections import Section
-from gainful.render.page import Page
+from gainful.papers.dellamea2004.adm_experiment import Experiment
+from gainful.papers.dellamea2004.adm_tables import table_3, table_4
+from gainful.render import text as render_text
 from tests.papers.dellamea2004_collection import (
     JUDGMENTS,
     LISTS,
@@ -116,7 +116,7 @@ class TestConclusions:
         def printed(row: Any, column: Any) -> float:
             return triangle[int(row[0]) - 1][int(column[0])]
 
-        monkeypatch.setattr("gainful.papers.dellamea2004_tables.kendall_tau", printed)
+        monkeypatch.setattr("gainful.papers.dellamea2004.adm_tables.kendall_tau", printed)
         assert verdicts(table_3(replace(given, scores=scores)), self.TITLE) == {"holds"}
 
     def test_the_rule_is_printed_once(self) -> None:
@@ -125,7 +125,7 @@ class TestConclusions:
         [rule] = [line for line in result.conventions if "one exchange of neighbours" in line]
         assert rule.endswith(f"= {2 / 120:.3f} for m = 16 systems")
         parts = tuple(part for section in result.sections for part in section.parts)
-        assert "one exchange of neighbours" not in Page("papers", parts).text()
+        assert "one exchange of neighbours" not in render_text(Page("papers", parts))
 
     @pytest.mark.parametrize(
         ("number", "tau", "verdict"),

@@ -14,14 +14,13 @@ from scipy.stats import kendalltau
 from gainful import Qrels, evaluate_runs
 from gainful.data.judged import Judged
 from gainful.errors import InputError
+from gainful.kernel.parallel import Progress
+from gainful.pages.page import Table
 from gainful.papers.dellamea2004 import study
-from gainful.papers.dellamea2004_experiment import Experiment, run_experiment
-from gainful.papers.dellamea2004_lists import read_lists
-from gainful.papers.dellamea2004_set_tables import table_4
-from gainful.papers.dellamea2004_sets import Distances, distances
+from gainful.papers.dellamea2004.adm_experiment import Experiment, run_experiment
+from gainful.papers.dellamea2004.adm_sets import Distances, distances, read_lists
+from gainful.papers.dellamea2004.adm_tables import table_4
 from gainful.policy import Policy
-from gainful.progress import Progress
-from gainful.render.page import Table
 
 SHARED_DATA = Path(__file__).parents[2].parent / "shared" / "data"
 ROBUST = ("robust2005/qrels.robust2005.txt", "robust2005/runs")

@@ -13,15 +13,14 @@ from scipy.stats import kruskal, mannwhitneyu
 
 from gainful import Qrels, evaluate_runs
 from gainful.data.judged import Judged
+from gainful.kernel.parallel import Progress
+from gainful.pages.charts import Boxes, Plot
 from gainful.papers.dellamea2004 import study
-from gainful.papers.dellamea2004_experiment import Experiment, run_experiment
-from gainful.papers.dellamea2004_figures import figure_7
-from gainful.papers.dellamea2004_set_tables import table_4
-from gainful.papers.dellamea2004_tables import systems_section, table_3
+from gainful.papers.dellamea2004.adm_experiment import Experiment, run_experiment
+from gainful.papers.dellamea2004.adm_figures import figure_7
+from gainful.papers.dellamea2004.adm_tables import systems_section, table_3, table_4
 from gainful.policy import Policy
-from gainful.progress import Progress
-from gainful.render.charts import Boxes, Plot
-from gainful.stats.draws import stream
+from gainful.stats.settled import stream
 from tests.papers.dellamea2004_collection import (
     BY_PRECISION,
     CHOSEN,

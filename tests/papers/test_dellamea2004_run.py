@@ -18,14 +18,14 @@ from typing import Any
 import pytest
 
 from gainful.errors import GainfulError, InputError, UsageError
+from gainful.kernel.parallel import Progress
+from gainful.pages.charts import Plot
+from gainful.pages.page import Page, Table
+from gainful.papers.claims import Section
 from gainful.papers.dellamea2004 import examples, study
-from gainful.papers.dellamea2004_experiment import run_experiment
-from gainful.papers.sections import Section
+from gainful.papers.dellamea2004.adm_experiment import run_experiment
 from gainful.policy import Policy
-from gainful.progress import Progress
-from gainful.render import FORMATS
-from gainful.render.charts import Plot
-from gainful.render.page import Page, Table
+from gainful.render import FORMATS, text as render_text
 from tests.papers.dellamea2004_collection import (
     JUDGMENTS,
     KEPT,
@@ -115,7 +115,7 @@ class TestExamples:
         """What is found stands in every format; machines get all tables."""
         for section in examples():
             page = Page("papers", section.parts)
-            text = page.text(format_)
+            text = render_text(page, format_)
             if format_ == "jsonl":
                 rows = [json.loads(line) for line in text.splitlines()]
                 assert sum("verdict" in row for row in rows) == sum(map(len, verdicts_of(section)))
@@ -136,7 +136,7 @@ class TestExamples:
     @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
     def test_latex_compiles(self, tmp_path: Path) -> None:
         """Figure 2 and ADM(2)(2) have Greek letters in their tables."""
-        texts = [Page("papers", section.parts).text("latex") for section in examples()]
+        texts = [render_text(Page("papers", section.parts), "latex") for section in examples()]
         frame = (r"\documentclass{article}", r"\usepackage{booktabs}", r"\begin{document}", *texts, r"\end{document}")
         (tmp_path / "x.tex").write_text("\n".join(frame), encoding="utf-8")
         command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "x.tex"]
@@ -232,4 +232,4 @@ class TestErrors:
         section = next(section for section in result.sections if section.name == "First hypothesis")
         assert section.parts == ("There is only one group with members: nothing to compare.",)
         for each in result.sections:
-            assert Page("papers", each.parts).text()
+            assert render_text(Page("papers", each.parts))

@@ -13,16 +13,14 @@ from scipy.stats import chi2, kruskal, mannwhitneyu
 
 from gainful import Qrels
 from gainful.data.judged import Judged
+from gainful.kernel.parallel import Progress
+from gainful.pages.page import Page
 from gainful.papers.dellamea2004 import study
-from gainful.papers.dellamea2004_experiment import Experiment, evaluate_lists
-from gainful.papers.dellamea2004_figures import figure_7, figure_8
-from gainful.papers.dellamea2004_groups import first_hypothesis
-from gainful.papers.dellamea2004_lists import read_lists
-from gainful.papers.dellamea2004_set_tables import table_4
-from gainful.papers.dellamea2004_tables import systems_section, table_3
+from gainful.papers.dellamea2004.adm_experiment import Experiment, evaluate_lists
+from gainful.papers.dellamea2004.adm_figures import figure_7, figure_8, first_hypothesis
+from gainful.papers.dellamea2004.adm_sets import read_lists
+from gainful.papers.dellamea2004.adm_tables import systems_section, table_3, table_4
 from gainful.policy import Policy
-from gainful.progress import Progress
-from gainful.render.page import Page
 from gainful.stats.stability import Spread
 from tests.papers.dellamea2004_collection import (
     JUDGMENTS,

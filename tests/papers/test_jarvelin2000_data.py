@@ -14,10 +14,11 @@ import scipy.stats
 from gainful import Policy, Qrels
 from gainful.data.judged import Judged
 from gainful.io.rows import RunFile
+from gainful.pages.charts import Plot
+from gainful.pages.page import Page, Table
+from gainful.papers.claims import Study
 from gainful.papers.jarvelin2000 import study
-from gainful.papers.sections import Study
-from gainful.render.charts import Plot
-from gainful.render.page import Page, Table
+from gainful.render import save as render_save
 
 #: Judgments, runs, and the grades above 0.
 COLLECTIONS = {
@@ -154,7 +155,7 @@ def test_figures_can_be_drawn(real: Any, name: str, tmp_path: Path) -> None:
     collection = real(name)
     for section in collection.found.sections:
         if any(isinstance(part, Plot) for part in section.parts):
-            Page("papers", section.parts).save(tmp_path / f"{section.file_name}.svg")
+            render_save(Page("papers", section.parts), tmp_path / f"{section.file_name}.svg")
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "figure-1.svg",
         "figure-2.svg",

@@ -13,13 +13,14 @@ import pytest
 import scipy.stats
 
 from gainful import Policy, Qrels
-from gainful.ahead import ReadAhead
+from gainful.data.collection import ReadAhead
 from gainful.data.judged import Judged
 from gainful.errors import InputError, UsageError
+from gainful.kernel.parallel import Progress
+from gainful.pages.page import Cell, Page, Table
+from gainful.papers.claims import Study
 from gainful.papers.jarvelin2000 import examples, study
-from gainful.papers.sections import Study
-from gainful.progress import Progress
-from gainful.render.page import Cell, Page, Table
+from gainful.render import text as render_text
 
 Grades = dict[str, dict[str, float]]
 Lists = dict[str, list[str]]
@@ -490,7 +491,7 @@ def test_a_level_of_queries_that_nobody_answers_is_not_tested(reading: Any) -> N
     assert of["Friedman's p by level"][1:] == ("too few queries to test", "not seen")
     assert reading.claims(found, "Figure 1")["distance of the curves"][1:] == ("0.750, 0.500, -", "not seen")
     for each in found.sections:
-        assert "nan" not in Page("papers", each.parts).text()
+        assert "nan" not in render_text(Page("papers", each.parts))
 
 
 def test_identical_runs_decide_nothing_between_runs(reading: Any) -> None:
@@ -615,7 +616,7 @@ def test_sections_are_called_as_in_the_paper(reading: Any) -> None:
     assert {plot.caption for plot in reading.plots(found.sections, "Figure 1")} == {skips}
     assert {plot.caption for plot in reading.plots(found.sections, "Figure 2")} == {""}
     for format_ in ("table", "csv", "jsonl", "markdown", "latex", "html"):
-        assert all(Page("papers", each.parts).text(format_) for each in found.sections)
+        assert all(render_text(Page("papers", each.parts), format_) for each in found.sections)
 
 
 def test_the_order_of_runs_changes_no_number(reading: Any) -> None:

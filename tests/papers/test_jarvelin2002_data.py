@@ -12,9 +12,10 @@ from scipy import stats
 
 from gainful import Policy, Qrels
 from gainful.data.judged import Judged
+from gainful.pages.page import Page
+from gainful.papers.claims import Section
 from gainful.papers.jarvelin2002 import study
-from gainful.papers.sections import Section
-from gainful.render.page import Page
+from gainful.render import text as render_text
 
 SHARED_DATA = Path(__file__).parents[2].parent / "shared" / "data"
 COLLECTIONS = {
@@ -264,7 +265,7 @@ def test_what_the_last_rank_decides(name):
 
 
 def test_a_table_of_19_systems_can_be_read():
-    text = Page("papers", sections("robust2005")["Table 2"].parts).text()
+    text = render_text(Page("papers", sections("robust2005")["Table 2"].parts))
     assert max(len(line) for line in text.splitlines()) < 150
     assert "How many systems each one beats / is beaten by" in text
 

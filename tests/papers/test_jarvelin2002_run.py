@@ -10,8 +10,9 @@ import pytest
 from gainful import Policy, Qrels
 from gainful.data.judged import Judged
 from gainful.errors import InputError, UsageError
+from gainful.pages.page import Page, Table
 from gainful.papers.jarvelin2002 import examples, study
-from gainful.render.page import Page, Table
+from gainful.render import text as render_text
 
 # Sections 2.1 to 2.3 as printed.
 PRINTED = {
@@ -585,10 +586,10 @@ def test_without_the_size_of_the_collection_there_is_no_search_length():
 def test_many_runs_stand_in_rows_and_keep_the_papers_notation_for_machines():
     runs = {f"run{i}": RUNS[("good", "fair", "poor")[i % 3]] for i in range(9)}
     found = {s.name: s for s in study(Judged(Qrels.from_dict(QRELS), Policy()), runs).sections}
-    shown = Page("papers", found["Table 2"].parts).text()
+    shown = render_text(Page("papers", found["Table 2"].parts))
     assert "How many systems each one beats / is beaten by" in shown
     assert "run0,run3" not in shown
-    assert "run0,run3" in Page("papers", found["Table 2"].parts).text("csv")
+    assert "run0,run3" in render_text(Page("papers", found["Table 2"].parts), "csv")
     plot = next(Page("papers", found["Figure 1"].parts).charts)
     assert sum(line.role == "guide" for line in plot.lines) == len(plot.lines) - 1 - len(
         {line.name for line in plot.lines if line.role == "system"}

@@ -6,9 +6,9 @@ import numpy as np
 
 from gainful import Policy, Qrels
 from gainful.data.judged import Judged
+from gainful.pages.page import Page
+from gainful.papers.claims import Study
 from gainful.papers.jarvelin2002 import study
-from gainful.papers.sections import Study
-from gainful.render.page import Page
 
 QUERIES = [f"q{i}" for i in range(6)]
 #: Every query has three documents of each grade: a0 to a2 (grade 0), b (1), c (2), d (3); z is not judged.

@@ -10,10 +10,11 @@ import pytest
 
 from gainful import Policy, Qrels
 from gainful.data.judged import Judged
+from gainful.pages.page import Page, Table
+from gainful.papers.claims import Study
 from gainful.papers.jarvelin2002 import study
-from gainful.papers.jarvelin2002_last_rank import ToldApart, depth_claims
-from gainful.papers.sections import Study
-from gainful.render.page import Page, Table
+from gainful.papers.jarvelin2002.discussion import ToldApart, depth_claims
+from gainful.render import text as render_text
 
 QUERIES = [f"q{i}" for i in range(6)]
 #: Every query has three documents of each grade 0 to 3: a0 to a2, b0 to b2, c0 to c2, d0 to d2.
@@ -47,7 +48,7 @@ def tables(found: Study, name: str) -> list[Table]:
 
 
 def text(found: Study) -> str:
-    return "\n".join(Page("papers", section.parts).text() for section in found.sections)
+    return "\n".join(render_text(Page("papers", section.parts)) for section in found.sections)
 
 
 # What the last rank decides: pairs of runs, told apart (1: the first is better, -1: the second, 0: neither).

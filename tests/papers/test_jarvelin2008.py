@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from gainful import Qrels, parse
-from gainful.measures.session_base import SessionMeasure
-from gainful.measures.session_vectors import gained_and_ideal
-from gainful.sessions.lists import hand_made, sessions_from_lists
-from gainful.sessions.positions import by_position, last_and_earlier
+from gainful.data.sessions import sessions_from_lists
+from gainful.measures.session_block import SessionMeasure
+from gainful.measures.session_cumulation import gained_and_ideal
+from gainful.measures.session_scoring import hand_made
+from gainful.tasks.sessions.session_positions import by_position, last_and_earlier
 
 GRADES = [3, 2, 3, 0, 0, 1, 2, 2, 3, 0]
 

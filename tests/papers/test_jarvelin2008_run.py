@@ -13,10 +13,11 @@ from gainful import Policy, Qrels, Sessions
 from gainful.data.judged import Judged
 from gainful.errors import InputError, UsageError
 from gainful.measures.session_gain import SDCG
+from gainful.pages.charts import Plot
+from gainful.pages.page import Page, Table
+from gainful.papers.claims import Study
 from gainful.papers.jarvelin2008 import examples, study
-from gainful.papers.sections import Study
-from gainful.render.charts import Plot
-from gainful.render.page import Page, Table
+from gainful.render import text as render_text
 
 GAINS = [3, 2, 3, 0, 0, 1, 2, 2, 3, 0]
 #: Documents by topic, and sessions of two systems: topic, and what each query showed.
@@ -360,7 +361,7 @@ def test_sources_of_sessions() -> None:
     judged = Judged(Qrels.of(GRADES), Policy())
     whole = Sessions.of(records("one"))
     texts = {
-        Page("papers", tuple(part for each in of.sections for part in each.parts)).text("csv")
+        render_text(Page("papers", tuple(part for each in of.sections for part in each.parts)), "csv")
         for of in (
             study(judged, {"log": whole}),
             study(judged, {"log": iter([whole.part(0, 2), whole.part(2, 4)])}),

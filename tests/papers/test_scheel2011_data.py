@@ -14,13 +14,13 @@ import pytest
 import scipy.stats
 
 from gainful.errors import InputError
-from gainful.notices import notices
+from gainful.evaluation.notices import notices
+from gainful.pages.charts import Plot
+from gainful.pages.page import Table
+from gainful.papers.claims import Study
 from gainful.papers.scheel2011 import study
-from gainful.papers.scheel2011_collection import STRATEGIES, read_collection
-from gainful.papers.sections import Study
-from gainful.render.charts import Plot
+from gainful.papers.scheel2011.letor_collection import STRATEGIES, read_collection
 from gainful.render.figure_style import Looks
-from gainful.render.page import Table
 
 from .letor_samples import Document, made_up, tables, write
 

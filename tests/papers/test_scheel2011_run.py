@@ -12,13 +12,12 @@ import numpy as np
 import pytest
 
 from gainful.errors import UsageError
-from gainful.papers import scheel2011_artificial as artificial
-from gainful.papers.scheel2011 import examples
-from gainful.papers.sections import Section
-from gainful.progress import Progress
-from gainful.render.charts import Plot
-from gainful.render.page import Page
-from gainful.stats.draws import stream
+from gainful.kernel.parallel import Progress
+from gainful.pages.charts import Plot
+from gainful.pages.page import Page
+from gainful.papers.claims import Section
+from gainful.papers.scheel2011 import artificial, examples
+from gainful.stats.settled import stream
 
 MEASURES = ("nDCG(gain=exp2, average=ranks)@100", "nDCG(gain=exp2)", "NDCNG(average=ranks)@100", "NDCNG", "muAP")
 

@@ -22,8 +22,7 @@ import sklearn.metrics
 from gainful import InputError, Policy, Qrels, evaluate, parse
 from gainful.compat.trec_eval import main as trec_eval
 from gainful.measures.catalog import MEASURES
-from gainful.measures.differences import differences, differences_of
-from gainful.measures.help import Help
+from gainful.measures.help import Help, differences, differences_of
 
 Grades = dict[str, dict[str, int]]
 Lists = dict[str, dict[str, float]]

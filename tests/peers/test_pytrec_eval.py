@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 import pytrec_eval
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from gainful import Evaluation, Policy, evaluate, evaluate_runs
 

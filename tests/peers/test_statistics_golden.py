@@ -11,13 +11,12 @@ import numpy as np
 import pytest
 
 from gainful import UsageError
-from gainful.stats.differences import PairedScores
+from gainful.evaluation.score_matrix import ScoreMatrix, aligned
+from gainful.stats.effects import PairedScores, PairResult
 from gainful.stats.families import compare_family, compare_measures
 from gainful.stats.noncentral import power_of_t, queries_needed
-from gainful.stats.outcomes import PairResult
 from gainful.stats.paired import compare_pair
 from gainful.stats.rank_tests import sign_p, wilcoxon
-from gainful.stats.scores import ScoreMatrix, aligned
 
 Read = Callable[[str], ScoreMatrix]
 

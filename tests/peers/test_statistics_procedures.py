@@ -15,12 +15,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import tukey_hsd
 
-from gainful.stats.agreement import pearson, rbo, tau_ap, tau_ap_a, tau_ap_b
+from gainful.stats.agreement import agreement_of_measures, kendall_tau_b, pearson, rbo, tau_ap, tau_ap_a, tau_ap_b
 from gainful.stats.anova import two_way
-from gainful.stats.friedman import conover, friedman, nemenyi
 from gainful.stats.groups import letters
-from gainful.stats.measure_agreement import agreement_of_measures
-from gainful.stats.orders import kendall_tau_b
 from gainful.stats.power import (
     detectable_difference,
     power_of_anova,
@@ -28,8 +25,8 @@ from gainful.stats.power import (
     queries_for_pair,
     variance_of_difference,
 )
-from gainful.stats.stability import settled_means, stability_over_queries
-from gainful.stats.swap_rates import discriminative_power, t_of_all_pairs
+from gainful.stats.rank_tests import conover, friedman, nemenyi
+from gainful.stats.stability import discriminative_power, settled_means, stability_over_queries, t_of_all_pairs
 from gainful.stats.tukey import randomised_tukey, tukey
 
 Matrix = NDArray[np.float64]

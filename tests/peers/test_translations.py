@@ -11,13 +11,9 @@ import pytest
 import pytrec_eval
 
 from gainful import Qrels, evaluate
-from gainful.measures.grammar import translation_of
-from gainful.measures.translations import Translation
-from gainful.measures.translations.ir_measures import NAMES as IR_MEASURES
-from gainful.measures.translations.ir_measures import OTHER_NAMES
-from gainful.measures.translations.ir_measures import WITHOUT_EQUAL as NOT_OF_IR_MEASURES
-from gainful.measures.translations.trec_eval import NAMES as TREC_EVAL
-from gainful.measures.translations.trec_eval import WITHOUT_EQUAL as NOT_OF_TREC_EVAL
+from gainful.measures.catalog import translation_of
+from gainful.measures.names_ir_measures import NAMES as IR_MEASURES, OTHER_NAMES, WITHOUT_EQUAL as NOT_OF_IR_MEASURES
+from gainful.measures.names_trec_eval import NAMES as TREC_EVAL, WITHOUT_EQUAL as NOT_OF_TREC_EVAL, Translation
 
 Grades = dict[str, dict[str, int]]
 Lists = dict[str, dict[str, float]]

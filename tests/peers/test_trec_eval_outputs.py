@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gainful import Policy, evaluate
-from gainful import Report as Shown
+from gainful import Policy, Report as Shown, evaluate
 
 
 @dataclass(frozen=True)

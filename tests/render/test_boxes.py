@@ -15,11 +15,12 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from gainful.pages.charts import Axis, Boxes, Chart, Percentiles, Plot, Points, system_numbers
+from gainful.pages.page import Column, Page, Table
+from gainful.render import text as render_text
 from gainful.render.chart_text import chart_lines
-from gainful.render.charts import Axis, Boxes, Chart, Percentiles, Plot, Points, system_numbers
 from gainful.render.figure import ENDINGS, draw, figure_bytes
 from gainful.render.figure_style import COLOURS
-from gainful.render.page import Column, Page, Table
 
 READ = "Box: 25 to 75 % of the values, the line in it: 50 %, whiskers: 10 to 90 %."
 BEST = Percentiles("Best", (0.6, 0.7, 0.75, 0.8, 0.9), 7)
@@ -101,14 +102,14 @@ class TestFormats:
 
     def test_people_have_the_drawing(self):
         drawing = "\n".join(chart_lines(BOXES))
-        assert drawing in self.PAGE.text()
-        assert f"```text\n{drawing}\n```" in self.PAGE.text("markdown")
-        assert f"<pre>{drawing}</pre>" in self.PAGE.text("html")
-        assert "% figure: ADM by category\n" in self.PAGE.text("latex")
+        assert drawing in render_text(self.PAGE)
+        assert f"```text\n{drawing}\n```" in render_text(self.PAGE, "markdown")
+        assert f"<pre>{drawing}</pre>" in render_text(self.PAGE, "html")
+        assert "% figure: ADM by category\n" in render_text(self.PAGE, "latex")
 
     @pytest.mark.parametrize("format_", ["csv", "jsonl", "trec"])
     def test_machines_have_tables(self, format_):
-        assert self.PAGE.text(format_) == Page("papers", self.PAGE.parts[1:], ("note",)).text(format_)
+        assert render_text(self.PAGE, format_) == render_text(Page("papers", self.PAGE.parts[1:], ("note",)), format_)
 
 
 class TestFigure:

@@ -9,10 +9,11 @@ from itertools import pairwise
 
 import pytest
 
-from gainful.render import FORMATS
+from gainful.pages.charts import Axis, HeatMap, Line, Plot, Points, Rule, shortened, system_numbers
+from gainful.pages.page import Column, Page, Table
+from gainful.render import FORMATS, text as render_text
 from gainful.render.chart_text import HEIGHT, WIDTH, chart_lines
-from gainful.render.charts import Axis, HeatMap, Line, Plot, Points, Rule, shortened, system_numbers
-from gainful.render.page import Column, Page, Table
+from gainful.render.markup import fragment
 from gainful.render.scales import Scale, log_ticks, nice_ticks
 
 RISING = Line("bm25", (0.0, 10.0), (0.0, 1.0))
@@ -113,7 +114,7 @@ class TestPlot:
     def test_letters_are_the_same_in_all_charts_of_a_page(self):
         first, second = replace(PLOT, lines=(RISING, replace(RISING, name="dense"))), replace(PLOT, title="Other")
         second = replace(second, lines=(replace(RISING, name="dense"),))
-        assert "\nB dense\n" in Page("x", (first, second)).text()
+        assert "\nB dense\n" in render_text(Page("x", (first, second)))
         assert chart_lines(second)[-1] == "A dense"
 
     def test_lines_are_at_most_100_wide(self):
@@ -161,30 +162,30 @@ class TestFormats:
     PAGE = Page("curves", ("before", PLOT, Table((Column("run"),), (("a",),)), CELLS), ("note",))
 
     def test_table(self):
-        text = self.PAGE.text()
+        text = render_text(self.PAGE)
         assert text.startswith("before\n\nRecall by rank\nrecall\n1.0 +")
         assert text.endswith("0-1-10-100   rm3\n\nnote\n")
 
     def test_markdown_and_html_keep_the_drawing(self):
         drawing = "\n".join(chart_lines(PLOT))
-        assert f"```text\n{drawing}\n```" in self.PAGE.text("markdown")
-        assert f"<pre>{drawing}</pre>" in self.PAGE.text("html")
-        assert "<pre>" in self.PAGE._repr_html_()
+        assert f"```text\n{drawing}\n```" in render_text(self.PAGE, "markdown")
+        assert f"<pre>{drawing}</pre>" in render_text(self.PAGE, "html")
+        assert "<pre>" in fragment(self.PAGE)
 
     def test_names_cannot_end_the_drawing(self):
         page = Page("x", (replace(PLOT, title="``` <b>"),))
-        assert page.text("markdown").startswith("````text\n``` <b>\n")
-        assert "<pre>``` &lt;b&gt;\n" in page.text("html")
+        assert render_text(page, "markdown").startswith("````text\n``` <b>\n")
+        assert "<pre>``` &lt;b&gt;\n" in render_text(page, "html")
 
     def test_latex_says_where_the_figure_belongs(self):
-        latex = self.PAGE.text("latex")
+        latex = render_text(self.PAGE, "latex")
         assert "% figure: Recall by rank\n% \\includegraphics{figure.pdf}, drawn with --figure figure.pdf" in latex
         assert all(line.startswith(("%", "\\", "run", "a", "")) for line in latex.split("\n"))
 
     @pytest.mark.parametrize("format_", ["csv", "jsonl", "trec"])
     def test_machines_have_tables(self, format_):
         without = Page("curves", tuple(part for part in self.PAGE.parts if isinstance(part, (str, Table))), ("note",))
-        assert self.PAGE.text(format_) == without.text(format_)
+        assert render_text(self.PAGE, format_) == render_text(without, format_)
 
     def test_all_formats_are_covered(self):
         assert set(FORMATS) == {"table", "markdown", "html", "latex", "csv", "jsonl", "trec"}

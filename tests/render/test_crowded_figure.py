@@ -16,11 +16,11 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from gainful.errors import UsageError
+from gainful.pages.charts import Axis, Band, Chart, HeatMap, Line, Plot, Points, Rule
+from gainful.pages.page import Page
 from gainful.render.chart_text import chart_lines
-from gainful.render.charts import Axis, Band, Chart, HeatMap, Line, Plot, Points, Rule
 from gainful.render.figure import draw, figure_bytes
 from gainful.render.figure_style import COLOURS
-from gainful.render.page import Page
 
 SIGNATURE = "order:score|ties:docid-desc|missing:zero"
 LONG = "nDCG(gain=0-1-10-100, discount=jarvelin2002, base=10, rel=2)"

@@ -18,11 +18,11 @@ from matplotlib.figure import Figure
 from matplotlib.image import imread
 
 from gainful.errors import InputError, MissingExtraError, UsageError
-from gainful.render.charts import Axis, Band, Chart, HeatMap, Line, Plot, Points, Rule
-from gainful.render.figure import ENDINGS, check_path, draw, figure_bytes, save
-from gainful.render.figure_labels import spread
-from gainful.render.figure_style import COLOURS, wrapped
-from gainful.render.page import Page
+from gainful.pages.charts import Axis, Band, Chart, HeatMap, Line, Plot, Points, Rule
+from gainful.pages.page import Page
+from gainful.render import save, text
+from gainful.render.figure import ENDINGS, check_path, draw, figure_bytes
+from gainful.render.figure_style import COLOURS, spread, wrapped
 
 RANKS = tuple(float(rank) for rank in range(1, 31))
 SIGNATURE = "nDCG(gain=linear, base=2)@30|order:score|ties:docid-desc|missing:zero|undefined:zero|scale:3|queries:50"
@@ -393,9 +393,9 @@ class TestFiles:
 
     def test_what_can_be_shown_can_be_saved_as_a_figure(self, tmp_path):
         for ending, begins in ((".svg", b"<?xml"), (".png", b"\x89PNG"), (".PDF", b"%PDF")):
-            GAINS.save(tmp_path / f"figure{ending}")
+            save(GAINS, tmp_path / f"figure{ending}")
             assert (tmp_path / f"figure{ending}").read_bytes().startswith(begins)
-        assert isinstance(GAINS.figure(2), Figure)
+        assert isinstance(draw(GAINS, 2), Figure)
 
     def test_a_file_is_replaced_whole_or_not_at_all(self, tmp_path, monkeypatch):
         path = tmp_path / "figure.svg"
@@ -430,10 +430,10 @@ class TestRefusals:
     def test_without_matplotlib(self, monkeypatch, tmp_path):
         for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
             monkeypatch.setitem(sys.modules, name, None)
-        for asked in (lambda: check_path("x.svg"), lambda: draw(GAINS), lambda: GAINS.save(tmp_path / "x.svg")):
+        for asked in (lambda: check_path("x.svg"), lambda: draw(GAINS), lambda: save(GAINS, tmp_path / "x.svg")):
             with pytest.raises(MissingExtraError, match=r"pip install 'gainful\[plot\]'"):
                 asked()
-        assert "bm25" in GAINS.text()  # as text it can be seen all the same
+        assert "bm25" in text(GAINS)  # as text it can be seen all the same
 
 
 class TestSpread:

@@ -9,11 +9,12 @@ from dataclasses import replace
 import pytest
 from matplotlib.colors import to_hex
 
+from gainful.pages.charts import Axis, Chart, Line, Plot, Points
+from gainful.pages.page import Page
+from gainful.papers.dellamea2004.adm_figures import density_ellipse
+from gainful.render import text as render_text
 from gainful.render.chart_text import HEIGHT, WIDTH, chart_lines
-from gainful.render.charts import Axis, Chart, Line, Plot, Points
 from gainful.render.figure import draw, figure_bytes
-from gainful.render.page import Page
-from gainful.stats.ellipses import density_ellipse
 
 GROUPS = {"Best": (7, 0.8), "Normal": (83, 0.5), "Worst": (19, 0.2)}
 SQUARE = Line("a", (0.2, 0.8, 0.8, 0.2, 0.2), (0.2, 0.2, 0.8, 0.8, 0.2))
@@ -128,7 +129,7 @@ class TestText:
             "^ Normal (line B)",
             "v Worst (line C)",
         ]
-        text = page(clouds(), clouds(2)).text()
+        text = render_text(page(clouds(), clouds(2)))
         assert text.count("o Best (line A)") == 2 and "A Best" not in text
 
     def test_points_and_lines_of_other_names_keep_their_keys(self):

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from gainful._version import __version__
-from gainful.render import FORMATS
-from gainful.render.page import Column, Page, Table
+from gainful.pages.page import Column, Page, Table
+from gainful.render import FORMATS, text as render_text
 
 LEVELS = Table(
     (Column("grade", "number", 1), Column("documents", "count"), Column("share", "share"), Column("remark")),
@@ -37,7 +37,7 @@ PAGE = Page(
 
 
 def test_table():
-    assert PAGE.text("table") == (
+    assert render_text(PAGE, "table") == (
         "Two sets of judgments.\n"
         "\n"
         "Levels of qrels.txt\n"
@@ -59,7 +59,7 @@ def test_table():
 
 
 def test_csv():
-    first, second = PAGE.text("csv").split("\n\n")
+    first, second = render_text(PAGE, "csv").split("\n\n")
     title, first = first.split("\n", 1)
     assert title == "# Levels of qrels.txt"
     assert list(csv.reader(io.StringIO(first))) == [
@@ -72,25 +72,25 @@ def test_csv():
 
 
 def test_the_title_of_a_single_table_is_left_out_of_csv():
-    assert Page("x", (LEVELS,)).text("csv").startswith("grade,documents,")
+    assert render_text(Page("x", (LEVELS,)), "csv").startswith("grade,documents,")
 
 
 @pytest.mark.parametrize("format_", FORMATS)
 def test_columns_for_machines(format_):
     table = Table((Column("run"), Column("n", "count"), Column("why", for_machines=True)), (("a", 1, "because"),))
-    text = Page("x", ("some text", table)).text(format_)
+    text = render_text(Page("x", ("some text", table)), format_)
     assert ("because" in text) == ("why" in text) == (format_ in ("csv", "jsonl", "trec"))
     hidden = Table((Column("why", for_machines=True),), (("because",),), "title")
-    assert Page("x", ("some text", hidden)).text("markdown") == "some text\n"
+    assert render_text(Page("x", ("some text", hidden)), "markdown") == "some text\n"
 
 
 def test_an_empty_line_only_separates_tables():
     one_column = Table((Column("only"),), ((None,), ("",), ("x",)))
-    assert Page("x", (one_column, one_column)).text("csv") == 'only\n""\n""\nx\n\nonly\n""\n""\nx\n'
+    assert render_text(Page("x", (one_column, one_column)), "csv") == 'only\n""\n""\nx\n\nonly\n""\n""\nx\n'
 
 
 def test_jsonl():
-    assert [json.loads(line) for line in PAGE.text("jsonl").splitlines()] == [
+    assert [json.loads(line) for line in render_text(PAGE, "jsonl").splitlines()] == [
         {"gainful": __version__, "command": "judgments", "judgments": ["qrels.txt"]},
         {"text": "Two sets of judgments."},
         {"table": "Levels of qrels.txt", "grade": 0.0, "documents": 1200, "share": 0.9375, "remark": "not relevant"},
@@ -104,7 +104,7 @@ def test_jsonl():
 
 
 def test_trec():
-    assert PAGE.text("trec").splitlines() == [
+    assert render_text(PAGE, "trec").splitlines() == [
         "documents             \t0.0\t1200",
         "share                 \t0.0\t0.9375",
         "remark                \t0.0\tnot relevant",
@@ -119,7 +119,7 @@ def test_trec():
 
 
 def test_markdown():
-    assert PAGE.text("markdown") == (
+    assert render_text(PAGE, "markdown") == (
         "Two sets of judgments.\n"
         "\n"
         "### Levels of qrels.txt\n"
@@ -144,9 +144,9 @@ def test_markdown():
 def test_latex_has_commands_for_what_its_fonts_lack():
     """Greek letters and signs of formulas; what Latin alphabets have stays as it is."""
     page = Page("x", (Table((Column("αβ"), Column("n", "number", 1)), (("|α| ≥ 2 × µ – Järvelin…", 1.0),)),))
-    assert "$\\alpha$$\\beta$ & n \\\\" in page.text("latex")
+    assert "$\\alpha$$\\beta$ & n \\\\" in render_text(page, "latex")
     row = r"\textbar{}$\alpha$\textbar{} $\geq$ 2 $\times$ $\mu$ -- Järvelin\ldots{} & 1.0 \\"
-    assert row in page.text("latex").splitlines()
+    assert row in render_text(page, "latex").splitlines()
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
@@ -162,7 +162,7 @@ def test_every_command_for_a_sign_compiles(tmp_path):
 
 
 def test_latex():
-    assert PAGE.text("latex") == (
+    assert render_text(PAGE, "latex") == (
         "% \\usepackage{booktabs}\n"
         "% Two sets of judgments.\n"
         "\n"
@@ -192,7 +192,7 @@ def test_latex():
 
 
 def test_html():
-    html = PAGE.text("html")
+    html = render_text(PAGE, "html")
     assert html.startswith('<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n')
     assert "<title>gainful judgments</title>" in html
     assert "<p>Two sets of judgments.</p>\n<table>\n<caption>Levels of qrels.txt</caption>\n<thead>\n" in html
@@ -201,13 +201,9 @@ def test_html():
     assert '<p class="note"><code>order:score|ties:docid-desc</code></p>\n</body>\n</html>\n' in html
 
 
-def test_printing_a_page_prints_its_table():
-    assert str(PAGE) + "\n" == PAGE.text()
-
-
 def cell_of(format_, cell, column):
     """How a format writes one value of a table that has only this one."""
-    text = Page("x", (Table((column,), ((cell,),)),)).text(format_)
+    text = render_text(Page("x", (Table((column,), ((cell,),)),)), format_)
     if format_ == "jsonl":
         return json.loads(text.splitlines()[1])[column.name]
     return text.splitlines()[{"csv": 1, "table": 2}[format_]].strip()
@@ -242,7 +238,7 @@ def test_values(column, cell, shown, exact, parsed):
 @pytest.mark.parametrize("format_", FORMATS)
 def test_what_is_empty_is_no_fault(format_):
     for page in (Page("x", ()), Page("x", (Table((Column("a"), Column("b", "count")), ()),)), Page("x", ("",))):
-        assert page.text(format_).endswith("\n") or not page.text(format_)
+        assert render_text(page, format_).endswith("\n") or not render_text(page, format_)
 
 
 # -- Long texts --------------------------------------------------------------------------------------------------------
@@ -251,18 +247,18 @@ WORDS = " ".join(f"word{i}" for i in range(40))
 
 
 def test_paragraphs_are_wrapped_at_100():
-    lines = Page("x", (WORDS,)).text().splitlines()
+    lines = render_text(Page("x", (WORDS,))).splitlines()
     assert " ".join(lines) == WORDS
     assert max(map(len, lines)) <= 100 < min(len(f"{a} {b.split()[0]}") for a, b in itertools.pairwise(lines))
 
 
 def test_notes_are_not():
-    assert WORDS in Page("x", (), (WORDS,)).text().splitlines()
+    assert WORDS in render_text(Page("x", (), (WORDS,))).splitlines()
 
 
 def test_long_texts_in_tables_take_several_lines():
     table = Table((Column("what"), Column("n", "count"), Column("remedy")), (("a", 1, WORDS), ("b", 2, "none")))
-    lines = Page("x", (table,)).text().splitlines()
+    lines = render_text(Page("x", (table,))).splitlines()
     assert " ".join(line[9:] for line in lines[2:-1]) == WORDS
     assert all(line.startswith(" " * 9) for line in lines[3:-1])
     assert lines[2].startswith("a     1  word0 ") and lines[-1] == "b     2  none"
@@ -271,16 +267,16 @@ def test_long_texts_in_tables_take_several_lines():
 
 def test_long_ids_are_cut():
     table = Table((Column("run"), Column("n", "count")), (("x" * 100, 1),))
-    assert Page("x", (table,)).text().splitlines()[2] == "x" * 77 + "...  1"
-    assert "x" * 100 in Page("x", (table,)).text("csv")
+    assert render_text(Page("x", (table,))).splitlines()[2] == "x" * 77 + "...  1"
+    assert "x" * 100 in render_text(Page("x", (table,)), "csv")
 
 
 def test_paragraphs_with_several_lines():
     page = Page("x", ("first\nsecond & third", "    a = b\n\n      / <c>"))
-    assert page.text() == "first\nsecond & third\n\n    a = b\n\n      / <c>\n"
-    assert page.text("markdown") == "first\nsecond \\& third\n\n```text\na = b\n\n  / <c>\n```\n"
-    assert "<p>first<br>\nsecond &amp; third</p>\n<pre>a = b\n\n  / &lt;c&gt;</pre>" in page.text("html")
-    assert all(line.startswith("%") or not line for line in page.text("latex").splitlines())
+    assert render_text(page) == "first\nsecond & third\n\n    a = b\n\n      / <c>\n"
+    assert render_text(page, "markdown") == "first\nsecond \\& third\n\n```text\na = b\n\n  / <c>\n```\n"
+    assert "<p>first<br>\nsecond &amp; third</p>\n<pre>a = b\n\n  / &lt;c&gt;</pre>" in render_text(page, "html")
+    assert all(line.startswith("%") or not line for line in render_text(page, "latex").splitlines())
 
 
 # -- Terminals ---------------------------------------------------------------------------------------------------------

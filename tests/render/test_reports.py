@@ -357,7 +357,7 @@ def test_printing_a_report_prints_its_table():
 
 def test_notebooks_show_tables_with_their_conventions():
     evaluation = evaluate(SMALL_QRELS, SMALL_RUN, "AP", name="<r>")
-    for content in (evaluation, Report(evaluation), Report(evaluation).page()):
+    for content in (evaluation, Report(evaluation)):
         html = content._repr_html_()
         assert html_rows(html) == (["run", "AP"], [["<r>", "0.5000"]])
         assert "<html" not in html and str(evaluation.signature().short()) in html

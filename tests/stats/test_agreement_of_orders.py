@@ -12,9 +12,17 @@ import pytest
 from scipy.stats import kendalltau, pearsonr
 
 from gainful.errors import UsageError
-from gainful.stats.agreement import pearson, rbo, rbo_by_chance, swaps, tau_ap, tau_ap_a, tau_ap_b
-from gainful.stats.measure_agreement import agreement_of_measures
-from gainful.stats.orders import Swap
+from gainful.stats.agreement import (
+    Swap,
+    agreement_of_measures,
+    pearson,
+    rbo,
+    rbo_by_chance,
+    swaps,
+    tau_ap,
+    tau_ap_a,
+    tau_ap_b,
+)
 
 #: The published example of the ircor package, where scores are then rounded to fifths.
 X = [0.06, 0.2, 0.27, 0.37, 0.57, 0.63, 0.66, 0.9, 0.91, 0.94]

@@ -11,19 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.typing import NDArray
-from scipy.stats import chi2, f_oneway, friedmanchisquare, rankdata, ttest_rel
-from scipy.stats import f as f_distribution
+from scipy.stats import chi2, f as f_distribution, f_oneway, friedmanchisquare, rankdata, ttest_rel
 
 from gainful.errors import UsageError
 from gainful.stats.anova import one_way, pair_variances, pairs_of, two_way
-from gainful.stats.friedman import (
-    conover,
-    friedman,
-    nemenyi,
-    protected,
-    stars_text,
-    within_query_ranks,
-)
+from gainful.stats.rank_tests import conover, friedman, nemenyi, protected, stars_text, within_query_ranks
 
 Matrix = NDArray[np.float64]
 

@@ -14,7 +14,7 @@ from gainful import (
     assess_power,
     assess_stability,
 )
-from gainful.stats.common_scores import matrices_of, on_common, upward
+from gainful.evaluation.score_matrix import matrices_of, on_common, upward
 
 RANDOM = np.random.default_rng(7)
 QUERIES = [f"q{i:02d}" for i in range(16)]

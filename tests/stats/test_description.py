@@ -10,7 +10,7 @@ import pytest
 import gainful
 from gainful import Policy, Qrels, UsageError
 from gainful.data.judged import Judged
-from gainful.stats.description import MOST_LEVELS, LevelCount, RecallBase, describe_judgments
+from gainful.tasks.judgments.description import MOST_LEVELS, LevelCount, RecallBase, describe_judgments
 
 QRELS = b"""\
 q2 0 d1 0

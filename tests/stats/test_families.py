@@ -10,13 +10,13 @@ import pytest
 from statsmodels.stats.multitest import multipletests
 
 from gainful import UsageError
-from gainful.progress import Progress
+from gainful.evaluation.score_matrix import ScoreMatrix
+from gainful.kernel.parallel import Progress
 from gainful.stats.corrections import corrected, refuse_coarse
 from gainful.stats.families import compare_family, compare_measures
 from gainful.stats.flips import Flips
+from gainful.stats.groups import RankInterval
 from gainful.stats.paired import compare_pair
-from gainful.stats.scores import ScoreMatrix
-from gainful.stats.standings import RankInterval
 
 Values = np.ndarray[Any, np.dtype[np.float64]]
 

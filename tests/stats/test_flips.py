@@ -15,10 +15,9 @@ import pytest
 from scipy import stats
 
 from gainful import UsageError
-from gainful.stats.draws import BLOCK
 from gainful.stats.flips import Flips, exact_extremes, exponent, on_grid, subset_sums
 from gainful.stats.intervals import AllSubsets, FlippedSubsets
-from gainful.stats.settled import fixed_point, least_count, settle, settled_differences
+from gainful.stats.settled import BLOCK, fixed_point, least_count, settle, settled_differences
 
 
 def exact_p(differences: Iterable[float], shift: Fraction = Fraction(0)) -> Fraction:
@@ -242,7 +241,7 @@ import hashlib, os, sys
 import numpy as np
 from gainful.stats.families import compare_family
 from gainful.stats.paired import compare_pair
-from gainful.stats.scores import ScoreMatrix
+from gainful.evaluation.score_matrix import ScoreMatrix
 generator = np.random.default_rng(0)
 values = np.round(generator.random((60, 6)), 4)
 names = [f"q{i}" for i in range(60)]

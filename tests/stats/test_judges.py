@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 import pickle
 import random
@@ -12,15 +11,14 @@ from typing import Any
 import krippendorff
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from sklearn.metrics import cohen_kappa_score
 
 import gainful
 from gainful import InputError, Policy, Qrels, UsageError
 from gainful.data.judged import Judged
-from gainful.stats import judges
-from gainful.stats.judges import Estimate, JudgmentComparison, QueryAgreement, compare_judgments
+from gainful.tasks.judgments import judges
+from gainful.tasks.judgments.judges import Estimate, JudgmentComparison, QueryAgreement, compare_judgments
 
 Pairs = Sequence[tuple[float, float]]
 Judgments = dict[str, dict[str, float]]
@@ -331,11 +329,8 @@ class TestWhatIsCompared:
         prepared = [Judged(Qrels.read(side), Policy(judges="max")) for side in (a, b)]
         assert compare_judgments(*prepared).agreement.value == 1
 
-    @pytest.mark.parametrize("core", ["_core", "_pure"])
-    def test_either_core(self, core: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        module = pytest.importorskip(f"gainful.{core}", exc_type=ImportError)
-        for user in ("stats.common", "data.judged"):
-            monkeypatch.setattr(importlib.import_module(f"gainful.{user}"), "core", module)
+    @pytest.mark.usefixtures("core")
+    def test_either_core(self) -> None:
         found = compare_judgments({"q1": {"x": 1, "y": 0}, "q2": {"x": 2}}, {"q2": {"z": 1, "x": 0}, "q1": {"y": 1}})
         assert found.grade_pairs == ((0, 1, 1), (2, 0, 1))
 

@@ -13,7 +13,8 @@ from scipy.stats import kendalltau
 from gainful import InputError, Policy, Qrels, UsageError, evaluate, parse, simulate
 from gainful.data.judged import Judged
 from gainful.measures.base import Measure
-from gainful.stats.orders import OrderComparison, Swap, compare_orders, kendall_tau_b
+from gainful.stats.agreement import Swap, kendall_tau_b
+from gainful.tasks.judgments.orders import OrderComparison, compare_orders
 
 LISTS = {"ab": {"q": ["a", "b"]}, "ba": {"q": ["b", "a"]}, "xa": {"q": ["x", "a"]}}
 

@@ -14,14 +14,11 @@ import pytest
 from scipy import stats
 
 from gainful import InputError, UsageError
-from gainful.stats.effects import hedges_factor, practical_size
-from gainful.stats.intervals import Interval
-from gainful.stats.outcomes import PairResult
+from gainful.evaluation.score_matrix import ScoreMatrix
+from gainful.stats.effects import PairResult, hedges_factor, practical_size
+from gainful.stats.intervals import Interval, Resamples, resampled_rows
 from gainful.stats.paired import INTERVALS, TESTS, compare_pair, compare_systems
-from gainful.stats.rank_tests import rank_biserial, sign_p, wilcoxon
-from gainful.stats.ranks import mid_ranks
-from gainful.stats.resamples import Resamples, resampled_rows
-from gainful.stats.scores import ScoreMatrix
+from gainful.stats.rank_tests import mid_ranks, rank_biserial, sign_p, wilcoxon
 
 Scores = np.ndarray[Any, np.dtype[np.float64]]
 

@@ -6,14 +6,13 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import f as f_distribution
-from scipy.stats import ncf, t
+from scipy.stats import f as f_distribution, ncf, t
 from statsmodels.stats.power import FTestAnovaPower, TTestPower
 
 from gainful.errors import UsageError
 from gainful.stats import power as module
 from gainful.stats.anova import one_way, two_way
-from gainful.stats.noncentral_f import noncentral_f_above
+from gainful.stats.noncentral import noncentral_f_above
 from gainful.stats.power import (
     detectable_difference,
     detectable_gap,

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from gainful import InputError, Measure, Policy, UsageError, evaluate_runs
+from gainful.evaluation.report import Report
+from gainful.evaluation.score_files import read_matrices
+from gainful.evaluation.score_matrix import ScoreMatrix, aligned, better_of
 from gainful.measures.base import Better
 from gainful.measures.block import Block
-from gainful.render.report import Report
-from gainful.stats.score_files import read_matrices
-from gainful.stats.scores import ScoreMatrix, aligned, better_of
 
 QRELS = {"q1": {"a": 1}, "q2": {"a": 1, "b": 1}, "q10": {"c": 1}}
 RUNS = {"one": {"q1": ["a"], "q2": ["b", "a"], "q10": ["a", "c"]}, "two": {"q1": ["b", "a"], "q2": ["a"]}}

@@ -13,9 +13,16 @@ from scipy.stats import kendalltau, ttest_rel
 
 from gainful import Policy, Qrels, assess_documents
 from gainful.errors import UsageError
-from gainful.stats.stability import Spread, Thinning, stability_over_queries
-from gainful.stats.swap_rates import discriminative_power, swap_rates, t_of_all_pairs, told_apart
+from gainful.stats.stability import (
+    Spread,
+    discriminative_power,
+    stability_over_queries,
+    swap_rates,
+    t_of_all_pairs,
+    told_apart,
+)
 from gainful.stats.tukey import randomised_tukey
+from gainful.tasks.stability import Thinning
 
 Matrix = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ from scipy.special import ndtr, stdtr
 from scipy.stats import studentized_range
 
 from gainful.errors import UsageError
-from gainful.stats.studentised_range import studentised_range_critical, studentised_range_sf
+from gainful.stats.tukey import studentised_range_critical, studentised_range_sf
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from gainful import Comparison, ScoreMatrix, UsageError, compare, compare_pair, evaluate_runs
-from gainful.render.charts import CriticalDiagram, HeatMap, IntervalRow, Intervals, Plot
-from gainful.render.compare_charts import bars_over
-from gainful.render.page import Column, Page, Table
+from gainful.pages.charts import CriticalDiagram, HeatMap, IntervalRow, Intervals, Plot
+from gainful.pages.page import Column, Page, Table
+from gainful.render import text as render_text
 from gainful.stats.procedures import SystemsPlan, compare_several, identical_systems
+from gainful.tasks.compare.compare_charts import bars_over
 
 
 def matrix(count: int = 5, queries: int = 30, step: float = 0.06, seed: int = 1, measure: str = "AP") -> ScoreMatrix:
@@ -178,8 +179,8 @@ class TestCharts:
 
     def test_unlimited_intervals_as_text(self) -> None:
         rows = (IntervalRow("a", 1.0, -math.inf, 2.0, "x"), IntervalRow("b", 1.5, 1.0, math.inf))
+        from gainful.pages.charts import Axis
         from gainful.render.chart_text import chart_lines
-        from gainful.render.charts import Axis
 
         lines = chart_lines(Intervals("t", Axis("v"), rows, "side"))
         assert lines[2].startswith("a <") and lines[2].endswith("x") and lines[3].rstrip().endswith(">")
@@ -198,16 +199,16 @@ class TestMarks:
     )
 
     def test_table(self) -> None:
-        assert self.PAGE.text().split("\n")[2:5] == ["x       0.50* ab", "y       0.25  †", "z          -"]
+        assert render_text(self.PAGE).split("\n")[2:5] == ["x       0.50* ab", "y       0.25  †", "z          -"]
 
     def test_latex(self) -> None:
-        text = self.PAGE.text("latex")
+        text = render_text(self.PAGE, "latex")
         assert r"\begin{tabular}{@{}lr@{}l@{}}" in text and r"x & \textbf{0.50} & $^{\mathrm{a}\mathrm{b}}$ \\" in text
         assert r"y & 0.25 & $^{\dagger}$ \\" in text and r"z & -- & \\" in text
 
     def test_markdown_and_html(self) -> None:
-        assert "| **0.50** <sup>ab</sup> |" in self.PAGE.text("markdown")
-        assert "0.50<sup>ab</sup></td>" in self.PAGE.text("html")
+        assert "| **0.50** <sup>ab</sup> |" in render_text(self.PAGE, "markdown")
+        assert "0.50<sup>ab</sup></td>" in render_text(self.PAGE, "html")
 
     def test_machines_have_a_column(self) -> None:
-        assert self.PAGE.text("csv") == "system,AP,marks\nx,0.5,ab\ny,0.25,†\nz,,\n"
+        assert render_text(self.PAGE, "csv") == "system,AP,marks\nx,0.5,ab\ny,0.25,†\nz,,\n"

@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 
 from gainful import Policy, Qrels, Run, evaluate, find_conventions, parse, simulate
-from gainful.conventions.dimensions import dimensions_for
-from gainful.conventions.findings import Findings, Way
-from gainful.conventions.orderings import Orderings
-from gainful.conventions.search import Outcomes, Space
-from gainful.progress import Progress
+from gainful.kernel.parallel import Progress
+from gainful.tasks.whydiff.conventions import Findings, Way
+from gainful.tasks.whydiff.dimensions import dimensions_for
+from gainful.tasks.whydiff.orderings import Orderings
+from gainful.tasks.whydiff.search import Outcomes, Space
 
 # --- The naive part -------------------------------------------------------------------------------------------------
 

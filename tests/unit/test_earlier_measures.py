@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from gainful import InputError, Measure, Policy, UsageError, evaluate, parse
-from gainful.measures import preference
+from gainful.evaluation.notices import notices
+from gainful.measures import list_order as preference
 from gainful.measures.block import Block
 from gainful.measures.help import reading
-from gainful.notices import notices
 
 
 def scored(measure: str, judged: dict[str, float], scores: Any, **policy: str) -> float:

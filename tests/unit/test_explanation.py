@@ -32,12 +32,13 @@ from gainful import (
     explain_runs,
     parse,
 )
-from gainful.ahead import ReadAhead
-from gainful.evaluation import evaluate_judged
+from gainful.data.collection import ReadAhead
+from gainful.evaluation.evaluate import evaluate_judged
+from gainful.kernel.parallel import Progress
 from gainful.measures.arithmetic import Arithmetic, Step
 from gainful.measures.catalog import MEASURES
-from gainful.progress import Progress
-from gainful.render.page import Table
+from gainful.pages.page import Table
+from gainful.render import text as render_text
 
 QRELS = {"q1": {"a": 3, "b": 2, "c": 0, "d": 1}, "q2": {"a": 0}, "q3": {"a": 1}}
 RUN = {"q1": {"b": 9.0, "x": 8.0, "a": 7.0, "y": 6.0, "c": 5.0}, "q2": {"a": 1.0}}
@@ -673,8 +674,8 @@ class TestFormats:
         assert "<p>P@2 = 1 / 2 = 0.5000</p>" in html
 
     def test_places(self) -> None:
-        assert "0.50" in self.EXPLANATION.page(places=2).text()
-        assert "0.5000" not in self.EXPLANATION.page(places=2).text()
+        assert "0.50" in render_text(self.EXPLANATION.page(places=2))
+        assert "0.5000" not in render_text(self.EXPLANATION.page(places=2))
 
     def test_file(self, tmp_path: Path) -> None:
         self.EXPLANATION.save(tmp_path / "slide.md")

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from gainful import GainCurves, InputError, Policy, Qrels, UsageError, evaluate, gain_curves
-from gainful.curves.bands import Resamples, band_ranks, percentile_band, resampled
-from gainful.curves.sums import RankSums
+from gainful.kernel.exact_sums import RankSums
+from gainful.tasks.curves.averages import Resamples, band_ranks, percentile_band, resampled
 
 DISCOUNTS: dict[str, Callable[[int], float]] = {
     "": lambda rank: math.log2(rank + 1),

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gainful import Measure, UsageError, parse
-from gainful.measures.catalog import DEFAULT_MEASURES, MEASURES
+from gainful.measures.catalog import DEFAULT_MEASURES, MEASURES, parse_all
 from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG
-from gainful.measures.grammar import parse_all
 from gainful.measures.precision import P, Rprec
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from gainful.doctor.near_misses import NearMiss, near_miss
+from gainful.tasks.check.id_checks import NearMiss, near_miss
 
 PLAIN = [f"d{i}" for i in range(1, 31)]
 NUMBERS = [str(i) for i in range(1, 31)]

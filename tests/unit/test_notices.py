@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gainful import evaluate_runs
-from gainful.notices import notices
+from gainful.evaluation.notices import notices
 
 QRELS = {"q1": {"d1": 1}, "q2": {"d1": 0}, "q3": {"d1": 1}}
 WHOLE = {"q1": ["d1"], "q2": ["d1"], "q3": ["d1"]}

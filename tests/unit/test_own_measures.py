@@ -10,7 +10,7 @@ import pytest
 
 import gainful
 from gainful import Block, InputError, Measure, UsageError
-from gainful.arrays import Floats
+from gainful.kernel.arrays import Floats
 
 QRELS = {"q1": {"a": 3, "b": 1, "c": 0}, "q2": {"a": 1}}
 RUN = {"q1": {"a": 1.0, "b": 2.0, "x": 3.0}, "q2": {"z": 1}}

@@ -9,9 +9,9 @@ from itertools import pairwise
 import pytest
 
 from gainful import Plane, Policy, evaluate, parse, score_plane, score_planes
-from gainful.curves.plane import PlacedDocument, Sectors
 from gainful.errors import InputError, UsageError
-from gainful.render.charts import Plot
+from gainful.pages.charts import Plot
+from gainful.tasks.curves.plane import PlacedDocument, Sectors
 
 GIVEN = "ADM(srs=score, urs=given)"
 USER = {"q": {"d1": 0.8, "d2": 0.4, "d3": 0.1}}

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from gainful import Policy, Qrels, generalised_recall, recall_levels
-from gainful.curves.recall_points import Difference, recall_points
 from gainful.errors import InputError, UsageError
+from gainful.tasks.curves.recall_levels import Difference, recall_points
 
 Grades = dict[str, dict[str, float]]
 Lists = dict[str, dict[str, float]]

@@ -12,7 +12,7 @@ import pytest
 from gainful import Evaluation, Policy, Qrels, Run, UsageError, evaluate, evaluate_runs, parse
 from gainful.data.graded import join
 from gainful.data.judged import Judged
-from gainful.results import Score
+from gainful.evaluation.results import Score
 
 # q1 is fine, q2 has nothing relevant, q3 is not answered, q4 is neither, q5 is answered with nothing.
 QRELS = {

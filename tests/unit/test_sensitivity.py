@@ -10,11 +10,10 @@ import pytest
 
 from gainful import Gain, InputError, Policy, Qrels, Scenario, UsageError, assess_sensitivity, evaluate, parse
 from gainful.data.judged import Judged
-from gainful.sensitivity.assessment import assess_judged
-from gainful.sensitivity.cells import ranks_of
-from gainful.sensitivity.grid import Wanted
-from gainful.sensitivity.levels import GradeLevels
-from gainful.sensitivity.scenarios import choose_scenarios, read_scenarios
+from gainful.tasks.sensitivity.assessment import assess_judged
+from gainful.tasks.sensitivity.scenarios import choose_scenarios, read_scenarios
+from gainful.tasks.sensitivity.sensitivity_cells import ranks_of
+from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels, Wanted
 
 RUNS = ("one", "two", "three", "four")
 

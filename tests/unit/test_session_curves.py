@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from gainful import Policy, SessionCurves, UsageError, session_curves
-from gainful.curves.session_curves import MOST_QUERIES
 from gainful.data.sessions import Sessions
 from gainful.errors import InputError
-from gainful.render.charts import Plot
+from gainful.pages.charts import Plot
+from gainful.tasks.sessions.session_curves import MOST_QUERIES
 
 Lists = dict[str, list[list[str]]]
 

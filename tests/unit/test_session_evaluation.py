@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-import gainful.sessions.evaluation
+import gainful.tasks.sessions.session_evaluation
 from gainful import (
     InputError,
     Policy,
@@ -28,10 +28,10 @@ from gainful import (
     evaluate_sessions,
     parse,
 )
-from gainful.arrays import Floats
+from gainful.data.sessions import sessions_from_lists
+from gainful.evaluation.notices import notices
+from gainful.kernel.arrays import Floats
 from gainful.measures.session_block import session_blocks
-from gainful.notices import notices
-from gainful.sessions.lists import sessions_from_lists
 
 TOPIC = {"t1": {"a": 3, "b": 1}, "t2": {"c": 2}}
 LISTS = {"s1": [["a", "x"], ["b"]], "s2": [["c"]], "s3": [["x"]]}
@@ -263,7 +263,9 @@ class TestBlocks:
     ) -> None:
         qrels, sessions = many()
         whole = evaluate_sessions(qrels, sessions, MANY, threads=1)
-        monkeypatch.setattr(gainful.sessions.evaluation, "session_blocks", partial(session_blocks, cells=cells))
+        monkeypatch.setattr(
+            gainful.tasks.sessions.session_evaluation, "session_blocks", partial(session_blocks, cells=cells)
+        )
         monkeypatch.setattr("gainful.measures.session_block.CELLS", cells)
         cut = evaluate_sessions(qrels, sessions, MANY, threads=threads)
         assert np.array_equal(cut.raw, whole.raw, equal_nan=True)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from gainful import InputError, Policy, Qrels, Run, Sessions, UsageError, evaluate_sessions, parse
+from gainful.data.sessions import sessions_from_lists
 from gainful.measures.catalog import SESSION_MEASURES
 from gainful.measures.help import PARAMETERS, Help, reading
-from gainful.sessions.lists import sessions_from_lists
 
 Lists = list[list[float | None]]
 

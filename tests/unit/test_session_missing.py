@@ -7,24 +7,15 @@ import math
 import numpy as np
 import pytest
 
-from gainful import (
-    InputError,
-    Policy,
-    Qrels,
-    Sessions,
-    evaluate_session_runs,
-    evaluate_sessions,
-    parse,
-    session_curves,
-)
+from gainful import InputError, Policy, Qrels, Sessions, evaluate_session_runs, evaluate_sessions, parse, session_curves
 from gainful.data.judged import Judged
-from gainful.notices import notices
-from gainful.results import Evaluation
-from gainful.sessions.choice import SessionChoice
-from gainful.sessions.lists import sessions_from_lists
-from gainful.sessions.missing import separator_of
-from gainful.sessions.positions import by_position
-from gainful.sessions.study import study_judged_sessions, study_sessions
+from gainful.data.sessions import sessions_from_lists
+from gainful.evaluation.notices import notices
+from gainful.evaluation.results import Evaluation
+from gainful.tasks.sessions.session_evaluation import SessionChoice
+from gainful.tasks.sessions.session_positions import by_position
+from gainful.tasks.sessions.session_study import study_judged_sessions, study_sessions
+from gainful.tasks.sessions.session_systems import separator_of
 
 
 class TestMissingSessions:

@@ -7,9 +7,9 @@ import random
 
 import pytest
 
-from gainful.sessions.lists import sessions_from_lists
-from gainful.sessions.positions import NO_SESSIONS, LastAgainstBest
-from gainful.sessions.study import study_sessions
+from gainful.data.sessions import sessions_from_lists
+from gainful.tasks.sessions.session_positions import NO_SESSIONS, LastAgainstBest
+from gainful.tasks.sessions.session_study import study_sessions
 
 Lists = dict[str, list[list[str]]]
 

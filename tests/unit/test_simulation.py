@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gainful.simulation import DEMO_SYSTEMS, Collection, System, _logistic, simulate
+from gainful.evaluation.simulation import DEMO_SYSTEMS, Collection, System, _logistic, simulate
 
 SMALL: dict[str, Any] = {"queries": 6, "documents": 300, "depth": 40, "pool_depth": 10}
 

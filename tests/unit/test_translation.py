@@ -12,11 +12,10 @@ from dataclasses import dataclass
 import pytest
 
 from gainful import Block, Measure, Policy, UsageError, evaluate, explain, parse
-from gainful.arrays import Floats
-from gainful.measures import catalog
-from gainful.measures.catalog import MEASURES, SHORT_NAMES
-from gainful.measures.grammar import parse_all, translation_of
-from gainful.measures.translations import TOOLS, Setting, ir_measures, ranx, trec_eval
+from gainful.kernel.arrays import Floats
+from gainful.measures import catalog, names_ir_measures as ir_measures, names_trec_eval as trec_eval
+from gainful.measures.catalog import MEASURES, SHORT_NAMES, parse_all, translation_of
+from gainful.measures.names_trec_eval import TOOLS, Setting
 
 
 def texts(name: str) -> list[str]:
@@ -106,7 +105,7 @@ def test_what_both_call_the_same(name: str) -> None:
 
 def test_every_name_of_the_tables_is_one_of_ours() -> None:
     known = [entry.ours for entry in (*trec_eval.NAMES.values(), *ir_measures.NAMES.values())]
-    known += [name for entry in ranx.NAMES.values() for name in (entry.whole, entry.cut) if name]
+    known += [name for entry in ir_measures.RANX_NAMES.values() for name in (entry.whole, entry.cut) if name]
     assert set(known) <= set(MEASURES)
     assert all(texts(f"trec_eval:{name}") for name in trec_eval.NAMES)
 
@@ -342,7 +341,7 @@ def test_a_package_may_have_a_name_that_looks_like_another_tools(monkeypatch: py
 
 @pytest.mark.parametrize(("text", "loaded"), [("nDCG(gain=exp2)@10", False), ("MAP", False), ("map", True)])
 def test_translations_are_loaded_when_needed(text: str, loaded: bool) -> None:
-    program = f"import sys, gainful; gainful.parse({text!r}); print('gainful.measures.translations' in sys.modules)"
+    program = f"import sys, gainful; gainful.parse({text!r}); print('gainful.measures.names_trec_eval' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == str(loaded)
 

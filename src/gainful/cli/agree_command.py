@@ -7,9 +7,8 @@ from typing import Any
 import click
 
 from gainful.cli.options import figure_from, figure_options, output_from, output_options
-from gainful.cli.progress import ProgressBar
-from gainful.cli.score_inputs import input_files, score_options, scores_from
-from gainful.cli.score_notes import page_notes
+from gainful.cli.progress_bar import ProgressBar
+from gainful.cli.score_inputs import input_files, page_notes, score_options, scores_from
 from gainful.notation import read_number
 
 _MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
@@ -59,7 +58,7 @@ def command(**options: Any) -> None:
     scatters, persistence = options.pop("scatters"), read_number(options.pop("persistence"), "--persistence")
     draws, seed, places = (options.pop(name) for name in ("draws", "seed", "places"))
     inputs = scores_from(options, _MEASURES)
-    from gainful.stats.agreement_report import assess_agreement
+    from gainful.tasks.agree import assess_agreement
 
     with ProgressBar("comparing measures", wanted=not inputs.quiet, in_bytes=False) as progress:
         report = assess_agreement(
@@ -81,7 +80,7 @@ def command(**options: Any) -> None:
 def _named(pair: tuple[str, str], known: Any) -> tuple[str, str]:
     """Two measures as they are called here: as they stand, or as the catalogue writes them."""
     from gainful.errors import UsageError
-    from gainful.measures.grammar import parse
+    from gainful.measures.catalog import parse
 
     def name(text: str) -> str:
         if text in known:

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gainful.ahead import ReadAhead, ReadRun
-from gainful.cli.inputs import Inputs, input_options
-from gainful.cli.names import run_names
+from gainful.cli.inputs import Inputs, input_options, run_names
 from gainful.cli.options import output_from, output_options, policy_from, policy_options
-from gainful.cli.progress import ProgressBar
-from gainful.core import default_threads
-from gainful.doctor.leniency import lenient
+from gainful.cli.progress_bar import ProgressBar
+from gainful.data.collection import ReadAhead
+from gainful.data.run import ReadRun
 from gainful.errors import UsageError
+from gainful.kernel.core import default_threads
 from gainful.notation import read_number
 from gainful.policy import Policy
+from gainful.tasks.check.examination import lenient
 
 if TYPE_CHECKING:
-    from gainful.doctor.findings import Examination
     from gainful.io.rows import RunFile
+    from gainful.tasks.check.check_findings import Examination
 
 _PATH = click.Path(allow_dash=True)
 
@@ -68,7 +68,7 @@ def _examination(
             )
         # Loaded late, as is all that needs NumPy: by now the core has long been reading.
         from gainful.data.judged import Judged
-        from gainful.doctor.examination import examine_judged
+        from gainful.tasks.check.examination import examine_judged
 
         if ahead:
             judged = ahead.judged(reading, None)

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gainful.cli.options import figure_from, figure_options, output_from, output_options
-from gainful.cli.progress import ProgressBar
+from gainful.cli.progress_bar import ProgressBar
 from gainful.cli.score_inputs import ScoreInputs, input_files, score_options, scores_from
 from gainful.errors import UsageError
 from gainful.notation import read_number
 
 if TYPE_CHECKING:
-    from gainful.comparison import Comparison
+    from gainful.tasks.compare import Comparison
 
 #: The measure that is compared by if none is named.
 DEFAULT = ("nDCG@10",)
@@ -112,8 +112,8 @@ def _pair(text: str) -> tuple[str, str]:
 def _compared(inputs: ScoreInputs, asked: dict[str, Any]) -> Comparison:
     from dataclasses import replace
 
-    from gainful.comparison import compare
     from gainful.stats.procedures import read_groups
+    from gainful.tasks.compare import compare
 
     systems = next(iter(inputs.matrices.values())).systems
     texts = asked.pop("groups")

@@ -12,10 +12,10 @@ import click
 
 from gainful.cli.options import Output, output_from, output_options
 from gainful.errors import UsageError
-from gainful.evaluation import evaluate_runs
-from gainful.notices import notices
-from gainful.render.report import Report
-from gainful.simulation import simulate
+from gainful.evaluation.evaluate import evaluate_runs
+from gainful.evaluation.notices import notices
+from gainful.evaluation.report import Report
+from gainful.evaluation.simulation import simulate
 
 MEASURES = ("nDCG@10", "nDCG(gain=0-1-10-100, discount=jarvelin2002)@100", "AP", "RR", "P@10", "Judged@10")
 

@@ -8,27 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gainful.ahead import ReadAhead, ReadRun
-from gainful.cli.inputs import Inputs, input_options
-from gainful.cli.names import run_names
-from gainful.cli.options import (
-    measure_options,
-    measures_from,
-    output_from,
-    output_options,
-    policy_from,
-    policy_options,
-)
-from gainful.cli.progress import ProgressBar
-from gainful.core import default_threads
+from gainful.cli.inputs import Inputs, input_options, run_names
+from gainful.cli.options import measure_options, measures_from, output_from, output_options, policy_from, policy_options
+from gainful.cli.progress_bar import ProgressBar
+from gainful.data.collection import ReadAhead
+from gainful.data.run import ReadRun
 from gainful.errors import UsageError
+from gainful.kernel.core import default_threads
 from gainful.notation import read_number
 from gainful.policy import Policy
 
 if TYPE_CHECKING:
     from gainful.data.judged import Judged
+    from gainful.evaluation.results import Evaluation
     from gainful.io.rows import RunFile
-    from gainful.results import Evaluation
 
 _PATH = click.Path(allow_dash=True)
 
@@ -61,8 +54,8 @@ def command(qrels: str, runs: tuple[str, ...], **options: Any) -> None:
     names = run_names(runs, options["names"])
     evaluations = _evaluations(qrels, dict(zip(names, runs, strict=True)), inputs, policy, options)
     # Loaded late, as is all that needs NumPy: by now the core has long been reading.
-    from gainful.notices import notices
-    from gainful.render.report import Report
+    from gainful.evaluation.notices import notices
+    from gainful.evaluation.report import Report
 
     output.write(Report(evaluations, options["by_query"], options["places"], options["baseline"]))
     if not options["quiet"]:
@@ -82,7 +75,7 @@ def _evaluations(
         if inputs.features is None:
             ahead = ReadAhead.start(qrels, list(runs.values()), policy, threads, progress, inputs.is_trec)
         measures = measures_from(options["measures"], options["rel"])
-        from gainful.evaluation import evaluate_judged
+        from gainful.evaluation.evaluate import evaluate_judged
 
         if ahead:
             judged = ahead.judged(policy, scale)
@@ -108,6 +101,6 @@ def _check_standard_input(qrels: str, runs: tuple[str, ...]) -> None:
 def _check_baseline(wanted: str | None, names: Iterable[str]) -> None:
     names = list(names)
     if wanted is not None and wanted not in names:
-        from gainful.named_runs import no_such_run
+        from gainful.data.collection import no_such_run
 
         raise no_such_run(wanted, names, "--baseline")

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gainful.cli.inputs import Inputs, input_options
-from gainful.cli.names import run_names
+from gainful.cli.inputs import Inputs, input_options, run_names
 from gainful.cli.options import (
     complete_measure,
     measures_from,
@@ -21,9 +20,9 @@ from gainful.errors import UsageError
 from gainful.notation import read_number
 
 if TYPE_CHECKING:
-    from gainful.explanation import Explanation
+    from gainful.evaluation.explanation import Explanation
     from gainful.measures.base import Measure
-    from gainful.measures.translations import Translation
+    from gainful.measures.names_trec_eval import Translation
     from gainful.policy import Policy
 
 _PATH = click.Path(allow_dash=True)
@@ -60,8 +59,8 @@ def command(measures: tuple[str, ...], **options: Any) -> None:
             f"expected --qrels, --run and --query together, found no {' and no '.join(missing)}",
             "without any of them the measure is defined; with all of them its arithmetic is shown",
         )
-    from gainful.explanation import Explanation
-    from gainful.render.explained import explanation_page
+    from gainful.evaluation.explained_page import explanation_page
+    from gainful.evaluation.explanation import Explanation
 
     explanations = [Explanation(measure) for measure in wanted]
     if not missing:
@@ -73,7 +72,7 @@ def command(measures: tuple[str, ...], **options: Any) -> None:
 
 def _translated(texts: tuple[str, ...], rel: str | None) -> dict[Measure, tuple[Translation, ...]]:
     """The measures that were asked for, each with the names of other tools that stand for it."""
-    from gainful.measures.grammar import translation_of
+    from gainful.measures.catalog import translation_of
 
     wanted: dict[Measure, tuple[Translation, ...]] = {}
     for text in texts:
@@ -91,7 +90,7 @@ def _of_queries(measures: list[Measure], inputs: Inputs, policy: Policy, options
     names = run_names(runs, options["names"])
     scale = None if options["scale"] is None else read_number(options["scale"], "--scale")
     from gainful.data.run import Run
-    from gainful.explanation import explain_runs
+    from gainful.evaluation.explanation import explain_runs
 
     judgments = inputs.read_qrels(qrels, scale=scale)
     lists = {name: Run.of(file) for name, file in inputs.runs(dict(zip(names, runs, strict=True))).items()}

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gainful.cli.inputs import Inputs, input_options
-from gainful.cli.names import run_names
+from gainful.cli.inputs import Inputs, input_options, run_names
 from gainful.cli.options import (
     measures_from,
     output_from,
@@ -24,8 +23,8 @@ from gainful.policy import Policy
 
 if TYPE_CHECKING:
     from gainful.data.qrels import Qrels
-    from gainful.render.page import Page
-    from gainful.stats.orders import SystemOrders
+    from gainful.pages.page import Page
+    from gainful.tasks.judgments.orders import SystemOrders
 
 _PATH = click.Path(allow_dash=True)
 _MEASURES = ("nDCG@10",)
@@ -69,7 +68,7 @@ def command(a: str, b: str | None, **options: Any) -> None:
     page, orders = _compared((a, b), dict(zip(names, runs, strict=True)), inputs, policy, options)
     output.write(page)
     if orders and not options["quiet"]:
-        from gainful.notices import notices
+        from gainful.evaluation.notices import notices
 
         sys.stdout.flush()
         for side, evaluations in (("A", orders.evaluations_a), ("B", orders.evaluations_b)):
@@ -99,8 +98,7 @@ def _number(options: dict[str, Any], name: str) -> float | None:
 
 
 def _described(qrels: Qrels, policy: Policy, options: dict[str, Any]) -> Page:
-    from gainful.render.description_page import description_page
-    from gainful.stats.description import describe_judgments
+    from gainful.tasks.judgments.description import describe_judgments, description_page
 
     found = describe_judgments(qrels, policy=policy, rel=_number(options, "rel"), scale=_number(options, "scale"))
     return description_page(found, options["by_query"])
@@ -110,10 +108,10 @@ def _compared(
     sides: tuple[str, str], runs: dict[str, str], inputs: Inputs, policy: Policy, options: dict[str, Any]
 ) -> tuple[Page, SystemOrders | None]:
     from gainful.data.judged import Judged
-    from gainful.render.comparison_page import comparison_page, order_parts, side_parts, signatures
-    from gainful.stats.description import describe_judgments
-    from gainful.stats.judges import compare_judgments
-    from gainful.stats.orders import compare_orders
+    from gainful.tasks.judgments.description import describe_judgments
+    from gainful.tasks.judgments.judges import compare_judgments
+    from gainful.tasks.judgments.judges_page import comparison_page, order_parts, side_parts, signatures
+    from gainful.tasks.judgments.orders import compare_orders
 
     rel, measures = _number(options, "rel"), measures_from(options["measures"] or _MEASURES, options["rel"])
     judged_a, judged_b = (Judged(_read(path, inputs, options), policy) for path in sides)

@@ -62,7 +62,7 @@ class LazyGroup(click.Group):
 
 def _print_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
     if wanted:
-        from gainful.__main__ import version_line
+        from gainful.kernel.core import version_line
 
         click.echo(version_line())
         ctx.exit()

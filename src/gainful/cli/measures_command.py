@@ -13,7 +13,7 @@ from gainful.errors import UsageError
 from gainful.measures.base import Measure
 from gainful.measures.catalog import ALL_FAMILIES, ALL_MEASURES, SHORT_NAMES, find, long_text, offered_names
 from gainful.measures.help import Help
-from gainful.render.page import Column, Page, Table
+from gainful.pages.page import Column, Page, Table
 
 _Found = Mapping[str, Sequence[type[Measure]]]
 

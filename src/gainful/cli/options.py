@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from gainful.measures.base import Measure
-    from gainful.render.page import Showable
+    from gainful.pages.page import HasPage
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -108,7 +108,7 @@ def measure_option(default: str) -> Callable[[_Command], _Command]:
 
 def measures_from(texts: tuple[str, ...], rel: str | None) -> list[Measure]:
     """The measures that were asked for, with ``--rel`` set where it applies."""
-    from gainful.measures.grammar import parse_all
+    from gainful.measures.catalog import parse_all
 
     measures = parse_all(texts or DEFAULT_MEASURES)
     if rel is None:
@@ -132,7 +132,7 @@ def output_options(command: _Command) -> _Command:
         help="Write a file instead; its ending chooses the format.",
     )(command)
     return click.option(
-        "--format", "format_", type=click.Choice(FORMATS), help="How to write results.  [default: table]"
+        "--format", "format_", type=click.Choice(list(FORMATS)), help="How to write results.  [default: table]"
     )(command)
 
 
@@ -153,7 +153,7 @@ class Output(NamedTuple):
         with atomic_output(self.path) as out:
             yield out
 
-    def write(self, content: Showable) -> None:
+    def write(self, content: HasPage) -> None:
         """Writes all that a command has to show."""
         with self.opened() as out:
             write(content, self.format, out)
@@ -199,7 +199,7 @@ class FigureOutput(NamedTuple):
     path: str | None
     columns: int | None
 
-    def write(self, content: Showable) -> None:
+    def write(self, content: HasPage) -> None:
         """Draws the charts of what a command has to show."""
         if self.path is not None:
             from gainful.render.figure import save

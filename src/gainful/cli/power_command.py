@@ -7,8 +7,7 @@ from typing import Any
 import click
 
 from gainful.cli.options import figure_from, figure_options, output_from, output_options
-from gainful.cli.score_inputs import input_files, score_options, scores_from
-from gainful.cli.score_notes import page_notes, read_numbers
+from gainful.cli.score_inputs import input_files, page_notes, read_numbers, score_options, scores_from
 from gainful.errors import UsageError
 from gainful.notation import NUMBER, read_number
 
@@ -74,7 +73,7 @@ def command(**options: Any) -> None:
             "gainful power QRELS RUN RUN, --from FILE, or --sd 0.2",
         )
     inputs = None if is_bare else scores_from(options, _MEASURES)
-    from gainful.stats.power_report import assess_power
+    from gainful.tasks.power import assess_power
 
     report = assess_power(None if inputs is None else inputs.matrices, variance=variance, sd=spread, **plan)
     page = report.page(places, *(page_notes(inputs) if inputs else ()))

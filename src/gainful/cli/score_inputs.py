@@ -1,4 +1,7 @@
-"""What commands need that compare systems by their scores: judgments and runs to score, or scores that exist."""
+"""What commands need that compare systems by their scores: judgments and runs to score, or scores that exist.
+
+What a page made from scores says about where they come from.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +11,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from gainful.cli.collection import Collection, collection_from, collection_options
+from gainful.cli.inputs import Collection, collection_from, collection_options
 from gainful.cli.options import measures_from, rel_option, several_measures_option
-from gainful.cli.progress import ProgressBar
-from gainful.core import default_threads
+from gainful.cli.progress_bar import ProgressBar
 from gainful.errors import UsageError
-from gainful.notation import count_of, printable
+from gainful.kernel.core import default_threads
+from gainful.notation import count_of, printable, read_number
 from gainful.policy import CHOICES
 
 if TYPE_CHECKING:
-    from gainful.results import Evaluation
-    from gainful.stats.scores import ScoreMatrix
+    from gainful.evaluation.results import Evaluation
+    from gainful.evaluation.score_matrix import ScoreMatrix
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -107,8 +110,8 @@ def scores_from(options: dict[str, Any], default: Sequence[str]) -> ScoreInputs:
 def _evaluated(qrels: str, runs: tuple[str, ...], options: dict[str, Any], default: Sequence[str]) -> ScoreInputs:
     measures = measures_from(options.pop("measures") or tuple(default), options.pop("rel"))
     collection = collection_from(qrels, runs, options)
-    from gainful.evaluation import evaluate_judged
-    from gainful.stats.scores import ScoreMatrix
+    from gainful.evaluation.evaluate import evaluate_judged
+    from gainful.evaluation.score_matrix import ScoreMatrix
 
     with ProgressBar("reading runs", wanted=not collection.quiet) as progress:
         evaluations = evaluate_judged(
@@ -125,7 +128,7 @@ def _read(files: tuple[str, ...], options: dict[str, Any]) -> ScoreInputs:
     _refuse(unused, "has no meaning with --from, where scores exist already")
     if files.count("-") > 1:
         raise UsageError("standard input (-) can be read once, found it twice")
-    from gainful.stats.joined_scores import read_all
+    from gainful.evaluation.score_files import read_all
 
     wanted, rows, better = (options.pop(name) for name in ("measures", "rows", "better"))
     matrices = read_all(files, measures=wanted, rows=rows, better=better)
@@ -153,3 +156,21 @@ def _about(matrices: Mapping[str, ScoreMatrix]) -> list[str]:
                 f"left out for all: {shown}"
             )
     return list(dict.fromkeys(lines))
+
+
+def page_notes(inputs: ScoreInputs) -> tuple[tuple[str, ...], dict[str, object]]:
+    """The notes below a page (the signature of evaluations), and what its header adds."""
+    header: dict[str, object] = {"sources": list(inputs.sources)}
+    if not inputs.evaluations:
+        return (), header
+    signature = next(iter(inputs.evaluations.values())).signature()
+    return (signature.short(),), {"signature": str(signature), **header}
+
+
+def read_numbers(text: str, option: str) -> list[float]:
+    """Numbers between commas.
+
+    >>> read_numbers("0.5, 0.2", "--shares")
+    [0.5, 0.2]
+    """
+    return list(dict.fromkeys(read_number(part.strip(), option) for part in text.split(",")))

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gainful.cli.collection import collection_from, collection_options
+from gainful.cli.inputs import collection_from, collection_options
 from gainful.cli.options import figure_from, figure_options, measure_option, output_from, output_options
-from gainful.cli.progress import ProgressBar
+from gainful.cli.progress_bar import ProgressBar
 from gainful.errors import UsageError
 
 if TYPE_CHECKING:
-    from gainful.sensitivity.scenarios import Scenario
+    from gainful.tasks.sensitivity.scenarios import Scenario
 
 _PATH = click.Path(allow_dash=True)
 _GRID = ("gain", "discount", "base", "at", "vary")
@@ -78,10 +78,10 @@ def command(qrels: str, runs: tuple[str, ...], **options: Any) -> None:
     scenarios = _scenarios(options.pop("scenario_names"), file, [name for name in _GRID if given[name]], sweep)
     measure, places = options.pop("measure"), options.pop("places")
     collection = collection_from(qrels, runs, options)
-    from gainful.measures.grammar import parse
-    from gainful.render.sensitivity_page import sensitivity_page
-    from gainful.sensitivity.assessment import assess_judged
-    from gainful.sensitivity.grid import Wanted
+    from gainful.measures.catalog import parse
+    from gainful.tasks.sensitivity.assessment import assess_judged
+    from gainful.tasks.sensitivity.sensitivity_grid import Wanted
+    from gainful.tasks.sensitivity.sensitivity_page import sensitivity_page
 
     with ProgressBar("reading runs", wanted=not collection.quiet) as progress:
         found = assess_judged(
@@ -137,7 +137,7 @@ def _sweep(text: str | None) -> tuple[float, float] | bool | None:
     match = re.fullmatch(r"\s*([\d.]+(?:e\d+)?)\s*-\s*([\d.]+(?:e\d+)?)\s*", text)
     if not match:
         raise UsageError(f"--sweep: expected two weights like 1-1000, or none, found '{text}'")
-    from gainful.sensitivity.sweeping import WeightRange
+    from gainful.tasks.sensitivity.scenarios import WeightRange
 
     return WeightRange.of(match[1], match[2])
 
@@ -150,6 +150,6 @@ def _scenarios(
     unused = [*grid, *(["sweep"] if sweep else [])]
     if unused:
         raise UsageError(f"--{unused[0]}: has no meaning with scenarios, which say everything themselves")
-    from gainful.sensitivity.scenarios import choose_scenarios, read_scenarios
+    from gainful.tasks.sensitivity.scenarios import choose_scenarios, read_scenarios
 
     return choose_scenarios(names, {} if file is None else read_scenarios(file))

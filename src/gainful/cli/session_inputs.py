@@ -6,13 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gainful.cli.options import policy_from
-from gainful.io.session_columns import read_session_mapping
+from gainful.io.session_records import read_session_mapping
 from gainful.notation import read_number
 
 if TYPE_CHECKING:
     from gainful.data.judged import Judged
-    from gainful.data.session_topics import SessionTopics
-    from gainful.data.sessions import Sessions
+    from gainful.data.sessions import Sessions, SessionTopics
 
 
 class SessionInputs(NamedTuple):
@@ -35,8 +34,7 @@ def session_inputs(qrels: str, files: Mapping[str, str], options: Mapping[str, A
     # Loaded late: this is what needs NumPy.
     from gainful.data.judged import Judged
     from gainful.data.qrels import Qrels
-    from gainful.data.session_topics import SessionTopics
-    from gainful.data.sessions import Sessions
+    from gainful.data.sessions import Sessions, SessionTopics
 
     read = Qrels.read(qrels, format=options["qrels_format"], columns=qrels_columns, scale=scale, threads=threads)
     topics = None

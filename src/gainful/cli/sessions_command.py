@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gainful.cli.names import run_names
+from gainful.cli.inputs import run_names
 from gainful.cli.options import (
     figure_from,
     figure_options,
@@ -19,18 +19,18 @@ from gainful.cli.options import (
     rel_option,
     several_measures_option,
 )
-from gainful.cli.progress import ProgressBar
+from gainful.cli.progress_bar import ProgressBar
 from gainful.cli.session_inputs import session_inputs
-from gainful.core import default_threads
 from gainful.errors import UsageError
-from gainful.io.recognise import FORMATS
-from gainful.io.session_columns import GAPS, SEPARATOR, SESSION_FORMATS
+from gainful.io.formats import FORMATS
+from gainful.io.session_records import GAPS, SEPARATOR, SESSION_FORMATS
+from gainful.kernel.core import default_threads
 from gainful.measures.catalog import DEFAULT_SESSION_MEASURES
 from gainful.notation import nearest, printable, read_number
 
 if TYPE_CHECKING:
-    from gainful.curves.session_curves import WantedCurves
-    from gainful.sessions.study import SessionStudy
+    from gainful.tasks.sessions.session_curves import WantedCurves
+    from gainful.tasks.sessions.session_study import SessionStudy
 
     _Choice = click.Choice[str]
 else:
@@ -38,7 +38,7 @@ else:
 
 _PATH = click.Path(allow_dash=True)
 
-#: The kinds of curve, in short; the same names as in gainful.curves.session_curves, which needs NumPy.
+#: The kinds of curve, in short; the same names as in gainful.tasks.sessions.session_curves, which needs NumPy.
 _KINDS = {
     "average": "by system",
     "subset": "all sessions and those with --at-least queries",
@@ -160,12 +160,12 @@ def _study(qrels: str, files: Mapping[str, str], options: dict[str, Any]) -> Ses
     curves = _wanted_curves(measures, options)
     inputs = session_inputs(qrels, files, options, threads)
     # Loaded late: this is what needs NumPy.
-    from gainful.sessions.choice import SessionChoice
-    from gainful.sessions.study import study_judged_sessions
+    from gainful.tasks.sessions.session_evaluation import SessionChoice
+    from gainful.tasks.sessions.session_study import study_judged_sessions
 
     ratings = None
     if options["ratings"] is not None:
-        from gainful.io.session_ratings import read_ratings
+        from gainful.io.session_reader import read_ratings
 
         ratings = read_ratings(options["ratings"], options["rating"], inputs.columns.get("session"))
     at_least = None if options["curves"] == "subset" else options["at_least"]
@@ -196,8 +196,8 @@ def _wanted_curves(measures: list[Any], options: Mapping[str, Any]) -> WantedCur
         if options["confidence"] is not None and options["rating"] is None:
             raise UsageError("--confidence: has no meaning without --curves or --rating", "it is of their intervals")
         return None
-    from gainful.curves.gain_curves import checked_resampling
-    from gainful.curves.session_curves import WantedCurves, drawable
+    from gainful.tasks.curves.gain_curves import checked_resampling
+    from gainful.tasks.sessions.session_curves import WantedCurves, drawable
 
     draws, seed = (
         default if options[name] is None else options[name] for name, default in (("draws", 1000), ("seed", 0))

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gainful.cli.options import figure_from, figure_options, output_from, output_options
-from gainful.cli.progress import ProgressBar
-from gainful.cli.score_inputs import input_files, score_options, scores_from
-from gainful.cli.score_notes import page_notes, read_numbers
+from gainful.cli.progress_bar import ProgressBar
+from gainful.cli.score_inputs import input_files, page_notes, read_numbers, score_options, scores_from
 from gainful.errors import UsageError
 from gainful.notation import read_number
 
 if TYPE_CHECKING:
     from gainful.cli.score_inputs import ScoreInputs
-    from gainful.stats.document_stability import DocumentStability
+    from gainful.tasks.stability import DocumentStability
 
 _MEASURES = ("nDCG@10",)
 
@@ -95,7 +94,7 @@ def command(**options: Any) -> None:
     )
     inputs = scores_from(options, _MEASURES)
     documents = _documents(inputs, shares, coefficient, document_draws or 20, seed) if wants_documents else None
-    from gainful.stats.stability_report import assess_stability
+    from gainful.tasks.stability import assess_stability
 
     with ProgressBar("drawing queries", wanted=not inputs.quiet, in_bytes=False) as progress:
         report = assess_stability(
@@ -132,8 +131,8 @@ def _check_rereadable(runs: Sequence[str]) -> None:
 def _documents(
     inputs: ScoreInputs, shares: Sequence[float], coefficient: str, draws: int, seed: int
 ) -> Mapping[str, DocumentStability]:
-    from gainful.measures.grammar import parse_all
-    from gainful.stats.document_stability import assess_judged_documents
+    from gainful.measures.catalog import parse_all
+    from gainful.tasks.stability import assess_judged_documents
 
     collection = inputs.collection
     if collection is None:

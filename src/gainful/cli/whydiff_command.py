@@ -8,10 +8,10 @@ import click
 
 from gainful.cli.inputs import Inputs, input_options
 from gainful.cli.options import measure_option, output_from, output_options, policy_from, policy_options
-from gainful.cli.progress import ProgressBar
-from gainful.conventions.figures import Figure
+from gainful.cli.progress_bar import ProgressBar
 from gainful.errors import UsageError
 from gainful.notation import read_number
+from gainful.tasks.whydiff.conventions import Figure
 
 _PATH = click.Path(allow_dash=True)
 
@@ -60,7 +60,7 @@ def command(qrels: str, run: str, **options: Any) -> int:
     for name, text in figures.items():
         Figure.of(f"--{name}", text)
     # Loaded late, as is all that needs NumPy.
-    from gainful.conventions.findings import find_conventions
+    from gainful.tasks.whydiff.conventions import find_conventions
 
     scale = None if options["scale"] is None else read_number(options["scale"], "--scale")
     with ProgressBar("trying conventions", wanted=not options["quiet"], in_bytes=False) as progress:

@@ -20,23 +20,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gainful.core import default_threads
 from gainful.data.graded import GradedRun, join
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
 from gainful.errors import InputError, MissingExtraError
-from gainful.evaluation import raw_scores
 from gainful.gains import Gain
-from gainful.io.objects import read_id
+from gainful.io.rows import read_id
+from gainful.kernel.core import default_threads
 from gainful.measures.base import Measure
 from gainful.measures.catalog import find
+from gainful.measures.scoring import raw_scores
 from gainful.policy import Policy
 
 try:
     import ir_measures
-    from ir_measures import measures as theirs
-    from ir_measures import providers
+    from ir_measures import measures as theirs, providers
 except ImportError as error:
     raise MissingExtraError("gainful.compat.ir_measures needs ir_measures", "pip install ir_measures") from error
 

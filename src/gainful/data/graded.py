@@ -9,23 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gainful.ahead import ReadRun
-from gainful.arrays import Bools, Floats, Ints
-from gainful.core import core
 from gainful.data.judged import Judged
 from gainful.data.lists import Documents
-from gainful.data.run import Run, RunLike, empty_run
+from gainful.data.run import ReadRun, Run, RunLike, empty_run
 from gainful.errors import InputError
 from gainful.io.reader import read_content
-from gainful.io.rows import RunFile
+from gainful.io.rows import RANK, RunFile, duplicate_message, hint_for, input_error, raise_faults
 from gainful.io.sources import Text
-from gainful.io.trec import RANK, duplicate_message, hint_for, input_error, raise_faults
+from gainful.kernel import core
+from gainful.kernel.arrays import Bools, Floats, Ints
+from gainful.kernel.parallel import Progress
 from gainful.notation import printable
 from gainful.policy import Policy
-from gainful.progress import Progress
 
 if TYPE_CHECKING:
-    from gainful._core import Joined
+    from gainful.kernel.core import Joined
 
 
 @dataclass(frozen=True)
@@ -159,7 +157,7 @@ class GradedRun:
 
 def join(
     judged: Judged,
-    run: RunLike | Text | ReadRun,
+    run: RunLike | Text,
     policy: Policy,
     *,
     want_scores: bool = False,
@@ -194,7 +192,7 @@ def join(
 
 
 def open_run(
-    run: RunLike | Text | ReadRun, name: str | None, *, want_rows: bool = False, threads: int = 1
+    run: RunLike | Text, name: str | None, *, want_rows: bool = False, threads: int = 1
 ) -> Run | Text | ReadRun:
     """A run in memory as it is, TREC text as text (unless its rows are wanted), any other format as a run."""
     if isinstance(run, ReadRun) and not want_rows:

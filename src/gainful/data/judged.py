@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from gainful.arrays import Bools, Floats, Ints, distinct
-from gainful.core import core
 from gainful.data.lists import Documents, GainLists
 from gainful.data.qrels import Qrels
 from gainful.gains import Gain
-from gainful.io.trec import input_error
+from gainful.io.rows import input_error
+from gainful.kernel import core
+from gainful.kernel.arrays import Bools, Floats, Ints, distinct
 from gainful.notation import number_text, printable
 from gainful.policy import Policy
 
 if TYPE_CHECKING:
-    from gainful._core import JudgmentIndex
+    from gainful.kernel.core import JudgmentIndex
 
 Combine = Callable[[Floats, Ints], Floats]
 

@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from gainful.arrays import Bools, Floats, Ints
 from gainful.gains import Gain
+from gainful.kernel.arrays import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -8,21 +8,32 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from gainful.arrays import Bytes, Floats, Ints, distinct, freeze
-from gainful.core import core, default_threads
-from gainful.data.nested import Nested, gather_dicts, gather_entries, place_in
 from gainful.errors import InputError, UsageError
-from gainful.io.columns import checked_columns
-from gainful.io.objects import read_id
-from gainful.io.origin import Origin, TextLines
+from gainful.io.formats import checked_columns
 from gainful.io.reader import read_content, reading
-from gainful.io.rows import Entry, Frame, Rows, as_source, is_frame
+from gainful.io.rows import (
+    Entry,
+    Frame,
+    Nested,
+    Origin,
+    Rows,
+    TextLines,
+    as_source,
+    gather_dicts,
+    gather_entries,
+    is_frame,
+    place_in,
+    raise_faults,
+    read_id,
+)
 from gainful.io.sources import Source, Text
-from gainful.io.trec import raise_faults
+from gainful.kernel import core
+from gainful.kernel.arrays import Bytes, Floats, Ints, distinct, freeze
+from gainful.kernel.core import default_threads
 from gainful.notation import count_of, number_text, read_number, text_of_id
 
 if TYPE_CHECKING:
-    from gainful._core import JudgmentText
+    from gainful.kernel.core import JudgmentText
 
 #: Whatever describes judgments.
 QrelsLike: TypeAlias = "Qrels | Source | Mapping[Any, Mapping[Any, Any]] | Frame"

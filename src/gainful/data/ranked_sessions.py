@@ -8,21 +8,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gainful.arrays import Bools, Bytes, Floats, Ints
-from gainful.core import core
 from gainful.data.graded import JoinFacts, fitting_policy, join_columns, unordered_ranks
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
-from gainful.data.session_turns import refuse_repeated_ranks
-from gainful.data.sessions import Sessions
+from gainful.data.sessions import Sessions, refuse_repeated_ranks
 from gainful.errors import InputError
+from gainful.kernel import core
+from gainful.kernel.arrays import Bools, Bytes, Floats, Ints
+from gainful.kernel.parallel import Progress
 from gainful.notation import number_text
 from gainful.policy import Policy
-from gainful.progress import Progress
 
 if TYPE_CHECKING:
-    from gainful._core import Joined
+    from gainful.kernel.core import Joined
 
 #: What a turn's results are judged by.
 JUDGED_BY = ("topic", "session", "query")

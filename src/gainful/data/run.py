@@ -4,26 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from gainful.arrays import Bytes, Floats, Ints, freeze
-from gainful.core import core, default_threads
 from gainful.data.lists import gather
-from gainful.data.nested import Nested, gather_dicts, gather_entries, place_in
 from gainful.errors import InputError, UsageError
-from gainful.io.columns import checked_columns
-from gainful.io.objects import read_id
-from gainful.io.origin import Origin, TextLines
+from gainful.io.formats import checked_columns
 from gainful.io.reader import Content, read_content, reading
-from gainful.io.rows import Entry, Frame, Rows, RunFile, is_frame
+from gainful.io.rows import (
+    Entry,
+    Frame,
+    Nested,
+    Origin,
+    Rows,
+    RunFile,
+    TextLines,
+    gather_dicts,
+    gather_entries,
+    is_frame,
+    place_in,
+    raise_faults,
+    read_id,
+)
 from gainful.io.sources import Source, Text
-from gainful.io.trec import raise_faults
+from gainful.kernel import core
+from gainful.kernel.arrays import Bytes, Floats, Ints, freeze
+from gainful.kernel.core import default_threads
 from gainful.notation import text_of_id
 
+if TYPE_CHECKING:
+    from gainful.kernel.core import Joined, JoinJob
+
 #: Whatever describes a run.
-RunLike: TypeAlias = "Run | Source | RunFile | Mapping[Any, Any] | Frame"
+RunLike: TypeAlias = "Run | ReadRun | Source | RunFile | Mapping[Any, Any] | Frame"
 
 _NONE: Floats = np.zeros(0)
 
@@ -223,3 +237,16 @@ def _entry(query: object, ranked: object, name: str) -> Entry:
     if isinstance(ranked, (str, bytes)) or not isinstance(ranked, (Mapping, Sequence, np.ndarray)):
         raise InputError(f"{where}: expected a dict of documents and scores or a list of documents, found {ranked!r}")
     return Entry(query, list(ranked), list(ranked.values()) if isinstance(ranked, Mapping) else None, where)
+
+
+class ReadRun:
+    """A run's text and, when it is asked for, the join that was started ahead."""
+
+    def __init__(self, text: Text, job: JoinJob, position: int) -> None:
+        self.text = text
+        self._job = job
+        self._position = position
+
+    def joined(self) -> Joined:
+        """Waits for the join. To be called once."""
+        return self._job.joined(self._position)

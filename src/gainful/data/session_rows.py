@@ -8,13 +8,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gainful.arrays import Bools, Floats, Ints
-from gainful.core import core
 from gainful.data.run import Run
-from gainful.data.session_turns import turn_ids, turn_places
-from gainful.data.sessions import Sessions
+from gainful.data.sessions import Sessions, turn_ids, turn_places
 from gainful.errors import InputError
-from gainful.io.rows import Spans
+from gainful.io.rows import Spans, input_error
 from gainful.io.session_records import (
     DEEPEST,
     FILL_GAPS,
@@ -29,7 +26,8 @@ from gainful.io.session_records import (
     repeated_rank,
     time_back,
 )
-from gainful.io.trec import input_error
+from gainful.kernel import core
+from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.notation import number_text, printable, text_of_id
 
 _SHOWN = 10

@@ -1,27 +1,185 @@
-"""Sessions as columns: sequences of queries, each with its ranked results."""
+"""Turns in their sessions: which numbers they have, and runs whose query ids are session and turn.
+
+Sessions as columns: sequences of queries, each with its ranked results.
+Topics that sessions have from elsewhere, such as from a table of a user study.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from gainful.arrays import Floats, Ints, freeze
-from gainful.core import default_threads
 from gainful.data.lists import gather
 from gainful.data.run import Run
 from gainful.errors import InputError, UsageError
-from gainful.io.objects import read_id
-from gainful.io.rows import Frame, as_source, is_frame
+from gainful.io.rows import Frame, as_source, input_error, is_frame, read_id
+from gainful.io.session_reader import read_topics
+from gainful.io.session_records import (
+    FILL_GAPS,
+    FROM_ONE,
+    MOST_QUERIES,
+    RANKS_FROM_ONE,
+    SessionReading,
+    gap_message,
+    repeated_query,
+    repeated_rank,
+)
 from gainful.io.sources import Source, Text
-from gainful.notation import count_of, text_of_id
+from gainful.kernel.arrays import Floats, Ints, freeze
+from gainful.kernel.core import default_threads
+from gainful.notation import bytes_of_id, count_of, printable, text_of_id
 
-if TYPE_CHECKING:
-    from gainful.data.session_topics import TopicsLike
+_SHOWN = 10
+
+
+def sessions_of_run(run: Run, how: SessionReading) -> Sessions:
+    """Sessions from a run: what stands before the last separator of a query's id is the session, then its turn.
+
+    The same rank twice in a list is an error, even where scores order it, because one of the lines must be wrong. A
+    rank column that is the same everywhere, as some tools write it, says nothing and is no error until ranks are asked
+    to order the lists.
+    """
+    if run.has_ranks and len(run) and run.rank.min() != run.rank.max():
+        refuse_repeated_ranks(run)
+    session_ids, session, number = _split(run, how.separator.encode())
+    order = np.lexsort((number, session))
+    session, number = session[order], number[order]
+    _refuse_repeats(run, order, session_ids, session, number)
+
+    def complain(turns: Ints, missing: Ints) -> None:
+        messages = [
+            gap_message(_where(run, int(order[at])), session_ids[int(session[at])], int(gap), int(number[at]))
+            + _shown(run, int(order[at]))
+            for at, gap in zip(turns[:_SHOWN].tolist(), missing[:_SHOWN].tolist(), strict=True)
+        ]
+        raise input_error(messages, int(turns.size), FILL_GAPS)
+
+    offsets, place = turn_places(session, number, None if how.fills_gaps else complain)
+    lists = run if np.array_equal(order, np.arange(order.size)) else run.take(order)
+    return Sessions(run.name, session_ids, offsets, spread(lists, place, offsets, session_ids, how.separator))
+
+
+def refuse_repeated_ranks(run: Run) -> None:
+    """Refuses lists that have a rank twice."""
+    is_first = np.zeros(len(run), bool)
+    is_first[run.list_offsets[:-1][np.diff(run.list_offsets) > 0]] = True
+    if (is_first[1:] | (np.diff(run.rank) > 0)).all():
+        return
+    turn = np.cumsum(is_first)
+    order = np.lexsort((run.rank, turn))
+    turn, rank = turn[order], run.rank[order]
+    again = np.flatnonzero((np.diff(turn) == 0) & (np.diff(rank) == 0)) + 1
+    if again.size and run.origin is not None:
+        origin = run.origin
+        again = again[np.argsort(order[again])]
+        messages = [
+            repeated_rank(
+                origin.where(int(order[at])),
+                rank[at],
+                origin.place(int(order[at - 1])),
+                f"query '{printable(run.query_of(int(order[at])))}'",
+            )
+            + origin.shown(int(order[at]))
+            for at in again[:_SHOWN].tolist()
+        ]
+        raise input_error(messages, int(again.size), RANKS_FROM_ONE)
+
+
+def turn_places(session: Ints, number: Ints, complain: Callable[[Ints, Ints], None] | None) -> tuple[Ints, Ints]:
+    """Where each session's turns start, and the place of every turn; given by session and number, ascending.
+
+    ``complain`` is told of turns before which a number is missing, and which; without it places are left free.
+    """
+    is_first = np.diff(session, prepend=-1) != 0
+    expected = np.where(is_first, 1, np.append(0, number[:-1]) + 1)
+    if complain is not None and not np.array_equal(number, expected):
+        gaps = np.flatnonzero(number != expected)
+        complain(gaps, expected[gaps])
+    last = np.append(is_first[1:], True)
+    offsets = np.append(0, np.cumsum(number[last]))
+    return offsets, offsets[session] + number - 1
+
+
+def spread(lists: Run, place: Ints, offsets: Ints, session_ids: Sequence[bytes], separator: str) -> Run:
+    """The lists at their places; those in between are empty."""
+    turns = int(offsets[-1])
+    if place.size == turns:
+        return lists
+    ids = turn_ids(session_ids, offsets, separator)
+    for at, identifier in zip(place.tolist(), lists.query_ids, strict=True):
+        ids[at] = identifier
+    counts = np.zeros(turns, np.int64)
+    counts[place] = np.diff(lists.list_offsets)
+    return replace(lists, query_ids=tuple(ids), list_offsets=np.append(0, np.cumsum(counts)))
+
+
+def turn_ids(session_ids: Sequence[bytes], offsets: Ints, separator: str) -> list[bytes]:
+    """What turns are called that have no name of their own: session, separator, number."""
+    between = separator.encode()
+    counts = np.diff(offsets).tolist()
+    return [
+        b"%b%b%d" % (identifier, between, number)
+        for identifier, count in zip(session_ids, counts, strict=True)
+        for number in range(1, count + 1)
+    ]
+
+
+def _split(run: Run, separator: bytes) -> tuple[tuple[bytes, ...], Ints, Ints]:
+    parts = [identifier.rpartition(separator) for identifier in run.query_ids]
+    # What is not a number, or too long to be one, becomes 0, which no turn has.
+    turns = np.array([int(turn) if session and turn.isdigit() and len(turn) < 10 else 0 for session, _, turn in parts])
+    bad = np.flatnonzero((turns < 1) | (turns > MOST_QUERIES)).tolist()
+    if bad:
+        messages = [
+            f"{_where(run, i)}: expected a session, '{printable(separator)}' and the number of a query in it as query, "
+            f"found '{printable(run.query_ids[i])}'{_shown(run, i)}"
+            for i in bad[:_SHOWN]
+        ]
+        example = f"106{printable(separator)}1"
+        hint = f"such as {example}; {FROM_ONE}; --session-separator (separator= in Python) names another separator"
+        raise input_error(messages, len(bad), hint)
+    session_ids = sorted({session for session, _, _ in parts})
+    place = {identifier: i for i, identifier in enumerate(session_ids)}
+    session = np.array([place[session] for session, _, _ in parts], np.int64)
+    return tuple(session_ids), session, turns
+
+
+def _refuse_repeats(run: Run, order: Ints, session_ids: Sequence[bytes], session: Ints, number: Ints) -> None:
+    """Turns 1 and 01 are the same."""
+    again = np.flatnonzero((np.diff(session) == 0) & (np.diff(number) == 0)) + 1
+    if again.size:
+        messages = [
+            repeated_query(
+                _where(run, int(order[at])),
+                session_ids[int(session[at])],
+                int(number[at]),
+                f"'{printable(run.query_ids[int(order[at - 1])])}'",
+            )
+            for at in again[:_SHOWN].tolist()
+        ]
+        raise input_error(messages, int(again.size), FROM_ONE)
+
+
+def _first_row(run: Run, turn: int) -> int | None:
+    start, end = run.list_offsets[turn : turn + 2].tolist()
+    return start if end > start and run.origin is not None else None
+
+
+def _where(run: Run, turn: int) -> str:
+    row = _first_row(run, turn)
+    return run.name if row is None or run.origin is None else run.origin.where(row)
+
+
+def _shown(run: Run, turn: int) -> str:
+    row = _first_row(run, turn)
+    return "" if row is None or run.origin is None else run.origin.shown(row)
+
 
 #: Whatever describes sessions.
 SessionsLike: TypeAlias = "Sessions | Run | Source | Iterable[Mapping[str, Any]] | Mapping[str, Any] | Frame"
@@ -81,7 +239,7 @@ class Sessions:
         alone, but one that nearly is a known one (query_id for id, result for results) is an error. A missing query
         number is an error, or, with ``gaps="empty"``, an empty result page.
         """
-        from gainful.data.session_sources import join_parts, parts_of_source
+        from gainful.data.session_gathering import join_parts, parts_of_source
         from gainful.io.session_reader import session_reading
 
         how = session_reading(format, columns, separator, gaps)
@@ -103,7 +261,7 @@ class Sessions:
 
         Of JSON lines and XML no more than a part is held at a time. A session may not come twice, in no two parts.
         """
-        from gainful.data.session_sources import parts_of_source
+        from gainful.data.session_gathering import parts_of_source
         from gainful.io.session_reader import session_reading
 
         if size < 1:
@@ -114,8 +272,7 @@ class Sessions:
     @classmethod
     def of(cls, value: SessionsLike) -> Sessions:
         """Sessions from whatever describes them: themselves, dicts as JSON lines have them, a frame, a run, a path."""
-        from gainful.data.session_sources import join_parts, parts_of_objects
-        from gainful.data.session_turns import sessions_of_run
+        from gainful.data.session_gathering import join_parts, parts_of_objects
         from gainful.io.session_reader import session_reading
 
         if isinstance(value, Sessions):
@@ -135,7 +292,7 @@ class Sessions:
         cls, frame: Frame, *, columns: Mapping[str, str] | None = None, gaps: str = "error", name: str = "<frame>"
     ) -> Sessions:
         """Sessions from a data frame with columns for session, query (its number), rank and document."""
-        from gainful.data.session_sources import sessions_of_frame
+        from gainful.data.session_gathering import sessions_of_frame
 
         return sessions_of_frame(frame, columns, gaps, name)
 
@@ -178,8 +335,6 @@ class Sessions:
         >>> sessions.with_topics({"s1": "harbours", "s2": "trains"}).topics
         (b'harbours', b'trains')
         """
-        from gainful.data.session_topics import SessionTopics
-
         given = SessionTopics.of(topics)
         found = given.given_to(self)
         given.check(self.name)
@@ -230,3 +385,125 @@ class Sessions:
             by_session(self.systems),
             {name: values[kept] for name, values in self.ratings.items()},
         )
+
+
+#: The file of a table of sessions and topics, or topics by session.
+TopicsLike: TypeAlias = "str | os.PathLike[str] | Mapping[str, str] | SessionTopics"
+
+_MOST_NAMED = 3
+
+
+class SessionTopics:
+    """Topics by session. Remembers what it was shown, so that it can say which sessions have none.
+
+    >>> topics = SessionTopics.of({"s1": "harbours"})
+    >>> topics.given_to(Sessions.of([{"session": "s1", "queries": [{"results": ["d1"]}]}])).topics
+    (b'harbours',)
+    """
+
+    def __init__(self, topics: Mapping[bytes, bytes], name: str = "topics") -> None:
+        self.name = name
+        self._topics = dict(topics)
+        self._met: set[bytes] = set()
+        self._without: set[bytes] = set()
+        self._other: bytes | None = None  # the first of the sessions that are not named here
+        self._open = 0
+
+    @classmethod
+    def of(cls, value: TopicsLike, columns: Mapping[str, str] | None = None) -> SessionTopics:
+        """From a file, or from a mapping of sessions to topics; ``columns`` are those of the file."""
+        if isinstance(value, SessionTopics):
+            return value
+        if isinstance(value, Mapping):
+            if not value:
+                raise InputError("topics: expected topics of sessions, found none")
+            return cls(
+                {
+                    read_id(session, "topics: session"): read_id(topic, f"topics: topic of session {session!r}")
+                    for session, topic in value.items()
+                }
+            )
+        if not isinstance(value, (str, os.PathLike)):
+            raise UsageError(f"topics: expected a file or a dict of sessions and topics, found {type(value).__name__}")
+        return cls(read_topics(value, columns), os.fspath(value))
+
+    def given_to(self, sessions: Sessions) -> Sessions:
+        """The sessions with their topics; one that is not named here keeps its own, and another topic is refused."""
+        own = sessions.topics or (None,) * len(sessions)
+        found: list[bytes | None] = []
+        for session, before in zip(sessions.session_ids, own, strict=True):
+            topic = self._topics.get(session, before)
+            if before is not None and topic != before:
+                raise InputError(
+                    f"{self.name}: expected topic '{printable(before)}' for session '{printable(session)}', as "
+                    f"{sessions.name} has it, found '{printable(topic or b'')}'"
+                )
+            if session in self._topics:
+                self._met.add(session)
+            else:
+                self._other = session if self._other is None else min(self._other, session)
+                if topic is None:
+                    self._without.add(session)
+            found.append(topic)
+        return replace(sessions, topics=tuple(found) if any(topic is not None for topic in found) else ())
+
+    def given_to_all(self, sources: Mapping[str, Iterable[Sessions]]) -> dict[str, Iterator[Sessions]]:
+        """Sources of sessions with their topics; where the last one ends, topics that none has are refused."""
+        self._open = len(sources)
+        names = ", ".join(map(printable, sources))
+        return {name: self._each(parts, names) for name, parts in sources.items()}
+
+    def _each(self, parts: Iterable[Sessions], names: str) -> Iterator[Sessions]:
+        for part in parts:
+            yield self.given_to(part)
+            del part  # so that the next one is not read beside it
+        self._open -= 1
+        if not self._open:
+            self.check(names)
+
+    def check(self, names: str) -> None:
+        """Refuses topics of other sessions only."""
+        if not self._met and self._other is not None:
+            raise InputError(
+                f"{self.name}: expected topics of the sessions of {names}, found none: there is session "
+                f"'{printable(self._other)}'; session '{printable(min(self._topics))}' has a topic"
+            )
+
+    def notices(self) -> list[str]:
+        """Sessions without a topic, and topics without a session, one line each."""
+        kinds = (
+            ("without a topic", self._without),
+            ("with a topic not among the sessions", self._topics.keys() - self._met),
+        )
+        return [
+            f"{printable(self.name, 80)}: {count_of(len(ids), 'session')} {what}: {_some(sorted(ids))}"
+            for what, ids in kinds
+            if ids
+        ]
+
+
+def _some(ids: Sequence[bytes]) -> str:
+    return ", ".join(map(printable, ids[:_MOST_NAMED])) + (", ..." if len(ids) > _MOST_NAMED else "")
+
+
+def sessions_from_lists(
+    lists: Mapping[str, Sequence[Sequence[str]]],
+    topics: Mapping[str, str] | None = None,
+    *,
+    name: str = "<dict>",
+    separator: str = "_",
+) -> Sessions:
+    """Sessions from ``{session: [[document, ...], ...]}``: for every query its results in rank order.
+
+    >>> sessions_from_lists({"s1": [["d1", "d2"], []]})
+    <Sessions <dict>: 1 with 2 queries>
+    """
+    ordered = sorted(lists, key=bytes_of_id)
+    turns = {f"{session}{separator}{i}": list(turn) for session in ordered for i, turn in enumerate(lists[session], 1)}
+    return Sessions(
+        name,
+        tuple(map(bytes_of_id, ordered)),
+        np.concatenate(([0], np.cumsum([len(lists[session]) for session in ordered]))).astype(np.int64),
+        Run.from_dict(turns, name=name),
+        () if topics is None else tuple(bytes_of_id(topics[s]) if s in topics else None for s in ordered),
+    )

@@ -1,4 +1,7 @@
-"""Tables in text: fields between commas, semicolons, tabs or blanks, with or without a header."""
+"""Tables in text: fields between commas, semicolons, tabs or blanks, with or without a header.
+
+LETOR text: judged documents as vectors of features. Its grades are judgments, any feature is a system.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +9,30 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from gainful.arrays import Bytes, Floats
-from gainful.core import core
+import numpy as np
+
 from gainful.errors import InputError, UsageError
-from gainful.io.columns import find_roles, has_header
-from gainful.io.origin import TextLines, line_number, line_text
-from gainful.io.recognise import HEAD, SEPARATOR_LINE, header_separator
-from gainful.io.rows import Reading, Rows, Spans
+from gainful.io.formats import HEAD, SEPARATOR_LINE, find_roles, has_header, header_separator
+from gainful.io.rows import (
+    FIELDS,
+    NUMBER,
+    OVERFLOW,
+    Reading,
+    Rows,
+    Spans,
+    TextLines,
+    fields_at,
+    input_error,
+    line_number,
+    line_text,
+)
 from gainful.io.sources import Text
-from gainful.io.trec import FIELDS, NUMBER, OVERFLOW, fields_at, input_error
+from gainful.kernel import core
+from gainful.kernel.arrays import Bytes, Floats
 from gainful.notation import printable
 
 if TYPE_CHECKING:
-    from gainful._core import Fault
+    from gainful.kernel.core import Fault
 
 QUOTE, EMPTY = 7, 6
 _NUMBERS = ("grade", "score", "rank")
@@ -176,3 +190,53 @@ def _hint(fault: Fault, separator: str, fields: int) -> str | None:
     if code == FIELDS:
         return "a line is `query document rank`" if not separator else f"the header has {fields} fields"
     return 'a " within a quoted field is written twice' if code == QUOTE else None
+
+
+LETOR_LINE = "grade qid:query 1:value 2:value ... #docid = document"
+
+
+def read_letor(text: Text, reading: Reading, *, run: bool) -> Rows:
+    """The grades as judgments, or one feature as a run's scores."""
+    feature = reading.feature or 0
+    if run and not feature:
+        raise UsageError(
+            f"{text.name}: expected the feature that is the score, found none", "--feature 1, or --feature all"
+        )
+    columns = core.read_letor(text.data, feature if run else 0)
+    if columns["fault_count"]:
+        messages = [_letor_message(text, *fault) for fault in columns["faults"]]
+        raise input_error(messages, columns["fault_count"], f"a line is `{LETOR_LINE}`")
+    if run and feature > columns["feature_count"]:
+        raise InputError(f"{text.name}: expected a feature {feature}, found {columns['feature_count']} features")
+    values = _below_all(columns["value"]) if run else columns["grade"]
+    origin = TextLines(text.name, text.data, columns["line"])
+    return Rows(columns["query"], columns["document"], values, origin)
+
+
+def feature_count(text: Text) -> int:
+    """How many features a LETOR text has."""
+    return int(core.read_letor(text.data, 0)["feature_count"])
+
+
+def null_count(text: Text, feature: int) -> int:
+    """How many lines of a LETOR text have NULL for a feature."""
+    return int(np.count_nonzero(np.isnan(core.read_letor(text.data, feature)["value"])))
+
+
+def _below_all(values: Floats) -> Floats:
+    """NULL is worse than any value: it becomes a number below the lowest of the file."""
+    known = values[~np.isnan(values)]
+    lowest = float(known.min()) if known.size else 0.0
+    return np.where(np.isnan(values), lowest - max(1.0, abs(lowest)), values)
+
+
+def _letor_message(text: Text, offset: int, code: int, detail: int) -> str:
+    where = f"{text.name}:{line_number(text.data, offset)}: "
+    shown = f"\n    {line_text(text.data, offset)}"
+    if code == FIELDS:
+        return f"{where}expected `grade qid:query` at the start of the line, found none{shown}"
+    if code == EMPTY:
+        return f"{where}expected a query behind qid:, found nothing{shown}"
+    field = printable(fields_at(text.data, offset)[detail])
+    what = "a number as grade" if detail == 0 else f"feature:value (field {detail + 1})"
+    return f"{where}expected {what}, found '{field}'{shown}"

@@ -9,17 +9,15 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from gainful.arrays import Bools, Floats, Ints
-from gainful.core import core, default_threads
 from gainful.errors import InputError, MissingExtraError
-from gainful.io.columns import find_roles
-from gainful.io.origin import FrameRows
-from gainful.io.rows import Reading, Rows, Spans, is_pandas
+from gainful.io.formats import find_roles
+from gainful.io.rows import FrameRows, Reading, Rows, Spans, input_error, is_pandas
 from gainful.io.sources import Text
-from gainful.io.trec import input_error
+from gainful.kernel import core
+from gainful.kernel.arrays import Bools, Floats, Ints
+from gainful.kernel.core import default_threads
+from gainful.kernel.parallel import Progress, side_by_side
 from gainful.notation import printable
-from gainful.progress import Progress
-from gainful.side_by_side import side_by_side
 
 _SHOWN = 10
 _TEXTS = ("u", "U", "vu", "z", "Z", "vz")

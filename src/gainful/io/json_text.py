@@ -8,13 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from gainful.arrays import Floats
 from gainful.errors import InputError
-from gainful.io.columns import find_role, find_roles, has_header
-from gainful.io.objects import read_id, read_value
-from gainful.io.origin import NamedRows
-from gainful.io.rows import Entry, Reading, Rows, packed
+from gainful.io.formats import find_role, find_roles, has_header
+from gainful.io.rows import Entry, NamedRows, Reading, Rows, packed, read_id, read_value
 from gainful.io.sources import Text
+from gainful.kernel.arrays import Floats
 from gainful.notation import printable
 
 #: An object and where it stands.

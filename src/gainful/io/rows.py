@@ -1,18 +1,273 @@
-"""What every format is read into: rows, and how a source is to be read."""
+"""Where a row came from, in words that let a person find it.
+
+Ids and numbers from Python objects.
+TREC text: what its lines are, and what to say when one is not.
+What every format is read into: rows, and how a source is to be read.
+Entries (one a query, from dicts and JSON) gathered into columns.
+"""
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
+from numbers import Real
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
-from gainful.arrays import Bytes, Floats, Ints
-from gainful.core import core
-from gainful.errors import UsageError
-from gainful.io.objects import read_id
-from gainful.io.origin import Origin
+import numpy as np
+
+from gainful.errors import InputError, UsageError
 from gainful.io.sources import Source, Text
+from gainful.kernel import core
+from gainful.kernel.arrays import Bytes, Floats, Ints
+from gainful.notation import bytes_of_id, printable
+
+if TYPE_CHECKING:
+    from gainful.kernel.core import Fault
+
+_WIDEST = 120
+
+
+class Origin(Protocol):
+    """Says where rows stand in what they were read from."""
+
+    def where(self, row: int) -> str:
+        """The source and the place in it."""
+
+    def place(self, row: int) -> str:
+        """The place alone."""
+
+    def shown(self, row: int) -> str:
+        """What stands there, on a line of its own, if it can be shown; else nothing."""
+
+    def take(self, rows: Ints) -> Origin:
+        """The origin of some of the rows."""
+
+
+class TextLines(NamedTuple):
+    """Rows that are lines of a text, known by the offsets of their first bytes."""
+
+    name: str
+    data: Bytes
+    offset: Ints
+
+    def where(self, row: int) -> str:
+        return f"{self.name}:{line_number(self.data, int(self.offset[row]))}"
+
+    def place(self, row: int) -> str:
+        return f"line {line_number(self.data, int(self.offset[row]))}"
+
+    def shown(self, row: int) -> str:
+        return f"\n    {line_text(self.data, int(self.offset[row]))}"
+
+    def take(self, rows: Ints) -> TextLines:
+        return TextLines(self.name, self.data, self.offset[rows])
+
+
+class FrameRows(NamedTuple):
+    """Rows of a data frame, counted from 0 as its users do."""
+
+    name: str
+    number: Ints | None = None  # where rows are not all there, or not in order
+
+    def where(self, row: int) -> str:
+        return f"{self.name}: {self.place(row)}"
+
+    def place(self, row: int) -> str:
+        return f"row {row if self.number is None else int(self.number[row])} (counting from 0)"
+
+    def shown(self, row: int) -> str:
+        return ""
+
+    def take(self, rows: Ints) -> FrameRows:
+        return FrameRows(self.name, rows if self.number is None else self.number[rows])
+
+
+class NamedRows(NamedTuple):
+    """Rows that were found in named places, several of which may share one: then they are its items."""
+
+    name: str
+    place_of: Ints
+    places: Sequence[str]
+    item: Ints | None = None  # from 1, where places hold several
+
+    def where(self, row: int) -> str:
+        place = self.places[int(self.place_of[row])]
+        return place if self.item is None else f"{place}: {self.place(row)}"
+
+    def place(self, row: int) -> str:
+        if self.item is not None:
+            return f"item {int(self.item[row])}"
+        place = self.places[int(self.place_of[row])].removeprefix(f"{self.name}:")
+        return f"line {place}" if place.isdecimal() else place
+
+    def shown(self, row: int) -> str:
+        return ""
+
+    def take(self, rows: Ints) -> NamedRows:
+        return self._replace(place_of=self.place_of[rows], item=None if self.item is None else self.item[rows])
+
+
+class ItemRows(NamedTuple):
+    """Rows that are the items of named places, one place after the other."""
+
+    name: str
+    offsets: Ints  # items of place i are offsets[i] : offsets[i + 1]
+    places: Sequence[str]
+
+    def where(self, row: int) -> str:
+        return f"{self.places[self.place_of(row)]}: {self.place(row)}"
+
+    def place(self, row: int) -> str:
+        return f"item {row - int(self.offsets[self.place_of(row)]) + 1}"
+
+    def shown(self, row: int) -> str:
+        return ""
+
+    def take(self, rows: Ints) -> NamedRows:
+        place_of = np.searchsorted(self.offsets, rows, "right") - 1
+        return NamedRows(self.name, place_of, self.places, rows - self.offsets[place_of] + 1)
+
+    def place_of(self, row: int) -> int:
+        """The number of the place that a row stands in."""
+        return int(np.searchsorted(self.offsets, row, "right")) - 1
+
+
+def line_number(data: Bytes, offset: int) -> int:
+    """The number, from 1, of the line that starts at an offset."""
+    step = 1 << 24
+    return 1 + sum(int(np.count_nonzero(data[at : min(at + step, offset)] == 10)) for at in range(0, offset, step))
+
+
+def line_text(data: Bytes, offset: int) -> str:
+    """The line that starts at an offset, as it can be shown."""
+    piece = data[offset : offset + 4 * _WIDEST].tobytes().split(b"\n", 1)[0].removesuffix(b"\r")
+    return printable(piece, _WIDEST)
+
+
+def read_id(value: object, where: str) -> bytes:
+    """An id as bytes. Integers are their decimal text."""
+    if isinstance(value, str):
+        try:
+            identifier = bytes_of_id(value)
+        except UnicodeEncodeError as error:
+            raise InputError(f"{where}: expected an id that can be written as UTF-8, found {value!r}") from error
+    elif isinstance(value, bytes):
+        identifier = value
+    elif isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        identifier = str(int(value)).encode()
+    else:
+        raise InputError(f"{where}: expected a text, bytes or an integer as id, found {value!r}")
+    if not identifier:
+        raise InputError(f"{where}: expected an id, found an empty one")
+    return identifier
+
+
+def read_value(value: object, where: str, what: str) -> float:
+    """A finite grade or score from a Python number."""
+    if isinstance(value, (Real, np.bool_)):
+        try:
+            number = float(value)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if math.isfinite(number):
+            return number
+    raise InputError(f"{where}: expected a finite number as {what}, found {value!r}")
+
+
+def pack(ids: Sequence[bytes]) -> tuple[Bytes, Ints, Ints]:
+    """One block of bytes with the start and length of every id in it."""
+    lengths = np.fromiter((len(identifier) for identifier in ids), np.int64, len(ids))
+    ends = np.cumsum(lengths)
+    return np.frombuffer(b"".join(ids), np.uint8), ends - lengths, lengths
+
+
+RUN_LINE = "query Q0 document rank score tag"
+QRELS_LINE = "query subtopic document grade"
+
+FIELDS, NUMBER, OVERFLOW, RANK, DUPLICATE = 1, 2, 3, 4, 5
+
+
+def fields_at(data: Bytes, offset: int) -> list[bytes]:
+    """The fields of the line that starts at an offset."""
+    step = 1 << 16
+    pieces = []
+    for at in range(offset, data.size, step):
+        piece, feed, _ = data[at : at + step].tobytes().partition(b"\n")
+        pieces.append(piece)
+        if feed:
+            break
+    return re.findall(rb"[^ \t]+", b"".join(pieces).removesuffix(b"\r"))
+
+
+def input_error(messages: Sequence[str], count: int, hint: str | None) -> InputError:
+    """One error for several places, the rest counted."""
+    rest = count - len(messages)
+    return InputError("\n".join([*messages, f"... and {rest:,} more like these"] if rest else messages), hint)
+
+
+def raise_faults(name: str, data: Bytes, faults: Sequence[Fault], count: int, *, run: bool) -> None:
+    """Turns the core's faults in a text into an error, if there are any."""
+    if not count:
+        return
+    messages = [f"{name}:{_message(data, fault, run)}\n    {line_text(data, fault[0])}" for fault in faults]
+    raise input_error(messages, count, _mistaken(data, faults[0], run) or hint_for(faults[0][1], run=run))
+
+
+def _mistaken(data: Bytes, fault: Fault, run: bool) -> str | None:
+    """What the whole file probably is, when it is not what it should be."""
+    if fault[1] != FIELDS:
+        return None
+    line = fields_at(data, fault[0])
+    if len(line) == 4 and run and not re.fullmatch(rb"\d+", line[2]) and re.fullmatch(rb"-?\d+", line[3]):
+        return "this looks like judgments, which come first: gainful eval QRELS RUN..."
+    if len(line) == 6 and not run:
+        return "this looks like a run; judgments come first: gainful eval QRELS RUN..."
+    if max(b" ".join(line).count(separator) for separator in (b",", b";", b"|", b"\t")) > 1:
+        return (
+            "a table of commas, semicolons or tabs needs a header that names the columns query, document and "
+            f"{'score' if run else 'grade'}; --columns query=NAME,document=NAME,... says what others mean"
+        )
+    return None
+
+
+def _message(data: Bytes, fault: Fault, run: bool) -> str:
+    offset, code, detail = fault
+    where = f"{line_number(data, offset)}: "
+    if code == FIELDS:
+        return where + f"expected {6 if run else 4} fields, found {detail}"
+    fields = fields_at(data, offset)
+    what, value = ("score", fields[4]) if run else ("grade", fields[3])
+    if code == NUMBER:
+        return where + f"expected a number as {what}, found '{printable(value)}'"
+    if code == OVERFLOW:
+        return where + f"expected a {what} that fits a 64-bit float, found '{printable(value)}'"
+    if code == RANK:
+        return where + f"expected a number as rank, found '{printable(fields[3])}'"
+    return where + duplicate_message(fields[2], fields[0], f"line {line_number(data, detail)}")
+
+
+def duplicate_message(document: bytes, query: bytes, first: str) -> str:
+    """What is said of a document that stands twice in one list."""
+    return (
+        f"expected every document once in a list, found '{printable(document)}' again for query "
+        f"'{printable(query)}' (first: {first})"
+    )
+
+
+def hint_for(code: int, *, run: bool) -> str:
+    """What to do about a kind of fault."""
+    if code == FIELDS:
+        return f"a run line is `{RUN_LINE}`" if run else f"a judgment line is `{QRELS_LINE}`"
+    if code == RANK:
+        return "order=rank and ties=rank need the rank column"
+    if code == DUPLICATE:
+        return "duplicates=first (--duplicates first) keeps the best ranked of them"
+    return "numbers are decimal, like 2, -0.5 or 1e-3"
+
 
 #: Ids as spans of bytes: id i is data[start[i] : start[i] + length[i]].
 Spans: TypeAlias = tuple[Bytes, Ints, Ints]
@@ -95,3 +350,80 @@ def is_frame(value: object) -> bool:
 def is_pandas(value: object) -> bool:
     """Whether a value is a frame of pandas, which has the Arrow interface only beside pyarrow."""
     return hasattr(value, "iloc") and hasattr(value, "columns") and hasattr(value, "dtypes")
+
+
+class Nested(NamedTuple):
+    """All entries as columns, in their order."""
+
+    query_ids: list[bytes]
+    offsets: Ints  # rows of query i are offsets[i] : offsets[i + 1]
+    document: Spans
+    value: Floats | None
+    origin: ItemRows
+    all_texts: bool = False  # whether all document ids are known to have been texts
+
+
+def gather_dicts(dicts: Mapping[Any, Any], name: str) -> Nested | None:
+    """The columns of ``{query: {document: value}}`` in one go; None where a closer look has to be taken."""
+    columns = core.pack_dicts(list(dicts.values()))
+    if columns is None:
+        return None
+    try:
+        query_ids = [read_id(query, name) for query in dicts]
+    except InputError:
+        return None
+    if len(set(query_ids)) < len(query_ids):
+        return None
+    data, start, length, value, offsets, all_texts = columns
+    places = [place_in(name, query) for query in dicts]
+    return Nested(query_ids, offsets, (data, start, length), value, ItemRows(name, offsets, places), all_texts)
+
+
+def place_in(name: str, query: object) -> str:
+    """What a query's entry in a dict is called."""
+    return f"{name}[{query!r}]"
+
+
+def gather_entries(entries: Iterable[Entry], name: str, what: str) -> Nested:
+    """The columns of entries; ``what`` their values are: grades or scores."""
+    by_query: dict[bytes, Entry] = {}
+    for entry in entries:
+        query = read_id(entry.query, f"{entry.where}: query")
+        if query in by_query:
+            raise InputError(f"{entry.where}: expected every query once, found {entry.query!r} again")
+        by_query[query] = entry
+    ordered = list(by_query.values())
+    counts = np.array([len(entry.documents) for entry in ordered], np.int64)
+    offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+    origin = ItemRows(name, offsets, [entry.where for entry in ordered])
+    documents = list(chain.from_iterable(entry.documents for entry in ordered))
+    spans = packed(documents, lambda row: ordered[origin.place_of(row)].where)
+    return Nested(list(by_query), offsets, spans, _values(ordered, what), origin)
+
+
+def _values(entries: Sequence[Entry], what: str) -> Floats | None:
+    with_values = [entry for entry in entries if entry.values is not None]
+    without = next((entry for entry in entries if entry.documents and entry.values is None), None)
+    if without is not None:
+        if any(entry.documents for entry in with_values):
+            raise InputError(
+                f"{without.where}: expected {what}s for all documents or for none, found a list without them after "
+                "others with them"
+            )
+        return None
+    values = list(chain.from_iterable(entry.values or () for entry in with_values))
+    if all(issubclass(kind, (int, float, np.integer, np.floating)) for kind in set(map(type, values))):
+        try:
+            numbers = np.array(values, np.float64)
+        except OverflowError:
+            numbers = np.full(1, np.nan)
+        if np.isfinite(numbers).all():
+            return numbers
+    return np.array([number for entry in with_values for number in _numbers(entry, what)], np.float64)
+
+
+def _numbers(entry: Entry, what: str) -> list[float]:
+    return [
+        read_value(value, f"{entry.where}[{document!r}]", what)
+        for document, value in zip(entry.documents, entry.values or (), strict=True)
+    ]

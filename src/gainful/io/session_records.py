@@ -1,4 +1,8 @@
-"""What session formats are read into: records, one a session, or rows, one a result; and the rules for both."""
+"""The formats of sessions, and what the columns of their tables mean; JSON has the same names for the same things.
+
+The keys of a session's objects: which role each has, and which was probably meant to have one.
+What session formats are read into: records, one a session, or rows, one a result; and the rules for both.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +12,193 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, time
 from numbers import Real
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from gainful.arrays import Floats
-from gainful.errors import InputError
-from gainful.io.origin import Origin
-from gainful.io.rows import Spans
-from gainful.io.session_columns import GAPS, SEPARATOR
-from gainful.io.trec import input_error
-from gainful.notation import NUMBER, choose, printable
+from gainful.errors import InputError, UsageError
+from gainful.io.formats import NAMES as RUN_NAMES, Names, find_role, has_header, missing_column, read_role
+from gainful.io.rows import Origin, Spans, input_error
+from gainful.kernel.arrays import Floats
+from gainful.notation import NUMBER, choose, nearest, printable
+
+#: The formats of sessions, each with what it looks like. In runs of any format a query's id is session and turn.
+SESSION_FORMATS: Mapping[str, str] = {
+    "jsonl": '{"session": "s1", "queries": [{"query": "port arthur", "results": ["d1"]}]}',
+    "json": "a list of such objects",
+    "tsv": "a header (session, query, rank, document, ...), then fields between tabs",
+    "csv": "a header (session, query, rank, document, ...), then fields between commas or semicolons",
+    "parquet": "such a table, read with pyarrow or polars",
+    "xml": "the log of TREC's Session Track",
+    "trec": "session_turn Q0 document rank score tag",
+    "msmarco": "session_turn document rank",
+}
+#: What a missing query number means: that something is wrong, or an empty result page.
+GAPS = ("error", "empty")
+#: What stands between session and turn in a query's id.
+SEPARATOR = "_"
+
+#: The names that each role is known by, best first. The role ``query`` is the query's number in its session,
+#: ``query_id`` what judgments by query call it.
+SESSION_NAMES: Names = {
+    "session": (("session_id", "session-id", "sessionid", "session_num"), ("session",)),
+    "query": (
+        ("qno", "query_number", "query-number", "query_no", "query_num", "turn_number", "turn_no", "turn"),
+        ("query", "interaction"),
+    ),
+    "query_id": (("query_id", "query-id", "queryid"), ("turn_id", "turn-id")),
+    "rank": RUN_NAMES["rank"],
+    "document": RUN_NAMES["document"],
+    "topic": (("topic_id", "topic-id", "topicid", "topic_num"), ("topic",)),
+    "user": (("user_id", "user-id", "userid"), ("user",)),
+    "system": (("system_id", "system-id"), ("system",)),
+    "score": RUN_NAMES["score"],
+    "grade": (("grade", "relevance", "rel", "label"),),
+    "scanned": (("scanned",),),
+    "time": (("time", "timestamp", "start_time", "starttime"),),
+}
+_SIDES = ("qrels", "sessions")
+_NEEDED = ("session", "query", "document")
+
+
+def is_session_header(names: Sequence[str], given: Mapping[str, str]) -> bool:
+    """Whether names look like the header of a table of sessions.
+
+    >>> is_session_header(["SessionID", "Qno", "rank", "URL"], {}), is_session_header(["qid", "docno", "score"], {})
+    (True, False)
+    """
+    return has_header(names, given, ("session", "document"), SESSION_NAMES)
+
+
+def find_session_roles(names: Sequence[str], given: Mapping[str, str], where: str) -> dict[str, int]:
+    """Which column is what. Without a rank there has to be a score, as rows may stand in any order."""
+    found = {role: find_role(role, names, given, where, SESSION_NAMES) for role in SESSION_NAMES}
+    roles = {role: column for role, column in found.items() if column is not None}
+    for role in _NEEDED:
+        if role not in roles:
+            raise missing_column(role, names, where, SESSION_NAMES)
+    if "rank" not in roles and "score" not in roles:
+        raise missing_column("rank", names, where, SESSION_NAMES)
+    return roles
+
+
+def read_session_mapping(text: str) -> tuple[dict[str, str], dict[str, str]]:
+    """What ``--columns`` says of sessions, and of judgments where ``qrels.`` stands before a role.
+
+    >>> read_session_mapping("session=SessionID,query=Qno,doc=URL,qrels.query=SessionID")
+    ({'session': 'SessionID', 'query': 'Qno', 'document': 'URL'}, {'query': 'SessionID'})
+    """
+    sessions: dict[str, str] = {}
+    qrels: dict[str, str] = {}
+    for part in filter(str.strip, text.split(",")):
+        role, equals, name = (piece.strip() for piece in part.partition("="))
+        if not equals or not name:
+            listed = ", ".join(SESSION_NAMES)
+            raise UsageError(f"--columns: expected role=name, found '{part}'", f"the roles are {listed}")
+        of_side, dot, of_role = role.rpartition(".")
+        if dot and choose(of_side, _SIDES, "--columns") == "qrels":
+            qrels[read_role(of_role, "--columns")] = name
+        else:
+            sessions[read_role(of_role, "--columns", SESSION_NAMES)] = name
+    return sessions, qrels
+
+
+#: What others call the keys of a query.
+_OTHER_NAMES: Mapping[str, tuple[str, ...]] = {
+    "id": ("query_id", "query-id", "qid", "turn_id"),
+    "results": ("docs", "documents", "hits", "ranking"),
+    "number": ("query_number", "turn_number", "qno"),
+    "time": ("timestamp", "start_time", "starttime"),
+    "scanned": ("scanning_depth", "scan_depth"),
+}
+#: What objects are refused without anyway.
+_KEYS_NEEDED = ("session", "queries", "results")
+_CLOSE = 0.81
+
+
+class Keys:
+    """Which keys of objects have which roles, found once for all objects with the same keys.
+
+    Keys without a role are left alone, unless one is nearly what a role that is not there is called.
+    """
+
+    def __init__(self, given: Mapping[str, str], known: Names, roles: Sequence[str], others: Sequence[str]) -> None:
+        self._given, self._known, self._roles, self._others = given, known, roles, others
+        self._found: dict[tuple[object, ...], dict[str, str]] = {}
+
+    def of(self, value: Mapping[Any, Any], where: str) -> dict[str, str]:
+        """The key of every role that has one."""
+        keys = tuple(value)
+        found = self._found.get(keys)
+        if found is None:
+            names = [key for key in keys if isinstance(key, str)]
+            # What is given for another level of the object is not looked for here.
+            given = {role: name for role, name in self._given.items() if name in names}
+            places = {role: find_role(role, names, given, where, self._known) for role in self._roles}
+            found = {role: names[place] for role, place in places.items() if place is not None}
+            if self._others:
+                refuse_nearly(names, {**{role: role for role in self._others if role in names}, **found}, self, where)
+            self._found[keys] = found
+        return found
+
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """All keys that mean something."""
+        return (*self._roles, *self._others)
+
+
+class TurnKeys:
+    """The keys of queries, checked once for all objects with the same keys."""
+
+    wanted = ("query", "id", "number", "time", "scanned", "results")
+
+    def __init__(self) -> None:
+        self._seen: set[tuple[object, ...]] = set()
+
+    def check(self, value: Mapping[Any, Any], where: str) -> None:
+        """Refuses a query without results, or with a key that nearly is one that it lacks."""
+        keys = tuple(value)
+        if keys not in self._seen:
+            if "results" not in value:
+                error = missing_key("results", value, self.wanted, where, None)
+                raise InputError(error.message, error.hint or 'an empty result page is "results": []')
+            names = [key for key in keys if isinstance(key, str)]
+            refuse_nearly(names, {name: name for name in names if name in self.wanted}, self, where)
+            self._seen.add(keys)
+
+
+def refuse_nearly(names: Sequence[str], found: Mapping[str, str], keys: Keys | TurnKeys, where: str) -> None:
+    """Refuses names that nearly are those of roles that are not found."""
+    lacking = [role for role in keys.wanted if role not in found and role not in _KEYS_NEEDED]
+    for name in names:
+        if name not in found.values():
+            meant = next((role for role in lacking if _is_nearly(name, role)), None)
+            if meant is not None:
+                raise InputError(
+                    f"{where}: expected {', '.join(keys.wanted)} as far as they are known, found {name}",
+                    f"is {name} meant to be {meant}? Other keys may be anything",
+                )
+
+
+def _is_nearly(name: str, role: str) -> bool:
+    folded = name.casefold()
+    if folded in _OTHER_NAMES.get(role, ()):
+        return True
+    import difflib
+
+    return difflib.SequenceMatcher(None, folded, role).ratio() >= _CLOSE
+
+
+def missing_key(
+    key: str, value: Mapping[Any, Any], known: Sequence[str], where: str, example: str | None
+) -> InputError:
+    """What is said of an object without a key that it needs, and of one that may have been meant."""
+    names = [str(name) for name in value]
+    others = [name for name in names if name not in known]
+    meant = next((name for name in others if nearest(name, [key]) or name in _OTHER_NAMES.get(key, ())), None)
+    return InputError(
+        f"{where}: expected {key} in an object, found {', '.join(names) or 'nothing'}",
+        f"is {meant} meant to be {key}?" if meant else None if example is None else f"a line is {example}",
+    )
+
 
 #: The highest query number there may be: what is above it is no number of a query.
 MOST_QUERIES = 1_000_000

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, TypeGuard
 from gainful.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
-    from gainful.arrays import Bytes
+    from gainful.kernel.arrays import Bytes
 
 COMPRESSED_ENDINGS = (".gz", ".bz2", ".xz", ".zst")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gainful.arrays import Floats
+from gainful.kernel.arrays import Floats
 from gainful.notation import number_text
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from gainful.arrays import Floats
 from gainful.data.lists import in_columns
+from gainful.kernel.arrays import Floats
 from gainful.measures.arithmetic import Arithmetic, Step, found_by_rank, last, ranks_of
 from gainful.measures.base import Measure
 from gainful.measures.block import Block

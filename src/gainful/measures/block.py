@@ -8,11 +8,11 @@ from typing import TypeVar
 
 import numpy as np
 
-from gainful.arrays import Floats, Ints
 from gainful.data.graded import GradedRun
 from gainful.data.lists import Documents, GainLists, gather, ordinal_in_row
 from gainful.errors import UsageError
 from gainful.gains import Gain
+from gainful.kernel.arrays import Floats, Ints
 
 #: Blocks of at most so many cells (queries x ranks) stay in the processor's cache and keep memory flat.
 CELLS = 1 << 18

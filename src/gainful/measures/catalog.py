@@ -1,16 +1,21 @@
-"""All measures by name: one explicit, ordered table. A family's file is loaded when one of its measures is needed."""
+"""All measures by name: one explicit, ordered table. A family's file is loaded when one of its measures is needed.
+
+``Name(key=value, ...)@k``: from text to measures and back.
+"""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from gainful.errors import UsageError
+from gainful.measures.base import Measure
 from gainful.notation import nearest
 
 if TYPE_CHECKING:
-    from gainful.measures.base import Measure
+    from gainful.measures.names_trec_eval import Translation
 
 
 class Entry(NamedTuple):
@@ -38,14 +43,14 @@ FAMILIES: Mapping[str, Mapping[str, str]] = {
         "R": "precision.R",
         "F": "precision.F",
         "Rprec": "precision.Rprec",
-        "RprecMult": "relative_precision.RprecMult",
-        "RelP": "relative_precision.RelP",
+        "RprecMult": "precision.RprecMult",
+        "RelP": "precision.RelP",
         "Success": "precision.Success",
         "SetP": "sets.SetP",
         "SetR": "sets.SetR",
         "SetF": "sets.SetF",
         "SetAP": "sets.SetAP",
-        "SetRelP": "relative_precision.SetRelP",
+        "SetRelP": "precision.SetRelP",
         "Utility": "sets.Utility",
     },
     "By the ranks of relevant documents": {
@@ -63,22 +68,22 @@ FAMILIES: Mapping[str, Mapping[str, str]] = {
         "Unjudged": "incomplete.Unjudged",
     },
     "Models of the user": {
-        "RBP": "rank_biased.RBP",
-        "RBPResidual": "rank_biased.RBPResidual",
-        "ERR": "cascade.ERR",
-        "nERR": "cascade.NERR",
+        "RBP": "user_models.RBP",
+        "RBPResidual": "user_models.RBPResidual",
+        "ERR": "user_models.ERR",
+        "nERR": "user_models.NERR",
     },
     "Earlier measures": {
         "ASL": "search_length.ASL",
         "ESL": "search_length.ESL",
         "RankedHalfLife": "search_length.RankedHalfLife",
-        "NormRecall": "rank_areas.NormRecall",
-        "NormPrecision": "rank_areas.NormPrecision",
+        "NormRecall": "search_length.NormRecall",
+        "NormPrecision": "search_length.NormPrecision",
         "SlidingRatio": "list_order.SlidingRatio",
         "Satisfaction": "list_order.Satisfaction",
         "Frustration": "list_order.Frustration",
         "SFTotal": "list_order.SFTotal",
-        "NDPM": "preference.NDPM",
+        "NDPM": "list_order.NDPM",
         "RelativeRelevance": "score_based.RelativeRelevance",
         "SwetsE": "score_based.SwetsE",
         "VanRijsbergenE": "contingency.VanRijsbergenE",
@@ -92,25 +97,25 @@ FAMILIES: Mapping[str, Mapping[str, str]] = {
         "gIAP": "generalised.GIAP",
     },
     "Many grades": {
-        "muAP": "many_grades.MuAP",
-        "NDCNG": "many_grades.NDCNG",
+        "muAP": "generalised.MuAP",
+        "NDCNG": "generalised.NDCNG",
     },
     "Distances on continuous scores": {
         "ADM": "distance.ADM",
         "ADP": "distance.ADP",
         "ADR": "distance.ADR",
-        "Pstar": "agreement.Pstar",
-        "Rstar": "agreement.Rstar",
-        "ThresholdP": "agreement.ThresholdP",
-        "ThresholdR": "agreement.ThresholdR",
-        "PRmean": "agreement.PRmean",
+        "Pstar": "distance.Pstar",
+        "Rstar": "distance.Rstar",
+        "ThresholdP": "distance.ThresholdP",
+        "ThresholdR": "distance.ThresholdR",
+        "PRmean": "distance.PRmean",
     },
     "Counts": {
-        "NumQ": "counts.NumQ",
-        "NumRet": "counts.NumRet",
-        "NumRel": "counts.NumRel",
-        "NumRelRet": "counts.NumRelRet",
-        "NumNonRelJudgedRet": "counts.NumNonRelJudgedRet",
+        "NumQ": "sets.NumQ",
+        "NumRet": "sets.NumRet",
+        "NumRel": "sets.NumRel",
+        "NumRelRet": "sets.NumRelRet",
+        "NumNonRelJudgedRet": "sets.NumNonRelJudgedRet",
     },
 }
 
@@ -120,8 +125,8 @@ SESSION_FAMILIES: Mapping[str, Mapping[str, str]] = {
     "Sessions of several queries": {
         "sDCG": "session_gain.SDCG",
         "nsDCG": "session_gain.NSDCG",
-        "sRBP": "session_rank_biased.SRBP",
-        "InstanceRecall": "session_instances.InstanceRecall",
+        "sRBP": "session_gain.SRBP",
+        "InstanceRecall": "session_gain.InstanceRecall",
         "QueriesToFirst": "session_effort.QueriesToFirst",
         "DocumentsToFirst": "session_effort.DocumentsToFirst",
         "QueriesToGain": "session_effort.QueriesToGain",
@@ -231,3 +236,115 @@ def _offered(name: str) -> type[Measure] | None:
             raise UsageError(f"measure '{name}': {point.value} calls itself '{measure.name}'")
         return measure
     return None
+
+
+_MEASURE = re.compile(r"\s*(?P<name>[\w+#-]+)\s*(\((?P<parameters>.*)\))?\s*(@\s*(?P<at>[^\s()@]+))?\s*", re.DOTALL)
+_PARAMETER = re.compile(r"""\s*(?P<key>\w+)\s*=\s*(?P<value>"[^"]*"|'[^']*'|\{[^}]*\}|[^,"'{}]*?)\s*(,|$)""")
+
+
+def parse(text: str | Measure) -> Measure:
+    """The measure that a text names; a measure is returned as it is.
+
+    >>> parse("nDCG(base = 2.0, gain='exp2')@10")
+    nDCG(gain=exp2)@10
+    >>> str(parse("AnDCG(gain=0-1-10-100)@50"))
+    'nDCG(gain=0-1-10-100, average=ranks)@50'
+
+    Names of other tools are read, too: trec_eval's as they are, others after the tool's name.
+
+    >>> parse("ndcg_cut_10"), parse("ranx:ndcg@10-l2")
+    (nDCG@10, nDCG(rel=2)@10)
+    """
+    measures = _named(text)
+    if len(measures) != 1:
+        raise UsageError(
+            f"measure: expected one, found '{text}', which stands for {len(measures)}",
+            f"one of them is {measures[0]}",
+        )
+    return measures[0]
+
+
+def parse_all(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
+    """One measure or several, without repetitions, in their order.
+
+    >>> parse_all(["AP", "P.5,10", "map"])
+    [AP, P@5, P@10]
+    """
+    if isinstance(measures, (str, Measure)):
+        measures = [measures]
+    parsed = list(dict.fromkeys(measure for text in measures for measure in _named(text)))
+    if not parsed:
+        raise UsageError("measures: expected at least one, found none")
+    return parsed
+
+
+def _named(text: str | Measure) -> Sequence[Measure]:
+    """The measures that a text stands for: one, unless it is a list of trec_eval's."""
+    if isinstance(text, Measure):
+        return [text]
+    if not isinstance(text, str):
+        raise UsageError(f"measure: expected a text or a Measure, found {text!r}")
+    match = _MEASURE.fullmatch(text)
+    if match and is_ours(match["name"]):
+        return [_built(match)]
+    foreign = _translated(text, match["name"] if match else None)
+    if foreign is not None:
+        return foreign.measures
+    if not match:
+        raise UsageError(
+            f"measure: expected Name, Name@k or Name(parameter=value, ...)@k, found '{text}'",
+            "for example nDCG@10 or nDCG(gain=0-1-10-100, discount=jarvelin2002)@100",
+        )
+    return [_built(match)]
+
+
+def _translated(text: str, name: str | None) -> Translation | None:
+    # Loaded here: our own names, which are nearly all, do without.
+    from gainful.measures.names_trec_eval import translate
+
+    try:
+        return translate(text)
+    except UsageError:
+        if name is not None and is_offered(name):
+            return None  # it only looks like a name of another tool
+        raise
+
+
+def translation_of(text: str | Measure) -> Translation | None:
+    """What a text of another tool means here; None where it is a text of ours.
+
+    >>> translation_of("map").claim, translation_of("AP")
+    ("trec_eval's map is AP here.", None)
+    """
+    match = _MEASURE.fullmatch(text) if isinstance(text, str) else None
+    if not isinstance(text, str) or (match and is_ours(match["name"])):
+        return None
+    return _translated(text, match["name"] if match else None)
+
+
+def _built(match: re.Match[str]) -> Measure:
+    entry = find(match["name"])
+    given: dict[str, object] = {**entry.preset, **_parameters(match["parameters"] or "", match["name"])}
+    if match["at"] is not None:
+        at = entry.measure.at_parameter()
+        if at is None:
+            raise UsageError(f"{match['name']}: takes no @, found @{match['at']}")
+        if at in given:
+            raise UsageError(f"{match['name']}: expected {at} once, found it in the parentheses and after @")
+        given[at] = match["at"]
+    return entry.measure.from_parameters(given)
+
+
+def _parameters(text: str, name: str) -> dict[str, str]:
+    given: dict[str, str] = {}
+    at = 0
+    text = text.strip()
+    while at < len(text) or text.endswith(","):
+        match = _PARAMETER.match(text, at)
+        if not match or not match["value"]:
+            raise UsageError(f"{name}: expected parameter=value, found '{text[at:].strip()}'")
+        if match["key"] in given:
+            raise UsageError(f"{name}: expected every parameter once, found {match['key']} again")
+        given[match["key"]] = match["value"].strip("\"'")
+        at = match.end()
+    return given

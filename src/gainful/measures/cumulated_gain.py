@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from gainful.arrays import Floats, Ints
 from gainful.data.lists import GainLists
 from gainful.discounts import DISCOUNTS, Base, divisors
 from gainful.errors import UsageError
 from gainful.gains import Gain
+from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.arithmetic import Arithmetic, Step, last, ratios
 from gainful.measures.base import Measure, value_text
 from gainful.measures.block import Block

@@ -1,4 +1,7 @@
-"""A measure's docstring, taken apart: the same text serves the command line and the documentation."""
+"""A measure's docstring, taken apart: the same text serves the command line and the documentation.
+
+Where another tool's number is not ours, on purpose or by its fault: data, which the tests hold to be true.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,9 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
 
 from gainful.discounts import DISCOUNTS
 from gainful.gains import NAMED_GAINS, Gain
@@ -156,3 +162,50 @@ def parameter_text(measure: Measure, parameter: str) -> str:
     value = getattr(measure, parameter)
     text = "none" if value is None else value_text(value)
     return f"{text} (default)" if value == measure.parameters()[parameter] else text
+
+
+class Difference(NamedTuple):
+    """A difference to a tool: what it calls the measure, which of ours it concerns, and the reason.
+
+    ``recorded`` says where it was read, for tools that are not there when the tests run; None where a test shows the
+    difference. ``told`` are those of ours whose docstring says it already.
+    """
+
+    tool: str
+    measure: str
+    ours: tuple[str, ...]
+    why: str
+    recorded: str | None = None
+    told: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """The reason, with where it was read."""
+        return self.why + (f" (read in {self.recorded})" if self.recorded else "")
+
+
+@cache
+def differences() -> tuple[Difference, ...]:
+    """All known differences, tool by tool."""
+    import tomllib
+
+    text = files("gainful.measures").joinpath("differences.toml").read_text(encoding="utf-8")
+    return tuple(
+        Difference(
+            entry["tool"],
+            entry["measure"],
+            tuple(entry["ours"]),
+            entry["why"],
+            entry.get("recorded"),
+            tuple(entry.get("told", ())),
+        )
+        for entry in tomllib.loads(text)["difference"]
+    )
+
+
+def differences_of(name: str) -> tuple[Difference, ...]:
+    """Those that concern one of our measures and that its docstring does not tell.
+
+    >>> [difference.tool for difference in differences_of("IPrec")][:1]
+    ['pytrec_eval']
+    """
+    return tuple(each for each in differences() if name in each.ours and name not in each.told)

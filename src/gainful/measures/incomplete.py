@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gainful.arrays import Floats, Ints
 from gainful.data.lists import count_to, is_relevant, ordinal_in_row
+from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.arithmetic import Arithmetic, Step, found_by_rank, last, ranks_of, seen
 from gainful.measures.base import Measure
 from gainful.measures.block import Block

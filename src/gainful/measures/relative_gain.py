@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gainful.arrays import Bools, Floats, Ints
 from gainful.data.lists import GainLists, count_to, cumulated
 from gainful.discounts import divisors
 from gainful.gains import Gain
+from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.measures.arithmetic import Arithmetic, Step, last, ranks_of, ratios
 from gainful.measures.base import Measure
 from gainful.measures.block import Block

@@ -1,20 +1,240 @@
-"""Measures of the system's scores themselves, not only of the order that they make."""
+"""Two scores of every document, both from 0 to 1: what the user said (URS) and what the system estimated (SRS).
+
+Measures of the system's scores themselves, not only of the order that they make.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gainful.arrays import Floats, Ints
-from gainful.data.lists import is_relevant, ordinal_in_row
+from gainful.data.lists import Documents, is_relevant, ordinal_in_row
+from gainful.errors import InputError
 from gainful.gains import Gain
+from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.measures.arithmetic import Arithmetic, Step, seen
 from gainful.measures.base import Measure
 from gainful.measures.block import Block
 from gainful.measures.precision import ratio
+from gainful.notation import number_text, printable
+
+#: Scores that differ by this much are the same: rounding does not decide on which side of a limit they lie.
+ROUNDING = 1e-12
+
+#: What scores must be so that each way makes an SRS of them.
+_NEEDED = {
+    "score": (0.0, 1.0, "from 0 to 1", "srs=minmax, max, ratio or exp bring them there"),
+    "minmax": (-np.finfo(np.float64).max, np.finfo(np.float64).max, "that are finite", None),
+    "max": (0.0, np.finfo(np.float64).max, "of at least 0", "srs=minmax takes any"),
+    "ratio": (0.0, np.finfo(np.float64).max, "of at least 0", "srs=minmax takes any"),
+    "exp": (0.0, np.finfo(np.float64).max, "of at least 0", "srs=minmax takes any"),
+}
+
+
+class Compared(NamedTuple):
+    """The documents that count, with both scores: first what the lists hold, by rank, then what they miss.
+
+    ``rank`` is that of the documents in the lists. ``documents`` is how many count of every query, ``rest`` how many of
+    these are not here because both of their scores are 0.
+    """
+
+    row: Ints
+    rank: Ints
+    srs: Floats
+    urs: Floats
+    documents: Ints
+    rest: Ints
+
+    def number(self, chosen: Bools) -> Ints:
+        """How many of the documents here each query has that are chosen."""
+        return np.bincount(self.row[chosen], minlength=self.documents.size)
+
+    def columns(self, length: int, values: Mapping[str, Floats | Bools]) -> dict[str, Floats]:
+        """By the ranks of a block's only list both scores, where the document counts, and other values, else 0."""
+
+        def by_rank(of_documents: Floats | Bools, elsewhere: float) -> Floats:
+            column = np.full(length, elsewhere)
+            column[self.rank - 1] = of_documents[: self.rank.size]
+            return column
+
+        scores = {"SRS": by_rank(self.srs, np.nan), "URS": by_rank(self.urs, np.nan)}
+        return {**scores, **{name: by_rank(of_documents, 0.0) for name, of_documents in values.items()}}
+
+
+class _CutLists(NamedTuple):
+    """All documents down to the cutoff: the row and rank of each, and where each list starts."""
+
+    row: Ints
+    rank: Ints
+    start: Ints
+
+    @classmethod
+    def of(cls, block: Block, cutoff: int) -> _CutLists:
+        length = np.minimum(block.retrieved, cutoff)
+        start = np.cumsum(length) - length
+        row = np.repeat(np.arange(block.size), length)
+        return cls(row, np.arange(1, row.size + 1) - start[row], start)
+
+    def place(self, row: Ints, rank: Ints) -> Ints:
+        """Where the documents at some ranks stand among all."""
+        return self.start[row] + rank - 1
+
+
+class Estimating(Measure):
+    """A measure that compares the two scores of documents.
+
+    Not a dataclass itself: every measure lists its parameters in the order in which they are printed.
+    """
+
+    exempt = {
+        "perfect": "it asks for right estimates: an order can be right and what a rank is worth wrong",
+        "swap": "a document that moves up may become overestimated, or only then be one that counts",
+        "append": "a document without a judgment is one more that counts, and what srs=minmax relates others to",
+    }
+
+    if TYPE_CHECKING:
+        over: str | int
+        srs: str
+        urs: Gain | str
+        srs_levels: int | None
+        urs_levels: int | None
+        rel: float | None
+        cutoff: int
+
+    def needed(self) -> frozenset[str]:
+        return frozenset() if self.srs == "rank" else frozenset({"scores"})
+
+    def check(self, levels: Floats) -> None:
+        if isinstance(self.urs, Gain):
+            self.urs.check(levels)
+        elif levels.size and levels[-1] > 1:
+            raise InputError(
+                f"{self}: expected grades up to 1 with urs=given, found {number_text(levels[-1])}",
+                "urs=scaled divides them by the scale",
+            )
+
+    def compared(self, block: Block) -> Compared:
+        """The documents that count, with their scores."""
+        key = (self.over, self.srs, self.urs, self.srs_levels, self.urs_levels, self.rel, self.cutoff)
+        return block.cached(("compared", *key), lambda: self._compare(block))
+
+    def _compare(self, block: Block) -> Compared:
+        hits, missed = self._hits(block), self.missed(block)
+        urs = self._urs(hits.grade, block.scale)
+        if self.over in ("relevant", "judged"):
+            row, rank = hits.row, hits.rank
+        else:
+            lists = self._lists(block)
+            row, rank, of_hits = lists.row, lists.rank, urs
+            urs = np.zeros(row.size)
+            urs[lists.place(hits.row, hits.rank)] = of_hits
+        srs, row_of_all = self._srs(block, row, rank), np.concatenate((row, missed.row))
+        count = np.bincount(row_of_all, minlength=block.size)
+        rest = np.zeros(block.size, np.int64)
+        if isinstance(self.over, int):
+            rest = self.over - count
+            self._refuse_small(block, count, rest)
+        return Compared(
+            row_of_all,
+            rank,
+            np.concatenate((_in_levels(srs, self.srs_levels), np.zeros(missed.row.size))),
+            _in_levels(np.concatenate((urs, self._urs(missed.grade, block.scale))), self.urs_levels),
+            count + rest,
+            rest,
+        )
+
+    def _lists(self, block: Block) -> _CutLists:
+        return block.cached(("cut lists", self.cutoff), lambda: _CutLists.of(block, self.cutoff))
+
+    def _hits(self, block: Block) -> Documents:
+        """The judged documents in the lists that may have a URS and count."""
+        hits = block.hits
+        counts = hits.rank <= self.cutoff
+        if self.over == "relevant":
+            counts &= is_relevant(hits.grade, self.rel, None)
+        return Documents(hits.row[counts], hits.rank[counts], hits.grade[counts])
+
+    def missed(self, block: Block) -> Documents:
+        """The documents not in the lists that count; ``rank`` is their place among all missed, best first."""
+        if self.over == "retrieved":
+            return Documents(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
+        missed = block.missed_after(self.cutoff)
+        return missed if self.over == "judged" else missed.relevant(self.rel, None)
+
+    def _urs(self, grades: Floats, scale: float) -> Floats:
+        if isinstance(self.urs, Gain):
+            return self.urs.scaled_to_1(grades, scale)
+        return np.maximum(grades, 0.0)
+
+    def _srs(self, block: Block, row: Ints, rank: Ints) -> Floats:
+        """The estimate for the documents at some ranks."""
+        if self.srs == "rank":
+            by_rank = (self.cutoff - np.arange(0.0, float(rank.max(initial=0)))) / self.cutoff
+            return np.asarray(by_rank[rank - 1])
+        lists = self._lists(block)
+        estimates = block.cached(("SRS", self.srs, self.cutoff), lambda: self._by_score(block, lists))
+        return estimates if rank is lists.rank else np.asarray(estimates[lists.place(row, rank)])
+
+    def _by_score(self, block: Block, lists: _CutLists) -> Floats:
+        """The estimate for all documents down to the cutoff."""
+        scores: Floats = block.graded.score[block.graded.list_offsets[block.queries][lists.row] + lists.rank - 1]
+        self._refuse_scores(block, lists, scores)
+        if self.srs == "score":
+            return scores
+        if self.srs == "ratio":
+            return np.asarray(scores / (1.0 + scores))
+        if self.srs == "exp":
+            return np.asarray(-np.expm1(-scores))
+        return _relative(scores, lists, from_lowest=self.srs == "minmax")
+
+    def _refuse_scores(self, block: Block, lists: _CutLists, scores: Floats) -> None:
+        low, high, expected, hint = _NEEDED[self.srs]
+        wrong = np.flatnonzero((scores < low) | (scores > high))
+        if wrong.size:
+            query = block.graded.query_ids[block.queries[lists.row[wrong[0]]]]
+            raise InputError(
+                f"{block.graded.source}: expected scores {expected} for {self}, found {scores[wrong[0]]:g} at rank "
+                f"{lists.rank[wrong[0]]} of query '{printable(query)}'",
+                hint,
+            )
+
+    def _refuse_small(self, block: Block, count: Ints, rest: Ints) -> None:
+        if rest.min(initial=0) < 0:
+            worst = int(rest.argmin())
+            query = printable(block.graded.query_ids[block.queries[worst]])
+            raise InputError(
+                f"{block.graded.source}: expected a collection of at least {count[worst]:,} documents, found {self}: "
+                f"so many are retrieved or relevant for query '{query}'",
+                "over is the number of documents that the system searched",
+            )
+
+
+def _in_levels(scores: Floats, levels: int | None) -> Floats:
+    """The lower ends of equal parts of [0, 1], spread over [0, 1]."""
+    if levels is None:
+        return scores
+    return np.minimum(np.floor(scores * levels + ROUNDING * levels), levels - 1.0) / (levels - 1.0)
+
+
+def _relative(scores: Floats, lists: _CutLists, *, from_lowest: bool) -> Floats:
+    """Scores relative to the highest of their list, and to the lowest or to 0."""
+    if not scores.size:
+        return scores
+    size = lists.start.size
+    filled = np.bincount(lists.row, minlength=size) > 0
+    low, high = np.zeros(size), np.zeros(size)
+    high[filled] = np.maximum.reduceat(scores, lists.start[filled])
+    if from_lowest:
+        low[filled] = np.minimum.reduceat(scores, lists.start[filled])
+    # Halves, because the distance between two finite numbers need not be finite.
+    spread, above = (high / 2 - low / 2)[lists.row], scores / 2 - (low / 2)[lists.row]
+    same = spread == 0
+    return np.where(same, 1.0 if from_lowest else 0.0, above / np.where(same, 1.0, spread))
+
 
 _LINEAR = Gain("linear")
 #: Lower than any exponent of a number.

@@ -1,21 +1,82 @@
-"""What a session measure sees: some sessions whose results have met the judgments, as arrays."""
+"""The best lists there can be, as sessions use them: repeated for every query, or dealt out over the queries.
+
+What a session measure sees: some sessions whose results have met the judgments, as arrays.
+What a measure of sessions is: a measure whose unit is not a query but a sequence of them.
+"""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
-from typing import NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
-from gainful.arrays import Bools, Floats, Ints
-from gainful.core import core
 from gainful.data.judged import Judged
-from gainful.data.lists import is_relevant, ordinal_in_row
+from gainful.data.lists import GainLists, is_relevant, ordinal_in_row, running_sums
 from gainful.data.ranked_sessions import RankedSessions, refuse_repeats
+from gainful.errors import UsageError
 from gainful.gains import Gain
-from gainful.measures.block import CELLS
+from gainful.kernel import core
+from gainful.kernel.arrays import Bools, Floats, Ints
+from gainful.measures.base import Measure
+from gainful.measures.block import CELLS, Block
+
+
+class IdealLists:
+    """The ideal list of every judged query, and its discounted gain down to every rank. A query of -1 has none.
+
+    ``lengths`` has one entry more, which -1 finds.
+    """
+
+    def __init__(self, lists: GainLists, divisors: Floats) -> None:
+        self._gain = lists.gain
+        self._starts = np.append(lists.offsets[:-1], 0)
+        self.lengths: Ints = np.append(np.diff(lists.offsets), 0)
+        # 0 comes first: what no document has given.
+        self._totals = np.append(0.0, running_sums(lists.offsets, lists.gain / divisors[lists.rank - 1]))
+
+    def total(self, query: Ints, depth: Ints) -> Floats:
+        """The discounted gain of each query's ideal list down to a depth."""
+        taken = np.minimum(depth, self.lengths[query])
+        return np.asarray(self._totals[np.where(taken > 0, self._starts[query] + taken, 0)])
+
+    def dealt(self, query: Ints, before: Ints, depth: Ints) -> tuple[Ints, Ints, Floats]:
+        """So many documents of each query's ideal list after the ones before: turn, rank in the turn, and gain."""
+        taken = np.clip(self.lengths[query] - before, 0, depth)
+        turn = np.repeat(np.arange(query.size), taken)
+        rank = ordinal_in_row(turn)
+        return turn, rank, self._gain[(self._starts[query] + before)[turn] + rank - 1]
+
+
+def unclipped_gains(grades: Floats) -> Floats:
+    """2^grade - 1, below 0 for grades below 0."""
+    # Close to 0 the difference would lose digits; at whole grades the power is exact.
+    return np.where(np.abs(grades) < 1.0, np.expm1(grades * np.log(2.0)), np.exp2(grades) - 1.0)
+
+
+def unclipped_lists(judged: Judged, rel: float | None, level: float | None) -> GainLists:
+    """All judged documents of every query, the largest gain first; what gains less than nothing is at the end."""
+    documents = judged.best_first[1]
+    gains = unclipped_gains(documents.grade)
+    if rel is not None or level is not None:
+        gains = np.where(is_relevant(documents.grade, rel, level), gains, 0.0)
+    order = np.lexsort((-gains, documents.row))
+    row = documents.row[order]
+    return GainLists(len(judged.qrels.query_ids), row, ordinal_in_row(row), gains[order])
+
+
+def first_places(lists: GainLists, depth: int | None) -> GainLists:
+    """The lists down to a depth."""
+    return lists if depth is None else GainLists(lists.size, *lists.to(depth))
+
+
+def ideal_gains(judged: Judged, gain: Gain | None, rel: float | None, level: float | None) -> GainLists:
+    """The ideal lists under a gain map; None is the unclipped one."""
+    return unclipped_lists(judged, rel, level) if gain is None else judged.ideal_lists(gain, rel, level)
+
 
 _T = TypeVar("_T")
 
@@ -202,3 +263,65 @@ def session_blocks(
         end = min(count, max(first + 1, end))
         yield slice(first, end), partial(SessionBlock, judged, sessions, first, end, threads)
         first = end
+
+
+#: Nobody looks further: a depth that stands for the whole list, with which sums stay whole numbers.
+WHOLE = 1 << 40
+
+
+class SessionMeasure(Measure):
+    """The definition of a number for one session. Its fields are its parameters, as those of any measure."""
+
+    unit: ClassVar[str] = "session"
+
+    @abstractmethod
+    def compute_sessions(self, block: SessionBlock) -> Floats:
+        """One score for every session of the block; NaN where the formula divides by 0."""
+
+    def check_sessions(self, sessions: RankedSessions) -> None:
+        """Refuses sessions that the measure has no value for."""
+
+    def compute(self, block: Block) -> Floats:
+        """Refused: a single list is no session."""
+        raise UsageError(f"{self}: expected sessions, found single queries", "gainful.evaluate_sessions evaluates them")
+
+    def score_session(
+        self,
+        lists: Sequence[Sequence[float | None]],
+        unretrieved: Sequence[float] = (),
+        *,
+        scale: float | None = None,
+        **policy: Any,
+    ) -> float:
+        """The raw score of one session, given as the grades of each query's list; None is an unjudged document.
+
+        All documents are different; ``unretrieved`` are the grades of judged documents that no list holds. Further
+        arguments are the policy's.
+
+        >>> from gainful.measures.catalog import parse
+        >>> parse("QueriesToFirst").score_session([[0, None], [0, 2]])
+        2.0
+        """
+        from gainful.measures.session_scoring import score_session
+
+        return score_session(self, lists, unretrieved, scale, policy)
+
+
+def scan_depths(block: SessionBlock, cutoff: int | None, scan: str) -> Ints:
+    """How far each turn is looked at: k documents, or as far as was recorded. ``WHOLE`` is the whole list."""
+    depth = np.full(block.session.size, min(cutoff or WHOLE, WHOLE))
+    return depth if scan == "k" else np.where(block.scanned >= 0, np.minimum(block.scanned, WHOLE), depth)
+
+
+def count_positions(depth: Ints, shown: Ints, short: str) -> Ints:
+    """How many positions each turn has in the session: ``short`` says what becomes of lists that end before."""
+    if short == "pad":
+        return depth
+    least = 0 if short == "asis" else int(short.removeprefix("min:"))
+    return np.minimum(depth, np.maximum(shown, least))
+
+
+def before_turn(counts: Ints, turn_offsets: Ints, session: Ints) -> Ints:
+    """The sum of the counts of all earlier turns of the same session."""
+    total = np.concatenate(([0], np.cumsum(counts)))
+    return np.asarray(total[:-1] - total[turn_offsets[:-1]][session])

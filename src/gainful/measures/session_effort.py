@@ -9,12 +9,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gainful.arrays import Floats, Ints
 from gainful.data.lists import running_sums
 from gainful.errors import UsageError
 from gainful.gains import Gain
-from gainful.measures.session_base import WHOLE, SessionMeasure, before_turn, count_positions, scan_depths
-from gainful.measures.session_block import SessionBlock
+from gainful.kernel.arrays import Floats, Ints
+from gainful.measures.session_block import (
+    WHOLE,
+    SessionBlock,
+    SessionMeasure,
+    before_turn,
+    count_positions,
+    scan_depths,
+)
 from gainful.notation import number_text
 
 _LINEAR = Gain("linear")

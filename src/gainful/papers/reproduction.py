@@ -1,4 +1,8 @@
-"""A paper run again: its worked examples, and its experiment if there are data for it."""
+"""The five papers: what each proposed, what of it can be run again, and what that needs.
+
+A reproduction as a folder: the report, a file for every table, a figure for every section with charts.
+A paper run again: its worked examples, and its experiment if there are data for it.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +13,187 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from gainful.errors import UsageError
+from gainful.errors import InputError, UsageError
+from gainful.io.atomic import atomic_output
+from gainful.kernel.parallel import Progress
 from gainful.notation import choose, nearest
-from gainful.papers.library import PAPERS, Paper
-from gainful.papers.sections import Section, Study
-from gainful.progress import Progress
-from gainful.render.page import Heading, Page, Showable, Table
+from gainful.pages.page import Heading, Page, Table
+from gainful.papers.claims import Section, Study
+from gainful.render import save, text
+from gainful.render.markup import escaped
+from gainful.render.showable import Showable
 
 if TYPE_CHECKING:
     from gainful.data.qrels import QrelsLike
     from gainful.data.run import RunLike
     from gainful.policy import Policy
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper; ``key`` is what it is called here, and also names its module.
+
+    ``alone`` is what is recomputed without any data, ``with_data`` what is computed when there are some, and ``needs``
+    says which. ``data`` are the names of what has to be given then, and ``settings`` those of what else can be; those
+    of ``settings_alone`` have a meaning without data. ``draws_alone``: there are figures without data, too.
+    """
+
+    key: str
+    citation: str
+    proposes: str
+    alone: str
+    with_data: str
+    needs: str
+    data: tuple[str, ...]
+    settings: tuple[str, ...] = ()
+    settings_alone: tuple[str, ...] = ()
+    draws_alone: bool = False
+
+    @property
+    def options(self) -> str:
+        """What has to be given on the command line for the experiment.
+
+        >>> PAPERS["jarvelin2008"].options
+        '--qrels FILE --sessions FILE'
+        """
+        return " ".join(f"--{name} {'DIR' if name in ('runs', 'letor') else 'FILE'}" for name in self.data)
+
+
+PAPERS: dict[str, Paper] = {
+    paper.key: paper
+    for paper in (
+        Paper(
+            "jarvelin2000",
+            "Järvelin and Kekäläinen: IR evaluation methods for retrieving highly relevant documents. SIGIR 2000, "
+            "41-48.",
+            "cumulated gain with and without a discount, and precision-recall curves for each level of relevance",
+            "worked vectors, a discount that boosts, the paper's figures held against each other",
+            "recall bases, Table 1 with Friedman's test, Figures 1 to 3, the sideways readings",
+            "graded judgments (0, 1, 2, ...) and two or more runs",
+            ("qrels", "runs"),
+            ("baseline",),
+        ),
+        Paper(
+            "jarvelin2002",
+            "Järvelin and Kekäläinen: Cumulated gain-based evaluation of IR techniques. ACM TOIS 20(4), 2002, 422-446.",
+            "gain relative to the ideal (nCG, nDCG), averages over ranks, and a test of the difference",
+            "worked vectors, errata, a false claim with its counter-example, what its tables add up to",
+            "Tables 1 (with --other-qrels FILE) and 2, Figures 1 to 4, the earlier measures, its discussion",
+            "graded judgments (0, 1, 2, ...) and two or more runs",
+            ("qrels", "runs"),
+            ("other", "collection_size"),
+        ),
+        Paper(
+            "jarvelin2008",
+            "Järvelin, Price, Delcambre and Nielsen: Discounted cumulated gain based evaluation of multiple-query IR "
+            "sessions. ECIR 2008, 4-15.",
+            "gain over whole sessions (sDCG), discounted by the rank and by the number of the query",
+            "formula examples, errata, what its Table 2 adds up to",
+            "Table 2, Figures 1 to 4",
+            "judgments (by topic, session or query) and sessions, one file a system or one file that names its systems",
+            ("qrels", "sessions"),
+            ("judged_by", "topics", "topic", "at_least"),
+        ),
+        Paper(
+            "scheel2011",
+            "Scheel, Lommatzsch and Albayrak: Performance measures for multi-graded relevance. SPIM 2011, 54-65.",
+            "measures that do not depend on how many grades there are (muAP, NDCNG)",
+            "Tables 1 and 2, errata, the artificial experiment in full (Figures 4 and 5)",
+            "Figures 6 to 8",
+            "the OHSUMED collection of LETOR 3.0 with raw features (its folder Feature-null)",
+            ("letor",),
+            (),
+            ("repetitions", "seed"),
+            draws_alone=True,
+        ),
+        Paper(
+            "dellamea2004",
+            "Della Mea and Mizzaro: Measuring retrieval effectiveness: a new proposal and a first experimental "
+            "validation. JASIST 55(6), 2004, 530-543.",
+            "the distance between what users and what systems say of documents, on continuous scales (ADM)",
+            "Tables 1 and 2, the planes of Figures 4 and 5, measures of Figure 6, errata",
+            "Tables 3 and 4, Figures 7 to 9",
+            "judgments and a dozen or more runs that retrieve equally many documents for every query",
+            ("qrels", "runs"),
+            ("best", "worst_share", "draws", "seed"),
+            draws_alone=True,
+        ),
+    )
+}
+
+
+#: What figures can be.
+FIGURES = ("svg", "png", "pdf")
+
+
+def check_folder(folder: str, figures: str, has_charts: bool = True) -> None:
+    """Refuses a folder that cannot be written into, and figures that cannot be drawn, before any work begins."""
+    choose(figures, FIGURES, "figures")
+    if not folder:
+        raise UsageError("--out: expected a folder to write into, found no name")
+    if os.path.exists(folder) and not os.path.isdir(folder):
+        raise UsageError(f"{folder}: expected a folder to write into, found a file")
+    above = os.path.dirname(os.path.abspath(folder))
+    if not os.path.isdir(above):
+        raise InputError(f"{folder}: cannot be made (there is no folder {above})")
+    if has_charts:
+        from gainful.render.figure import check_path
+
+        check_path(f"x.{figures}")
+
+
+def write_folder(found: Reproduction, folder: str, figures: str) -> list[str]:
+    """Writes all files, each whole or not at all, and returns their names; others in the folder are left alone."""
+    check_folder(folder, figures, any(found.page().charts))
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be made ({error.strerror})") from error
+    written = ["report.md"]
+    blocks = [f"# {found.paper.key}", _markdown(found.paper.citation)]
+    for section in found.examples:
+        blocks += _written(section, folder, figures, (), written)
+    if found.study is not None:
+        blocks.append(_markdown(found.study.data))
+        for section in found.study.sections:
+            blocks += _written(section, folder, figures, found.study.conventions, written)
+    blocks.append(text(Page("papers", (), found.page().notes), "markdown").strip("\n"))
+    with atomic_output(os.path.join(folder, "report.md")) as out:
+        out.write("\n\n".join(block for block in blocks if block) + "\n")
+    return written
+
+
+def _written(
+    section: Section, folder: str, figures: str, conventions: tuple[str, ...], written: list[str]
+) -> Iterator[str]:
+    """Writes the files of a section and adds their names; what the report has of it."""
+    yield f"## {escaped(section.name)}"
+    yield _markdown(section.about)
+    charts = Page("papers", section.parts, conventions)
+    if any(charts.charts):
+        name = f"{section.file_name}.{figures}"
+        save(charts, os.path.join(folder, name))
+        written.append(name)
+        yield f"![{escaped(section.name)}]({name})"
+    yield _markdown(*(part for part in section.parts if isinstance(part, (str, Table))))
+    links = []
+    for name, table in _tables(section):
+        save(Page("papers", (table,)), os.path.join(folder, name))
+        written.append(name)
+        links.append(f"[{name}]({name}) {escaped(table.title)}".rstrip())
+    yield "; ".join(links)
+
+
+def _tables(section: Section) -> Iterator[tuple[str, Table]]:
+    """The tables with everything in them by the names of their files, numbered where there are several."""
+    tables = list(Page("papers", section.parts).tables_for_machines)
+    for number, table in enumerate(tables, 1):
+        yield f"{section.file_name}{f'-{number}' if len(tables) > 1 else ''}.csv", table
+
+
+def _markdown(*parts: str | Table) -> str:
+    return text(Page("papers", parts), "markdown").strip("\n")
+
 
 #: Verdicts in the order in which they are counted.
 _VERDICTS = ("agrees", "truncated", "erratum", "differs", "holds", "fails", "not seen", "other data")
@@ -103,8 +277,6 @@ class Reproduction(Showable):
 
         Returns the names of the files. Figures (svg, png or pdf) need gainful[plot].
         """
-        from gainful.papers.folder import write_folder
-
         return write_folder(self, os.fspath(folder), figures)
 
 

@@ -1,36 +1,57 @@
-"""What commands show, as text. Data first (a Page, or a Report of evaluations), drawing second: a renderer never
-computes a measure."""
+"""Pages to text, tables, LaTeX, HTML and figures. A renderer draws what a page has; it computes nothing."""
 
 from __future__ import annotations
 
 import importlib
 import os
+from io import StringIO
 from typing import TYPE_CHECKING, TextIO
 
 from gainful.errors import UsageError
 from gainful.notation import choose
 
 if TYPE_CHECKING:
-    from gainful.render.page import Showable
+    from gainful.pages.page import HasPage
 
-#: Each format has a file of its own with a function `write`; it is loaded when it is asked for.
-FORMATS = ("table", "trec", "jsonl", "csv", "markdown", "latex", "html")
-
-#: How files of each format end.
-ENDINGS = {
-    ".txt": "table",
-    ".trec": "trec",
-    ".jsonl": "jsonl",
-    ".csv": "csv",
-    ".md": "markdown",
-    ".tex": "latex",
-    ".html": "html",
+#: The formats: what writes each one, loaded when it is asked for, and how its files end.
+FORMATS = {
+    "table": ("text_formats.write_table", ".txt"),
+    "trec": ("text_formats.write_trec", ".trec"),
+    "jsonl": ("text_formats.write_jsonl", ".jsonl"),
+    "csv": ("text_formats.write_csv", ".csv"),
+    "markdown": ("markup.write_markdown", ".md"),
+    "latex": ("markup.write_latex", ".tex"),
+    "html": ("markup.write_html", ".html"),
 }
 
+#: The format that a file's ending asks for.
+ENDINGS = {ending: name for name, (_, ending) in FORMATS.items()}
 
-def write(content: Showable, format_: str, out: TextIO) -> None:
-    """Writes a page, a report, or what else can be shown in one of the formats."""
-    importlib.import_module(f"gainful.render.{choose(format_, FORMATS, 'format')}").write(content, out)
+
+def write(content: HasPage, format_: str, out: TextIO) -> None:
+    """Writes a page, or what has one, in one of the formats."""
+    module, _, function = FORMATS[choose(format_, FORMATS, "format")][0].partition(".")
+    getattr(importlib.import_module(f"gainful.render.{module}"), function)(content.page(), out)
+
+
+def text(content: HasPage, format_: str = "table") -> str:
+    """A page, or what has one, as a text in one of the formats."""
+    out = StringIO()
+    write(content, format_, out)
+    return out.getvalue()
+
+
+def save(content: HasPage, path: str | os.PathLike[str], format_: str | None = None) -> None:
+    """Writes a file, whole or not at all; without a format its ending decides, and .svg, .png, .pdf are figures."""
+    from gainful.io.atomic import atomic_output
+    from gainful.render import figure
+
+    if format_ is None and figure.ending_of(path) in figure.ENDINGS:
+        figure.save(content.page(), path)
+        return
+    format_ = format_ or format_of(path)
+    with atomic_output(path) as out:
+        write(content, format_, out)
 
 
 def format_of(path: str | os.PathLike[str]) -> str:

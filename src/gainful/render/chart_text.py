@@ -1,4 +1,7 @@
-"""Charts as text, so that nobody is left without: plain characters, the same for the same data."""
+"""Intervals, boxes and critical-difference diagrams as text: one line a system or group.
+
+Charts as text, so that nobody is left without: plain characters, the same for the same data.
+"""
 
 from __future__ import annotations
 
@@ -8,26 +11,142 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from string import ascii_lowercase, ascii_uppercase
+from textwrap import wrap
 from typing import NamedTuple
 
-from gainful.render.charts import (
+from gainful.pages.charts import (
     Boxes,
     Chart,
     CriticalDiagram,
     HeatMap,
+    IntervalRow,
     Intervals,
     Line,
+    Percentiles,
     Plot,
     Points,
     name_of,
     shortened,
     system_numbers,
 )
+from gainful.pages.page import Page
+from gainful.render.cells import plain
 from gainful.render.scales import Scale, Ticks, scales_of
-from gainful.render.shown import plain
+
+_WIDTH, _WIDEST = 56, 100
+
+
+def row_lines(chart: Intervals | CriticalDiagram | Boxes) -> Iterator[str]:
+    """A chart that has a line for each of its names."""
+    if isinstance(chart, Intervals):
+        return interval_lines(chart)
+    return box_lines(chart) if isinstance(chart, Boxes) else critical_lines(chart)
+
+
+def interval_lines(chart: Intervals) -> Iterator[str]:
+    """A line a row: ``|--o--|``, or an arrow where an end is out of sight; the axis is below."""
+    yield from _wrapped(chart.title)
+    scale = interval_scale(chart, most=6)
+    names = [shortened(plain(row.name)) for row in chart.rows]
+    margin = max(map(len, names), default=0)
+    if chart.side:
+        yield " " * (margin + _WIDTH + 3) + plain(chart.side)
+    rules = {_place(scale, rule.x) for rule in chart.rules if rule.x is not None}
+    for name, row in zip(names, chart.rows, strict=True):
+        signs = [":" if i in rules else " " for i in range(_WIDTH)]
+        _put(signs, row, scale)
+        yield f"{name.ljust(margin)} {''.join(signs)}  {plain(row.text)}"
+    yield from _axis_lines(scale, chart.axis.label, margin)
+    yield from (plain(rule.label) and f": {plain(rule.label)}" for rule in chart.rules)
+    yield from _wrapped(chart.caption)
+
+
+def interval_scale(chart: Intervals, most: int) -> Scale:
+    """The axis over everything that has an end."""
+    values = [value for row in chart.rows for value in (row.value, row.low, row.high)]
+    values += [rule.x for rule in chart.rules if rule.x is not None]
+    return Scale.of(chart.axis, values, 0.03, most)
+
+
+def box_lines(chart: Boxes) -> Iterator[str]:
+    """A line a group: ``|--[==|===]---|``, or an arrow where an end is out of sight; the axis is below."""
+    yield from _wrapped(chart.title)
+    scale = box_scale(chart)
+    names = [shortened(plain(group.name)) for group in chart.groups]
+    margin = max(map(len, names), default=0)
+    for name, group in zip(names, chart.groups, strict=True):
+        yield f"{name.ljust(margin)} {''.join(_box(group, scale))}  n = {group.size:,}"
+    yield from _axis_lines(scale, chart.axis.label, margin)
+    yield from _wrapped(chart.full_caption)
+
+
+def box_scale(chart: Boxes, most: int = 6) -> Scale:
+    """The axis over all whiskers."""
+    return Scale.of(chart.axis, [value for group in chart.groups for value in group.points], 0.05, most)
+
+
+def critical_lines(chart: CriticalDiagram) -> Iterator[str]:
+    """The best first, a column for each bar over systems that are not told apart."""
+    yield from _wrapped(chart.title)
+    names = [shortened(plain(name)) for name in chart.names]
+    margin = max(map(len, names), default=0)
+    for i, (name, value) in enumerate(zip(names, chart.values, strict=True)):
+        bars = " ".join("|" if first <= i <= last else " " for first, last in chart.bars)
+        yield f"{name.ljust(margin)}  {value:.4f}  {bars}"
+    yield from _wrapped(chart.caption)
+
+
+def _axis_lines(scale: Scale, label: str, margin: int) -> Iterator[str]:
+    """The axis below the rows, its ticks' numbers, and what it shows."""
+    axis, below = ["-"] * _WIDTH, [" "] * (_WIDTH + margin + 8)
+    for value, text in scale.ticks:
+        place = _place(scale, value)
+        axis[place] = "+"
+        start = margin + 1 + place - len(text) // 2
+        below[start : start + len(text)] = text
+    yield " " * (margin + 1) + "".join(axis)
+    yield "".join(below)
+    yield " " * (margin + 1) + plain(label).center(_WIDTH)
+
+
+def _put(signs: list[str], row: IntervalRow, scale: Scale) -> None:
+    low, high = (_place(scale, min(max(end, scale.low), scale.high)) for end in (row.low, row.high))
+    signs[low : high + 1] = "-" * (high + 1 - low)
+    signs[low] = "|" if math.isfinite(row.low) else "<"
+    signs[high] = "|" if math.isfinite(row.high) else ">"
+    signs[_place(scale, row.value)] = "o"
+
+
+def _box(group: Percentiles, scale: Scale) -> list[str]:
+    """A group's line; a group without values has none."""
+    signs = [" "] * _WIDTH
+    if not all(map(math.isfinite, group.points)):
+        return signs
+    places = [_place(scale, min(max(value, scale.low), scale.high)) for value in group.points]
+    first, low, _, high, last = places
+    signs[first : last + 1] = "-" * (last + 1 - first)
+    signs[low : high + 1] = "=" * (high + 1 - low)
+    # The line in the box comes last: where all are at one place, it alone is seen.
+    for sign, i in (("|", 0), ("|", 4), ("[", 1), ("]", 3), ("|", 2)):
+        if scale.low <= group.points[i] <= scale.high:
+            signs[places[i]] = sign
+    if group.points[0] < scale.low:
+        signs[0] = "<"
+    if group.points[4] > scale.high:
+        signs[-1] = ">"
+    return signs
+
+
+def _place(scale: Scale, value: float) -> int:
+    return min(max(round(scale.place(value) * (_WIDTH - 1)), 0), _WIDTH - 1)
+
+
+def _wrapped(text: str) -> list[str]:
+    return wrap(plain(text), _WIDEST, break_long_words=False, break_on_hyphens=False)
+
 
 WIDTH, HEIGHT = 72, 16
-_WIDEST = 100
+_CHART_TEXT_WIDEST = 100
 _LONGEST_NAME = 40
 
 #: The most steps from one point of an outline to the next, which may be far out of sight.
@@ -44,8 +163,6 @@ def chart_lines(chart: Chart, numbers: Mapping[str, int] | None = None) -> list[
     if isinstance(chart, HeatMap):
         return [line.rstrip() for line in _heat_map_lines(chart)]
     if isinstance(chart, (Intervals, CriticalDiagram, Boxes)):
-        from gainful.render.row_text import row_lines
-
         return [line.rstrip() for line in row_lines(chart)]
     return [line.rstrip() for line in _plot_lines(chart, system_numbers([chart]) if numbers is None else numbers)]
 
@@ -101,7 +218,7 @@ def _plot_lines(plot: Plot, numbers: Mapping[str, int]) -> Iterator[str]:
     yield from _framed(plot, grid, x, y)
     yield from _key(plot, numbers)
     if plot.caption:
-        yield from _wrapped(plain(plot.caption))
+        yield from _chart_text_wrapped(plain(plot.caption))
 
 
 def _sign(what: Line | Points, numbers: Mapping[str, int]) -> str:
@@ -181,7 +298,7 @@ def _framed(plot: Plot, grid: _Grid, x: Scale, y: Scale) -> Iterator[str]:
     texts = {_cell(y, value, grid.height): text for value, text in y.ticks}
     margin = max((len(text) for text in texts.values()), default=0)
     if plot.title:
-        yield from _wrapped(plain(plot.title))
+        yield from _chart_text_wrapped(plain(plot.title))
     yield plain(plot.y.label)
     for row, signs in zip(reversed(range(grid.height)), grid.rows(), strict=True):
         yield f"{texts.get(row, ''):>{margin}} {'+' if row in texts else '|'}{signs}"
@@ -224,7 +341,7 @@ def _key(plot: Plot, numbers: Mapping[str, int]) -> Iterator[str]:
     if not texts:
         return
     wide = max(map(len, texts)) + 3
-    each = max(1, (_WIDEST + 3) // wide)
+    each = max(1, (_CHART_TEXT_WIDEST + 3) // wide)
     for i in range(0, len(texts), each):
         yield "".join(text.ljust(wide) for text in texts[i : i + each])
 
@@ -243,9 +360,9 @@ def _heat_map_lines(chart: HeatMap) -> Iterator[str]:
     labels, header, rows, widths = _cells(chart)
     is_left = any(any(row) for row in chart.texts)
     if chart.title:
-        yield from _wrapped(plain(chart.title))
+        yield from _chart_text_wrapped(plain(chart.title))
     margin = max(map(len, [plain(chart.y_label), *labels]))
-    for first, last in _blocks(widths, _WIDEST - margin):
+    for first, last in _blocks(widths, _CHART_TEXT_WIDEST - margin):
         if chart.x_label:
             yield " " * (margin + 2) + plain(chart.x_label)
         columns = range(first, last)
@@ -258,7 +375,7 @@ def _heat_map_lines(chart: HeatMap) -> Iterator[str]:
     if chart.value_label and not is_left:
         yield plain(chart.value_label)
     if chart.caption:
-        yield from _wrapped(plain(chart.caption))
+        yield from _chart_text_wrapped(plain(chart.caption))
 
 
 def _cells(chart: HeatMap) -> _Cells:
@@ -297,7 +414,12 @@ def _blocks(widths: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
     yield first, len(widths)
 
 
-def _wrapped(text: str) -> list[str]:
+def _chart_text_wrapped(text: str) -> list[str]:
     from textwrap import wrap
 
-    return wrap(text, _WIDEST, break_long_words=False, break_on_hyphens=False)
+    return wrap(text, _CHART_TEXT_WIDEST, break_long_words=False, break_on_hyphens=False)
+
+
+def chart_text(page: Page, chart: Chart) -> list[str]:
+    """The lines of a chart as text; a system has the same letter in all charts of the page."""
+    return chart_lines(chart, system_numbers(page.charts))

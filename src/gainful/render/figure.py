@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gainful._version import __version__
 from gainful.errors import MissingExtraError, UsageError
-from gainful.render.charts import Boxes, Chart, CriticalDiagram, HeatMap, Intervals, Plot
-from gainful.render.figure_room import Box, Room
-from gainful.render.page import Page
-from gainful.render.shown import is_code
+from gainful.pages.charts import Boxes, Chart, CriticalDiagram, HeatMap, Intervals, Plot
+from gainful.pages.page import Page
+from gainful.render.cells import is_code
+from gainful.render.figure_style import Box, Room
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from gainful.render.figure_labels import EndLabel
-    from gainful.render.figure_style import Looks
+    from gainful.render.figure_style import EndLabel, Looks
 
 #: How the files of figures end, and what each says of itself. Nothing says when: the same data have the same bytes.
 ENDINGS: dict[str, dict[str, Any]] = {
@@ -151,9 +150,9 @@ class _Sheet:
     """A figure in the making: panels side by side and below each other, a legend, notes."""
 
     def __init__(self, page: Page, charts: tuple[Chart, ...], columns: int | None) -> None:
-        from gainful.render import figure_labels, figure_style
+        from gainful.render import figure_style
 
-        self._style, self._labels = figure_style, figure_labels
+        self._style = figure_style
         self._looks: Looks = figure_style.Looks.of(charts)
         self._width = figure_style.WIDTHS[columns or self._usual_columns(charts)] - 2 * _MARGIN
         self._in_a_row = self._side_by_side(charts)
@@ -164,8 +163,8 @@ class _Sheet:
         self._panels, shared = self._made(charts, named or {})
         titles = max(len(panel.title) for panel in self._panels)
         self._above = figure_style.height_of(figure_style.TITLE, titles) + _BELOW_TITLE
-        entries = figure_labels.legend_entries(charts, are_lines_named=named is not None)
-        self._legend = figure_labels.Legend.of(entries, self._width)
+        entries = figure_style.legend_entries(charts, are_lines_named=named is not None)
+        self._legend = figure_style.Legend.of(entries, self._width)
         self._caption = figure_style.wrapped(shared, figure_style.CAPTION, self._width)
         self._notes = [
             line for note in _signatures(page) for line in figure_style.wrapped(note, figure_style.NOTE, self._width)
@@ -192,7 +191,7 @@ class _Sheet:
         named: dict[int, Sequence[EndLabel]] = {}
         for plot in plots:
             height = _drawing(plot).room(plot, self._panel_width(plot), ()).height
-            labels = self._labels.end_labels(plot, height)
+            labels = self._style.end_labels(plot, height)
             if labels is None:
                 return None
             named[id(plot)] = labels
@@ -258,7 +257,7 @@ class _Sheet:
         top -= lowest
         style.write_lines(figure, _MARGIN, top - 0.05, self._caption, style.CAPTION)
         top -= caption
-        self._labels.draw_legend(figure, self._legend, _MARGIN, top - 0.06, self._looks)
+        self._style.draw_legend(figure, self._legend, _MARGIN, top - 0.06, self._looks)
         style.write_lines(figure, _MARGIN, top - legend - 0.06, self._notes, style.NOTE, color=style.GREY)
         return figure
 

@@ -6,11 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from gainful.render.charts import LONGEST_NAME, Boxes, Percentiles
-from gainful.render.figure_room import Box, Room
+from gainful.pages.charts import LONGEST_NAME, Boxes, Percentiles
+from gainful.render.chart_text import box_scale
 from gainful.render.figure_style import (
     LABEL,
     TICK,
+    Box,
+    Room,
     fitted,
     font,
     height_of,
@@ -21,14 +23,12 @@ from gainful.render.figure_style import (
     wrapped,
     write_lines,
 )
-from gainful.render.row_text import box_scale
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from gainful.render.figure_labels import EndLabel
-    from gainful.render.figure_style import Look, Looks
+    from gainful.render.figure_style import EndLabel, Look, Looks
 
 #: What a group needs at least, and what its name may ask for; the gap between names; how wide a box gets: in inches.
 _LEAST, _ASKED, _GAP, _WIDEST_BOX = 0.4, 0.6, 0.08, 0.55

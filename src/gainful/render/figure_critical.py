@@ -6,17 +6,15 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from gainful.render.charts import CriticalDiagram
-from gainful.render.figure_room import Box, Room
-from gainful.render.figure_style import CAPTION, INK, LABEL, TICK, font, short, shown, width_of
+from gainful.pages.charts import CriticalDiagram
+from gainful.render.figure_style import CAPTION, INK, LABEL, TICK, Box, Room, font, short, shown, width_of
 from gainful.render.scales import Scale
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from gainful.render.figure_labels import EndLabel
-    from gainful.render.figure_style import Looks
+    from gainful.render.figure_style import EndLabel, Looks
 
 _BAR, _NAME, _AXIS, _CRITICAL = 0.09, 0.15, 0.3, 0.3
 

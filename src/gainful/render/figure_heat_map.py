@@ -6,9 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from gainful.render.charts import HeatMap
-from gainful.render.figure_room import Box, Room
-from gainful.render.figure_style import INK, LABEL, TICK, cut, font, height_of, short, shown, width_of
+from gainful.pages.charts import HeatMap
+from gainful.render.figure_style import INK, LABEL, TICK, Box, Room, cut, font, height_of, short, shown, width_of
 from gainful.render.scales import nice_ticks
 
 if TYPE_CHECKING:
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
 
-    from gainful.render.figure_labels import EndLabel
-    from gainful.render.figure_style import Looks
+    from gainful.render.figure_style import EndLabel, Looks
 
 _BAR, _BESIDE = 0.09, 0.09
 _LOWEST, _HIGHEST = 0.155, 0.28

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from gainful.render.charts import Intervals
-from gainful.render.figure_room import Box, Room
+from gainful.pages.charts import Intervals
+from gainful.render.chart_text import interval_scale
 from gainful.render.figure_style import (
     CAPTION,
     COLOURS,
@@ -15,19 +15,19 @@ from gainful.render.figure_style import (
     LABEL,
     PALE,
     TICK,
+    Box,
+    Room,
     font,
     height_of,
     short,
     shown,
     width_of,
 )
-from gainful.render.row_text import interval_scale
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from gainful.render.figure_labels import EndLabel
-    from gainful.render.figure_style import Looks
+    from gainful.render.figure_style import EndLabel, Looks
 
 _EACH = 0.165
 

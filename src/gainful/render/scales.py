@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from gainful.notation import number_text
-from gainful.render.charts import Axis, Plot
+from gainful.pages.charts import Axis, Plot
 
 _STEPS = (1, 2, 5)
 _ROUNDING = 1e-9

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gainful.arrays import Floats, Ints
 from gainful.errors import UsageError
+from gainful.kernel.arrays import Floats, Ints
 from gainful.stats.noncentral import LEAST_P
 
 #: From here on one pooled spread misjudges some pairs: the largest sd of paired differences over the pooled one.

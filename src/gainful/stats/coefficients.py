@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from gainful.arrays import Bools, Floats, Ints
+from gainful.kernel.arrays import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False, repr=False)

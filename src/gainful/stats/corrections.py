@@ -1,4 +1,4 @@
-"""Corrections of p for the number of tests in a family."""
+"""Corrections of p values for the number of comparisons."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from gainful.arrays import Floats
 from gainful.errors import UsageError
+from gainful.kernel.arrays import Floats
 from gainful.notation import choose
 
 #: Corrections that work on the p of any test, and what the corrected p promise.
@@ -18,6 +18,7 @@ CORRECTIONS = {
     "by": "of the findings a share of at most alpha is expected to be false, whatever the dependence",
     "none": "each p stands for itself: the more tests, the more false findings",
 }
+
 
 _FOR_EACH = 10  # flips as extreme that the smallest p in question has to be counted from
 

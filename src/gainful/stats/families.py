@@ -1,4 +1,7 @@
-"""Several systems on the same queries: which pairs differ once all of them are looked at, and who may be the best."""
+"""Corrections of p for the number of tests in a family.
+
+Several systems on the same queries: which pairs differ once all of them are looked at, and who may be the best.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +12,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gainful.arrays import Floats, Ints
 from gainful.errors import UsageError
+from gainful.evaluation.score_matrix import ScoreMatrix, aligned
+from gainful.kernel.arrays import Floats, Ints
+from gainful.kernel.parallel import Progress
 from gainful.notation import choose
-from gainful.progress import Progress
 from gainful.stats.corrections import CORRECTIONS, corrected, refuse_coarse
-from gainful.stats.differences import PairedScores
+from gainful.stats.effects import HYPOTHESES, MOST_FLIPPED, PairedScores
 from gainful.stats.flips import MOST_ENUMERATED, Flips, exact_extremes
+from gainful.stats.groups import FamilyResult
 from gainful.stats.max_t import FlippedPairs, widest
 from gainful.stats.noncentral import check_alpha
-from gainful.stats.outcomes import HYPOTHESES, MOST_FLIPPED
 from gainful.stats.paired import MOST_RANKED
-from gainful.stats.scores import ScoreMatrix, aligned
 from gainful.stats.settled import least_told
-from gainful.stats.standings import FamilyResult
 
 #: Tests that go by ranks, and not by means; all that there are.
 RANK_TESTS = ("wilcoxon", "sign")

@@ -13,9 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gainful.arrays import Floats, Ints
-from gainful.stats.draws import BLOCK, check_draws
-from gainful.stats.settled import fixed_point, least_count
+from gainful.kernel.arrays import Floats, Ints
+from gainful.stats.settled import BLOCK, check_draws, fixed_point, least_count
 
 #: Up to so many non-zero differences all flips are looked at.
 MOST_ENUMERATED = 20

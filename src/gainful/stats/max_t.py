@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gainful.arrays import Floats, Ints, distinct
-from gainful.progress import Progress
+from gainful.kernel.arrays import Floats, Ints, distinct
+from gainful.kernel.parallel import Progress
 from gainful.stats.flips import Flips, exponent, on_grid
 from gainful.stats.intervals import largest_at
 

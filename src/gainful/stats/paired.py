@@ -10,27 +10,27 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from gainful.arrays import Floats
 from gainful.errors import InputError, UsageError
+from gainful.evaluation.score_matrix import ScoreMatrix, numbered
+from gainful.kernel.arrays import Floats
 from gainful.notation import bytes_of_id, choose, count_of, number_text, printable
-from gainful.stats.differences import PairedScores
-from gainful.stats.effects import effect_sizes, practical_size
-from gainful.stats.flips import MOST_ENUMERATED, Flips, exact_extremes, exponent, on_grid
-from gainful.stats.intervals import AllSubsets, FlippedSubsets, Interval, t_interval
-from gainful.stats.noncentral import check_alpha, detectable_effect
-from gainful.stats.outcomes import (
+from gainful.stats.effects import (
     MOST_FLIPPED,
     Decider,
     MarginVerdict,
     NullSummary,
+    PairedScores,
     PairResult,
     TestOutcome,
     Verdict,
+    effect_sizes,
+    practical_size,
     signed_verdict,
 )
+from gainful.stats.flips import MOST_ENUMERATED, Flips, exact_extremes, exponent, on_grid
+from gainful.stats.intervals import AllSubsets, FlippedSubsets, Interval, Resamples, t_interval
+from gainful.stats.noncentral import check_alpha, detectable_effect
 from gainful.stats.rank_tests import Zeros
-from gainful.stats.resamples import Resamples
-from gainful.stats.scores import ScoreMatrix, numbered
 from gainful.stats.settled import settle
 
 Scores: TypeAlias = Mapping[str, float] | Sequence[float] | Floats

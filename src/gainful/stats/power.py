@@ -8,19 +8,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from gainful.arrays import Floats
 from gainful.errors import UsageError
+from gainful.kernel.arrays import Floats
 from gainful.notation import choose
 from gainful.stats.anova import checked, one_way, pair_variances, two_way
 from gainful.stats.noncentral import (
     check_alpha,
     check_power,
     detectable_effect,
+    noncentral_f_above,
     power_of_t,
     queries_needed,
     t_quantile,
 )
-from gainful.stats.noncentral_f import noncentral_f_above
 
 #: Where the variance of a difference comes from: the pair itself, the two-way residual, the one-way residual.
 VARIANCES = ("pair", "residual", "sakai2016")

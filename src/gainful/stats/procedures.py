@@ -1,4 +1,7 @@
-"""Several systems by a procedure of one's choice, in one form: who is told apart, by which yardstick."""
+"""The tables of Järvelin and Kekäläinen (2000, 2002): means of systems, and who beats whom after Friedman's test.
+
+Several systems by a procedure of one's choice, in one form: who is told apart, by which yardstick.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +12,63 @@ from functools import cached_property
 
 import numpy as np
 
-from gainful.arrays import Bools, Floats
 from gainful.errors import UsageError
+from gainful.evaluation.score_matrix import ScoreMatrix, aligned
+from gainful.kernel.arrays import Bools, Floats
+from gainful.kernel.parallel import Progress
 from gainful.notation import choose, count_of, number_text, printable
-from gainful.progress import Progress
 from gainful.stats.anova import OneWayAnova, PairSpread, TwoWayAnova, one_way, two_way
 from gainful.stats.families import compare_family, compare_measures
-from gainful.stats.friedman import Friedman, RankComparisons, conover, friedman, nemenyi
-from gainful.stats.groups import MOST_WITH_LETTERS, letters
+from gainful.stats.groups import MOST_WITH_LETTERS, FamilyResult, letters
 from gainful.stats.paired import MOST_RANKED
-from gainful.stats.scores import ScoreMatrix, aligned
+from gainful.stats.rank_tests import Friedman, RankComparisons, conover, friedman, nemenyi, stars_text
 from gainful.stats.settled import settle
-from gainful.stats.standings import FamilyResult
 from gainful.stats.tukey import RandomisedTukeyTest, TukeyTest, randomised_tukey, tukey
+
+
+@dataclass(frozen=True, eq=False)
+class PaperRow:
+    """A measure: the systems' means, Friedman's test, who beats whom as text, and both analyses of variance beside."""
+
+    measure: str
+    systems: tuple[str, ...]
+    queries: int
+    means: Floats
+    friedman: Friedman
+    verdict: str
+    one_way: OneWayAnova
+    two_way: TwoWayAnova
+
+    @property
+    def friedman_p(self) -> float | None:
+        """That of Friedman's F; None where there is nothing to test, as of the analyses of variance."""
+        return None if self.friedman.f is None else self.friedman.p
+
+
+def paper_rows(matrices: Mapping[str, ScoreMatrix]) -> tuple[PaperRow, ...]:
+    """One row a measure. Comparisons are Conover's without correction, protected by Friedman's test in its F form.
+
+    >>> [row] = paper_rows({"RR": ScoreMatrix.of("RR", {"A": [0.1] * 6, "B": [0.2] * 6, "C": [0.3] * 6})})
+    >>> row.verdict
+    'B,C > A**; C > B**'
+    """
+    rows = []
+    for measure, matrix in matrices.items():
+        overall = friedman(matrix.values if matrix.better == "higher" else -matrix.values)
+        rows.append(
+            PaperRow(
+                measure,
+                matrix.systems,
+                len(matrix.queries),
+                matrix.means,
+                overall,
+                stars_text(overall, matrix.systems),
+                one_way(matrix.values),
+                two_way(matrix.values),
+            )
+        )
+    return tuple(rows)
+
 
 #: Each procedure in words.
 PROCEDURES = {

@@ -1,15 +1,50 @@
-"""Wilcoxon's signed ranks and the sign test. Neither is about means: each names what it tests."""
+"""Ranks of values among each other.
+
+Wilcoxon's signed ranks and the sign test. Neither is about means: each names what it tests.
+Systems compared by their ranks within each query: Friedman, and what follows it.
+
+All of it is the two-way analysis of variance of the ranks: Iman and Davenport's F is its F, Kendall's W the share of
+the systems in its sum of squares, and Conover's comparisons are least significant differences with its residual.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from gainful.arrays import Floats
+from gainful.errors import UsageError
+from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.notation import choose
-from gainful.stats.ranks import mid_ranks
+from gainful.stats.anova import TwoWayAnova, checked, pairs_of, two_way
+from gainful.stats.corrections import corrected
+from gainful.stats.noncentral import LEAST_P
+from gainful.stats.settled import settle
+from gainful.stats.tukey import studentised_range_critical, studentised_range_sf
+
+
+def mid_ranks(values: Floats) -> Floats:
+    """The ranks along each row, 1 for the lowest; equals share the mean of their ranks.
+
+    >>> mid_ranks(np.array([3.0, 1.0, 3.0])).tolist()
+    [2.5, 1.0, 2.5]
+    """
+    rows = np.atleast_2d(values)
+    order = np.argsort(rows, axis=1, kind="stable")
+    ordered = np.take_along_axis(rows, order, axis=1)
+    place = np.arange(rows.shape[1])
+    changes = ordered[:, 1:] != ordered[:, :-1]
+    edge = np.ones((rows.shape[0], 1), bool)
+    first = np.maximum.accumulate(np.where(np.hstack((edge, changes)), place, 0), axis=1)
+    is_last = np.hstack((changes, edge))
+    last = np.minimum.accumulate(np.where(is_last, place, rows.shape[1])[:, ::-1], axis=1)[:, ::-1]
+    ranks = np.empty(rows.shape)
+    np.put_along_axis(ranks, order, (first + last) / 2 + 1, axis=1)
+    return ranks.reshape(values.shape)
+
 
 #: Up to so many non-zero differences Wilcoxon's null distribution is counted out.
 MOST_EXACT = 50
@@ -98,3 +133,197 @@ def _normal_p(ranks: Floats, apart: float, continuity: bool) -> float:
     distance = max(0.0, abs(apart) / 2 - (0.5 if continuity else 0.0))
     deviation = math.sqrt(math.fsum(ranks**2)) / 2
     return max(min(1.0, 2 * float(ndtr(-distance / deviation))), LEAST_P)
+
+
+#: The papers' marks: the levels and their stars, strictest first.
+STARS: tuple[tuple[float, str], ...] = ((0.01, "**"), (0.05, "*"))
+
+
+@dataclass(frozen=True, eq=False)
+class Friedman:
+    """Friedman's test with mid-ranks and the correction for ties, and its F form (Iman & Davenport 1980).
+
+    ``rank_sums`` count 1 for the worst of a query, ``mean_ranks`` 1 for the best. With one query or one system there is
+    nothing to test: ``f`` is None and both p are 1.
+    """
+
+    anova: TwoWayAnova  # of the ranks
+    rank_sums: Floats
+    chi2: float
+    chi2_p: float
+    w: float  # Kendall's: 0 no agreement of queries, 1 all give the same order
+    f: float | None
+    p: float  # of F
+
+    @property
+    def queries(self) -> int:
+        return self.anova.query_count
+
+    @property
+    def systems(self) -> int:
+        return self.anova.system_count
+
+    @property
+    def df(self) -> tuple[int, int]:
+        """Those of F; the first is that of chi2, too."""
+        return self.anova.systems.df, self.anova.residual.df
+
+    @property
+    def mean_ranks(self) -> Floats:
+        return np.asarray(self.systems + 1 - self.rank_sums / self.queries)
+
+
+@dataclass(frozen=True, eq=False)
+class RankComparisons:
+    """Every pair of systems by its rank sums, in the order of :func:`gainful.stats.anova.pairs_of`.
+
+    ``difference`` is of rank sums (first - second): above 0 the first is better. ``critical`` is the difference of
+    *mean* ranks from which a pair is told apart at ``alpha`` before any correction for the number of pairs beyond the
+    procedure's own. All of it depends on the systems compared.
+    """
+
+    procedure: str
+    first: Ints
+    second: Ints
+    difference: Floats
+    statistic: Floats
+    p: Floats
+    adjusted_p: Floats
+    critical: float
+    alpha: float
+
+
+def within_query_ranks(scores: Floats) -> Floats:
+    """The rank of every system within each query, 1 for the worst; equals share the mean of their ranks.
+
+    >>> within_query_ranks(np.array([[0.1, 0.5, 0.5], [0.3, 0.2, 0.1]])).tolist()
+    [[1.0, 2.5, 2.5], [3.0, 2.0, 1.0]]
+    """
+    return mid_ranks(settle(checked(scores), float(np.ptp(scores))))
+
+
+def friedman(scores: Floats) -> Friedman:
+    """Whether the systems' ranks within queries differ more than by chance.
+
+    chi2 = (m - 1) (sum R^2 - n^2 m (m + 1)^2 / 4) / (A - n m (m + 1)^2 / 4), A the sum of squared ranks; F = (n - 1)
+    chi2 / (n (m - 1) - chi2). Where all queries agree F is infinite, and p the chance that they would: (1 / m!)^(n-1)
+    (Conover), where some systems are tied in every query that of drawing the same ties.
+
+    >>> found = friedman(np.array([[0.1, 0.2, 0.3]] * 6))
+    >>> found.f, round(found.p, 9), found.w
+    (inf, 0.000128601, 1.0)
+    """
+    ranks = within_query_ranks(scores)
+    table = two_way(ranks)
+    n, m = ranks.shape
+    total = table.total.sum_of_squares
+    w = table.systems.sum_of_squares / total if total else 0.0
+    chi2 = n * (m - 1) * w
+    f = table.systems.f
+    return Friedman(table, ranks.sum(axis=0), chi2, _p_of_chi2(chi2, m - 1), w, f, _p(table, ranks))
+
+
+def conover(found: Friedman, *, alpha: float = 0.05) -> RankComparisons:
+    """Conover's comparisons after Friedman's test (1999): least significant differences of the rank sums.
+
+    t = |R_i - R_j| / sqrt(2 (n A - sum R^2) / ((n - 1) (m - 1))) on (n - 1) (m - 1) degrees of freedom.
+    ``adjusted_p`` is Holm's. The book has no correction but compares only after the overall test rejects: see
+    :func:`protected`. Where all queries agree, nothing is left to measure a difference with: p is then that of the
+    overall test.
+
+    >>> found = conover(friedman(np.array([[0.1, 0.2, 0.3], [0.1, 0.2, 0.3], [0.2, 0.1, 0.3], [0.1, 0.3, 0.2]])))
+    >>> found.difference.tolist(), found.p.round(4).tolist()
+    ([-3.0, -6.0, -3.0], [0.2143, 0.0321, 0.2143])
+    """
+    from scipy.special import stdtr, stdtrit
+
+    first, second, difference = _rank_differences(found)
+    df, mse, n = found.df[1], found.anova.residual.mean_square, found.queries
+    apart = np.abs(difference)
+    if not df or not mse:
+        t = np.where(apart > 0, math.inf if df else 0.0, 0.0)
+        p, critical = np.where(apart > 0, found.p, 1.0), 0.0
+    else:
+        t = apart / math.sqrt(2 * n * mse)
+        p = np.clip(2 * stdtr(df, -t), LEAST_P, 1.0)
+        critical = float(stdtrit(df, 1 - alpha / 2)) * math.sqrt(2 * mse / n)
+    return RankComparisons(
+        "Conover", first, second, difference, t, p, corrected(p, "holm"), critical if df else math.inf, alpha
+    )
+
+
+def nemenyi(found: Friedman, *, alpha: float = 0.05) -> RankComparisons:
+    """Nemenyi's comparisons: mean ranks by the studentised range, with a critical difference for all pairs.
+
+    q = |difference of mean ranks| / sqrt(m (m + 1) / (12 n)); CD = q_crit / sqrt 2 * sqrt(m (m + 1) / (6 n)).
+
+    >>> round(nemenyi(friedman(np.arange(56.0).reshape(14, 4))).critical, 3)
+    1.254
+    """
+    m, n = found.systems, found.queries
+    first, second, difference = _rank_differences(found)
+    if m < 2:
+        empty = np.zeros(0)
+        return RankComparisons("Nemenyi", first, second, empty, empty, empty, empty, math.inf, alpha)
+    unit = math.sqrt(m * (m + 1) / (12 * n))
+    q = np.abs(difference) / n / unit
+    p = np.maximum(studentised_range_sf(q, m), LEAST_P)
+    critical = studentised_range_critical(alpha, m) * unit
+    return RankComparisons("Nemenyi", first, second, difference, q, p, p, critical, alpha)
+
+
+def protected(found: Friedman, comparisons: RankComparisons, alpha: float) -> Bools:
+    """Which pairs the papers call different: p below ``alpha``, and the overall test's, too."""
+    return np.asarray((comparisons.p < alpha) & (found.p < alpha))
+
+
+def stars_text(found: Friedman, names: Sequence[str], levels: Sequence[tuple[float, str]] = STARS) -> str:
+    """Who beats whom as Table 2 of Järvelin and Kekäläinen (2002) has it: ``D,E > A**``; empty if nobody.
+
+    Conover's comparisons without correction, a level only where the overall test reaches it; who is better is decided
+    by the rank sums, which may differ from the means. Winners over the same loser with the same stars are joined.
+
+    >>> scores = np.array([[0.1, 0.2, 0.3]] * 6)
+    >>> stars_text(friedman(scores), ["A", "B", "C"])
+    'B,C > A**; C > B**'
+    """
+    if len(names) != found.systems:
+        raise UsageError(f"names: expected one a system, {found.systems}, found {len(names)}")
+    comparisons = conover(found)
+    winners: dict[tuple[int, int], list[int]] = {}
+    marked = np.zeros(comparisons.p.size, bool)
+    for level, (alpha, _) in enumerate(sorted(levels)):
+        for pair in np.flatnonzero(protected(found, comparisons, alpha) & ~marked).tolist():
+            marked[pair] = True
+            i, j = int(comparisons.first[pair]), int(comparisons.second[pair])
+            winner, loser = (i, j) if comparisons.difference[pair] > 0 else (j, i)
+            winners.setdefault((loser, level), []).append(winner)
+    stars = [mark for _, mark in sorted(levels)]
+    return "; ".join(
+        f"{','.join(names[winner] for winner in sorted(winners[loser, level]))} > {names[loser]}{stars[level]}"
+        for loser, level in sorted(winners)
+    )
+
+
+def _rank_differences(found: Friedman) -> tuple[Ints, Ints, Floats]:
+    first, second = pairs_of(found.systems)
+    return first, second, found.rank_sums[first] - found.rank_sums[second]
+
+
+def _p(table: TwoWayAnova, ranks: Floats) -> float:
+    f, p = table.systems.f, table.systems.p
+    if f is None or p is None:
+        return 1.0
+    if not math.isinf(f):
+        return p
+    # All queries have the same ranks: those of the first say which systems are tied.
+    log_ties = sum(math.lgamma(times + 1) for times in np.bincount((2 * ranks[0]).astype(np.int64)).tolist())
+    return max(math.exp((ranks.shape[0] - 1) * (log_ties - math.lgamma(ranks.shape[1] + 1))), LEAST_P)
+
+
+def _p_of_chi2(chi2: float, df: int) -> float:
+    if not df:
+        return 1.0
+    from scipy.special import chdtrc
+
+    return float(chdtrc(df, chi2))

@@ -1,4 +1,8 @@
-"""Numbers that are equal in exact arithmetic made equal, and sums that no order of addition can change."""
+"""Random streams that are told apart by a seed and a number, so that blocks of draws do not depend on each other.
+
+Sums that are exact, so that neither their order nor the machine's linear algebra nor threads can change a bit.
+Numbers that are equal in exact arithmetic made equal, and sums that no order of addition can change.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,69 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gainful.arrays import Bools, Floats
+from gainful.errors import UsageError
+from gainful.kernel.arrays import Bools, Floats
+
+#: Draws of one random stream: any block can be made without the ones before it, and threads may take them in any order.
+BLOCK = 1_000
+MOST_DRAWS = 10_000_000
+
+
+def stream(seed: int, number: int = 0) -> np.random.Generator:
+    """The random numbers of a seed and a block or draw: Philox with both as its key.
+
+    >>> bool(stream(1, 2).integers(10) == stream(1, 2).integers(10))
+    True
+    """
+    return np.random.Generator(np.random.Philox(key=np.array([seed, number], np.uint64)))
+
+
+def check_draws(draws: int, seed: int, least: int = 1) -> None:
+    """Refuses a number of draws or a seed that is none, and more draws than memory and patience last for."""
+    if draws < least:
+        raise UsageError(f"draws: expected at least {least}, found {draws}")
+    if draws > MOST_DRAWS:
+        raise UsageError(f"draws: expected at most {MOST_DRAWS:,}, found {draws:,}")
+    check_seed(seed)
+
+
+def check_seed(seed: int) -> None:
+    """Refuses a seed that is none.
+
+    >>> check_seed(0), check_seed(2**63 - 1)
+    (None, None)
+    """
+    if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or not 0 <= seed < 2**63:
+        raise UsageError(f"seed: expected a whole number from 0 to 2^63 - 1, found {seed}")
+
+
+_FINEST = 44  # binary places below the largest value: finer than any score, coarser than what adding up loses
+_EXACT = 52  # a float64 holds whole numbers of so many bits
+
+
+class Grid(NamedTuple):
+    """Values as whole multiples of a unit that is a power of 2."""
+
+    steps: Floats  # whole numbers
+    unit: float
+
+
+def on_grid(values: Floats, terms: int) -> Grid:
+    """Values rounded to a grid so coarse that sums of ``terms`` of them are exact.
+
+    >>> on_grid(np.array([0.5, 0.25]), 2).unit == 2.0**-45
+    True
+    """
+    largest = float(np.max(np.abs(values), initial=0.0))
+    if not largest:
+        return Grid(np.zeros(values.shape), 1.0)
+    places = math.floor(min(_FINEST, _EXACT - math.log2(max(terms, 1))) - math.log2(largest))
+    return Grid(np.rint(np.ldexp(values, places)), math.ldexp(1.0, -places))
+
 
 _PLACES = 12
-_FINEST = 44  # binary places: finer than any printed score, coarser than what computing a score loses
-_EXACT = 52  # a float64 holds every whole number of so many bits
+_SETTLED_FINEST = 44  # binary places: finer than any printed score, coarser than what computing a score loses
+_SETTLED_EXACT = 52  # a float64 holds every whole number of so many bits
 
 
 def settle(values: Floats, scale: float | None = None) -> Floats:
@@ -83,7 +145,7 @@ def fixed_point(differences: Floats) -> FixedPoint:
     largest = float(np.max(np.abs(differences), initial=0.0))
     if not largest:
         return FixedPoint(np.zeros(differences.shape), 1.0)
-    places = min(_FINEST, math.floor(_EXACT - math.log2(differences.size * largest)))
+    places = min(_SETTLED_FINEST, math.floor(_SETTLED_EXACT - math.log2(differences.size * largest)))
     return FixedPoint(np.rint(np.ldexp(differences, places)), math.ldexp(1.0, -places))
 
 

@@ -1,22 +1,24 @@
-"""Whether the order of systems would be the same on other queries, or with fewer judged documents."""
+"""Whether the order of systems would be the same on other queries, or with fewer judged documents.
+
+How often pairs of systems change places on other queries, and how many pairs a measure can tell apart.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from gainful.arrays import Bools, Floats, Ints
-from gainful.data.qrels import Qrels
 from gainful.errors import UsageError
+from gainful.kernel.arrays import Floats, Ints
 from gainful.notation import choose
-from gainful.stats.anova import checked, column_means
-from gainful.stats.draws import check_draws, stream
-from gainful.stats.measure_agreement import Coefficient, kendall_tau
-from gainful.stats.settled import settle
+from gainful.stats.agreement import Coefficient, kendall_tau
+from gainful.stats.anova import checked, column_means, pair_variances, pairs_of
+from gainful.stats.noncentral import LEAST_P
+from gainful.stats.settled import check_draws, on_grid, settle, stream
 
 #: How the queries of a subset are chosen: at random, or the first ones in order.
 TOPICS = ("random", "first")
@@ -110,49 +112,6 @@ def order_of_topics(queries: Sequence[str]) -> tuple[Ints, bool]:
     return np.array(sorted(range(len(queries)), key=key), np.int64), are_numbers
 
 
-class Thinning:
-    """Judgments of which some are left out, at random: a pair of query and document is kept or not for all systems.
-
-    What is kept depends on the ids and the seed, not on the order of the judgments; all rows of a pair (judges,
-    sub-topics) go together, and every query stays judged, if need be with nothing.
-
-    >>> thinning = Thinning(Qrels.from_dict({"q": {f"d{i}": 1 for i in range(100)}}))
-    >>> part, other = thinning.parts(0.5)
-    >>> thinning.pairs, len(part) + len(other), 30 < len(part) < 70
-    (100, 100, True)
-    """
-
-    def __init__(self, qrels: Qrels) -> None:
-        self.qrels = qrels
-        keys = [(query, qrels.document(row)) for row, query in enumerate(qrels.query.tolist())]
-        place = {key: number for number, key in enumerate(sorted(set(keys)))}
-        self.pairs = len(place)
-        self._pair: Ints = np.array([place[key] for key in keys], np.int64)
-
-    def parts(self, share: float, *, draw: int = 0, seed: int = 0) -> tuple[Qrels, Qrels | None]:
-        """Judgments with each pair kept with chance ``share``, and others, as many, with none of these.
-
-        The second is None where two such parts do not fit into the whole. A larger share keeps what a smaller one does.
-        """
-        if not 0 < share <= 1:
-            raise UsageError(f"share: expected a number above 0 and up to 1, found {share!r}")
-        chance = stream(seed, draw).random(self.pairs)[self._pair]
-        other = self._keep((chance >= share) & (chance < 2 * share)) if 2 * share <= 1 else None
-        return self._keep(chance < share), other
-
-    def _keep(self, kept: Bools) -> Qrels:
-        qrels, rows = self.qrels, np.flatnonzero(kept)
-        return replace(
-            qrels,
-            query=qrels.query[rows],
-            document_start=qrels.document_start[rows],
-            document_length=qrels.document_length[rows],
-            subtopic=qrels.subtopic[rows],
-            grade=qrels.grade[rows],
-            origin=None if qrels.origin is None else qrels.origin.take(rows),
-        )
-
-
 def settled_means(scores: Floats) -> Floats:
     """The means of the systems, equal where they differ by no more than what adding up loses."""
     return settle(column_means(scores), float(np.max(np.abs(scores), initial=0.0)))
@@ -168,3 +127,186 @@ def random_orders(queries: int, draws: int, seed: int) -> Ints:
     """Random orders of the queries: the first of them are a random subset, the next ones another."""
     check_draws(draws, seed)
     return np.argsort(stream(seed).random((draws, queries)), axis=1, kind="stable")
+
+
+#: Upper ends of the bins of differences, as Voorhees and Buckley have them; the last bin is open.
+BINS = tuple(step / 100 for step in range(1, 21))
+
+
+class SwapBin(NamedTuple):
+    """Pairs of systems that differ by ``low`` or more and less than ``high`` on one set of queries.
+
+    ``swaps`` of these stand the other way round on another set.
+    """
+
+    low: float
+    high: float
+    comparisons: int
+    swaps: int
+
+    @property
+    def rate(self) -> float | None:
+        return self.swaps / self.comparisons if self.comparisons else None
+
+
+@dataclass(frozen=True)
+class SwapRates:
+    """How far an order of systems by ``queries`` queries can be relied upon.
+
+    ``error_rate`` and ``tie_rate`` are Buckley and Voorhees's (2000): over many sets of queries, two systems are tied
+    on a set where they differ by less than ``fuzziness`` of the higher mean; where they are not, the rarer order is the
+    error. ``bins`` are Voorhees and Buckley's (2002), from sets without common queries, fuzziness apart.
+    """
+
+    queries: int
+    draws: int
+    fuzziness: float
+    error_rate: float
+    tie_rate: float
+    bins: tuple[SwapBin, ...]
+    seed: int
+
+    def difference_for(self, rate: float = 0.05) -> float | None:
+        """The lower end of the first bin from which on no bin swaps more often; None if there is none."""
+        found = None
+        for each in reversed(self.bins):
+            if each.rate is not None and each.rate > rate:
+                break
+            if each.rate is not None:
+                found = each.low
+        return found
+
+
+def swap_rates(
+    scores: Floats,
+    *,
+    queries: int | None = None,
+    fuzziness: float = 0.05,
+    draws: int = 1000,
+    bins: Sequence[float] = BINS,
+    seed: int = 0,
+) -> SwapRates:
+    """Error rate, ties and swaps of all pairs of systems over random sets of ``queries`` queries (half of all if None).
+
+    Every draw makes two sets without common queries. Error rate = sum of min(A > B, B > A) over the sum of all
+    comparisons; tie rate likewise.
+
+    >>> found = swap_rates(np.array([[0.1, 0.5], [0.2, 0.6], [0.1, 0.4], [0.5, 0.9]]), draws=10)
+    >>> found.queries, found.error_rate, found.tie_rate, found.difference_for()
+    (2, 0.0, 0.0, 0.2)
+    """
+    scores = checked(scores)
+    n, m = scores.shape
+    size = n // 2 if queries is None else queries
+    if not 1 <= size <= n // 2:
+        raise UsageError(f"queries: expected 1 to {n // 2}, so that two sets fit into all {n}, found {size}")
+    if not 0 <= fuzziness < 1:
+        raise UsageError(f"fuzziness: expected at least 0 and below 1, found {fuzziness!r}")
+    if m < 2:
+        raise UsageError(f"swap rates: expected at least 2 systems, found {m}")
+    first, second = pairs_of(m)
+    edges = np.array([0.0, *sorted(bins), math.inf])
+    better, worse = np.zeros(first.size, np.int64), np.zeros(first.size, np.int64)
+    compared, swapped = np.zeros(edges.size - 1, np.int64), np.zeros(edges.size - 1, np.int64)
+    orders, grid, scale = random_orders(n, draws, seed), on_grid(scores, n), float(np.max(np.abs(scores)))
+    for order in orders:
+        one, other = (
+            settle(grid.steps[part].sum(axis=0) * (grid.unit / size), scale)
+            for part in (order[:size], order[size : 2 * size])
+        )
+        for means in (one, other):
+            lead = means[first] - means[second]
+            counts = np.abs(lead) >= fuzziness * np.maximum(np.abs(means[first]), np.abs(means[second]))
+            better += counts & (lead > 0)
+            worse += counts & (lead < 0)
+        lead, later = settle(one[first] - one[second], scale), other[first] - other[second]
+        bin_of = np.searchsorted(edges, np.abs(lead), side="right") - 1
+        compared += np.bincount(bin_of[lead != 0], minlength=compared.size)
+        swapped += np.bincount(bin_of[lead * later < 0], minlength=compared.size)
+    comparisons = 2 * draws * first.size
+    return SwapRates(
+        size,
+        draws,
+        fuzziness,
+        float(np.minimum(better, worse).sum()) / comparisons,
+        float(comparisons - better.sum() - worse.sum()) / comparisons,
+        tuple(
+            SwapBin(*row)
+            for row in zip(edges[:-1].tolist(), edges[1:].tolist(), compared.tolist(), swapped.tolist(), strict=True)
+        ),
+        seed,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class DiscriminativePower:
+    """How many pairs of systems a measure tells apart (Sakai 2006), uncorrected for their number by definition.
+
+    ``curve`` are all p, ascending; ``threshold`` the smallest difference of means from which on every pair is told
+    apart, None if the largest is not.
+    """
+
+    test: str
+    alpha: float
+    pairs: int
+    significant: int
+    curve: Floats
+    threshold: float | None
+
+    @property
+    def share(self) -> float:
+        return self.significant / self.pairs if self.pairs else 0.0
+
+
+def discriminative_power(scores: Floats, *, alpha: float = 0.05) -> DiscriminativePower:
+    """The share of pairs of systems with a p of at most ``alpha`` by the paired t test, which has no smallest p.
+
+    >>> found = discriminative_power(np.array([[0.1, 0.5, 0.5], [0.2, 0.7, 0.7], [0.1, 0.4, 0.4]]))
+    >>> found.significant, found.pairs, round(found.threshold, 3)
+    (2, 3, 0.4)
+    """
+    scores = checked(scores)
+    means = column_means(scores)
+    first, second = pairs_of(means.size)
+    difference = settle(means[first] - means[second], float(np.max(np.abs(scores))))
+    return told_apart(t_of_all_pairs(scores)[1], difference, test="paired t", alpha=alpha)
+
+
+def told_apart(p: Floats, difference: Floats, *, test: str, alpha: float = 0.05) -> DiscriminativePower:
+    """Discriminative power from the p and the differences of all pairs by any test, such as randomised Tukey HSD.
+
+    >>> found = told_apart(np.array([0.01, 0.2, 0.03]), np.array([0.3, 0.1, -0.2]), test="rthsd")
+    >>> found.share == 2 / 3, found.threshold
+    (True, 0.2)
+    """
+    significant, apart = p <= alpha, np.abs(difference)
+    beyond = apart[significant & (apart > apart[~significant].max(initial=-1.0))]
+    return DiscriminativePower(
+        test,
+        alpha,
+        p.size,
+        int(np.count_nonzero(significant)),
+        np.sort(p),
+        float(beyond.min()) if beyond.size else None,
+    )
+
+
+def t_of_all_pairs(scores: Floats) -> tuple[Floats, Floats]:
+    """The paired t statistic of every pair of systems and its two-sided p; identical systems have t = 0 and p = 1.
+
+    >>> t, p = t_of_all_pairs(np.array([[0.0, 1.0], [0.0, 3.0]]))  # differences -1 and -3
+    >>> t.tolist(), p.round(4).tolist()
+    ([-2.0], [0.2952])
+    """
+    from scipy.special import stdtr
+
+    scores = checked(scores)
+    n, m = scores.shape
+    first, second = pairs_of(m)
+    means = column_means(scores)
+    difference = settle(means[first] - means[second], float(np.max(np.abs(scores))))
+    error = np.sqrt(pair_variances(scores) / n)
+    # One query has no spread to judge a difference by; several that all differ by the same leave no doubt.
+    beyond = np.where(difference != 0, math.inf if n > 1 else 0.0, 0.0)
+    t = np.copysign(np.divide(np.abs(difference), error, out=beyond, where=error > 0), difference)
+    return t, np.clip(2 * stdtr(max(n - 1, 1), -np.abs(t)), LEAST_P, 1.0)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TextIO
 
-from gainful.compat.trec_eval.faults import code_of
-from gainful.compat.trec_eval.options import Ended, Options, parse_options
+from gainful.compat.trec_eval.trec_eval_options import Ended, Options, code_of, parse_options
 from gainful.errors import GainfulError
 from gainful.notation import printable
 
@@ -30,12 +29,11 @@ def main(arguments: Sequence[str], stdout: TextIO, stderr: TextIO) -> int:
 
 def _evaluated(options: Options, stdout: TextIO, stderr: TextIO) -> int:
     # Reading starts before NumPy is loaded, which takes longer than most files.
-    from gainful.compat.trec_eval.reading import start_reading
+    from gainful.compat.trec_eval.trec_eval_reading import start_reading
 
     begun = start_reading(options)
-    from gainful.compat.trec_eval.lines import output_lines
-    from gainful.compat.trec_eval.reading import read_inputs
-    from gainful.compat.trec_eval.values import Scored
+    from gainful.compat.trec_eval.trec_eval_reading import read_inputs
+    from gainful.compat.trec_eval.trec_eval_values import Scored, output_lines
 
     inputs = read_inputs(options, begun)
     stderr.writelines(f"trec_eval: {notice}\n" for notice in inputs.notices)

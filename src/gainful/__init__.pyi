@@ -1,0 +1,65 @@
+"""The public names and where they live: the one list of them. They are loaded when they are first used."""
+
+from gainful._version import __version__ as __version__
+from gainful.data.graded import GradedRun as GradedRun
+from gainful.data.qrels import Qrels as Qrels
+from gainful.data.run import Run as Run
+from gainful.data.sessions import Sessions as Sessions
+from gainful.errors import (
+    GainfulError as GainfulError,
+    InputError as InputError,
+    MissingExtraError as MissingExtraError,
+    UsageError as UsageError,
+)
+from gainful.evaluation.evaluate import evaluate as evaluate, evaluate_runs as evaluate_runs
+from gainful.evaluation.explanation import (
+    Explanation as Explanation,
+    explain as explain,
+    explain_runs as explain_runs,
+)
+from gainful.evaluation.report import Report as Report
+from gainful.evaluation.results import Evaluation as Evaluation
+from gainful.evaluation.score_matrix import ScoreMatrix as ScoreMatrix
+from gainful.evaluation.signature import Signature as Signature
+from gainful.evaluation.simulation import simulate as simulate
+from gainful.gains import Gain as Gain
+from gainful.measures.base import Measure as Measure
+from gainful.measures.block import Block as Block
+from gainful.measures.catalog import parse as parse
+from gainful.measures.session_block import SessionBlock as SessionBlock, SessionMeasure as SessionMeasure
+from gainful.papers.reproduction import Reproduction as Reproduction, reproduce as reproduce
+from gainful.policy import Policy as Policy
+from gainful.stats.families import compare_family as compare_family, compare_measures as compare_measures
+from gainful.stats.paired import compare_pair as compare_pair, compare_systems as compare_systems
+from gainful.tasks.agree import AgreementReport as AgreementReport, assess_agreement as assess_agreement
+from gainful.tasks.check.examination import examine as examine
+from gainful.tasks.compare import Comparison as Comparison, compare as compare
+from gainful.tasks.curves.gain_curves import GainCurves as GainCurves, gain_curves as gain_curves
+from gainful.tasks.curves.plane import (
+    Plane as Plane,
+    Planes as Planes,
+    score_plane as score_plane,
+    score_planes as score_planes,
+)
+from gainful.tasks.curves.recall_levels import (
+    GeneralisedRecall as GeneralisedRecall,
+    RecallLevels as RecallLevels,
+    generalised_recall as generalised_recall,
+    recall_levels as recall_levels,
+)
+from gainful.tasks.judgments.description import describe_judgments as describe_judgments
+from gainful.tasks.judgments.judges import compare_judgments as compare_judgments
+from gainful.tasks.power import PowerReport as PowerReport, assess_power as assess_power
+from gainful.tasks.sensitivity.assessment import assess_sensitivity as assess_sensitivity
+from gainful.tasks.sensitivity.scenarios import Scenario as Scenario
+from gainful.tasks.sessions.session_curves import SessionCurves as SessionCurves, session_curves as session_curves
+from gainful.tasks.sessions.session_evaluation import (
+    evaluate_session_runs as evaluate_session_runs,
+    evaluate_sessions as evaluate_sessions,
+)
+from gainful.tasks.stability import (
+    StabilityReport as StabilityReport,
+    assess_documents as assess_documents,
+    assess_stability as assess_stability,
+)
+from gainful.tasks.whydiff.conventions import find_conventions as find_conventions

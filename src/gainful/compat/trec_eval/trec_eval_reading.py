@@ -1,0 +1,328 @@
+"""Files with oddities that trec_eval puts up with, written anew as the text that they are to it.
+
+Judgments and a run as trec_eval reads them, which is more lenient than we are otherwise.
+
+Ordinary files go straight through the core. What it refuses, and what trec_eval reads in another way, is first written
+anew as clean text.
+Topics that trec_eval cannot score, which ends its report.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from gainful.compat.trec_eval.trec_eval_options import (
+    CALCULATION,
+    FILE,
+    Options,
+    RefusedError,
+    leading_real,
+    leading_whole,
+)
+from gainful.data.collection import ReadAhead
+from gainful.data.run import ReadRun, Run
+from gainful.errors import InputError
+from gainful.io.rows import QRELS_LINE, RUN_LINE
+from gainful.kernel import core
+from gainful.kernel.arrays import Bools
+from gainful.kernel.core import default_threads
+from gainful.kernel.parallel import Progress
+from gainful.notation import NUMBER, count_of, printable, text_of_id
+from gainful.policy import Policy
+
+if TYPE_CHECKING:
+    from gainful.data.graded import GradedRun
+    from gainful.data.judged import Judged
+    from gainful.data.qrels import Qrels
+    from gainful.io.sources import Text
+    from gainful.kernel.arrays import Bytes
+
+_INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
+#: Larger scores than a float64 holds are read as infinite, and stand before all others all the same.
+_LARGEST = 1.7976931348623157e308
+
+
+class Cleaned(NamedTuple):
+    """A text that the core can read, and what was done to it."""
+
+    text: bytes
+    notices: list[str]
+
+
+def clean_judgments(data: bytes, name: str, *, comments: bool) -> Cleaned:
+    """Judgments with whole grades: of others as much counts as C's atol reads.
+
+    >>> clean_judgments(b"q1 0 d1 2.7", "qrels", comments=True).text
+    b'q1 0 d1 2'
+    """
+    lines, cut = [], []
+    for number, fields in _rows(data, comments):
+        if len(fields) != 4:
+            raise _malformed(name, number, "4", fields, QRELS_LINE)
+        grade = fields[3].decode("latin-1")
+        if not _INTEGER.fullmatch(grade):
+            cut.append(f"'{printable(grade)}' as {leading_whole(grade)}")
+        lines.append(b" ".join((*fields[:3], b"%d" % leading_whole(grade))))
+    return Cleaned(b"\n".join(lines), _notice(name, cut, "grade"))
+
+
+def clean_run(data: bytes, name: str, *, comments: bool) -> Cleaned:
+    """A run of six columns: what follows the tag is left out, and of a score as much counts as C's atof reads."""
+    lines, cut = [], []
+    for number, fields in _rows(data, comments):
+        if len(fields) < 6:
+            raise _malformed(name, number, "at least 6", fields, RUN_LINE)
+        text = fields[4].decode("latin-1")
+        if not NUMBER.fullmatch(text):
+            cut.append(f"'{printable(text)}' as {leading_real(text)}")
+        score = leading_real(text)
+        if math.isnan(score):
+            raise RefusedError(FILE, f"{name}:{number}: expected a number as score, found '{printable(text)}'")
+        score = min(max(score, -_LARGEST), _LARGEST)
+        lines.append(b" ".join((fields[0], b"Q0", fields[2], b"0", repr(score).encode(), fields[5])))
+    return Cleaned(b"\n".join(lines), _notice(name, cut, "score"))
+
+
+def _rows(data: bytes, comments: bool) -> Iterator[tuple[int, list[bytes]]]:
+    """The lines that say something, with their numbers."""
+    for number, line in enumerate(data.split(b"\n"), 1):
+        fields = line.split()
+        if fields and not (comments and fields[0].startswith(b"#")):
+            yield number, fields
+
+
+def _malformed(name: str, number: int, expected: str, fields: list[bytes], form: str) -> RefusedError:
+    text = f"{name}:{number}: expected {expected} fields, found {len(fields)}\n    {printable(b' '.join(fields), 120)}"
+    return RefusedError(FILE, text, f"a line is `{form}`")
+
+
+def _notice(name: str, cut: list[str], noun: str) -> list[str]:
+    if not cut:
+        return []
+    what = "whole numbers" if noun == "grade" else "numbers"
+    return [f"{name}: {count_of(len(cut), noun)} not written as {what}, read as trec_eval does: {cut[0]}"]
+
+
+_STEP = 1 << 24
+_READING_INTEGER = re.compile(rb"[+-]?\d+")
+
+
+class Inputs(NamedTuple):
+    """What was read: the judgments, the run that has met them, and what is to be said about their reading."""
+
+    judged: Judged
+    graded: GradedRun
+    run: Text
+    notices: tuple[str, ...]
+
+    @property
+    def run_id(self) -> str:
+        """The tag in the last line of the run."""
+        return _last_tag(self.run.data)
+
+
+def policy_of(options: Options) -> Policy:
+    """The conventions of the version. What is an error there is looked for later, topic by topic."""
+    dialect = "trec_eval-9" if options.is_old else "trec_eval-10"
+    return Policy.like(dialect, depth=options.depth, missing="zero", duplicates="first", judges="max")
+
+
+def start_reading(options: Options) -> ReadAhead | None:
+    """Starts to read plain files on the core's threads; None where there is something else to read."""
+    for path in (options.qrels, options.run):
+        if path == "-" and (options.is_old or path == options.qrels):
+            raise RefusedError(FILE, "-: standard input can only be the run, and not in trec_eval 9.0.8")
+        if path != "-" and not os.path.exists(path):
+            raise RefusedError(FILE, f"{path}: no such file")
+    if options.run == "-":
+        return None
+    policy = policy_of(options)
+    return ReadAhead.start(options.qrels, [options.run], policy, default_threads(), Progress(), lambda *_: True)
+
+
+def read_inputs(options: Options, ahead: ReadAhead | None) -> Inputs:
+    """Reads both files, ordinary text fast and anything else slowly."""
+    notices: list[str] = []
+    judged = _ordinary_judgments(options, ahead)
+    run = ahead.runs()[0] if ahead is not None and judged is not None else None
+    if judged is None:
+        judged = _cleaned_judgments(options, notices)
+    # A run may share no topic with the judgments: what becomes of that is decided topic by topic.
+    judged.qrels = replace(judged.qrels, is_part=True)
+    graded, text = _read_run(options, judged, run, notices)
+    return Inputs(judged, graded.condensed() if options.judged_only else graded, text, tuple(notices))
+
+
+def _ordinary_judgments(options: Options, ahead: ReadAhead | None) -> Judged | None:
+    """The judgments as the core reads them, if trec_eval reads the same in them."""
+    from gainful.data.judged import Judged
+    from gainful.data.qrels import Qrels
+    from gainful.io.sources import open_source
+
+    policy = policy_of(options)
+    try:
+        if ahead is not None:
+            judged = ahead.judged(policy, None)
+        else:
+            judged = Judged(Qrels.read(open_source(options.qrels), format="trec"), policy)
+    except InputError:
+        return None
+    has_others = _has_odd_grades(judged.qrels) or (options.is_old and _has_comments(judged.qrels.data))
+    return None if has_others else judged
+
+
+def _cleaned_judgments(options: Options, notices: list[str]) -> Judged:
+    from gainful.data.judged import Judged
+    from gainful.data.qrels import Qrels
+    from gainful.io.sources import Text, open_source
+
+    text = open_source(options.qrels)
+    cleaned = clean_judgments(text.data.tobytes(), text.name, comments=not options.is_old)
+    notices += cleaned.notices
+    return Judged(Qrels.read(Text.of_view(cleaned.text, text.name), format="trec"), policy_of(options))
+
+
+def _read_run(options: Options, judged: Judged, run: ReadRun | None, notices: list[str]) -> tuple[GradedRun, Text]:
+    from gainful.io.sources import Text, open_source
+
+    text = open_source(options.run) if run is None else run.text
+    if not (options.is_old and _has_comments(text.data)):
+        try:
+            return _joined(judged, run or text), text
+        except InputError:
+            pass  # what is wrong with it, if anything, is found out below
+    cleaned = clean_run(text.data.tobytes(), text.name, comments=not options.is_old)
+    notices += cleaned.notices
+    clean = Text.of_view(cleaned.text, text.name)
+    return _joined(judged, clean), clean
+
+
+def _joined(judged: Judged, run: ReadRun | Text) -> GradedRun:
+    from gainful.data.graded import join
+    from gainful.io.rows import Reading, RunFile
+
+    # Whatever it looks like, it is read as TREC text.
+    source = run if isinstance(run, ReadRun) else RunFile(run, Reading("trec"))
+    return join(judged, source, judged.policy, threads=default_threads())
+
+
+def _has_odd_grades(qrels: Qrels) -> bool:
+    """Whether there is a grade that is not written as a whole number."""
+    import numpy as np
+
+    from gainful.io.rows import TextLines
+
+    if np.any(qrels.grade != np.trunc(qrels.grade)):
+        return True
+    if not isinstance(qrels.origin, TextLines):
+        return False
+    # The shortest of them would be like `1e1` or `1.0`: with blank and line end no shorter than five bytes.
+    after_document = qrels.document_start + qrels.document_length
+    line_end = np.append(qrels.origin.offset[1:], qrels.data.size + 1)
+    long_enough = np.flatnonzero(line_end - after_document >= 5)
+    for start, end in zip(after_document[long_enough].tolist(), line_end[long_enough].tolist(), strict=True):
+        if not _READING_INTEGER.fullmatch(qrels.data[start:end].tobytes().split(maxsplit=1)[0]):
+            return True
+    return False
+
+
+def _has_comments(data: Bytes) -> bool:
+    """Whether a line begins with ``#``."""
+    return data[:1].tobytes() == b"#" or any(
+        b"\n#" in data[start : start + _STEP + 1].tobytes() for start in range(0, data.size, _STEP)
+    )
+
+
+def _last_tag(data: Bytes) -> str:
+    step = 1 << 12
+    while True:
+        start = max(0, data.size - step)
+        lines = data[start:].tobytes().split(b"\n")
+        for line in reversed(lines if start == 0 else lines[1:]):
+            fields = line.split()
+            if len(fields) > 5 and not fields[0].startswith(b"#"):
+                return text_of_id(fields[5])
+        if start == 0:
+            return ""
+        step *= 16
+
+
+class Refusal(NamedTuple):
+    """The first topic that cannot be scored, by its place among the judged ones, and why."""
+
+    position: int
+    error: RefusedError
+
+
+def first_refusal(inputs: Inputs, options: Options) -> Refusal | None:
+    """What ends the report early, if anything does."""
+    answered = inputs.graded.answered
+    needed = np.ones_like(answered) if options.complete and not options.is_old else answered
+    found = [
+        _missing(inputs, answered if options.is_old or options.complete else np.ones_like(answered)),
+        _repeated_in_run(inputs),
+        _repeated_in_judgments(inputs, needed),
+    ]
+    return min(
+        (refusal for refusal in found if refusal is not None), key=lambda refusal: refusal.position, default=None
+    )
+
+
+def _refusal(inputs: Inputs, position: int, text: str, hint: str) -> Refusal:
+    topic = printable(inputs.graded.query_ids[position])
+    return Refusal(position, RefusedError(CALCULATION, text.format(topic=topic), hint))
+
+
+def _missing(inputs: Inputs, wanted: Bools) -> Refusal | None:
+    missing = np.flatnonzero(wanted & ~inputs.graded.answered)
+    if not missing.size:
+        return None
+    hint = "-c counts topics that are not in the run as 0, --compat 9.0.8 leaves them out"
+    return _refusal(inputs, int(missing[0]), "result qid '{topic}' not found in qrels", hint)
+
+
+def _repeated_in_run(inputs: Inputs) -> Refusal | None:
+    if not inputs.graded.facts.duplicate_count:
+        return None
+    judged, options = inputs.judged, inputs.judged.policy.join_options()
+    joined = core.join_text(
+        inputs.run.data, judged.index, *options, False, False, default_threads(), Progress().cells, True
+    )
+    facts = joined["facts"]
+    if facts is None:
+        return None
+    suspects = sorted(facts["query"][(facts["query"] >= 0) & (facts["duplicates"] > 0)].tolist())
+    for position in suspects:
+        if _is_repeated_to_depth(inputs, position):
+            text = "the run has a document twice for topic '{topic}'"
+            return _refusal(inputs, position, text, "`gainful check` lists such documents")
+    return None
+
+
+def _is_repeated_to_depth(inputs: Inputs, position: int) -> bool:
+    """Whether a document stands twice in the part of a list that counts."""
+    depth = inputs.judged.policy.depth
+    if depth is None:
+        return True
+    run = Run.read(inputs.run, format="trec").select([inputs.graded.query_ids[position]])
+    score = run.score.astype(np.float32) if inputs.judged.policy.scores == "float32" else run.score
+    ranked = sorted(((value, run.document(row)) for row, value in enumerate(score.tolist())), reverse=True)
+    shown = [document for _, document in ranked[:depth]]
+    return len(set(shown)) < len(shown)
+
+
+def _repeated_in_judgments(inputs: Inputs, needed: Bools) -> Refusal | None:
+    judged = inputs.judged
+    rows = np.bincount(judged.qrels.query, minlength=needed.size)
+    repeated = np.flatnonzero(needed & (rows != np.diff(judged.item_offsets)))
+    if not repeated.size:
+        return None
+    text = "the judgments have a document twice for topic '{topic}'"
+    return _refusal(inputs, int(repeated[0]), text, "`gainful check` lists such documents")

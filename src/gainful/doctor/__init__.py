@@ -1,1 +1,0 @@
-"""The doctor: everything suspicious about judgments and runs, said before anything is scored."""

@@ -1,0 +1,480 @@
+"""Explanations as pages: definitions, the arithmetic of a query, and what there was to be found.
+
+The ranks of explained lists as a table: what stands there, and what it adds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from gainful.discounts import DISCOUNTS
+from gainful.evaluation.explanation import ExplainedList, Explanation, Judgments
+from gainful.gains import Gain
+from gainful.kernel.arrays import Bools, Floats, distinct
+from gainful.measures.arithmetic import Step, figure
+from gainful.measures.base import Measure, value_text
+from gainful.measures.help import SECTIONS, Help, differences_of, gain_meaning, meaning, parameter_text, reading
+from gainful.measures.names_trec_eval import Translation
+from gainful.notation import count_of, number_text
+from gainful.pages.page import Cell, Column, Page, Table
+
+#: Judgments with more different grades than this are not shown grade by grade.
+_GRADES = 12
+_LISTED = 10
+
+
+def explanation_page(explanations: Sequence[Explanation], all_ranks: bool = False, places: int = 4) -> Page:
+    """One explanation after the other; what a measure means is said once."""
+    parts: list[Table | str] = []
+    introduced: set[Measure] = set()
+    translated: set[str] = set()
+    for explanation in explanations:
+        for translation in explanation.translations:
+            if translation.text not in translated:
+                parts += [translation.claim, *map(str, translation.settings)]
+                translated.add(translation.text)
+        if explanation.query is None:
+            parts += _definition(explanation.measure)
+            continue
+        if explanation.measure not in introduced:
+            parts += _introduction(explanation.measure)
+            introduced.add(explanation.measure)
+        parts += _arithmetic(explanation, all_ranks, places)
+    signatures = dict.fromkeys(
+        str(replace(explanation.signature, policy=one.policy))
+        for explanation in explanations
+        for one in explanation.lists
+        if explanation.signature is not None
+    )
+    return Page("explain", tuple(parts), tuple(signatures), {"explanations": [_data(e) for e in explanations]})
+
+
+def _definition(measure: Measure) -> Iterator[Table | str]:
+    text = Help.of(type(measure))
+    yield f"{measure}: {text.claim}"
+    rows = [
+        (section.lower() if i == 0 else None, paragraph)
+        for section in SECTIONS
+        for i, paragraph in enumerate(text.paragraphs(section))
+    ]
+    if rows:
+        yield Table((Column("about", none=""), Column("definition")), tuple(rows), f"Definition of {measure}")
+    yield from _differences(measure)
+    names = list(measure.parameters())
+    if names:
+        columns = (Column("parameter"), Column("value"), Column("meaning"))
+        rows_of_names = tuple((name, parameter_text(measure, name), meaning(measure, name)) for name in names)
+        yield Table(columns, rows_of_names, f"Parameters of {measure}")
+    yield reading(measure)
+    if names:
+        yield f"Written out: {measure.full_text()}"
+
+
+def _differences(measure: Measure) -> Iterator[Table]:
+    """What the tests, or a reading of the tools, know beyond the docstring."""
+    found = differences_of(measure.name)
+    if found:
+        rows = tuple((f"{each.tool}: {each.measure}", str(each)) for each in found)
+        title = f"What other tools do differently from {measure.name}"
+        yield Table((Column("another tool"), Column("its difference")), rows, title)
+
+
+#: Parameters that the introduction, the table or the measure's own name show.
+_SAID_ELSEWHERE = {"gain", "discount", "base", "average", "rel", "level", "unjudged", "cutoff", "recall", "multiple"}
+
+
+def _introduction(measure: Measure) -> Iterator[str]:
+    text = Help.of(type(measure))
+    yield f"{measure}: {text.claim}"
+    yield from text.paragraphs("Formula")[:1]
+    gain, said = getattr(measure, "gain", None), []
+    if isinstance(gain, Gain):
+        said.append(f"Gain: {gain_meaning(gain)}{_without_gain(measure)}.")
+    discount = DISCOUNTS.get(getattr(measure, "discount", "")) if "discount" in measure.parameters() else None
+    if discount is not None:
+        base = f", b = {value_text(getattr(measure, 'base', 2))}" if discount.has_base else ""
+        said.append(f"Discount at rank j: {discount.formula}{base}.")
+    if getattr(measure, "average", None) is not None:
+        said.append(f"The value is the mean of {measure.name}[1] to {measure.name}[{measure.rank_cutoff}].")
+    if said:
+        yield " ".join(said)
+    chosen = [name for name, default in measure.parameters().items() if getattr(measure, name) not in (default, None)]
+    for name in chosen:
+        if name not in _SAID_ELSEWHERE:
+            yield f"{name}={value_text(getattr(measure, name))}: {meaning(measure, name)}."
+
+
+def _without_gain(measure: Measure) -> str:
+    """Which grades have no gain, whatever the gain map says."""
+    rel, level = getattr(measure, "rel", None), getattr(measure, "level", None)
+    if level is not None:
+        return f"; of grades other than {number_text(level)} it is 0 (level={number_text(level)})"
+    return "" if rel is None else f"; of grades below {number_text(rel)} it is 0 (rel={number_text(rel)})"
+
+
+def _arithmetic(explanation: Explanation, all_ranks: bool, places: int) -> Iterator[Table | str]:
+    ranks, judgments = rank_table(explanation, all_ranks, places), _judgments_table(explanation, places)
+    yield from (table for table in (ranks, judgments) if table is not None)
+    yield from _recall_base(explanation)
+    for one in explanation.lists:
+        yield from _about_list(explanation, one)
+    if len(explanation.lists) > 1:
+        yield from _parting(explanation, places)
+    yield _steps_table(explanation, places)
+    for one in explanation.lists:
+        yield from _conclusion(explanation, one, places)
+
+
+def _judgments_table(explanation: Explanation, places: int) -> Table | None:
+    """How many documents of every grade were judged, retrieved, and seen."""
+    judgments = _of_query(explanation)
+    grades = distinct(judgments.grades)[::-1].tolist()
+    if not 0 < len(grades) <= _GRADES:
+        return None
+    # One column after the other: a value for every grade, then one for unjudged documents.
+    columns: list[tuple[Column, Sequence[Cell]]] = [
+        (Column("documents"), [*(f"grade {number_text(grade)}" for grade in grades), "unjudged"])
+    ]
+    if judgments.worth is not None:
+        worth = [*(_worth(judgments)[grade] for grade in grades), 0.0]
+        name, is_whole = "gain" if judgments.is_gain else "relevant", all(value == int(value) for value in worth)
+        columns.append((Column(name, "count") if is_whole else Column(name, "number", places), worth))
+    columns.append((Column("judged", "count", none=""), [*(int((judgments.grades == g).sum()) for g in grades), None]))
+    for one in explanation.lists:
+        prefix = f"{one.run}: " if len(explanation.lists) > 1 else ""
+        found = [*(int((one.grades == grade).sum()) for grade in grades), int(one.unjudged.size)]
+        columns.append((Column(f"{prefix}retrieved", "count"), found))
+        for what, cut in _top(explanation.measure):
+            seen = one.grades[:cut]
+            counts = [*(int((seen == grade).sum()) for grade in grades), int(np.isnan(seen).sum())]
+            columns.append((Column(prefix + what, "count"), counts))
+    rows: list[tuple[Cell, ...]] = list(zip(*(cells for _, cells in columns), strict=True))
+    if not any(one.unjudged.size for one in explanation.lists):
+        rows.pop()
+    return Table(tuple(column for column, _ in columns), tuple(rows), f"Judgments of query {explanation.query}")
+
+
+def _recall_base(explanation: Explanation) -> Iterator[str]:
+    """What there was to be found, and how much of it was."""
+    judgments, measure = _of_query(explanation), explanation.measure
+    base = judgments.recall_base
+    if base is None:
+        return
+    worth = _worth(judgments)
+    if not judgments.grades.size:
+        yield "Recall base: no document is judged."
+        return
+    has = "has" if base == 1 or judgments.grades.size == 1 else "have"
+    what = f"{has} {'a gain above 0' if judgments.is_gain else _relevant(measure)}"
+    text = f"Recall base: {_or_none(base)} of {count_of(judgments.grades.size, 'judged document')} {what}"
+    for one in explanation.lists if base else ():
+        counts = np.array([worth.get(grade, 0.0) > 0 for grade in one.grades.tolist()], bool)
+        tops = "".join(f", {_or_none(counts[:cut].sum())} {what}" for what, cut in _top(measure))
+        text += f"; {one.run} retrieved {_or_none(counts.sum())} of them{tops}"
+    zero = number_text(explanation.lists[0].policy.grade_zero) if explanation.lists else "0"
+    yield f"{text}." + ("" if zero == "0" else f" Grades are what is above {zero} (grade-zero={zero}).")
+
+
+def _relevant(measure: Measure) -> str:
+    rel, level = getattr(measure, "rel", None), getattr(measure, "level", None)
+    if level is not None:
+        return f"grade {number_text(level)}"
+    return "a grade above 0" if rel is None else f"a grade of at least {number_text(rel)}"
+
+
+def _about_list(explanation: Explanation, one: ExplainedList) -> Iterator[str]:
+    """What was unjudged, where the list ends, and what decided between equal scores."""
+    of = f" in {one.run}" if len(explanation.lists) > 1 else ""
+    depth, length = table_depth(explanation), len(one.documents)
+    unjudged = f"Unjudged{of}: {_or_none(one.unjudged.size)} of {count_of(one.retrieved, 'document')}"
+    if one.is_condensed and one.retrieved:
+        yield f"{unjudged}; they are removed before ranks are counted (unjudged=condensed)."
+    elif one.retrieved:
+        seen = one.unjudged[one.unjudged <= depth]
+        tops = "".join(f", {_or_none((seen <= cut).sum())} {what}" for what, cut in _top(explanation.measure))
+        ranks = f" (rank{'s' if seen.size > 1 else ''} {_listed([str(rank) for rank in seen])})" if seen.size else ""
+        yield f"{unjudged}{tops}{ranks}."
+    if one.score.status != "missing" and length < (explanation.measure.rank_cutoff or 1):
+        yield f"The list{of} " + (f"ends at rank {length}." if length else "is empty.")
+    ties = [f"{first}-{last}" for first, last in one.tied if _is_seen(one, first, last, depth)]
+    if ties:
+        ranks = f"ranks {_listed(ties)}" + (" of the run" if one.is_condensed else "")
+        yield f"Equal scores{of} at {ranks}: ties={one.policy.ties} orders them."
+
+
+def _is_seen(one: ExplainedList, first: int, last: int, depth: int) -> bool:
+    """Whether what orders these ranks of the run orders anything down to a depth of the list that is scored."""
+    kept = np.flatnonzero((one.in_run >= first) & (one.in_run <= last))
+    return kept.size > 1 and bool(kept[0] < depth)
+
+
+def _parting(explanation: Explanation, places: int) -> Iterator[str]:
+    """Where the lists, and where their running values part."""
+    depth, names = table_depth(explanation), [one.run for one in explanation.lists]
+    documents = [[*one.documents[:depth], *["no document"] * (depth - len(one.documents))] for one in explanation.lists]
+    rank = next((i for i, here in enumerate(zip(*documents, strict=True)) if len(set(here)) > 1), None)
+    if rank is None:
+        yield f"The lists are the same down to rank {depth}."
+        return
+    yield f"The lists part at rank {rank + 1}: {_each(names, [column[rank] for column in documents])}."
+    arithmetics = [one.arithmetic for one in explanation.lists if one.arithmetic is not None]
+    name = arithmetics[0].running if len(arithmetics) == len(names) else None
+    if name is None or any(arithmetic.running != name for arithmetic in arithmetics):
+        return
+    values = np.array([_held(arithmetic.columns[name], depth) for arithmetic in arithmetics])
+    if np.isnan(values).any():
+        return
+    parted = np.flatnonzero(values.max(axis=0) - values.min(axis=0) > 1e-12)
+    if parted.size:
+        figures = [figure(value, places) for value in values[:, parted[0]].tolist()]
+        yield f"Their {name} parts at rank {parted[0] + 1}: {_each(names, figures)}."
+    else:
+        yield f"Their {name} is the same at every rank."
+
+
+def _held(values: Floats, depth: int) -> Floats:
+    """The values down to a rank; after the last one they stay as they are."""
+    return np.append(values[:depth], np.full(max(0, depth - values.size), values[-1] if values.size else 0.0))
+
+
+def _steps_table(explanation: Explanation, places: int) -> Table:
+    rows = tuple(
+        (one.run, step.name, None if math.isnan(step.value) else step.value, _from(step, places))
+        for one in explanation.lists
+        for step in _steps(explanation, one)
+    )
+    counts = explanation.measure.aggregate == "sum" and all(float(row[2] or 0).is_integer() for row in rows)
+    value = Column("value", "count") if counts else Column("value", "number", places)
+    columns = (Column("run"), Column("step"), value, Column("from"))
+    title = f"Steps of {explanation.measure} for query {explanation.query}"
+    if len(explanation.lists) > 1:
+        return Table(columns, rows, title)
+    return Table(columns[1:], tuple(row[1:] for row in rows), title)
+
+
+def _steps(explanation: Explanation, one: ExplainedList) -> tuple[Step, ...]:
+    """The steps to the value; where a measure has not written any down, the value."""
+    return one.steps or (Step(str(explanation.measure), "", (), one.raw),)
+
+
+def _from(step: Step, places: int) -> str:
+    return " ".join(filter(None, [step.working(places), f"({step.note})" if step.note else ""]))
+
+
+def _conclusion(explanation: Explanation, one: ExplainedList, places: int) -> Iterator[str]:
+    """The last step in full, and what the policy made of it."""
+    step = _steps(explanation, one)[-1]
+    yield (f"{one.run}: " if len(explanation.lists) > 1 else "") + step.text(places)
+    if one.score.status is None:
+        return
+    what = {
+        "missing": f"{one.run} does not answer query {explanation.query}",
+        "undefined": f"{explanation.measure} is undefined for query {explanation.query}",
+    }[one.score.status]
+    choice = getattr(one.policy, one.score.status)
+    does = {
+        "zero": f"scores it {figure(one.score.value or 0.0, places)}",
+        "skip": "leaves it out of the mean",
+        "error": "refuses to evaluate the run",
+    }[choice]
+    if choice == "zero" and one.score.value is None:
+        does = "leaves it out, because no value is the worst"
+    yield f"{what}: {one.score.status}={choice} {does}."
+
+
+def _data(explanation: Explanation) -> dict[str, object]:
+    """What opens the JSON lines."""
+    measure = explanation.measure
+    found: dict[str, object] = {"measure": str(measure), "query": explanation.query}
+    if explanation.translations:
+        found["translations"] = [_translation_data(translation) for translation in explanation.translations]
+    if explanation.query is None:
+        text = Help.of(type(measure))
+        return {
+            **found,
+            "full": measure.full_text(),
+            "claim": text.claim,
+            **{section.lower(): text.paragraphs(section) for section in SECTIONS},
+            "differences": [
+                {"tool": each.tool, "measure": each.measure, "why": each.why, "recorded": each.recorded}
+                for each in differences_of(measure.name)
+            ],
+            "parameters": {name: _text_or_none(getattr(measure, name)) for name in measure.parameters()},
+            "better": measure.better,
+            "bounds": [bound if math.isfinite(bound) else None for bound in measure.bounds],
+            "aggregate": measure.aggregate,
+        }
+    judgments = _of_query(explanation)
+    return {
+        **found,
+        "signature": str(explanation.signature),
+        "judged": int(judgments.grades.size),
+        "recall_base": judgments.recall_base,
+        "runs": [_list_data(one) for one in explanation.lists],
+    }
+
+
+def _translation_data(translation: Translation) -> dict[str, object]:
+    settings = [{"tool": each.tool, "flags": each.flags, "note": each.note} for each in translation.settings]
+    return {"name": translation.text, "measures": [str(each) for each in translation.measures], "settings": settings}
+
+
+def _list_data(one: ExplainedList) -> dict[str, object]:
+    return {
+        "run": one.run,
+        "value": one.score.value,
+        "status": one.score.status,
+        "retrieved": one.retrieved,
+        "unjudged": int(one.unjudged.size),
+        "steps": [
+            {"name": step.name, "text": step.text(), "value": None if math.isnan(step.value) else step.value}
+            for step in one.steps
+        ],
+    }
+
+
+def _of_query(explanation: Explanation) -> Judgments:
+    return explanation.judgments or Judgments(np.zeros(0), None, False)
+
+
+def _worth(judgments: Judgments) -> Mapping[float, float]:
+    """What a document of each grade is worth."""
+    worth = np.zeros(judgments.grades.size) if judgments.worth is None else judgments.worth
+    return dict(zip(judgments.grades.tolist(), worth.tolist(), strict=True))
+
+
+def _top(measure: Measure) -> list[tuple[str, int]]:
+    return [] if measure.rank_cutoff is None else [(f"in the top {measure.rank_cutoff}", measure.rank_cutoff)]
+
+
+def _each(names: Sequence[str], values: Sequence[str]) -> str:
+    return ", ".join(f"{value} ({name})" for name, value in zip(names, values, strict=True))
+
+
+def _or_none(count: int | np.integer) -> str:
+    return f"{int(count):,}" if count else "none"
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return ", ".join(texts[:_LISTED]) + (", ..." if len(texts) > _LISTED else "")
+
+
+def _text_or_none(value: object) -> str | None:
+    return None if value is None else value_text(value)
+
+
+#: Tables down to this rank are shown whole; longer ones down to the second, and then what adds something.
+_WHOLE, _FIRST = 20, 10
+
+#: A rank, or the first and last of several that are shown as one row.
+Shown: TypeAlias = int | tuple[int, int]
+
+
+class _Values(NamedTuple):
+    """A column with its value at every rank."""
+
+    column: Column
+    cells: Sequence[Cell]
+    of: ExplainedList | None = None  # the list whose documents these are
+
+
+def rank_table(explanation: Explanation, all_ranks: bool, places: int) -> Table | None:
+    """Rank by rank what was found and what it adds; None where there is no rank to look at."""
+    depth = table_depth(explanation)
+    if not depth or all(one.arithmetic is not None and not one.arithmetic.columns for one in explanation.lists):
+        return None
+    columns = [_Values(Column("rank", "count"), list(range(1, depth + 1))), *_columns(explanation, depth, places)]
+    several = len(explanation.lists) > 1
+    of = "" if several else f" of {explanation.lists[0].run}"
+    return Table(
+        tuple(values.column for values in columns),
+        tuple(_row(columns, shown) for shown in _shown(explanation, depth, all_ranks)),
+        f"{explanation.measure}{of} for query {explanation.query}",
+    )
+
+
+def table_depth(explanation: Explanation) -> int:
+    """The last rank that the measure looks at in any of the lists."""
+    cutoff = explanation.measure.rank_cutoff
+    return max((min(one.depth, cutoff or one.depth) for one in explanation.lists), default=0)
+
+
+def _columns(explanation: Explanation, depth: int, places: int) -> Iterator[_Values]:
+    several = len(explanation.lists) > 1
+    for one in explanation.lists:
+        arithmetic, prefix = one.arithmetic, f"{one.run}: " if several else ""
+        documents = [*one.documents[:depth], *[None] * (depth - len(one.documents))]
+        yield _Values(Column(f"{prefix}document"), documents, one)
+        if one.is_condensed:
+            yield _numbers(f"{prefix}rank in run", one.in_run.astype(np.float64), depth, places)
+        yield _numbers(f"{prefix}grade", one.grades, depth, places, none="-")
+        for name, values in arithmetic.columns.items() if arithmetic else ():
+            if not several or name in (arithmetic.adds, arithmetic.running):  # type: ignore[union-attr]
+                yield _numbers(prefix + name, values, depth, places)
+    shared = explanation.lists[0].arithmetic if several else None
+    for name, values in shared.columns.items() if shared else ():
+        if name in shared.shared:  # type: ignore[union-attr]
+            yield _numbers(name, values, depth, places)
+
+
+def _numbers(name: str, values: Floats, depth: int, places: int, none: str = "") -> _Values:
+    """A column of numbers; where all are whole, without a point."""
+    is_whole = bool(np.all(np.isnan(values) | (values == np.floor(values))))
+    column = Column(name, "count", none=none) if is_whole else Column(name, "number", places, none)
+    cells: list[Cell] = [None if np.isnan(value) else value for value in values[:depth].tolist()]
+    if is_whole:
+        cells = [None if cell is None else int(cell) for cell in cells]
+    return _Values(column, [*cells, *[None] * (depth - len(cells))])
+
+
+def _shown(explanation: Explanation, depth: int, all_ranks: bool) -> Iterator[Shown]:
+    """The ranks to be shown, and the stretches between them."""
+    wanted = np.ones(depth, bool)
+    if depth > _WHOLE and not all_ranks:
+        wanted = _adding(explanation, depth)
+        wanted[:_FIRST] = True
+        # Where there is an ideal list, its last value is half of the result.
+        wanted[-1] |= any(one.arithmetic is not None and bool(one.arithmetic.shared) for one in explanation.lists)
+    edges = np.flatnonzero(np.diff(wanted, prepend=True, append=True)).tolist()
+    first = 1
+    for start, end in zip(edges[::2], edges[1::2], strict=True):
+        yield from range(first, start + 1)
+        yield (start + 1, end) if end > start + 1 else end
+        first = end + 1
+    yield from range(first, depth + 1)
+
+
+def _adding(explanation: Explanation, depth: int) -> Bools:
+    """Where any of the lists adds something."""
+    adds = np.zeros(depth, bool)
+    for one in explanation.lists:
+        values = one.grades > 0
+        if one.arithmetic is not None:
+            values = one.arithmetic.columns.get(one.arithmetic.adds or "", np.zeros(0)) != 0
+        adds[: values.size] |= values[:depth]
+    return adds
+
+
+def _row(columns: list[_Values], shown: Shown) -> tuple[Cell, ...]:
+    if isinstance(shown, int):
+        return tuple(values.cells[shown - 1] for values in columns)
+    first, last = shown
+    rest = (_stretch(values, first, last) for values in columns[1:])
+    return (f"{first}-{last}", *rest)
+
+
+def _stretch(values: _Values, first: int, last: int) -> Cell:
+    """What stands for several ranks in a column."""
+    if values.of is None:
+        return "" if values.column.none else None
+    documents = max(0, min(last, len(values.of.documents)) - first + 1)
+    if not documents:
+        return "past the end of the list"
+    if values.of.arithmetic is None:
+        return count_of(documents, "document") + " without a grade above 0"
+    return count_of(documents, "document") + (" that adds nothing" if documents == 1 else " that add nothing")

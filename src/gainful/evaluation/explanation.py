@@ -1,0 +1,312 @@
+"""Where a number comes from: what a measure means, and its arithmetic for one query."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gainful.data.collection import require_runs
+from gainful.data.graded import GradedRun, join
+from gainful.data.judged import Judged
+from gainful.data.lists import is_relevant
+from gainful.data.qrels import Qrels, QrelsLike
+from gainful.data.run import Run, RunLike
+from gainful.errors import InputError, UsageError
+from gainful.evaluation.results import Evaluation, Score
+from gainful.evaluation.signature import Signature
+from gainful.gains import Gain
+from gainful.io.rows import read_id
+from gainful.kernel.arrays import Bools, Floats, Ints
+from gainful.measures.arithmetic import Arithmetic, Step, figure
+from gainful.measures.base import Measure
+from gainful.measures.block import Block
+from gainful.measures.catalog import parse, translation_of
+from gainful.measures.scoring import computed, condenses
+from gainful.notation import nearest, printable, text_of_id
+from gainful.pages.page import Page
+from gainful.policy import Policy
+from gainful.render.showable import Showable
+
+if TYPE_CHECKING:
+    from gainful.measures.names_trec_eval import Translation
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Judgments:
+    """The judgments of one query: their grades, best first, and what the measure makes of each.
+
+    ``worth`` is the gain, of binary measures 1 for relevant and 0 for not; None where a measure asks for neither.
+    """
+
+    grades: Floats
+    worth: Floats | None
+    is_gain: bool
+
+    @property
+    def recall_base(self) -> int | None:
+        """How many documents there are to be found."""
+        return None if self.worth is None else int(np.count_nonzero(self.worth))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ExplainedList:
+    """One run's list for the query, as the measure sees it, and how its score comes about."""
+
+    run: str
+    documents: tuple[str, ...]  # in rank order, without the unjudged if they are removed
+    grades: Floats  # NaN is unjudged
+    in_run: Ints  # each document's rank in the run: its own, unless unjudged documents are removed
+    retrieved: int  # in the run, removed ones included
+    unjudged: Ints  # ranks in the run
+    tied: tuple[tuple[int, int], ...]  # first and last ranks in the run that have equal scores
+    is_condensed: bool
+    raw: float  # NaN is undefined
+    score: Score
+    policy: Policy
+    arithmetic: Arithmetic | None
+
+    @property
+    def depth(self) -> int:
+        """The last rank that the arithmetic looks at; without arithmetic all are looked at."""
+        return (self.arithmetic.depth if self.arithmetic else 0) or len(self.documents)
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The lines of arithmetic; where a measure has not written any down, only the value."""
+        return self.arithmetic.steps if self.arithmetic else ()
+
+
+class Explanation(Showable):
+    """What a measure means and, for a query, how the scores of one or several runs come about.
+
+    ``str()`` is a text for people, ``text("markdown")`` and the other formats are for papers and slides; a notebook
+    shows tables.
+    """
+
+    def __init__(
+        self,
+        measure: Measure,
+        query: str | None = None,
+        judgments: Judgments | None = None,
+        lists: tuple[ExplainedList, ...] = (),
+        signature: Signature | None = None,
+        translations: tuple[Translation, ...] = (),
+    ) -> None:
+        self.measure = measure
+        self.query = query
+        self.judgments = judgments
+        self.lists = lists
+        self.signature = signature
+        #: The names of other tools under which the measure was asked for.
+        self.translations = translations
+
+    def __repr__(self) -> str:
+        of = "" if self.query is None else f" for query {self.query}"
+        return f"<Explanation of {self.measure}{of}>"
+
+    @property
+    def value(self) -> float | None:
+        """The score of the (first) run after the policy; None where the policy leaves the query out."""
+        return self._first.score.value
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The lines of arithmetic of the (first) run; the last one's value is the score."""
+        return self._first.steps
+
+    @property
+    def columns(self) -> Mapping[str, Floats]:
+        """What the arithmetic of the (first) run has at every rank, from rank 1 on."""
+        arithmetic = self._first.arithmetic
+        return {} if arithmetic is None else arithmetic.columns
+
+    @property
+    def _first(self) -> ExplainedList:
+        if not self.lists:
+            raise UsageError(f"{self.measure}: expected an explanation of a query, found the definition only")
+        return self.lists[0]
+
+    def page(self, all_ranks: bool = False, places: int = 4) -> Page:
+        """The data that the formats draw: the ranks that add something, or all, with so many decimal places."""
+        from gainful.evaluation.explained_page import explanation_page
+
+        return explanation_page([self], all_ranks, places)
+
+    def to_markdown(self) -> str:
+        """The text as Markdown."""
+        return self.text("markdown")
+
+
+def explain(
+    measure: str | Measure,
+    qrels: QrelsLike | None = None,
+    run: RunLike | None = None,
+    query: str | bytes | int | None = None,
+    policy: Policy | str | None = None,
+    *,
+    name: str | None = None,
+) -> Explanation:
+    """What a measure means; with judgments, a run and a query also the arithmetic of that query.
+
+    >>> explanation = explain("P@2", {"q1": {"d1": 2, "d2": 0}}, {"q1": ["d2", "d1"]}, "q1")
+    >>> explanation.value, str(explanation.steps[-1])
+    (0.5, 'P@2 = 1 / 2 = 0.5000')
+    """
+    given = {"qrels": qrels, "run": run, "query": query}
+    missing = [what for what, value in given.items() if value is None]
+    if len(missing) == len(given):
+        return Explanation(parse(measure), translations=_translations(measure))
+    if qrels is None or run is None or query is None:
+        raise UsageError(f"explain: expected qrels, run and query together, found no {' and no '.join(missing)}")
+    return explain_runs(measure, qrels, {name or "": run}, query, policy)
+
+
+def explain_runs(
+    measure: str | Measure,
+    qrels: QrelsLike,
+    runs: Mapping[str, RunLike],
+    query: str | bytes | int,
+    policy: Policy | str | None = None,
+) -> Explanation:
+    """The arithmetic of one query for several runs, side by side.
+
+    >>> runs = {"a": {"q1": ["d2", "d1"]}, "b": {"q1": ["d1", "d2"]}}
+    >>> [explained.score.value for explained in explain_runs("RR", {"q1": {"d1": 2}}, runs, "q1").lists]
+    [0.5, 1.0]
+    """
+    require_runs(runs)
+    wanted, settled, whole = parse(measure), Policy.of(policy), Qrels.of(qrels)
+    identifier = read_id(query, "query")
+    judged = Judged(judgments_of(whole, identifier), settled)
+    wanted.check(judged.levels)
+    lists = tuple(_explained(wanted, judged, Run.of(run).select([identifier]), name) for name, run in runs.items())
+    return Explanation(
+        wanted,
+        text_of_id(identifier),
+        _judgments(wanted, judged),
+        lists,
+        Signature(wanted, lists[0].policy, whole.scale, len(whole.query_ids)),
+        _translations(measure),
+    )
+
+
+def explain_evaluation(evaluation: Evaluation, measure: Measure, query: str | bytes | int) -> Explanation:
+    """The arithmetic behind a score of an evaluation, which must still come out as it did."""
+    name = printable(evaluation.run, 80)
+    if evaluation.unit == "session":
+        raise UsageError(f"{name}: expected an evaluation of single queries, found one of sessions")
+    if evaluation.sources is None:
+        raise UsageError(
+            f"{name}: expected an evaluation that knows its judgments and its run, found one that was merged or came "
+            "from another process",
+            "evaluate again, or use gainful.explain(measure, qrels, run, query)",
+        )
+    judged, run = evaluation.sources
+    if run is None:
+        raise UsageError(
+            f"{name}: expected a run that can be read again, found {evaluation.source}, which is gone",
+            "keep the run: run = gainful.Run.read('-')",
+        )
+    explanation = explain_runs(measure, judged.qrels, {evaluation.run: run}, query, judged.policy)
+    position = evaluation.query_ids.index(read_id(query, "query"))
+    then, now = float(evaluation.raw[evaluation.measures.index(measure), position]), explanation.lists[0].raw
+    if then != now and not (math.isnan(then) and math.isnan(now)):
+        raise InputError(
+            f"{evaluation.source}: expected {measure} of query '{printable(explanation.query or '')}' to be "
+            f"{_shown(then)} as when it was evaluated, found {_shown(now)}",
+            "the run has changed since: evaluate it again",
+        )
+    return explanation
+
+
+def _translations(measure: str | Measure) -> tuple[Translation, ...]:
+    translation = translation_of(measure)
+    return () if translation is None else (translation,)
+
+
+def _shown(value: float) -> str:
+    return "undefined" if math.isnan(value) else figure(value)
+
+
+def judgments_of(qrels: Qrels, query: bytes) -> Qrels:
+    """The judgments of one query, which has to be judged."""
+    if query not in qrels.query_ids:
+        word = text_of_id(query)
+        listed = ", ".join(map(printable, qrels.query_ids[:3])) + (", ..." if len(qrels.query_ids) > 3 else "")
+        raise UsageError(
+            f"{qrels.name}: expected a query that is judged, found '{printable(query)}'",
+            nearest(word, qrels.queries) or f"judged are {listed}",
+        )
+    return qrels.select([query])
+
+
+def _judgments(measure: Measure, judged: Judged) -> Judgments:
+    grades = judged.best_first[1].grade
+    rel, level = getattr(measure, "rel", None), getattr(measure, "level", None)
+    relevant, gain = is_relevant(grades, rel, level), getattr(measure, "gain", None)
+    if isinstance(gain, Gain):
+        counts: Bools = relevant if rel is not None or level is not None else np.ones(grades.size, bool)
+        return Judgments(grades, np.where(counts, gain.of_grades(grades, judged.scale), 0.0), True)
+    return Judgments(grades, relevant.astype(np.float64) if "rel" in measure.parameters() else None, False)
+
+
+def _explained(measure: Measure, judged: Judged, run: Run, name: str) -> ExplainedList:
+    wants_scores = "scores" in measure.needed() or run.has_scores
+    graded = join(judged, run, judged.policy, want_scores=wants_scores, want_rows=True, name=name or None)
+    is_condensed = condenses(measure, graded.policy)
+    seen = graded.condensed() if is_condensed else graded
+    block = Block(seen, np.zeros(1, np.int64))
+    raw = float(computed(measure, block)[0])
+    arithmetic = measure.arithmetic(block)
+    if arithmetic is not None:
+        _check_sum(measure, arithmetic.value, raw)
+    length = int(graded.retrieved[0])
+    grades = np.full(length, np.nan)
+    grades[graded.hit_rank - 1] = graded.hit_grade
+    judged_ranks = graded.hit_rank if is_condensed else np.arange(1, length + 1)
+    return ExplainedList(
+        graded.name,
+        tuple(text_of_id(run.document(row)) for row in seen.row.tolist()),
+        grades[judged_ranks - 1],
+        judged_ranks,
+        length,
+        np.flatnonzero(np.isnan(grades)) + 1,
+        _ties(graded),
+        is_condensed,
+        raw,
+        _settled(measure, graded, raw),
+        graded.policy,
+        arithmetic,
+    )
+
+
+def _check_sum(measure: Measure, value: float, score: float) -> None:
+    """No explanation is shown that explains another number."""
+    same = math.isclose(value, score, rel_tol=1e-9, abs_tol=1e-12) or (math.isnan(value) and math.isnan(score))
+    if not same:
+        raise UsageError(f"{measure}: expected its arithmetic to come to {_shown(score)}, found {_shown(value)}")
+
+
+def _ties(graded: GradedRun) -> tuple[tuple[int, int], ...]:
+    """The stretches of ranks with equal scores, where scores decide the order."""
+    if graded.policy.order != "score" or not graded.score.size:
+        return ()
+    scores = graded.score.astype(np.float32) if graded.policy.scores == "float32" else graded.score
+    starts = np.flatnonzero(np.append(True, scores[1:] != scores[:-1]))
+    ends = np.append(starts[1:], scores.size)
+    return tuple((int(start) + 1, int(end)) for start, end in zip(starts, ends, strict=True) if end > start + 1)
+
+
+def _settled(measure: Measure, graded: GradedRun, raw: float) -> Score:
+    """The value after the policy. What the policy calls an error is left out: explaining it is no error."""
+    softened = {choice: "skip" for choice in ("missing", "undefined") if getattr(graded.policy, choice) == "error"}
+    policy = graded.policy.replace(extra="ignore", **softened)
+    scores, scale = np.array([[raw]]), graded.judged.qrels.scale
+    single = Evaluation(
+        graded.name, graded.source, graded.query_ids, (measure,), scores, graded.answered, policy, scale, graded.facts
+    )
+    return next(single.scores(measure))

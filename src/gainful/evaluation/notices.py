@@ -1,0 +1,119 @@
+"""Legal but suspicious: what a user should know before they trust a number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from gainful.evaluation.results import Evaluation
+from gainful.measures.base import Measure
+from gainful.notation import count_of, printable, text_of_id
+
+_SHOWN = 5
+
+
+_DONE = {"zero": "scored as badly as can be", "skip": "left out", "ignore": "ignored"}
+
+
+def notices(evaluations: Iterable[Evaluation]) -> list[str]:
+    """One line for each thing that is worth knowing, run by run."""
+    evaluations = list(evaluations)
+    lines = _by_run([(printable(e.run, 80), line) for e in evaluations for line in _of_one(e)], len(evaluations))
+    shares = [(e.run, e.facts.unjudged_share) for e in evaluations if e.facts.unjudged_at_10]
+    if shares:
+        if len(shares) > _SHOWN:
+            shares = sorted(shares, key=lambda pair: -pair[1])
+        shown = ", ".join(f"{printable(run, 80)} {share:.1%}" for run, share in shares[:_SHOWN])
+        rest = f", {len(shares) - _SHOWN} more less than these" if len(shares) > _SHOWN else ""
+        lines.append(f"unjudged in the top 10: {shown}{rest}")
+    return lines
+
+
+def _of_one(evaluation: Evaluation) -> list[str]:
+    facts, policy = evaluation.facts, evaluation.policy
+    lines = []
+    if evaluation.missing:
+        endless = [str(measure) for measure in evaluation.measures if _leaves_out(evaluation, measure)]
+        done = _done(policy.missing, bool(endless) and len(endless) == len(evaluation.measures))
+        if policy.missing == "zero" and 0 < len(endless) < len(evaluation.measures):
+            done += f", by {', '.join(endless)} left out"
+        noun = f"judged {evaluation.unit}"
+        lines.append(_about(noun, evaluation.missing, evaluation.unanswered, f"{done} (missing={policy.missing})"))
+    if facts.unanswered_turns:
+        done = "taken for empty pages" if policy.missing == "zero" else _done(policy.missing)
+        what = "after the ends of sessions not answered"
+        lines.append(_about("judged query", _texts(facts.unanswered_turns), what, f"{done} (missing={policy.missing})"))
+    if facts.unplaced_turns:
+        what = "not answered, of no session that is known"
+        lines.append(_about("judged query", _texts(facts.unplaced_turns), what, "ignored"))
+    if facts.extra_ids:
+        done = f"{_done(policy.extra)} (extra={policy.extra})"
+        lines.append(_about(evaluation.unit, _texts(facts.extra_ids), "without judgments", done))
+    if facts.extra_turns:
+        # They keep their places.
+        done = f"gaining nothing (extra={policy.extra})"
+        lines.append(_about("query", _texts(facts.extra_turns), "of scored sessions without judgments", done))
+    for (queries, is_endless), measures in _undefined(evaluation).items():
+        done = f"{_done(policy.undefined, is_endless)} (undefined={policy.undefined})"
+        lines.append(_about(evaluation.unit, list(queries), f"with {', '.join(measures)} undefined", done))
+    if facts.duplicate_count:
+        lines.append(f"{count_of(facts.duplicate_count, 'repeated document')} dropped (duplicates=first)")
+    if facts.float32_ties:
+        lines.append(f"{count_of(facts.float32_ties, 'document')} tied only because scores are float32")
+    if facts.rank_conflicts:
+        conflicts = count_of(facts.rank_conflicts, "line")
+        what = "scores" if policy.order == "score" else "lines"
+        lines.append(
+            f"the rank column contradicts the {'' if what == 'scores' else 'order of the '}{what} in {conflicts}; "
+            f"order={policy.order} goes by the {what}"
+        )
+    return lines
+
+
+def _by_run(lines: Sequence[tuple[str, str]], runs: int) -> list[str]:
+    """Each line after the run it is about; what is so of many runs is said once."""
+    of_line: dict[str, list[str]] = {}
+    for run, line in lines:
+        of_line.setdefault(line, []).append(run)
+    said: dict[str, None] = {}
+    for run, line in lines:
+        alike = of_line[line]
+        if len(alike) > _SHOWN:
+            names = (
+                f"all {runs} runs" if len(alike) == runs else f"{', '.join(alike[:_SHOWN])}, {len(alike) - _SHOWN} more"
+            )
+            said[f"{names}: {line}"] = None
+        else:
+            said[f"{run}: {line}"] = None
+    return list(said)
+
+
+def _leaves_out(evaluation: Evaluation, measure: Measure) -> bool:
+    """Whether queries that are not answered get no value: there is no worst one, and an empty list has none."""
+    return measure.worst is None and any(
+        score.value is None for score in evaluation.scores(measure) if score.status == "missing"
+    )
+
+
+def _done(value: str, is_endless: bool = False) -> str:
+    """What a choice does with a query; of a measure without a worst value none can be given."""
+    return "left out, because no value is the worst" if value == "zero" and is_endless else _DONE[value]
+
+
+def _texts(identifiers: Iterable[bytes]) -> list[str]:
+    return [text_of_id(identifier) for identifier in identifiers]
+
+
+def _about(noun: str, queries: Sequence[str], what: str, done: str) -> str:
+    plural = noun.removesuffix("y") + "ies" if noun.endswith("y") else noun + "s"
+    shown = ", ".join(map(printable, queries[:_SHOWN])) + (", ..." if len(queries) > _SHOWN else "")
+    return f"{count_of(len(queries), noun, plural)} {what}, {done}: {shown}"
+
+
+def _undefined(evaluation: Evaluation) -> dict[tuple[tuple[str, ...], bool], list[str]]:
+    """Measures that are undefined for the same queries, together; those without a worst value apart."""
+    by_queries: dict[tuple[tuple[str, ...], bool], list[str]] = {}
+    for measure in evaluation.measures:
+        queries = tuple(evaluation.undefined(measure))
+        if queries:
+            by_queries.setdefault((queries, measure.worst is None), []).append(str(measure))
+    return by_queries

@@ -1,0 +1,368 @@
+"""What an evaluation found: raw scores, the policy that settles them, and where they came from.
+
+Evaluations as data frames: one row a query, one column a measure. Each library is loaded when it is asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gainful.data.graded import JoinFacts
+from gainful.errors import InputError, MissingExtraError, UsageError
+from gainful.evaluation.signature import Signature
+from gainful.kernel.arrays import Bools, Floats
+from gainful.measures.base import Measure
+from gainful.measures.catalog import parse
+from gainful.notation import bytes_of_id, count_of, printable, text_of_id
+from gainful.policy import Policy
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+    from gainful.data.judged import Judged
+    from gainful.data.run import RunLike
+    from gainful.evaluation.explanation import Explanation
+
+
+class Sources(NamedTuple):
+    """What an evaluation was made from: the judgments, and what reads the run again, if anything does."""
+
+    judged: Judged
+    run: RunLike | None
+
+
+#: Geometric means take smaller values as this, as trec_eval does: one 0 would make the whole mean 0.
+LEAST_FACTOR = 1e-5
+
+
+@dataclass(frozen=True)
+class Score:
+    """A value for one query after the policy. ``value`` is None where the policy leaves the query out;
+    ``status`` is ``"missing"`` or ``"undefined"`` where the policy stepped in, else None."""
+
+    query: str
+    value: float | None
+    status: str | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation:
+    """The scores of one run: queries x measures.
+
+    Scores are kept raw, NaN where a formula is undefined. Values returned are after the policy; aggregates are computed
+    from them when asked for, never stored.
+    """
+
+    run: str
+    source: str  # where the run came from
+    query_ids: tuple[bytes, ...]
+    measures: tuple[Measure, ...]
+    raw: Floats  # measures x queries
+    answered: Bools
+    policy: Policy
+    scale: float
+    facts: JoinFacts
+    sources: Sources | None = None  # not kept by pickling and merging
+    judged_by: str | None = None  # of sessions: what the judgments are by; then ``query_ids`` are those of sessions
+
+    def __post_init__(self) -> None:
+        self.raw.setflags(write=False)
+        self._refuse()
+
+    def __repr__(self) -> str:
+        means = ", ".join(
+            f"{measure}: {self.aggregate(measure):.{0 if measure.aggregate == 'sum' else 4}f}"
+            for measure in self.measures
+        )
+        return f"<Evaluation of {printable(self.run)}, {units(len(self.query_ids), self.unit)}: {means}>"
+
+    @property
+    def unit(self) -> str:
+        """What a score is of: a query, or a session."""
+        return "query" if self.judged_by is None else "session"
+
+    @cached_property
+    def queries(self) -> list[str]:
+        """The judged queries (of sessions: the sessions), in byte order."""
+        return [text_of_id(identifier) for identifier in self.query_ids]
+
+    @cached_property
+    def _position(self) -> dict[Measure, int]:
+        return {measure: i for i, measure in enumerate(self.measures)}
+
+    @cached_property
+    def _by_text(self) -> dict[str, Measure]:
+        """Knows own measures, too, that no catalogue has."""
+        return {str(measure): measure for measure in self.measures}
+
+    def mean(self, measure: str | Measure) -> float:
+        """The arithmetic mean over queries, after the policy; NaN when no query is left."""
+        return _mean(self._counted(measure))
+
+    def count(self, measure: str | Measure) -> int:
+        """How many queries the mean is over: all but those that the policy leaves out."""
+        return int(self._counted(measure).size)
+
+    def aggregate(self, measure: str | Measure) -> float:
+        """What a table prints: the mean over queries; for counts the sum, where the name says so the geometric mean."""
+        measure = self._measure(measure)
+        return aggregated(self._counted(measure), measure)
+
+    def by_query(self, measure: str | Measure) -> dict[str, float | None]:
+        """The value of every query; None where the policy leaves it out of the mean."""
+        return {score.query: score.value for score in self.scores(measure)}
+
+    def scores(self, measure: str | Measure) -> Iterator[Score]:
+        """The value of every query with what the policy did, in byte order of the queries."""
+        measure = self._measure(measure)
+        undefined = np.isnan(self.raw[self._position[measure]]) & self.answered
+        for query, value, answered, bad in zip(
+            self.queries, self._settled(measure).tolist(), self.answered.tolist(), undefined.tolist(), strict=True
+        ):
+            status = "missing" if not answered else "undefined" if bad else None
+            yield Score(query, None if math.isnan(value) else value, status)
+
+    def signature(self, measure: str | Measure | None = None) -> Signature:
+        """The line that says what made these numbers."""
+        return Signature(
+            None if measure is None else self._measure(measure),
+            self.policy,
+            self.scale,
+            len(self.query_ids),
+            judged_by=self.judged_by,
+        )
+
+    def explain(self, measure: str | Measure, query: str | bytes | int) -> Explanation:
+        """Where the score of a query comes from: its arithmetic, rank by rank.
+
+        >>> from gainful import evaluate
+        >>> result = evaluate({"q1": {"d1": 2, "d2": 1}}, {"q1": ["d2", "d9", "d1"]}, "CG@3")
+        >>> print(result.explain("CG@3", "q1").steps[-1])
+        CG@3 = 1 + 2 = 3
+        """
+        from gainful.evaluation.explanation import explain_evaluation
+
+        return explain_evaluation(self, self._measure(measure), query)
+
+    @property
+    def unanswered(self) -> str:
+        """What is wrong with those that are missing."""
+        return "not answered" if self.judged_by is None else "not among the sessions"
+
+    @property
+    def missing(self) -> list[str]:
+        """Judged queries that the run does not answer."""
+        return [query for query, answered in zip(self.queries, self.answered.tolist(), strict=True) if not answered]
+
+    def undefined(self, measure: str | Measure) -> list[str]:
+        """Answered queries for which the measure's formula divides by 0."""
+        return [score.query for score in self.scores(measure) if score.status == "undefined"]
+
+    def __getstate__(self) -> dict[str, object]:
+        # Scores travel light: judgments and run stay where they are.
+        return {**self.__dict__, "sources": None}
+
+    def merge(self, *others: Evaluation) -> Evaluation:
+        """One evaluation of disjoint sets of queries, such as the partitions of a larger job."""
+        return reduce(_merge_two, others, self)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """One row a query: run, query, and a column for every measure; NaN where the policy leaves a query out."""
+        return pandas_frame(self)
+
+    def to_polars(self) -> polars.DataFrame:
+        """One row a query: run, query, and a column for every measure; null where the policy leaves a query out."""
+        return polars_frame(self)
+
+    def to_arrow(self) -> pyarrow.Table:
+        """One row a query: run, query, and a column for every measure; null where the policy leaves a query out."""
+        return arrow_table(self)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """For every library that takes Arrow data, such as duckdb and polars."""
+        stream: object = self.to_arrow().__arrow_c_stream__(requested_schema)
+        return stream
+
+    def _repr_html_(self) -> str:
+        from gainful.evaluation.report import Report
+
+        return Report(self)._repr_html_()
+
+    def _measure(self, measure: str | Measure) -> Measure:
+        found = measure if isinstance(measure, Measure) else self._by_text.get(measure) or parse(measure)
+        if found not in self._position:
+            raise UsageError(f"{found} was not evaluated; there are {', '.join(map(str, self.measures))}")
+        return found
+
+    def _counted(self, measure: str | Measure) -> Floats:
+        settled = self._settled(self._measure(measure))
+        return settled[~np.isnan(settled)]
+
+    def _settled(self, measure: Measure) -> Floats:
+        """Values after the policy, NaN where the query is left out."""
+        worst = np.nan if measure.worst is None else measure.worst
+        undefined = worst if self.policy.undefined == "zero" else np.nan
+        return settled(self.raw[self._position[measure]], self.answered, measure, self.policy.missing, undefined)
+
+    def _refuse(self) -> None:
+        """What the policy calls an error."""
+        facts = self.facts
+        if self.policy.extra == "error":
+            for identifiers, unit in ((facts.extra_ids, self.unit), (facts.extra_turns, "query")):
+                if identifiers:
+                    listed = _listed([text_of_id(identifier) for identifier in identifiers], unit)
+                    raise self._refused(f"{listed} without judgments", "extra", "ignore leaves them aside")
+        if self.policy.missing == "error":
+            unanswered = [text_of_id(identifier) for identifier in facts.unanswered_turns]
+            for missing, unit, what in (
+                (self.missing, self.unit, self.unanswered),
+                (unanswered, "query", "judged, but not answered"),
+            ):
+                if missing:
+                    others = "zero scores them 0, skip leaves them out"
+                    raise self._refused(f"{_listed(missing, unit)} {what}", "missing", others)
+        if self.policy.undefined == "error":
+            for measure in self.measures:
+                if self.undefined(measure):
+                    what = f"{measure} is undefined for {_listed(self.undefined(measure), self.unit)}"
+                    raise self._refused(what, "undefined", "zero scores them 0, skip leaves them out")
+
+    def _refused(self, what: str, choice: str, others: str) -> InputError:
+        return InputError(f"{self.source}: {what}, and {choice}=error forbids it", f"--{choice} {others}")
+
+
+def settled(raw: Floats, answered: Bools, measure: Measure, missing: str, undefined: float) -> Floats:
+    """Values after the policy, NaN where a query is left out. ``undefined`` is what an undefined score becomes."""
+    worst = np.nan if measure.worst is None else measure.worst
+    values = np.where(np.isnan(raw), undefined, raw)
+    if missing == "skip":
+        return np.where(answered, values, np.nan)
+    # A query that is not answered scores as badly as can be; a count is simply what an empty list has, and so is what
+    # has no worst value.
+    unanswered = raw if measure.better == "neither" or measure.bounds[0] < 0 else worst
+    return np.where(answered, values, np.where(np.isnan(raw), worst, unanswered))
+
+
+def aggregated(values: Floats, measure: Measure) -> float:
+    """One number of many scores; NaN when there is none, except that a sum is then 0."""
+    if measure.aggregate == "sum":
+        return math.fsum(values)
+    if measure.aggregate == "geometric":
+        return math.exp(_mean(np.log(np.maximum(values, LEAST_FACTOR))))
+    return _mean(values)
+
+
+def _mean(values: Floats) -> float:
+    return math.fsum(values) / values.size if values.size else math.nan
+
+
+def units(number: int, unit: str) -> str:
+    """So many queries or sessions.
+
+    >>> units(1, "query"), units(2, "query"), units(3, "session")
+    ('1 query', '2 queries', '3 sessions')
+    """
+    return count_of(number, unit, "queries" if unit == "query" else None)
+
+
+def _listed(queries: list[str], unit: str) -> str:
+    shown = ", ".join(f"'{printable(query)}'" for query in queries[:5]) + (", ..." if len(queries) > 5 else "")
+    return f"{units(len(queries), unit)} ({shown})"
+
+
+def _merge_two(one: Evaluation, other: Evaluation) -> Evaluation:
+    for what in ("measures", "policy", "scale", "judged_by"):
+        if getattr(one, what) != getattr(other, what):
+            raise UsageError(f"merge: expected the same {what}, found {getattr(one, what)} and {getattr(other, what)}")
+    shared = set(one.query_ids).intersection(other.query_ids)
+    if shared:
+        raise UsageError(
+            f"merge: expected disjoint {units(2, one.unit).split()[1]}, found '{text_of_id(min(shared))}' in both"
+        )
+    query_ids = one.query_ids + other.query_ids
+    order = sorted(range(len(query_ids)), key=query_ids.__getitem__)
+    return replace(
+        one,
+        query_ids=tuple(query_ids[i] for i in order),
+        raw=np.concatenate((one.raw, other.raw), axis=1)[:, order],
+        answered=np.concatenate((one.answered, other.answered))[order],
+        facts=one.facts.merge(other.facts, set(query_ids)),
+        sources=None,
+    )
+
+
+class _Column(NamedTuple):
+    name: str
+    values: Sequence[float | None]
+    is_whole: bool
+
+
+def pandas_frame(evaluation: Evaluation) -> pandas.DataFrame:
+    """NaN where the policy leaves a query out; counts are integers where it leaves none out."""
+    library = _library("pandas")
+    columns: dict[str, Any] = _labels(evaluation)
+    for name, values, is_whole in _columns(evaluation):
+        present = [math.nan if value is None else value for value in values]
+        columns[name] = library.Series(present, dtype="int64" if is_whole and None not in values else "float64")
+    frame: pandas.DataFrame = library.DataFrame(columns)
+    return frame
+
+
+def polars_frame(evaluation: Evaluation) -> polars.DataFrame:
+    """Null where the policy leaves a query out; counts are integers."""
+    library = _library("polars")
+    data: dict[str, Any] = _labels(evaluation)
+    schema = dict.fromkeys(data, library.String)
+    for name, values, is_whole in _columns(evaluation):
+        data[name], schema[name] = values, library.Int64 if is_whole else library.Float64
+    frame: polars.DataFrame = library.DataFrame(data, schema=schema)
+    return frame
+
+
+def arrow_table(evaluation: Evaluation) -> pyarrow.Table:
+    """Null where the policy leaves a query out; counts are integers."""
+    library = _library("pyarrow")
+    data: dict[str, Any] = _labels(evaluation)
+    schema = dict.fromkeys(data, library.string())
+    for name, values, is_whole in _columns(evaluation):
+        data[name], schema[name] = values, library.int64() if is_whole else library.float64()
+    table: pyarrow.Table = library.table(data, schema=library.schema(schema))
+    return table
+
+
+def _labels(evaluation: Evaluation) -> dict[str, list[Any]]:
+    return {
+        "run": [_readable(evaluation.run)] * len(evaluation.query_ids),
+        evaluation.unit: [_readable(query) for query in evaluation.queries],
+    }
+
+
+def _columns(evaluation: Evaluation) -> Iterator[_Column]:
+    for measure in evaluation.measures:
+        values = [score.value for score in evaluation.scores(measure)]
+        is_whole = measure.aggregate == "sum" and all(value is None or value.is_integer() for value in values)
+        whole = [None if value is None else int(value) for value in values] if is_whole else values
+        yield _Column(str(measure), whole, is_whole)
+
+
+def _readable(identifier: str) -> str:
+    """Frames hold UTF-8: bytes that are not are written ``\\xff``."""
+    return bytes_of_id(identifier).decode("utf-8", "backslashreplace")
+
+
+def _library(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise MissingExtraError(
+            f"a frame of {name} needs the package {name}", "install it with: pip install 'gainful[frames]'"
+        ) from error

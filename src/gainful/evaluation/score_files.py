@@ -1,0 +1,355 @@
+"""Score matrices from files: tables of queries and systems, and what ``gainful eval --by-query`` writes.
+
+Scores of several files put together: the systems of a measure by query id, the measures that are wanted.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+
+from gainful.errors import InputError, UsageError
+from gainful.evaluation.score_matrix import Better, ScoreMatrix, numbered
+from gainful.io.sources import COMPRESSED_ENDINGS, Source, open_source
+from gainful.notation import NUMBER, choose, count_of, printable
+
+#: What the corner of a table may say of its rows.
+_ROWS = {"query": "queries", "queries": "queries", "qid": "queries", "query_id": "queries", "topic": "queries"}
+_ROWS |= {"system": "systems", "systems": "systems", "run": "systems", "run_id": "systems", "runid": "systems"}
+#: Cells without a score.
+_NO_SCORE = frozenset({"", "na", "nan", "none", "null", "-"})
+_FIELDS = ("run", "query", "measure", "value")
+
+
+def read_matrices(
+    source: Source,
+    *,
+    rows: str | None = None,
+    measure: str | None = None,
+    better: Better | None = None,
+    queries: Iterable[str] | None = None,
+    label: str | None = None,
+) -> dict[str, ScoreMatrix]:
+    """All matrices of a file by their measures; a table has one. See :meth:`ScoreMatrix.read`.
+
+    ``label`` is what a table is called, whatever it calls itself; other files name their measures.
+
+    >>> [matrix] = read_matrices(b"query,bm25,dense\\nq1,0.5,0.75\\nq2,0.25,1\\n").values()
+    >>> matrix.systems, matrix.queries, matrix.values.tolist()
+    (('bm25', 'dense'), ('q1', 'q2'), [[0.5, 0.75], [0.25, 1.0]])
+    """
+    if rows is not None:
+        choose(rows, ("queries", "systems"), "rows")
+    opened = open_source(source)
+    text = bytes(opened.data).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+    if text.lstrip().startswith("{"):
+        return _named(_read_lines(text, opened.name, better), measure, opened.name)
+    if _is_long(text):
+        return _named(_read_long(text, opened.name, better), measure, opened.name)
+    matrix = _read_table(text, opened.name, rows, label or measure, better, None if queries is None else set(queries))
+    return {matrix.measure: matrix}
+
+
+def _named(found: dict[str, ScoreMatrix], measure: str | None, name: str) -> dict[str, ScoreMatrix]:
+    """All matrices, or the one of the measure that was asked for."""
+    if measure is None:
+        return found
+    if measure not in found:
+        raise UsageError(f"{name}: expected the measure '{measure}', found none such", f"there are {', '.join(found)}")
+    return {measure: found[measure]}
+
+
+def _is_long(text: str) -> bool:
+    """Whether a table has a row for each run and query, and a column for each measure."""
+    return re.match(r"\s*run[,\t;]query[,\t;]", text) is not None
+
+
+def _read_long(text: str, name: str, better: Better | None) -> dict[str, ScoreMatrix]:
+    """What ``gainful eval --by-query`` writes as CSV: run, query, a column for each measure; means have no query."""
+    (_, header), *body = _lines(text, name)
+    scores: dict[str, dict[str, dict[str, float | None]]] = {}
+    for line, fields in body:
+        if len(fields) != len(header):
+            raise InputError(f"{name}:{line}: expected {count_of(len(header), 'field')}, found {len(fields)}")
+        run, query = fields[:2]
+        for place, (measure, cell) in enumerate(zip(header[2:], fields[2:], strict=True), 3):
+            if not query or measure.endswith(" difference"):
+                continue
+            by_query = scores.setdefault(measure, {}).setdefault(run, {})
+            if query in by_query:
+                raise InputError(
+                    f"{name}:{line}: expected every run and query once, found '{printable(run)}' "
+                    f"and '{printable(query)}' twice"
+                )
+            by_query[query] = _score(cell, f"{name}:{line}", place, measure)
+    if not scores:
+        raise InputError(f"{name}: expected scores by query, found none", "gainful eval needs --by-query to write them")
+    return _comparable(scores, name, better)
+
+
+def _comparable(
+    scores: Mapping[str, Mapping[str, Mapping[str, float | None]]], name: str, better: Better | None
+) -> dict[str, ScoreMatrix]:
+    """A matrix for each measure that can order systems by its mean; which ones cannot is said."""
+    unfit = [measure for measure in scores if better is None and not _orders(measure)]
+    fit = [measure for measure in scores if measure not in unfit]
+    if not fit:
+        raise InputError(f"{name}: expected a measure whose mean orders systems, found {', '.join(unfit)}")
+    found = {measure: ScoreMatrix.of(measure, scores[measure], better=better, source=name) for measure in fit}
+    if unfit:
+        reading = f"left out, because no mean of theirs orders systems: {', '.join(unfit)}"
+        found[fit[0]] = replace(found[fit[0]], reading=reading)
+    return found
+
+
+def _orders(measure: str) -> bool:
+    """Whether systems can be compared by the mean of a measure, as far as the catalogue knows."""
+    from gainful.measures.catalog import parse
+
+    try:
+        found = parse(measure)
+    except UsageError:
+        return True
+    return found.better != "neither" and found.aggregate != "geometric"
+
+
+def _read_lines(text: str, name: str, better: Better | None) -> dict[str, ScoreMatrix]:
+    """JSON lines: one score each, of a run, a query and a measure; headers, means and other lines are passed over."""
+    scores: dict[str, dict[str, dict[str, float | None]]] = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        where = f"{name}:{number}"
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise InputError(f"{where}: expected JSON, found '{printable(line.strip(), 80)}'") from error
+        if not isinstance(row, dict) or not set(_FIELDS) <= row.keys():
+            if number == 1 or (isinstance(row, dict) and "gainful" in row):
+                continue  # the header
+            raise InputError(
+                f"{where}: expected {', '.join(_FIELDS)}, found '{printable(line.strip(), 80)}'",
+                "gainful eval --by-query --format jsonl writes such lines",
+            )
+        run, query, measure, value = (row[field] for field in _FIELDS)
+        if query is None:
+            continue  # a mean
+        by_query = scores.setdefault(str(measure), {}).setdefault(str(run), {})
+        if str(query) in by_query:
+            raise InputError(
+                f"{where}: expected one {measure} a run and query, found a second of '{printable(str(run))}' "
+                f"for '{printable(str(query))}'"
+            )
+        if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):
+            raise InputError(f"{where}: expected a number or null as value, found {json.dumps(value)}")
+        by_query[str(query)] = value
+    if not scores:
+        raise InputError(f"{name}: expected scores by query, found none", "gainful eval needs --by-query to write them")
+    return _comparable(scores, name, better)
+
+
+@dataclass(frozen=True)
+class _Table:
+    """The cells of a table: its corner, the names over its columns, and rows of a line, a name and cells."""
+
+    name: str
+    corner: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[int, str, list[str]], ...]
+    is_numbered: bool
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        return tuple(name for _, name, _ in self.rows)
+
+
+def _read_table(
+    text: str, name: str, rows: str | None, measure: str | None, better: Better | None, known: set[str] | None
+) -> ScoreMatrix:
+    table = _cells(text, name)
+    rows_are, reading = _orientation(table, rows, known)
+    corner = table.corner if table.corner.casefold() not in _ROWS else ""
+    lines: dict[str, dict[str, float | None]] = {}
+    for line, row_name, cells in table.rows:
+        if row_name in lines:
+            raise InputError(f"{name}:{line}: expected every row once, found '{printable(row_name)}' twice")
+        lines[row_name] = {
+            column: _score(cell, f"{name}:{line}", place, column)
+            for place, (column, cell) in enumerate(
+                zip(table.columns, cells, strict=True), 1 if table.is_numbered else 2
+            )
+        }
+    if rows_are == "queries":
+        lines = {column: {row: lines[row][column] for row in lines} for column in table.columns}
+    matrix = ScoreMatrix.of(measure or corner or _stem(name), lines, better=better, source=name)
+    return replace(matrix, is_numbered=table.is_numbered, reading=reading)
+
+
+def _cells(text: str, name: str) -> _Table:
+    lines = list(_lines(text, name))
+    if len(lines) < 2:
+        raise InputError(f"{name}: expected a header and rows of scores, found {count_of(len(lines), 'line')}")
+    (top, header), body = lines[0], lines[1:]
+    width = len(body[0][1])
+    # R leaves the corner of a table with row names out.
+    has_corner = len(header) == width
+    if not has_corner and len(header) != width - 1:
+        raise InputError(
+            f"{name}:{body[0][0]}: expected {count_of(len(header), 'field')} as in line {top}, found {width}"
+        )
+    for line, fields in body:
+        if len(fields) != width:
+            raise InputError(f"{name}:{line}: expected {count_of(width, 'field')}, found {len(fields)}")
+    has_names = not has_corner or _are_names(header[0], [fields[0] for _, fields in body])
+    columns = tuple(header[1:] if has_corner and has_names else header)
+    if len(set(columns)) < len(columns):
+        twice = next(column for i, column in enumerate(columns) if column in columns[:i])
+        raise InputError(f"{name}:{top}: expected every column once, found '{printable(twice)}' twice")
+    if has_names:
+        rows = tuple((line, fields[0], fields[1:]) for line, fields in body)
+    else:
+        names = numbered(len(body))
+        rows = tuple((line, each, fields) for (line, fields), each in zip(body, names, strict=True))
+    return _Table(name, header[0] if has_corner and has_names else "", columns, rows, not has_names)
+
+
+def _lines(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
+    """Lines and their fields, between commas, tabs or semicolons, whichever the first line has most of."""
+    start = text.lstrip("\r\n").split("\n", 1)[0]
+    separator = max(",\t;", key=start.count)
+    reader = csv.reader(text.splitlines(keepends=True), delimiter=separator)
+    try:
+        for fields in reader:
+            if any(field.strip() for field in fields):
+                yield reader.line_num, [field.strip() for field in fields]
+    except csv.Error as error:
+        raise InputError(f"{name}:{reader.line_num}: expected a table, found a broken line ({error})") from error
+
+
+def _are_names(corner: str, column: Sequence[str]) -> bool:
+    """Whether the first column names rows: its head or some cell says so, or it counts, each number once."""
+    if not corner or corner.casefold() in _ROWS or any(not NUMBER.fullmatch(cell) for cell in column if cell):
+        return True
+    is_whole = all(re.fullmatch(r"\d+", cell) for cell in column)
+    return is_whole and len(set(column)) == len(column) > 1
+
+
+def _orientation(table: _Table, rows: str | None, known: set[str] | None) -> tuple[str, str]:
+    """Whether rows are queries or systems, and how that was found out where nobody said so."""
+    if rows is not None:
+        if table.is_numbered and rows == "systems":
+            raise UsageError(f"{table.name}: expected rows with names to be systems, found rows without")
+        return rows, ""
+    if table.corner.casefold() in _ROWS:
+        return _ROWS[table.corner.casefold()], ""
+    if table.is_numbered:
+        return "queries", "rows are taken as queries, numbered in their order: they have no ids"
+    if known is not None:
+        fitting = [len(known.intersection(names)) for names in (table.row_names, table.columns)]
+        if bool(fitting[0]) != bool(fitting[1]):
+            side = 0 if fitting[0] else 1
+            found = ("queries", "systems")[side]
+            return found, f"rows are taken as {found}: the other input has the ids of the {('rows', 'columns')[side]}"
+    are_numbers = [all(name.isdecimal() for name in names) for names in (table.row_names, table.columns)]
+    if are_numbers[0] != are_numbers[1] and len(table.rows) != len(table.columns):
+        found = "queries" if are_numbers[0] else "systems"
+        side_name = "rows" if are_numbers[0] else "columns"
+        return found, f"rows are taken as {found}: the names of the {side_name} are numbers, as ids of queries are"
+    why = "as many rows as columns" if len(table.rows) == len(table.columns) else "names that could be either"
+    raise InputError(
+        f"{table.name}: expected to see whether rows are queries or systems, found {why}",
+        "say which: --rows queries or --rows systems (rows= in Python)",
+    )
+
+
+def _score(cell: str, where: str, place: int, column: str) -> float | None:
+    if cell.casefold() in _NO_SCORE:
+        return None
+    if not NUMBER.fullmatch(cell):
+        raise InputError(
+            f"{where}: expected a number in column {place} ('{printable(column)}'), found '{printable(cell)}'"
+        )
+    return float(cell)
+
+
+def _stem(name: str) -> str:
+    """What a file without a measure in it is about: its name without endings that say its format."""
+    stem = PurePath(name).name
+    for ending in (*COMPRESSED_ENDINGS, ".csv", ".tsv", ".txt"):
+        stem = stem.removesuffix(ending)
+    return stem
+
+
+def read_all(
+    sources: Sequence[Source],
+    *,
+    measures: Sequence[str] = (),
+    rows: str | None = None,
+    better: Better | None = None,
+) -> dict[str, ScoreMatrix]:
+    """The matrices of several files by their measures: those named, in that order, or all as they come.
+
+    Systems of one measure may be spread over files; they are paired by query id. A single table is of the measure that
+    is named. Ids of queries in earlier files help to tell rows from columns in later ones.
+
+    >>> one = b"query,a\\nq1,0.5\\nq2,1\\n"
+    >>> other = b"query,b\\nq2,0\\nq1,1\\n"
+    >>> [matrix] = read_all([one, other], measures=["RR"]).values()
+    >>> matrix.systems, matrix.values.tolist()
+    (('a', 'b'), [[0.5, 1.0], [1.0, 0.0]])
+    """
+    only = measures[0] if len(measures) == 1 else None
+    found: dict[str, list[ScoreMatrix]] = {}
+    known: set[str] = set()
+    for source in sources:
+        for name, matrix in read_matrices(source, rows=rows, better=better, queries=known or None, label=only).items():
+            found.setdefault(name, []).append(matrix)
+            known.update(() if matrix.is_numbered else matrix.queries)
+    joined = {name: _joined(parts) for name, parts in found.items()}
+    return {name: joined[name] for name in _chosen(measures, list(joined))} if measures else joined
+
+
+def _joined(parts: Sequence[ScoreMatrix]) -> ScoreMatrix:
+    """One matrix of all systems of a measure, paired by query id."""
+    if len(parts) == 1:
+        return parts[0]
+    first = parts[0]
+    scores: dict[str, dict[str, float | None]] = {}
+    for part in parts:
+        if part.is_numbered:
+            raise InputError(
+                f"{part.origin}: expected query ids to put its systems beside those of {first.origin}, found none: "
+                "scores are never paired by their place"
+            )
+        for system in part.systems:
+            if system in scores:
+                raise InputError(
+                    f"{part.origin}: expected systems that earlier files do not have, "
+                    f"found '{printable(system)}' twice with {part.measure}"
+                )
+            # A query that another system of the part lacks has no score here, either, and is left out for all.
+            scores[system] = dict.fromkeys(part.left_out, None)
+            scores[system] |= dict(zip(part.queries, part.column(system).tolist(), strict=True))
+    matrix = ScoreMatrix.of(first.measure, scores, better=first.better, source=", ".join(p.source for p in parts))
+    return replace(matrix, reading="\n".join(part.reading for part in parts if part.reading))
+
+
+def _chosen(wanted: Sequence[str], there: Sequence[str]) -> list[str]:
+    """The names of the measures wanted as the files have them: as they stand, or as the catalogue writes them."""
+    from gainful.measures.catalog import parse
+
+    chosen = []
+    for text in wanted:
+        names = [text]
+        with suppress(UsageError):
+            names.append(str(parse(text)))
+        found = next((name for name in names if name in there), None)
+        if found is None:
+            raise UsageError(f"scores: expected the measure '{text}', found none such", f"there are {', '.join(there)}")
+        chosen.append(found)
+    return list(dict.fromkeys(chosen))

@@ -1,0 +1,349 @@
+"""Scores of several systems on the same queries by one measure: what every comparison starts from.
+
+Scores of several measures on the systems and queries that all of them have, and what that leaves out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+from gainful.errors import InputError, UsageError
+from gainful.kernel.arrays import Floats, freeze
+from gainful.measures.base import Measure
+from gainful.notation import bytes_of_id, choose, count_of, nearest, printable
+
+if TYPE_CHECKING:
+    from gainful.evaluation.results import Evaluation
+    from gainful.io.sources import Source
+
+Better: TypeAlias = Literal["higher", "lower"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoreMatrix:
+    """Queries x systems: one finite score each, by one measure.
+
+    ``queries`` are in byte order of their ids; systems as they came. ``left_out`` are queries that lack a score of some
+    system. ``is_numbered``: the source had no query ids, they are places in it. ``reading`` says in words how a file
+    was understood where it did not say so itself.
+    """
+
+    measure: str
+    better: Better
+    queries: tuple[str, ...]
+    systems: tuple[str, ...]
+    values: Floats
+    left_out: tuple[str, ...] = ()
+    source: str = ""
+    is_numbered: bool = False
+    reading: str = ""
+
+    def __post_init__(self) -> None:
+        choose(self.better, ("higher", "lower"), f"{self.measure}: better")
+        where = self.origin
+        if self.values.shape != (len(self.queries), len(self.systems)):
+            shape = " x ".join(map(str, self.values.shape))
+            raise UsageError(
+                f"{where}: expected {len(self.queries)} x {len(self.systems)} scores (queries x systems), found {shape}"
+            )
+        for what, names in (("query", self.queries), ("system", self.systems)):
+            if not names:
+                raise InputError(f"{where}: expected at least one {what} with scores, found none")
+            if len(set(names)) < len(names):
+                twice = next(name for i, name in enumerate(names) if name in names[:i])
+                raise InputError(f"{where}: expected every {what} once, found '{printable(twice)}' twice")
+        if not np.isfinite(self.values).all():
+            query, system = np.argwhere(~np.isfinite(self.values))[0].tolist()
+            raise InputError(
+                f"{where}: expected finite scores, found {self.values[query, system]} "
+                f"for query '{printable(self.queries[query])}' of system '{printable(self.systems[system])}'"
+            )
+        order = sorted(range(len(self.queries)), key=lambda i: bytes_of_id(self.queries[i]))
+        object.__setattr__(self, "queries", tuple(self.queries[i] for i in order))
+        object.__setattr__(self, "values", np.ascontiguousarray(self.values[order], np.float64))
+        freeze(self.values)
+
+    def __repr__(self) -> str:
+        systems, queries = count_of(len(self.systems), "system"), count_of(len(self.queries), "query", "queries")
+        return f"<ScoreMatrix of {self.measure}: {queries}, {systems}>"
+
+    @classmethod
+    def of(
+        cls,
+        measure: str | Measure,
+        scores: Mapping[str, Mapping[str, float | None] | Sequence[float | None]],
+        queries: Sequence[str] | None = None,
+        *,
+        better: Better | None = None,
+        source: str = "",
+    ) -> ScoreMatrix:
+        """A matrix from each system's scores, by query id or in the order of ``queries``; None is no score.
+
+        >>> matrix = ScoreMatrix.of("RR", {"bm25": {"q1": 1, "q2": 0.5}, "dense": {"q2": 0.25, "q1": 1, "q3": 1}})
+        >>> matrix.queries, matrix.values.tolist(), matrix.left_out
+        (('q1', 'q2'), [[1.0, 1.0], [0.5, 0.25]], ('q3',))
+        """
+        names, is_numbered = queries, False
+        by_id: dict[str, Mapping[str, float | None]] = {}
+        for system, values in scores.items():
+            if isinstance(values, Mapping):
+                by_id[system] = values
+                continue
+            if names is None:
+                names, is_numbered = numbered(len(values)), True
+            if len(values) != len(names):
+                raise UsageError(
+                    f"{source or measure}: expected {count_of(len(names), 'score')} of system '{printable(system)}', "
+                    f"found {len(values):,}"
+                )
+            by_id[system] = dict(zip(names, values, strict=True))
+        return replace(_of_ids(str(measure), by_id, better, source), is_numbered=is_numbered)
+
+    @classmethod
+    def from_evaluations(cls, evaluations: Mapping[str, Evaluation], measure: str | Measure) -> ScoreMatrix:
+        """The scores of several runs after the policy; what it leaves out for one system is left out for all.
+
+        >>> from gainful import evaluate_runs
+        >>> runs = {"one": {"q": ["a", "b"]}, "two": {"q": ["b", "a"]}}
+        >>> ScoreMatrix.from_evaluations(evaluate_runs({"q": {"a": 1}}, runs, "RR"), "RR").values.tolist()
+        [[1.0, 0.5]]
+        """
+        if not evaluations:
+            raise UsageError("evaluations: expected at least one, found none")
+        found = next(iter(evaluations.values()))._measure(measure)
+        if found.better == "neither":
+            raise UsageError(f"{found}: expected a measure that can order systems, found one without a better side")
+        if found.aggregate == "geometric":
+            raise UsageError(
+                f"{found}: expected a measure whose scores are averaged, found one with a geometric mean",
+                "its arithmetic form has the same scores by query, such as AP for GMAP",
+            )
+        scores = {system: evaluation.by_query(found) for system, evaluation in evaluations.items()}
+        return _of_ids(str(found), scores, found.better, "")
+
+    @classmethod
+    def read(
+        cls,
+        source: Source,
+        *,
+        rows: str | None = None,
+        measure: str | None = None,
+        better: Better | None = None,
+        queries: Iterable[str] | None = None,
+    ) -> ScoreMatrix:
+        """The one matrix of a file (or that of the measure named): CSV, TSV, or JSON lines of ``eval --by-query``.
+
+        ``rows`` says whether rows of a table are ``queries`` or ``systems``; without it, ids decide: those of
+        ``queries`` if given, or that only one side's are numbers. A table without ids of its rows has queries there.
+        """
+        from gainful.evaluation.score_files import read_matrices
+
+        found = read_matrices(source, rows=rows, measure=measure, better=better, queries=queries)
+        if len(found) > 1:
+            raise UsageError(
+                f"{next(iter(found.values())).source}: expected the name of one measure, found none",
+                f"measure is one of {', '.join(found)}",
+            )
+        return next(iter(found.values()))
+
+    @property
+    def origin(self) -> str:
+        """What messages call it: its source if it has one."""
+        return self.source or self.measure
+
+    def place(self, system: str) -> int:
+        """The column of a system."""
+        if system not in self.systems:
+            raise UsageError(f"unknown system '{printable(system)}'", nearest(system, self.systems))
+        return self.systems.index(system)
+
+    def column(self, system: str) -> Floats:
+        """The scores of a system, in the order of the queries."""
+        return self.values[:, self.place(system)]
+
+    @cached_property
+    def means(self) -> Floats:
+        """The mean of each system, correctly rounded."""
+        means = np.array([math.fsum(column) / column.size for column in self.values.T])
+        freeze(means)
+        return means
+
+    def select(self, systems: Sequence[str] | None = None, queries: Iterable[str] | None = None) -> ScoreMatrix:
+        """Some systems, in the order given, on some queries."""
+        columns = [self.place(system) for system in (self.systems if systems is None else systems)]
+        wanted = set(self.queries if queries is None else queries)
+        unknown = sorted(wanted.difference(self.queries))
+        if unknown:
+            raise UsageError(f"unknown query '{printable(unknown[0])}'", nearest(unknown[0], self.queries))
+        rows = [i for i, query in enumerate(self.queries) if query in wanted]
+        return replace(
+            self,
+            queries=tuple(self.queries[i] for i in rows),
+            systems=tuple(self.systems[i] for i in columns),
+            values=self.values[np.ix_(rows, columns)],
+        )
+
+
+def aligned(matrices: Sequence[ScoreMatrix]) -> list[ScoreMatrix]:
+    """The matrices on the systems and queries that all of them have, by id, in the order of the first.
+
+    >>> one = ScoreMatrix.of("P@5", {"a": {"q1": 1, "q2": 0}, "b": {"q1": 0, "q2": 0}})
+    >>> other = ScoreMatrix.of("RR", {"b": {"q2": 0.5}, "a": {"q2": 1}})
+    >>> [each.values.tolist() for each in aligned([one, other])]
+    [[[0.0, 0.0]], [[1.0, 0.5]]]
+    """
+    if len(matrices) < 2:
+        return list(matrices)
+    first, *others = matrices
+    for other in others:
+        if first.is_numbered != other.is_numbered:
+            with_ids, without = (other, first) if first.is_numbered else (first, other)
+            raise InputError(
+                f"{without.origin}: expected query ids as {with_ids.origin} has, found none: "
+                "scores are never paired by their place"
+            )
+        if first.is_numbered and len(first.queries) != len(other.queries):
+            raise InputError(
+                f"{other.origin}: expected {len(first.queries):,} rows as in {first.origin}, "
+                f"found {len(other.queries):,}: without query ids only the same rows can be paired"
+            )
+    systems = reduce(set.intersection, (set(matrix.systems) for matrix in matrices))
+    queries = reduce(set.intersection, (set(matrix.queries) for matrix in matrices))
+    for what, common in (("systems", systems), ("queries", queries)):
+        if not common:
+            raise InputError(f"scores: expected {what} that all measures have, found none")
+    in_order = [system for system in first.systems if system in systems]
+    return [matrix.select(in_order, queries) for matrix in matrices]
+
+
+def numbered(count: int) -> list[str]:
+    """Names for queries that have none: their places from 1, of equal length, so that byte order is theirs.
+
+    >>> numbered(10)[::9]
+    ['01', '10']
+    """
+    width = len(str(count))
+    return [f"{place:0{width}d}" for place in range(1, count + 1)]
+
+
+def better_of(measure: str) -> Better:
+    """Which direction is better by a measure's name: what the catalogue says, else higher.
+
+    >>> better_of("nDCG@10"), better_of("ndcg_at_20")
+    ('higher', 'higher')
+    """
+    from gainful.measures.catalog import parse
+
+    try:
+        found = parse(measure).better
+    except UsageError:
+        return "higher"
+    if found == "neither":
+        raise UsageError(f"{measure}: expected a measure that can order systems, found one without a better side")
+    return found
+
+
+def _of_ids(
+    measure: str, scores: Mapping[str, Mapping[str, float | None]], better: Better | None, source: str
+) -> ScoreMatrix:
+    """A matrix of the queries for which every system has a score."""
+    union = {query for values in scores.values() for query in values}
+    complete: list[str] = []
+    left_out: list[str] = []
+    for query in sorted(union, key=bytes_of_id):
+        has_all = all(not _is_missing(values.get(query)) for values in scores.values())
+        (complete if has_all else left_out).append(query)
+    if union and not complete:
+        raise InputError(
+            f"{source or measure}: expected a query for which every system has a score, found none",
+            "are the query ids of all systems the same?",
+        )
+    values = np.array([[by_query[query] for by_query in scores.values()] for query in complete], np.float64)
+    return ScoreMatrix(
+        measure,
+        better or better_of(measure),
+        tuple(complete),
+        tuple(scores),
+        values.reshape(len(complete), len(scores)),
+        tuple(left_out),
+        source,
+    )
+
+
+def _is_missing(value: float | None) -> bool:
+    return value is None or math.isnan(value)
+
+
+#: Matrices by the name of their measure, several of them that have a measure each, or one.
+MatricesLike: TypeAlias = Mapping[str, ScoreMatrix] | Iterable[ScoreMatrix] | ScoreMatrix
+
+_SHOWN = 5
+
+
+def on_common(scores: MatricesLike) -> tuple[dict[str, ScoreMatrix], list[str]]:
+    """The matrices on what all have, by name and id, and a line for each kind of thing that is left out.
+
+    >>> one = ScoreMatrix.of("P@5", {"a": {"q1": 1, "q2": 0}, "b": {"q1": 0, "q2": 0}})
+    >>> both, lines = on_common([one, ScoreMatrix.of("RR", {"b": {"q2": 0.5}, "a": {"q2": 1}})])
+    >>> both["RR"].systems, both["P@5"].queries, lines
+    (('a', 'b'), ('q2',), ['1 query that not all measures score, left out: q1'])
+    """
+    matrices = matrices_of(scores)
+    common = dict(zip(matrices, aligned(list(matrices.values())), strict=True))
+    first = next(iter(common.values()))
+    lines = []
+    for singular, plural, kept, names in (
+        ("system", "systems", first.systems, [matrix.systems for matrix in matrices.values()]),
+        ("query", "queries", first.queries, [matrix.queries for matrix in matrices.values()]),
+    ):
+        lost = sorted({name for each in names for name in each}.difference(kept))
+        if lost:
+            shown = ", ".join(map(printable, lost[:_SHOWN])) + (", ..." if len(lost) > _SHOWN else "")
+            lines.append(f"{count_of(len(lost), singular, plural)} that not all measures score, left out: {shown}")
+    return common, lines
+
+
+def matrices_of(scores: MatricesLike) -> dict[str, ScoreMatrix]:
+    """Matrices by the name of their measure, which has to be one of its own."""
+    if isinstance(scores, Mapping):
+        found = dict(scores)
+    else:
+        given = [scores] if isinstance(scores, ScoreMatrix) else list(scores)
+        found = {matrix.measure: matrix for matrix in given}
+        if len(found) < len(given):
+            twice = next(matrix.measure for i, matrix in enumerate(given) if given[i] is not found[matrix.measure])
+            raise UsageError(
+                f"scores: expected a measure of its own for every matrix, found '{twice}' twice", "a dict gives names"
+            )
+    if not found:
+        raise UsageError("scores: expected at least one matrix, found none")
+    return found
+
+
+def upward(matrix: ScoreMatrix) -> Floats:
+    """Its values, turned round where lower is better, so that higher always is.
+
+    >>> upward(ScoreMatrix.of("rank", {"a": [3.0], "b": [1.0]}, better="lower")).tolist()
+    [[-3.0, -1.0]]
+    """
+    return matrix.values if matrix.better == "higher" else -matrix.values
+
+
+def check_size(matrices: Sequence[ScoreMatrix], *, queries: int = 1, systems: int = 2) -> None:
+    """Refuses scores that have too few queries or systems."""
+    first = matrices[0]
+    for least, found, one, several in (
+        (systems, len(first.systems), "system", "systems"),
+        (queries, len(first.queries), "query", "queries"),
+    ):
+        if found < least:
+            raise InputError(
+                f"{first.origin}: expected at least {count_of(least, one, several)}, found {found}",
+                "one system alone has no order" if one == "system" else None,
+            )

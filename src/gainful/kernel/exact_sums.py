@@ -1,0 +1,63 @@
+"""Sums over queries that are as good as exact: the last digit of a mean must not depend on how queries are grouped."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gainful.kernel.arrays import Floats
+
+
+class RankSums:
+    """The sums over queries of vectors over ranks, block by block, each as a number and what rounding took from it.
+
+    >>> sums = RankSums(3)
+    >>> sums.add(np.array([[1e16, 1e16], [1.0, 1.0], [-1e16, -1e16]]))
+    >>> sums.total.tolist()  # after its last rank a vector stays as it is
+    [1.0, 1.0, 1.0]
+    """
+
+    def __init__(self, depth: int) -> None:
+        self._depth = depth
+        self._high, self._low = np.zeros(depth), np.zeros(depth)
+
+    def add(self, vectors: Floats) -> None:
+        """Adds the rows of an array of queries x ranks; of fewer ranks than the depth the last is repeated."""
+        if vectors.shape[0]:
+            high, low = _column_sums(vectors)
+            self._high, self._low = _added((self._high, self._low), (self._filled(high), self._filled(low)))
+
+    def _filled(self, values: Floats) -> Floats:
+        return np.concatenate((values, np.full(self._depth - values.size, values[-1])))
+
+    @property
+    def total(self) -> Floats:
+        """The sum at every rank, rounded once."""
+        return self._high
+
+
+_Pair = tuple[Floats, Floats]
+
+
+def _column_sums(rows: Floats) -> _Pair:
+    """The sum of every column: halves are added to each other until one row is left."""
+    pair = rows, np.zeros_like(rows)
+    while (count := pair[0].shape[0]) > 1:
+        half = (count + 1) // 2
+        paired = count - half
+        high, low = _added((pair[0][:paired], pair[1][:paired]), (pair[0][half:], pair[1][half:]))
+        if paired < half:
+            high, low = (
+                np.concatenate((sums, rest[paired:half])) for sums, rest in zip((high, low), pair, strict=True)
+            )
+        pair = high, low
+    return pair[0][0], pair[1][0]
+
+
+def _added(one: _Pair, other: _Pair) -> _Pair:
+    """Two numbers with their remainders, added (Knuth's two-sum, Dekker's renormalisation)."""
+    (a, a_low), (b, b_low) = one, other
+    high = a + b
+    from_b = high - a
+    low = (a - (high - from_b)) + (b - from_b) + (a_low + b_low)
+    rounded = high + low
+    return rounded, low - (rounded - high)

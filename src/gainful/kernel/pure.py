@@ -1,0 +1,482 @@
+"""The kernel in pure Python, for machines without a compiler.
+
+The names, the contract and the answers are those of ``gainful.kernel._core``; ``_core.pyi`` documents them. Here
+clarity comes before speed, but nothing takes more than linear time in the length of a line.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from gainful.kernel.pure_facts import Columns, Facts, as_columns, inspect
+from gainful.kernel.pure_tables import (
+    BYTE_ORDER_MARK,
+    DUPLICATE,
+    FIELD,
+    FIELDS,
+    RANK,
+    distinct,
+    earliest,
+    fault_of,
+    floats,
+    ids_at,
+    ints,
+    number,
+    number_ids,
+    pack_dicts,
+    pack_ids,
+    read_letor,
+    read_table,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from gainful.kernel._core import Bytes, Fault, Floats, Ints, Joined, JudgmentText, RunText
+    from gainful.kernel.pure_arrow import ArrowTable
+
+__all__ = [
+    "KIND",
+    "ArrowTable",
+    "JudgmentIndex",
+    "find_repeats",
+    "join_columns",
+    "join_text",
+    "number_ids",
+    "pack_dicts",
+    "pack_ids",
+    "read_judgments",
+    "read_letor",
+    "read_run",
+    "read_table",
+]
+
+
+class JudgmentIndex:
+    """Looks up judged documents by query and document id."""
+
+    def __init__(
+        self, query_ids: list[bytes], query: Ints, data: Bytes, document_start: Ints, document_length: Ints
+    ) -> None:
+        documents = ids_at(data, document_start, document_length)
+        if len(query) != len(documents) or np.any((query < 0) | (query >= len(query_ids))):
+            raise ValueError("each row needs the position of its query")
+        require_distinct(query_ids)
+        numbers: list[dict[bytes, int]] = [{} for _ in query_ids]
+        within = [
+            numbers[at].setdefault(document, len(numbers[at]))
+            for at, document in zip(query.tolist(), documents, strict=True)
+        ]
+        self._item_offsets = offsets_of(ints([len(of_query) for of_query in numbers]))
+        self._item = ints(within) + self._item_offsets[query]
+        # Query id -> its first item, and the numbers of its documents counted from there; in the order of query_ids.
+        self._judged = dict(zip(query_ids, zip(self._item_offsets.tolist(), numbers, strict=False), strict=True))
+
+    @property
+    def item(self) -> Ints:
+        """Row -> item."""
+        return self._item
+
+    @property
+    def item_offsets(self) -> Ints:
+        """Where each query's items start."""
+        return self._item_offsets
+
+    def find_hits(
+        self, query: Ints, list_offsets: Ints, data: Bytes, document_start: Ints, document_length: Ints, threads: int
+    ) -> tuple[Ints, Ints, Ints, bool]:
+        """The judged documents of some lists: row, list and item; and whether a list has a document twice."""
+        documents = ids_at(data, document_start, document_length)
+        require_offsets(list_offsets, len(documents))
+        judged: list[tuple[int, dict[bytes, int]]] = list(self._judged.values())
+        if len(query) + 1 != len(list_offsets) or np.any(query >= len(judged)):
+            raise ValueError("each list needs the position of its query")
+        judged.append((0, {}))  # of a list without judgments: -1 is the last place
+        of_row = np.repeat(np.arange(len(query)), np.diff(list_offsets))
+        by_row = np.maximum(query, -1)[of_row].tolist()
+        items = [
+            judged[at][0] + judged[at][1].get(document, -1 - judged[at][0])
+            for at, document in zip(by_row, documents, strict=True)
+        ]
+        place = ints([row for row, item in enumerate(items) if item >= 0])
+        has_repeats = bool(find_repeats(list_offsets, data, document_start, document_length, threads).any())
+        return place, of_row[place], ints([items[row] for row in place.tolist()]), has_repeats
+
+
+def find_repeats(
+    group_offsets: Ints, data: Bytes, document_start: Ints, document_length: Ints, threads: int
+) -> NDArray[np.bool_]:
+    """Whether each id stands before in its group."""
+    documents = ids_at(data, document_start, document_length)
+    require_offsets(group_offsets, len(documents))
+    repeats = np.zeros(len(documents), bool)
+    for begin, end in zip(group_offsets[:-1].tolist(), group_offsets[1:].tolist(), strict=True):
+        seen: set[bytes] = set()
+        for i in range(begin, end):
+            repeats[i] = documents[i] in seen
+            seen.add(documents[i])
+    return repeats
+
+
+def require_offsets(offsets: Ints, rows: int) -> None:
+    """Refuses offsets that do not ascend from 0 to the number of rows."""
+    if not len(offsets) or offsets[0] != 0 or offsets[-1] != rows or np.any(np.diff(offsets) < 0):
+        raise ValueError("the list offsets do not fit the rows")
+
+
+def require_distinct(query_ids: list[bytes]) -> None:
+    """Refuses ids that repeat."""
+    if len(set(query_ids)) < len(query_ids):
+        raise ValueError("the query ids are not distinct")
+
+
+def offsets_of(sizes: Ints) -> Ints:
+    """Where each of several consecutive groups starts, and where the last one ends."""
+    offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    return offsets
+
+
+KIND: Final = "Python"
+
+
+def __getattr__(name: str) -> object:
+    """ArrowTable when it is asked for: it needs ctypes."""
+    if name == "ArrowTable":
+        from gainful.kernel import pure_arrow
+
+        return pure_arrow.ArrowTable
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+ORDER_SCORE, ORDER_RANK = 0, 1
+TIES_DOCID_DESC, TIES_DOCID_ASC, TIES_RANK = 0, 1, 2
+
+
+def _line_pattern(field_count: int) -> re.Pattern[bytes]:
+    """A line of exactly that many fields which is not a comment. ``bytes.split()`` would also split at CR, VT, FF."""
+    fields = [rb"([^ \t#][^ \t]*)"] + [rb"([^ \t]+)"] * (field_count - 1)
+    return re.compile(rb"[ \t]*" + rb"[ \t]+".join(fields) + rb"[ \t]*")
+
+
+_JUDGMENT_LINE = _line_pattern(4)
+_RUN_LINE = _line_pattern(6)
+
+
+def _lines(text: bytes, pattern: re.Pattern[bytes], faults: list[Fault]) -> Iterator[tuple[int, re.Match[bytes]]]:
+    """Each well-formed line's offset and match; lines with a wrong number of fields become faults."""
+    start = len(BYTE_ORDER_MARK) if text.startswith(BYTE_ORDER_MARK) else 0
+    while start < len(text):
+        feed = text.find(b"\n", start)
+        end = feed if feed >= 0 else len(text)
+        content_end = end - 1 if text.endswith(b"\r", start, end) else end
+        line = pattern.fullmatch(text, start, content_end)
+        if line is not None:
+            yield start, line
+        else:
+            fields = FIELD.findall(text, start, content_end)
+            if fields and not fields[0].startswith(b"#"):
+                faults.append((start, FIELDS, len(fields)))
+        start = end + 1
+
+
+def _rows(
+    data: Bytes, pattern: re.Pattern[bytes], number_field: int, faults: list[Fault]
+) -> list[tuple[int, re.Match[bytes], float]]:
+    """Each faultless line's offset, fields and number."""
+    rows = []
+    for start, line in _lines(data.tobytes(), pattern, faults):
+        value = number(line[number_field])
+        if fault := fault_of(value):
+            faults.append((start, fault, 0))
+        else:
+            rows.append((start, line, value))
+    return rows
+
+
+def read_judgments(data: Bytes, threads: int) -> JudgmentText:
+    """Read a qrels text."""
+    faults: list[Fault] = []
+    rows = _rows(data, _JUDGMENT_LINE, 4, faults)
+    query_ids, query = distinct([line[1] for _, line, _ in rows])
+    subtopic_ids, subtopic = distinct([line[2] for _, line, _ in rows])
+    return {
+        "query_ids": query_ids,
+        "query": query,
+        "subtopic_ids": subtopic_ids,
+        "subtopic": subtopic,
+        "document_start": ints([line.start(3) for _, line, _ in rows]),
+        "document_length": ints([len(line[3]) for _, line, _ in rows]),
+        "grade": floats([grade for _, _, grade in rows]),
+        "line": ints([start for start, _, _ in rows]),
+        "faults": earliest(faults),
+        "fault_count": len(faults),
+    }
+
+
+def _read_run(data: Bytes, faults: list[Fault]) -> RunText:
+    """The rows of the faultless lines, whatever the others are, and in ``faults`` every fault of the others."""
+    rows = _rows(data, _RUN_LINE, 5, faults)
+    query_ids, query = distinct([line[1] for _, line, _ in rows])
+    grouped = np.argsort(query, kind="stable")
+    rank_texts = [line[4] for _, line, _ in rows]
+    ranks = {text: number(text) for text in set(rank_texts)}  # the same few in every list
+    rank = floats([ranks[text] for text in rank_texts])
+    rank[np.isinf(rank)] = np.nan
+    return {
+        "query_ids": query_ids,
+        "list_offsets": offsets_of(np.bincount(query, minlength=len(query_ids))),
+        "document_start": ints([line.start(3) for _, line, _ in rows])[grouped],
+        "document_length": ints([len(line[3]) for _, line, _ in rows])[grouped],
+        "score": floats([score for _, _, score in rows])[grouped],
+        "rank": rank[grouped],
+        "line": ints([start for start, _, _ in rows])[grouped],
+        "faults": earliest(faults),
+        "fault_count": len(faults),
+    }
+
+
+def read_run(data: Bytes, threads: int) -> RunText:
+    """Read a run text."""
+    return _read_run(data, [])
+
+
+@dataclass(frozen=True)
+class _Policy:
+    """How lists are ordered and cut, in the numbers of the contract."""
+
+    order: int
+    ties: int
+    float32: bool
+    keep_first: bool
+    depth: int
+
+    @property
+    def needs_rank(self) -> bool:
+        return self.order == ORDER_RANK or self.ties == TIES_RANK
+
+
+class _Want(NamedTuple):
+    """What is kept of all retrieved documents, in rank order, and whether of each list what is remarkable."""
+
+    scores: bool
+    rows: bool
+    facts: bool
+
+
+class _Run:
+    """The rows of a run, grouped by query, and what is noticed while they are ordered.
+
+    The columns are lists because element by element these are faster than arrays.
+    """
+
+    def __init__(self, documents: list[bytes], score: Floats, rank: Floats, where: Ints, policy: _Policy) -> None:
+        with np.errstate(all="ignore"):  # a score too large for a float32 becomes infinite, which orders well enough
+            compared = score.astype(np.float32).astype(np.float64) if policy.float32 else score
+        self.documents = documents
+        self.exact: list[float] = score.tolist()
+        self.score: list[float] = compared.tolist()
+        self.rank: list[float] = rank.tolist()
+        self.where: list[int] = where.tolist()
+        self.policy = policy
+        self.faults: list[Fault] = []
+        self.duplicate_count = self.rank_conflicts = self.float32_ties = 0
+
+    def find_missing_ranks(self) -> None:
+        """Make a fault of each row that lacks a rank it needs."""
+        if self.policy.needs_rank:
+            rows = zip(self.where, self.rank, strict=True)
+            self.faults += [(where, RANK, 0) for where, rank in rows if math.isnan(rank)]
+
+    def ranked(self, rows: range, judged: bool) -> list[int]:
+        """Order the rows of one query, look them over, and leave out duplicates."""
+        ordered = self._ordered(rows)
+        if self.policy.order == ORDER_SCORE and judged:
+            self.rank_conflicts += self._count_rank_conflicts(ordered)
+            self.float32_ties += self._count_float32_ties(ordered) if self.policy.float32 else 0
+        kept = list(self._first_rows(ordered).values())
+        if len(kept) < len(rows):
+            self.duplicate_count += len(rows) - len(kept) if judged else 0
+            if not self.policy.keep_first:
+                first = self._first_rows(rows)
+                origins = ((row, first[self.documents[row]]) for row in rows)
+                self.faults += [(self.where[row], DUPLICATE, self.where[at]) for row, at in origins if at != row]
+        return kept
+
+    def _ordered(self, rows: range) -> list[int]:
+        """The rows from best to worst: sorted by the least important key first, as the sort is stable."""
+        ordered = list(rows)
+        if self.policy.order not in (ORDER_SCORE, ORDER_RANK):
+            return ordered
+        if self.policy.ties in (TIES_DOCID_DESC, TIES_RANK):
+            ordered.sort(key=self.documents.__getitem__, reverse=True)  # this too leaves equal ids in input order
+        elif self.policy.ties == TIES_DOCID_ASC:
+            ordered.sort(key=self.documents.__getitem__)
+        if self.policy.needs_rank:
+            ordered.sort(key=self.rank.__getitem__)
+        if self.policy.order == ORDER_SCORE:
+            ordered.sort(key=self.score.__getitem__, reverse=True)
+        return ordered
+
+    def _count_rank_conflicts(self, ordered: list[int]) -> int:
+        """Rows in order of score: those with a lower rank than one in an earlier group of equal scores."""
+        count, group_score = 0, math.nan
+        highest = highest_before_group = -math.inf
+        for row in ordered:
+            if self.score[row] != group_score:
+                group_score, highest_before_group = self.score[row], highest
+            rank = self.rank[row]  # a NaN is neither lower nor higher than anything
+            if rank < highest_before_group:
+                count += 1
+            highest = max(highest, rank)
+        return count
+
+    def _count_float32_ties(self, ordered: list[int]) -> int:
+        """Rows in order of score: those in groups of equal scores that were not all equal before the rounding."""
+        groups = (list(group) for _, group in groupby(ordered, key=self.score.__getitem__))
+        return sum(len(rows) for rows in groups if len({self.exact[row] for row in rows}) > 1)
+
+    def _first_rows(self, rows: Iterable[int]) -> dict[bytes, int]:
+        """Each document's first row among these, in the order of these."""
+        first: dict[bytes, int] = {}
+        for row in rows:
+            first.setdefault(self.documents[row], row)
+        return first
+
+
+def _join(
+    run: _Run, query_ids: list[bytes], offsets: Ints, index: JudgmentIndex, want: _Want, work: int, progress: Ints
+) -> Joined:
+    """Order the lists, unless there are faults already, and meet them with the judgments."""
+    lists: dict[bytes, list[int]] = {}
+    facts: list[Facts] = []
+    row_count = len(run.documents)
+    columns = Columns(run.documents, run.exact, run.rank, run.where)
+    position = {query: at for at, query in enumerate(index._judged)}
+    run.find_missing_ranks()
+    if run.faults or not row_count:
+        progress[0] += work
+    if not run.faults:
+        bounds = offsets.tolist()
+        for query, begin, end in zip(query_ids, bounds[:-1], bounds[1:], strict=True):
+            if progress[1]:
+                raise RuntimeError("cancelled")
+            kept = run.ranked(range(begin, end), query in index._judged)
+            if want.facts:
+                judged = frozenset(index._judged[query][1]) if query in index._judged else frozenset[bytes]()
+                place = position.get(query, -1), query
+                facts.append(inspect(columns, range(begin, end), kept, place, judged, run.policy.depth))
+            lists[query] = kept[: run.policy.depth or None]
+            if end > begin:  # each list has its share of the work, and the shares add up
+                progress[0] += work * end // row_count - work * begin // row_count
+    return {**_met(run, lists, index, want), "facts": as_columns(query_ids, facts) if want.facts else None}
+
+
+def _met(run: _Run, lists: dict[bytes, list[int]], index: JudgmentIndex, want: _Want) -> Joined:
+    """The result, query by query in the order of the index."""
+    hit_offsets, hit_ranks, hit_items = [0], list[int](), list[int]()
+    retrieved: list[int] = []
+    scores: list[float] = []
+    ranked: list[int] = []
+    for query, (first_item, numbers) in index._judged.items():
+        rows = lists.get(query, [])
+        for rank, row in enumerate(rows, 1):
+            number = numbers.get(run.documents[row])
+            if number is not None:
+                hit_ranks.append(rank)
+                hit_items.append(first_item + number)
+        hit_offsets.append(len(hit_ranks))
+        retrieved.append(len(rows))
+        if want.scores:
+            scores += [run.score[row] for row in rows]
+        if want.rows:
+            ranked += [run.where[row] for row in rows]
+    return {
+        "answered": np.array([query in lists for query in index._judged], dtype=np.bool_),
+        "retrieved": ints(retrieved),
+        "hit_offsets": ints(hit_offsets),
+        "hit_rank": np.array(hit_ranks, dtype=np.int32),
+        "hit_item": np.array(hit_items, dtype=np.int32),
+        "scores": floats(scores),
+        "rows": ints(ranked),
+        "extra_ids": sorted(lists.keys() - index._judged.keys()),
+        "list_count": len(lists),
+        "row_count": len(run.documents),
+        "duplicate_count": run.duplicate_count,
+        "rank_conflicts": run.rank_conflicts,
+        "float32_ties": run.float32_ties,
+        "facts": None,
+        "faults": earliest(run.faults),
+        "fault_count": len(run.faults),
+    }
+
+
+def join_text(
+    data: Bytes,
+    index: JudgmentIndex,
+    order: int,
+    ties: int,
+    float32: bool,
+    keep_first: bool,
+    depth: int,
+    want_scores: bool,
+    want_rows: bool,
+    threads: int,
+    progress: Ints,
+    want_facts: bool = False,
+) -> Joined:
+    """Read a run text and join it; progress counts bytes."""
+    faults: list[Fault] = []
+    text = _read_run(data, faults)
+    documents = ids_at(data, text["document_start"], text["document_length"])
+    policy = _Policy(order, ties, float32, keep_first, depth)
+    run = _Run(documents, text["score"], text["rank"], text["line"], policy)
+    run.faults += faults
+    want = _Want(want_scores, want_rows, want_facts)
+    return _join(run, text["query_ids"], text["list_offsets"], index, want, data.size, progress)
+
+
+def join_columns(
+    query_ids: list[bytes],
+    list_offsets: Ints,
+    data: Bytes,
+    document_start: Ints,
+    document_length: Ints,
+    score: Floats,
+    rank: Floats,
+    index: JudgmentIndex,
+    order: int,
+    ties: int,
+    float32: bool,
+    keep_first: bool,
+    depth: int,
+    want_scores: bool,
+    want_rows: bool,
+    threads: int,
+    progress: Ints,
+    want_facts: bool = False,
+) -> Joined:
+    """Join a run that is already in columns; progress counts rows."""
+    documents = ids_at(data, document_start, document_length)
+    row_count = len(documents)
+    if len(score) != row_count or len(rank) not in (0, row_count):
+        raise ValueError("the columns differ in length")
+    if len(list_offsets) != len(query_ids) + 1:
+        raise ValueError("the list offsets do not fit the rows")
+    require_offsets(list_offsets, row_count)
+    require_distinct(query_ids)
+    policy = _Policy(order, ties, float32, keep_first, depth)
+    if policy.needs_rank and len(rank) != row_count:
+        raise ValueError("there is no rank column")
+    ranks = rank if len(rank) else np.full(row_count, np.nan)
+    run = _Run(documents, score, ranks, np.arange(row_count), policy)
+    want = _Want(want_scores, want_rows, want_facts)
+    return _join(run, query_ids, list_offsets, index, want, row_count, progress)

@@ -1,0 +1,328 @@
+"""ir_measures' names: one Python expression, ``Name(parameter=value, ...)@x``.
+
+ranx's names: ``metric@k-lN``, and ``rbp.95``.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from gainful.errors import UsageError
+from gainful.measures.names_trec_eval import NoEqual, Setting, Translation, build, table_of_gains, unknown
+
+#: Makes our parameters of the value of one of theirs.
+_Reader = Callable[[str, object], Mapping[str, object]]
+
+
+def _number(what: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise UsageError(f"{what}: expected a number, found {value!r}")
+    return value
+
+
+def _whole(what: str, value: object) -> int:
+    if type(value) is not int:
+        raise UsageError(f"{what}: expected a whole number, found {value!r}")
+    return value
+
+
+def _rel(what: str, value: object) -> Mapping[str, object]:
+    """Their default is 1; of whole grades these are all above 0, as without ``rel`` here."""
+    return {} if _whole(what, value) == 1 else {"rel": value}
+
+
+def _word(what: str, value: object, words: Mapping[object, Mapping[str, object]]) -> Mapping[str, object]:
+    # True == 1 in Python, but not in ir_measures' texts.
+    found = [given for word, given in words.items() if word == value and type(word) is type(value)]
+    if not found:
+        raise UsageError(f"{what}: expected {' | '.join(map(repr, words))}, found {value!r}")
+    return found[0]
+
+
+def _judged_only(what: str, value: object) -> Mapping[str, object]:
+    return _word(what, value, {False: {}, True: {"unjudged": "condensed"}})
+
+
+def _dcg(what: str, value: object) -> Mapping[str, object]:
+    return _word(what, value, {"log2": {}, "exp-log2": {"gain": "exp2"}})
+
+
+def _gains(what: str, value: object) -> Mapping[str, object]:
+    """Grades that the map leaves out keep their own value."""
+    pairs = list(value.items()) if isinstance(value, dict) else []
+    if not pairs or any(type(part) is not int for pair in pairs for part in pair):
+        raise UsageError(f"{what}: expected whole gains of whole grades, as in {{1:1,2:10}}, found {value!r}")
+    gains = dict(pairs)
+    if min(gains) < 0:
+        raise UsageError(f"{what}: expected grades of at least 0, found {min(gains)}")
+    return {"gain": table_of_gains(gains)}
+
+
+def _beta(what: str, value: object) -> Mapping[str, object]:
+    """ir_measures hands it to trec_eval, which has it where the formula has beta^2."""
+    squared = _number(what, value)
+    if squared < 0:
+        raise UsageError(f"{what}: expected a number of at least 0, found {squared}")
+    return {"beta": math.sqrt(squared)}
+
+
+def _recall(what: str, value: object) -> Mapping[str, object]:
+    """ir_measures names the level to trec_eval with two decimal places."""
+    return {"recall": float(f"{_number(what, value):.2f}")}
+
+
+def _persistence(what: str, value: object) -> Mapping[str, object]:
+    return {"p": _number(what, value)}
+
+
+def _given_rel(what: str, value: object) -> Mapping[str, object]:
+    """cwl-eval takes real grades, too: there 1 is not the same as above 0."""
+    return {"rel": _whole(what, value)}
+
+
+_CUTOFF: Mapping[str, _Reader] = {"cutoff": lambda what, value: {"cutoff": _whole(what, value)}}
+_REL: Mapping[str, _Reader] = {"rel": _rel}
+_BINARY: Mapping[str, _Reader] = {**_REL, "judged_only": _judged_only}
+
+_THROUGH_PYTREC_EVAL = Setting(
+    "ir_measures, which asks pytrec_eval",
+    "trec_eval-9",
+    {"missing": "zero"},
+    "ties go by descending document id, as they do here by themselves",
+)
+_COUNTS = Setting(
+    "ir_measures, which asks pytrec_eval and counts answered queries only",
+    "trec_eval-9",
+    note="ties go by descending document id, as they do here by themselves",
+)
+_MS_MARCO = Setting("ir_measures, which follows MS MARCO", choices={"ties": "docid-asc"})
+_JUDGED = Setting("ir_measures", choices={"ties": "docid-asc"})
+_GDEVAL = Setting("ir_measures, which asks gdeval", note="gdeval rounds to five decimal places")
+_GDEVAL_ERR = Setting(
+    "ir_measures, which asks gdeval",
+    note="to gdeval 4 is the highest grade, and it rounds to five decimal places",
+    scale=4,
+)
+_CWL = Setting(
+    "ir_measures, which asks cwl-eval",
+    choices={"ties": "input", "depth": "1000"},
+    note="cwl-eval leaves ties as they come and reads 1,000 documents",
+)
+
+
+class _Name(NamedTuple):
+    """One of our measures, how their parameters become ours, which must be given, and what gives the same number."""
+
+    ours: str
+    parameters: Mapping[str, _Reader] = {}
+    needed: str | None = None
+    setting: Setting = _THROUGH_PYTREC_EVAL
+    at: str = "cutoff"
+
+
+NAMES: Mapping[str, _Name] = {
+    "AP": _Name("AP", {**_CUTOFF, **_BINARY}),
+    "Bpref": _Name("Bpref", _REL),
+    "ERR": _Name("ERR", _CUTOFF, setting=_GDEVAL_ERR),
+    "IPrec": _Name("IPrec", {"recall": _recall, **_BINARY}, "recall", at="recall"),
+    "Judged": _Name("Judged", _CUTOFF, setting=_JUDGED),
+    "NumQ": _Name("NumQ", setting=_COUNTS),
+    "NumRel": _Name("NumRel", _REL, setting=_COUNTS),
+    "NumRelRet": _Name("NumRelRet", _REL, setting=_COUNTS),
+    "NumRet": _Name("NumRet", _REL, setting=_COUNTS),
+    "P": _Name("P", {**_CUTOFF, **_BINARY}, "cutoff"),
+    "R": _Name("R", {**_CUTOFF, **_BINARY}, "cutoff"),
+    "RBP": _Name("RBP", {"p": _persistence, "rel": _given_rel, **_CUTOFF}, "rel", _CWL),
+    "RR": _Name("RR", {**_CUTOFF, **_BINARY}),
+    "Rprec": _Name("Rprec", _BINARY),
+    "SetAP": _Name("SetAP", _BINARY),
+    "SetF": _Name("SetF", {**_BINARY, "beta": _beta}),
+    "SetP": _Name("SetP", _BINARY),
+    "SetR": _Name("SetR", _REL),
+    "SetRelP": _Name("SetRelP", _BINARY),
+    "Success": _Name("Success", {**_CUTOFF, **_BINARY}, "cutoff"),
+    "infAP": _Name("InfAP", _REL),
+    "nDCG": _Name("nDCG", {**_CUTOFF, "dcg": _dcg, "gains": _gains, "judged_only": _judged_only}),
+}
+
+OTHER_NAMES: Mapping[str, str] = {
+    "BPref": "Bpref",
+    "MAP": "AP",
+    "MRR": "RR",
+    "NDCG": "nDCG",
+    "Precision": "P",
+    "RPrec": "Rprec",
+    "Recall": "R",
+}
+
+_SUBTOPICS = "it needs sub-topics, which no measure here looks at"
+_PATIENCE = "its user stops after a wanted total gain"
+_NEARLY = "it is one of the approximations to ERR that cwl-eval has"
+
+#: What ir_measures has and we have not.
+WITHOUT_EQUAL: Mapping[str, NoEqual] = {
+    "Accuracy": NoEqual("it counts ordered pairs of retrieved documents", "NDPM"),
+    "BPM": NoEqual(_PATIENCE, "RBP"),
+    "Compat": NoEqual("it is the overlap with ideal rankings", "nDCG"),
+    "INSQ": NoEqual(_PATIENCE, "RBP"),
+    "INST": NoEqual(_PATIENCE, "RBP"),
+    **{f"NERR{number}": NoEqual(_NEARLY, "ERR") for number in (8, 9, 10, 11)},
+    "SDCG": NoEqual("it is scaled by the best list that there could be, judged or not", "nDCG"),
+    **{name: NoEqual(_SUBTOPICS, "AP") for name in ("AP_IA", "MAP_IA")},
+    "ERR_IA": NoEqual(_SUBTOPICS, "ERR"),
+    "nERR_IA": NoEqual(_SUBTOPICS, "nERR"),
+    "P_IA": NoEqual(_SUBTOPICS, "P"),
+    "StRecall": NoEqual(_SUBTOPICS, "R"),
+    **{name: NoEqual(_SUBTOPICS, "RBP") for name in ("NRBP", "nNRBP")},
+    **{name: NoEqual(_SUBTOPICS, "DCG") for name in ("alpha_DCG", "α_DCG")},
+    **{name: NoEqual(_SUBTOPICS, "nDCG") for name in ("alpha_nDCG", "α_nDCG")},
+}
+
+
+def translate(name: str, text: str) -> Translation:
+    """A text after ``ir_measures:``.
+
+    >>> translate("nDCG(dcg='exp-log2')@10", "ir_measures:nDCG(dcg='exp-log2')@10").measures
+    (nDCG(gain=exp2)@10,)
+    """
+    theirs, given, at = _taken_apart(name, text)
+    theirs = OTHER_NAMES.get(theirs, theirs)
+    if theirs in WITHOUT_EQUAL:
+        WITHOUT_EQUAL[theirs].refuse(text)
+    if theirs not in NAMES:
+        raise unknown("ir_measures", theirs, [*NAMES, *OTHER_NAMES], text)
+    known = NAMES[theirs]
+    if at is not None:
+        given[known.at] = at  # of both, @ wins
+    measure, given = _special(theirs, known, given, text)
+    ours: dict[str, object] = {}
+    for parameter, value in given.items():
+        if parameter not in known.parameters:
+            hint = f"it takes {', '.join(known.parameters)}" if known.parameters else "it takes none"
+            raise UsageError(f"{text}: ir_measures gives {theirs} no parameter '{parameter}'", hint)
+        ours.update(known.parameters[parameter](f"{text}: {parameter}", value))
+    if known.needed and known.needed not in given:
+        raise UsageError(f"{text}: ir_measures computes {theirs} only with {known.needed}, found none")
+    return Translation(text, "ir_measures", (build(measure, ours),), (_setting(theirs, known, given),))
+
+
+def _special(theirs: str, known: _Name, given: dict[str, object], text: str) -> tuple[str, dict[str, object]]:
+    """Parameters that make it another measure of ours, and combinations that ir_measures does not compute."""
+    if theirs == "NumRet" and "rel" in given:
+        return "NumRelRet", given
+    if theirs in ("SetP", "SetRelP") and "relative" in given:
+        rest = {parameter: value for parameter, value in given.items() if parameter != "relative"}
+        relative = _word(f"{text}: relative", given["relative"], {False: {}, True: {"relative": True}})
+        return ("SetRelP" if relative else "SetP"), rest
+    if "gains" in given and given.get("dcg", "log2") != "log2":
+        raise UsageError(f"{text}: ir_measures computes no nDCG with both gains and dcg", "leave one of them out")
+    return known.ours, given
+
+
+def _setting(theirs: str, known: _Name, given: Mapping[str, object]) -> Setting:
+    if theirs == "RR" and "cutoff" in given:
+        return _MS_MARCO
+    return _GDEVAL if given.get("dcg") == "exp-log2" else known.setting
+
+
+def _taken_apart(name: str, text: str) -> tuple[str, dict[str, object], object]:
+    """The name, the parameters and what follows ``@``."""
+    try:
+        node: ast.expr = ast.parse(name, mode="eval").body
+        at = None
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+            at, node = ast.literal_eval(node.right), node.left
+        given: dict[str, object] = {}
+        if isinstance(node, ast.Call) and not node.args and all(word.arg for word in node.keywords):
+            given = {str(word.arg): ast.literal_eval(word.value) for word in node.keywords}
+            node = node.func
+        if isinstance(node, ast.Name):
+            return node.id, given, at
+    except (SyntaxError, ValueError):
+        pass
+    raise UsageError(
+        f"{text}: expected what ir_measures reads, Name(parameter=value, ...)@x, found '{name}'",
+        "words are in quotes there: ir_measures:nDCG(dcg='exp-log2')@10",
+    )
+
+
+class _RanxName(NamedTuple):
+    """Our measure of the whole list, that of the first k documents if there is one, and parameters of both."""
+
+    whole: str
+    cut: str | None = None
+    parameters: Mapping[str, object] = {}
+
+
+_EXPONENTIAL = {"gain": "exp2"}
+
+RANX_NAMES: Mapping[str, _RanxName] = {
+    "hit_rate": _RanxName("Success", "Success"),
+    "precision": _RanxName("SetP", "P"),
+    "recall": _RanxName("SetR", "R"),
+    "f1": _RanxName("SetF", "F"),
+    "r-precision": _RanxName("Rprec"),
+    "mrr": _RanxName("RR", "RR"),
+    "map": _RanxName("AP", "AP"),
+    "dcg": _RanxName("DCG", "DCG"),
+    "dcg_burges": _RanxName("DCG", "DCG", _EXPONENTIAL),
+    "ndcg": _RanxName("nDCG", "nDCG"),
+    "ndcg_burges": _RanxName("nDCG", "nDCG", _EXPONENTIAL),
+    "bpref": _RanxName("Bpref"),
+    "rbp": _RanxName("RBP", None, {"gain": "linear"}),
+}
+
+#: What ranx has and we have not.
+RANX_WITHOUT_EQUAL: Mapping[str, NoEqual] = {
+    "hits": NoEqual("ranx takes the mean of this count", "NumRelRet, which adds it up over queries"),
+}
+
+_SETTING = Setting(
+    "ranx",
+    choices={"ties": "input"},
+    note="ranx leaves ties as they come; a query that is not answered is an error there unless make_comparable=True",
+)
+_RBP = _SETTING._replace(
+    note="ranx's gains are the grades; above 1, its number is that of gain=scaled times the highest grade"
+)
+_TEXT = re.compile(r"(?P<name>[a-z][\w-]*?)(?P<by>[@.](?P<number>\d+))?(-l(?P<level>\d+))?", re.ASCII)
+
+
+def translate_ranx(name: str, text: str) -> Translation:
+    """A text after ``ranx:``. ``-lN`` is the lowest grade that counts, of gains, too.
+
+    >>> [translate_ranx(name, f"ranx:{name}").measures for name in ("ndcg_burges@10", "map-l2")]
+    [(nDCG(gain=exp2)@10,), (AP(rel=2),)]
+    """
+    match = _TEXT.fullmatch(name)
+    if not match:
+        raise UsageError(
+            f"{text}: expected metric@k-lN as ranx reads it, found '{name}'", "for example ranx:ndcg@10-l2"
+        )
+    theirs, number = match["name"], match["number"]
+    if theirs in RANX_WITHOUT_EQUAL:
+        RANX_WITHOUT_EQUAL[theirs].refuse(text)
+    if theirs not in RANX_NAMES or (match["by"] or "").startswith(".") != (theirs == "rbp" and "." in name):
+        raise unknown("ranx", theirs, RANX_NAMES, text)
+    ours, given = _cut(theirs, number, text)
+    if match["level"] not in (None, "1"):
+        given = {**given, "rel": match["level"]}
+    return Translation(text, "ranx", (build(ours, given),), (_RBP if theirs == "rbp" else _SETTING,))
+
+
+def _cut(theirs: str, number: str | None, text: str) -> tuple[str, Mapping[str, object]]:
+    """Our measure, with what ``@`` or ``.`` sets; 0 is the whole list in ranx."""
+    known = RANX_NAMES[theirs]
+    if theirs == "rbp":
+        if number is None:
+            raise UsageError(f"{text}: ranx wants a persistence, found none", "write ranx:rbp.95")
+        return known.whole, {**known.parameters, "p": f"0.{number}"}
+    if number is None or int(number) == 0:
+        return known.whole, known.parameters
+    if known.cut is None:
+        raise UsageError(f"{text}: ranx computes {theirs} of whole lists, whatever the cutoff", f"write ranx:{theirs}")
+    return known.cut, {**known.parameters, "cutoff": number}

@@ -1,0 +1,355 @@
+"""Rank-biased precision: a user who goes on to the next document with a fixed probability.
+
+Cascade models: a user who reads down and stops at a document with a probability that grows with its grade.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gainful.data.lists import GainLists, highest_gain, in_columns, is_relevant, ordinal_in_row
+from gainful.errors import InputError, UsageError
+from gainful.gains import Gain
+from gainful.kernel.arrays import Floats
+from gainful.measures.arithmetic import Arithmetic, Step, last, ranks_of
+from gainful.measures.base import Measure
+from gainful.measures.block import Block
+from gainful.measures.precision import ratio
+from gainful.notation import number_text
+
+_BINARY = Gain("binary")
+
+
+def refuse_gains_above_1(measure: Measure, gain: Gain, levels: Floats, rel: float | None, level: float | None) -> None:
+    """Refuses judgments with a grade that is worth more than 1."""
+    if rel is not None or level is not None:
+        levels = levels[is_relevant(levels, rel, level)]
+    gains = gain.of_grades(levels, 1.0)
+    if gains.max(initial=0.0) > 1:
+        raise InputError(
+            f"{measure}: expected gains from 0 to 1, found {number_text(gains.max())} for grade "
+            f"{number_text(levels[gains.argmax()])}",
+            "gain=scaled divides grades by the highest one",
+        )
+
+
+class _RankBiased(Measure):
+    """What both have in common. Not a dataclass: every measure lists its parameters itself."""
+
+    if TYPE_CHECKING:
+        p: float
+        gain: Gain
+        scale: str | None
+        rel: float | None
+        level: float | None
+        cutoff: int | None
+
+    def validate(self) -> None:
+        super().validate()
+        if self.scale is not None and self.gain.text == "scaled":
+            raise UsageError(
+                f"{self.name}: gain=scaled divides by the scale of all judgments, found scale={self.scale}",
+                "write gain=linear, scale=query",
+            )
+
+    def check(self, levels: Floats) -> None:
+        super().check(levels)
+        if self.scale is not None or self.gain.text == "scaled":
+            return
+        refuse_gains_above_1(self, self.gain, levels, self.rel, self.level)
+
+    def _weights(self, depth: int) -> Floats:
+        """How likely the user is to look at each rank, as a share of all looks."""
+        return np.asarray((1.0 - self.p) * self.p ** np.arange(depth))
+
+    def _depth(self, block: Block) -> int:
+        return min(self.cutoff or block.width, block.width)
+
+    def _highest(self, block: Block) -> float:
+        """The most that a document can gain."""
+        return 1.0 if self.scale is not None else highest_gain(self.gain, block.scale, self.rel, self.level)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RBP(_RankBiased):
+    """Rank-biased precision: the gain to expect from a look, for a user who goes on with probability p.
+
+    Formula:
+        RBP = (1 - p) * sum over ranks i of G[i] * p^(i - 1)
+
+    G[i] is 1 for a relevant document, else 0; with gain=scaled it is the grade divided by the scale.
+
+    Conventions:
+        - gains lie between 0 and 1, so RBP does too; others are refused
+        - past the end of a list nothing is gained; RBP@k stops at rank k
+        - scale=query divides gains above 1 by the highest gain judged in the query
+        - nothing relevant: 0
+
+    Agrees with:
+        ir_measures RBP(rel=1); trec_eval 10 rbp with p=0.9, gain=linear, scale=query (for judgments of 0 and 1 simply
+        with p=0.9)
+    Differs from:
+        - trec_eval 10 for higher grades: there the value depends on how it was compiled
+        - ranx rbp, whose gains are grades and whose values can be above 1
+
+    Reference:
+        Moffat and Zobel, Rank-biased precision for measurement of retrieval effectiveness, TOIS 27(1), 2008
+
+    Example:
+        Relevant at ranks 1 and 3: 0.5 * (1 + 0.5^2).
+
+        >>> from gainful import parse
+        >>> parse("RBP(p=0.5)").score([2, 0, 1, 0])
+        0.625
+    """
+
+    name = "RBP"
+    p: float = 0.8
+    gain: Gain = _BINARY
+    scale: str | None = None
+    rel: float | None = None
+    level: float | None = None
+    unjudged: str | None = None
+    cutoff: int | None = None
+
+    def _lists(self, block: Block) -> GainLists:
+        lists = block.gain_lists(self.gain, self.rel, self.level)
+        if self.scale is None:
+            return lists
+        ideal = block.ideal_lists(self.gain)
+        highest = np.ones(block.size)
+        first = ideal.rank == 1
+        highest[ideal.row[first]] = np.maximum(ideal.gain[first], 1.0)
+        return GainLists(lists.size, lists.row, lists.rank, lists.gain / highest[lists.row])
+
+    def compute(self, block: Block) -> Floats:
+        # A gain adds what it is worth at its rank; the last bits must not lift a sum of shares above 1.
+        return np.minimum(self._lists(block).weighted(self._weights, self.cutoff), 1.0)
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        gains = self._lists(block).dense(self._depth(block))[0]
+        weights = self._weights(gains.size)
+        terms = gains * weights
+        columns = {"gain": gains, "weight": weights, "gain * weight": terms, "RBP": np.cumsum(terms)}
+        steps = (Step.sum_of(str(self), terms, min(last(columns["RBP"]), 1.0)),)
+        return Arithmetic(columns, steps, frozenset({"weight"}), "gain", "RBP")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RBPResidual(_RankBiased):
+    """How much RBP could still rise if everything not judged or not retrieved were as good as can be.
+
+    Formula:
+        RBPResidual = g * (1 - (1 - p) * sum over ranks i of judged documents of p^(i - 1))
+
+    g is the highest gain that a document can have: 1, unless weights or level make it less. What comes after the end of
+    the list, or after rank k, is part of it: p^d after d ranks.
+
+    Conventions:
+        - takes the parameters of RBP; RBP plus RBPResidual is the highest value that RBP can have
+        - nothing judged in the list: g
+        - negative=unjudged makes a grade below 0 count as not judged
+
+    Agrees with:
+        trec_eval 10 rbp_resid with p=0.9
+    Differs from:
+        trec_eval 10 where every document of the list is judged or the query is not answered: there it is 0
+
+    Reference:
+        Moffat and Zobel, Rank-biased precision for measurement of retrieval effectiveness, TOIS 27(1), 2008
+
+    Example:
+        The second of three documents is not judged: 0.5 * 0.5, and 0.5^3 for all that comes after them.
+
+        >>> from gainful import parse
+        >>> parse("RBPResidual(p=0.5)").score([1, None, 0])
+        0.375
+    """
+
+    name = "RBPResidual"
+    better = "neither"
+    p: float = 0.8
+    gain: Gain = _BINARY
+    scale: str | None = None
+    rel: float | None = None
+    level: float | None = None
+    unjudged: str | None = None
+    cutoff: int | None = None
+
+    def compute(self, block: Block) -> Floats:
+        hits = block.hits
+        shown = hits.rank <= (self.cutoff or block.width)
+        row, rank = hits.row[shown], hits.rank[shown]
+        last_rank = np.zeros(block.size, np.int64)
+        last_rank[row] = rank  # ranks ascend within a row, so the last one stays
+        before = np.where(ordinal_in_row(row) == 1, 0, np.roll(rank, 1))
+        # The ranks between two judged documents have the weight p^(rank of the one) - p^(rank before the other).
+        gaps = np.bincount(row, self._beyond(before) - self._beyond(rank - 1), minlength=block.size)
+        return self._highest(block) * np.minimum(gaps + self._beyond(last_rank), 1.0)
+
+    def _beyond(self, ranks: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Floats:
+        """The weight of all that comes after a rank."""
+        return np.asarray((self.p ** np.arange(int(ranks.max(initial=0)) + 1))[ranks])
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        depth = min(self.cutoff or int(block.retrieved[0]), int(block.retrieved[0]))
+        unjudged = np.ones(depth)
+        unjudged[block.hits.rank[block.hits.rank <= depth] - 1] = 0.0
+        weights = self._weights(depth)
+        columns = {"unjudged": unjudged, "weight": weights, "weight so far": np.cumsum(unjudged * weights)}
+        highest, inside, rest = self._highest(block), last(columns["weight so far"]), self.p**depth
+        steps = [
+            Step.sum_of("unjudged weight", (unjudged * weights), inside),
+            Step(f"weight after rank {depth}", "{}^{}", (self.p, depth), rest),
+        ]
+        total = highest * min(inside + rest, 1.0)
+        formula = "{} + {}" if highest == 1 else "{} * ({} + {})"
+        numbers = (inside, rest) if highest == 1 else (highest, inside, rest)
+        steps.append(Step(str(self), formula, numbers, total))
+        return Arithmetic(columns, tuple(steps), frozenset({"weight"}), "unjudged", "weight so far")
+
+
+_EXP2 = Gain("exp2")
+
+
+class _Cascade(Measure):
+    """What both have in common. Not a dataclass: every measure lists its parameters itself."""
+
+    if TYPE_CHECKING:
+        gain: Gain
+        rel: float | None
+        level: float | None
+        cutoff: int | None
+
+    def _run(self, block: Block) -> GainLists:
+        return block.gain_lists(self.gain, self.rel, self.level)
+
+    def _ideal(self, block: Block) -> GainLists:
+        return block.ideal_lists(self.gain, self.rel, self.level)
+
+    def _divisor(self, block: Block) -> float:
+        return 1.0 + highest_gain(self.gain, block.scale)
+
+    def _expected(self, lists: GainLists, divisor: float) -> Floats:
+        """The sum over ranks of (probability to stop there) / rank."""
+        row, rank, gain = lists.to(self.cutoff)
+        stops = gain / divisor
+        by_place, place = in_columns(row, stops, lists.size)
+        reaches = np.cumprod(1.0 - by_place, axis=1)
+        reached = np.where(place == 0, 1.0, reaches[row, np.maximum(place, 1) - 1])
+        return np.bincount(row, stops * reached / rank, minlength=lists.size).astype(np.float64, copy=False)
+
+    def _columns(self, lists: GainLists, block: Block) -> dict[str, Floats]:
+        gains = lists.dense(min(self.cutoff or block.width, block.width))[0]
+        stops = gains / self._divisor(block)
+        reached = np.append(1.0, np.cumprod(1.0 - stops)[:-1])
+        terms = stops * reached / ranks_of(stops)
+        return {"gain": gains, "stops": stops, "reached": reached, "adds": terms, "ERR": np.cumsum(terms)}
+
+    def _at(self) -> str:
+        return "" if self.cutoff is None else f"@{self.cutoff}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ERR(_Cascade):
+    """Expected reciprocal rank: 1 / rank of the document that satisfies a user who reads from the top.
+
+    Formula:
+        ERR = sum over ranks i of 1/i * S[i] * (1 - S[1]) * ... * (1 - S[i - 1])
+
+    S[i] = (2^g - 1) / 2^scale is the probability to be satisfied by the document at rank i. With another gain map it is
+    gain / (1 + highest gain).
+
+    Conventions:
+        - scale is the highest grade of the judgments, or what scale= says
+        - unjudged documents and negative grades satisfy nobody
+        - ERR@k stops at rank k
+        - nothing relevant: 0
+
+    Agrees with:
+        gdeval err@k and ir_measures ERR@k if scale is 4 (they print 5 digits)
+    Differs from:
+        NTCIREVAL, where S = gain / (1 + highest gain): gain=linear here
+
+    Reference:
+        Chapelle, Metzler, Zhang and Grinspan, Expected reciprocal rank for graded relevance, CIKM 2009
+
+    Example:
+        Grades 1 and 2 of at most 2: S = 1/4 and 3/4, so 1/4 + 1/2 * 3/4 * 3/4.
+
+        >>> from gainful import parse
+        >>> parse("ERR").score([1, 2], scale=2)
+        0.53125
+    """
+
+    name = "ERR"
+    gain: Gain = _EXP2
+    rel: float | None = None
+    level: float | None = None
+    unjudged: str | None = None
+    cutoff: int | None = None
+
+    def compute(self, block: Block) -> Floats:
+        return self._expected(self._run(block), self._divisor(block))
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        columns = self._columns(self._run(block), block)
+        steps = (Step.sum_of(str(self), columns["adds"], last(columns["ERR"])),)
+        return Arithmetic(columns, steps, adds="gain", running="ERR")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NERR(_Cascade):
+    """Expected reciprocal rank as a share of what the best possible list would have.
+
+    Formula:
+        nERR@k = ERR@k / ERR@k of the ideal list
+
+    The ideal list has all judged documents, best first.
+
+    Conventions:
+        - list and ideal list are both cut at k; the judgments never are
+        - no document with a gain above 0: undefined
+
+    Differs from:
+        ir_measures NERR8 to NERR11, which are other measures
+
+    Reference:
+        Chapelle et al., CIKM 2009; normalised as nDCG is
+
+    Example:
+        Grades 1 and 2 in the wrong order: (1/4 + 1/2 * 3/4 * 3/4) / (3/4 + 1/2 * 1/4 * 1/4).
+
+        >>> from gainful import parse
+        >>> parse("nERR").score([1, 2], scale=2)
+        0.68
+    """
+
+    name = "nERR"
+    gain: Gain = _EXP2
+    rel: float | None = None
+    level: float | None = None
+    unjudged: str | None = None
+    cutoff: int | None = None
+
+    def compute(self, block: Block) -> Floats:
+        divisor = self._divisor(block)
+        ideal = self._expected(self._ideal(block), divisor)
+        # The same documents in another order may differ from the ideal in the last bit.
+        return np.minimum(ratio(self._expected(self._run(block), divisor), ideal), 1.0)
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        columns = self._columns(self._run(block), block)
+        ideal = self._columns(self._ideal(block), block)
+        columns = {**columns, "ideal gain": ideal["gain"], "ideal ERR": ideal["ERR"]}
+        found, best = last(columns["ERR"]), last(ideal["ERR"])
+        share = Step.division(str(self), found, best, undefined="no document has a gain above 0")
+        steps = (
+            Step.sum_of(f"ERR{self._at()}", columns["adds"], found),
+            Step.sum_of(f"ideal ERR{self._at()}", ideal["adds"], best),
+            share._replace(value=1.0) if share.value > 1 else share,
+        )
+        return Arithmetic(columns, steps, frozenset({"ideal gain", "ideal ERR"}), "gain", "ERR")

@@ -1,0 +1,162 @@
+"""What a command has to show, as data: tables, charts, sentences and notes, without any layout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from gainful.pages.charts import Chart
+
+#: One value of a table; None (or NaN) is a value that does not exist.
+Cell: TypeAlias = str | int | float | None
+
+#: How a column's values are meant: ``share`` is a fraction that people read as per cent; ``difference`` belongs to the
+#: column before it, where people see it in parentheses; ``marks`` (letters, daggers) too, raised in papers.
+Kind: TypeAlias = Literal["text", "number", "count", "share", "difference", "marks"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its name, what its values are, and how people want to see them.
+
+    ``places`` are decimal places: 4 if not given, of per cent 1, of counts always none. ``none`` stands where there is
+    no value. ``for_machines`` is what only csv, jsonl and trec write, because people read it elsewhere on the page.
+    """
+
+    name: str
+    kind: Kind = "text"
+    places: int | None = None
+    none: str = "-"
+    for_machines: bool = False
+
+    @property
+    def decimals(self) -> int:
+        """How many decimal places people see."""
+        if self.kind == "count":
+            return 0
+        return (1 if self.kind == "share" else 4) if self.places is None else self.places
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under named columns. The leading text columns say what a row is about.
+
+    ``marked`` are the cells (row, column) to be emphasised, such as the best of a column; ``notes`` stand below. A note
+    that starts with ``* `` says what a mark means. People see the first ``most`` rows, machines have all of them.
+    ``for_people`` is what csv, jsonl and trec leave out, because machines have all of it elsewhere on the page.
+    """
+
+    columns: tuple[Column, ...]
+    rows: Sequence[tuple[Cell, ...]]
+    title: str = ""
+    notes: tuple[str, ...] = ()
+    marked: frozenset[tuple[int, int]] = frozenset()
+    most: int | None = None
+    for_people: bool = False
+
+    @property
+    def labels(self) -> int:
+        """How many leading columns name the row: all texts before the first value; of texts only, one."""
+        texts = next((i for i, column in enumerate(self.columns) if column.kind != "text"), 1)
+        return max(1, texts)
+
+
+class Score(NamedTuple):
+    """One value of an evaluation, for machines. ``query`` is None for the aggregate; ``difference`` is to the baseline,
+    if there is one; ``measure`` is the measure's text, ``trec_name`` what trec_eval calls it."""
+
+    run: str
+    query: str | None
+    measure: str
+    trec_name: str
+    value: Cell
+    status: str | None = None
+    difference: Cell = None
+
+
+class Heading(str):
+    """A paragraph that names all that comes below it, until the next one."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a command shows: tables, charts and paragraphs in order, then notes (a signature, what a mark means).
+
+    A paragraph may have several lines; one that is indented by four spaces stays as it is, as formulas want it. A
+    :class:`Heading` opens a section.
+    ``header`` opens the JSON lines, ``notes_for_machines`` are what they have of the notes, if not all; ``command`` is
+    the command's name. ``scores`` stand in the place of the first part
+    where a format has a line for every value, called by their ``unit``; ``keeps_places`` has every column keep a place
+    for its mark even where none is, so that columns never move.
+
+    >>> page = Page("demo", ("Two runs.", Table((Column("run"), Column("AP", "number")), (("a", 0.5), ("b", None)))))
+    >>> [table.rows for table in page.tables]
+    [(('a', 0.5), ('b', None))]
+    """
+
+    command: str
+    parts: tuple[Table | Chart | str, ...]
+    notes: tuple[str, ...] = ()
+    header: Mapping[str, object] = field(default_factory=dict)
+    notes_for_machines: tuple[str, ...] | None = None
+    scores: Callable[[], Iterable[Score]] | None = None
+    unit: str = "query"
+    keeps_places: bool = False
+
+    def page(self) -> Page:
+        """Itself: what can be shown has a page."""
+        return self
+
+    @property
+    def tables(self) -> Iterator[Table]:
+        """The tables, in order."""
+        return (part for part in self.parts if isinstance(part, Table))
+
+    @property
+    def tables_for_machines(self) -> Iterator[Table]:
+        """The tables without those that are for people only."""
+        return (table for table in self.tables if not table.for_people)
+
+    @property
+    def charts(self) -> Iterator[Chart]:
+        """The charts, in order."""
+        return (part for part in self.parts if not isinstance(part, (Table, str)))
+
+    @property
+    def parts_for_people(self) -> Iterator[Table | Chart | str]:
+        """All parts without the tables that are for machines only, and without maps of what a table has."""
+        for part in self.parts:
+            if isinstance(part, Table) and all(column.for_machines for column in part.columns):
+                continue
+            if not getattr(part, "has_table", False):
+                yield part
+
+
+class HasPage(Protocol):
+    """What has a page, and so can be shown."""
+
+    def page(self) -> Page:
+        """The data that formats draw."""
+        ...
+
+
+class RowsOnDemand(Sequence[tuple[Cell, ...]]):
+    """Rows that are made when they are looked at: a format that writes scores one by one needs no table of them."""
+
+    def __init__(self, make: Callable[[], list[tuple[Cell, ...]]]) -> None:
+        self._make = make
+
+    @cached_property
+    def _rows(self) -> list[tuple[Cell, ...]]:
+        return self._make()
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._rows[place]
+
+    def __len__(self) -> int:
+        return len(self._rows)

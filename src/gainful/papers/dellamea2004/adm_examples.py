@@ -1,0 +1,293 @@
+"""The worked examples of Della Mea and Mizzaro (2004): Tables 1 and 2, Figures 2, 4, 5 and 6."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from gainful.data.qrels import Qrels
+from gainful.evaluation.evaluate import evaluate
+from gainful.evaluation.explanation import explain
+from gainful.pages.charts import Plot, Points
+from gainful.pages.page import Cell, Column, Table
+from gainful.papers.claims import Claim, Section, claims_tables, number_claim, statement, text_claim
+from gainful.tasks.curves.plane import Plane, plane_plot, score_planes
+
+#: Both scores as they are given.
+_WAY = "srs=score, urs=given"
+_QUERY = "q"
+
+#: The paper's columns and the measures that have them.
+_COLUMNS = {"P": "ThresholdP", "R": "ThresholdR", "E": "PRmean", "ADM": "ADM"}
+
+
+@dataclass(frozen=True)
+class _Case:
+    """Documents with what the user says (URS), what some systems say (SRS), and what the paper prints of these."""
+
+    name: str
+    urs: tuple[float, ...]
+    srs: Mapping[str, tuple[float, ...]]
+    prints: Mapping[str, tuple[float, float, float, float]]
+
+
+_TABLE_1 = _Case(
+    "Table 1",
+    (0.8, 0.4, 0.1),
+    {"IRS1": (0.9, 0.5, 0.2), "IRS2": (1.0, 0.6, 0.3), "IRS3": (0.8, 0.4, 1.0)},
+    {"IRS1": (0.5, 1, 0.75, 0.9), "IRS2": (0.5, 1, 0.75, 0.8), "IRS3": (0.5, 1, 0.75, 0.7)},
+)
+#: Table 2 is of the points of Figure 5, which has no numbers: these were chosen to reproduce it.
+_TABLE_2A = _Case(
+    "Table 2 (a)",
+    (0.3, 0.7, 0.6),
+    {"IRS1": (0.5, 0.5, 0.5), "IRS2": (0.49, 0.5, 0.49), "IRS3": (0.511, 0.489, 0.5)},
+    {"IRS1": (0.67, 1, 0.84, 0.83), "IRS2": (1, 0.5, 0.75, 0.83), "IRS3": (0.5, 0.5, 0.5, 0.826)},
+)
+_TABLE_2B = _Case(
+    "Table 2 (b)",
+    (1.0, 0.5),
+    {"IRS1": (1.0, 0.5), "IRS2": (0.5, 1.0)},
+    {"IRS1": (1, 1, 1, 1), "IRS2": (1, 1, 1, 0.5)},
+)
+_ERRATA = {("Table 2 (a)", "IRS1", "E"): "the mean of P rounded to 0.67 and R; 2/3 and 1 have 0.8333"}
+_PLACES = {("Table 2 (a)", "IRS3", "ADM"): 3}
+
+
+def _values(case: _Case, system: str, *measures: str, way: str = _WAY) -> list[float]:
+    """What measures say of one system; NaN where they are undefined."""
+    user = Qrels.from_dict({_QUERY: _named(case.urs)}, scale=1)
+    wanted = [f"{measure}({way})" for measure in measures]
+    found = evaluate(user, {_QUERY: _named(case.srs[system])}, wanted)
+    return [float(value) for value in found.raw[:, 0]]
+
+
+def _named(scores: Sequence[float]) -> dict[str, float]:
+    return {f"d{i}": score for i, score in enumerate(scores, 1)}
+
+
+def _claims(case: _Case) -> list[Claim]:
+    claims = []
+    for system, prints in case.prints.items():
+        for (column, measure), says in zip(_COLUMNS.items(), prints, strict=True):
+            key = (case.name, system, column)
+            [finds] = _values(case, system, measure)
+            claims.append(number_claim(f"{system} {column}", says, finds, _PLACES.get(key, 2), _ERRATA.get(key, "")))
+    return claims
+
+
+def table_1() -> Section:
+    """Three systems that precision and recall cannot tell apart."""
+    parts = (_documents(_TABLE_1), *claims_tables("P, R, E and ADM, thresholds at 0.5", _claims(_TABLE_1)))
+    return Section("Table 1", "Three systems have the same P, R and E, and different ADM.", parts)
+
+
+def table_2() -> Section:
+    """Small differences in SRS that matter too much, large ones that do not matter."""
+    parts: tuple[Table | str, ...] = (
+        "The paper prints no scores for Figure 5. These points were chosen so that they reproduce the table: that they "
+        "do is no test of the measures, but shows that one set of points has all four values of every system.",
+        _documents(_TABLE_2A),
+        *claims_tables("(a): small differences in SRS", _claims(_TABLE_2A)),
+        _documents(_TABLE_2B),
+        *claims_tables("(b): large differences in SRS", _claims(_TABLE_2B)),
+        *claims_tables("What the paper concludes", _spreads()),
+    )
+    return Section("Table 2", "P, R and E answer to differences in SRS otherwise than ADM does.", parts)
+
+
+def _spreads() -> list[Claim]:
+    """By how much values differ between the systems of either case."""
+
+    def spread(case: _Case, column: str) -> float:
+        values = [_values(case, system, _COLUMNS[column])[0] for system in case.srs]
+        return max(values) - min(values)
+
+    small, large = spread(_TABLE_2A, "ADM"), spread(_TABLE_2B, "ADM")
+    small_e, large_e = spread(_TABLE_2A, "E"), spread(_TABLE_2B, "E")
+    return [
+        statement(
+            "(a) small differences",
+            "can change E much, do not affect ADM",
+            f"E differs by {small_e:.2f}, ADM by {small:.3f}",
+            small_e > 0.1 and small < 0.01,
+        ),
+        statement(
+            "(b) large differences",
+            "may leave E the same, do affect ADM",
+            f"E differs by {large_e:.2f}, ADM by {large:.2f}",
+            large_e < 1e-9 and large > 0.1,
+        ),
+    ]
+
+
+def _documents(case: _Case) -> Table:
+    columns = (Column("score"), *(Column(name, "number", 3) for name in _named(case.urs)))
+    rows: list[tuple[Cell, ...]] = [("URS", *case.urs)]
+    rows += [(system, *srs) for system, srs in case.srs.items()]
+    return Table(columns, rows, f"{case.name}: what the user and what systems say")
+
+
+def figure_4() -> Section:
+    """The plane of Table 1."""
+    return Section("Figure 4", "Table 1 is drawn in the plane of URS and SRS.", _plane_parts({"Table 1": _TABLE_1}))
+
+
+def figure_5() -> Section:
+    """The planes of Table 2."""
+    cases = {"(a) small differences": _TABLE_2A, "(b) large differences": _TABLE_2B}
+    return Section("Figure 5", "Table 2 is drawn in the plane of URS and SRS.", _plane_parts(cases))
+
+
+def _plane_parts(cases: Mapping[str, _Case]) -> tuple[Plot | Table, ...]:
+    rows: list[tuple[Cell, ...]] = []
+    plots = []
+    for title, case in cases.items():
+        planes = _planes(case)
+        plots.append(_plot(title, planes))
+        rows += [
+            (title, plane.run, placed.document, placed.urs, placed.srs, placed.distance)
+            for plane in planes
+            for placed in sorted(plane.documents)
+        ]
+    columns = (
+        *(Column(name, for_machines=True) for name in ("figure", "system", "document")),
+        *(Column(name, "number", for_machines=True) for name in ("URS", "SRS", "distance")),
+    )
+    return (*plots, Table(columns, tuple(rows), "Points of the planes"))
+
+
+def _planes(case: _Case) -> tuple[Plane, ...]:
+    user = Qrels.from_dict({_QUERY: _named(case.urs)}, scale=1)
+    runs = {system: {_QUERY: _named(srs)} for system, srs in case.srs.items()}
+    return tuple(score_planes(user, runs, [_QUERY], f"ADM({_WAY})"))
+
+
+def _plot(title: str, planes: Sequence[Plane]) -> Plot:
+    """One plane with the points of all systems: what surrounds the points is the same for each."""
+    points = tuple(
+        Points(
+            plane.run, tuple(placed.urs for placed in plane.documents), tuple(placed.srs for placed in plane.documents)
+        )
+        for plane in planes
+    )
+    caption = ", ".join(f"{plane.run} {plane.adm:.3f}" for plane in planes)
+    return replace(plane_plot(planes[0]), title=title, points=points, caption=f"ADM: {caption}.")
+
+
+def sectors() -> Section:
+    """Precision by the sectors of Figure 2, whose formula is not the one that Table 2 was computed with."""
+    [plane, *_] = _planes(_TABLE_2A)
+    alpha, beta = plane.sectors.only_retrieved, plane.sectors.retrieved_relevant
+    printed = _TABLE_2A.prints["IRS1"][0]
+    claim = text_claim(
+        "precision",
+        "|α| / (|α| + |β|)",
+        "|β| / (|α| + |β|)",
+        "α are documents retrieved and not relevant, β those retrieved and relevant, as its recall |β| / (|β| + |δ|) "
+        f"and fallout |α| / (|α| + |γ|) have them; with |α| = {alpha} and |β| = {beta} of IRS1 in Table 2 (a) its "
+        f"formula would give {alpha / (alpha + beta):.2f}, and the table has {printed:.2f}",
+    )
+    about = "The plane has four sectors; the formula of precision has an erratum."
+    return Section("Figure 2", about, claims_tables("Precision by sectors", [claim]))
+
+
+def categories() -> Section:
+    """ADM^(2)_(2): distances are 0 or 1."""
+    way = f"{_WAY}, urs_levels=2, srs_levels=2"
+    rows = []
+    for case in (_TABLE_1, _TABLE_2A, _TABLE_2B):
+        for system, plane in zip(case.srs, _planes(case), strict=True):
+            wrong, count = plane.sectors.only_retrieved + plane.sectors.only_relevant, plane.count
+            [value] = _values(case, system, "ADM", way=way)
+            agrees = math.isclose(value, 1 - wrong / count, abs_tol=1e-12)
+            rows.append((case.name, system, wrong, count, value, agrees))
+    table = Table(
+        (
+            Column("example"),
+            Column("system"),
+            Column("in α or δ", "count"),
+            Column("documents", "count"),
+            Column("ADM(2)(2)", "number"),
+        ),
+        tuple(row[:-1] for row in rows),
+        "Two categories of relevance and of retrieval",
+    )
+    claim = statement(
+        "ADM with 2 categories on both sides",
+        "distances are 0 or 1",
+        "1 - (|α| + |δ|) / documents",
+        all(row[-1] for row in rows),
+        "x becomes min(floor(2x), 1): a threshold at 0.5",
+    )
+    return Section(
+        "ADM(2)(2)",
+        "ADM is taken with binary relevance and binary retrieval.",
+        (table, *claims_tables("Distances", [claim])),
+    )
+
+
+def over_and_under() -> Section:
+    """P* and R*, and what replaces them: ADP and ADR, of which ADM is made."""
+    rows, sums = [], []
+    for case in (_TABLE_1, _TABLE_2A):
+        for system in case.srs:
+            adm, adp, adr = _values(case, system, "ADM", "ADP", "ADR")
+            stars = [
+                value for t in _TOLERANCES for value in _values(case, system, "Pstar", "Rstar", way=f"{_WAY}, t={t}")
+            ]
+            rows.append((case.name, system, adp, adr, adm, *(None if math.isnan(value) else value for value in stars)))
+            sums.append(
+                statement(
+                    f"{case.name}, {system}: ADM = ADP + ADR - 1",
+                    "for every query",
+                    f"{adm:.3f} = {adp:.3f} + {adr:.3f} - 1",
+                    math.isclose(adm, adp + adr - 1, abs_tol=1e-12),
+                )
+            )
+    names = [f"{name}, t = {t}" for t in _TOLERANCES for name in ("P*", "R*")]
+    table = Table(
+        (
+            Column("example"),
+            Column("system"),
+            *(Column(name, "number", 3, none="undefined") for name in ("ADP", "ADR", "ADM", *names)),
+        ),
+        tuple(rows),
+        "Over- and underestimated",
+        (
+            "the paper prints no values of these",
+            "t: how far SRS may be from URS; no document within t and none beyond: undefined",
+        ),
+    )
+    return Section(
+        "Figure 6",
+        "P* and R*, ADP and ADR tell documents over- and underestimated.",
+        (table, *claims_tables("Sums", sums)),
+    )
+
+
+_TOLERANCES = (0.1, 0.2)
+
+
+def ranks() -> Section:
+    """SRS from ranks, as the experiment has it."""
+    retrieved = [f"d{i}" for i in range(1, 1001)]
+    srs = explain("ADM", {_QUERY: {"d1": 1}}, {_QUERY: retrieved}, _QUERY).columns["SRS"]
+    claims = [
+        number_claim(f"SRS at rank {rank:,}", says, float(srs[rank - 1]), places)
+        for rank, says, places in ((1, 1, 3), (2, 0.999, 3), (100, 0.9, 1), (1000, 0.001, 3))
+    ]
+    claims.append(
+        text_claim(
+            "based on binary relevance",
+            "URS''",
+            "URS'",
+            "the next sentence says of URS'' that it is not based on binary relevance: the first has to be URS'",
+        )
+    )
+    return Section(
+        "SRS and URS",
+        "SRS comes from the position in the list; a sentence on URS has an erratum.",
+        claims_tables("By position", claims),
+    )

@@ -1,0 +1,140 @@
+"""The values of tables: as people read them (texts, differences behind their values), or exact for machines."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from gainful.notation import printable
+from gainful.pages.page import Cell, Column, Table
+
+_ENDLESS = 1 << 60
+
+
+class Shown(NamedTuple):
+    """One cell: its text, whether it is emphasised, and the text of a difference and of marks (empty for none)."""
+
+    text: str
+    is_marked: bool
+    difference: str
+    marks: str = ""
+
+
+class Group(NamedTuple):
+    """A column that stands on its own, with its place in the table, and its differences or marks, which follow it."""
+
+    column: Column
+    place: int
+    difference: Column | None
+    has_marks: bool = False
+
+    @property
+    def is_text(self) -> bool:
+        return self.column.kind == "text"
+
+
+def groups(table: Table) -> list[Group]:
+    """The columns of a table that people see, each with its differences."""
+    following: list[Column | None] = [*table.columns[1:], None]
+    return [
+        Group(
+            column,
+            i,
+            after if after is not None and after.kind == "difference" else None,
+            after is not None and after.kind == "marks",
+        )
+        for i, (column, after) in enumerate(zip(table.columns, following, strict=True))
+        if (column.kind not in ("difference", "marks") or i == 0) and not column.for_machines
+    ]
+
+
+def shown_rows(table: Table, columns: list[Group]) -> list[list[Shown]]:
+    """The cells of a table as texts, row by row, as many as people want to see."""
+    marked = table.marked
+    return [
+        [
+            Shown(
+                shown(row[place], column),
+                (i, place) in marked,
+                "" if difference is None else _shown_difference(row[place + 1], difference),
+                plain(str(row[place + 1] or "")) if has_marks else "",
+            )
+            for column, place, difference, has_marks in columns
+        ]
+        for i, row in enumerate(table.rows[: table.most])
+    ]
+
+
+def shown(cell: Cell, column: Column) -> str:
+    """A value as people read it.
+
+    >>> shown(0.73, Column("agree", "share")), shown(2 / 3, Column("AP", "number", 2)), shown(None, Column("AP"))
+    ('73.0 %', '0.67', '-')
+    """
+    cell = present(cell)
+    if cell is None:
+        return column.none
+    if isinstance(cell, str):
+        return plain(cell)
+    if column.kind == "text":
+        return str(cell)
+    if column.kind == "share":
+        return f"{100 * cell:.{column.decimals}f} %"
+    return f"{cell:.{column.decimals}f}"
+
+
+def exact(cell: Cell, column: Column) -> Cell:
+    """A value for machines: a text, a float, an int where it counts something, or None.
+
+    >>> exact(0.73, Column("agree", "share")), exact(3.0, Column("documents", "count")), exact(3, Column("query"))
+    (0.73, 3, '3')
+    """
+    cell = present(cell)
+    if cell is None or isinstance(cell, str):
+        return cell
+    if column.kind in ("text", "marks"):
+        return str(cell)
+    if isinstance(cell, int) and column.kind != "share":
+        return cell
+    value = float(cell)
+    return int(value) if column.kind == "count" and value.is_integer() else value
+
+
+def present(cell: Cell) -> Cell:
+    """The value, or None where there is none: NaN is none."""
+    return None if cell != cell else cell  # noqa: PLR0124 - NaN is not equal to itself
+
+
+def _shown_difference(cell: Cell, column: Column) -> str:
+    return "" if present(cell) is None else f"({cell:+.{column.decimals}f})"
+
+
+def plain(text: str) -> str:
+    """A text or an id in one line, what cannot be printed escaped."""
+    return text if text.isascii() and text.isprintable() else printable(text, _ENDLESS).replace("\t", " ")
+
+
+class Paragraph(NamedTuple):
+    """The lines of a paragraph; ``is_verbatim`` if all are indented by four, as formulas are."""
+
+    lines: list[str]
+    is_verbatim: bool
+
+    @classmethod
+    def of(cls, text: str) -> Paragraph:
+        """The lines of a text, each printable."""
+        lines = [plain(line.rstrip()) for line in text.strip("\n").split("\n")]
+        return cls(lines, all(line.startswith("    ") or not line for line in lines) and any(lines))
+
+
+def explained(note: str, emphasis: str) -> str:
+    """A note in which the mark is called what it is in a format.
+
+    >>> explained("* best of its column", "bold")
+    'bold: best of its column'
+    """
+    return f"{emphasis}: {note[2:]}" if note.startswith("* ") else note
+
+
+def is_code(word: str) -> bool:
+    """Whether a word of a note is better set as code: signatures are."""
+    return "|" in word and ":" in word

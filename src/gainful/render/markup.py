@@ -1,0 +1,302 @@
+"""Markdown: pipe tables as GitHub draws them, the best in bold.
+
+HTML: one small page that needs nothing else, or a piece of one for notebooks.
+LaTeX: tables in the style of booktabs, the best in bold; everything that is not a table is a comment.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import escape
+from typing import TextIO
+
+from gainful.pages.charts import Chart
+from gainful.pages.page import Heading, Page, Table
+from gainful.render.cells import Group, Paragraph, Shown, explained, groups, is_code, plain, shown_rows
+from gainful.render.chart_text import chart_text
+
+_SPECIAL = re.compile(r"([\\`*_\[\]<>|~&$])")
+
+
+def write_markdown(page: Page, out: TextIO) -> None:
+    """Titles as headings, tables, paragraphs, and notes below."""
+    blocks: list[str] = []
+    for part in page.parts_for_people:
+        if isinstance(part, str):
+            blocks.append(_paragraph(part))
+        elif isinstance(part, Table):
+            blocks += _table(part)
+        else:
+            blocks.append(_verbatim(chart_text(page, part)))
+    out.write("\n\n".join([*blocks, *map(_note, page.notes)]) + "\n")
+
+
+def _table(table: Table) -> Iterator[str]:
+    if table.title:
+        yield f"### {escaped(table.title)}"
+    columns = groups(table)
+    header = [escaped(group.column.name) for group in columns]
+    rows = [[_cell(cell) for cell in row] for row in shown_rows(table, columns)]
+    widths = [max(3, *(len(row[i]) for row in [header, *rows])) for i in range(len(columns))]
+    is_left = [group.is_text for group in columns]
+    rule = ["-" * width if left else "-" * (width - 1) + ":" for width, left in zip(widths, is_left, strict=True)]
+    yield "\n".join(_line(row, widths, is_left) for row in [header, rule, *rows])
+    yield from map(_note, table.notes)
+
+
+def _line(texts: list[str], widths: list[int], is_left: list[bool]) -> str:
+    cells = [
+        text.ljust(width) if left else text.rjust(width)
+        for text, width, left in zip(texts, widths, is_left, strict=True)
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def _cell(cell: Shown) -> str:
+    text = escaped(cell.text)
+    bold = f"**{text}**" if cell.is_marked and text else text
+    marks = f" <sup>{escaped(cell.marks)}</sup>" if cell.marks else ""
+    return f"{bold} {cell.difference}".rstrip() + marks
+
+
+def _paragraph(text: str) -> str:
+    if isinstance(text, Heading):
+        return f"## {escaped(text)}"
+    lines, is_verbatim = Paragraph.of(text)
+    if is_verbatim:
+        return _verbatim([line[4:] for line in lines])
+    return "\n".join(map(escaped, lines))
+
+
+def _verbatim(lines: list[str]) -> str:
+    # Names may hold backticks: what fences the lines is longer than any of them.
+    longest = max((len(ticks) for line in lines for ticks in re.findall("`+", line)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return "\n".join([f"{fence}text", *lines, fence])
+
+
+def _note(note: str) -> str:
+    """Sentences as they are, signatures as code."""
+    words = plain(explained(note, "bold")).split(" ")
+    return " ".join(f"`{word}`" if is_code(word) and "`" not in word else escaped(word) for word in words)
+
+
+def escaped(text: str) -> str:
+    """Text that is shown as it is."""
+    return _SPECIAL.sub(r"\\\1", plain(text))
+
+
+_PAGE_STYLE = """\
+:root { color-scheme: light dark; }
+body { margin: 2rem auto; max-width: 72rem; padding: 0 1rem; background: Canvas; color: CanvasText; }
+"""
+
+#: Colours come from the text's own, so that light and dark pages both work.
+_STYLE = """\
+.gainful { font: 15px/1.5 system-ui, sans-serif; overflow-x: auto; }
+.gainful table { border-collapse: collapse; margin: 1rem 0; border-block: 2px solid; }
+.gainful table { font-variant-numeric: tabular-nums; }
+.gainful caption { text-align: left; font-weight: 600; padding-bottom: .4rem; white-space: nowrap; }
+.gainful th, .gainful td { padding: .2rem .8rem; text-align: left; vertical-align: baseline; border: 0; }
+.gainful th:first-child, .gainful td:first-child { padding-left: .2rem; }
+.gainful thead th { border-bottom: 1px solid; font-weight: 600; }
+.gainful tbody tr:nth-child(n) { background: none; }
+.gainful tbody tr:hover { background: color-mix(in srgb, currentColor 8%, transparent); }
+.gainful .number { text-align: right; white-space: nowrap; }
+.gainful .marked { font-weight: 700; }
+.gainful .difference { display: inline-block; min-width: 5.5em; opacity: .7; font-weight: 400; }
+.gainful .note { font-size: .8em; opacity: .7; margin: .3rem 0; overflow-wrap: anywhere; }
+"""
+
+
+def write_html(page: Page, out: TextIO) -> None:
+    """A page that stands alone."""
+    out.write(
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>gainful {escape(plain(page.command))}</title>\n<style>\n{_PAGE_STYLE}{_STYLE}</style>\n</head>\n"
+        f'<body class="gainful">\n{_body(page)}</body>\n</html>\n'
+    )
+
+
+def fragment(page: Page) -> str:
+    """The part of a page that a notebook shows, with its style."""
+    return f'<div class="gainful">\n<style>\n{_STYLE}</style>\n{_body(page)}</div>\n'
+
+
+def _body(page: Page) -> str:
+    lines: list[str] = []
+    for part in page.parts_for_people:
+        if isinstance(part, str):
+            lines.append(_html_paragraph(part))
+        elif isinstance(part, Table):
+            lines += _html_table(part)
+        else:
+            lines.append(_html_verbatim(chart_text(page, part)))
+    return "".join(f"{line}\n" for line in [*lines, *map(_html_note, page.notes)])
+
+
+def _html_paragraph(text: str) -> str:
+    if isinstance(text, Heading):
+        return f"<h2>{escape(plain(text))}</h2>"
+    lines, is_verbatim = Paragraph.of(text)
+    if is_verbatim:
+        return _html_verbatim([line[4:] for line in lines])
+    return "<p>" + "<br>\n".join(map(escape, lines)) + "</p>"
+
+
+def _html_verbatim(lines: list[str]) -> str:
+    return "<pre>" + "\n".join(map(escape, lines)) + "</pre>"
+
+
+def _html_table(table: Table) -> Iterator[str]:
+    columns = groups(table)
+    yield "<table>"
+    if table.title:
+        yield f"<caption>{escape(plain(table.title))}</caption>"
+    names = "".join(f"<th{_class(group)}>{escape(plain(group.column.name))}</th>" for group in columns)
+    yield f"<thead>\n<tr>{names}</tr>\n</thead>\n<tbody>"
+    for row in shown_rows(table, columns):
+        cells = "".join(_html_cell(cell, group) for cell, group in zip(row, columns, strict=True))
+        yield f"<tr>{cells}</tr>"
+    yield "</tbody>\n</table>"
+    yield from map(_html_note, table.notes)
+
+
+def _html_cell(cell: Shown, group: Group) -> str:
+    difference = "" if group.difference is None else f' <span class="difference">{escape(cell.difference)}</span>'
+    marks = f"<sup>{escape(cell.marks)}</sup>" if cell.marks else ""
+    return f"<td{_class(group, cell.is_marked)}>{escape(cell.text)}{difference}{marks}</td>"
+
+
+def _class(group: Group, is_marked: bool = False) -> str:
+    names = [*([] if group.is_text else ["number"]), *(["marked"] if is_marked else [])]
+    return f' class="{" ".join(names)}"' if names else ""
+
+
+def _html_note(note: str) -> str:
+    """Sentences as they are, signatures as code."""
+    words = escape(plain(explained(note, "bold"))).split(" ")
+    return f'<p class="note">{" ".join(f"<code>{word}</code>" if is_code(word) else word for word in words)}</p>'
+
+
+#: A hyphen that is a minus sign.
+_MINUS = re.compile(r"(?<!\S)-(?=\d)")
+
+#: Letters and signs that no text font of LaTeX has, each with its command; other Greek capitals look as Latin ones.
+_SIGNS = """
+α alpha β beta γ gamma δ delta ε epsilon ζ zeta η eta θ theta ι iota κ kappa λ lambda μ mu ν nu ξ xi π pi ρ rho
+ς varsigma σ sigma τ tau υ upsilon φ phi χ chi ψ psi ω omega
+Γ Gamma Δ Delta Θ Theta Λ Lambda Ξ Xi Π Pi Σ Sigma Υ Upsilon Φ Phi Ψ Psi Ω Omega
+µ mu × times ± pm · cdot ≤ leq ≥ geq ≠ neq ≈ approx ∞ infty ∈ in ∑ sum √ surd
+→ rightarrow ← leftarrow ↑ uparrow ↓ downarrow † dagger ‡ ddagger
+"""
+
+#: Punctuation that older LaTeX does not know as a character.
+_PUNCTUATION = {"–": "--", "—": "---", "…": r"\ldots{}", "−": "$-$", "′": "$'$", "″": "$''$", "ο": "o"}
+
+#: What would be a command, a line break's argument, a ligature or another glyph.
+_ESCAPES = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        "[": "{[}",
+        "]": "{]}",
+        "*": "{*}",
+        "`": r"\textasciigrave{}",
+        **{character: f"\\{character}" for character in "&%$#_{}"},
+        **{sign: rf"$\{name}$" for sign, name in zip(_SIGNS.split()[::2], _SIGNS.split()[1::2], strict=True)},
+        **_PUNCTUATION,
+    }
+)
+
+
+def write_latex(page: Page, out: TextIO) -> None:
+    """The tables one after the other; titles, paragraphs and notes as comments."""
+    blocks = [
+        map(_comment, Paragraph.of(part).lines)
+        if isinstance(part, str)
+        else _latex_table(part)
+        if isinstance(part, Table)
+        else _figure(part)
+        for part in page.parts_for_people
+    ]
+    notes = [map(_comment, page.notes)] if page.notes else []
+    texts = ["\n".join(block) for block in [*blocks, *notes]]
+    # An empty line ends a paragraph: tables come below each other.
+    out.write("\n".join([r"% \usepackage{booktabs}", "\n\n".join(texts), ""]))
+
+
+def _latex_table(table: Table) -> Iterator[str]:
+    columns = groups(table)
+    if table.title:
+        yield _comment(table.title)
+    yield rf"\begin{{tabular}}{{@{{}}{''.join(map(_alignment, columns))}@{{}}}}"
+    yield r"\toprule"
+    yield _row([_header(group) for group in columns])
+    yield r"\midrule"
+    for row in shown_rows(table, columns):
+        yield _row([_latex_cell(cell, group) for cell, group in zip(row, columns, strict=True)])
+    yield r"\bottomrule"
+    yield r"\end{tabular}"
+    yield from map(_comment, table.notes)
+
+
+def _figure(chart: Chart) -> Iterator[str]:
+    """Where a figure belongs, and how to have it: text drawings are not for papers."""
+    yield _comment(f"figure: {chart.title}" if chart.title else "figure")
+    yield _comment(r"\includegraphics{figure.pdf}, drawn with --figure figure.pdf, of papers with --out")
+
+
+def _alignment(group: Group) -> str:
+    if group.has_marks:
+        return "r@{}l"
+    return "l" if group.is_text else "r" if group.difference is None else "r@{ }r"
+
+
+def _header(group: Group) -> str:
+    name = _escaped(group.column.name)
+    is_wide = group.difference is not None or group.has_marks
+    return rf"\multicolumn{{2}}{{r}}{{{name}}}" if is_wide else name
+
+
+def _row(cells: list[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _latex_cell(cell: Shown, group: Group) -> str:
+    text = _text(cell.text) if group.is_text else _number(cell.text)
+    bold = rf"\textbf{{{text}}}" if cell.is_marked else text
+    if group.has_marks:
+        return f"{bold} & {_raised(cell.marks)}".rstrip()
+    return bold if group.difference is None else f"{bold} & {_number(cell.difference)}"
+
+
+def _text(text: str) -> str:
+    """A text, a dash where there is none: the same one as for numbers."""
+    return "--" if text == "-" else _MINUS.sub("$-$", _escaped(text))
+
+
+def _raised(marks: str) -> str:
+    """Letters and daggers as papers have them."""
+    daggers = {"†": r"\dagger", "‡": r"\ddagger"}
+    inside = "".join(daggers.get(mark, rf"\mathrm{{{_escaped(mark)}}}") for mark in marks)
+    return f"$^{{{inside}}}$" if marks else ""
+
+
+def _number(text: str) -> str:
+    """A number with a minus sign in place of the hyphen, a dash where there is none."""
+    return "--" if text == "-" else _escaped(text).replace("-", "$-$")
+
+
+def _escaped(text: str) -> str:
+    return plain(text).replace("--", "-\0-").translate(_ESCAPES).replace("\0", "{}")
+
+
+def _comment(text: str) -> str:
+    return f"% {plain(explained(text, 'bold'))}"

@@ -1,0 +1,267 @@
+"""Tables for people: aligned columns, the best marked, the conventions below.
+
+Comma-separated values: for spreadsheets and data frames, full precision, one line a row (RFC 4180, LF line ends).
+JSON lines: the machine interface, full precision.
+trec_eval's lines: name, query and value. Measures that trec_eval has go by its names.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
+from typing import TYPE_CHECKING, TextIO
+
+from gainful._version import __version__
+from gainful.pages.page import Cell, Column, Heading, Page, Score, Table
+from gainful.render.cells import Group, Paragraph, Shown, exact, groups, plain, present, shown_rows
+
+if TYPE_CHECKING:
+    from gainful.pages.charts import Chart
+
+_WIDEST_LABEL, _WIDEST_TEXT, _WIDEST_LINE = 80, 60, 100
+_BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
+
+
+def write_table(page: Page, out: TextIO) -> None:
+    """Tables and paragraphs one below the other, marked cells with an asterisk (on a terminal in bold), then notes."""
+    bold = out.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    blocks = [
+        _paragraph(part)
+        if isinstance(part, str)
+        else _table(part, bold, page.keeps_places)
+        if isinstance(part, Table)
+        else _chart(page, part)
+        for part in page.parts_for_people
+    ]
+    if page.notes:
+        blocks.append([plain(note) for note in page.notes])
+    out.write("\n\n".join("\n".join(block) for block in blocks) + "\n")
+
+
+def _chart(page: Page, chart: Chart) -> list[str]:
+    from gainful.render.chart_text import chart_text
+
+    return chart_text(page, chart)
+
+
+def _paragraph(text: str) -> list[str]:
+    if isinstance(text, Heading):
+        return [plain(text), "=" * len(plain(text))]
+    lines, is_verbatim = Paragraph.of(text)
+    return lines if is_verbatim else [piece for line in lines for piece in _wrapped(line, _WIDEST_LINE)]
+
+
+def _table(table: Table, bold: bool, always: bool) -> list[str]:
+    columns, labels = groups(table), table.labels
+    marked = {place for _, place in table.marked}
+    has_marks = [not group.is_text and (always or group.place in marked) for group in columns]
+    header = [plain(group.column.name) for group in columns]
+    shown_cells = shown_rows(table, columns)
+    raised = [max((len(row[i].marks) for row in shown_cells), default=0) for i in range(len(columns))]
+    rows = [_physical_lines(row, columns, labels, has_marks, raised) for row in shown_cells]
+    texts = [header, *(line for _, lines in rows for line in lines)]
+    widths = [max(len(line[i]) for line in texts) for i in range(len(columns))]
+    is_left = [group.is_text for group in columns]
+    shown = [_line(header, widths, is_left), "  ".join("-" * width for width in widths)]
+    for row, lines in rows:
+        shown.append(_line(lines[0], widths, is_left, [bold and cell.is_marked for cell in row]))
+        shown += [_line(line, widths, is_left) for line in lines[1:]]
+    return [
+        *([plain(table.title)] if table.title else []),
+        *shown,
+        *(["", *map(plain, table.notes)] if table.notes else []),
+    ]
+
+
+def _physical_lines(
+    row: list[Shown], columns: list[Group], labels: int, has_marks: list[bool], raised: list[int]
+) -> tuple[list[Shown], list[Sequence[str]]]:
+    """A row with the lines that it takes: more than one where a text is long."""
+    texts = [_text(*each) for each in zip(row, columns, has_marks, raised, strict=True)]
+    if all(len(text) <= _WIDEST_TEXT for text in texts):
+        return row, [texts]
+    pieces = [
+        [text] if not group.is_text else _label_lines(text) if i < labels else _wrapped(text, _WIDEST_TEXT)
+        for i, (text, group) in enumerate(zip(texts, columns, strict=True))
+    ]
+    return row, list(zip_longest(*pieces, fillvalue=""))
+
+
+def _label_lines(text: str) -> list[str]:
+    """A sentence takes several lines; an id that is too long is cut."""
+    lines = _wrapped(text, _WIDEST_LABEL)
+    return [line if len(line) <= _WIDEST_LABEL else line[: _WIDEST_LABEL - 3] + "..." for line in lines]
+
+
+def _text(cell: Shown, group: Group, has_marks: bool, raised: int) -> str:
+    """The value, a place for the mark, and where there are differences or letters a place for these."""
+    text = cell.text + ("*" if cell.is_marked else " " if has_marks else "")
+    if raised:
+        return f"{text} {cell.marks.ljust(raised)}"
+    if group.difference is None:
+        return text
+    return f"{text} {cell.difference or ' ' * len(f'({0.0:+.{group.difference.decimals}f})')}"
+
+
+def _line(texts: Sequence[str], widths: Sequence[int], is_left: Sequence[bool], bold: Sequence[bool] = ()) -> str:
+    cells = [
+        text.ljust(width) if left else text.rjust(width)
+        for text, width, left in zip(texts, widths, is_left, strict=True)
+    ]
+    for i, emphasised in enumerate(bold):
+        if emphasised:
+            value, mark, rest = cells[i].rpartition("*")
+            indent = len(value) - len(value.lstrip())
+            cells[i] = f"{value[:indent]}{_BOLD}{value[indent:]}{mark}{_PLAIN}{rest}"
+    return "  ".join(cells).rstrip()
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    from textwrap import wrap
+
+    return wrap(text, width, break_long_words=False, break_on_hyphens=False) or [""]
+
+
+_NEEDS_QUOTES = re.compile(r'[",\r\n]')
+
+
+def write_csv(page: Page, out: TextIO) -> None:
+    """The tables, an empty line between them; of several each has its title above it, as ``# title``. No notes."""
+    tables = list(_titled(page))
+    for i, (title, table) in enumerate(tables):
+        out.write("\n" if i else "")
+        if title and len(tables) > 1:
+            out.write(f"# {plain(title)}\n")
+        out.writelines(_lines(table))
+
+
+def _titled(page: Page) -> Iterator[tuple[str, Table]]:
+    """The tables with their titles, after the heading that they stand under."""
+    heading = ""
+    for part in page.parts:
+        if isinstance(part, Heading):
+            heading = part
+        elif isinstance(part, Table) and not part.for_people:
+            yield ": ".join(filter(None, (heading, part.title))), part
+
+
+def _lines(table: Table) -> Iterator[str]:
+    yield _csv_line([_quoted(column.name) for column in table.columns])
+    for row in table.rows:
+        yield _csv_line([_field(exact(cell, column)) for cell, column in zip(row, table.columns, strict=True)])
+
+
+def _csv_line(fields: list[str]) -> str:
+    # A lone empty field would be an empty line, and that separates tables.
+    return (",".join(fields) or '""') + "\n"
+
+
+def _field(cell: Cell) -> str:
+    """A value as it can be read back, nothing where there is none."""
+    return "" if cell is None else _quoted(cell) if isinstance(cell, str) else repr(cell)
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"' if _NEEDS_QUOTES.search(text) else text
+
+
+def write_jsonl(page: Page, out: TextIO) -> None:
+    """The header, then scores, rows (with their table's title, if it has one) and paragraphs in order, then notes."""
+    import json
+
+    out.writelines(json.dumps(line) + "\n" for line in _json_lines(page))
+
+
+def _json_lines(page: Page) -> Iterator[Mapping[str, object]]:
+    about = {} if page.scores is not None else {"command": page.command}
+    yield {"gainful": __version__, **about, **page.header}
+    if page.scores is not None:
+        yield from (_score(score, page.unit) for score in page.scores())
+    yield from _part_lines(page.parts if page.scores is None else page.parts[1:])
+    yield from ({"note": note} for note in (page.notes if page.notes_for_machines is None else page.notes_for_machines))
+
+
+def _score(score: Score, unit: str) -> dict[str, object]:
+    row: dict[str, object] = {"run": score.run, unit: score.query, "measure": score.measure, "value": score.value}
+    if score.status is not None:
+        row["status"] = score.status
+    if score.difference is not None:
+        row["difference"] = score.difference
+    return row
+
+
+def _part_lines(parts: Iterable[object]) -> Iterator[Mapping[str, object]]:
+    for part in parts:
+        if isinstance(part, str):
+            yield {"heading" if isinstance(part, Heading) else "text": part}
+        elif isinstance(part, Table) and not part.for_people:
+            yield from _table_lines(part)
+
+
+def _table_lines(table: Table) -> Iterator[Mapping[str, object]]:
+    title: dict[str, object] = {"table": table.title} if table.title else {}
+    for row in table.rows:
+        yield {**title, **{c.name: _finite(exact(cell, c)) for cell, c in zip(row, table.columns, strict=True)}}
+    yield from ({**title, "note": note} for note in table.notes)
+
+
+def _finite(cell: Cell) -> Cell:
+    """JSON has no infinity: it becomes a text."""
+    return str(cell) if isinstance(cell, float) and math.isinf(cell) else cell
+
+
+#: What would end a field or a line, and its escape.
+_ENDS = str.maketrans({character: character.encode("unicode_escape").decode() for character in "\t\n\v\f\r"})
+
+#: What trec_eval prints of all queries together only: a query has no number of queries, and no geometric mean.
+_OF_ALL = {"num_q", "gm_map", "gm_bpref"}
+
+
+def write_trec(page: Page, out: TextIO) -> None:
+    """Evaluations run by run as trec_eval prints them; of any other table a line for every row and value."""
+    out.writelines(_trec_page_lines(page) if page.scores is None else _score_lines(page, page.scores()))
+
+
+def _score_lines(page: Page, scores: Iterable[Score]) -> Iterator[str]:
+    table = next(page.tables)
+    places = {column.name: column.decimals for column in table.columns if column.kind != "count"}
+    run = None
+    for score in scores:
+        if score.run != run:
+            run = score.run
+            yield _trec_line("runid", "all", run)
+        # A query that the policy leaves out has no value.
+        if score.value is not None and (score.trec_name not in _OF_ALL or score.query is None):
+            is_count = score.measure not in places
+            text = str(score.value) if is_count else f"{score.value:6.{places[score.measure]}f}"
+            yield _trec_line(score.trec_name, "all" if score.query is None else score.query, text)
+
+
+def _trec_page_lines(page: Page) -> Iterator[str]:
+    for table in page.tables_for_machines:
+        labels = table.labels
+        for row in table.rows:
+            label = " ".join(
+                _trec_text(cell, column) for cell, column in zip(row[:labels], table.columns, strict=False)
+            )
+            for cell, column in zip(row[labels:], table.columns[labels:], strict=True):
+                if present(cell) is not None:
+                    yield _trec_line(column.name, label, _trec_text(cell, column))
+
+
+def _trec_text(cell: Cell, column: Column) -> str:
+    cell = present(cell)
+    if cell is None:
+        return column.none
+    if isinstance(cell, str) or column.kind == "text":
+        return str(cell)
+    # A share stays the fraction that it is, as exactly as people see it.
+    places = max(4, column.decimals + 2) if column.kind == "share" else column.decimals
+    return f"{cell:.{places}f}"
+
+
+def _trec_line(name: str, query: str, value: str) -> str:
+    return f"{name.translate(_ENDS):<22}\t{query.translate(_ENDS)}\t{value.translate(_ENDS)}\n"

@@ -1,0 +1,1 @@
+"""What may be wrong with judgments and runs: `gainful check`."""

@@ -1,0 +1,274 @@
+"""Is the difference real? Two systems, or several, by one measure or several, as something to print and to draw."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
+
+from gainful.errors import InputError, UsageError
+from gainful.evaluation.results import Evaluation
+from gainful.evaluation.score_matrix import ScoreMatrix, aligned
+from gainful.kernel.parallel import Progress
+from gainful.notation import choose, count_of, nearest, printable
+from gainful.pages.page import Page
+from gainful.render.showable import Showable
+from gainful.stats.effects import PairResult
+from gainful.stats.groups import GroupComparison, compare_groups
+from gainful.stats.paired import compare_systems
+from gainful.stats.procedures import (
+    OF_THE_POOL,
+    PaperRow,
+    SystemsPlan,
+    SystemsResult,
+    check_groups,
+    compare_several,
+    paper_rows,
+)
+
+if TYPE_CHECKING:
+    from gainful.measures.base import Measure
+
+Scores: TypeAlias = ScoreMatrix | Mapping[str, ScoreMatrix] | Mapping[str, Evaluation]
+
+#: What can be drawn: of two systems, and of several.
+CHARTS_OF_PAIRS = ("differences",)
+CHARTS_OF_SYSTEMS = ("leaderboard", "critical", "p")
+CHARTS = (*CHARTS_OF_PAIRS, *CHARTS_OF_SYSTEMS)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Showable):
+    """What :func:`compare` found, by measure; the first measure is the primary one.
+
+    ``pairs`` are results of two systems, ``systems`` those of several: one of them is empty. ``papers`` are the rows of
+    the papers' table, ``groups`` the comparisons of groups of systems that were named. ``shown`` are the pairs that
+    people want to see, all of them if None; ``charts`` what is drawn.
+    """
+
+    scores: Mapping[str, ScoreMatrix]
+    pairs: Mapping[str, PairResult]
+    systems: Mapping[str, SystemsResult]
+    papers: tuple[PaperRow, ...] = ()
+    groups: Mapping[str, GroupComparison] = field(default_factory=dict)
+    members: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    family: str = "each"
+    shown: tuple[tuple[str, str], ...] | None = ()
+    charts: tuple[str, ...] = ()
+    places: int = 4
+    signatures: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        results = {**self.pairs, **self.systems}
+        what = ", ".join(results) or ", ".join(row.measure for row in self.papers)
+        systems = next(iter(self.scores.values())).systems
+        return f"<Comparison of {count_of(len(systems), 'system')} by {what}>"
+
+    @property
+    def primary(self) -> str:
+        """The first measure."""
+        return next(iter(self.scores))
+
+    @property
+    def is_pair(self) -> bool:
+        """Whether two systems were compared as two."""
+        return bool(self.pairs)
+
+    @cached_property
+    def tests(self) -> int:
+        """How many tests of pairs were made in all."""
+        return len(self.pairs) + sum(result.family.p.size for result in self.systems.values())
+
+    def page(self) -> Page:
+        if self.papers:
+            from gainful.tasks.compare.pair_page import papers_page
+
+            return papers_page(self)
+        if self.is_pair:
+            from gainful.tasks.compare.pair_page import pair_page
+
+            return pair_page(self)
+        from gainful.tasks.compare.systems_page import systems_page
+
+        return systems_page(self)
+
+
+def compare(
+    scores: Scores,
+    measures: str | Measure | Sequence[str | Measure] | None = None,
+    *,
+    baseline: str | None = None,
+    procedure: str | None = None,
+    test: str | None = None,
+    interval: str | None = None,
+    correction: str | None = None,
+    family: str = "each",
+    alpha: float = 0.05,
+    draws: int | None = None,
+    seed: int = 0,
+    margin: float | None = None,
+    groups: Mapping[str, Sequence[str]] | None = None,
+    papers: bool = False,
+    pairs: Sequence[tuple[str, str]] | None = (),
+    chart: str | Sequence[str] | None = None,
+    places: int = 4,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Compares systems on the same queries, by the measures of a score matrix, several of them, or evaluations.
+
+    Two systems: the second against the first, or against ``baseline``; see :func:`gainful.compare_pair` for ``test``,
+    ``interval`` and ``margin``. More, or two with a ``procedure`` or ``correction``: all pairs, or each system against
+    ``baseline``. ``procedure`` is maxt, tukey, rthsd, friedman or anova; ``correction`` (of maxt and anova) maxt, holm,
+    bh, by, bonferroni or none. ``papers`` makes the table of the papers instead: Friedman, then Conover. ``pairs`` are
+    the ones to print, None for all; ``chart`` is what to draw: differences, leaderboard, critical or p.
+
+    >>> found = compare(ScoreMatrix.of("P@5", {"old": [0.2, 0.4, 0.4, 0.2], "new": [0.6, 0.4, 0.8, 0.4]}))
+    >>> found.pairs["P@5"].wins, found.pairs["P@5"].p
+    (3, 0.25)
+    """
+    by_measure = _matrices(scores, measures)
+    _check_same_systems(by_measure)
+    systems = next(iter(by_measure.values())).systems
+    if len(systems) < 2:
+        raise UsageError(f"compare: expected at least two systems, found {len(systems)}")
+    _check_known(baseline, systems, "baseline")
+    charts = (chart,) if isinstance(chart, str) else tuple(chart or ())
+    for each in charts:
+        choose(each, CHARTS, "chart")
+    of_pairs = {"interval": interval, "margin": margin}
+    of_systems = {"procedure": procedure, "correction": correction, "groups": groups}
+    if papers:
+        one_family = None if family == "each" else family
+        _refuse("papers", {**of_pairs, **of_systems, "baseline": baseline, "test": test, "chart": chart})
+        _refuse("papers", {"family": one_family, "pairs": pairs})
+        same = dict(zip(by_measure, aligned(list(by_measure.values())), strict=True))
+        return Comparison(same, {}, {}, paper_rows(same), places=places)
+    if len(systems) == 2 and family == "each" and not any(of_systems.values()):
+        _refuse("two systems", {"pairs": pairs})
+        _refuse_charts(charts, CHARTS_OF_SYSTEMS, "two systems", CHARTS_OF_PAIRS)
+        options = {**of_pairs, "test": test, "alpha": alpha, "draws": draws, "seed": seed}
+        b = baseline or systems[0]
+        [a] = [system for system in systems if system != b]
+        found = {name: compare_systems(matrix, a, b, **options) for name, matrix in by_measure.items()}
+        return Comparison(by_measure, found, {}, charts=CHARTS_OF_PAIRS, places=places)
+    _refuse("several systems", of_pairs)
+    _refuse_charts(charts, CHARTS_OF_PAIRS, "several systems", CHARTS_OF_SYSTEMS)
+    plan = SystemsPlan(procedure or "maxt", baseline, test, correction, family, alpha, draws, seed, threads)
+    if groups is not None:
+        check_groups(groups, systems)
+    several = compare_several(by_measure, plan, progress)
+    _check_single(charts, several)
+    return Comparison(
+        {name: result.scores for name, result in several.items()},
+        {},
+        several,
+        groups={} if groups is None else {name: _grouped(by_measure[name], groups) for name in by_measure},
+        members=groups or {},
+        family=family,
+        shown=_shown(pairs, baseline if procedure in OF_THE_POOL else None, systems),
+        charts=charts or ("leaderboard",),
+        places=places,
+    )
+
+
+def _matrices(scores: Scores, measures: str | Measure | Sequence[str | Measure] | None) -> dict[str, ScoreMatrix]:
+    """Matrices by measure, those wanted, in the order wanted."""
+    if isinstance(scores, ScoreMatrix):
+        found = {scores.measure: scores}
+    elif isinstance(scores, Mapping) and scores and all(isinstance(each, ScoreMatrix) for each in scores.values()):
+        found = dict(scores)  # type: ignore[arg-type]
+    elif isinstance(scores, Mapping) and scores and all(isinstance(each, Evaluation) for each in scores.values()):
+        return _of_evaluations(scores, measures)  # type: ignore[arg-type]
+    else:
+        raise UsageError(
+            "scores: expected a ScoreMatrix, some by measure, or evaluations by system, found something else",
+            "ScoreMatrix.of makes a matrix of scores, evaluate_runs makes evaluations",
+        )
+    if measures is None:
+        return found
+    wanted = [str(measures)] if isinstance(measures, str) or not isinstance(measures, Sequence) else measures
+    names = [str(measure) for measure in wanted]
+    for name in names:
+        if name not in found:
+            raise UsageError(f"measures: no scores by '{printable(name)}'; there are {', '.join(found)}")
+    return {name: found[name] for name in names}
+
+
+def _of_evaluations(
+    evaluations: Mapping[str, Evaluation], measures: str | Measure | Sequence[str | Measure] | None
+) -> dict[str, ScoreMatrix]:
+    if measures is None:
+        first = next(iter(evaluations.values()))
+        wanted: Sequence[str | Measure] = [
+            each for each in first.measures if each.better != "neither" and each.aggregate != "geometric"
+        ]
+    else:
+        wanted = [measures] if isinstance(measures, str) or not isinstance(measures, Sequence) else measures
+    if not wanted:
+        raise UsageError("measures: expected one whose mean orders systems, found none")
+    return {str(measure): ScoreMatrix.from_evaluations(evaluations, measure) for measure in wanted}
+
+
+def _check_same_systems(matrices: Mapping[str, ScoreMatrix]) -> None:
+    first, *others = matrices.values()
+    for other in others:
+        only = sorted(set(first.systems).symmetric_difference(other.systems))
+        if only:
+            raise InputError(
+                f"{other.origin}: expected the same systems as {first.origin} has, "
+                f"found '{printable(only[0])}' in one of them only"
+            )
+
+
+def _check_known(system: str | None, systems: Sequence[str], what: str) -> None:
+    if system is not None and system not in systems:
+        raise UsageError(
+            f"{what}: no system is called '{printable(system)}'; there are {', '.join(map(printable, systems[:20]))}",
+            nearest(system, systems),
+        )
+
+
+def _refuse(why: str, given: Mapping[str, object]) -> None:
+    for name, value in given.items():
+        if value is not None and value != ():
+            raise UsageError(f"{name}: has no meaning with {why}")
+
+
+def _refuse_charts(charts: Sequence[str], others: Sequence[str], what: str, there: Sequence[str]) -> None:
+    for chart in charts:
+        if chart in others:
+            raise UsageError(f"chart: '{chart}' has no meaning with {what}", f"there is {' | '.join(there)}")
+
+
+def _check_single(charts: Sequence[str], found: Mapping[str, SystemsResult]) -> None:
+    """Bars over systems that are not told apart are true only where one number decides."""
+    if "critical" in charts:
+        for result in found.values():
+            if not result.is_single_threshold:
+                raise UsageError(
+                    "chart: 'critical' needs a procedure with a single threshold for all pairs, found "
+                    f"{result.family.correction}" + (" against a baseline" if result.family.baseline else ""),
+                    "these are maxt, tukey, rthsd and friedman, without a baseline; leaderboard and p show any",
+                )
+
+
+def _shown(
+    pairs: Sequence[tuple[str, str]] | None, of: str | None, systems: Sequence[str]
+) -> tuple[tuple[str, str], ...] | None:
+    if pairs is None:
+        return None
+    for pair in pairs:
+        for system in pair:
+            _check_known(system, systems, "pairs")
+        if pair[0] == pair[1]:
+            raise UsageError(f"pairs: expected two systems, found '{printable(pair[0])}' twice")
+    if of is not None and not pairs:
+        return tuple((system, of) for system in systems if system != of)
+    return tuple(pairs)
+
+
+def _grouped(matrix: ScoreMatrix, groups: Mapping[str, Sequence[str]]) -> GroupComparison:
+    means = dict(zip(matrix.systems, matrix.means.tolist(), strict=True))
+    return compare_groups({name: [means[member] for member in members] for name, members in groups.items()})

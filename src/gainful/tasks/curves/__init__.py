@@ -1,0 +1,1 @@
+"""Gain by rank, precision by recall, the URS-SRS plane: `gainful curves`."""

@@ -1,0 +1,431 @@
+"""Curves read sideways, as tables and in sentences.
+
+Gain by rank as a page: charts, tables of some ranks, the sideways reading, and for machines every value.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from itertools import islice
+from typing import TYPE_CHECKING, overload
+
+from gainful.evaluation.report import Report
+from gainful.notation import count_of, number_text, printable
+from gainful.pages.charts import Axis, Band, Chart, Line, Plot
+from gainful.pages.page import Cell, Column, Page, Table
+
+if TYPE_CHECKING:
+    from gainful.kernel.arrays import Floats
+    from gainful.tasks.curves.averages import GainCurve
+    from gainful.tasks.curves.gain_curves import GainCurves
+    from gainful.tasks.curves.sideways import LastRise, Reach, Sideways
+
+#: With more runs than these a sentence names only the first and the last.
+_NAMED = 6
+_WIDEST = 80
+
+
+def sideways_page(found: Sideways, places: int = 4) -> Page:
+    """Sentences, and the tables behind them."""
+    parts: tuple[Table | str, ...] = (*sentences(found), *sideways_tables(found, places))
+    return Page("sideways", parts, found.conventions, sideways_data(found))
+
+
+def sideways_data(found: Sideways) -> dict[str, object]:
+    """All of it for machines."""
+    return {
+        "measure": str(found.measure),
+        "average": found.average,
+        "reference": found.reference,
+        "depth": found.depth,
+        "stopping_rank": found.stopping_rank,
+        "reaches": [_finite(asdict(each)) for each in found.reaches],
+        "last_rises": [_finite(asdict(each)) for each in found.last_rises],
+        "areas": [_finite(asdict(each)) for each in found.areas],
+        "distances": [_finite(asdict(each)) for each in found.distances],
+    }
+
+
+def _finite(values: Mapping[str, object]) -> dict[str, object]:
+    return {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in values.items()}
+
+
+def sentences(found: Sideways, *, is_one_of_several: bool = False) -> list[str]:
+    """One for every rank of the reference, then where the ideal stops; of several measures each begins with its own."""
+    if is_one_of_several:
+        return [f"By {found.measure}: {sentence[0].lower()}{sentence[1:]}" for sentence in sentences(found)]
+    said = [sentence for at in found.at for sentence in _of_rank(found, at)]
+    ideal = next((rise for rise in found.last_rises if rise.run is None), None)
+    return said if ideal is None else [*said, _stop(ideal, found.depth)]
+
+
+def _of_rank(found: Sideways, at: int) -> Iterator[str]:
+    reaches = [reach for reach in found.reaches if reach.at == at and reach.gain > 0]
+    if not reaches:
+        return
+    there = sorted((reach for reach in reaches if reach.rank is not None), key=lambda reach: reach.rank or 0)
+    never = [reach.run for reach in reaches if reach.rank is None]
+    whose = f"{_the(found.reference)} gives"
+    goal = f"To gain what {whose} in {count_of(at, 'document')}"
+    if found.measure.normalised:
+        goal = f"To reach the {found.measure} that {_the(found.reference)} has at rank {at}"
+    yield f"{goal}, {_reading(there, never, found.depth)}."
+    times = number_text(round(there[-1].times_best or 1.0, 1)) if there else "1"
+    if times != "1":
+        yield f"There {_name(there[-1].run)} takes {times} times as long as {_name(there[0].run)}."
+
+
+def _reading(there: Sequence[Reach], never: Sequence[str], depth: int) -> str:
+    documents = count_of(depth, "document")
+    if not there:
+        whom = f"any of {len(never):,} runs" if len(never) > _NAMED else _listed(list(map(_name, never)), "or")
+        return f"{documents} {'is' if depth == 1 else 'are'} not enough with {whom}"
+    if len(there) > _NAMED:
+        fewest, most = there[0], there[-1]
+        shown = f"{fewest.rank:,} with {_name(fewest.run)} and {most.rank:,} with {_name(most.run)}"
+        text = f"a user reads between {shown} ({len(there):,} runs)"
+    else:
+        text = f"a user reads {_listed([f'{reach.rank:,} with {_name(reach.run)}' for reach in there], 'and')}"
+    if not never:
+        return text
+    whom = f"{len(never):,} other runs" if len(never) > _NAMED else _listed(list(map(_name, never)), "or")
+    return f"{text}; with {whom} {documents} {'is' if depth == 1 else 'are'} not enough"
+
+
+def _stop(ideal: LastRise, depth: int) -> str:
+    if ideal.rank is None:
+        return "There is nothing to gain: no judged document has a gain above 0."
+    if ideal.still_rises:
+        return f"The ideal still rises at rank {depth:,}, the last one looked at."
+    return f"The ideal turns horizontal at rank {ideal.rank:,}: no query has more documents to gain from."
+
+
+def sideways_tables(found: Sideways, places: int, *, for_people: bool = False) -> Iterator[Table]:
+    """Ranks that gain as much, areas and stopping ranks, distances by region."""
+    yield _reach_table(found, for_people)
+    yield _area_table(found, places, for_people)
+    yield _distance_table(found, places, for_people)
+
+
+def _reach_table(found: Sideways, for_people: bool) -> Table:
+    reference = "ideal" if found.reference is None else found.reference
+    columns = [Column("run")]
+    rows: dict[str, list[Cell]] = {run: [] for run in found.runs}
+    for at in found.at:
+        columns += [
+            Column(f"for {at}", "count", none=f"not within {found.depth}"),
+            Column(f"{at}: x {reference}", "number", 2),
+            Column(f"{at}: x best", "number", 2),
+        ]
+    for reach in found.reaches:
+        rows[reach.run] += [reach.rank, reach.times_reference, reach.times_best]
+    title = f"Rank at which {_what(found)} reaches what {_the(found.reference)} has at rank {_ranks(found.at)}"
+    return Table(
+        tuple(columns), tuple((run, *cells) for run, cells in rows.items()), title, _gains(found), for_people=for_people
+    )
+
+
+def _gains(found: Sideways) -> tuple[str, ...]:
+    gains = {at: {reach.gain for reach in found.reaches if reach.at == at} for at in found.at}
+    times = f"x: times as far as {_the(found.reference)}, as the best run"
+    notes = [f"the ideal is that of each run's own queries; {times}"]
+    if all(len(values) == 1 for values in gains.values()):
+        notes = [
+            f"{_the(found.reference)}: {', '.join(f'{gain:.4f} at {at}' for at, [gain] in gains.items())}; {times}"
+        ]
+    if found.measure.normalised:
+        notes.append(f"{found.measure} can fall with rank: a run that starts high may be there at once")
+    return tuple(notes)
+
+
+def _what(found: Sideways) -> str:
+    """The measure; of a normalised one with how it was averaged."""
+    return f"{found.measure} ({found.average})" if found.measure.normalised else str(found.measure)
+
+
+def _area_table(found: Sideways, places: int, for_people: bool) -> Table:
+    rises = {rise.run: rise for rise in found.last_rises}
+    columns = [Column("run"), Column("area", "number", places), Column("share of ideal", "share")]
+    rows: list[tuple[Cell, ...]] = [(area.run, area.area, area.share) for area in found.areas]
+    if rises:
+        columns.append(Column("last rise", "count", none=f"rises at {found.depth}"))
+        rows = [("(ideal)", None, None), *rows]
+        ranks = [rises[None], *(rises[area.run] for area in found.areas)]
+        rows = [(*row, _last_rise(rise)) for row, rise in zip(rows, ranks, strict=True)]
+    title = f"Area between {_what(found)} and the ideal, ranks 1-{found.depth}"
+    return Table(tuple(columns), tuple(rows), title, for_people=for_people)
+
+
+def _last_rise(rise: LastRise) -> int | None:
+    """The rank; 0 for a curve that never rises, none for one that may go on."""
+    return None if rise.still_rises else rise.rank or 0
+
+
+def _distance_table(found: Sideways, places: int, for_people: bool) -> Table:
+    columns = (
+        Column("run"),
+        Column("ranks"),
+        Column("least", "number", places),
+        Column("most", "number", places),
+        Column("least of ideal", "share"),
+        Column("most of ideal", "share"),
+    )
+    rows = tuple(
+        (each.run, f"{each.first}-{each.last}", each.least, each.most, each.least_share, each.most_share)
+        for run in (area.run for area in found.areas)
+        for each in found.distances
+        if each.run == run
+    )
+    title = f"Distance of {_what(found)} to the ideal, in points and in per cent"
+    return Table(columns, rows, title, for_people=for_people)
+
+
+def _the(reference: str | None) -> str:
+    return "the ideal" if reference is None else _name(reference)
+
+
+def _name(run: str) -> str:
+    return printable(run, _WIDEST)
+
+
+def _ranks(ranks: Sequence[int]) -> str:
+    return _listed([str(rank) for rank in ranks], "or")
+
+
+def _listed(texts: Sequence[str], conjunction: str) -> str:
+    """a, b and c.
+
+    >>> _listed(["a", "b", "c"], "and")
+    'a, b and c'
+    """
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} {conjunction} {texts[-1]}"
+
+
+Row = tuple[Cell, ...]
+
+
+def gain_page(
+    curves: GainCurves,
+    places: int = 4,
+    reference: str | None = None,
+    at: Sequence[int] | None = None,
+    regions: Sequence[tuple[int, int]] | None = None,
+) -> Page:
+    """For every measure and average a chart and a table of some ranks; then the curves read sideways."""
+    parts: list[Table | Chart | str] = []
+    for measure in curves.measures:
+        for average in curves.averages(measure):
+            shown = [curve for curve in curves.curves if (curve.measure, curve.average) == (measure, average)]
+            parts += [_plot(curves, shown), _table(curves, shown, places)]
+    header = _header(curves)
+    notes = list(_notes(curves))
+    readings = _readings(curves, reference, at, regions)
+    for reading in readings:
+        said = sentences(reading, is_one_of_several=len(readings) > 1)
+        parts += ["\n".join(said), *sideways_tables(reading, places, for_people=True)]
+    header["sideways"] = [sideways_data(reading) for reading in readings]
+    if not readings:
+        notes.insert(0, "not read sideways: the ideal of normalised measures is 1 at every rank; CG and DCG can be")
+    parts.append(_data(curves))
+    return Page("curves", tuple(part for part in parts if part), tuple(notes), header)
+
+
+def _readings(
+    curves: GainCurves,
+    reference: str | None,
+    at: Sequence[int] | None,
+    regions: Sequence[tuple[int, int]] | None,
+) -> list[Sideways]:
+    """The curves of all measures that are not normalised read sideways; of normalised ones, if there are no others
+    and a run is the reference, those of the first in all its averages."""
+    plain = [measure for measure in curves.measures if not measure.normalised]
+    if plain:
+        return [curves.sideways(measure, reference, at, regions) for measure in plain]
+    if reference is None and at is None and regions is None:
+        return []
+    return [curves.sideways(None, reference, at, regions, average) for average in curves.averages()]
+
+
+def _title(curve: GainCurve, counts: set[int], ranks: str) -> str:
+    over = count_of(curve.queries, "query", "queries") if len(counts) == 1 else "queries"
+    return f"{curve.measure} {ranks}, {curve.average} over {over}"
+
+
+def _plot(curves: GainCurves, shown: Sequence[GainCurve]) -> Plot:
+    first = shown[-1]
+    is_share = first.measure.normalised and first.measure.discount != "jarvelin2000"
+    return Plot(
+        _title(first, _counts(shown), "by rank"),
+        Axis("rank", 1.0, float(first.depth), is_whole=True),
+        Axis(first.measure.name, 0.0, 1.0 if is_share else None),  # the title has its parameters
+        tuple(map(gain_line, shown)),
+        caption=_about_bands(curves, shown),
+    )
+
+
+def _counts(shown: Sequence[GainCurve]) -> set[int]:
+    return {curve.queries for curve in shown if curve.run is not None}
+
+
+def gain_line(curve: GainCurve) -> Line:
+    """A curve as a line of a chart."""
+    x = tuple(float(rank) for rank in range(1, curve.depth + 1))
+    band = None
+    if curve.band is not None:
+        ranks, low, high = (_floats(values) for values in (curve.band.ranks, curve.band.low, curve.band.high))
+        band = Band(ranks, low, high)
+    name = "ideal" if curve.run is None else curve.run
+    return Line(name, x, _floats(curve.values), "ideal" if curve.run is None else "system", band)
+
+
+def _floats(values: object) -> tuple[float, ...]:
+    return tuple(float(value) for value in values.tolist())  # type: ignore[attr-defined]
+
+
+def table_ranks(depth: int) -> list[int]:
+    """The ranks that a table shows: 1, 2, 3, 5, 10, 20, 50, 100, ... and the last.
+
+    >>> table_ranks(300)
+    [1, 2, 3, 5, 10, 20, 50, 100, 200, 300]
+    """
+    ranks, ten = [1, 2, 3, 5], 10
+    while ten < depth:
+        ranks += [ten, 2 * ten, 5 * ten]
+        ten *= 10
+    return [*(rank for rank in ranks if rank < depth), depth]
+
+
+def _table(curves: GainCurves, shown: Sequence[GainCurve], places: int) -> Table:
+    depth = shown[0].depth
+    ranks = table_ranks(depth)
+    columns = [Column("run"), *(Column(str(rank), "number", places) for rank in ranks)]
+    rows: list[Row] = [
+        ("(ideal)" if curve.run is None else curve.run, *(float(curve.values[rank - 1]) for rank in ranks))
+        for curve in shown
+    ]
+    if any(curve.band is not None for curve in shown):
+        columns.append(Column(f"{_per_cent(curves)} at {depth}"))
+        rows = [(*row, _ends(curve, places)) for row, curve in zip(rows, shown, strict=True)]
+    marked = _best(shown, ranks) if len(curves.runs) > 1 else frozenset()
+    title = _title(shown[-1], _counts(shown), "at some ranks")
+    return Table(tuple(columns), tuple(rows), title, marked=marked, for_people=True)
+
+
+def _best(shown: Sequence[GainCurve], ranks: Sequence[int]) -> frozenset[tuple[int, int]]:
+    """The cells of the runs that have the most at each rank."""
+    marked: set[tuple[int, int]] = set()
+    for column, rank in enumerate(ranks, 1):
+        values = {i: curve.values[rank - 1] for i, curve in enumerate(shown) if curve.run is not None}
+        best = max(values.values())
+        marked.update((i, column) for i, value in values.items() if value == best > 0)
+    return frozenset(marked)
+
+
+def _ends(curve: GainCurve, places: int) -> str | None:
+    return None if curve.band is None else f"{curve.band.low[-1]:.{places}f} to {curve.band.high[-1]:.{places}f}"
+
+
+def _per_cent(curves: GainCurves) -> str:
+    return f"{number_text(round(100 * curves.resampling.confidence, 10))} %"
+
+
+def _about_bands(curves: GainCurves, shown: Sequence[GainCurve]) -> str:
+    """What the bands are; nothing where none are wanted."""
+    draws, seed = curves.resampling.draws, curves.resampling.seed
+    if not draws:
+        return ""
+    counts = {curve.queries for curve in shown if curve.band is not None}
+    if not counts:
+        return f"no bands: they need at least 2 queries, found {max(_counts(shown))}"
+    over = count_of(max(counts), "query", "queries") if len(counts) == 1 else "each run's queries"
+    return f"band: {_per_cent(curves)} percentile bootstrap over {over}, {count_of(draws, 'draw')}, seed {seed}"
+
+
+def _notes(curves: GainCurves) -> Iterator[str]:
+    report = Report(curves.evaluations)
+    if len(curves.runs) > 1:
+        yield "* best of its column"
+    if report.counted:
+        counts = ", ".join(f"{printable(run, _WIDEST)} {count}" for run, count in report.counted.items())
+        yield f"averages over different numbers of queries: {counts}"
+    for curve in curves.curves:
+        if curve.run is None and any(other.queries < curve.queries for other in curves.curves if other.run is not None):
+            yield f"the ideal is over all {count_of(curve.queries, 'judged query', 'judged queries')}"
+            break
+    about = _about_bands(curves, [curve for curve in curves.curves if curve.run is not None])
+    if about:
+        yield about
+    yield from report.signatures
+
+
+def _header(curves: GainCurves) -> dict[str, object]:
+    first = next(iter(curves.evaluations.values()))
+    return {
+        "signature": str(first.signature()),
+        "measures": {
+            str(measure): str(first.signature(deep))
+            for measure, deep in zip(curves.measures, first.measures, strict=True)
+        },
+        "depths": {str(measure): curves.depth(measure) for measure in curves.measures},
+        "averages": {str(measure): curves.averages(measure) for measure in curves.measures},
+        "draws": curves.resampling.draws,
+        "seed": curves.resampling.seed,
+        "confidence": curves.resampling.confidence,
+        "runs": [
+            {"run": run, "path": evaluation.source, "missing": len(evaluation.missing)}
+            for run, evaluation in curves.evaluations.items()
+        ],
+    }
+
+
+def _data(curves: GainCurves) -> Table:
+    """Every value, for machines: averages with their bands, then, if they are there, the vectors of every query."""
+    texts = [Column(name, for_machines=True) for name in ("run", "measure", "average", "query")]
+    numbers = [Column(name, "number", for_machines=True) for name in ("value", "low", "high")]
+    return Table((*texts, Column("rank", "count", for_machines=True), *numbers), _Rows(curves))
+
+
+class _Rows(Sequence[Row]):
+    """The rows of all values, made when somebody reads them: people do not."""
+
+    def __init__(self, curves: GainCurves) -> None:
+        self._curves = curves
+
+    def __len__(self) -> int:
+        of_queries = sum(int(vectors.size) for vectors in self._curves.vectors.values())
+        return sum(curve.depth for curve in self._curves.curves) + of_queries
+
+    def __iter__(self) -> Iterator[Row]:
+        for curve in self._curves.curves:
+            yield from _average_rows(curve)
+        queries = self._curves.queries if self._curves.vectors else []
+        for (run, measure), vectors in self._curves.vectors.items():
+            yield from _query_rows(run, str(measure), queries, vectors)
+
+    @overload
+    def __getitem__(self, place: int) -> Row: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Row]: ...
+    def __getitem__(self, place: int | slice) -> Row | Sequence[Row]:
+        if isinstance(place, slice):
+            return list(self)[place]
+        wanted = range(len(self))[place]
+        return next(islice(self, wanted, None))
+
+
+def _average_rows(curve: GainCurve) -> Iterator[Row]:
+    measure = str(curve.measure)
+    ends: dict[int, tuple[float, float]] = {}
+    if curve.band is not None:
+        ranks, low, high = curve.band.ranks.tolist(), curve.band.low.tolist(), curve.band.high.tolist()
+        ends = dict(zip(ranks, zip(low, high, strict=True), strict=True))
+    for rank, value in enumerate(curve.values.tolist(), 1):
+        yield (curve.run, measure, curve.average, None, rank, value, *ends.get(rank, (None, None)))
+
+
+def _query_rows(run: str | None, measure: str, queries: Sequence[str], vectors: Floats) -> Iterator[Row]:
+    for query, vector in zip(queries, vectors, strict=True):
+        for rank, value in enumerate(vector.tolist(), 1):
+            yield (run, measure, None, query, rank, value, None, None)

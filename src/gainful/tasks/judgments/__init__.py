@@ -1,0 +1,1 @@
+"""Judgments: what they are like, and whether judges agree: `gainful judgments`."""

@@ -1,0 +1,440 @@
+"""What is in a set of judgments: levels, recall bases, and what is unlike the rest.
+
+What is in a set of judgments, as a page.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import NamedTuple
+
+import numpy as np
+
+from gainful._version import __version__
+from gainful.data.judged import Judged
+from gainful.data.lists import is_relevant
+from gainful.data.qrels import Qrels, QrelsLike
+from gainful.errors import UsageError
+from gainful.kernel.arrays import Bools, Floats, Ints, distinct
+from gainful.notation import count_of, number_text, printable, read_number, text_of_id
+from gainful.pages.page import Cell, Column, Page, Table
+from gainful.policy import Policy
+from gainful.render.showable import Showable
+
+#: With more levels than these, grades are a measurement rather than a scale, and queries are not counted by level.
+MOST_LEVELS = 50
+
+
+class LevelCount(NamedTuple):
+    """How many documents have a grade, their share of all, and in how many queries there are some."""
+
+    grade: float
+    documents: int
+    share: float
+    queries: int
+
+
+class RecallBase(NamedTuple):
+    """The judged documents of one query: all, the relevant ones, and those of each level (if levels are few)."""
+
+    query: str
+    judged: int
+    relevant: int
+    by_level: tuple[int, ...]
+
+
+class OddGrades(NamedTuple):
+    """Grades unlike the rest: which they are, ascending, and how many judgments have one."""
+
+    grades: tuple[float, ...]
+    judgments: int
+
+
+class AboveScale(NamedTuple):
+    """Grades above the scale that was given: which they are, how many judgments have one, and where the first is."""
+
+    grades: tuple[float, ...]
+    judgments: int
+    query: str
+    document: str
+    where: str  # in the file, or empty
+
+
+class Spread(NamedTuple):
+    """The lowest, middle and highest of some counts."""
+
+    lowest: int
+    median: float
+    highest: int
+
+    @classmethod
+    def of(cls, counts: Iterable[int]) -> Spread:
+        """The spread of at least one count."""
+        counts = list(counts)
+        return cls(min(counts), float(statistics.median(counts)), max(counts))
+
+
+@dataclass(frozen=True)
+class JudgmentDescription(Showable):
+    """What :func:`describe_judgments` found; printed, it explains itself.
+
+    Documents are counted once a query, with the grade that the policy gives.
+
+    ``scale``          the highest grade there can be; ``reaches_scale`` whether a judge gave it
+    ``above_scale``    grades above it, where it was given
+    ``negative``       grades below 0, as the judges wrote them
+    ``fractional``     grades that are no whole numbers where most are
+    ``subtopics``      how many different values column 2 has
+    ``repeated``       judgments of a document (and sub-topic, where the policy tells them apart) beyond the first
+    ``conflicting``    documents with different grades; where ``judges=error`` their highest is counted here
+    ``unjudged``       documents that ``negative=unjudged`` takes out
+    """
+
+    name: str
+    judgments: int
+    documents: int
+    scale: float
+    reaches_scale: bool
+    above_scale: AboveScale | None
+    rel: float | None
+    levels: tuple[LevelCount, ...]
+    by_query: tuple[RecallBase, ...] = field(repr=False)
+    negative: OddGrades
+    fractional: OddGrades
+    subtopics: int
+    repeated: int
+    conflicting: int
+    unjudged: int
+    policy: Policy
+
+    @property
+    def queries(self) -> int:
+        """How many queries there are."""
+        return len(self.by_query)
+
+    @property
+    def without_relevant(self) -> tuple[str, ...]:
+        """The queries without a relevant document."""
+        return tuple(base.query for base in self.by_query if not base.relevant)
+
+    @property
+    def judged_by_query(self) -> Spread:
+        """Documents a query."""
+        return Spread.of(base.judged for base in self.by_query)
+
+    @property
+    def relevant_by_query(self) -> Spread:
+        """Relevant documents a query: the recall bases of binary measures."""
+        return Spread.of(base.relevant for base in self.by_query)
+
+    def page(self) -> Page:
+        """Everything but the single queries, in words and tables."""
+        return description_page(self)
+
+
+def describe_judgments(
+    judgments: Judged | QrelsLike,
+    *,
+    policy: Policy | str | None = None,
+    rel: float | None = None,
+    scale: float | None = None,
+) -> JudgmentDescription:
+    """Levels, recall bases by query and level, and what is odd in a set of judgments.
+
+    ``rel`` is the lowest grade that counts as relevant (else any above 0), ``scale`` the highest grade there can be
+    (else that of the judgments). Conflicts and grades above the scale are counted, not refused: it takes a description
+    to find them.
+
+    >>> found = describe_judgments({"q1": {"d1": 2, "d2": 0, "d3": 0}, "q2": {"d1": 0}})
+    >>> [(level.grade, level.documents, level.share) for level in found.levels]
+    [(0.0, 3, 0.75), (2.0, 1, 0.25)]
+    >>> found.by_query[0].by_level, found.without_relevant
+    ((2, 1), ('q2',))
+    """
+    rel = None if rel is None else read_number(rel, "rel")
+    settled = judgments.policy if isinstance(judgments, Judged) else Policy.of(policy)
+    judged = judgments if isinstance(judgments, Judged) else _prepared(Qrels.of(judgments), settled)
+    qrels = judged.qrels
+    highest = qrels.scale if scale is None else read_number(scale, "scale")
+    if highest <= 0 and scale is not None:
+        raise UsageError(f"scale: expected a number above 0, found {number_text(highest)}")
+    repeated, conflicting = _repetitions(judged)
+    return JudgmentDescription(
+        name=qrels.name,
+        judgments=len(qrels),
+        documents=int(np.count_nonzero(~np.isnan(judged.grade))),
+        scale=max(highest - settled.grade_zero, 0.0) if settled.grade_zero else highest,
+        reaches_scale=qrels.levels[-1] >= highest,
+        above_scale=_above(qrels, highest),
+        rel=rel,
+        levels=_levels(judged),
+        by_query=_by_query(judged, rel),
+        negative=_odd(qrels.grade, qrels.grade < 0),
+        fractional=_fractional(qrels.grade),
+        subtopics=len(qrels.subtopic_ids),
+        repeated=repeated,
+        conflicting=conflicting,
+        unjudged=int(np.count_nonzero(np.isnan(judged.grade))),
+        policy=settled,
+    )
+
+
+def _prepared(qrels: Qrels, policy: Policy) -> Judged:
+    return Judged(qrels, policy.replace(judges="max") if policy.judges == "error" else policy)
+
+
+def _repetitions(judged: Judged) -> tuple[int, int]:
+    """Judgments beyond the first of a document, and documents whose judgments differ."""
+    qrels, group = judged.qrels, judged.item
+    if group.size == judged.grade.size:
+        return 0, 0
+    if judged.policy.subtopics:
+        group = group * len(qrels.subtopic_ids) + qrels.subtopic
+    order = np.lexsort((qrels.grade, group))
+    group, grade = group[order], qrels.grade[order]
+    is_same = group[1:] == group[:-1]
+    differs = is_same & (grade[1:] != grade[:-1])
+    return int(np.count_nonzero(is_same)), len(set(judged.item[order][1:][differs].tolist()))
+
+
+def _levels(judged: Judged) -> tuple[LevelCount, ...]:
+    query, level = _places(judged)
+    levels = judged.levels
+    documents = np.bincount(level, minlength=levels.size)
+    pairs = np.unique(level * len(judged.qrels.query_ids) + query)
+    queries = np.bincount(pairs // len(judged.qrels.query_ids), minlength=levels.size)
+    shares = documents / max(1, level.size)
+    columns = (levels.tolist(), documents.tolist(), shares.tolist(), queries.tolist())
+    return tuple(LevelCount(*row) for row in zip(*columns, strict=True))
+
+
+def _by_query(judged: Judged, rel: float | None) -> tuple[RecallBase, ...]:
+    queries, levels = len(judged.qrels.query_ids), judged.levels.size
+    query, level = _places(judged)
+    counted = np.bincount(query, minlength=queries)
+    if levels > MOST_LEVELS:
+        levels = 0
+    by_level = np.bincount(query * levels + level, minlength=queries * levels) if levels else np.zeros(0, np.int64)
+    relevant = np.bincount(query[is_relevant(judged.levels, rel, None)[level]], minlength=queries)
+    columns = (counted.tolist(), relevant.tolist(), by_level.reshape(queries, levels).tolist())
+    return tuple(
+        RecallBase(text_of_id(identifier), total, found, tuple(counts))
+        for identifier, total, found, counts in zip(judged.qrels.query_ids, *columns, strict=True)
+    )
+
+
+def _places(judged: Judged) -> tuple[Ints, Ints]:
+    """Query and level of every document that counts as judged."""
+    query = np.repeat(np.arange(len(judged.qrels.query_ids)), np.diff(judged.item_offsets))
+    is_judged = ~np.isnan(judged.grade)
+    return query[is_judged], np.searchsorted(judged.levels, judged.grade[is_judged])
+
+
+def _fractional(grade: Floats) -> OddGrades:
+    is_fractional = grade != np.floor(grade)
+    if 2 * np.count_nonzero(is_fractional) >= grade.size:
+        is_fractional = np.zeros_like(is_fractional)  # then reals are the rule
+    return _odd(grade, is_fractional)
+
+
+def _above(qrels: Qrels, scale: float) -> AboveScale | None:
+    rows = np.flatnonzero(qrels.grade > scale)
+    if not rows.size:
+        return None
+    first = int(rows[0])
+    return AboveScale(
+        tuple(distinct(qrels.grade[rows]).tolist()),
+        int(rows.size),
+        text_of_id(qrels.query_ids[int(qrels.query[first])]),
+        text_of_id(qrels.document(first)),
+        "" if qrels.origin is None else qrels.origin.where(first),
+    )
+
+
+def _odd(grade: Floats, is_odd: Bools) -> OddGrades:
+    return OddGrades(tuple(distinct(grade[is_odd]).tolist()), int(np.count_nonzero(is_odd)))
+
+
+#: With more levels than these a table of them would not be read.
+MOST_SHOWN = 12
+
+_NAMED = 5
+
+
+def description_page(found: JudgmentDescription, by_query: bool = False) -> Page:
+    """Levels, recall bases (each query's, or their spread) and what is odd."""
+    parts: list[Table | str] = [sizes(found, printable(found.name, 80)), levels_table(found, "Grades")]
+    if by_query:
+        parts.append(recall_bases(found, "Documents by query"))
+    elif found.queries > 1:
+        parts.append(_recall_base_spread(found))
+    parts += [about_relevance(found), *oddities(found)]
+    header = {
+        "judgments": found.name,
+        "documents": found.documents,
+        "queries": found.queries,
+        "scale": found.scale,
+        "without_relevant": list(found.without_relevant),
+    }
+    return Page("judgments", tuple(parts), (conventions(found.policy),), header)
+
+
+def conventions(policy: Policy) -> str:
+    """The choices that concern judgments, as a signature writes them."""
+    texts = policy.texts()
+    chosen = ("negative", "grade-zero", "judges", "subtopics")
+    return "|".join([*(f"{name}:{texts[name]}" for name in chosen), f"gainful:{__version__}"])
+
+
+def sizes(found: JudgmentDescription, name: str) -> str:
+    """How much is judged."""
+    documents, queries = count_of(found.documents, "document"), count_of(found.queries, "query", "queries")
+    return f"{name} judges {documents} for {queries}, {_range(found.judged_by_query)}."
+
+
+def about_relevance(found: JudgmentDescription, name: str = "") -> str:
+    """How many relevant documents queries have, and which have none."""
+    means = "grade above 0" if found.rel is None else f"grade {number_text(found.rel)} or more"
+    intro = f"{name}: relevant" if name else "Relevant"
+    line = f"{intro} ({means}) are {_range(found.relevant_by_query, 'document')}"
+    without = found.without_relevant
+    if not without:
+        return f"{line}; every query has one."
+    return f"{line}; {count_of(len(without), 'query has', 'queries have')} none: {listed(without)}."
+
+
+def oddities(found: JudgmentDescription, name: str = "") -> Iterator[str]:
+    """A sentence for each thing that is unlike the rest."""
+    for sentence in _odd_things(found):
+        yield f"{name}: {sentence}" if name else sentence[0].upper() + sentence[1:]
+
+
+def _odd_things(found: JudgmentDescription) -> Iterator[str]:
+    if found.above_scale is not None:
+        yield _description_page_above(found, found.above_scale)
+    if found.negative.judgments:
+        fate = (
+            "They count as judged, not relevant (negative=judged)."
+            if found.policy.negative == "judged"
+            else f"{count_of(found.unjudged, 'document counts', 'documents count')} as not judged (negative=unjudged)."
+        )
+        yield f"{_grades(found.negative, 'below 0')}. {fate}"
+    if found.fractional.judgments:
+        yield f"{_grades(found.fractional, 'no whole number among whole numbers')}."
+    if found.levels and not found.reaches_scale:
+        highest = number_text(found.levels[-1].grade)
+        yield f"no document reaches the scale {number_text(found.scale)}; the highest grade is {highest}."
+    if found.subtopics > 1:
+        use = (
+            "taken as the sub-topic (subtopics=yes)"
+            if found.policy.subtopics
+            else "not taken as the sub-topic (--subtopics)"
+        )
+        yield f"column 2 has {found.subtopics:,} different values, {use}."
+    if found.repeated:
+        yield _description_page_repetitions(found)
+
+
+def _description_page_repetitions(found: JudgmentDescription) -> str:
+    repeated = count_of(found.repeated, "judgment repeats", "judgments repeat")
+    line = f"{repeated} a document that is judged before"
+    if not found.conflicting:
+        return f"{line}, always with the same grade."
+    conflicts = count_of(found.conflicting, "document has", "documents have")
+    if found.policy.judges == "error":
+        return (
+            f"{line}; {conflicts} different grades, of which the highest is counted here (gainful eval refuses them)."
+        )
+    return f"{line}; {conflicts} different grades, made one by judges={found.policy.judges}."
+
+
+def _description_page_above(found: JudgmentDescription, above: AboveScale) -> str:
+    share = f"{100 * above.judgments / found.judgments:.1f} % of {count_of(found.judgments, 'judgment')}"
+    grades = listed([number_text(grade) for grade in above.grades])
+    place = f"; the first is {above.where}" if above.where else "; the first is"
+    return (
+        f"{count_of(above.judgments, 'grade is', 'grades are')} above the scale "
+        f"{number_text(found.scale + found.policy.grade_zero)} ({share}): {grades}{place} "
+        f"(query {printable(above.query)}, document {printable(above.document)})."
+    )
+
+
+def _grades(odd: OddGrades, what: str) -> str:
+    grades = listed([number_text(grade) for grade in odd.grades])
+    return f"{count_of(odd.judgments, 'grade is', 'grades are')} {what}: {grades}"
+
+
+def levels_table(found: JudgmentDescription, title: str) -> Table:
+    """How many documents have which grade; of many different grades, how they are spread."""
+    if len(found.levels) > MOST_SHOWN:
+        return _grade_spread(found, title)
+    columns = (Column("grade"), Column("documents", "count"), Column("share", "share"), Column("queries", "count"))
+    rows = tuple((number_text(level.grade), level.documents, level.share, level.queries) for level in found.levels)
+    return Table(columns, rows, title)
+
+
+def _grade_spread(found: JudgmentDescription, title: str) -> Table:
+    places = {"lowest": 0.0, "lower quartile": 0.25, "median": 0.5, "upper quartile": 0.75, "highest": 1.0}
+    reached = list(accumulate(level.documents for level in found.levels))
+    rows = tuple(
+        (name, next(level.grade for level, n in zip(found.levels, reached, strict=True) if n >= share * reached[-1]))
+        for name, share in places.items()
+    )
+    note = f"{len(found.levels):,} different grades"
+    return Table((Column("documents"), Column("grade", "number")), rows, title, (note,))
+
+
+def _by_level_names(found: JudgmentDescription) -> list[str]:
+    return [f"grade {number_text(level.grade)}" for level in found.levels] if found.by_query[0].by_level else []
+
+
+def recall_bases(found: JudgmentDescription, title: str) -> Table:
+    """How many documents each query has: all, relevant, and of each level."""
+    names = ["judged", "relevant", *_by_level_names(found)]
+    columns = (Column("query"), *(Column(name, "count") for name in names))
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (base.query, base.judged, base.relevant, *base.by_level) for base in found.by_query
+    )
+    return Table(columns, rows, title)
+
+
+def _recall_base_spread(found: JudgmentDescription) -> Table:
+    queries = [base.query for base in found.by_query]
+    counts = {"judged": [base.judged for base in found.by_query], "relevant": [b.relevant for b in found.by_query]}
+    for i, name in enumerate(_by_level_names(found)[:MOST_SHOWN]):
+        counts[name] = [base.by_level[i] for base in found.by_query]
+    return spread_table("Documents a query", "documents", queries, counts)
+
+
+def spread_table(
+    title: str, label: str, queries: Sequence[str], values: Mapping[str, Sequence[float]], places: int = 0
+) -> Table:
+    """Some values that each query has: the lowest, the median and the highest, and which queries have the extremes."""
+    rows: list[tuple[Cell, ...]] = []
+    for name, of_query in values.items():
+        low, high = min(of_query), max(of_query)
+        at_ends = [[q for q, value in zip(queries, of_query, strict=True) if value == end] for end in (low, high)]
+        rows.append((name, low, float(statistics.median(of_query)), high, *map(_first, at_ends)))
+    numbers = [Column("lowest", "number", places), Column("median", "number", max(1, places))]
+    columns = [Column(label), *numbers, Column("highest", "number", places), Column("lowest in"), Column("highest in")]
+    return Table(tuple(columns), tuple(rows), title)
+
+
+def _first(queries: Sequence[str]) -> str:
+    return queries[0] if len(queries) == 1 else f"{queries[0]} and {len(queries) - 1:,} more"
+
+
+def listed(texts: Sequence[str]) -> str:
+    """Some of the texts, and how many more there are."""
+    shown = ", ".join(map(printable, texts[:_NAMED]))
+    return shown + (f" and {len(texts) - _NAMED:,} more" if len(texts) > _NAMED else "")
+
+
+def _range(spread: Spread, noun: str = "") -> str:
+    highest = count_of(spread.highest, noun) if noun else f"{spread.highest:,}"
+    if spread.lowest == spread.highest:
+        return f"{highest} a query"
+    return f"{spread.lowest:,} to {highest} a query (median {number_text(spread.median)})"

@@ -1,0 +1,387 @@
+"""The documents that two sets of judgments have in common.
+
+How far two sets of judgments agree: assessors, a language model and people, old and new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from numbers import Integral
+from typing import NamedTuple
+
+import numpy as np
+
+from gainful.data.judged import Judged
+from gainful.data.lists import is_relevant
+from gainful.data.qrels import Qrels, QrelsLike
+from gainful.errors import InputError, UsageError
+from gainful.kernel import core
+from gainful.kernel.arrays import Floats, Ints, distinct
+from gainful.kernel.parallel import Progress
+from gainful.notation import count_of, printable, read_number, text_of_id
+from gainful.pages.page import Page
+from gainful.policy import Policy
+from gainful.render.showable import Showable
+from gainful.stats.coefficients import Cells, coefficients
+
+_IN_INPUT_ORDER = (2, 3)  # order and ties as the core counts them: ranks are then places in the list
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CommonDocuments:
+    """Both grades of every document that two sets of judgments have; by query, in byte order of the queries.
+
+    ``only_a`` and ``only_b`` count the documents that the other set does not have. A document whose grade the policy
+    calls unjudged is in neither.
+    """
+
+    query_ids: tuple[bytes, ...]  # those with a common document
+    query: Ints  # document -> position in query_ids
+    a: Floats
+    b: Floats
+    only_a: int
+    only_b: int
+
+    @classmethod
+    def of(cls, a: Judged, b: Judged) -> CommonDocuments:
+        """Meets two sets of judgments; nothing in common is an error."""
+        query, item_a, item_b = _common_items(a, b)
+        met = query.size
+        graded = ~(np.isnan(a.grade[item_a]) | np.isnan(b.grade[item_b]))
+        query, item_a, item_b = query[graded], item_a[graded], item_b[graded]
+        if not query.size:
+            raise _nothing_graded(a, b, met) if met else _nothing_common(a, b)
+        has_some = np.bincount(query, minlength=len(a.qrels.query_ids)) > 0
+        return cls(
+            tuple(identifier for identifier, kept in zip(a.qrels.query_ids, has_some.tolist(), strict=True) if kept),
+            (np.cumsum(has_some) - 1)[query],
+            a.grade[item_a],
+            b.grade[item_b],
+            int(np.count_nonzero(~np.isnan(a.grade))) - query.size,
+            int(np.count_nonzero(~np.isnan(b.grade))) - query.size,
+        )
+
+    def __len__(self) -> int:
+        return int(self.query.size)
+
+
+def _common_items(a: Judged, b: Judged) -> tuple[Ints, Ints, Ints]:
+    """For every common document its query (as A counts them) and its item on either side.
+
+    To the core the documents of B are lists that meet the judgments of A: what is retrieved and judged is common.
+    """
+    row_of_item = np.empty(int(b.item_offsets[-1]), np.int64)
+    row_of_item[b.item] = np.arange(b.item.size)
+    joined = core.join_columns(
+        list(b.qrels.query_ids),
+        b.item_offsets,
+        b.qrels.data,
+        b.qrels.document_start[row_of_item],
+        b.qrels.document_length[row_of_item],
+        np.zeros(row_of_item.size),
+        np.zeros(0),
+        a.index,
+        *_IN_INPUT_ORDER,
+        False,
+        False,
+        0,
+        False,
+        False,
+        1,
+        Progress().cells,
+    )
+    place_in_b = {identifier: i for i, identifier in enumerate(b.qrels.query_ids)}
+    start = np.array([b.item_offsets[place_in_b.get(identifier, 0)] for identifier in a.qrels.query_ids], np.int64)
+    query = np.repeat(np.arange(start.size), np.diff(joined["hit_offsets"]))
+    return query, joined["hit_item"].astype(np.int64), start[query] + joined["hit_rank"] - 1
+
+
+def _nothing_common(a: Judged, b: Judged) -> InputError:
+    shared = sorted(set(a.qrels.query_ids).intersection(b.qrels.query_ids))
+    return InputError(
+        f"{b.qrels.name}: expected documents that {a.qrels.name} judges too, found none: "
+        f"{a.qrels.name} has {_example(a, shared)}, {b.qrels.name} has {_example(b, shared)}",
+        "are these judgments of the same queries and documents? Ids have to be equal to the byte",
+    )
+
+
+def _nothing_graded(a: Judged, b: Judged, met: int) -> InputError:
+    documents = count_of(met, "common document")
+    return InputError(
+        f"{b.qrels.name}: expected documents that {a.qrels.name} grades too, found {documents} with a grade below 0 "
+        "on one side, and negative=unjudged leaves these out",
+        "--negative judged counts them as not relevant",
+    )
+
+
+def _example(judged: Judged, preferred: list[bytes]) -> str:
+    """A document of a preferred query if there is one; the same in any order of the input."""
+    qrels = judged.qrels
+    judged_queries = set(qrels.query.tolist())
+    order = [*preferred, *qrels.query_ids]
+    query = next(q for q in order if qrels.query_ids.index(q) in judged_queries)
+    rows = np.flatnonzero(qrels.query == qrels.query_ids.index(query))
+    document = min(qrels.document(row) for row in rows.tolist())
+    return f"document '{printable(document)}' for query '{printable(query)}'"
+
+
+#: The share of draws between the ends of an interval.
+CONFIDENCE = 0.95
+
+#: At most so many numbers are worked on at once, so that they stay in the processor's cache.
+_CHUNK = 1 << 18
+
+
+class Estimate(NamedTuple):
+    """A value and its 95 % bootstrap interval.
+
+    ``value`` is None where the statistic is undefined; ``low`` and ``high`` are None then, too, and where there is no
+    interval: a single query, or no draws.
+    """
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+class GradePair(NamedTuple):
+    """So many documents have grade ``a`` in A and grade ``b`` in B."""
+
+    a: float
+    b: float
+    documents: int
+
+
+class QueryAgreement(NamedTuple):
+    """The agreement on one query's common documents; differences are B's grade minus A's."""
+
+    query: str
+    documents: int
+    agreement: float
+    mean_difference: float
+    mean_absolute_difference: float
+
+
+@dataclass(frozen=True)
+class JudgmentComparison(Showable):
+    """What :func:`compare_judgments` found; printed, it explains itself.
+
+    Differences are B's grade minus A's; shares are of the common documents.
+
+    ``agreement``             share of equal grades
+    ``one_level_apart``       share one step apart in ``levels``; ``further_apart`` more than that
+    ``kappa``                 Cohen's; ``kappa_linear`` and ``kappa_quadratic`` weigh a disagreement by how much the
+                              grades differ, or its square
+    ``alpha_nominal``         Krippendorff's; also ``alpha_ordinal`` and ``alpha_interval``
+    ``mean_difference``       B's bias; ``higher`` and ``lower`` are the shares that B grades so
+    ``relevant_a``            share that A calls relevant; ``relevant_b`` that B does
+    ``relevance_difference``  by how much B's share is the larger
+    ``relevance_agreement``   share on which both say relevant or both not; ``relevance_kappa`` corrects it for chance
+    """
+
+    a: str
+    b: str
+    documents: int
+    queries: int
+    only_a: int
+    only_b: int
+    levels_a: tuple[float, ...]  # all grades in A, on common documents or not
+    levels_b: tuple[float, ...]
+    scale_a: float  # the highest grade there can be
+    scale_b: float
+    grade_pairs: tuple[GradePair, ...] = field(repr=False)  # those that occur, ascending
+    by_query: tuple[QueryAgreement, ...] = field(repr=False)
+    agreement: Estimate
+    one_level_apart: Estimate
+    further_apart: Estimate
+    kappa: Estimate
+    kappa_linear: Estimate
+    kappa_quadratic: Estimate
+    alpha_nominal: Estimate
+    alpha_ordinal: Estimate
+    alpha_interval: Estimate
+    mean_difference: Estimate
+    mean_absolute_difference: Estimate
+    higher: Estimate
+    lower: Estimate
+    relevant_a: Estimate
+    relevant_b: Estimate
+    relevance_difference: Estimate
+    relevance_agreement: Estimate
+    relevance_kappa: Estimate
+    rel: float | None
+    draws: int
+    seed: int
+    policies: tuple[Policy, Policy]  # under which A and B have one grade a document
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """The grades of both, ascending: the steps in which distance is counted."""
+        return tuple(sorted({*self.levels_a, *self.levels_b}))
+
+    def cross_table(self) -> tuple[tuple[int, ...], ...]:
+        """How many documents have which grades: one row a level of B, one column a level of A.
+
+        So each column says what B made of the documents that A graded alike, as in Table 1 of Järvelin and Kekäläinen
+        (2002), where A are the original judgments and B the new ones.
+        """
+        count = {(pair.a, pair.b): pair.documents for pair in self.grade_pairs}
+        return tuple(tuple(count.get((a, b), 0) for a in self.levels_a) for b in self.levels_b)
+
+    def page(self) -> Page:
+        """Everything but the single queries, in words and tables."""
+        from gainful.tasks.judgments.judges_page import comparison_page
+
+        return comparison_page(self)
+
+
+def compare_judgments(
+    a: Judged | QrelsLike,
+    b: Judged | QrelsLike,
+    *,
+    policy: Policy | str | None = None,
+    rel: float | None = None,
+    draws: int = 1000,
+    seed: int = 0,
+) -> JudgmentComparison:
+    """How far two sets of judgments agree on the documents that both have.
+
+    ``policy`` makes one grade of several and says what a negative one means, as in :func:`gainful.evaluate` (judgments
+    that are prepared bring their own); ``rel`` is the lowest grade that counts as relevant (else any above 0).
+    Intervals are percentiles of ``draws`` bootstrap samples of *queries*, because the judgments of one query are not
+    independent of each other; a draw in which a coefficient is undefined (one level only) does not count for it. The
+    same seed gives the same intervals. Nothing in common is an :class:`InputError`.
+
+    >>> human = {"q1": {"d1": 2, "d2": 0, "d3": 1}, "q2": {"d4": 1}}
+    >>> model = {"q1": {"d1": 1, "d2": 0, "d3": 1}, "q2": {"d4": 1, "d5": 2}}
+    >>> found = compare_judgments(human, model)
+    >>> found.documents, found.only_b, found.agreement.value, found.lower.value
+    (4, 1, 0.75, 0.25)
+    >>> found.cross_table()
+    ((1, 0, 0), (0, 2, 1), (0, 0, 0))
+    """
+    draws, seed = _read_whole(draws, "draws"), _read_whole(seed, "seed")
+    rel = None if rel is None else read_number(rel, "rel")
+    judged_a, judged_b = _prepared(a, policy), _prepared(b, policy)
+    common = CommonDocuments.of(judged_a, judged_b)
+    tally = Tally.of(common, judged_a.levels, judged_b.levels)
+    estimates = _estimates(tally, rel, draws, seed)
+    return JudgmentComparison(
+        a=judged_a.qrels.name,
+        b=judged_b.qrels.name,
+        documents=len(common),
+        queries=len(common.query_ids),
+        only_a=common.only_a,
+        only_b=common.only_b,
+        levels_a=tuple(judged_a.levels.tolist()),
+        levels_b=tuple(judged_b.levels.tolist()),
+        scale_a=judged_a.scale,
+        scale_b=judged_b.scale,
+        grade_pairs=tally.grade_pairs(),
+        by_query=_by_query(common),
+        rel=rel,
+        draws=draws,
+        seed=seed,
+        policies=(judged_a.policy, judged_b.policy),
+        **estimates,
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tally:
+    """How often which two grades met in which query: all that any resampling of queries needs.
+
+    Entry i says that cell ``cell[i]`` met ``count[i]`` times in query ``query[i]``; by cell, then by query.
+    """
+
+    cells: Cells
+    queries: int
+    cell_start: Ints  # the first entry of each cell
+    query: Ints
+    count: Floats
+
+    @classmethod
+    def of(cls, common: CommonDocuments, levels_a: Floats, levels_b: Floats) -> Tally:
+        """Counts the common documents; levels are those of the whole judgments."""
+        levels = distinct(np.concatenate((levels_a, levels_b)))
+        level_a, level_b = np.searchsorted(levels, common.a), np.searchsorted(levels, common.b)
+        order = np.lexsort((common.query, level_b, level_a))
+        columns = np.stack((level_a, level_b, common.query))[:, order]
+        is_new = np.diff(columns, axis=1, prepend=-1) != 0
+        entries = np.flatnonzero(is_new.any(axis=0))
+        starts = np.flatnonzero(is_new[:2].any(axis=0))
+        return cls(
+            Cells(levels, columns[0, starts], columns[1, starts]),
+            len(common.query_ids),
+            np.searchsorted(entries, starts),
+            columns[2, entries],
+            np.diff(entries, append=order.size).astype(np.float64),
+        )
+
+    def weights(self, times: Ints) -> Floats:
+        """Samples x cells: how often each cell occurs when query j is taken ``times[:, j]`` times."""
+        return np.asarray(np.add.reduceat(times[:, self.query] * self.count, self.cell_start, axis=1))
+
+    def grade_pairs(self) -> tuple[GradePair, ...]:
+        """The cells as grades, and how many documents they have."""
+        documents = self.weights(np.ones((1, self.queries), np.int64))[0]
+        levels, cells = self.cells.levels, self.cells
+        columns = (levels[cells.a].tolist(), levels[cells.b].tolist(), documents.astype(np.int64).tolist())
+        return tuple(GradePair(*cell) for cell in zip(*columns, strict=True))
+
+
+def _estimates(tally: Tally, rel: float | None, draws: int, seed: int) -> dict[str, Estimate]:
+    relevant = is_relevant(tally.cells.levels, rel, None)
+    values = coefficients(tally.cells, tally.weights(np.ones((1, tally.queries), np.int64)), relevant)
+    # One query, drawn again and again, would seem to leave no doubt at all.
+    samples = [] if tally.queries == 1 else [coefficients(tally.cells, w, relevant) for w in _drawn(tally, draws, seed)]
+    return {name: _estimate(float(value[0]), name, samples) for name, value in values.items()}
+
+
+def _drawn(tally: Tally, draws: int, seed: int) -> Iterator[Floats]:
+    """The weights of bootstrap samples, some at a time."""
+    generator = np.random.default_rng(seed)
+    queries = tally.queries
+    at_once = max(1, _CHUNK // max(tally.query.size, tally.cells.levels.size, queries))
+    for first in range(0, draws, at_once):
+        rows = min(at_once, draws - first)
+        taken = generator.integers(0, queries, (rows, queries)) + np.arange(rows)[:, np.newaxis] * queries
+        times = np.bincount(taken.ravel(), minlength=rows * queries).reshape(rows, queries)
+        yield tally.weights(times)
+
+
+def _estimate(value: float, name: str, samples: list[dict[str, Floats]]) -> Estimate:
+    if np.isnan(value):
+        return Estimate(None)
+    drawn = np.concatenate([sample[name] for sample in samples] or [np.zeros(0)])
+    drawn = drawn[~np.isnan(drawn)]
+    if not drawn.size:
+        return Estimate(value)
+    low, high = np.quantile(drawn, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]).tolist()
+    return Estimate(value, low, high)
+
+
+def _by_query(common: CommonDocuments) -> tuple[QueryAgreement, ...]:
+    queries = len(common.query_ids)
+    # Sorted, so that a query's sums do not depend on the order of the input.
+    difference = common.b - common.a
+    order = np.lexsort((difference, common.query))
+    query, difference = common.query[order], difference[order]
+    documents = np.bincount(query, minlength=queries)
+    sums = [np.bincount(query, values, queries) for values in (difference == 0, difference, np.abs(difference))]
+    columns = [documents.tolist(), *((total / documents).tolist() for total in sums)]
+    names = map(text_of_id, common.query_ids)
+    return tuple(QueryAgreement(*row) for row in zip(names, *columns, strict=True))
+
+
+def _prepared(judgments: Judged | QrelsLike, policy: Policy | str | None) -> Judged:
+    if isinstance(judgments, Judged):
+        return judgments
+    return Judged(Qrels.of(judgments), Policy.of(policy))
+
+
+def _read_whole(value: object, what: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
+        raise UsageError(f"{what}: expected a whole number of at least 0, found {value!r}")
+    return int(value)

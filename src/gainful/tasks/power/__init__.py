@@ -1,0 +1,283 @@
+"""What a number of queries can show and how many are needed, from scores or from a spread, as something to show.
+
+There is no power of the difference that was found: it is another way to write its p (Hoenig & Heisey 2001).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from gainful.errors import InputError, UsageError
+from gainful.evaluation.score_matrix import MatricesLike, ScoreMatrix, check_size, matrices_of
+from gainful.notation import choose, number_text
+from gainful.pages.page import Page
+from gainful.render.showable import Showable
+from gainful.stats.noncentral import check_alpha
+from gainful.stats.power import (
+    VARIANCES,
+    detectable_difference,
+    detectable_gap,
+    expected_width,
+    power_of_anova,
+    power_of_pair,
+    queries_for_anova,
+    queries_for_interval,
+    queries_for_pair,
+    variance_of_difference,
+)
+
+#: What each variance is.
+MEANINGS = {
+    "pair": "of the differences of these two systems",
+    "residual": "twice the residual mean square of systems and queries: what pairs of these systems have in the middle",
+    "sakai2016": "twice the mean square within systems, for designs without known pairs (Sakai 2016): the difficulty "
+    "of queries counts as noise, so that it is larger",
+    "given": "as given",
+}
+
+
+@dataclass(frozen=True)
+class Basis:
+    """Where a plan starts from: the spread of a difference of two systems' scores on a query, and where it is from.
+
+    ``others`` are the standard deviations that other kinds of variance would have; ``queries`` and ``systems`` what
+    the scores have, None and 2 without scores.
+    """
+
+    measure: str
+    kind: str
+    sd: float
+    pair: tuple[str, str] | None = None
+    queries: int | None = None
+    systems: int = 2
+    others: Mapping[str, float] | None = None
+
+    @property
+    def variance(self) -> float:
+        return self.sd**2
+
+    @property
+    def is_paired(self) -> bool:
+        """Whether an analysis of variance takes the queries' difficulty out."""
+        return self.kind != "sakai2016"
+
+
+class Shown(NamedTuple):
+    """What a number of queries shows: the smallest difference of two systems, the smallest gap between best and worst
+    of several (None if there are two), and how wide the interval of a difference is on average."""
+
+    queries: int
+    difference: float
+    gap: float | None
+    width: float
+
+
+class Needed(NamedTuple):
+    """The queries that a difference needs, the power they have, that of one query less (None below 2), and the queries
+    and power of an analysis of variance of several systems (None if there are two)."""
+
+    difference: float
+    queries: int
+    power: float
+    power_before: float | None
+    anova_queries: int | None
+    anova_power: float | None
+
+
+class Wide(NamedTuple):
+    """The queries that make an interval so wide on average."""
+
+    width: float
+    queries: int
+    expected: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PowerReport(Showable):
+    """What queries can show, by measure: ``bases`` say where the spread is from, the rest is computed from these."""
+
+    bases: tuple[Basis, ...]
+    sizes: tuple[int, ...]
+    differences: tuple[float, ...]
+    widths: tuple[float, ...]
+    systems: int | None
+    power: float
+    alpha: float
+    notices: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"<PowerReport of {', '.join(basis.measure for basis in self.bases)}>"
+
+    def page(self, places: int = 4, notes: Sequence[str] = (), header: Mapping[str, object] | None = None) -> Page:
+        """Sentences, what queries show, how many are needed, where the variance is from, and power curves."""
+        from gainful.tasks.power.power_page import power_page
+
+        return power_page(self, places, notes, header or {})
+
+    def sizes_of(self, basis: Basis) -> tuple[int, ...]:
+        """The numbers of queries asked for, else what the scores have."""
+        return self.sizes or (() if basis.queries is None else (basis.queries,))
+
+    def several(self, basis: Basis) -> int | None:
+        """How many systems an analysis of variance is of; None where there are two, which the t test is for."""
+        wanted = self.systems or (2 if basis.pair else basis.systems)
+        return wanted if wanted > 2 else None
+
+    def shown(self, basis: Basis) -> tuple[Shown, ...]:
+        """What each number of queries shows with the wanted power."""
+        many = self.several(basis)
+        return tuple(
+            Shown(
+                n,
+                detectable_difference(n, basis.sd, power=self.power, alpha=self.alpha),
+                None
+                if many is None
+                else detectable_gap(
+                    n, many, basis.variance / 2, power=self.power, alpha=self.alpha, is_paired=basis.is_paired
+                ),
+                expected_width(n, basis.sd, confidence=1 - self.alpha),
+            )
+            for n in self.sizes_of(basis)
+        )
+
+    def needed(self, basis: Basis) -> tuple[Needed, ...]:
+        """The queries that each difference needs."""
+        return tuple(self._needed(basis, difference) for difference in self.differences)
+
+    def _needed(self, basis: Basis, difference: float) -> Needed:
+        n = queries_for_pair(difference, basis.sd, power=self.power, alpha=self.alpha)
+        before = power_of_pair(n - 1, difference, basis.sd, alpha=self.alpha) if n > 2 else None
+        found = Needed(difference, n, power_of_pair(n, difference, basis.sd, alpha=self.alpha), before, None, None)
+        many = self.several(basis)
+        if many is None:
+            return found
+        design = {"alpha": self.alpha, "is_paired": basis.is_paired}
+        queries = queries_for_anova(many, difference, basis.variance / 2, power=self.power, **design)  # type: ignore[arg-type]
+        power = power_of_anova(queries, many, difference, basis.variance / 2, **design)  # type: ignore[arg-type]
+        return found._replace(anova_queries=queries, anova_power=power)
+
+    def wide(self, basis: Basis) -> tuple[Wide, ...]:
+        """The queries that make the interval of a difference as narrow as asked for."""
+        found = []
+        for width in self.widths:
+            n = queries_for_interval(width, basis.sd, confidence=1 - self.alpha)
+            found.append(Wide(width, n, expected_width(n, basis.sd, confidence=1 - self.alpha)))
+        return tuple(found)
+
+
+def assess_power(
+    scores: MatricesLike | None = None,
+    *,
+    pair: tuple[str, str] | None = None,
+    variance: str | float | None = None,
+    sd: float | None = None,
+    queries: Sequence[int] = (),
+    differences: Sequence[float] = (),
+    widths: Sequence[float] = (),
+    systems: int | None = None,
+    power: float = 0.8,
+    alpha: float = 0.05,
+) -> PowerReport:
+    """What a number of queries can show, and how many a difference or an interval needs.
+
+    The spread of a difference is that of a ``pair`` of systems (the default if there are two), of all systems
+    (``variance="residual"``, or ``"sakai2016"`` for designs without known pairs), or given as ``sd`` or as a number of
+    ``variance``. ``queries`` are those of the scores unless given. ``systems`` is how many an analysis of variance is
+    of. ``differences`` are those that would matter, not those that were found.
+
+    >>> report = assess_power(sd=0.194848, queries=[50], differences=[0.05])
+    >>> [basis] = report.bases
+    >>> round(report.shown(basis)[0].difference, 4), report.needed(basis)[0].queries
+    (0.0788, 122)
+    """
+    check_alpha(alpha)
+    if not alpha < power < 1:
+        raise UsageError(f"power: expected a number between alpha ({alpha:g}) and 1, found {power:g}")
+    _check_plan(queries, differences, widths, systems)
+    given = _given(sd, variance)
+    if scores is None:
+        if given is None:
+            raise UsageError("power: expected scores, or the sd of a difference, found neither", "--sd 0.2 gives one")
+        if pair:
+            raise UsageError("pair: expected scores of the two systems, found none")
+        if not (queries or differences or widths):
+            raise UsageError(
+                "power: expected what to compute, found nothing",
+                "--queries N says what they show, --difference D and --width W how many are needed",
+            )
+        bases, notices = [Basis("", "given", given)], []
+    else:
+        if given is not None:
+            raise UsageError("sd: expected scores, or the spread of a difference, found both")
+        kind = None if variance is None else choose(variance, VARIANCES, "variance")
+        found = [_basis(name, matrix, pair, kind) for name, matrix in matrices_of(scores).items()]
+        bases = [basis for basis, _ in found]
+        notices = [line for basis, lead in found for line in _suspicious(basis, lead, differences)]
+    return PowerReport(
+        tuple(bases), tuple(queries), tuple(differences), tuple(widths), systems, power, alpha, tuple(notices)
+    )
+
+
+def _check_plan(
+    queries: Sequence[int], differences: Sequence[float], widths: Sequence[float], systems: int | None
+) -> None:
+    for what, values in (("difference", differences), ("width", widths)):
+        for value in values:
+            if not 0 < value < math.inf:
+                raise UsageError(f"{what}: expected a number above 0, found {number_text(value)}")
+    for n in queries:
+        if n < 2:
+            raise UsageError(f"queries: expected at least 2, found {n}")
+    if systems is not None and systems < 2:
+        raise UsageError(f"systems: expected at least 2, found {systems}")
+
+
+def _given(sd: float | None, variance: str | float | None) -> float | None:
+    """The standard deviation of a difference, if a number says it."""
+    if isinstance(variance, str) or variance is None:
+        value, what = sd, "sd"
+    elif sd is not None:
+        raise UsageError("sd: expected a standard deviation or a variance, found both")
+    else:
+        value, what = math.sqrt(variance) if variance > 0 else variance, "variance"
+    if value is not None and not 0 < value < math.inf:
+        raise UsageError(f"{what}: expected a number above 0, found {number_text(value)}")
+    return value
+
+
+def _basis(name: str, matrix: ScoreMatrix, pair: tuple[str, str] | None, kind: str | None) -> tuple[Basis, float]:
+    """The spread of a difference by one measure, and how far the two systems (or best and worst) are apart."""
+    if pair and pair[0] == pair[1]:
+        raise UsageError(f"pair: expected two systems, found '{pair[0]}' twice")
+    if pair:
+        matrix = matrix.select(pair)
+    check_size([matrix], queries=2)
+    two = (matrix.systems[0], matrix.systems[1]) if len(matrix.systems) == 2 else None
+    if kind == "pair" and two is None:
+        raise UsageError(
+            f"variance: expected two systems for 'pair', found {len(matrix.systems)}", "--pair A,B names two"
+        )
+    kinds = [each for each in VARIANCES if each != "pair" or two]
+    sds = {each: math.sqrt(variance_of_difference(matrix.values, each)) for each in kinds}
+    chosen = kind or ("pair" if two else "residual")
+    basis = Basis(name, chosen, sds[chosen], None, len(matrix.queries), len(matrix.systems), sds)
+    if not basis.sd > 0:
+        raise InputError(
+            f"{matrix.origin}: expected scores of systems whose differences vary, found none that do",
+            "systems that differ by the same on every query leave nothing to plan for",
+        )
+    lead = float(matrix.means.max() - matrix.means.min())
+    return (replace(basis, pair=two) if two else basis), lead
+
+
+def _suspicious(basis: Basis, lead: float, differences: Sequence[float]) -> list[str]:
+    """A difference that is the very one that was found asks for what there is no sense in."""
+    return [
+        f"{basis.measure}: {number_text(difference)} is the difference that was found; power is for one that would "
+        "matter, chosen without looking: at the difference found it only repeats the p"
+        for difference in differences
+        if basis.pair and lead and math.isclose(difference, lead, rel_tol=2e-3)
+    ]

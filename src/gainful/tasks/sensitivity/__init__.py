@@ -1,0 +1,1 @@
+"""What if gains, discounts or depths were others: `gainful sensitivity`."""

@@ -1,0 +1,1 @@
+"""Sequences of queries: `gainful sessions`."""

@@ -1,0 +1,356 @@
+"""Sessions as curves: what users have gained by every position of their sessions, averaged by system.
+
+Reference: K. Järvelin, S. Price, L. Delcambre and M. Lykke Nielsen, Discounted cumulated gain based evaluation of
+multiple-query IR sessions, ECIR 2008, Figures 1 to 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gainful.data.judged import Judged
+from gainful.data.qrels import Qrels, QrelsLike
+from gainful.data.sessions import Sessions
+from gainful.errors import UsageError
+from gainful.evaluation.evaluate import MeasuresLike
+from gainful.evaluation.results import Evaluation
+from gainful.kernel.arrays import Floats, freeze
+from gainful.kernel.core import default_threads
+from gainful.kernel.parallel import Progress
+from gainful.measures.base import Measure, read_whole
+from gainful.measures.catalog import parse, parse_all
+from gainful.measures.session_block import SessionBlock
+from gainful.measures.session_cumulation import SessionGain, same_positions
+from gainful.measures.session_gain import NSDCG, SDCG
+from gainful.notation import choose, nearest, printable
+from gainful.policy import Policy
+from gainful.render.showable import Showable
+from gainful.tasks.curves.averages import MEAN_OF_RATIOS, RATIO_OF_MEANS, Band
+from gainful.tasks.curves.gain_curves import Resampling, checked_resampling
+from gainful.tasks.sessions.session_curve_sums import Gathered, LastGathered, VectorsGathered
+from gainful.tasks.sessions.session_evaluation import SessionChoice, SessionsLike, parts_of, session_measures
+from gainful.tasks.sessions.session_systems import SystemWatch, score_systems
+
+if TYPE_CHECKING:
+    from gainful.pages.page import Page
+
+#: The kinds of curve, and what each shows.
+KINDS = {
+    "average": "session vectors, averaged by system",
+    "subset": "the same over all sessions and over those with at least N queries",
+    "individual": "the vector of every session",
+    "positions": "the last query of sessions and the earlier ones, by rank",
+}
+#: How many queries curves show where nobody says how many, if sessions have so many.
+MOST_QUERIES = 20
+#: More queries than this no curve can show.
+LIMIT_OF_QUERIES = 1000
+#: From how many queries on a session belongs to the subset, where nobody says.
+SUBSET_QUERIES = 4
+
+_AVERAGES = {
+    "ratios": (MEAN_OF_RATIOS,),
+    "means": (RATIO_OF_MEANS,),
+    "both": (MEAN_OF_RATIOS, RATIO_OF_MEANS),
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SessionCurve:
+    """The value at every position from 1 on: of an average over sessions or queries, or of one session.
+
+    ``of`` says over what: ``"all sessions"``, ``"at least 4 queries"``, ``"last query"``, ``"earlier queries"``, or
+    ``"session"``, whose id is then ``session``. ``count`` is how many sessions or queries these are; a value is NaN
+    where none counts. ``average`` is ``"mean"``, ``"mean of ratios"`` or ``"ratio of means"``, of one session empty.
+    """
+
+    run: str
+    measure: SessionGain
+    average: str
+    of: str
+    values: Floats
+    count: int
+    session: str | None = None
+    queries: int | None = None  # of one session: how many it has
+    band: Band | None = None
+
+    def __repr__(self) -> str:
+        what = self.of if self.session is None else f"session {self.session}"
+        return f"<SessionCurve of {printable(self.run)}, {what}: {self.measure} ({self.average or 'one session'})>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SessionCurves(Showable):
+    """Curves of several systems, all of one kind.
+
+    ``queries`` is how many queries the vectors show (of ``positions`` none: there ranks are 1 to k), ``longest`` how
+    many the longest session has. ``evaluations`` are the sessions' scores, with all that was noticed on the way.
+    """
+
+    kind: str
+    curves: tuple[SessionCurve, ...]
+    evaluations: Mapping[str, Evaluation]
+    resampling: Resampling
+    queries: int
+    longest: int
+
+    def __post_init__(self) -> None:
+        freeze(*(curve.values for curve in self.curves))
+
+    def __repr__(self) -> str:
+        measures = ", ".join(map(str, self.measures))
+        return f"<SessionCurves of {', '.join(map(printable, self.runs))}: {self.kind} of {measures}>"
+
+    @property
+    def runs(self) -> list[str]:
+        """The names of the systems."""
+        return list(self.evaluations)
+
+    @property
+    def measures(self) -> list[SessionGain]:
+        """The measures that there are curves of."""
+        return list(dict.fromkeys(curve.measure for curve in self.curves))
+
+    def averages(self, measure: str | Measure | None = None) -> list[str]:
+        """What the averages of a measure are called."""
+        found = self.measure(measure)
+        return list(dict.fromkeys(curve.average for curve in self.curves if curve.measure == found))
+
+    def curve(
+        self,
+        run: str,
+        measure: str | Measure | None = None,
+        *,
+        average: str | None = None,
+        of: str | None = None,
+        session: str | None = None,
+    ) -> SessionCurve:
+        """One of the curves; what is not given is the first that there is."""
+        if run not in self.runs:
+            listed = ", ".join(map(printable, self.runs))
+            raise UsageError(f"no system is called '{printable(run)}'; there are {listed}", nearest(run, self.runs))
+        found = self.measure(measure)
+        wanted = None if average is None else {"ratios": MEAN_OF_RATIOS, "means": RATIO_OF_MEANS}.get(average, average)
+        for curve in self.curves:
+            fits = (curve.run, curve.measure) == (run, found) and session in (None, curve.session)
+            if fits and wanted in (None, curve.average) and of in (None, curve.of):
+                return curve
+        raise UsageError(
+            f"no curve of {printable(run)} is like that; there are "
+            + ", ".join(dict.fromkeys(repr(curve) for curve in self.curves if curve.run == run))
+        )
+
+    def measure(self, measure: str | Measure | None) -> SessionGain:
+        """One of the measures, from its text."""
+        wanted = None if measure is None else parse(measure)
+        for known in self.measures:
+            if wanted in (None, known):
+                return known
+        raise UsageError(f"no curve is of {wanted}; there are {', '.join(map(str, self.measures))}")
+
+    def page(self, places: int = 4) -> Page:
+        """Charts, tables of the values after every query, and for machines every value."""
+        from gainful.tasks.sessions.session_page import session_curves_page
+
+        return session_curves_page(self, places)
+
+
+def session_curves(
+    qrels: QrelsLike,
+    systems: Mapping[str, SessionsLike],
+    measures: MeasuresLike = "nsDCG@10",
+    *,
+    kind: str = "average",
+    judged_by: str | None = None,
+    policy: Policy | str | None = None,
+    average: str = "ratios",
+    queries: int | None = None,
+    sessions: Iterable[str] = (),
+    topics: Iterable[str] = (),
+    at_least: int | None = None,
+    draws: int = 1000,
+    seed: int = 0,
+    confidence: float = 0.95,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> SessionCurves:
+    """Curves of sDCG or nsDCG over whole sessions: k documents of every query, one query after the other.
+
+    After its last query a session stays as it is. ``queries`` is how many of them are shown (those of the longest
+    session, at most 20). Kinds: ``"average"`` over sessions; ``"subset"``: over all sessions and over those with
+    ``at_least`` (4) queries; ``"individual"``: every session; ``"positions"``: the last query of sessions and the
+    earlier ones, by rank, not normalised. ``sessions``, ``topics`` and (of other kinds) ``at_least`` choose sessions.
+    Normalised curves are averaged as ``"ratios"``, ``"means"`` or ``"both"``. The bands hold ``confidence`` of the
+    averages over ``draws`` resamples of the sessions; 0 draws make none.
+
+    >>> from gainful.data.sessions import sessions_from_lists
+    >>> found = sessions_from_lists({"s1": [["x", "a"], ["a"]], "s2": [["a"]]}, {"s1": "t", "s2": "t"})
+    >>> curves = session_curves({"t": {"a": 2}}, {"mine": found}, "sDCG(query_base=2)@2")
+    >>> curves.curve("mine").values.tolist()  # the mean of 0, 1, 2, 2 and of 2, 2, 2, 2
+    [1.0, 1.5, 2.0, 2.0]
+    """
+    if not isinstance(systems, Mapping) or not systems:
+        raise UsageError(f"systems: expected a dict of names and sessions, found {systems!r}")
+    wanted = WantedCurves.of(
+        measures,
+        kind=kind,
+        average=average,
+        queries=queries,
+        at_least=at_least if kind == "subset" else None,
+        resampling=checked_resampling(draws, seed, confidence),
+    )
+    gathered: dict[str, CurvesOfSystem] = {}
+
+    def watch(system: str) -> SystemWatch:
+        gathered[system] = CurvesOfSystem(wanted)
+        return gathered[system].add
+
+    scored = score_systems(
+        Judged(Qrels.of(qrels), Policy.of(policy)),
+        {name: parts_of(name, each) for name, each in systems.items()},
+        session_measures(wanted.measures),
+        watch,
+        judged_by=judged_by,
+        choice=SessionChoice(sessions, topics, None if kind == "subset" else at_least),
+        threads=default_threads() if threads is None else read_whole(threads, "threads"),
+        progress=progress,
+    )
+    return curves_together(wanted, gathered, scored.evaluations)
+
+
+@dataclass(frozen=True)
+class WantedCurves:
+    """What curves are to be made, checked."""
+
+    measures: tuple[SessionGain, ...]
+    kind: str
+    averages: tuple[str, ...]
+    queries: int | None
+    at_least: int
+    resampling: Resampling
+
+    @classmethod
+    def of(
+        cls,
+        measures: MeasuresLike,
+        *,
+        kind: str = "average",
+        average: str = "ratios",
+        queries: int | None = None,
+        at_least: int | None = None,
+        resampling: Resampling,
+    ) -> WantedCurves:
+        """Checks everything that can be checked before sessions are read."""
+        choose(kind, KINDS, "kind")
+        found = [_checked(measure) for measure in parse_all(measures)]
+        if kind == "positions":
+            found = [not_normalised(measure) for measure in found]
+        if not found:
+            raise UsageError("measures: expected at least one, found none")
+        return cls(
+            tuple(dict.fromkeys(found)),
+            kind,
+            _AVERAGES[choose(average, _AVERAGES, "average")],
+            None if queries is None else _read_queries(queries),
+            SUBSET_QUERIES if at_least is None else read_whole(at_least, "at_least"),
+            resampling,
+        )
+
+
+def _read_queries(value: int) -> int:
+    queries = read_whole(value, "queries")
+    if queries > LIMIT_OF_QUERIES:
+        raise UsageError(f"queries: expected at most {LIMIT_OF_QUERIES} in a curve, found {queries}")
+    return queries
+
+
+class CurvesOfSystem:
+    """Gathers what the curves of one system are made of."""
+
+    def __init__(self, wanted: WantedCurves) -> None:
+        queries = wanted.queries or MOST_QUERIES
+        self.gathered: list[Gathered] = [
+            LastGathered(measure) if wanted.kind == "positions" else VectorsGathered(measure, queries)
+            for measure in wanted.measures
+        ]
+
+    def add(self, part: Sessions, chosen: slice, block: SessionBlock) -> None:
+        """Takes the sessions of a block in."""
+        for each in self.gathered:
+            each.add(part.session_ids[chosen], block)
+
+
+def curves_together(
+    wanted: WantedCurves, gathered: Mapping[str, CurvesOfSystem], evaluations: Mapping[str, Evaluation]
+) -> SessionCurves:
+    """The curves of all systems, measure by measure, to the same last position."""
+    longest = max(each.longest for system in gathered.values() for each in system.gathered)
+    # An ideal session may go on after all real ones.
+    ends = [int(measure.ideal_queries) for measure in wanted.measures if measure.ideal_queries != "session"]
+    queries = wanted.queries or min(MOST_QUERIES, max(longest, 1, *ends))
+    curves: list[SessionCurve] = []
+    for i, measure in enumerate(wanted.measures):
+        for name, evaluation in evaluations.items():
+            found = gathered[name].gathered[i]
+            curves += _curves(name, measure, found, evaluation, wanted, queries)
+    return SessionCurves(wanted.kind, tuple(curves), evaluations, wanted.resampling, queries, longest)
+
+
+def _curves(
+    name: str, measure: SessionGain, found: Gathered, evaluation: Evaluation, wanted: WantedCurves, queries: int
+) -> Sequence[SessionCurve]:
+    if isinstance(found, LastGathered):
+        last = found.found()
+        return [
+            SessionCurve(name, measure, "mean", "last query", last.last, last.last_count),
+            SessionCurve(name, measure, "mean", "earlier queries", last.earlier, last.earlier_count),
+        ]
+    assert isinstance(found, VectorsGathered)
+    vectors = found.settled(evaluation, queries)
+    if wanted.kind == "individual":
+        return [
+            SessionCurve(name, measure, "", "session", values, 1, session, count)
+            for session, count, values in vectors.each()
+        ]
+    subsets = {"all sessions": 0}
+    if wanted.kind == "subset":
+        subsets[f"at least {wanted.at_least} queries"] = wanted.at_least
+    return [
+        SessionCurve(name, measure, average, of, *vectors.average(average, at_least, wanted.resampling))
+        for average in (wanted.averages if measure.normalised else ("mean",))
+        for of, at_least in subsets.items()
+    ]
+
+
+def not_normalised(measure: SessionGain) -> SessionGain:
+    """sDCG with the parameters of nsDCG."""
+    if not measure.normalised:
+        return measure
+    shared = {name: getattr(measure, name) for name in SDCG.parameters()}
+    return SDCG(**shared)
+
+
+def _checked(measure: Measure) -> SessionGain:
+    if not isinstance(measure, SessionGain):
+        raise UsageError(f"curves: expected sDCG or nsDCG, found {measure}")
+    if measure.summary != "final":
+        raise UsageError(
+            f"curves: expected the whole vector of sessions, found {measure}, which is summary={measure.summary}",
+            f"write {measure.replace(summary='final')}",
+        )
+    same_positions(measure)
+    return measure
+
+
+def drawable(measures: Sequence[Measure], kind: str) -> list[SessionGain]:
+    """Those of the measures that have curves, or nsDCG@10; subsets and single sessions need not be normalised."""
+    found = [
+        measure
+        for measure in measures
+        if isinstance(measure, SessionGain) and measure.summary == "final" and measure.cutoff and measure.scan == "k"
+    ]
+    if kind in ("subset", "individual"):
+        found = [measure for measure in found if not measure.normalised] or found
+    return found or [NSDCG(cutoff=10)]

@@ -1,0 +1,435 @@
+"""Curves of sessions as a page: charts with the queries on the axis, tables of the values after every query.
+
+Scores of sessions as a report; below them their lengths, their queries by position, ratings and curves.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, overload
+
+from gainful.evaluation.report import Report
+from gainful.notation import count_of, number_text, printable
+from gainful.pages.charts import Axis, Band, Chart, Line, Plot, Rule
+from gainful.pages.page import Cell, Column, Page, Table
+from gainful.tasks.curves.gain_page import table_ranks
+
+if TYPE_CHECKING:
+    from gainful.measures.session_cumulation import SessionGain
+    from gainful.tasks.sessions.session_curves import SessionCurve, SessionCurves
+    from gainful.tasks.sessions.session_study import RatingCorrelations, SessionStudy, SystemQueries
+
+#: So many single sessions are drawn in colours of their own and named, so many are drawn at all, so many have a row.
+MOST_NAMED, MOST_DRAWN, MOST_ROWS = 12, 200, 50
+#: So many queries have a column each, a tick each (while their numbers have one digit, and from then on), and a rule.
+_MOST_COLUMNS, _MOST_SHORT_TICKS, _MOST_TICKS, _MOST_RULES = 12, 9, 6, 20
+#: The most systems that have several lines each in one chart.
+_MOST_TOGETHER = 3
+
+_SHORT = {"last query": "last", "earlier queries": "earlier"}
+_PLURAL = {"last query": "last queries", "earlier queries": "earlier queries"}
+
+Row = tuple[Cell, ...]
+
+
+def session_curves_page(curves: SessionCurves, places: int = 4) -> Page:
+    """For every measure and average a chart and a table; for machines every value."""
+    report = Report(curves.evaluations)
+    first = report.evaluations[0]
+    header: dict[str, object] = {
+        "signature": str(first.signature()),
+        "measures": {str(measure): str(first.signature(measure)) for measure in first.measures},
+        **curves_header(curves),
+    }
+    notes = [*curves_notes(curves), *report.signatures]
+    return Page("sessions", tuple(curves_parts(curves, places)), tuple(notes), header)
+
+
+def curves_header(curves: SessionCurves) -> dict[str, object]:
+    """What made the curves, for machines."""
+    return {
+        "curves": curves.kind,
+        "queries": curves.queries,
+        "draws": curves.resampling.draws,
+        "seed": curves.resampling.seed,
+        "confidence": curves.resampling.confidence,
+    }
+
+
+def curves_parts(curves: SessionCurves, places: int) -> Iterator[Table | Chart | str]:
+    """Charts, tables, and all values."""
+    for measure in curves.measures:
+        for average in curves.averages(measure):
+            shown = [curve for curve in curves.curves if (curve.measure, curve.average) == (measure, average)]
+            for group in _groups(curves, shown):
+                yield _plot(curves, group)
+                yield _table(curves, group, places)
+    yield _data(curves)
+
+
+def curves_notes(curves: SessionCurves) -> Iterator[str]:
+    """What is to be known of the curves."""
+    about = _about_bands(curves, curves.curves)
+    if about:
+        yield about
+    if curves.kind != "positions" and curves.queries < curves.longest:
+        yield f"the first {curves.queries} queries of sessions; the longest session has {curves.longest}"
+
+
+def _groups(curves: SessionCurves, shown: Sequence[SessionCurve]) -> Iterator[list[SessionCurve]]:
+    """What belongs into one chart: all systems, of many systems what is of one kind, or the sessions of one."""
+
+    def kind_of(curve: SessionCurve) -> str:
+        if curves.kind == "individual":
+            return curve.run
+        return curve.of if len(curves.runs) > _MOST_TOGETHER else ""
+
+    for kind in dict.fromkeys(map(kind_of, shown)):
+        yield [curve for curve in shown if kind_of(curve) == kind]
+
+
+def _title(curves: SessionCurves, group: Sequence[SessionCurve], where: str = "") -> str:
+    first = group[0]
+    measure = f"{first.measure}{where}"
+    if curves.kind == "individual":
+        return f"{measure}, {count_of(len(group), 'session')} of {first.run}"
+    kinds, counts = {curve.of for curve in group}, {curve.count for curve in group}
+    if curves.kind == "positions":
+        return f"{measure}, " + ("last queries and earlier ones" if len(kinds) > 1 else _PLURAL[first.of])
+    over = count_of(first.count, "session") if len(counts) == 1 else "sessions"
+    only = f" with {first.of}" if len(kinds) == 1 and first.of != "all sessions" else ""
+    return f"{measure}, {first.average} over {over}{only}"
+
+
+def _plot(curves: SessionCurves, group: Sequence[SessionCurve]) -> Plot:
+    measure = group[0].measure
+    depth = len(group[0].values)
+    x = Axis("rank", 1.0, float(depth))
+    rules: tuple[Rule, ...] = ()
+    if curves.kind != "positions":
+        ends = _query_ends(curves, group)
+        label = f"query ({measure.cutoff} documents each)" if ends else "position in the session"
+        named = _named(ends, _MOST_SHORT_TICKS if len(ends) < 10 else _MOST_TICKS)
+        x = Axis(label, 1.0, float(depth), ticks=tuple((float(at), f"Q{q}") for q, at in named))
+        rules = tuple(Rule("", x=float(at)) for _, at in (ends if len(ends) <= _MOST_RULES else named) if at < depth)
+    y = Axis(str(measure), None if measure.variant == "jiang2016" else 0.0, _highest(curves, measure))
+    lines = tuple(_lines(curves, group))
+    caption = _about_bands(curves, group) if any(line.band for line in lines) else ""
+    if curves.kind == "individual" and len(group) > MOST_DRAWN:
+        caption = f"{MOST_DRAWN} sessions are drawn; the mean is of all"
+    return Plot(_title(curves, group), x, y, lines, rules=rules, caption=caption)
+
+
+def _highest(curves: SessionCurves, measure: SessionGain) -> float | None:
+    """Where the vertical axis ends; charts that are to be compared end at the same place."""
+    if measure.normalised:
+        return 1.0 if measure.repeats == "every" and measure.variant == "jarvelin2008" else None
+    highest = max(
+        (value for curve in curves.curves if curve.measure == measure for value in curve.values.tolist()), default=0.0
+    )
+    is_split = curves.kind == "individual" or len(curves.runs) > _MOST_TOGETHER
+    return 1.05 * highest if is_split and curves.kind != "average" and highest > 0 else None
+
+
+def _query_ends(curves: SessionCurves, group: Sequence[SessionCurve]) -> list[tuple[int, int]]:
+    """Every query and its last position; none where queries do not all have as many."""
+    measure = group[0].measure
+    if measure.short != "pad":
+        return []
+    return [(q, q * (measure.cutoff or 0)) for q in range(1, curves.queries + 1)]
+
+
+def _named(ends: Sequence[tuple[int, int]], most: int) -> list[tuple[int, int]]:
+    """The queries that are named: all, or of many the first and every fifth, tenth, ..."""
+    step = next((step for step in (1, 5, 10, 20, 50, 100, 200, 500) if len(ends) <= step * most), len(ends))
+    return [(q, at) for q, at in ends if q == 1 or q % step == 0]
+
+
+def _lines(curves: SessionCurves, group: Sequence[SessionCurve]) -> Iterator[Line]:
+    is_crowd = curves.kind == "individual" and len(group) > MOST_NAMED
+    for curve in group[:MOST_DRAWN] if is_crowd else group:
+        x = tuple(float(place) for place in range(1, len(curve.values) + 1))
+        band = None
+        if curve.band is not None and curves.kind == "average":
+            band = Band(*(_floats(each) for each in (curve.band.ranks, curve.band.low, curve.band.high)))
+        yield Line(
+            "" if is_crowd else _name(curves, curve), x, _floats(curve.values), "guide" if is_crowd else "system", band
+        )
+    if is_crowd:
+        # Which is which, a table says; what they have in common is easier to see.
+        columns = zip(*(curve.values.tolist() for curve in group), strict=True)
+        means = tuple(_mean([value for value in column if not math.isnan(value)]) for column in columns)
+        yield Line("mean", tuple(float(i) for i in range(1, len(means) + 1)), means)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values) if values else math.nan
+
+
+def _name(curves: SessionCurves, curve: SessionCurve) -> str:
+    if curve.session is not None:
+        return curve.session
+    if curves.kind == "average" or curve.of == "all sessions" or len(curves.runs) > _MOST_TOGETHER:
+        return curve.run
+    return f"{curve.run}, {_SHORT.get(curve.of) or curve.of.removeprefix('at least ').replace(' ', '+ ', 1)}"
+
+
+def _table(curves: SessionCurves, group: Sequence[SessionCurve], places: int) -> Table:
+    """The values after every query, or at some ranks."""
+    first = group[0]
+    ends = [] if curves.kind == "positions" else _query_ends(curves, group)
+    if ends:
+        shown = [(f"Q{q}", at) for q, at in dict.fromkeys((*_named(ends, _MOST_COLUMNS), ends[-1]))]
+        where = " after each query"
+    else:
+        shown = [(str(at), at) for at in table_ranks(len(first.values))]
+        where = " at some ranks" if curves.kind == "positions" else " at some positions"
+    columns: tuple[Column, ...] = (*_label_columns(curves), *(Column(name, "number", places) for name, _ in shown))
+    has_bands = any(curve.band is not None for curve in group)
+    rows: list[Row] = []
+    for curve in group:
+        row: Row = (*_label_cells(curves, curve), *(float(curve.values[at - 1]) for _, at in shown))
+        rows.append((*row, _ends(curve, places)) if has_bands else row)
+    if has_bands:
+        columns = (*columns, Column(f"{_per_cent(curves)} at the end"))
+    most = MOST_ROWS if curves.kind == "individual" else None
+    notes = (f"the first {most} of {len(rows):,} sessions",) if most is not None and len(rows) > most else ()
+    return Table(columns, tuple(rows), _title(curves, group, where), notes, most=most, for_people=True)
+
+
+def _label_columns(curves: SessionCurves) -> tuple[Column, ...]:
+    if curves.kind == "individual":
+        return Column("session"), Column("queries", "count")
+    if curves.kind == "average":
+        return Column("run"), Column("sessions", "count")
+    return Column("run"), Column("of"), Column("queries" if curves.kind == "positions" else "sessions", "count")
+
+
+def _label_cells(curves: SessionCurves, curve: SessionCurve) -> Row:
+    if curves.kind == "individual":
+        return curve.session, curve.queries
+    return (curve.run, curve.count) if curves.kind == "average" else (curve.run, curve.of, curve.count)
+
+
+def _ends(curve: SessionCurve, places: int) -> str | None:
+    return None if curve.band is None else f"{curve.band.low[-1]:.{places}f} to {curve.band.high[-1]:.{places}f}"
+
+
+def _per_cent(curves: SessionCurves) -> str:
+    return f"{number_text(round(100 * curves.resampling.confidence, 10))} %"
+
+
+def _about_bands(curves: SessionCurves, group: Sequence[SessionCurve]) -> str:
+    if not curves.resampling.draws or not any(curve.band is not None for curve in group):
+        return ""
+    draws, seed = count_of(curves.resampling.draws, "draw"), curves.resampling.seed
+    return f"band: {_per_cent(curves)} percentile bootstrap over sessions, {draws}, seed {seed}"
+
+
+def _floats(values: object) -> tuple[float, ...]:
+    return tuple(float(value) for value in values.tolist())  # type: ignore[attr-defined]
+
+
+def _data(curves: SessionCurves) -> Table:
+    """Every value, for machines."""
+    of = "queries" if curves.kind == "positions" else "sessions"
+    texts = [Column(name, for_machines=True) for name in ("run", "measure", "average", "of", "session")]
+    counts = [Column(name, "count", for_machines=True) for name in (of, "position", "query", "rank")]
+    numbers = [Column(name, "number", for_machines=True) for name in ("value", "low", "high")]
+    return Table((*texts, *counts, *numbers), _Rows(curves), "Curves")
+
+
+class _Rows(Sequence[Row]):
+    """The rows of all values, made when somebody reads them: people do not."""
+
+    def __init__(self, curves: SessionCurves) -> None:
+        self._curves = curves
+
+    def __len__(self) -> int:
+        return sum(len(curve.values) for curve in self._curves.curves)
+
+    def __iter__(self) -> Iterator[Row]:
+        for curve in self._curves.curves:
+            yield from _rows(self._curves, curve)
+
+    @overload
+    def __getitem__(self, place: int) -> Row: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Row]: ...
+    def __getitem__(self, place: int | slice) -> Row | Sequence[Row]:
+        if isinstance(place, slice):
+            return list(self)[place]
+        return next(islice(self, range(len(self))[place], None))
+
+
+def _rows(curves: SessionCurves, curve: SessionCurve) -> Iterator[Row]:
+    ends: dict[int, tuple[float, float]] = {}
+    if curve.band is not None:
+        band = curve.band
+        ends = dict(zip(band.ranks.tolist(), zip(band.low.tolist(), band.high.tolist(), strict=True), strict=True))
+    k = curve.measure.cutoff or 1
+    by_query = curves.kind != "positions" and curve.measure.short == "pad"
+    for place, value in enumerate(curve.values.tolist(), 1):
+        query, rank = ((place - 1) // k + 1, (place - 1) % k + 1) if by_query else (None, None)
+        if curves.kind == "positions":
+            rank = place
+        labels = (curve.run, str(curve.measure), curve.average or None, curve.of, curve.session, curve.count)
+        yield (*labels, place, query, rank, value, *ends.get(place, (None, None)))
+
+
+#: So many queries have a column of their own; machines have all of them.
+MOST_COLUMNS = 12
+_SHOWN = 5
+
+PageRow = tuple[Cell, ...]
+
+
+class SessionReport(Report):
+    """What was found about sessions, in any format: scores as ``gainful eval`` has them, then everything else."""
+
+    def __init__(
+        self, study: SessionStudy, by_session: bool = False, places: int = 4, baseline: str | None = None
+    ) -> None:
+        super().__init__(study.evaluations, by_session, places, baseline)
+        self.study = study
+        self.further = tuple(_further(study, places))
+        if study.curves is not None:
+            self.further_notes = tuple(curves_notes(study.curves))
+            self.further_header = curves_header(study.curves)
+
+
+def _further(study: SessionStudy, places: int) -> Iterator[Table | Chart | str]:
+    yield from length_tables(study.queries)
+    yield from _positions(study, places)
+    yield _last(study, places)
+    if study.ratings is not None:
+        yield _correlations(study.ratings, places)
+    if study.curves is not None:
+        yield from curves_parts(study.curves, places)
+
+
+def _longest(queries: Mapping[str, SystemQueries]) -> int:
+    return max(found.session_counts.size for found in queries.values())
+
+
+def _shown_queries(queries: Mapping[str, SystemQueries]) -> tuple[range, bool]:
+    """The queries that have a column, and whether there are more."""
+    longest = _longest(queries)
+    return range(1, min(longest, MOST_COLUMNS) + 1), longest > MOST_COLUMNS
+
+
+def length_tables(queries: Mapping[str, SystemQueries]) -> Iterator[Table]:
+    """How many sessions have exactly 1, 2, ... queries: for people one row a system, for machines one a number."""
+    shown, has_more = _shown_queries(queries)
+    columns = [Column("run"), Column("sessions", "count"), *(Column(str(q), "count") for q in shown)]
+    has_missing = any(found.missing for found in queries.values())
+    if has_more:
+        columns.append(Column("more", "count"))
+    if has_missing:
+        columns.append(Column("missing", "count"))
+    columns.append(Column("average", "number", 2))
+    rows: list[PageRow] = []
+    for name, found in queries.items():
+        counts = found.session_counts.tolist()
+        row: PageRow = (name, found.sessions, *(counts[q - 1] if q <= len(counts) else 0 for q in shown))
+        row += (sum(counts[MOST_COLUMNS:]),) if has_more else ()
+        row += (found.missing,) if has_missing else ()
+        rows.append((*row, found.average))
+    title = "Sessions by number of queries"
+    yield Table(tuple(columns), tuple(rows), title, for_people=True)
+    every: list[PageRow] = [
+        (name, number, count)
+        for name, found in queries.items()
+        for number, count in enumerate(found.session_counts.tolist(), 1)
+    ]
+    every += [(name, None, found.missing) for name, found in queries.items() if found.missing]
+    yield Table(_for_machines(("run",), ("queries", "sessions")), tuple(every), title)
+
+
+def _positions(study: SessionStudy, places: int) -> Iterator[Table]:
+    """What first, second, ... queries give, and how many there are."""
+    shown, has_more = _shown_queries(study.queries)
+    columns = (Column("run"), Column("of"), *(Column(f"Q{q}", "number", places) for q in shown))
+    rows: list[PageRow] = []
+    for name, found in study.queries.items():
+        counts, means = (each.tolist() for each in found.by_position)
+        there = [q for q in shown if q <= len(counts)]
+        gap = (None,) * (len(shown) - len(there))
+        rows.append((name, "sessions", *(str(counts[q - 1]) for q in there), *gap))
+        rows.append((name, str(study.measure), *(means[q - 1] for q in there), *gap))
+    title = f"{study.measure} of a query by its position in the session"
+    notes = (
+        *_about_unjudged(study),
+        *((f"the first {MOST_COLUMNS} of {_longest(study.queries)} positions",) if has_more else ()),
+    )
+    yield Table(columns, tuple(rows), title, notes, for_people=True)
+    every = [
+        (name, str(study.measure), query, count, mean)
+        for name, found in study.queries.items()
+        for query, (count, mean) in enumerate(zip(*(each.tolist() for each in found.by_position), strict=True), 1)
+    ]
+    columns = _for_machines(("run", "measure"), ("query", "sessions"), ("value",))
+    yield Table(columns, tuple(every), "Queries by position")
+
+
+def _last(study: SessionStudy, places: int) -> Table:
+    columns = (
+        Column("run"),
+        Column("last queries", "count"),
+        Column("mean of last", "number", places),
+        Column("earlier queries", "count"),
+        Column("mean of earlier", "number", places),
+    )
+    rows = tuple((name, *found.last_queries, *found.earlier_queries) for name, found in study.queries.items())
+    title = f"{study.measure} of last queries and of earlier ones"
+    return Table(columns, rows, title, _about_unjudged(study))
+
+
+def _about_unjudged(study: SessionStudy) -> tuple[str, ...]:
+    is_some = any(found.unjudged for found in study.queries.values())
+    return ("queries without judgments do not count here",) if is_some else ()
+
+
+def _correlations(ratings: RatingCorrelations, places: int) -> Table:
+    per_cent = f"{number_text(round(100 * ratings.confidence, 10))} %"
+    columns = (
+        Column("run"),
+        Column("measure"),
+        Column("coefficient"),
+        Column("value", "number", places),
+        Column("low", "number", places),
+        Column("high", "number", places),
+        Column("sessions", "count"),
+    )
+    rows = tuple(
+        (name, str(measure), each.coefficient, each.value, each.low, each.high, each.n)
+        for (name, measure), found in ratings.found.items()
+        for each in found
+    )
+    notes = [f"low, high: {per_cent} interval by Fisher's z (Spearman: Bonett and Wright; Kendall: Fieller)"]
+    if any(measure.better == "lower" for _, measure in ratings.found):
+        lower = dict.fromkeys(str(measure) for _, measure in ratings.found if measure.better == "lower")
+        notes.append(f"less is better: {', '.join(lower)}")
+    notes += [f"undefined for {printable(name, 80)}: {why}" for (name, _), why in ratings.constant.items()]
+    return Table(columns, rows, f"Correlation with {ratings.rating}", tuple(dict.fromkeys(notes)))
+
+
+def rating_notices(ratings: RatingCorrelations) -> list[str]:
+    """Sessions without a rating, by system."""
+    lines = []
+    for name, sessions in ratings.unrated.items():
+        if sessions:
+            shown = ", ".join(map(printable, sessions[:_SHOWN])) + (", ..." if len(sessions) > _SHOWN else "")
+            count = count_of(len(sessions), "session")
+            lines.append(f"{printable(name, 80)}: {count} without {printable(ratings.rating)}, not correlated: {shown}")
+    return lines
+
+
+def _for_machines(texts: tuple[str, ...], counts: tuple[str, ...], numbers: tuple[str, ...] = ()) -> tuple[Column, ...]:
+    return (
+        *(Column(name, for_machines=True) for name in texts),
+        *(Column(name, "count", for_machines=True) for name in counts),
+        *(Column(name, "number", for_machines=True) for name in numbers),
+    )

@@ -1,0 +1,266 @@
+"""Which queries of a session give how much: by their position, and the last one against all earlier ones.
+
+Reference: K. Järvelin, S. Price, L. Delcambre and M. Lykke Nielsen, ECIR 2008, section 3.2 and Figure 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gainful.data.judged import Judged
+from gainful.data.qrels import Qrels, QrelsLike
+from gainful.data.ranked_sessions import rank_sessions
+from gainful.data.sessions import Sessions
+from gainful.errors import UsageError
+from gainful.kernel.arrays import Bools, Floats, Ints
+from gainful.kernel.exact_sums import RankSums
+from gainful.measures.base import Measure
+from gainful.measures.catalog import parse
+from gainful.measures.scoring import condenses
+from gainful.measures.session_block import SessionBlock, session_blocks
+from gainful.measures.session_cumulation import SessionGain
+from gainful.measures.session_scoring import check_session_measures
+from gainful.policy import Policy
+from gainful.tasks.sessions.session_evaluation import SessionChoice, choose_judged_by
+from gainful.tasks.sessions.session_systems import ExpectedSessions
+
+
+class LastAndEarlier(NamedTuple):
+    """Mean sDCG vectors by rank, 1 to k: of the last queries, and of all earlier ones together; how many these are.
+
+    Without any earlier query their vector is NaN.
+    """
+
+    last: Floats
+    earlier: Floats
+    last_count: int
+    earlier_count: int
+
+
+class ByPosition(NamedTuple):
+    """For the first query of a session, the second, ...: how many sessions have it, and the mean sDCG of the query.
+
+    Where judgments are by query, only queries that have some count.
+    """
+
+    counts: Ints
+    means: Floats
+
+
+def last_and_earlier(
+    qrels: QrelsLike,
+    sessions: Sessions,
+    measure: str | Measure = "sDCG@100",
+    *,
+    judged_by: str | None = None,
+    policy: Policy | str | None = None,
+) -> LastAndEarlier:
+    """What the last query of sessions gives down to every rank, and what the earlier ones give, not normalised.
+
+    Every query is discounted by its position. A session of one query has a last one only.
+
+    >>> from gainful.data.sessions import sessions_from_lists
+    >>> sessions = sessions_from_lists({"s1": [["a", "b"], ["x", "b"]], "s2": [["a"]]}, {"s1": "t", "s2": "t"})
+    >>> found = last_and_earlier({"t": {"a": 1, "b": 2}}, sessions, "sDCG(query_base=2)@2")
+    >>> found.last.tolist(), found.earlier.tolist()
+    ([0.5, 0.75], [1.0, 2.0])
+    """
+    sums = LastSums(gain_by_query(measure))
+    for block in _blocks(Judged(Qrels.of(qrels), Policy.of(policy)), sessions, sums.measure, judged_by):
+        sums.add(block)
+    return sums.found()
+
+
+def by_position(
+    qrels: QrelsLike,
+    sessions: Sessions,
+    measure: str | Measure = "sDCG@10",
+    *,
+    judged_by: str | None = None,
+    policy: Policy | str | None = None,
+) -> ByPosition:
+    """What the first queries of sessions give on average, what the second ones give, and so on, not normalised.
+
+    >>> from gainful.data.sessions import sessions_from_lists
+    >>> sessions = sessions_from_lists({"s1": [["a", "b"], ["b"]], "s2": [["b"]]}, {"s1": "t", "s2": "t"})
+    >>> found = by_position({"t": {"a": 1, "b": 2}}, sessions, "sDCG(query_base=2)@2")
+    >>> found.counts.tolist(), found.means.tolist()
+    ([2, 1], [2.0, 1.0])
+    """
+    values = QueryValues(gain_by_query(measure))
+    for block in _blocks(Judged(Qrels.of(qrels), Policy.of(policy)), sessions, values.measure, judged_by):
+        values.add(block)
+    return values.by_position()
+
+
+class Queries(NamedTuple):
+    """So many queries, and what they give on average, NaN if there are none."""
+
+    number: int
+    mean: float
+
+
+class LastAgainstBest(NamedTuple):
+    """Sessions of several queries that gain something, in how many of them no query gives more than the last one.
+
+    Queries are compared as they count, discounted by their positions, and as lists, without that discount.
+    ``without_gain`` more sessions of several queries gain nothing at all, so that no query of theirs is the best.
+    """
+
+    sessions: int
+    last_is_best: int
+    last_is_best_list: int
+    without_gain: int
+
+
+#: Of no session anything is known.
+NO_SESSIONS = LastAgainstBest(0, 0, 0, 0)
+
+
+class QueryValues:
+    """What every query of some sessions gives, discounted by its position; only what has judgments counts."""
+
+    def __init__(self, measure: SessionGain) -> None:
+        self.measure = measure
+        self._length: list[Ints] = []
+        self._session: list[Ints] = []
+        self._sessions = 0
+        self._position: list[Ints] = []
+        self._is_last: list[Bools] = []
+        self._value: list[Floats] = []
+        self._of_list: list[Floats] = []
+
+    def add(self, block: SessionBlock) -> None:
+        """Takes a block's queries in."""
+        seen = _seen(block, self.measure)
+        worth = self.measure.worth(seen, self.measure.depths(seen))
+        values, of_lists = (
+            self.measure.by_turn(worth, position) for position in (seen.position, np.ones_like(seen.position))
+        )
+        counted = block.is_judged_turn
+        self._length.append(block.queries[block.is_judged])
+        self._session.append(block.session[counted] + self._sessions)
+        self._sessions += block.size
+        self._position.append(block.position[counted].astype(np.int32))
+        self._is_last.append(_is_last(block)[counted])
+        self._value.append(values[counted])
+        self._of_list.append(of_lists[counted])
+
+    def by_position(self) -> ByPosition:
+        """How many sessions have a first query that is judged, a second, ..., and what these give on average."""
+        position, value = _joined(self._position), _joined(self._value)
+        if not position.size:
+            return ByPosition(np.zeros(0, np.int64), np.zeros(0))
+        counts = np.bincount(position)[1:]
+        by_place = np.split(value[np.argsort(position, kind="stable")], np.cumsum(counts)[:-1])
+        return ByPosition(counts, np.array([_mean(values) for values in by_place]))
+
+    def session_counts(self) -> Ints:
+        """How many sessions have exactly 1 query, exactly 2, ..."""
+        length = _joined(self._length)
+        return np.bincount(length)[1:] if length.size else np.zeros(0, np.int64)
+
+    def last_and_earlier(self) -> tuple[Queries, Queries]:
+        """The last queries of sessions, and all earlier ones."""
+        value, is_last = _joined(self._value), _joined(self._is_last).astype(bool)
+        last, earlier = (Queries(int(each.size), _mean(each)) for each in (value[is_last], value[~is_last]))
+        return last, earlier
+
+    def last_against_best(self) -> LastAgainstBest:
+        """How often the last query of a session is its best; as good as another is best, too."""
+        session, is_last = _joined(self._session), _joined(self._is_last).astype(bool)
+        if not session.size:
+            return NO_SESSIONS
+        starts = np.flatnonzero(np.diff(session, prepend=-1))
+        ends = np.append(starts[1:], session.size) - 1
+        # Where judgments are by query, the last query may have none.
+        several = (ends > starts) & is_last[ends]
+        of_several: list[tuple[Floats, Floats]] = []
+        for values in (_joined(self._value), _joined(self._of_list)):
+            of_several.append((values[ends][several], np.maximum.reduceat(values, starts)[several]))
+        gains = of_several[0][1] > 0
+        as_counted, as_lists = (int(np.count_nonzero(gains & (last >= best))) for last, best in of_several)
+        return LastAgainstBest(int(gains.sum()), as_counted, as_lists, int((~gains).sum()))
+
+
+class LastSums:
+    """The vectors of last queries and of earlier ones, added up; only what has judgments counts."""
+
+    def __init__(self, measure: SessionGain) -> None:
+        if measure.cutoff is None:
+            raise UsageError(f"{measure}: expected a cutoff, found none", f"write {measure.name}@100")
+        self.measure, self._depth = measure, measure.cutoff
+        self._sums = RankSums(self._depth), RankSums(self._depth)
+        self._counts = [0, 0]
+
+    def add(self, block: SessionBlock) -> None:
+        """Takes a block's queries in."""
+        is_last, counted = _is_last(block), block.is_judged_turn
+        for which, part in _seen(block, self.measure).parts(block.queries * self._depth):
+            first = int(block.turn_offsets[which.start])
+            chosen = slice(first, first + part.session.size)
+            vectors = self._vectors(part)
+            for i, wanted in enumerate((is_last[chosen], ~is_last[chosen])):
+                rows = vectors[wanted & counted[chosen]]
+                self._sums[i].add(rows)
+                self._counts[i] += rows.shape[0]
+
+    def _vectors(self, block: SessionBlock) -> Floats:
+        """Turns x ranks."""
+        worth = self.measure.worth(block, self.measure.depths(block))
+        steps = np.zeros((block.session.size, self._depth))
+        inside = worth.rank <= self._depth  # a recorded depth can be beyond k
+        values = worth.value / self.measure.divisors_at(block.position)[worth.turn]
+        steps[worth.turn[inside], worth.rank[inside] - 1] = values[inside]
+        return np.asarray(np.cumsum(steps, axis=1))
+
+    def found(self) -> LastAndEarlier:
+        """The means."""
+        last, earlier = (
+            sums.total / count if count else np.full(self._depth, np.nan)
+            for sums, count in zip(self._sums, self._counts, strict=True)
+        )
+        return LastAndEarlier(last, earlier, *self._counts)
+
+
+def gain_by_query(measure: str | Measure) -> SessionGain:
+    """The measure, if it is one whose values by query can be added up."""
+    found = parse(measure)
+    if not isinstance(found, SessionGain) or found.normalised or found.summary != "final":
+        raise UsageError(f"{found}: expected sDCG, whose values by query are wanted", "write sDCG@10")
+    return found
+
+
+def _blocks(judged: Judged, sessions: Sessions, measure: SessionGain, judged_by: str | None) -> Iterator[SessionBlock]:
+    judged_by = judged_by or choose_judged_by(judged.qrels, [sessions])
+    expected = ExpectedSessions(judged, judged_by, SessionChoice())
+    whole = expected.chosen("", "", sessions)
+    empty = expected.empty("", expected.missing(""))
+    for part in (whole,) if empty is None else (whole, empty):
+        ranked = rank_sessions(judged, part, judged_by, judged.policy)
+        check_session_measures(judged, ranked, [measure])
+        for _, make in session_blocks(judged, ranked):
+            yield make()
+
+
+def _seen(block: SessionBlock, measure: SessionGain) -> SessionBlock:
+    return block.condensed() if condenses(measure, block.judged.policy) else block
+
+
+def _is_last(block: SessionBlock) -> Bools:
+    """Which turns are the last of their session."""
+    is_last = np.zeros(block.session.size, bool)
+    is_last[block.turn_offsets[1:][block.queries > 0] - 1] = True
+    return is_last
+
+
+def _joined(parts: list[Any]) -> Any:
+    return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+
+
+def _mean(values: Floats) -> float:
+    return math.fsum(values) / values.size if values.size else math.nan

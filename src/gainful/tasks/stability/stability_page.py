@@ -1,0 +1,316 @@
+"""The charts of a stability: swaps by the difference of two systems, and sorted p of all pairs.
+
+Whether the order of systems would be the same on other queries or documents, as a page.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from gainful.notation import count_of, number_text
+from gainful.pages.charts import Axis, Chart, Line, Plot, Rule
+from gainful.pages.page import Cell, Column, Page, Table
+from gainful.stats.stability import order_of_topics
+from gainful.tasks.stability import SYMMETRIC
+
+if TYPE_CHECKING:
+    from gainful.stats.stability import Spread, SubsetStability, SwapBin
+    from gainful.tasks.stability import StabilityReport
+
+#: The smallest p that is drawn, and how many points a curve of p has.
+_LEAST_P, _MOST_POINTS = 1e-6, 300
+
+
+def swap_plot(report: StabilityReport) -> Plot:
+    """How often pairs of systems swap, by how much they differ; one line a measure."""
+    lines = []
+    for measure, found in report.swaps.items():
+        known = _closed(found.bins)
+        lines.append(
+            Line(
+                measure,
+                tuple(_middle(each) for each in known),
+                tuple(100 * (each.rate or 0.0) for each in known),
+            )
+        )
+    first = next(iter(report.swaps.values()))
+    needed = report.most_swaps
+    return Plot(
+        "Swaps by the difference of two systems",
+        Axis("difference on one set of queries", 0.0),
+        Axis("swaps on another set (per cent)", 0.0),
+        tuple(lines),
+        rules=(Rule(f"{number_text(round(100 * needed, 6))} %", y=100 * needed),),
+        caption=f"Two sets of {count_of(first.queries, 'query', 'queries')} without a common one, "
+        f"{count_of(first.draws, 'draw')}.",
+    )
+
+
+def _closed(bins: Sequence[SwapBin]) -> list[SwapBin]:
+    """The bins with pairs in them, without the open one, which has no middle, unless there is no other."""
+    known = [each for each in bins if each.rate is not None]
+    return [each for each in known if math.isfinite(each.high)] or known
+
+
+def _middle(each: SwapBin) -> float:
+    return (each.low + each.high) / 2 if math.isfinite(each.high) else each.low
+
+
+def p_plot(report: StabilityReport) -> Plot:
+    """The p of all pairs of systems, ascending, on a log axis; one line a measure."""
+    first = next(iter(report.power.values()))
+    places = _thinned(first.pairs)
+    lines = tuple(
+        Line(measure, tuple(float(i + 1) for i in places), tuple(max(float(found.curve[i]), _LEAST_P) for i in places))
+        for measure, found in report.power.items()
+    )
+    alpha = number_text(first.alpha)
+    least = min((y for line in lines for y in line.y), default=_LEAST_P)
+    return Plot(
+        f"Sorted p of {count_of(first.pairs, 'pair')} of systems",
+        Axis("pairs of systems", 1.0),
+        Axis(f"p ({first.test})", _LEAST_P if least <= _LEAST_P else None, 1.0, is_log=True),
+        lines,
+        rules=(Rule(f"{alpha}", y=first.alpha),),
+        caption=f"Not corrected for the number of pairs. A p below {_LEAST_P:g} stands at the lower end.",
+    )
+
+
+def _thinned(count: int) -> list[int]:
+    """Places from first to last, at most so many."""
+    if count <= _MOST_POINTS:
+        return list(range(count))
+    return sorted({round(i * (count - 1) / (_MOST_POINTS - 1)) for i in range(_MOST_POINTS)})
+
+
+_MOST_TOLD = 6
+_PART_WHOLE = (
+    "part-whole: the order on the part and on the whole that it is a part of; that is inflated, because the two share "
+    "their data, and says nothing about other queries or documents"
+)
+_SPLIT_HALF = "split-half: the order on the part and on another one of the same size that has nothing in common with it"
+
+
+def stability_page(
+    report: StabilityReport, places: int = 4, notes: Sequence[str] = (), header: Mapping[str, object] | None = None
+) -> Page:
+    """Sentences by measure, the order on parts of queries and documents, swaps, and discriminative power."""
+    parts: list[Table | Chart | str] = [_beginning(report)]
+    parts += [_told(report, measure, places) for measure in list(report.matrices)[:_MOST_TOLD]]
+    parts += [_subsets(report, places), _swaps(report, places)]
+    if any(each.comparisons for found in report.swaps.values() for each in found.bins):
+        parts.append(swap_plot(report))
+    parts.append(_power(report, places))
+    if len(report.first.systems) > 2:
+        parts.append(p_plot(report))  # one pair alone makes no curve
+    parts += [_bins(report), _curve(report)]
+    return Page("stability", tuple(parts), tuple(notes), {**_header(report), **(header or {})})
+
+
+def _header(report: StabilityReport) -> dict[str, object]:
+    swaps, power = next(iter(report.swaps.values())), next(iter(report.power.values()))
+    return {
+        "measures": list(report.matrices),
+        "systems": list(report.first.systems),
+        "queries": len(report.first.queries),
+        "coefficient": report.coefficient,
+        "topics": report.topics,
+        "draws": report.draws,
+        "seed": report.seed,
+        "set_size": swaps.queries,
+        "fuzziness": swaps.fuzziness,
+        "most_swaps": report.most_swaps,
+        "test": power.test,
+        "alpha": power.alpha,
+    }
+
+
+def _beginning(report: StabilityReport) -> str:
+    systems, queries = len(report.first.systems), len(report.first.queries)
+    return (
+        f"How far the order of {count_of(systems, 'system')} on {count_of(queries, 'query', 'queries')} can be relied "
+        f"upon, by {', '.join(report.matrices)}."
+    )
+
+
+def _told(report: StabilityReport, measure: str, places: int) -> str:
+    return f"{measure}: {' '.join(_sentences(report, measure, places))}"
+
+
+def _sentences(report: StabilityReport, measure: str, places: int) -> Iterator[str]:
+    found = report.queries[measure][0]
+    which = "a random" if report.topics == "random" else "the first"
+    queries = f"{which} {100 * found.share:g} % of the queries ({found.size:,.0f} of {len(report.first.queries):,})"
+    halves = []
+    if found.split_half is not None:
+        halves.append(f"{found.split_half.mean:.{places}f} with another such part (split-half)")
+    if found.part_whole is not None:
+        halves.append(f"{found.part_whole.mean:.{places}f} with all queries (part-whole, inflated)")
+    mean = ", on average" if report.topics == "random" and halves else ""
+    told = ", ".join(halves) or "undefined, because all systems score alike"
+    yield f"The order on {queries} has {SYMMETRIC[report.coefficient]} {told}{mean}."
+    swaps = report.swaps[measure]
+    needed, rate = swaps.difference_for(report.most_swaps), f"{100 * report.most_swaps:g} %"
+    between = f"between sets of {count_of(swaps.queries, 'query', 'queries')}"
+    if not any(each.comparisons for each in swaps.bins):
+        yield f"No two systems differ on any set of {count_of(swaps.queries, 'query', 'queries')}."
+    elif needed is None:
+        yield f"No difference is large enough for at most {rate} swaps {between}."
+    elif needed == 0:
+        yield f"Whatever their difference, systems swap in at most {rate} of cases {between}."
+    else:
+        yield f"Systems that differ by {needed:.4g} or more swap in at most {rate} of cases {between}."
+    power = report.power[measure]
+    yield (
+        f"The {power.test} test tells {100 * power.share:.1f} % of {count_of(power.pairs, 'pair')} apart (p <= "
+        f"{number_text(power.alpha)}, not corrected)."
+    )
+
+
+def _part(found: SubsetStability, topics: str) -> str:
+    return f"{topics} {100 * found.share:g} %"
+
+
+def _subsets(report: StabilityReport, places: int) -> Table:
+    """Rows by measure and part, as Table 4 of Della Mea and Mizzaro (2004) has them."""
+    columns = (
+        Column("measure"),
+        Column("of"),
+        Column("part"),
+        Column("size", "number", 0),
+        Column("part-whole", "number", places),
+        Column("part-whole sd", "number", places),
+        Column("split-half", "number", places),
+        Column("split-half sd", "number", places),
+        *(Column(name, "number", for_machines=True) for name in _EXTREMES),
+        *(Column(name, "count", for_machines=True) for name in ("draws", "undefined", "split-half undefined")),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for measure, subsets in report.queries.items():
+        rows += [_row(measure, "queries", _part(each, report.topics), each) for each in subsets]
+        documents = report.documents.get(measure)
+        if documents is not None:
+            rows += [_row(measure, "documents", _part(each, "random"), each) for each in documents.parts]
+            empty: tuple[Cell, ...] = (None,) * (len(columns) - 5)
+            rows += [(measure, "documents", each.part, None, each.value, *empty) for each in documents.only]
+    notes = [f"{SYMMETRIC[report.coefficient]} of the systems' means", _PART_WHOLE, _SPLIT_HALF]
+    if any(row[6] is None for row in rows):
+        notes.append("-: no two such parts fit into the whole, or there is one comparison only")
+    if report.topics == "first":
+        by = "number" if order_of_topics(report.first.queries)[1] else "the byte order of their ids"
+        notes.append(f"first: queries by {by}")
+    if report.documents:
+        notes.append(
+            "documents: judged pairs of query and document, others being unjudged; retrieved only, relevant only: the "
+            "measure over these documents, against the measure itself"
+        )
+    title = "The order on parts of the " + ("queries and of the judged documents" if report.documents else "queries")
+    return Table(columns, tuple(rows), title, tuple(notes))
+
+
+_EXTREMES = ("part-whole lowest", "part-whole highest", "split-half lowest", "split-half highest")
+
+
+def _row(measure: str, of: str, part: str, found: SubsetStability) -> tuple[Cell, ...]:
+    whole, half = found.part_whole, found.split_half
+    draws = (whole or half).draws if whole or half else 0  # type: ignore[union-attr]
+    return (
+        measure,
+        of,
+        part,
+        found.size,
+        *_mean_and_sd(whole),
+        *_mean_and_sd(half),
+        *((None, None) if whole is None else (whole.lowest, whole.highest)),
+        *((None, None) if half is None else (half.lowest, half.highest)),
+        draws,
+        None if whole is None else whole.undefined,
+        None if half is None else half.undefined,
+    )
+
+
+def _mean_and_sd(found: Spread | None) -> tuple[float | None, float | None]:
+    """One draw has no spread."""
+    return (None, None) if found is None else (found.mean, found.sd if found.draws > 1 else None)
+
+
+def _swaps(report: StabilityReport, places: int) -> Table:
+    columns = (
+        Column("measure"),
+        Column("set", "count"),
+        Column("error rate", "share"),
+        Column("tie rate", "share"),
+        Column("difference needed", "number", places, none="none"),
+    )
+    rows = tuple(
+        (measure, found.queries, found.error_rate, found.tie_rate, found.difference_for(report.most_swaps))
+        for measure, found in report.swaps.items()
+    )
+    first = next(iter(report.swaps.values()))
+    notes = (
+        f"error rate, tie rate (Buckley & Voorhees 2000): over random sets of so many queries, systems within "
+        f"{100 * first.fuzziness:g} % of the higher mean are tied (fuzziness); else the rarer order is the error",
+        f"difference needed (Voorhees & Buckley 2002): from it on, at most {100 * report.most_swaps:g} % of the pairs "
+        "that differ so on one set stand the other way round on another",
+    )
+    return Table(columns, rows, "Swaps of two systems", notes)
+
+
+def _power(report: StabilityReport, places: int) -> Table:
+    columns = (
+        Column("measure"),
+        Column("test"),
+        Column("pairs", "count"),
+        Column("told apart", "count"),
+        Column("share", "share"),
+        Column("threshold", "number", places, none="none"),
+    )
+    rows = tuple(
+        (measure, found.test, found.pairs, found.significant, found.share, found.threshold)
+        for measure, found in report.power.items()
+    )
+    first = next(iter(report.power.values()))
+    notes = (
+        f"told apart: p <= {number_text(first.alpha)}, by definition (Sakai 2006) not corrected for the number of "
+        "pairs: it compares measures, and says of no single pair that it differs",
+        "threshold: the smallest difference of means from which on every pair is told apart",
+    )
+    return Table(columns, rows, "Discriminative power", notes)
+
+
+def _bins(report: StabilityReport) -> Table:
+    columns = (
+        Column("measure", for_machines=True),
+        Column("from difference", "number", for_machines=True),
+        Column("below", "number", for_machines=True),
+        Column("comparisons", "count", for_machines=True),
+        Column("swaps", "count", for_machines=True),
+        Column("rate", "share", for_machines=True),
+    )
+    rows = tuple(
+        (
+            measure,
+            each.low,
+            each.high if math.isfinite(each.high) else None,
+            each.comparisons,
+            each.swaps,
+            each.rate,
+        )
+        for measure, found in report.swaps.items()
+        for each in found.bins
+    )
+    return Table(columns, rows, "Swaps by difference")
+
+
+def _curve(report: StabilityReport) -> Table:
+    columns = (
+        Column("measure", for_machines=True),
+        Column("pair", "count", for_machines=True),
+        Column("p", "number", for_machines=True),
+    )
+    rows = tuple(
+        (measure, i, float(p)) for measure, found in report.power.items() for i, p in enumerate(found.curve, 1)
+    )
+    return Table(columns, rows, "Sorted p")

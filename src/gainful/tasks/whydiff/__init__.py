@@ -1,0 +1,1 @@
+"""Back from a number to the conventions that made it: `gainful whydiff`."""

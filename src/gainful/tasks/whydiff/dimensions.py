@@ -1,0 +1,440 @@
+"""What two computations of the same measure can do differently: the dimensions of the search, and their values.
+
+Known tools and papers, each as the conventions that it has.
+
+As read from the sources of the tools and from the papers. A dimension that is not mentioned is left to those who use
+the tool; several values are several ways in which it is used. Where nothing is said of the divisor, it is that of the
+measure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gainful.discounts import DISCOUNTS, Base, read_base
+from gainful.errors import InputError
+from gainful.gains import Gain
+from gainful.measures.average_precision import AP, IPrec
+from gainful.measures.base import Measure, value_text
+from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG
+from gainful.measures.precision import P, R
+from gainful.notation import number_text
+from gainful.policy import Policy
+
+#: Every dimension's values in the order in which they are likely, with what each means. The dimensions themselves stand
+#: in that order, too. Gains, discounts and relevance levels that are not listed here explain themselves.
+MEANINGS: Mapping[str, Mapping[str, str]] = {
+    "gain": {
+        "linear": "the gain is the grade",
+        "exp2": "the gain is 2^grade - 1",
+        "binary": "every relevant document has gain 1",
+        "scaled": "the gain is grade / scale",
+    },
+    "ideal": {
+        "judged": "the ideal list is made of all judged documents and cut at k",
+        "retrieved": "the ideal list is made of the retrieved documents only",
+        "shown": "the ideal list is made of the first k retrieved documents only",
+        "uncut": "the ideal list is made of all judged documents and not cut at k",
+        "highest": "the ideal list has k documents of the highest gain",
+    },
+    "divisor": {
+        "relevant": "divided by all relevant documents",
+        "k": "divided by k",
+        "retrieved": "divided by what was found: of AP the relevant documents retrieved, of P min(k, retrieved)",
+        "capped": "divided by min(relevant documents, k)",
+    },
+    "discount": {},
+    "missing": {
+        "zero": "a query that the run does not answer scores 0",
+        "skip": "a query that the run does not answer is left out",
+    },
+    "undefined": {
+        "zero": "a query for which the formula divides by 0 scores 0",
+        "skip": "a query for which the formula divides by 0 is left out",
+        "one": "a query for which the formula divides by 0 scores 1",
+    },
+    "rel": {"none": "every grade above 0 is relevant"},
+    "ties": {
+        "docid-desc": "equal scores are ordered by document id, descending",
+        "docid-asc": "equal scores are ordered by document id, ascending",
+        "input": "equal scores stay in the order of the input",
+        "rank": "equal scores are ordered by the rank column",
+        "averaged": "documents of equal score share the mean of their gains",
+    },
+    "unjudged": {
+        "zero": "unjudged documents keep their ranks",
+        "condensed": "unjudged documents are removed before scoring",
+    },
+    "order": {
+        "score": "lists are ordered by score",
+        "rank": "lists are ordered by the rank column",
+        "input": "lists stay in the order of the input",
+    },
+    "scores": {"float64": "scores are 64-bit floats", "float32": "scores are rounded to 32-bit floats"},
+    "duplicates": {
+        "first": "of a document that is in a list twice the best ranked counts",
+        "last": "of a document that is in a list twice the last line counts",
+        "all": "a document that is in a list twice counts twice",
+    },
+    "negative": {"judged": "a grade below 0 is a judgment", "unjudged": "a grade below 0 is no judgment"},
+    "recall-cut": {
+        "round": "recall levels are rounded to documents",
+        "ceil0.9": "recall levels are turned into documents by adding 0.9 and truncating",
+    },
+}
+
+#: More levels than these are a continuum, not steps that somebody would draw the line at.
+_MOST_LEVELS = 10
+
+#: An ideal list of documents that are not there is not made longer than this.
+_DEEPEST_IDEAL = 100_000
+
+_BASES: tuple[Base, ...] = (2.0, "e", 10.0)
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """Something that can be done in several ways. The first value is where the search starts."""
+
+    name: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class DataFacts:
+    """What of the data decides which conventions can make a difference at all."""
+
+    has_scores: bool
+    has_ranks: bool
+    has_duplicates: bool
+    has_negative: bool
+    levels: tuple[float, ...]  # the distinct grades, ascending
+
+
+def meaning(dimension: str, value: str) -> str:
+    """What a value says, in words."""
+    known = MEANINGS[dimension].get(value)
+    if known is not None:
+        return known
+    if dimension == "rel":
+        return f"only grades from {value} on count"
+    if dimension == "discount":
+        name, base = discount_of(value)
+        based = f", b = {value_text(base)}" if " base " in value else ""
+        return f"a gain at rank j is divided by {DISCOUNTS[name].formula}{based}"
+    return f"the gain is the weight of the grade in {value}"
+
+
+def dimensions_for(measure: Measure, policy: Policy, facts: DataFacts) -> tuple[Dimension, ...]:
+    """The dimensions that a measure has on some data; ``measure`` and ``policy`` are where the search starts."""
+    values = {**_of_measure(measure, facts), **_of_policy(measure, policy, facts)}
+    found = {name: tuple(dict.fromkeys(values[name])) for name in MEANINGS if name in values}
+    return tuple(Dimension(name, alternatives) for name, alternatives in found.items() if len(alternatives) > 1)
+
+
+def _of_measure(measure: Measure, facts: DataFacts) -> dict[str, list[str]]:
+    values: dict[str, list[str]] = {}
+    parameters = measure.parameters()
+    if "gain" in parameters:
+        named = ["linear", "exp2", "binary", *([] if is_normalised(measure) else ["scaled"])]
+        # exp2 cannot carry grades whose powers do not add up any more.
+        usable = [gain for gain in named if _can_carry(gain, facts.levels)]
+        values["gain"] = [str(measure.gain), *usable]  # type: ignore[attr-defined]
+    if "discount" in parameters and "base" in parameters:
+        values["discount"] = [discount_text(measure), *_discounts(measure)]
+    if isinstance(measure, (NCG, NDCG)):
+        values["ideal"] = ["judged", "retrieved"]
+        if measure.cutoff is not None:
+            values["ideal"].append("shown")
+            values["ideal"] += ["uncut"] if measure.average is None else []
+            values["ideal"] += ["highest"] if measure.average is None and measure.cutoff <= _DEEPEST_IDEAL else []
+    if isinstance(measure, AP):
+        values["divisor"] = ["relevant", "retrieved", *(["capped", "k"] if measure.cutoff else [])]
+    elif isinstance(measure, R):
+        values["divisor"] = ["relevant", "capped"]
+    elif isinstance(measure, P):
+        values["divisor"] = ["k", "retrieved"]
+    if "rel" in parameters and getattr(measure, "level", None) is None:
+        given = measure.rel  # type: ignore[attr-defined]
+        values["rel"] = ["none" if given is None else number_text(given), "none", *_levels(facts.levels)]
+    return values
+
+
+def _of_policy(measure: Measure, policy: Policy, facts: DataFacts) -> dict[str, list[str]]:
+    values: dict[str, list[str]] = {
+        # An error is no number: where it would be one, the search starts from what is common.
+        "missing": [_unless_error(policy.missing, "zero"), "zero", "skip"],
+        "undefined": [_unless_error(policy.undefined, "zero"), "zero", "skip"],
+    }
+    if measure.bounds[1] == 1.0 and measure.better == "higher":
+        values["undefined"].append("one")
+    ranks = ["rank"] if facts.has_ranks else []
+    if facts.has_scores:
+        averaged = ["averaged"] if is_cumulated(measure) else []
+        values["order"] = [policy.order, "score", *ranks, "input"]
+        values["ties"] = [policy.ties, "docid-desc", "docid-asc", "input", *ranks, *averaged]
+        values["scores"] = [policy.scores, "float64", "float32"]
+    elif ranks:
+        values["order"] = ["input" if policy.order == "score" else policy.order, "input", *ranks]
+    if not measure.whole_list:
+        own = getattr(measure, "unjudged", None)
+        values["unjudged"] = [own or policy.unjudged, "zero", "condensed"]
+    if facts.has_duplicates:
+        values["duplicates"] = ["first", "last", "all"]
+    if facts.has_negative:
+        values["negative"] = [policy.negative, "judged", "unjudged"]
+    if isinstance(measure, IPrec):
+        values["recall-cut"] = [policy.recall_cut, "round", "ceil0.9"]
+    return values
+
+
+def usual_divisor(measure: Measure) -> str:
+    """What the measure itself divides by, as far as that is a dimension."""
+    return "k" if isinstance(measure, P) else "relevant"
+
+
+def is_cumulated(measure: Measure) -> bool:
+    """Whether a measure adds up gains, so that documents can share theirs."""
+    return isinstance(measure, (CG, DCG, NCG, NDCG))
+
+
+def is_normalised(measure: Measure) -> bool:
+    """Whether a factor on all gains cancels out."""
+    return isinstance(measure, (NCG, NDCG))
+
+
+def discount_text(measure: Measure) -> str:
+    """A measure's discount as a value of its dimension."""
+    return _discount_text(measure, measure.discount, measure.base)  # type: ignore[attr-defined]
+
+
+def discount_of(text: str) -> tuple[str, Base]:
+    """The discount and base that a value of that dimension stands for."""
+    name, _, base = text.partition(" base ")
+    return name, read_base(base or "2")
+
+
+def _discount_text(measure: Measure, discount: str, base: Base) -> str:
+    cancels = discount == "burges2005" and is_normalised(measure)
+    return discount if cancels or not DISCOUNTS[discount].has_base else f"{discount} base {value_text(base)}"
+
+
+def _discounts(measure: Measure) -> list[str]:
+    return [
+        _discount_text(measure, name, base)
+        for name, discount in DISCOUNTS.items()
+        for base in (_BASES if discount.has_base else _BASES[:1])
+    ]
+
+
+def _can_carry(gain: str, levels: Iterable[float]) -> bool:
+    try:
+        Gain.of(gain).check(np.array(list(levels)))
+    except InputError:
+        return False
+    return True
+
+
+def _levels(levels: Iterable[float]) -> list[str]:
+    positive = [level for level in levels if level > 0]
+    return [number_text(level) for level in positive[1:]] if len(positive) <= _MOST_LEVELS else []
+
+
+def _unless_error(value: str, otherwise: str) -> str:
+    return otherwise if value == "error" else value
+
+
+Values = Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """A tool's or a paper's way to compute some measures: the values that a dimension can have there.
+
+    ``measures`` are names, with ``@k`` where there is a cutoff. ``averages`` says whether ``average=ranks`` is in it.
+    """
+
+    name: str
+    measures: frozenset[str]
+    values: Values
+    averages: bool = False
+
+    def computes(self, measure: Measure) -> bool:
+        """Whether the tool has such a measure."""
+        name = measure.name if measure.rank_cutoff is None else f"{measure.name}@k"
+        averages = getattr(measure, "average", None) is not None
+        by_level = getattr(measure, "level", None) is not None
+        return name in self.measures and not by_level and (self.averages or not averages)
+
+    def adopted(self, settings: Mapping[str, str], dimensions: Iterable[Dimension]) -> dict[str, str] | None:
+        """The settings with what the dialect has otherwise put right; None where it has what is not searched here."""
+        result = dict(settings)
+        for dimension in dimensions:
+            allowed = self.values.get(dimension.name)
+            if allowed is None or settings[dimension.name] in allowed:
+                continue
+            possible = [value for value in allowed if value in dimension.values]
+            if not possible:
+                return None
+            result[dimension.name] = possible[0]
+        return result
+
+    def choices(self, dimension: Dimension) -> tuple[str, ...]:
+        """The values between which those who use the tool can choose."""
+        allowed = self.values.get(dimension.name)
+        return tuple(value for value in dimension.values if allowed is None or value in allowed)
+
+    def leaves_open(self, name: str) -> bool:
+        """Whether nothing is known of a dimension."""
+        return name not in self.values
+
+
+def _of(**values: str) -> Values:
+    """Values from words: ``|`` separates them, ``_`` in a name stands for ``-``."""
+    return {name.replace("_", "-"): tuple(text.split("|")) for name, text in values.items()}
+
+
+def _measures(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_NDCG = _measures("nDCG nDCG@k")
+_GRADED = _measures("nDCG nDCG@k DCG DCG@k")
+_TREC = _NDCG | _measures("AP AP@k P@k R@k RR Rprec Success@k IPrec SetP SetR NumQ NumRet NumRel NumRelRet")
+#: trec_eval itself has a DCG, too, but none that is cut at k.
+_TREC_EVAL_ITSELF = _TREC | _measures("DCG")
+_RANX = _GRADED | _measures("AP AP@k P@k R@k RR RR@k Rprec Success@k")
+
+#: What a formula without peculiarities does.
+_PLAIN = _of(
+    gain="linear",
+    ideal="judged",
+    discount="burges2005|burges2005 base 2",
+    rel="none",
+    unjudged="zero",
+)
+_EXPONENTIAL = {**_PLAIN, **_of(gain="exp2")}
+#: Sorted by score, ties left as they come.
+_STABLE = _of(order="score", ties="input", scores="float64")
+#: What sees only the documents that it is handed: of a query without any it does not know, unless 0 is put in for it.
+_LIST_ONLY = _of(ideal="retrieved", order="score", missing="skip|zero")
+#: What refuses a list that has a document twice; no combination of the search has this.
+_REFUSED = "refused"
+
+_TREC_EVAL = {
+    **_PLAIN,
+    **_of(undefined="zero", ties="docid-desc", order="score", duplicates=_REFUSED, negative="unjudged"),
+}
+_TREC_EVAL_9 = {**_TREC_EVAL, **_of(scores="float32", recall_cut="ceil0.9")}
+_TREC_EVAL_10 = {**_TREC_EVAL, **_of(scores="float64", recall_cut="round")}
+
+_DIALECTS_BASES = {
+    name: "|".join(f"{name} base {b}" for b in ("2", "e", "10")) for name in ("jarvelin2000", "jarvelin2008")
+}
+
+DIALECTS: tuple[Dialect, ...] = (
+    # trec_eval 9.0.8 leaves unanswered queries out unless -c is given; 10.0 without -c ends with an error there, so its
+    # numbers are over all of them. pytrec_eval bundles 9.0.8 and answers for queries that are in both.
+    Dialect("trec_eval 9.0.8", _TREC_EVAL_ITSELF, {**_TREC_EVAL_9, **_of(missing="skip")}),
+    Dialect("pytrec_eval", _TREC, {**_TREC_EVAL_9, **_of(missing="skip")}),
+    Dialect("trec_eval 9.0.8 -c", _TREC_EVAL_ITSELF, {**_TREC_EVAL_9, **_of(missing="zero")}),
+    Dialect("trec_eval 10.0", _TREC_EVAL_ITSELF, {**_TREC_EVAL_10, **_of(missing="zero")}),
+    # ir_measures asks pytrec_eval and fills unanswered queries with 0; its RR@k breaks ties the other way round.
+    Dialect("ir_measures", _TREC, {**_TREC_EVAL_9, **_of(missing="zero")}),
+    Dialect(
+        "ir_measures", _measures("RR@k"), {**_TREC_EVAL_10, **_of(missing="zero", ties="docid-asc", negative="judged")}
+    ),
+    Dialect("gdeval", _measures("nDCG@k"), {**_EXPONENTIAL, **_of(ties="docid-desc", order="score", scores="float64")}),
+    Dialect("ranx", _RANX, {**_PLAIN, **_STABLE, **_of(missing="zero", undefined="zero")}),
+    Dialect("ranx ndcg_burges", _GRADED, {**_EXPONENTIAL, **_STABLE, **_of(missing="zero", undefined="zero")}),
+    # trectools' nDCG takes lists as the file has them and drops what is not a number.
+    Dialect("trectools", _NDCG, {**_PLAIN, **_of(ties="input", order="score|input", missing="skip", undefined="skip")}),
+    Dialect(
+        "trectools (trec_eval=False)",
+        _NDCG,
+        {**_EXPONENTIAL, **_of(ties="input", order="score|input", missing="skip", undefined="skip")},
+    ),
+    # scikit-learn and those below it see only what is passed to them: no judged document that was not retrieved.
+    Dialect(
+        "scikit-learn", _GRADED, {**_PLAIN, **_LIST_ONLY, **_of(ties="averaged", scores="float64", undefined="zero")}
+    ),
+    Dialect(
+        "torchmetrics", _NDCG, {**_PLAIN, **_LIST_ONLY, **_of(ties="averaged", scores="float32", undefined="zero")}
+    ),
+    Dialect(
+        "torchmetrics",
+        _measures("AP AP@k"),
+        {**_PLAIN, **_of(divisor="retrieved", order="score", undefined="zero", missing="skip|zero")},
+    ),
+    Dialect("LightGBM", _NDCG, {**_EXPONENTIAL, **_LIST_ONLY, **_of(ties="input", scores="float64", undefined="one")}),
+    Dialect("TF-Ranking", _NDCG, {**_EXPONENTIAL, **_LIST_ONLY, **_of(scores="float32", undefined="zero")}),
+    # Recommendation: a hit is a hit; the discount of LensKit is log2(max(j, 2)), the ideal of RecTools has k ones.
+    Dialect(
+        "LensKit",
+        _GRADED,
+        {**_PLAIN, **_of(gain="linear|binary", discount="jarvelin2002 base 2", undefined="zero|skip", order="score")},
+    ),
+    Dialect("Microsoft recommenders", _measures("nDCG@k"), {**_PLAIN, **_STABLE, **_of(gain="binary", missing="skip")}),
+    Dialect("RecTools", _measures("nDCG@k"), {**_PLAIN, **_of(gain="binary", ideal="highest", missing="skip")}),
+    Dialect("RecTools (divide_by_k)", _measures("AP@k"), {**_PLAIN, **_of(divisor="k", missing="skip")}),
+    Dialect("elinor", _NDCG, {**_PLAIN, **_STABLE, **_of(undefined="one")}),
+    Dialect("elinor Burges", _NDCG, {**_EXPONENTIAL, **_STABLE, **_of(undefined="one")}),
+    # NTCIREVAL takes lists in the order given; its gains are the user's. MATTERS' default weights are 0, 5, 10, ...
+    Dialect("NTCIREVAL", _measures("AP@k"), {**_PLAIN, **_of(divisor="capped", order="rank|input")}),
+    Dialect("NTCIREVAL MSnDCG", _measures("nDCG@k"), {**_PLAIN, **_of(order="rank|input")}),
+    Dialect(
+        "NTCIREVAL nDCG",
+        _measures("nDCG@k"),
+        {
+            **_PLAIN,
+            **_of(discount="jarvelin2002 base 2|jarvelin2002 base e|jarvelin2002 base 10", order="rank|input"),
+        },
+    ),
+    Dialect("MATTERS", _NDCG, {**_PLAIN, **_of(discount="jarvelin2002 base 10", scores="float32", undefined="skip")}),
+    Dialect("BEIR R_cap", _measures("R@k"), {**_PLAIN, **_of(divisor="capped", order="score")}),
+    # The papers say how gains are discounted and what the ideal is made of, no more.
+    Dialect("Burges et al. 2005", _GRADED, _EXPONENTIAL),
+    Dialect(
+        "Järvelin and Kekäläinen 2000",
+        _GRADED,
+        {**_PLAIN, **_of(discount=_DIALECTS_BASES["jarvelin2000"])},
+        averages=True,
+    ),
+    Dialect(
+        "Järvelin and Kekäläinen 2002",
+        _GRADED,
+        {**_PLAIN, **_of(discount="jarvelin2002 base 2|jarvelin2002 base 10")},
+        averages=True,
+    ),
+    Dialect(
+        "Järvelin et al. 2008", _GRADED, {**_PLAIN, **_of(discount=_DIALECTS_BASES["jarvelin2008"])}, averages=True
+    ),
+)
+
+
+_OF_MEASURE = ("gain", "ideal", "discount", "rel")
+_GAINFUL = _of(
+    missing="zero",
+    undefined="zero",
+    ties="docid-desc",
+    unjudged="zero",
+    order="score",
+    scores="float64",
+    duplicates=_REFUSED,
+    negative="judged",
+    recall_cut="round",
+)
+
+
+def dialects_for(measure: Measure, dimensions: Iterable[Dimension]) -> tuple[Dialect, ...]:
+    """The dialects that have a measure; gainful's own first: the measure as given, all choices at their defaults."""
+    starts = {dimension.name: dimension.values[0] for dimension in dimensions}
+    own = {**_GAINFUL, **{name: (starts[name],) for name in _OF_MEASURE if name in starts}}
+    if "scores" not in starts:  # a run without scores is ordered as it came
+        own["order"] = ("input",)
+    divisor = {"divisor": (usual_divisor(measure),)}
+    found = [Dialect("gainful", frozenset(), own), *(dialect for dialect in DIALECTS if dialect.computes(measure))]
+    return tuple(replace(dialect, values={**divisor, **dialect.values}) for dialect in found)

@@ -1,0 +1,269 @@
+"""Documents that are in a list twice, and what computations that do not refuse them make of that.
+
+The ranked lists that different ways of reading make of one run; what comes out the same is kept once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from gainful.data.graded import GradedRun, join
+from gainful.data.judged import Judged
+from gainful.data.qrels import Qrels
+from gainful.data.run import Run
+from gainful.io.rows import pack
+from gainful.kernel import core
+from gainful.kernel.arrays import Bools, Ints
+from gainful.policy import Policy
+from gainful.tasks.whydiff.dimensions import DataFacts
+
+
+class Repeats:
+    """The repeated documents of a run, row by row."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._list = np.repeat(np.arange(len(run.query_ids)), np.diff(run.list_offsets))
+        self._item = _documents(run, self._list)
+
+    def without_earlier(self) -> Run:
+        """The run as a dict keeps it: of every document only its last line."""
+        last = np.zeros(int(self._item.max(initial=-1)) + 1, np.int64)
+        last[self._item] = np.arange(len(self._run))  # later rows overwrite earlier ones
+        return _rows(self._run, np.sort(last))
+
+    def told_apart(self, qrels: Qrels) -> tuple[Run, Qrels, Ints]:
+        """The run with its repeated documents as documents of their own, which are judged like the first.
+
+        With the judgments comes the row of the old ones that each of the new ones is a copy of.
+        """
+        run = self._run
+        copies = np.flatnonzero(self._nth > 0)
+        data, start, length = pack([_copy_id(run.document(int(row)), int(self._nth[row])) for row in copies])
+        document_start, document_length = run.document_start.copy(), run.document_length.copy()
+        document_start[copies], document_length[copies] = start + run.data.size, length
+        renamed = replace(
+            run,
+            data=np.concatenate((run.data, data)),
+            document_start=document_start,
+            document_length=document_length,
+            origin=None,
+        )
+        return renamed, *self._judged_alike(qrels, copies)
+
+    @property
+    def _nth(self) -> Ints:
+        """How many rows of the same list and document come before each row."""
+        order = np.argsort(self._item, kind="stable")
+        item = self._item[order]
+        starts = np.flatnonzero(np.diff(item, prepend=-1))
+        nth = np.empty_like(order)
+        nth[order] = np.arange(item.size) - np.repeat(starts, np.diff(starts, append=item.size))
+        return nth
+
+    def _judged_alike(self, qrels: Qrels, copies: Ints) -> tuple[Qrels, Ints]:
+        run = self._run
+        counts = Counter((run.query_ids[int(self._list[row])], run.document(int(row))) for row in copies)
+        queries = {query for query, _ in counts}
+        wanted = np.array([query in queries for query in qrels.query_ids], bool)
+        rows: list[int] = []
+        ids: list[bytes] = []
+        for row in np.flatnonzero(wanted[qrels.query]).tolist():
+            document = qrels.document(row)
+            for nth in range(1, counts[qrels.query_ids[int(qrels.query[row])], document] + 1):
+                rows.append(row)
+                ids.append(_copy_id(document, nth))
+        data, start, length = pack(ids)
+        chosen = np.array(rows, np.int64)
+        judgments = replace(
+            qrels,
+            data=np.concatenate((qrels.data, data)),
+            query=np.append(qrels.query, qrels.query[chosen]),
+            document_start=np.append(qrels.document_start, start + qrels.data.size),
+            document_length=np.append(qrels.document_length, length),
+            subtopic=np.append(qrels.subtopic, qrels.subtopic[chosen]),
+            grade=np.append(qrels.grade, qrels.grade[chosen]),
+            origin=None,
+        )
+        return judgments, np.append(np.arange(len(qrels)), chosen)
+
+
+def _documents(run: Run, lists: Ints) -> Ints:
+    """A number for every row that equal documents of one list share; what indexes judgments can tell them, too."""
+    order = sorted(range(len(run.query_ids)), key=run.query_ids.__getitem__)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    ids = [run.query_ids[i] for i in order]
+    return core.JudgmentIndex(ids, place[lists], run.data, run.document_start, run.document_length).item
+
+
+def _copy_id(document: bytes, nth: int) -> bytes:
+    """An id of its own that stands, in byte order, directly after the document's."""
+    return document + b"\0" * nth
+
+
+def _rows(run: Run, rows: Ints) -> Run:
+    return replace(
+        run,
+        list_offsets=np.searchsorted(rows, run.list_offsets),
+        document_start=run.document_start[rows],
+        document_length=run.document_length[rows],
+        score=run.score[rows] if run.has_scores else run.score,
+        rank=run.rank[rows] if run.has_ranks else run.rank,
+        origin=None if run.origin is None else run.origin.take(rows),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class RankedLists:
+    """A run's lists as one way of reading makes them.
+
+    ``shared`` says that documents of equal score share gains, ``repeated`` that documents may count twice.
+    """
+
+    number: int
+    graded: GradedRun
+    shared: bool
+    repeated: bool
+
+    @cached_property
+    def groups(self) -> Ints:
+        """For every retrieved document of all lists, in rank order, its group of equal scores."""
+        return np.cumsum(_opens_group(self.graded)) - 1
+
+
+class _Reading(NamedTuple):
+    """How a run is read and ordered, without what has no effect beside the rest."""
+
+    order: str
+    ties: str
+    scores: str
+    duplicates: str
+    negative: str
+
+
+class Orderings:
+    """Joins a run with judgments in every way that is asked for, and recognises what comes out the same."""
+
+    def __init__(self, qrels: Qrels, run: Run, policy: Policy, *, keeps_scores: bool, threads: int) -> None:
+        self._qrels = qrels
+        self._run = run
+        # Duplicates are found by dropping them; the rest is done to the lists afterwards.
+        self._policy = policy.replace(duplicates="first", unjudged="zero")
+        self._keeps_scores = keeps_scores
+        self._threads = threads
+        self._judged: dict[str, Judged] = {}
+        self._joined: dict[tuple[_Reading, bool], GradedRun] = {}
+        self._lists: dict[tuple[_Reading, bool, str], RankedLists] = {}
+        self._different: dict[bytes, RankedLists] = {}
+
+    @cached_property
+    def first(self) -> GradedRun:
+        """The lists as the policy has them, duplicates dropped."""
+        return self._join(self._way({}), self._keeps_scores)
+
+    @property
+    def answered(self) -> Bools:
+        return self.first.answered
+
+    @cached_property
+    def facts(self) -> DataFacts:
+        """What the data can show differences in."""
+        judged = self._judged_with("judged")
+        return DataFacts(
+            has_scores=self._run.has_scores,
+            has_ranks=self._run.has_ranks and not bool(np.isnan(self._run.rank).any()),
+            has_duplicates=self.first.facts.duplicate_count > 0,
+            has_negative=bool((judged.grade < 0).any()),
+            levels=tuple(judged.levels.tolist()),
+        )
+
+    def lists(self, settings: Mapping[str, str]) -> RankedLists | None:
+        """The lists under some settings; None where these contradict each other."""
+        way, shared = self._way(settings), settings.get("ties") == "averaged"
+        if shared and way.order != "score":
+            return None
+        key = (way, shared, settings.get("unjudged", "zero"))
+        if key not in self._lists:
+            graded = self._join(way, shared or self._keeps_scores)
+            graded = graded.condensed() if key[2] == "condensed" else graded
+            self._lists[key] = self._kept_once(graded, shared, way.duplicates == "all")
+        return self._lists[key]
+
+    def _way(self, settings: Mapping[str, str]) -> _Reading:
+        policy = self._policy
+        start = "input" if policy.order == "score" and not self._run.has_scores else policy.order
+        order, ties = settings.get("order", start), settings.get("ties", policy.ties)
+        scores = settings.get("scores", policy.scores)
+        # The order of documents that share their gains is of no importance; the input is never tied, and so on.
+        if order == "input" or ties == "averaged" or (order == "rank" and ties == "rank"):
+            ties = "docid-desc"
+        return _Reading(
+            order,
+            ties,
+            scores if order == "score" else "float64",
+            settings.get("duplicates", "first"),
+            settings.get("negative", policy.negative),
+        )
+
+    def _join(self, way: _Reading, want_scores: bool) -> GradedRun:
+        if (way, want_scores) not in self._joined:
+            policy = self._policy.replace(
+                order=way.order, ties=way.ties, scores=way.scores, negative=way.negative, duplicates="first"
+            )
+            judged = self._judged_with(way.negative)
+            if way.duplicates == "all":
+                graded = self._join_copies(judged, policy, want_scores)
+            else:
+                run = self._repeats.without_earlier() if way.duplicates == "last" else self._run
+                graded = join(judged, run, policy, want_scores=want_scores, threads=self._threads)
+            self._joined[way, want_scores] = graded
+        return self._joined[way, want_scores]
+
+    def _join_copies(self, judged: Judged, policy: Policy, want_scores: bool) -> GradedRun:
+        """Documents count as often as a list has them; the ideal and the recall base know every document once."""
+        run, qrels, original = self._repeats.told_apart(self._qrels)
+        copied = Judged(qrels, policy)
+        graded = join(copied, run, policy, want_scores=want_scores, threads=self._threads)
+        item = np.empty(copied.grade.size, np.int64)
+        item[copied.item] = judged.item[original]
+        return replace(graded, judged=judged, hit_item=item[graded.hit_item])
+
+    @cached_property
+    def _repeats(self) -> Repeats:
+        return Repeats(self._run)
+
+    def _judged_with(self, negative: str) -> Judged:
+        if negative not in self._judged:
+            known = next(iter(self._judged.values()), None)
+            policy = self._policy.replace(negative=negative)
+            self._judged[negative] = Judged(self._qrels, policy, known.index if known else None)
+        return self._judged[negative]
+
+    def _kept_once(self, graded: GradedRun, shared: bool, repeated: bool) -> RankedLists:
+        shared = shared and not bool(_opens_group(graded).all())
+        if not shared and not self._keeps_scores:
+            graded = replace(graded, score=np.zeros(0))
+        # Where scores count, it matters whether they made the order: only then are equal ones tied.
+        tied = self._keeps_scores and graded.policy.order == "score"
+        digest = hashlib.blake2b(str((shared, repeated, tied)).encode())
+        for column in (graded.retrieved, graded.hit_offsets, graded.hit_rank, graded.hit_grade, graded.score):
+            digest.update(np.ascontiguousarray(column).tobytes())
+        return self._different.setdefault(digest.digest(), RankedLists(len(self._different), graded, shared, repeated))
+
+
+def _opens_group(graded: GradedRun) -> Bools:
+    """Which documents of all lists have another score than the one before them, or are the first of their list."""
+    score = graded.score
+    opens = np.ones(score.size, bool)
+    opens[1:] = score[1:] != score[:-1]
+    starts = np.cumsum(graded.retrieved) - graded.retrieved
+    opens[starts[graded.retrieved > 0]] = True
+    return opens

@@ -1,0 +1,90 @@
+"""The plan of the house: a room imports only rooms that stand above it, imports in functions and for types too."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+SOURCE = Path(__file__).parents[2] / "src" / "gainful"
+
+#: From the bottom of the house up. Rooms in one line do not know each other.
+ROOMS = (
+    "_version errors",
+    "notation",
+    "kernel",
+    "policy gains discounts",
+    "io",
+    "pages",
+    "render",
+    "data",
+    "measures",
+    "evaluation",
+    "stats",
+    "tasks",
+    "papers",
+    "compat",
+    "cli",
+    "__main__",
+)
+HEIGHT = {room: height for height, rooms in enumerate(ROOMS) for room in rooms.split()}
+
+#: What some rooms may not use although it stands above them.
+CLOSED = {
+    "pages": {"kernel", "policy", "gains", "discounts", "io"},
+    "measures": {"pages", "render", "io"},
+    "stats": {"pages", "render", "io", "data"},
+}
+
+#: The tasks, in the order in which one may use another.
+TASKS = [
+    "compare",
+    "curves",
+    "sessions",
+    "judgments",
+    "sensitivity",
+    "agree",
+    "stability",
+    "power",
+    "check",
+    "whydiff",
+]
+
+
+def imported(path: Path) -> Iterator[str]:
+    """The modules of the package that a file imports, anywhere in it."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "gainful":
+            yield from (f"{node.module}.{name.name}" for name in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (name.name for name in node.names if name.name.split(".")[0] == "gainful")
+
+
+EDGES = [
+    (path.relative_to(SOURCE).with_suffix("").parts, tuple(name.split(".")[1:]))
+    for path in SOURCE.rglob("*.py")
+    if path != SOURCE / "__init__.py"
+    for name in imported(path)
+]
+
+
+def test_a_room_imports_only_rooms_above_it() -> None:
+    assert len(EDGES) > 1000
+    against = [edge for edge in EDGES if edge[0][0] != edge[1][0] and HEIGHT[edge[1][0]] >= HEIGHT[edge[0][0]]]
+    closed = [edge for edge in EDGES if edge[1][0] in CLOSED.get(edge[0][0], ())]
+    assert against + closed == []
+
+
+def test_a_task_uses_only_tasks_before_it() -> None:
+    both = [(a[1], b[1]) for a, b in EDGES if a[0] == b[0] == "tasks" and len(a) > 1 and a[1] != b[1]]
+    assert [pair for pair in both if TASKS.index(pair[1]) > TASKS.index(pair[0])] == []
+
+
+def test_only_one_module_knows_the_cores() -> None:
+    knowing = {a for a, b in EDGES if b[:2] in (("kernel", "_core"), ("kernel", "pure"))}
+    assert {parts for parts in knowing if not parts[-1].startswith("pure")} <= {("kernel", "core")}
+
+
+def test_no_base_name_twice() -> None:
+    names = [path.stem for path in SOURCE.rglob("*.py") if path.stem != "__init__"]
+    assert sorted(name for name in set(names) if names.count(name) > 1) == []
