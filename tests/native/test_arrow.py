@@ -447,8 +447,10 @@ def test_reading_again_and_again_takes_no_more_memory(core: Any) -> None:
 
 
 def test_what_ctypes_is_for_is_loaded_when_it_is_needed() -> None:
-    code = "import sys; from gainful.kernel import pure;"
+    code = (
+        "import sys; from gainful.kernel import pure;"
         "assert 'gainful.kernel.pure_arrow' not in sys.modules; pure.ArrowTable"
+    )
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

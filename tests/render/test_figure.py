@@ -20,7 +20,7 @@ from matplotlib.image import imread
 from gainful.errors import InputError, MissingExtraError, UsageError
 from gainful.pages.charts import Axis, Band, Chart, HeatMap, Line, Plot, Points, Rule
 from gainful.pages.page import Page
-from gainful.render import save, text
+from gainful.render import save, text as render_text
 from gainful.render.figure import ENDINGS, check_path, draw, figure_bytes
 from gainful.render.figure_style import COLOURS, spread, wrapped
 
@@ -433,7 +433,7 @@ class TestRefusals:
         for asked in (lambda: check_path("x.svg"), lambda: draw(GAINS), lambda: save(GAINS, tmp_path / "x.svg")):
             with pytest.raises(MissingExtraError, match=r"pip install 'gainful\[plot\]'"):
                 asked()
-        assert "bm25" in text(GAINS)  # as text it can be seen all the same
+        assert "bm25" in render_text(GAINS)  # as text it can be seen all the same
 
 
 class TestSpread:
