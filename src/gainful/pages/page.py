@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ class Column:
 
     ``places`` are decimal places: 4 if not given, of per cent 1, of counts always none. ``none`` stands where there is
     no value. ``for_machines`` is what only csv, jsonl and trec write, because people read it elsewhere on the page.
+    ``get`` takes the value from a record, of which :meth:`Table.of` makes a row.
     """
 
     name: str
@@ -31,6 +33,7 @@ class Column:
     places: int | None = None
     none: str = "-"
     for_machines: bool = False
+    get: Callable[[Any], Cell] | None = field(default=None, compare=False)
 
     @property
     def decimals(self) -> int:
@@ -56,6 +59,21 @@ class Table:
     marked: frozenset[tuple[int, int]] = frozenset()
     most: int | None = None
     for_people: bool = False
+
+    @classmethod
+    def of(cls, columns: Iterable[Column], records: Iterable[object], **others: Any) -> Table:
+        """A row a record: each column takes its value, by default the attribute that is called like the column.
+
+        >>> class System(NamedTuple):
+        ...     run: str
+        ...     mean: float
+        >>> columns = (Column("run"), Column("AP", "number", get=lambda system: system.mean))
+        >>> Table.of(columns, [System("a", 0.5), System("b", 0.25)]).rows
+        (('a', 0.5), ('b', 0.25))
+        """
+        columns = tuple(columns)
+        getters = [column.get or attrgetter(column.name) for column in columns]
+        return cls(columns, tuple(tuple(get(record) for get in getters) for record in records), **others)
 
     @property
     def labels(self) -> int:
