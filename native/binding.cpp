@@ -263,12 +263,13 @@ class JoinJob {
         for (const nb::handle run : runs) runs_.push_back(nb::cast<Input<uint8_t>>(run));
         joined_.resize(runs_.size());
         results_.resize(runs_.size());
+        outcomes_.resize(runs_.size());  // here, where what fails is an exception of the caller's
         for (std::promise<void>& promise : joined_) results_[&promise - joined_.data()] = promise.get_future().share();
         thread_ = std::thread([this, workers = at_least_one(threads)] { run(workers); });
     }
 
     ~JoinJob() {
-        std::atomic_ref<int64_t>(progress_cells_.data()[1]).store(1);
+        abandoned_ = true;
         const nb::gil_scoped_release release;
         thread_.join();
     }
@@ -276,6 +277,7 @@ class JoinJob {
     /// The judgments' columns; to be asked for once.
     nb::dict judgments() {
         wait(judged_future_);
+        require(!std::exchange(judgments_given_, true), "the judgments were asked for already");
         return to_dict(std::move(columns_));
     }
 
@@ -289,7 +291,8 @@ class JoinJob {
     nb::dict joined(size_t run) {
         require(run < results_.size(), "there is no such run");
         wait(results_[run]);
-        return to_dict(std::move(outcomes_[run]), options_.want_facts);
+        require(outcomes_[run].has_value(), "the join was asked for already");
+        return to_dict(*std::exchange(outcomes_[run], std::nullopt), options_.want_facts);
     }
 
   private:
@@ -302,7 +305,6 @@ class JoinJob {
     }
 
     void run(size_t workers) {
-        outcomes_.resize(runs_.size());
         try {
             columns_ = read_judgments(begin_of(qrels_), end_of(qrels_), workers);
             if (!columns_.faults.count()) index_ = build_index();
@@ -314,7 +316,7 @@ class JoinJob {
         for_each_task(runs_.size(), workers, [&](size_t, size_t i) {
             try {
                 require(index_ != nullptr, "the judgments have faults");
-                outcomes_[i] = join_text(runs_[i], *index_, options_, each, Progress(progress_cells_.data()));
+                outcomes_[i] = join_text(runs_[i], *index_, options_, each, Progress(progress_cells_.data(), &abandoned_));
                 joined_[i].set_value();
             } catch (...) {
                 joined_[i].set_exception(std::current_exception());
@@ -335,7 +337,9 @@ class JoinJob {
     Cells progress_cells_;
     JudgmentColumns columns_;
     std::shared_ptr<const JudgmentIndex> index_;
-    std::vector<Joined> outcomes_;
+    std::vector<std::optional<Joined>> outcomes_;
+    bool judgments_given_ = false;
+    std::atomic<bool> abandoned_{false};
     std::promise<void> judged_;
     std::shared_future<void> judged_future_ = judged_.get_future().share();
     std::vector<std::promise<void>> joined_;
@@ -366,6 +370,7 @@ nb::dict join_columns_py(const nb::list& query_ids, Input<int64_t> list_offsets,
         const auto read = [&](size_t list, ListJoiner& joiner) {
             const int64_t first = list_offsets.data()[list], last = list_offsets.data()[list + 1];
             for (int64_t i = first; i < last; ++i) {
+                require(!std::isnan(score.data()[i]), "a score is not a number");  // no sort could place it
                 const double row_rank = rank.size() ? rank.data()[i] : std::numeric_limits<double>::quiet_NaN();
                 if (options.needs_rank() && std::isnan(row_rank)) {
                     joiner.log.form.add(i, FaultCode::rank);
@@ -609,8 +614,8 @@ class DictPacker {
         for (size_t i = 0; i < entries_.size(); ++i) {
             // Keys and values lie all over the memory: waiting for one after the other would take most of the time.
             if (i + kAhead < entries_.size()) {
-                __builtin_prefetch(entries_[i + kAhead].first);
-                __builtin_prefetch(entries_[i + kAhead].second);
+                prefetch(entries_[i + kAhead].first);
+                prefetch(entries_[i + kAhead].second);
             }
             if (!add(entries_[i].first, entries_[i].second)) return false;
         }

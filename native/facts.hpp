@@ -95,7 +95,7 @@ class ListInspector {
   private:
     double score(size_t i) const { return rows_[by_score_[i]].score; }
     int64_t where(size_t i) const { return rows_[by_score_[i]].where; }
-    bool same_float32(size_t i, size_t j) const { return static_cast<float>(score(i)) == static_cast<float>(score(j)); }
+    bool same_float32(size_t i, size_t j) const { return to_float32(score(i)) == to_float32(score(j)); }
 
     /// Mostly the list is in this order already: then a look is enough.
     void sort_by_score() {

@@ -29,7 +29,7 @@ struct JoinOptions {
     bool want_facts = false;
 
     bool needs_rank() const { return order == Order::rank || ties == Ties::rank; }
-    double score_as_used(double score) const { return float32 ? static_cast<double>(static_cast<float>(score)) : score; }
+    double score_as_used(double score) const { return float32 ? to_float32(score) : score; }
 };
 
 struct Joined {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -121,6 +122,15 @@ inline Grouping group_by_query(const char* begin, const char* end, size_t thread
         std::vector<Segment>().swap(piece);
     }
     return result;
+}
+
+/// Rounds to the nearest float32, as the processor does. A cast of what no float32 is near to would be undefined.
+inline float to_float32(double value) {
+    constexpr double kLargest = std::numeric_limits<float>::max(), kInfinite = 0x1.ffffffp127;
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    if (value >= kInfinite) return kInfinity;
+    if (value <= -kInfinite) return -kInfinity;
+    return static_cast<float>(std::clamp(value, -kLargest, kLargest));
 }
 
 /// One retrieved document as it was read.

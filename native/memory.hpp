@@ -1,4 +1,4 @@
-// Room for large columns.
+// Room for large columns, and a hint for what is read soon.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +10,13 @@
 #endif
 
 namespace gainful {
+
+/// Has memory fetched that is about to be read, where the compiler knows how to ask for it.
+inline void prefetch([[maybe_unused]] const void* address) {
+#if defined(__GNUC__)
+    __builtin_prefetch(address);
+#endif
+}
 
 /// Reserves room; where it is large, in large pages if the system has them: new pages cost more than filling them does.
 template <class T>

@@ -7,25 +7,38 @@
 #include <exception>
 #include <mutex>
 #include <stdexcept>
-#include <system_error>
 #include <thread>
 #include <vector>
 
 namespace gainful {
 
-/// Two cells that the caller can see while a call runs: how much is done, and whether to give up.
+#if defined(__cpp_lib_atomic_ref)
+inline void add_to_cell(int64_t& cell, int64_t amount) {
+    std::atomic_ref<int64_t>(cell).fetch_add(amount, std::memory_order_relaxed);
+}
+inline int64_t read_cell(int64_t& cell) { return std::atomic_ref<int64_t>(cell).load(std::memory_order_relaxed); }
+#elif defined(__GNUC__)  // Clang too, whose own library long had no atomic_ref
+inline void add_to_cell(int64_t& cell, int64_t amount) { __atomic_fetch_add(&cell, amount, __ATOMIC_RELAXED); }
+inline int64_t read_cell(int64_t& cell) { return __atomic_load_n(&cell, __ATOMIC_RELAXED); }
+#else
+#error "cells that several threads share need std::atomic_ref"
+#endif
+
+/// Two cells that the caller can see while a call runs: how much is done, and whether to give up. Whoever started the
+/// work on its own account may have a flag of its own to stop it, which leaves the caller's cells alone.
 class Progress {
   public:
-    explicit Progress(int64_t* cells = nullptr) : cells_(cells) {}
+    explicit Progress(int64_t* cells, const std::atomic<bool>* abandoned = nullptr) : cells_(cells), abandoned_(abandoned) {}
 
     void add(int64_t amount) const {
-        if (!cells_) return;
-        std::atomic_ref<int64_t>(cells_[0]).fetch_add(amount, std::memory_order_relaxed);
-        if (std::atomic_ref<int64_t>(cells_[1]).load(std::memory_order_relaxed)) throw std::runtime_error("cancelled");
+        add_to_cell(cells_[0], amount);
+        const bool is_abandoned = abandoned_ && abandoned_->load(std::memory_order_relaxed);
+        if (is_abandoned || read_cell(cells_[1])) throw std::runtime_error("cancelled");
     }
 
   private:
     int64_t* cells_;
+    const std::atomic<bool>* abandoned_;
 };
 
 /// Calls work(worker, task) for every task. Which worker takes which task is up to chance: results must not depend on it.
@@ -46,9 +59,10 @@ void for_each_task(size_t tasks, size_t workers, Work work) {
     };
     std::vector<std::thread> others;
     try {
+        others.reserve(workers - 1);
         for (size_t worker = 1; worker < workers; ++worker) others.emplace_back(run, worker);
-    } catch (const std::system_error&) {
-        // The machine gives no more threads: those that started, and this one, do all the tasks.
+    } catch (const std::exception&) {
+        // The machine gives no more threads, or no memory for one: those that started, and this one, do all the tasks.
     }
     run(0);
     for (std::thread& other : others) other.join();

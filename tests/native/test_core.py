@@ -384,6 +384,7 @@ def test_queries_that_do_not_fit_are_refused(core: Any, query_ids: list[bytes], 
         {"length": ints(1, -1)},
         {"length": ints(1)},
         {"score": np.ones(1)},
+        {"score": np.array([1.0, math.nan])},
         {"rank": np.ones(1)},
         {"rank": np.ones(0), "order": ORDERS["rank"]},
         {"rank": np.ones(0), "ties": TIES["rank"]},
@@ -642,6 +643,18 @@ def test_no_warning_escapes_the_rounding(core: Any) -> None:
         warnings.simplefilter("error")
         found = join(core, run_lines(("q", "a", 1, "1e300"), ("q", "b", 1, "1e-300")), float32=True)
     assert found["fault_count"] == 0
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_float32_rounds_as_numpy_does(core: Any, sign: int) -> None:
+    largest, halfway = float(np.finfo(np.float32).max), float.fromhex("0x1.ffffffp127")
+    scores = [1e300, halfway, math.nextafter(halfway, 0), math.nextafter(largest, math.inf), largest, 1e-46, 0.1]
+    rows = [("q", f"d{i}", 1, repr(sign * score)) for i, score in enumerate(scores)]
+    found = join(core, run_lines(*rows), b"q 0 d 1", float32=True, want_scores=True)
+    with np.errstate(over="ignore"):
+        expected = np.array([sign * score for score in scores]).astype(np.float32).astype(np.float64)
+    assert found["scores"].tolist() == sorted(expected.tolist(), reverse=True)
+    assert found["float32_ties"] == 5
 
 
 # -- Threads and progress ----------------------------------------------------------------------------------------------

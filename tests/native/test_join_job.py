@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from array import array
@@ -59,12 +60,44 @@ def test_there_is_no_other_run() -> None:
         job.joined(0)
 
 
-def test_a_dropped_job_gives_up() -> None:
+def test_a_dropped_job_gives_up_and_leaves_the_caller_be() -> None:
     run = b"".join(b"q%d Q0 d%d 1 1 t\n" % (i % 1000, i) for i in range(200_000))
     progress = cells()
     job = core.JoinJob(memoryview(QRELS), [memoryview(run)] * 8, *OPTIONS, 2, progress)
     del job
-    assert progress[1] == 1
+    assert progress[0] < 8 * len(run)
+    assert progress[1] == 0, "what the caller does next is not cancelled"
+
+
+def test_a_result_is_given_once() -> None:
+    job = core.JoinJob(memoryview(QRELS), [memoryview(RUNS[0])], *OPTIONS, 1, cells())
+    for ask, what in ((job.judgments, "the judgments were"), (lambda: job.joined(0), "the join was")):
+        ask()
+        with pytest.raises(ValueError, match=f"{what} asked for already"):
+            ask()
+    assert job.index().item.size == 3
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks the system for its size in Linux's way")
+@pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer needs all the addresses")
+def test_a_job_without_memory_is_an_error_of_its_own() -> None:
+    code = """
+import resource, sys
+from array import array
+from gainful.kernel import _core
+def run():
+    _core.JoinJob(memoryview(b"q 0 d 1"), runs, 0, 0, False, False, 0, 1, array("q", [0, 0])).judgments()
+runs = [memoryview(b"")] * 200_000
+run()  # leaves room for what is small
+size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (size + 48 * 2**20, resource.RLIM_INFINITY))
+try:
+    run()
+except MemoryError:
+    print("MemoryError")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "MemoryError\n"), done.stderr
 
 
 def test_a_cancelled_job_says_so() -> None:

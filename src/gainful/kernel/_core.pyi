@@ -183,8 +183,9 @@ class JoinJob:
     """Reads judgments and joins run texts with them on threads of its own, while the caller goes on.
 
     Only in the compiled core. Buffers may be any contiguous bytes, so that nothing here needs NumPy until a result is
-    asked for. Each result waits for its part of the work and is to be asked for once; ``judgments`` comes first, and
-    if it has faults there are no other results (ValueError). Dropping the job makes it give up.
+    asked for. Each result waits for its part of the work and is to be asked for once (ValueError the second time);
+    ``judgments`` comes first, and if it has faults there are no other results (ValueError). Dropping the job makes it
+    give up and leaves ``progress`` as it is.
     """
 
     def __init__(
@@ -210,7 +211,7 @@ def join_columns(
     data: Bytes,
     document_start: Ints,
     document_length: Ints,
-    score: Floats,
+    score: Floats,  # ValueError when one is NaN
     rank: Floats,  # one a row, or empty when there is no rank column and none is needed
     index: JudgmentIndex,
     order: int,

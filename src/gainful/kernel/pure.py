@@ -473,6 +473,8 @@ def join_columns(
         raise ValueError("the list offsets do not fit the rows")
     require_offsets(list_offsets, row_count)
     require_distinct(query_ids)
+    if np.isnan(score).any():
+        raise ValueError("a score is not a number")
     policy = _Policy(order, ties, float32, keep_first, depth)
     if policy.needs_rank and len(rank) != row_count:
         raise ValueError("there is no rank column")
