@@ -235,31 +235,20 @@ Joined join_text(const Input<uint8_t>& data, const JudgmentIndex& index, const J
     return joined;
 }
 
-JoinOptions to_options(int order, int ties, bool float32, bool keep_first, int64_t depth, bool want_scores,
-                       bool want_rows, bool want_facts) {
-    return {static_cast<Order>(order), static_cast<Ties>(ties), float32,  keep_first, depth, want_scores, want_rows,
-            want_facts};
-}
-
-nb::dict join_text_py(Input<uint8_t> data, const Index& index, int order, int ties, bool float32, bool keep_first,
-                      int64_t depth, bool want_scores, bool want_rows, int threads, Cells progress_cells, bool want_facts) {
-    const JoinOptions options = to_options(order, ties, float32, keep_first, depth, want_scores, want_rows, want_facts);
+nb::dict join_text_py(Input<uint8_t> data, const Index& index, const JoinOptions& options, int threads, Cells progress_cells) {
     Joined joined;
     {
         const nb::gil_scoped_release release;
         joined = join_text(data, *index.judgments, options, at_least_one(threads), Progress(progress_cells.data()));
     }
-    return to_dict(std::move(joined), want_facts);
+    return to_dict(std::move(joined), options.want_facts);
 }
 
 /// Reads judgments and joins runs with them on threads of its own, while Python goes on.
 class JoinJob {
   public:
-    JoinJob(Input<uint8_t> qrels, const nb::list& runs, int order, int ties, bool float32, bool keep_first, int64_t depth,
-            int threads, Cells progress_cells, bool want_facts)
-        : qrels_(std::move(qrels)),
-          options_(to_options(order, ties, float32, keep_first, depth, false, false, want_facts)),
-          progress_cells_(std::move(progress_cells)) {
+    JoinJob(Input<uint8_t> qrels, const nb::list& runs, const JoinOptions& options, int threads, Cells progress_cells)
+        : qrels_(std::move(qrels)), options_(options), progress_cells_(std::move(progress_cells)) {
         for (const nb::handle run : runs) runs_.push_back(nb::cast<Input<uint8_t>>(run));
         joined_.resize(runs_.size());
         results_.resize(runs_.size());
@@ -347,43 +336,55 @@ class JoinJob {
     std::thread thread_;
 };
 
-nb::dict join_columns_py(const nb::list& query_ids, Input<int64_t> list_offsets, Input<uint8_t> data, Input<int64_t> start,
-                         Input<int64_t> length, Input<double> score, Input<double> rank, const Index& index, int order,
-                         int ties, bool float32, bool keep_first, int64_t depth, bool want_scores, bool want_rows, int threads,
-                         Cells progress_cells, bool want_facts) {
-    const JoinOptions options = to_options(order, ties, float32, keep_first, depth, want_scores, want_rows, want_facts);
-    const std::vector<std::string> ids = to_strings(query_ids);
-    const size_t rows = score.size();
-    require(list_offsets.size() == ids.size() + 1, "the list offsets do not fit the rows");
-    require_offsets(list_offsets, rows);
-    require(start.size() == rows && length.size() == rows, "the columns differ in length");
-    require(rank.size() == rows || (rank.size() == 0 && !options.needs_rank()), "there is no rank column");
+/// The lists of a run in columns; list i has the rows list_offsets[i] : list_offsets[i + 1].
+struct ListColumns {
+    std::vector<std::string> query_ids;
+    Input<int64_t> list_offsets;
+    Input<uint8_t> data;
+    Input<int64_t> start, length;
+    Input<double> score, rank;
+
+    ListColumns(const nb::list& ids, Input<int64_t> offsets, Input<uint8_t> bytes, Input<int64_t> document_start,
+                Input<int64_t> document_length, Input<double> scores, Input<double> ranks)
+        : query_ids(to_strings(ids)), list_offsets(std::move(offsets)), data(std::move(bytes)),
+          start(std::move(document_start)), length(std::move(document_length)), score(std::move(scores)), rank(std::move(ranks)) {
+        require(list_offsets.size() == query_ids.size() + 1, "the list offsets do not fit the rows");
+        require_offsets(list_offsets, score.size());
+        require(start.size() == score.size() && length.size() == score.size(), "the columns differ in length");
+        require(rank.size() == score.size() || rank.size() == 0, "the columns differ in length");
+    }
+};
+
+nb::dict join_columns_py(const ListColumns& run, const Index& index, const JoinOptions& options, int threads,
+                         Cells progress_cells) {
+    const bool has_ranks = run.rank.size() > 0;
+    require(has_ranks || run.score.size() == 0 || !options.needs_rank(), "there is no rank column");
     Joined joined;
-    std::vector<Id> queries(ids.begin(), ids.end());
+    std::vector<Id> queries(run.query_ids.begin(), run.query_ids.end());
     {
         const nb::gil_scoped_release release;
         IdTable distinct;
         for (const Id id : queries) distinct.number_of(id);
         require(distinct.ids().size() == queries.size(), "the query ids are not distinct");
-        const DocumentSpans documents(begin_of(data), data.size(), start.data(), length.data(), rows);
+        const DocumentSpans documents(begin_of(run.data), run.data.size(), run.start.data(), run.length.data(), run.start.size());
         const Progress progress(progress_cells.data());
         const auto read = [&](size_t list, ListJoiner& joiner) {
-            const int64_t first = list_offsets.data()[list], last = list_offsets.data()[list + 1];
+            const int64_t first = run.list_offsets.data()[list], last = run.list_offsets.data()[list + 1];
             for (int64_t i = first; i < last; ++i) {
-                require(!std::isnan(score.data()[i]), "a score is not a number");  // no sort could place it
-                const double row_rank = rank.size() ? rank.data()[i] : std::numeric_limits<double>::quiet_NaN();
+                require(!std::isnan(run.score.data()[i]), "a score is not a number");  // no sort could place it
+                const double row_rank = has_ranks ? run.rank.data()[i] : std::numeric_limits<double>::quiet_NaN();
                 if (options.needs_rank() && std::isnan(row_rank)) {
                     joiner.log.form.add(i, FaultCode::rank);
                     continue;
                 }
                 const Id document = documents[static_cast<size_t>(i)];
-                joiner.rows.push_back({document, hash_id(document), score.data()[i], row_rank, 0.0, i});
+                joiner.rows.push_back({document, hash_id(document), run.score.data()[i], row_rank, 0.0, i});
             }
             return last - first;
         };
         joined = join_lists(queries, *index.judgments, options, at_least_one(threads), progress, read);
     }
-    return to_dict(std::move(joined), want_facts);
+    return to_dict(std::move(joined), options.want_facts);
 }
 
 /// The data that spans point into: the array itself where it holds everything, else a new one with more at its end.
@@ -733,21 +734,24 @@ NB_MODULE(_core, module) {
              nb::arg("document_start"), nb::arg("document_length"), nb::arg("threads"));
     module.def("find_repeats", &find_repeats_py, nb::arg("group_offsets"), nb::arg("data"), nb::arg("document_start"),
                nb::arg("document_length"), nb::arg("threads"));
-    module.def("join_text", &join_text_py, nb::arg("data"), nb::arg("index"), nb::arg("order"), nb::arg("ties"),
-               nb::arg("float32"), nb::arg("keep_first"), nb::arg("depth"), nb::arg("want_scores"), nb::arg("want_rows"), nb::arg("threads"),
-               nb::arg("progress"), nb::arg("want_facts") = false);
+    nb::class_<JoinOptions>(module, "JoinOptions")
+        .def(nb::init<int, int, bool, bool, int64_t, bool, bool, bool>(), nb::arg("order"), nb::arg("ties"), nb::arg("float32"),
+             nb::arg("keep_first"), nb::arg("depth"), nb::arg("want_scores") = false, nb::arg("want_rows") = false,
+             nb::arg("want_facts") = false);
+    nb::class_<ListColumns>(module, "ListColumns")
+        .def(nb::init<const nb::list&, Input<int64_t>, Input<uint8_t>, Input<int64_t>, Input<int64_t>, Input<double>, Input<double>>(),
+             nb::arg("query_ids"), nb::arg("list_offsets"), nb::arg("data"), nb::arg("document_start"),
+             nb::arg("document_length"), nb::arg("score"), nb::arg("rank"));
+    module.def("join_text", &join_text_py, nb::arg("data"), nb::arg("index"), nb::arg("options"), nb::arg("threads"),
+               nb::arg("progress"));
+    module.def("join_columns", &join_columns_py, nb::arg("run"), nb::arg("index"), nb::arg("options"), nb::arg("threads"),
+               nb::arg("progress"));
     nb::class_<JoinJob>(module, "JoinJob")
-        .def(nb::init<Input<uint8_t>, const nb::list&, int, int, bool, bool, int64_t, int, Cells, bool>(), nb::arg("qrels"),
-             nb::arg("runs"), nb::arg("order"), nb::arg("ties"), nb::arg("float32"), nb::arg("keep_first"), nb::arg("depth"),
-             nb::arg("threads"), nb::arg("progress"), nb::arg("want_facts") = false)
+        .def(nb::init<Input<uint8_t>, const nb::list&, const JoinOptions&, int, Cells>(), nb::arg("qrels"), nb::arg("runs"),
+             nb::arg("options"), nb::arg("threads"), nb::arg("progress"))
         .def("judgments", &JoinJob::judgments)
         .def("index", &JoinJob::index)
         .def("joined", &JoinJob::joined, nb::arg("run"));
-    module.def("join_columns", &join_columns_py, nb::arg("query_ids"), nb::arg("list_offsets"), nb::arg("data"),
-               nb::arg("document_start"), nb::arg("document_length"), nb::arg("score"), nb::arg("rank"), nb::arg("index"),
-               nb::arg("order"), nb::arg("ties"), nb::arg("float32"), nb::arg("keep_first"), nb::arg("depth"),
-               nb::arg("want_scores"), nb::arg("want_rows"), nb::arg("threads"), nb::arg("progress"),
-               nb::arg("want_facts") = false);
     module.def("read_table", &read_table_py, nb::arg("data"), nb::arg("first"), nb::arg("separator"), nb::arg("fields"),
                nb::arg("id_fields"), nb::arg("number_fields"), nb::arg("optional_fields") = nb::list());
     module.def("read_letor", &read_letor_py, nb::arg("data"), nb::arg("feature"));

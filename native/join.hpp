@@ -18,15 +18,19 @@ namespace gainful {
 enum class Order { score = 0, rank = 1, input = 2 };
 enum class Ties { document_descending = 0, document_ascending = 1, rank = 2, input = 3 };
 
+/// What a policy says about lists, and what is wanted of them; see _core.pyi.
 struct JoinOptions {
     Order order;
     Ties ties;
     bool float32;
     bool keep_first;
     int64_t depth;  // 0: all
-    bool want_scores;
-    bool want_rows;
-    bool want_facts = false;
+    bool want_scores, want_rows, want_facts;
+
+    JoinOptions(int order, int ties, bool float32, bool keep_first, int64_t depth, bool want_scores, bool want_rows,
+                bool want_facts)
+        : order(static_cast<Order>(order)), ties(static_cast<Ties>(ties)), float32(float32), keep_first(keep_first),
+          depth(depth), want_scores(want_scores), want_rows(want_rows), want_facts(want_facts) {}
 
     bool needs_rank() const { return order == Order::rank || ties == Ties::rank; }
     double score_as_used(double score) const { return float32 ? to_float32(score) : score; }

@@ -9,10 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gainful.errors import UsageError
+from gainful.kernel import core
 from gainful.notation import choose, nearest, number_text, read_number
+
+if TYPE_CHECKING:
+    from gainful.kernel.core import JoinOptions
 
 
 class Choice(NamedTuple):
@@ -127,16 +131,21 @@ class Policy:
     def __str__(self) -> str:
         return "|".join(f"{name}:{text}" for name, text in self.texts().items())
 
-    def join_options(self) -> tuple[int, int, bool, bool, int]:
-        """What concerns the core, as it counts: order, ties, float32, keep_first, depth."""
+    def join_options(
+        self, *, want_scores: bool = False, want_rows: bool = False, want_facts: bool = False
+    ) -> JoinOptions:
+        """What concerns the core, as it counts, and what is wanted of the lists that it joins."""
         values = {choice.field: choice.values for choice in CHOICES}
-        return (
+        return core.JoinOptions(
             values["order"].index(self.order),
             # Lists that stay as they came have no ties to break.
             values["ties"].index("input" if self.order == "input" else self.ties),
-            self.scores == "float32",
-            self.duplicates == "first",
-            self.depth or 0,
+            float32=self.scores == "float32",
+            keep_first=self.duplicates == "first",
+            depth=self.depth or 0,
+            want_scores=want_scores,
+            want_rows=want_rows,
+            want_facts=want_facts,
         )
 
     @cached_property

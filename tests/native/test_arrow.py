@@ -1,4 +1,4 @@
-"""Tables from the Arrow C stream interface, as ``_core.pyi`` promises them, asked of both cores."""
+"""Tables from the Arrow C stream interface, as ``_core.pyi`` promises them, asked of the core that reads them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import datetime
 import gc
 import math
 import os
-import subprocess
-import sys
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -446,15 +444,7 @@ def test_reading_again_and_again_takes_no_more_memory(core: Any) -> None:
     assert resident() - before < 8_000_000
 
 
-def test_what_ctypes_is_for_is_loaded_when_it_is_needed() -> None:
-    code = (
-        "import sys; from gainful.kernel import pure;"
-        "assert 'gainful.kernel.pure_arrow' not in sys.modules; pure.ArrowTable"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
-# -- Core against core -------------------------------------------------------------------------------------------------
+# -- Whatever pyarrow makes --------------------------------------------------------------------------------------------
 
 
 @st.composite
@@ -480,15 +470,10 @@ def arrays(draw: st.DrawFn) -> Any:
 
 @repeatable
 @given(arrays())
-def test_the_cores_agree(cores: Any, values: Any) -> None:
-    tables = [open_table(core, pa.table({"x": values})) for core in cores]
-    assert tables[0].formats == tables[1].formats
+def test_any_array(core: Any, values: Any) -> None:
+    table = open_table(core, pa.table({"x": values}))
     kind = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
     if kind not in (pa.float32(), pa.bool_()):
-        ours, theirs = (table.ids(0) for table in tables)
-        assert ids_of(ours) == expected_ids(values.to_pylist())
-        for mine, other in zip(ours, theirs, strict=True):
-            np.testing.assert_array_equal(mine, other)
+        assert ids_of(table.ids(0)) == expected_ids(values.to_pylist())
     if kind in (*INTEGERS.values(), pa.float32(), pa.bool_()):
-        for table in tables:
-            assert_numbers(table.numbers(0), values.to_pylist())
+        assert_numbers(table.numbers(0), values.to_pylist())

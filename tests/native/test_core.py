@@ -31,6 +31,13 @@ OPTIONS = {
 }
 
 
+def settings_of(core: Any, **options: Any) -> tuple[Any, int]:
+    """The options of a join, and its threads."""
+    chosen = OPTIONS | options
+    threads = chosen.pop("threads")
+    return core.JoinOptions(**chosen), threads
+
+
 def as_array(data: bytes) -> Any:
     return np.frombuffer(data, dtype=np.uint8)
 
@@ -58,16 +65,18 @@ def index_of(core: Any, judgments: bytes) -> Any:
 
 def join(core: Any, run: bytes, judgments: bytes = b"q 0 judged 1", **options: Any) -> Any:
     index = index_of(core, judgments)
-    return core.join_text(as_array(run), index, *(OPTIONS | options).values(), no_progress())
+    return core.join_text(as_array(run), index, *settings_of(core, **options), no_progress())
 
 
 def join_by_columns(core: Any, run: bytes, judgments: bytes, **options: Any) -> Any:
-    data = as_array(run)
-    text = core.read_run(data, 1)
-    columns = [text[name] for name in ("document_start", "document_length", "score", "rank")]
     index = index_of(core, judgments)
-    settings = (OPTIONS | options).values()
-    return core.join_columns(text["query_ids"], text["list_offsets"], data, *columns, index, *settings, no_progress())
+    return core.join_columns(columns_of(core, run), index, *settings_of(core, **options), no_progress())
+
+
+def columns_of(core: Any, run: bytes) -> Any:
+    text = core.read_run(as_array(run), 1)
+    columns = [text[name] for name in ("document_start", "document_length", "score", "rank")]
+    return core.ListColumns(text["query_ids"], text["list_offsets"], as_array(run), *columns)
 
 
 def run_lines(*rows: tuple[str, str, object, object]) -> bytes:
@@ -208,7 +217,7 @@ def test_data_may_be_a_mapped_file(core: Any, tmp_path: Path) -> None:
     path.write_bytes(run)
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
         data = np.frombuffer(mapped, dtype=np.uint8)
-        found = core.join_text(data, index_of(core, b"q 0 b 1"), *OPTIONS.values(), no_progress())
+        found = core.join_text(data, index_of(core, b"q 0 b 1"), *settings_of(core), no_progress())
         assert found["hit_rank"].tolist() == [2]
         del data
 
@@ -379,10 +388,10 @@ def test_queries_that_do_not_fit_are_refused(core: Any, query_ids: list[bytes], 
         {"list_offsets": ints(0, 3, 2)},
         {"list_offsets": ints(0, 2)},
         {"list_offsets": ints()},
-        {"start": ints(0, 3)},
-        {"start": ints(0)},
-        {"length": ints(1, -1)},
-        {"length": ints(1)},
+        {"document_start": ints(0, 3)},
+        {"document_start": ints(0)},
+        {"document_length": ints(1, -1)},
+        {"document_length": ints(1)},
         {"score": np.ones(1)},
         {"score": np.array([1.0, math.nan])},
         {"rank": np.ones(1)},
@@ -397,25 +406,27 @@ def test_columns_that_do_not_fit_are_refused(core: Any, wrong: dict[str, Any]) -
         "query_ids": [b"p", b"q"],
         "list_offsets": ints(0, 1, 2),
         "data": as_array(b"abc"),
-        "start": ints(0, 1),
-        "length": ints(1, 1),
+        "document_start": ints(0, 1),
+        "document_length": ints(1, 1),
         "score": np.ones(2),
         "rank": np.ones(2),
-        "index": index,
     }
-    arguments = columns | OPTIONS
-    assert core.join_columns(*arguments.values(), no_progress())["row_count"] == 2
+
+    def join_with(**changes: Any) -> Any:
+        run = core.ListColumns(**{name: changes.pop(name, column) for name, column in columns.items()})
+        return core.join_columns(run, index, *settings_of(core, **changes), no_progress())
+
+    assert join_with()["row_count"] == 2
     with pytest.raises(ValueError, match=r"."):
-        core.join_columns(*(arguments | wrong).values(), no_progress())
+        join_with(**wrong)
 
 
 def test_an_empty_span_is_an_id_like_any_other(core: Any) -> None:
     data = as_array(b"abc")
     index = core.JudgmentIndex([b""], ints(0, 0), data, ints(3, 0), ints(0, 0))
     assert index.item.tolist() == [0, 0]
-    found = core.join_columns(
-        [b""], ints(0, 1), data, ints(2), ints(0), np.ones(1), np.empty(0), index, *OPTIONS.values(), no_progress()
-    )
+    run = core.ListColumns([b""], ints(0, 1), data, ints(2), ints(0), np.ones(1), np.empty(0))
+    found = core.join_columns(run, index, *settings_of(core), no_progress())
     assert (found["hit_rank"].tolist(), found["hit_item"].tolist()) == ([1], [0])
 
 
@@ -425,7 +436,7 @@ def test_the_index_outlives_its_arguments(core: Any) -> None:
     del judgments
     _ = [bytes(range(256)) * 64 for _ in range(64)]  # whatever was freed would be written over
     run = run_lines(*(("q", f"document{i}", 1, -i) for i in range(0, 2000, 2)))
-    found = core.join_text(as_array(run), index, *OPTIONS.values(), no_progress())
+    found = core.join_text(as_array(run), index, *settings_of(core), no_progress())
     assert found["hit_item"].tolist() == list(range(0, 1000, 2))
 
 
@@ -628,10 +639,9 @@ def test_rank_conflicts(core: Any, ranks: list[object], scores: list[object], ex
 
 def test_columns_without_ranks_and_with_an_empty_list(core: Any) -> None:
     index = index_of(core, b"a 0 x 1\nb 0 x 1\nc 0 x 1\n")
-    found = core.join_columns(
-        *([b"z", b"b", b"a"], ints(0, 0, 0, 2), as_array(b"xy"), ints(0, 1), ints(1, 1)),
-        *(np.array([1.0, 2.0]), np.empty(0), index, *OPTIONS.values(), no_progress()),
-    )
+    spans = as_array(b"xy"), ints(0, 1), ints(1, 1)
+    run = core.ListColumns([b"z", b"b", b"a"], ints(0, 0, 0, 2), *spans, np.array([1.0, 2.0]), np.empty(0))
+    found = core.join_columns(run, index, *settings_of(core), no_progress())
     assert found["answered"].tolist() == [True, True, False]
     assert found["retrieved"].tolist() == [2, 0, 0]
     assert (found["hit_rank"].tolist(), found["hit_item"].tolist()) == ([2], [0])
@@ -690,15 +700,13 @@ def test_the_number_of_threads_changes_nothing(core: Any) -> None:
 def test_progress_adds_up(core: Any, threads: int) -> None:
     run = b"# comment\n" + run_lines(("b", "x", 1, 1), ("a", "y", 1, 1), ("a", "z", 1, 1)) + b"\n"
     index = index_of(core, b"a 0 x 1\n")
-    settings = (OPTIONS | {"threads": threads}).values()
+    settings = settings_of(core, threads=threads)
     for data in (run, b"", b"# comment only\n", b"\xef\xbb\xbf" + run):
         progress = ints(5, 0)
         core.join_text(as_array(data), index, *settings, progress)
         assert progress.tolist() == [5 + len(data), 0]
-    text = core.read_run(as_array(run), 1)
-    columns = [text[name] for name in ("document_start", "document_length", "score", "rank")]
     progress = ints(5, 0)
-    core.join_columns(text["query_ids"], text["list_offsets"], as_array(run), *columns, index, *settings, progress)
+    core.join_columns(columns_of(core, run), index, *settings, progress)
     assert progress.tolist() == [8, 0]
 
 
@@ -706,14 +714,10 @@ def test_progress_adds_up(core: Any, threads: int) -> None:
 def test_a_cancelled_join_gives_up(core: Any, threads: int) -> None:
     run, judgments = run_lines(("a", "x", 1, 1), ("b", "x", 1, 1)), b"a 0 x 1\n"
     index = index_of(core, judgments)
-    settings = (OPTIONS | {"threads": threads}).values()
+    settings = settings_of(core, threads=threads)
     with pytest.raises(RuntimeError):
         core.join_text(as_array(run), index, *settings, ints(0, 1))
-    text = core.read_run(as_array(run), 1)
-    columns = [text[name] for name in ("document_start", "document_length", "score", "rank")]
     with pytest.raises(RuntimeError):
-        core.join_columns(
-            text["query_ids"], text["list_offsets"], as_array(run), *columns, index, *settings, ints(0, 1)
-        )
+        core.join_columns(columns_of(core, run), index, *settings, ints(0, 1))
     found = core.join_text(as_array(run), index, *settings, no_progress())
     assert found["hit_rank"].tolist() == [1]

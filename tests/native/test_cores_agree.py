@@ -102,9 +102,9 @@ policies = st.tuples(
     st.sampled_from([0, 0, 1, 2, 5, 10**12]),  # depth
     st.booleans(),  # want_scores
     st.booleans(),  # want_rows
-    st.sampled_from([1, 2, 8]),  # threads
+    st.booleans(),  # want_facts
 )
-threads = st.sampled_from([1, 3])
+threads = st.sampled_from([1, 2, 8])
 
 
 # -- Comparing ---------------------------------------------------------------------------------------------------------
@@ -228,18 +228,22 @@ def test_index_of_columns(data: st.DataObject) -> None:
 
 
 @settings(repeatable, max_examples=600)
-@given(run_texts, sound_judgments, policies, st.booleans())
-def test_join_text(run: bytes, judgments: bytes, policy: tuple[Any, ...], facts: bool) -> None:
-    indexes = zip((pure, compiled), indexes_of(judgments), strict=True)
-    assert_same(*(core.join_text(as_array(run), index, *policy, no_progress(), facts) for core, index in indexes))
+@given(run_texts, sound_judgments, policies, threads)
+def test_join_text(run: bytes, judgments: bytes, policy: tuple[Any, ...], threads: int) -> None:
+    assert_same(
+        *(
+            core.join_text(as_array(run), index, core.JoinOptions(*policy), threads, no_progress())
+            for core, index in zip((pure, compiled), indexes_of(judgments), strict=True)
+        )
+    )
 
 
 @settings(repeatable, max_examples=50)
-@given(run_texts, policies)
-def test_progress_of_join_text(run: bytes, policy: tuple[Any, ...]) -> None:
+@given(run_texts, policies, threads)
+def test_progress_of_join_text(run: bytes, policy: tuple[Any, ...], threads: int) -> None:
     for core, index in zip((pure, compiled), indexes_of(b"a 0 b 1\n"), strict=True):
         progress = no_progress()
-        core.join_text(as_array(run), index, *policy, progress)
+        core.join_text(as_array(run), index, core.JoinOptions(*policy), threads, progress)
         assert progress.tolist() == [len(run), 0]
 
 
@@ -271,18 +275,22 @@ def columns(draw: st.DrawFn, with_ranks: bool) -> tuple[Any, ...]:
 
 
 @repeatable
-@given(st.data(), sound_judgments, policies, st.booleans())
-def test_join_columns(data: st.DataObject, judgments: bytes, policy: tuple[Any, ...], facts: bool) -> None:
+@given(st.data(), sound_judgments, policies, threads)
+def test_join_columns(data: st.DataObject, judgments: bytes, policy: tuple[Any, ...], threads: int) -> None:
     needs_rank = policy[0] == 1 or policy[1] == 2
     run = data.draw(columns(with_ranks=needs_rank or data.draw(st.booleans())))
-    indexes = zip((pure, compiled), indexes_of(judgments), strict=True)
-    assert_same(*(core.join_columns(*run, index, *policy, no_progress(), facts) for core, index in indexes))
+    assert_same(
+        *(
+            core.join_columns(core.ListColumns(*run), index, core.JoinOptions(*policy), threads, no_progress())
+            for core, index in zip((pure, compiled), indexes_of(judgments), strict=True)
+        )
+    )
 
 
 @settings(repeatable, max_examples=50)
-@given(columns(with_ranks=True), policies)
-def test_progress_of_join_columns(run: tuple[Any, ...], policy: tuple[Any, ...]) -> None:
+@given(columns(with_ranks=True), policies, threads)
+def test_progress_of_join_columns(run: tuple[Any, ...], policy: tuple[Any, ...], threads: int) -> None:
     for core, index in zip((pure, compiled), indexes_of(b"a 0 b 1\n"), strict=True):
         progress = no_progress()
-        core.join_columns(*run, index, *policy, progress)
+        core.join_columns(core.ListColumns(*run), index, core.JoinOptions(*policy), threads, progress)
         assert progress.tolist() == [len(run[3]), 0]

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 MODULES = {"C++": "gainful.kernel._core", "Python": "gainful.kernel.pure"}
-#: order, ties, float32, keep_first, depth, want_scores, want_rows, threads
-DEFAULTS = (0, 0, False, True, 0, False, False, 1)
+#: order, ties, float32, keep_first, depth
+DEFAULTS = (0, 0, False, True, 0)
 
 
 @pytest.fixture(params=list(MODULES))
@@ -45,11 +45,13 @@ def index_of(core: Any, judgments: bytes) -> Any:
 def facts_of(core: Any, run: str, judgments: str = "q 0 judged 1\n", options: tuple[Any, ...] = DEFAULTS) -> list[Any]:
     """The facts of every list as a dict, from text; columns must say the same, in rows instead of offsets."""
     data, index = as_array(run.encode()), index_of(core, judgments.encode())
-    facts = core.join_text(data, index, *options, no_progress(), True)["facts"]
+    wanted = core.JoinOptions(*options, want_facts=True)
+    facts = core.join_text(data, index, wanted, 1, no_progress())["facts"]
     text = core.read_run(data, 1)
     columns = [text[name] for name in ("document_start", "document_length", "score", "rank")]
     ids, offsets = text["query_ids"], text["list_offsets"]
-    by_row = core.join_columns(ids, offsets, data, *columns, index, *options, no_progress(), True)["facts"]
+    lists = core.ListColumns(ids, offsets, data, *columns)
+    by_row = core.join_columns(lists, index, wanted, 1, no_progress())["facts"]
     line = text["line"].tolist()
     for name in facts.keys() - {"query_ids"}:
         is_place = name == "first" or name.endswith(("_at", "_with", "_of"))
@@ -193,10 +195,8 @@ def test_other_orders_change_what_is_shown_but_not_what_scores_say(core: Any) ->
 
 
 def test_without_asking_there_are_none(core: Any) -> None:
-    assert (
-        core.join_text(as_array(b"q Q0 d 1 1 t\n"), index_of(core, b"q 0 d 1\n"), *DEFAULTS, no_progress())["facts"]
-        is None
-    )
+    run, index = as_array(b"q Q0 d 1 1 t\n"), index_of(core, b"q 0 d 1\n")
+    assert core.join_text(run, index, core.JoinOptions(*DEFAULTS), 1, no_progress())["facts"] is None
 
 
 def definition(rows: list[tuple[str, float, float]]) -> dict[str, int]:
@@ -252,11 +252,11 @@ def test_counts_against_their_definition(core: Any) -> None:
 def test_a_job_can_be_asked_for_facts() -> None:
     core = pytest.importorskip("gainful.kernel._core", reason="only the compiled core reads ahead")
     qrels, run = b"q 0 a 1\n", lines(("q", "a", 1, 1), ("q", "b", 2, 1), ("p", "p", 0, 1)).encode()
-    options = (0, 0, False, True, 0)
-    job = core.JoinJob(memoryview(qrels), [memoryview(run)], *options, 2, array("q", [0, 0]), want_facts=True)
+    options = core.JoinOptions(*DEFAULTS, want_facts=True)
+    job = core.JoinJob(memoryview(qrels), [memoryview(run)], options, 2, array("q", [0, 0]))
     job.judgments()
     found = job.joined(0)["facts"]
-    alone = core.join_text(as_array(run), index_of(core, qrels), *DEFAULTS, no_progress(), True)["facts"]
+    alone = core.join_text(as_array(run), index_of(core, qrels), options, 1, no_progress())["facts"]
     assert found["query_ids"] == alone["query_ids"] == [b"p", b"q"]
     for name in alone.keys() - {"query_ids"}:
         np.testing.assert_array_equal(found[name], alone[name])

@@ -14,7 +14,7 @@ core = pytest.importorskip("gainful.kernel._core", reason="only the compiled cor
 
 QRELS = b"q1 0 d1 1\nq1 0 d2 0\nq2 0 d1 2\n"
 RUNS = [b"q1 Q0 d2 1 3 t\nq1 Q0 d1 2 2 t\n", b"q2 Q0 d1 1 1 t\nq3 Q0 d9 1 1 t\n", b"q1 Q0 d1\n"]
-OPTIONS = (0, 0, False, False, 0)
+OPTIONS = core.JoinOptions(0, 0, False, False, 0)
 
 
 def cells() -> array[int]:
@@ -34,20 +34,20 @@ def same(one: dict[str, object], other: dict[str, object]) -> bool:
 @pytest.mark.parametrize("threads", [1, 2, 8])
 def test_a_job_gives_what_the_calls_give(threads: int) -> None:
     progress = cells()
-    job = core.JoinJob(memoryview(QRELS), [memoryview(run) for run in RUNS], *OPTIONS, threads, progress)
+    job = core.JoinJob(memoryview(QRELS), [memoryview(run) for run in RUNS], OPTIONS, threads, progress)
     judgments = core.read_judgments(as_array(QRELS), 1)
     assert same(job.judgments(), judgments)
     columns = [judgments[key] for key in ("document_start", "document_length")]
     index = core.JudgmentIndex(judgments["query_ids"], judgments["query"], as_array(QRELS), *columns)
     assert np.array_equal(job.index().item, index.item)
     for i, run in enumerate(RUNS):
-        alone = core.join_text(as_array(run), index, *OPTIONS, False, False, 1, cells())
+        alone = core.join_text(as_array(run), index, OPTIONS, 1, cells())
         assert same(job.joined(i), alone)
     assert progress[0] == sum(map(len, RUNS))
 
 
 def test_judgments_with_faults_have_no_joins() -> None:
-    job = core.JoinJob(memoryview(b"q1 0 d1\n"), [memoryview(RUNS[0])], *OPTIONS, 2, cells())
+    job = core.JoinJob(memoryview(b"q1 0 d1\n"), [memoryview(RUNS[0])], OPTIONS, 2, cells())
     assert job.judgments()["faults"] == [(0, 1, 3)]
     for ask in (job.index, lambda: job.joined(0)):
         with pytest.raises(ValueError, match="the judgments have faults"):
@@ -55,7 +55,7 @@ def test_judgments_with_faults_have_no_joins() -> None:
 
 
 def test_there_is_no_other_run() -> None:
-    job = core.JoinJob(memoryview(QRELS), [], *OPTIONS, 1, cells())
+    job = core.JoinJob(memoryview(QRELS), [], OPTIONS, 1, cells())
     with pytest.raises(ValueError, match="there is no such run"):
         job.joined(0)
 
@@ -63,14 +63,14 @@ def test_there_is_no_other_run() -> None:
 def test_a_dropped_job_gives_up_and_leaves_the_caller_be() -> None:
     run = b"".join(b"q%d Q0 d%d 1 1 t\n" % (i % 1000, i) for i in range(200_000))
     progress = cells()
-    job = core.JoinJob(memoryview(QRELS), [memoryview(run)] * 8, *OPTIONS, 2, progress)
+    job = core.JoinJob(memoryview(QRELS), [memoryview(run)] * 8, OPTIONS, 2, progress)
     del job
     assert progress[0] < 8 * len(run)
     assert progress[1] == 0, "what the caller does next is not cancelled"
 
 
 def test_a_result_is_given_once() -> None:
-    job = core.JoinJob(memoryview(QRELS), [memoryview(RUNS[0])], *OPTIONS, 1, cells())
+    job = core.JoinJob(memoryview(QRELS), [memoryview(RUNS[0])], OPTIONS, 1, cells())
     for ask, what in ((job.judgments, "the judgments were"), (lambda: job.joined(0), "the join was")):
         ask()
         with pytest.raises(ValueError, match=f"{what} asked for already"):
@@ -86,7 +86,8 @@ import resource, sys
 from array import array
 from gainful.kernel import _core
 def run():
-    _core.JoinJob(memoryview(b"q 0 d 1"), runs, 0, 0, False, False, 0, 1, array("q", [0, 0])).judgments()
+    options = _core.JoinOptions(0, 0, False, False, 0)
+    _core.JoinJob(memoryview(b"q 0 d 1"), runs, options, 1, array("q", [0, 0])).judgments()
 runs = [memoryview(b"")] * 200_000
 run()  # leaves room for what is small
 size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
@@ -102,7 +103,7 @@ except MemoryError:
 
 def test_a_cancelled_job_says_so() -> None:
     progress = array("q", [0, 1])
-    job = core.JoinJob(memoryview(QRELS), [memoryview(RUNS[0])], *OPTIONS, 1, progress)
+    job = core.JoinJob(memoryview(QRELS), [memoryview(RUNS[0])], OPTIONS, 1, progress)
     with pytest.raises(RuntimeError, match="cancelled"):
         job.joined(0)
 
@@ -110,7 +111,8 @@ def test_a_cancelled_job_says_so() -> None:
 def test_starting_needs_no_numpy() -> None:
     code = (
         "import sys; from array import array; from gainful.kernel import _core;"
-        "job = _core.JoinJob(memoryview(b'q 0 d 1'), [], 0, 0, False, False, 0, 1, array('q', [0, 0]));"
+        "options = _core.JoinOptions(0, 0, False, False, 0);"
+        "job = _core.JoinJob(memoryview(b'q 0 d 1'), [], options, 1, array('q', [0, 0]));"
         "assert 'numpy' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -79,7 +79,7 @@ class ReadAhead:
             return None
         first, *others = [view for view in views if view is not None]
         progress.total += sum(map(len, others))
-        job = core.JoinJob(first, others, *policy.join_options(), threads, progress.cells, want_facts)
+        job = core.JoinJob(first, others, policy.join_options(want_facts=want_facts), threads, progress.cells)
         return cls((qrels, first), list(zip(runs, others, strict=True)), job)
 
     def judged(self, policy: Policy, scale: float | None) -> Judged:

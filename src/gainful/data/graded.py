@@ -178,7 +178,7 @@ def join(
         progress.total += len(opened)
         policy = fitting_policy(opened, policy)
         keep_scores = want_scores or (want_ties and opened.has_scores)
-        joined = join_columns(judged, opened, policy, (keep_scores, want_rows), threads, progress)
+        joined = join_columns(judged, opened, policy, threads, progress, want_scores=keep_scores, want_rows=want_rows)
         source = opened.name
     else:
         text, joined = _join_text(judged, opened, policy, want_scores or want_ties, threads, progress)
@@ -216,8 +216,8 @@ def _join_text(
             return run.text, run.joined()
         run = run.text
     progress.total += run.data.size
-    options = policy.join_options()
-    return run, core.join_text(run.data, judged.index, *options, want_scores, False, threads, progress.cells)
+    options = policy.join_options(want_scores=want_scores)
+    return run, core.join_text(run.data, judged.index, options, threads, progress.cells)
 
 
 def fitting_policy(run: Run, policy: Policy) -> Policy:
@@ -234,16 +234,17 @@ def join_columns(
     judged: Judged,
     run: Run,
     policy: Policy,
-    want: tuple[bool, bool],
     threads: int,
     progress: Progress,
     *,
+    want_scores: bool = False,
+    want_rows: bool = False,
     want_facts: bool = False,
 ) -> Joined:
-    """What the core makes of a run in columns under a policy that fits it; ``want`` is scores, rows."""
-    if want[0] and not run.has_scores:
+    """What the core makes of a run in columns under a policy that fits it."""
+    if want_scores and not run.has_scores:
         raise InputError(f"{run.name}: expected scores, found a run without them")
-    joined = core.join_columns(
+    columns = core.ListColumns(
         list(run.query_ids),
         run.list_offsets,
         run.data,
@@ -251,13 +252,9 @@ def join_columns(
         run.document_length,
         run.score if run.has_scores else np.zeros(len(run)),
         run.rank if run.has_ranks else np.zeros(0),
-        judged.index,
-        *policy.join_options(),
-        *want,
-        threads,
-        progress.cells,
-        want_facts,
     )
+    options = policy.join_options(want_scores=want_scores, want_rows=want_rows, want_facts=want_facts)
+    joined = core.join_columns(columns, judged.index, options, threads, progress.cells)
     if joined["fault_count"]:
         _raise_row_faults(run, joined)
     if policy.order == "input" and run.has_ranks:

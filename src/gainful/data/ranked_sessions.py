@@ -143,7 +143,7 @@ def refuse_repeats(ranked: RankedSessions) -> None:
 def _ordered(lists: Run, policy: Policy, threads: int) -> Joined:
     # The join orders lists of judged queries: here every list is of one, with nothing judged.
     nothing = Judged(_unjudged(lists), policy)
-    return join_columns(nothing, lists, policy, (False, True), threads, Progress())
+    return join_columns(nothing, lists, policy, threads, Progress(), want_rows=True)
 
 
 def _unjudged(lists: Run) -> Qrels:

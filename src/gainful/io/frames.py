@@ -35,6 +35,23 @@ _KINDS = {
     "t": "times",
     "+": "nested values",
 }
+#: The same for the names of pyarrow's types.
+_PYARROW_KINDS = {
+    "decimal": "decimals",
+    "halffloat": "float16",
+    "float": "float32",
+    "double": "float64",
+    "bool": "booleans",
+    "null": "only nulls",
+    "string": "texts",
+    "large_string": "texts",
+    "date": "times",
+    "time": "times",
+    "duration": "times",
+    "binary_view": "Arrow's format vz",
+    "binary": "Arrow's format z",
+    "large_binary": "Arrow's format Z",
+}
 _T = TypeVar("_T")
 
 
@@ -185,6 +202,8 @@ class _Columns:
 
 
 def _read_arrow(frame: Any, wanted: Wanted, name: str) -> dict[str, Any]:
+    if not hasattr(core, "ArrowTable"):
+        return _read_pyarrow(frame, wanted, name)
     try:
         table = core.ArrowTable(frame.__arrow_c_stream__())
     except ValueError as error:
@@ -209,6 +228,63 @@ def _kind(format_: str) -> str:
     """What Arrow's format of a column means."""
     plain = format_.removeprefix("dictionary of ")
     return next((name for start, name in _KINDS.items() if plain.startswith(start)), f"Arrow's format {plain}")
+
+
+def _read_pyarrow(frame: Any, wanted: Wanted, name: str) -> dict[str, Any]:
+    """The same where the core does not read Arrow itself."""
+    try:
+        import pyarrow
+        from pyarrow import types
+    except ImportError as error:
+        raise MissingExtraError(
+            f"{name}: without the compiled core, reading this data frame needs pyarrow",
+            "install it: pip install 'gainful[frames]'",
+        ) from error
+    try:
+        table = pyarrow.RecordBatchReader.from_stream(frame).read_all()
+    except ValueError as error:
+        raise InputError(f"{name}: expected a table of columns, found {error}") from error
+    kinds = [kind.value_type if types.is_dictionary(kind) else kind for kind in table.schema.types]
+
+    def is_text(column: int) -> bool:
+        return str(kinds[column]).removeprefix("large_").removesuffix("_view") in ("string", "binary")
+
+    def values(column: int) -> Any:
+        """The values without a dictionary, texts as bytes: they need not be UTF-8."""
+        kind = pyarrow.large_binary() if is_text(column) else kinds[column]
+        chunks = []
+        for chunk in table.column(column).chunks:
+            is_dictionary = types.is_dictionary(chunk.type)
+            words = (chunk.dictionary if is_dictionary else chunk).cast(kind)
+            chunks.append(words.take(chunk.indices) if is_dictionary else words)
+        return pyarrow.chunked_array(chunks, kind)
+
+    def ids(column: int) -> tuple[Spans, Sequence[int]]:
+        if not (is_text(column) or types.is_integer(kinds[column])):
+            raise TypeError("not ids")
+        data, start, length, _ = core.pack_ids(values(column).to_pylist())
+        return (data, start, length), np.flatnonzero(length == 0)[:_SHOWN].tolist()
+
+    def numbers(column: int) -> tuple[Floats, Sequence[int]]:
+        if not any(is_kind(kinds[column]) for is_kind in (types.is_integer, types.is_floating, types.is_boolean)):
+            raise TypeError("not numbers")
+        found = values(column)
+        with np.errstate(all="ignore"):  # a signalling NaN is a NaN like any other
+            numbers = np.array(found.to_numpy(), np.float64)  # None becomes NaN
+        return numbers, np.flatnonzero(found.is_null().to_numpy())[:_SHOWN].tolist()
+
+    def shown(column: int, row: int) -> str:
+        if types.is_floating(kinds[column]):
+            return "null, NaN or infinity"
+        return "null or an empty text" if is_text(column) else "null"
+
+    def kind(column: int) -> str:
+        if types.is_nested(kinds[column]):
+            return "nested values"
+        text = str(kinds[column])
+        return next((name for start, name in _PYARROW_KINDS.items() if text.startswith(start)), f"Arrow's type {text}")
+
+    return _Columns(name, table.column_names, ids, numbers, shown, kind).read(wanted)
 
 
 def _read_pandas(frame: Any, wanted: Wanted, name: str) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The small typed kernel: bytes in, arrays out. No formula lives here.
 
-Two modules offer exactly these names: the compiled ``gainful.kernel._core`` and the pure-Python
-``gainful.kernel.pure``. They give equal answers on any bytes; ``tests/native`` holds them to that.
+Two modules offer these names: the compiled ``gainful.kernel._core`` and the pure-Python ``gainful.kernel.pure``, which
+only lacks ``JoinJob`` and ``ArrowTable``. They give equal answers on any bytes; ``tests/native`` holds them to that.
 
 Text. A line ends at LF or at the end of the data; one trailing CR is dropped. Fields are separated by runs of
 spaces and tabs. Blank lines, lines whose first non-blank byte is ``#`` and a UTF-8 BOM at offset 0 are skipped.
@@ -155,29 +155,48 @@ def find_repeats(
 ) -> NDArray[np.bool_]:
     """Whether each id stands before in its group. ValueError when offsets or spans do not fit."""
 
-# Orders and ties as the core counts them:
-#   order 0 score (descending), 1 rank (ascending), 2 input
-#   ties  0 docid-desc, 1 docid-asc, 2 rank (ascending, then docid-desc), 3 input
-# Ids are compared as bytes; rows equal in everything keep the order of the input. `ties` also breaks equal ranks under
-# order 1 (2 means docid-desc there). The rank is needed under order 1 or ties 2. float32 rounds scores before
-# they are compared. Duplicates: a fault, or with keep_first all but the best ranked are dropped. Then depth (0: all).
+class JoinOptions:
+    """What a policy says about lists, and what is wanted of them; ``Policy.join_options()`` makes it.
+
+    ``order``: 0 score (descending), 1 rank (ascending), 2 input. ``ties``: 0 docid-desc, 1 docid-asc, 2 rank
+    (ascending, then docid-desc), 3 input; they also break equal ranks under order 1 (2 means docid-desc there). Ids are
+    compared as bytes; rows equal in everything keep the order of the input. The rank is needed under order 1 or ties 2.
+    ``float32`` rounds scores before they are compared. Duplicates are a fault, or with ``keep_first`` all but the best
+    ranked are dropped. Then ``depth`` cuts (0: nothing).
+    """
+
+    def __init__(
+        self,
+        order: int,
+        ties: int,
+        float32: bool,
+        keep_first: bool,
+        depth: int,
+        want_scores: bool = False,
+        want_rows: bool = False,
+        want_facts: bool = False,
+    ) -> None: ...
+
+class ListColumns:
+    """The lists of a run in columns. ValueError when they do not fit each other."""
+
+    def __init__(
+        self,
+        query_ids: list[bytes],  # distinct, in any order
+        list_offsets: Ints,
+        data: Bytes,
+        document_start: Ints,
+        document_length: Ints,
+        score: Floats,
+        rank: Floats,  # one a row, or empty when there is no rank column and none is needed
+    ) -> None: ...
+
 # progress[0] counts bytes (rows) done while the call runs; setting progress[1] non-zero makes it give up with
 # RuntimeError.
 
-def join_text(
-    data: Bytes,
-    index: JudgmentIndex,
-    order: int,
-    ties: int,
-    float32: bool,
-    keep_first: bool,
-    depth: int,
-    want_scores: bool,
-    want_rows: bool,
-    threads: int,
-    progress: Cells,
-    want_facts: bool = False,
-) -> Joined: ...
+def join_text(data: Bytes, index: JudgmentIndex, options: JoinOptions, threads: int, progress: Cells) -> Joined: ...
+def join_columns(run: ListColumns, index: JudgmentIndex, options: JoinOptions, threads: int, progress: Cells) -> Joined:
+    """ValueError when query ids are not distinct, spans leave the data, a score is NaN, or needed ranks are missing."""
 
 class JoinJob:
     """Reads judgments and joins run texts with them on threads of its own, while the caller goes on.
@@ -189,42 +208,11 @@ class JoinJob:
     """
 
     def __init__(
-        self,
-        qrels: memoryview,
-        runs: list[memoryview],
-        order: int,
-        ties: int,
-        float32: bool,
-        keep_first: bool,
-        depth: int,
-        threads: int,
-        progress: Cells,
-        want_facts: bool = False,
+        self, qrels: memoryview, runs: list[memoryview], options: JoinOptions, threads: int, progress: Cells
     ) -> None: ...
     def judgments(self) -> JudgmentText: ...
     def index(self) -> JudgmentIndex: ...
     def joined(self, run: int) -> Joined: ...
-
-def join_columns(
-    query_ids: list[bytes],  # distinct, in any order
-    list_offsets: Ints,
-    data: Bytes,
-    document_start: Ints,
-    document_length: Ints,
-    score: Floats,  # ValueError when one is NaN
-    rank: Floats,  # one a row, or empty when there is no rank column and none is needed
-    index: JudgmentIndex,
-    order: int,
-    ties: int,
-    float32: bool,
-    keep_first: bool,
-    depth: int,
-    want_scores: bool,
-    want_rows: bool,
-    threads: int,
-    progress: Cells,
-    want_facts: bool = False,
-) -> Joined: ...
 
 # Tables -------------------------------------------------------------------------------------------------------------
 
@@ -309,8 +297,9 @@ def number_ids(data: Bytes, start: Ints, length: Ints) -> tuple[list[bytes], Int
 class ArrowTable:
     """The columns of an Arrow C stream, read through the PyCapsule interface (a capsule named arrow_array_stream).
 
-    Reads all chunks. Raises ValueError with the producer's message when the stream fails, or when it is not a stream
-    of structs. Columns are copied when they are asked for; the stream's memory is released with this object.
+    Only in the compiled core. Reads all chunks. Raises ValueError with the producer's message when the stream fails, or
+    when it is not a stream of structs. Columns are copied when they are asked for; the stream's memory is released with
+    this object.
     """
 
     def __init__(self, capsule: object) -> None: ...

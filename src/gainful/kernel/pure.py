@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from gainful.kernel.pure_facts import Columns, Facts, as_columns, inspect
 from gainful.kernel.pure_tables import (
-    BYTE_ORDER_MARK,
     DUPLICATE,
     FIELD,
     FIELDS,
@@ -27,6 +27,7 @@ from gainful.kernel.pure_tables import (
     floats,
     ids_at,
     ints,
+    lines_of,
     number,
     number_ids,
     pack_dicts,
@@ -36,17 +37,15 @@ from gainful.kernel.pure_tables import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from numpy.typing import NDArray
 
     from gainful.kernel._core import Bytes, Fault, Floats, Ints, Joined, JudgmentText, RunText
-    from gainful.kernel.pure_arrow import ArrowTable
 
 __all__ = [
     "KIND",
-    "ArrowTable",
+    "JoinOptions",
     "JudgmentIndex",
+    "ListColumns",
     "find_repeats",
     "join_columns",
     "join_text",
@@ -58,6 +57,11 @@ __all__ = [
     "read_run",
     "read_table",
 ]
+
+KIND: Final = "Python"
+
+_ORDER_SCORE, _ORDER_RANK = 0, 1
+_TIES_DOCID_DESC, _TIES_DOCID_ASC, _TIES_RANK = 0, 1, 2
 
 
 class JudgmentIndex:
@@ -145,22 +149,6 @@ def offsets_of(sizes: Ints) -> Ints:
     return offsets
 
 
-KIND: Final = "Python"
-
-
-def __getattr__(name: str) -> object:
-    """ArrowTable when it is asked for: it needs ctypes."""
-    if name == "ArrowTable":
-        from gainful.kernel import pure_arrow
-
-        return pure_arrow.ArrowTable
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-ORDER_SCORE, ORDER_RANK = 0, 1
-TIES_DOCID_DESC, TIES_DOCID_ASC, TIES_RANK = 0, 1, 2
-
-
 def _line_pattern(field_count: int) -> re.Pattern[bytes]:
     """A line of exactly that many fields which is not a comment. ``bytes.split()`` would also split at CR, VT, FF."""
     fields = [rb"([^ \t#][^ \t]*)"] + [rb"([^ \t]+)"] * (field_count - 1)
@@ -171,29 +159,18 @@ _JUDGMENT_LINE = _line_pattern(4)
 _RUN_LINE = _line_pattern(6)
 
 
-def _lines(text: bytes, pattern: re.Pattern[bytes], faults: list[Fault]) -> Iterator[tuple[int, re.Match[bytes]]]:
-    """Each well-formed line's offset and match; lines with a wrong number of fields become faults."""
-    start = len(BYTE_ORDER_MARK) if text.startswith(BYTE_ORDER_MARK) else 0
-    while start < len(text):
-        feed = text.find(b"\n", start)
-        end = feed if feed >= 0 else len(text)
-        content_end = end - 1 if text.endswith(b"\r", start, end) else end
-        line = pattern.fullmatch(text, start, content_end)
-        if line is not None:
-            yield start, line
-        else:
-            fields = FIELD.findall(text, start, content_end)
-            if fields and not fields[0].startswith(b"#"):
-                faults.append((start, FIELDS, len(fields)))
-        start = end + 1
-
-
 def _rows(
     data: Bytes, pattern: re.Pattern[bytes], number_field: int, faults: list[Fault]
 ) -> list[tuple[int, re.Match[bytes], float]]:
-    """Each faultless line's offset, fields and number."""
+    """Each faultless line's offset, fields and number; the others become faults."""
     rows = []
-    for start, line in _lines(data.tobytes(), pattern, faults):
+    for start, content in lines_of(data.tobytes()):
+        line = pattern.fullmatch(content)
+        if line is None:
+            fields = FIELD.findall(content)
+            if fields and not fields[0].startswith(b"#"):
+                faults.append((start, FIELDS, len(fields)))
+            continue
         value = number(line[number_field])
         if fault := fault_of(value):
             faults.append((start, fault, 0))
@@ -213,7 +190,7 @@ def read_judgments(data: Bytes, threads: int) -> JudgmentText:
         "query": query,
         "subtopic_ids": subtopic_ids,
         "subtopic": subtopic,
-        "document_start": ints([line.start(3) for _, line, _ in rows]),
+        "document_start": ints([start + line.start(3) for start, line, _ in rows]),
         "document_length": ints([len(line[3]) for _, line, _ in rows]),
         "grade": floats([grade for _, _, grade in rows]),
         "line": ints([start for start, _, _ in rows]),
@@ -234,7 +211,7 @@ def _read_run(data: Bytes, faults: list[Fault]) -> RunText:
     return {
         "query_ids": query_ids,
         "list_offsets": offsets_of(np.bincount(query, minlength=len(query_ids))),
-        "document_start": ints([line.start(3) for _, line, _ in rows])[grouped],
+        "document_start": ints([start + line.start(3) for start, line, _ in rows])[grouped],
         "document_length": ints([len(line[3]) for _, line, _ in rows])[grouped],
         "score": floats([score for _, _, score in rows])[grouped],
         "rank": rank[grouped],
@@ -250,62 +227,73 @@ def read_run(data: Bytes, threads: int) -> RunText:
 
 
 @dataclass(frozen=True)
-class _Policy:
-    """How lists are ordered and cut, in the numbers of the contract."""
+class JoinOptions:
+    """What a policy says about lists, and what is wanted of them."""
 
     order: int
     ties: int
     float32: bool
     keep_first: bool
     depth: int
+    want_scores: bool = False
+    want_rows: bool = False
+    want_facts: bool = False
 
     @property
     def needs_rank(self) -> bool:
-        return self.order == ORDER_RANK or self.ties == TIES_RANK
+        """Whether the rank column decides anything."""
+        return self.order == _ORDER_RANK or self.ties == _TIES_RANK
 
 
-class _Want(NamedTuple):
-    """What is kept of all retrieved documents, in rank order, and whether of each list what is remarkable."""
+@dataclass(frozen=True, eq=False)
+class ListColumns:
+    """The lists of a run in columns."""
 
-    scores: bool
-    rows: bool
-    facts: bool
+    query_ids: list[bytes]
+    list_offsets: Ints
+    data: Bytes
+    document_start: Ints
+    document_length: Ints
+    score: Floats
+    rank: Floats
+
+    def __post_init__(self) -> None:
+        if len(self.list_offsets) != len(self.query_ids) + 1:
+            raise ValueError("the list offsets do not fit the rows")
+        require_offsets(self.list_offsets, len(self.score))
+        sizes = len(self.document_start), len(self.document_length)
+        if sizes != (len(self.score),) * 2 or len(self.rank) not in (0, len(self.score)):
+            raise ValueError("the columns differ in length")
 
 
-class _Run:
-    """The rows of a run, grouped by query, and what is noticed while they are ordered.
+class _Run(Columns):
+    """The rows of a run, grouped by query, and what is noticed while they are ordered."""
 
-    The columns are lists because element by element these are faster than arrays.
-    """
-
-    def __init__(self, documents: list[bytes], score: Floats, rank: Floats, where: Ints, policy: _Policy) -> None:
+    def __init__(self, documents: list[bytes], score: Floats, rank: Floats, where: Ints, options: JoinOptions) -> None:
+        super().__init__(documents, score.tolist(), rank.tolist(), where.tolist())
         with np.errstate(all="ignore"):  # a score too large for a float32 becomes infinite, which orders well enough
-            compared = score.astype(np.float32).astype(np.float64) if policy.float32 else score
-        self.documents = documents
-        self.exact: list[float] = score.tolist()
-        self.score: list[float] = compared.tolist()
-        self.rank: list[float] = rank.tolist()
-        self.where: list[int] = where.tolist()
-        self.policy = policy
+            compared = score.astype(np.float32).astype(np.float64) if options.float32 else score
+        self.compared: list[float] = compared.tolist()
+        self.options = options
         self.faults: list[Fault] = []
         self.duplicate_count = self.rank_conflicts = self.float32_ties = 0
 
     def find_missing_ranks(self) -> None:
         """Make a fault of each row that lacks a rank it needs."""
-        if self.policy.needs_rank:
+        if self.options.needs_rank:
             rows = zip(self.where, self.rank, strict=True)
             self.faults += [(where, RANK, 0) for where, rank in rows if math.isnan(rank)]
 
     def ranked(self, rows: range, judged: bool) -> list[int]:
         """Order the rows of one query, look them over, and leave out duplicates."""
         ordered = self._ordered(rows)
-        if self.policy.order == ORDER_SCORE and judged:
+        if self.options.order == _ORDER_SCORE and judged:
             self.rank_conflicts += self._count_rank_conflicts(ordered)
-            self.float32_ties += self._count_float32_ties(ordered) if self.policy.float32 else 0
+            self.float32_ties += self._count_float32_ties(ordered) if self.options.float32 else 0
         kept = list(self._first_rows(ordered).values())
         if len(kept) < len(rows):
             self.duplicate_count += len(rows) - len(kept) if judged else 0
-            if not self.policy.keep_first:
+            if not self.options.keep_first:
                 first = self._first_rows(rows)
                 origins = ((row, first[self.documents[row]]) for row in rows)
                 self.faults += [(self.where[row], DUPLICATE, self.where[at]) for row, at in origins if at != row]
@@ -314,16 +302,16 @@ class _Run:
     def _ordered(self, rows: range) -> list[int]:
         """The rows from best to worst: sorted by the least important key first, as the sort is stable."""
         ordered = list(rows)
-        if self.policy.order not in (ORDER_SCORE, ORDER_RANK):
+        if self.options.order not in (_ORDER_SCORE, _ORDER_RANK):
             return ordered
-        if self.policy.ties in (TIES_DOCID_DESC, TIES_RANK):
+        if self.options.ties in (_TIES_DOCID_DESC, _TIES_RANK):
             ordered.sort(key=self.documents.__getitem__, reverse=True)  # this too leaves equal ids in input order
-        elif self.policy.ties == TIES_DOCID_ASC:
+        elif self.options.ties == _TIES_DOCID_ASC:
             ordered.sort(key=self.documents.__getitem__)
-        if self.policy.needs_rank:
+        if self.options.needs_rank:
             ordered.sort(key=self.rank.__getitem__)
-        if self.policy.order == ORDER_SCORE:
-            ordered.sort(key=self.score.__getitem__, reverse=True)
+        if self.options.order == _ORDER_SCORE:
+            ordered.sort(key=self.compared.__getitem__, reverse=True)
         return ordered
 
     def _count_rank_conflicts(self, ordered: list[int]) -> int:
@@ -331,8 +319,8 @@ class _Run:
         count, group_score = 0, math.nan
         highest = highest_before_group = -math.inf
         for row in ordered:
-            if self.score[row] != group_score:
-                group_score, highest_before_group = self.score[row], highest
+            if self.compared[row] != group_score:
+                group_score, highest_before_group = self.compared[row], highest
             rank = self.rank[row]  # a NaN is neither lower nor higher than anything
             if rank < highest_before_group:
                 count += 1
@@ -341,8 +329,8 @@ class _Run:
 
     def _count_float32_ties(self, ordered: list[int]) -> int:
         """Rows in order of score: those in groups of equal scores that were not all equal before the rounding."""
-        groups = (list(group) for _, group in groupby(ordered, key=self.score.__getitem__))
-        return sum(len(rows) for rows in groups if len({self.exact[row] for row in rows}) > 1)
+        groups = (list(group) for _, group in groupby(ordered, key=self.compared.__getitem__))
+        return sum(len(rows) for rows in groups if len({self.score[row] for row in rows}) > 1)
 
     def _first_rows(self, rows: Iterable[int]) -> dict[bytes, int]:
         """Each document's first row among these, in the order of these."""
@@ -352,14 +340,11 @@ class _Run:
         return first
 
 
-def _join(
-    run: _Run, query_ids: list[bytes], offsets: Ints, index: JudgmentIndex, want: _Want, work: int, progress: Ints
-) -> Joined:
+def _join(run: _Run, query_ids: list[bytes], offsets: Ints, index: JudgmentIndex, work: int, progress: Ints) -> Joined:
     """Order the lists, unless there are faults already, and meet them with the judgments."""
     lists: dict[bytes, list[int]] = {}
     facts: list[Facts] = []
-    row_count = len(run.documents)
-    columns = Columns(run.documents, run.exact, run.rank, run.where)
+    row_count, options = len(run.documents), run.options
     position = {query: at for at, query in enumerate(index._judged)}
     run.find_missing_ranks()
     if run.faults or not row_count:
@@ -369,18 +354,18 @@ def _join(
         for query, begin, end in zip(query_ids, bounds[:-1], bounds[1:], strict=True):
             if progress[1]:
                 raise RuntimeError("cancelled")
-            kept = run.ranked(range(begin, end), query in index._judged)
-            if want.facts:
-                judged = frozenset(index._judged[query][1]) if query in index._judged else frozenset[bytes]()
+            kept = run.ranked(range(begin, end), query in position)
+            if options.want_facts:
+                judged = frozenset(index._judged[query][1]) if query in position else frozenset[bytes]()
                 place = position.get(query, -1), query
-                facts.append(inspect(columns, range(begin, end), kept, place, judged, run.policy.depth))
-            lists[query] = kept[: run.policy.depth or None]
+                facts.append(inspect(run, range(begin, end), kept, place, judged, options.depth))
+            lists[query] = kept[: options.depth or None]
             if end > begin:  # each list has its share of the work, and the shares add up
                 progress[0] += work * end // row_count - work * begin // row_count
-    return {**_met(run, lists, index, want), "facts": as_columns(query_ids, facts) if want.facts else None}
+    return {**_met(run, lists, index), "facts": as_columns(query_ids, facts) if options.want_facts else None}
 
 
-def _met(run: _Run, lists: dict[bytes, list[int]], index: JudgmentIndex, want: _Want) -> Joined:
+def _met(run: _Run, lists: dict[bytes, list[int]], index: JudgmentIndex) -> Joined:
     """The result, query by query in the order of the index."""
     hit_offsets, hit_ranks, hit_items = [0], list[int](), list[int]()
     retrieved: list[int] = []
@@ -395,9 +380,9 @@ def _met(run: _Run, lists: dict[bytes, list[int]], index: JudgmentIndex, want: _
                 hit_items.append(first_item + number)
         hit_offsets.append(len(hit_ranks))
         retrieved.append(len(rows))
-        if want.scores:
-            scores += [run.score[row] for row in rows]
-        if want.rows:
+        if run.options.want_scores:
+            scores += [run.compared[row] for row in rows]
+        if run.options.want_rows:
             ranked += [run.where[row] for row in rows]
     return {
         "answered": np.array([query in lists for query in index._judged], dtype=np.bool_),
@@ -419,66 +404,24 @@ def _met(run: _Run, lists: dict[bytes, list[int]], index: JudgmentIndex, want: _
     }
 
 
-def join_text(
-    data: Bytes,
-    index: JudgmentIndex,
-    order: int,
-    ties: int,
-    float32: bool,
-    keep_first: bool,
-    depth: int,
-    want_scores: bool,
-    want_rows: bool,
-    threads: int,
-    progress: Ints,
-    want_facts: bool = False,
-) -> Joined:
+def join_text(data: Bytes, index: JudgmentIndex, options: JoinOptions, threads: int, progress: Ints) -> Joined:
     """Read a run text and join it; progress counts bytes."""
     faults: list[Fault] = []
     text = _read_run(data, faults)
     documents = ids_at(data, text["document_start"], text["document_length"])
-    policy = _Policy(order, ties, float32, keep_first, depth)
-    run = _Run(documents, text["score"], text["rank"], text["line"], policy)
+    run = _Run(documents, text["score"], text["rank"], text["line"], options)
     run.faults += faults
-    want = _Want(want_scores, want_rows, want_facts)
-    return _join(run, text["query_ids"], text["list_offsets"], index, want, data.size, progress)
+    return _join(run, text["query_ids"], text["list_offsets"], index, data.size, progress)
 
 
-def join_columns(
-    query_ids: list[bytes],
-    list_offsets: Ints,
-    data: Bytes,
-    document_start: Ints,
-    document_length: Ints,
-    score: Floats,
-    rank: Floats,
-    index: JudgmentIndex,
-    order: int,
-    ties: int,
-    float32: bool,
-    keep_first: bool,
-    depth: int,
-    want_scores: bool,
-    want_rows: bool,
-    threads: int,
-    progress: Ints,
-    want_facts: bool = False,
-) -> Joined:
+def join_columns(run: ListColumns, index: JudgmentIndex, options: JoinOptions, threads: int, progress: Ints) -> Joined:
     """Join a run that is already in columns; progress counts rows."""
-    documents = ids_at(data, document_start, document_length)
-    row_count = len(documents)
-    if len(score) != row_count or len(rank) not in (0, row_count):
-        raise ValueError("the columns differ in length")
-    if len(list_offsets) != len(query_ids) + 1:
-        raise ValueError("the list offsets do not fit the rows")
-    require_offsets(list_offsets, row_count)
-    require_distinct(query_ids)
-    if np.isnan(score).any():
+    documents = ids_at(run.data, run.document_start, run.document_length)
+    require_distinct(run.query_ids)
+    if np.isnan(run.score).any():
         raise ValueError("a score is not a number")
-    policy = _Policy(order, ties, float32, keep_first, depth)
-    if policy.needs_rank and len(rank) != row_count:
+    if options.needs_rank and len(run.rank) != len(documents):
         raise ValueError("there is no rank column")
-    ranks = rank if len(rank) else np.full(row_count, np.nan)
-    run = _Run(documents, score, ranks, np.arange(row_count), policy)
-    want = _Want(want_scores, want_rows, want_facts)
-    return _join(run, query_ids, list_offsets, index, want, row_count, progress)
+    ranks = run.rank if len(run.rank) else np.full(len(documents), np.nan)
+    rows = _Run(documents, run.score, ranks, np.arange(len(documents)), options)
+    return _join(rows, run.query_ids, run.list_offsets, index, len(documents), progress)

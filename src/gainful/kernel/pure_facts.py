@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _TOP = 10
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Columns:
     """The rows of a run; lists, because element by element these are faster than arrays."""
 

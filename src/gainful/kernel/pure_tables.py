@@ -1,7 +1,6 @@
-"""What all readers of the pure-Python kernel share: numbers, faults, columns. ``_core.pyi`` says what they mean.
+"""The readers of the pure-Python kernel: numbers, faults and columns, delimited and LETOR texts, ids from objects.
 
-Delimited texts and columns of ids in the pure-Python kernel. ``_core.pyi`` has the contract.
-LETOR texts in the pure-Python kernel. ``_core.pyi`` has the contract.
+``_core.pyi`` has the contract.
 """
 
 from __future__ import annotations
@@ -39,6 +38,16 @@ def fault_of(value: float) -> int:
     if math.isfinite(value):
         return 0
     return NUMBER if math.isnan(value) else OVERFLOW
+
+
+def lines_of(text: bytes) -> Iterator[tuple[int, bytes]]:
+    """Each line's offset, and its content without the line end. A byte order mark at the beginning is skipped."""
+    start = len(BYTE_ORDER_MARK) if text.startswith(BYTE_ORDER_MARK) else 0
+    while start < len(text):
+        feed = text.find(b"\n", start)
+        end = feed if feed >= 0 else len(text)
+        yield start, text[start:end].removesuffix(b"\r")
+        start = end + 1
 
 
 def earliest(faults: Iterable[Fault]) -> list[Fault]:
@@ -326,16 +335,6 @@ class _Line(NamedTuple):
     features: dict[int, float]
 
 
-def _lines(text: bytes) -> Iterator[tuple[int, bytes]]:
-    """Each line's offset and content."""
-    start = len(BYTE_ORDER_MARK) if text.startswith(BYTE_ORDER_MARK) else 0
-    while start < len(text):
-        feed = text.find(b"\n", start)
-        end = feed if feed >= 0 else len(text)
-        yield start, text[start:end].removesuffix(b"\r")
-        start = end + 1
-
-
 def _read_feature(field: bytes, features: dict[int, float]) -> int:
     """Adds a feature to the others. Returns what is wrong with it, or 0."""
     match = _FEATURE.fullmatch(field)
@@ -405,7 +404,7 @@ def read_letor(data: Bytes, feature: int) -> LetorText:
     text = data.tobytes()
     lines: list[_Line] = []
     faults: list[Fault] = []
-    for start, content in _lines(text):
+    for start, content in lines_of(text):
         line = _read_line(start, content)
         if isinstance(line, _Line):
             lines.append(line)

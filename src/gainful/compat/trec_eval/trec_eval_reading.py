@@ -291,10 +291,8 @@ def _missing(inputs: Inputs, wanted: Bools) -> Refusal | None:
 def _repeated_in_run(inputs: Inputs) -> Refusal | None:
     if not inputs.graded.facts.duplicate_count:
         return None
-    judged, options = inputs.judged, inputs.judged.policy.join_options()
-    joined = core.join_text(
-        inputs.run.data, judged.index, *options, False, False, default_threads(), Progress().cells, True
-    )
+    judged, options = inputs.judged, inputs.judged.policy.join_options(want_facts=True)
+    joined = core.join_text(inputs.run.data, judged.index, options, default_threads(), Progress().cells)
     facts = joined["facts"]
     if facts is None:
         return None

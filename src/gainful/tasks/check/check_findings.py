@@ -440,15 +440,15 @@ def inspect(
     if isinstance(opened, Run):
         progress.total += len(opened)
         fitting = fitting_policy(opened, judged.policy)
-        joined = join_columns(judged, opened, fitting, (False, False), threads, progress, want_facts=True)
+        joined = join_columns(judged, opened, fitting, threads, progress, want_facts=True)
         return _inspected(name, judged, fitting_policy(opened, policy), joined, RowPlaces(opened), opened.has_scores)
     if isinstance(opened, ReadRun):
         text, joined = opened.text, opened.joined()
     else:
         text = opened
         progress.total += text.data.size
-        options = judged.policy.join_options()
-        joined = core.join_text(text.data, judged.index, *options, False, False, threads, progress.cells, True)
+        options = judged.policy.join_options(want_facts=True)
+        joined = core.join_text(text.data, judged.index, options, threads, progress.cells)
     raise_faults(text.name, text.data, joined["faults"], joined["fault_count"], run=True)
     if not joined["list_count"]:
         raise empty_run(text.name)

@@ -25,8 +25,6 @@ from gainful.policy import Policy
 from gainful.render.showable import Showable
 from gainful.stats.coefficients import Cells, coefficients
 
-_IN_INPUT_ORDER = (2, 3)  # order and ties as the core counts them: ranks are then places in the list
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CommonDocuments:
@@ -73,7 +71,7 @@ def _common_items(a: Judged, b: Judged) -> tuple[Ints, Ints, Ints]:
     """
     row_of_item = np.empty(int(b.item_offsets[-1]), np.int64)
     row_of_item[b.item] = np.arange(b.item.size)
-    joined = core.join_columns(
+    columns = core.ListColumns(
         list(b.qrels.query_ids),
         b.item_offsets,
         b.qrels.data,
@@ -81,16 +79,9 @@ def _common_items(a: Judged, b: Judged) -> tuple[Ints, Ints, Ints]:
         b.qrels.document_length[row_of_item],
         np.zeros(row_of_item.size),
         np.zeros(0),
-        a.index,
-        *_IN_INPUT_ORDER,
-        False,
-        False,
-        0,
-        False,
-        False,
-        1,
-        Progress().cells,
     )
+    # In the order of the input ranks are places in the list.
+    joined = core.join_columns(columns, a.index, Policy(order="input").join_options(), 1, Progress().cells)
     place_in_b = {identifier: i for i, identifier in enumerate(b.qrels.query_ids)}
     start = np.array([b.item_offsets[place_in_b.get(identifier, 0)] for identifier in a.qrels.query_ids], np.int64)
     query = np.repeat(np.arange(start.size), np.diff(joined["hit_offsets"]))
