@@ -16,7 +16,7 @@ from gainful.io.rows import RunFile
 from gainful.io.sources import Text, is_stream, open_source
 from gainful.kernel.arrays import Floats
 from gainful.kernel.core import default_threads
-from gainful.kernel.parallel import Progress, side_by_side
+from gainful.kernel.parallel import Progress, in_parallel
 from gainful.measures.base import Measure, read_whole
 from gainful.measures.catalog import DEFAULT_MEASURES, parse_all
 from gainful.measures.scoring import raw_scores
@@ -122,7 +122,7 @@ def join_each(
     tasks = [lambda name=name, run=run: one(name, run) for name, run in opened.items()]
     # What is read ahead is on the core's threads already; what is left holds the interpreter's lock most of the time.
     workers = 1 if any(isinstance(run, ReadRun) for run in opened.values()) else min(threads, len(tasks))
-    results = side_by_side(tasks, workers, progress)
+    results = in_parallel(tasks, workers, progress)
     return dict(zip(runs, results, strict=True))
 
 

@@ -16,7 +16,7 @@ from gainful.io.sources import Text
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.kernel.core import default_threads
-from gainful.kernel.parallel import Progress, side_by_side
+from gainful.kernel.parallel import Progress, in_parallel
 from gainful.notation import printable
 
 _SHOWN = 10
@@ -151,7 +151,7 @@ class _Columns:
         for role, column in roles.items():
             read = self._id if role in wanted.ids else self._either if role in wanted.either else self._number
             tasks.append(partial(read, column, role, role in wanted.optional))
-        return dict(zip(roles, side_by_side(tasks, default_threads(), Progress()), strict=True))
+        return dict(zip(roles, in_parallel(tasks, default_threads(), Progress()), strict=True))
 
     def _id(self, column: int, role: str, optional: bool) -> Spans:
         spans, bad = self._checked(lambda: self._ids(column), column, f"an id as {role}")

@@ -1,10 +1,49 @@
-"""Sums over queries that are as good as exact: the last digit of a mean must not depend on how queries are grouped."""
+"""Sums that no order of addition changes: the last digit must not depend on how queries are grouped or shared out.
+
+Either values are rounded to whole steps of a power of two so coarse that their sums are exact (for very many sums of
+the same values), or every sum carries along what rounding took from it.
+"""
 
 from __future__ import annotations
 
+import math
+from typing import NamedTuple, Self
+
 import numpy as np
 
-from gainful.kernel.arrays import Floats
+from gainful.kernel.arrays import Floats, Ints
+
+#: A float64 holds every whole number of so many bits.
+EXACT_BITS = 52
+
+
+def in_steps(values: Floats, places: int | Ints) -> Floats:
+    """Values as whole multiples of 2^-places.
+
+    >>> in_steps(np.array([0.5, 0.3]), 4).tolist()
+    [8.0, 5.0]
+    """
+    scaled = np.ldexp(values, places)
+    return np.rint(scaled, out=scaled)
+
+
+class FixedPoint(NamedTuple):
+    """Values as whole multiples of a unit that is a power of 2."""
+
+    steps: Floats  # whole numbers
+    unit: float
+
+    @classmethod
+    def of(cls, values: Floats, places: int) -> Self:
+        """Values rounded to multiples of 2^-places."""
+        return cls(in_steps(values, places), math.ldexp(1.0, -places))
+
+    def near(self, error: float) -> float:
+        """How far from 0, in steps, a sum of some of the values may be that is 0 in exact arithmetic.
+
+        ``error`` is how far each value may be from what it is in exact arithmetic; the grid adds half a step.
+        """
+        return self.steps.size * (error / self.unit + 0.5)
 
 
 class RankSums:

@@ -1,7 +1,4 @@
-"""How far a job is.
-
-Several tasks at once, in a way that an interrupt can reach.
-"""
+"""Several tasks at once in a way that an interrupt can reach, and how far they are."""
 
 from __future__ import annotations
 
@@ -42,10 +39,10 @@ class Progress:
 _Result = TypeVar("_Result")
 
 
-def side_by_side(tasks: Sequence[Callable[[], _Result]], workers: int, progress: Progress) -> list[_Result]:
+def in_parallel(tasks: Sequence[Callable[[], _Result]], workers: int, progress: Progress) -> list[_Result]:
     """Runs all tasks on some threads and returns their results in order; the first error among them is raised.
 
-    >>> side_by_side([lambda: 1, lambda: 2], 2, Progress())
+    >>> in_parallel([lambda: 1, lambda: 2], 2, Progress())
     [1, 2]
     """
     results: dict[int, _Result] = {}

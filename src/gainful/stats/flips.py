@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from gainful.kernel.arrays import Floats, Ints
+from gainful.kernel.exact_sums import FixedPoint
 from gainful.stats.settled import BLOCK, check_draws, fixed_point, least_count
 
 #: Up to so many non-zero differences all flips are looked at.
@@ -83,11 +83,8 @@ class Flips:
         return raw.astype("<u8").view(np.uint8).reshape(BLOCK, 8 * words)
 
 
-class Columns(NamedTuple):
+class Columns(FixedPoint):
     """Scores on a grid fine enough for every pair among them, as whole numbers: queries x systems."""
-
-    steps: Floats
-    unit: float
 
     @property
     def slack(self) -> float:
@@ -107,8 +104,7 @@ def on_grid(scores: Floats, largest: int) -> Columns:
     A sum over flipped queries of the difference of two systems is the difference of their sums. So the sums of the
     *systems* serve all pairs; scores are rounded to the grid, not differences, to make it exact.
     """
-    places = _EXACT - math.ceil(math.log2(max(2, scores.shape[0]))) - largest
-    return Columns(np.rint(np.ldexp(scores, places)), math.ldexp(1.0, -places))
+    return Columns.of(scores, _EXACT - math.ceil(math.log2(max(2, scores.shape[0]))) - largest)
 
 
 def exact_extremes(differences: Floats, error: float = 0.0) -> tuple[int, int]:

@@ -7,12 +7,12 @@ Numbers that are equal in exact arithmetic made equal, and sums that no order of
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from gainful.errors import UsageError
 from gainful.kernel.arrays import Bools, Floats
+from gainful.kernel.exact_sums import EXACT_BITS, FixedPoint
 
 #: Draws of one random stream: any block can be made without the ones before it, and threads may take them in any order.
 BLOCK = 1_000
@@ -48,17 +48,9 @@ def check_seed(seed: int) -> None:
 
 
 _FINEST = 44  # binary places below the largest value: finer than any score, coarser than what adding up loses
-_EXACT = 52  # a float64 holds whole numbers of so many bits
 
 
-class Grid(NamedTuple):
-    """Values as whole multiples of a unit that is a power of 2."""
-
-    steps: Floats  # whole numbers
-    unit: float
-
-
-def on_grid(values: Floats, terms: int) -> Grid:
+def on_grid(values: Floats, terms: int) -> FixedPoint:
     """Values rounded to a grid so coarse that sums of ``terms`` of them are exact.
 
     >>> on_grid(np.array([0.5, 0.25]), 2).unit == 2.0**-45
@@ -66,14 +58,11 @@ def on_grid(values: Floats, terms: int) -> Grid:
     """
     largest = float(np.max(np.abs(values), initial=0.0))
     if not largest:
-        return Grid(np.zeros(values.shape), 1.0)
-    places = math.floor(min(_FINEST, _EXACT - math.log2(max(terms, 1))) - math.log2(largest))
-    return Grid(np.rint(np.ldexp(values, places)), math.ldexp(1.0, -places))
+        return FixedPoint(np.zeros(values.shape), 1.0)
+    return FixedPoint.of(values, math.floor(min(_FINEST, EXACT_BITS - math.log2(max(terms, 1))) - math.log2(largest)))
 
 
 _PLACES = 12
-_SETTLED_FINEST = 44  # binary places: finer than any printed score, coarser than what computing a score loses
-_SETTLED_EXACT = 52  # a float64 holds every whole number of so many bits
 
 
 def settle(values: Floats, scale: float | None = None) -> Floats:
@@ -120,20 +109,6 @@ def settled_differences(a: Floats, b: Floats) -> Floats:
     return np.asarray(settle(a - b, scale) + 0.0)
 
 
-class FixedPoint(NamedTuple):
-    """Values as whole multiples of a unit that is a power of 2: sums of all of them with any signs are exact."""
-
-    steps: Floats  # whole numbers
-    unit: float
-
-    def near(self, error: float) -> float:
-        """How far from 0, in steps, a sum of some of the values may be that is 0 in exact arithmetic.
-
-        ``error`` is how far each value may be from what it is in exact arithmetic; the grid adds half a step.
-        """
-        return self.steps.size * (error / self.unit + 0.5)
-
-
 def fixed_point(differences: Floats) -> FixedPoint:
     """Differences on the grid 2^-k, k = min(44, floor(52 - log2(n max|d|))).
 
@@ -145,8 +120,8 @@ def fixed_point(differences: Floats) -> FixedPoint:
     largest = float(np.max(np.abs(differences), initial=0.0))
     if not largest:
         return FixedPoint(np.zeros(differences.shape), 1.0)
-    places = min(_SETTLED_FINEST, math.floor(_SETTLED_EXACT - math.log2(differences.size * largest)))
-    return FixedPoint(np.rint(np.ldexp(differences, places)), math.ldexp(1.0, -places))
+    places = min(_FINEST, math.floor(EXACT_BITS - math.log2(differences.size * largest)))
+    return FixedPoint.of(differences, places)
 
 
 def least_count(share: float, total: int) -> int:

@@ -23,7 +23,7 @@ from gainful.io.sources import Text
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Bytes, Floats, Ints
 from gainful.kernel.core import default_threads
-from gainful.kernel.parallel import Progress, side_by_side
+from gainful.kernel.parallel import Progress, in_parallel
 from gainful.measures.base import read_whole
 from gainful.stats.agreement import kendall_tau
 from gainful.stats.settled import check_draws, stream
@@ -74,7 +74,7 @@ def read_lists(
     threads = default_threads() if threads is None else read_whole(threads, "threads")
     opened = {name: opened_if_stream(run) for name, run in runs.items()}
     tasks = [lambda name=name, run=run: _read(judged, name, run, progress) for name, run in opened.items()]
-    return dict(zip(runs, side_by_side(tasks, min(threads, len(tasks)), progress), strict=True))
+    return dict(zip(runs, in_parallel(tasks, min(threads, len(tasks)), progress), strict=True))
 
 
 def _read(judged: Judged, name: str, source: RunLike | Text, progress: Progress) -> SystemLists:

@@ -16,7 +16,7 @@ from gainful.data.run import ReadRun, RunLike
 from gainful.evaluation.evaluate import opened_if_stream
 from gainful.io.sources import Text
 from gainful.kernel.core import default_threads
-from gainful.kernel.parallel import Progress, side_by_side
+from gainful.kernel.parallel import Progress, in_parallel
 from gainful.measures.base import read_whole
 from gainful.notation import printable
 from gainful.policy import Policy
@@ -183,7 +183,7 @@ def examine_judged(
     opened = {name: opened_if_stream(run) for name, run in runs.items()}
     tasks = [lambda name=name, run=run: one(name, run) for name, run in opened.items()]
     workers = 1 if any(isinstance(run, ReadRun) for run in opened.values()) else min(threads, len(tasks))
-    found = side_by_side(tasks, workers, progress)
+    found = in_parallel(tasks, workers, progress)
     findings = [
         *examine_judgments(judged, policy, scale),
         *(finding for of_run, _ in found for finding in of_run),

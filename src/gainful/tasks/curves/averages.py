@@ -21,7 +21,7 @@ from gainful.data.judged import Judged
 from gainful.evaluation.evaluate import evaluate_graded
 from gainful.evaluation.results import Evaluation, settled
 from gainful.kernel.arrays import Bools, Floats, Ints
-from gainful.kernel.exact_sums import RankSums
+from gainful.kernel.exact_sums import EXACT_BITS, RankSums, in_steps
 from gainful.measures.block import CELLS, Block
 from gainful.measures.cumulated_gain import CumulatedGain
 from gainful.measures.scoring import seen_blocks
@@ -123,9 +123,8 @@ class _Fixed:
     def __init__(self, values: Floats) -> None:
         _, exponent = np.frexp(values.max(axis=0, initial=0.0))
         # Every value is below 2^exponent, and every sum of drawn values below the number of queries times that.
-        self._shift = 52 - int(values.shape[0]).bit_length() - exponent
-        scaled = np.ldexp(values, self._shift)
-        self._whole = np.rint(scaled, out=scaled).T
+        self._shift = EXACT_BITS - int(values.shape[0]).bit_length() - exponent
+        self._whole = in_steps(values, self._shift).T
 
     def sums(self, counts: Floats) -> Floats:
         """Columns x draws."""
