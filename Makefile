@@ -48,7 +48,7 @@ lint: $(VENV)/.testable
 	$(BIN)/mypy
 
 test: lint
-	GAINFUL_REQUIRE_CORE=1 $(BIN)/pytest -n 2 -q
+	GAINFUL_REQUIRE_CORE=1 $(BIN)/pytest -n 2 --dist loadgroup -q
 
 docs: $(VENV)/.testable
 	$(BIN)/python docs/make_pages.py

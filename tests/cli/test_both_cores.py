@@ -1,0 +1,42 @@
+"""Each command that reads files prints the same on either core, to the byte."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+QRELS, BM25, HYBRID = (f"gainful-demo/{name}" for name in ("qrels.txt", "bm25.run", "hybrid.run"))
+COMMANDS = [
+    ("eval", QRELS, BM25, "gainful-demo/dense.run.gz", "--by-query", "--format", "jsonl"),
+    ("eval", QRELS, BM25, "-m", "nDCG@10", "--order", "rank", "--ties", "docid-asc", "--scores", "float32"),
+    ("eval", QRELS, BM25, "-m", "AP", "--like", "trec_eval-9", "--depth", "7"),
+    ("eval", QRELS, "table.csv", "--format", "csv"),
+    ("compare", QRELS, BM25, HYBRID, "--format", "jsonl"),
+    ("curves", QRELS, BM25, HYBRID, "--format", "csv"),
+    ("sessions", "judged.txt", "log.jsonl", "--format", "jsonl"),
+    ("sensitivity", QRELS, BM25, HYBRID, "--format", "csv"),
+    ("check", QRELS, BM25, HYBRID),
+    ("judgments", QRELS, "other.txt", "--format", "jsonl"),
+    ("agree", QRELS, BM25, HYBRID, "gainful-demo/tfidf.run", "--format", "csv"),
+    ("trec_eval", "-q", "-m", "all_trec", QRELS, BM25),
+]
+
+
+@pytest.mark.parametrize("arguments", COMMANDS, ids=lambda arguments: " ".join(arguments[:1] + arguments[3:]))
+def test_a_command_prints_the_same(command, use_core, arguments):
+    assert command("demo").code == 0
+    judgments = command.directory.joinpath(QRELS).read_text()
+    command.write("other.txt", judgments.replace(" 1\n", " 2\n"))
+    rows = (line.split() for line in command.directory.joinpath(BM25).read_text().splitlines())
+    command.write("table.csv", "query,document,score\n" + "".join(f"{r[0]},{r[2]},{r[4]}\n" for r in rows))
+    command.write("judged.txt", "t 0 a 3\nt 0 b 1\nt 0 n 0\n")
+    pages = {"session": "s", "topic": "t", "queries": [{"results": ["x", "a"]}, {"results": ["a", "b"]}]}
+    command.write("log.jsonl", json.dumps(pages) + "\n")
+    results = []
+    for core in ("c++", "python"):
+        use_core(core)
+        results.append(command(*arguments))
+    assert results[0].code == 0, results[0].err
+    assert results[0].out
+    assert results[0] == results[1]
