@@ -35,8 +35,8 @@ from gainful.io.rows import Nested, gather_dicts
 from gainful.kernel.arrays import Floats, Ints
 from gainful.kernel.core import default_threads
 from gainful.measures.base import Measure
+from gainful.measures.block import raw_scores
 from gainful.measures.catalog import find
-from gainful.measures.scoring import raw_scores
 from gainful.notation import nearest
 from gainful.policy import Policy
 

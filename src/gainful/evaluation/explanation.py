@@ -23,9 +23,8 @@ from gainful.io.rows import read_id
 from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.measures.arithmetic import Arithmetic, Step, figure
 from gainful.measures.base import Measure
-from gainful.measures.block import Block
+from gainful.measures.block import Block, computed, condenses
 from gainful.measures.catalog import parse, translation_of
-from gainful.measures.scoring import computed, condenses
 from gainful.notation import nearest, printable, text_of_id
 from gainful.pages.page import Page
 from gainful.policy import Policy

@@ -18,9 +18,8 @@ import numpy as np
 
 from gainful.gains import Gain
 from gainful.kernel.arrays import Bools, Floats
-from gainful.measures.arithmetic import Arithmetic, Step, last, seen
+from gainful.measures.arithmetic import Arithmetic, Step, last, ratios, seen
 from gainful.measures.block import Block
-from gainful.measures.precision import ratio
 from gainful.measures.score_based import ROUNDING, Compared, Estimating
 from gainful.notation import count_of
 
@@ -44,7 +43,7 @@ class AverageDistance(Estimating):
     def compute(self, block: Block) -> Floats:
         compared = self.compared(block)
         summed = np.bincount(compared.row, self.distances(compared), minlength=block.size)
-        return 1.0 - ratio(summed, compared.documents)
+        return 1.0 - ratios(summed, compared.documents)
 
     def distances(self, compared: Compared) -> Floats:
         """How far the two scores of every document are from each other, as far as that counts."""
@@ -207,7 +206,7 @@ class _Agreement(Estimating):
         compared = self.compared(block)
         over, under = self._beyond(compared)
         agreed = compared.documents - compared.number(over | under)
-        return ratio(agreed, agreed + compared.number(over if self.wrong == "n+" else under))
+        return ratios(agreed, agreed + compared.number(over if self.wrong == "n+" else under))
 
     def arithmetic(self, block: Block) -> Arithmetic:
         compared = self.compared(block)
@@ -307,11 +306,11 @@ class _Thresholds(Estimating):
 
     def _precision(self, compared: Compared) -> Floats:
         retrieved = self._retrieved(compared)
-        return ratio(compared.number(retrieved & self._relevant(compared)), compared.number(retrieved))
+        return ratios(compared.number(retrieved & self._relevant(compared)), compared.number(retrieved))
 
     def _recall(self, compared: Compared) -> Floats:
         relevant = self._relevant(compared)
-        return ratio(compared.number(relevant & self._retrieved(compared)), compared.number(relevant))
+        return ratios(compared.number(relevant & self._retrieved(compared)), compared.number(relevant))
 
     def _columns(self, compared: Compared, block: Block) -> dict[str, Floats]:
         retrieved, relevant = self._retrieved(compared), self._relevant(compared)

@@ -23,7 +23,6 @@ from gainful.measures.arithmetic import Arithmetic, Step, found_by_rank, last, r
 from gainful.measures.base import Measure
 from gainful.measures.block import Block
 from gainful.measures.cumulated_gain import CumulatedGain
-from gainful.measures.precision import ratio
 from gainful.notation import number_text
 
 _SCALED = Gain("scaled")
@@ -181,7 +180,7 @@ class GR(Generalised):
 
     def compute(self, block: Block) -> Floats:
         # The same gains added in another order may differ in the last bit.
-        return np.minimum(ratio(self._found(block, self.cutoff), self._base(block)), 1.0)
+        return np.minimum(ratios(self._found(block, self.cutoff), self._base(block)), 1.0)
 
     def arithmetic(self, block: Block) -> Arithmetic:
         columns, base = self._by_rank(block, self.cutoff), float(self._base(block)[0])
@@ -374,7 +373,7 @@ class MuAP(Measure):
             distances[row] += levels.distance[at]
         if self.levels == "all":
             distances = np.where(distances == 0, 0.0, _highest_level(block))
-        return ratio(summed, distances)
+        return ratios(summed, distances)
 
     def arithmetic(self, block: Block) -> Arithmetic:
         levels, columns = _levels(block), found_by_rank(block)

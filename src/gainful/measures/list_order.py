@@ -21,7 +21,6 @@ from gainful.measures.arithmetic import Arithmetic, Step, found_by_rank, last, r
 from gainful.measures.base import Measure
 from gainful.measures.block import Block
 from gainful.measures.cumulated_gain import CumulatedGain, mean_over_ranks
-from gainful.measures.precision import ratio
 
 _LINEAR = Gain("linear")
 _WHOLE_LIST = "the whole list is put into another order and then cut, so that what stands below k counts, too"
@@ -170,14 +169,14 @@ class Frustration(Measure):
         wrong = block.retrieved - block.count(relevant)
         if self.average is None:
             shown = np.minimum(block.retrieved, k) - block.count(relevant, k)
-            return ratio(shown, np.minimum(wrong, k))
+            return ratios(shown, np.minimum(wrong, k))
         depth = min(k, block.width)
         found = np.zeros((block.size, depth))
         seen = relevant.rank <= depth
         found[relevant.row[seen], relevant.rank[seen] - 1] = 1.0
         ranks = np.arange(1, depth + 1)
         shown = np.minimum(ranks, block.retrieved[:, None]) - np.cumsum(found, axis=1)
-        vectors = ratio(shown, np.minimum(ranks, wrong[:, None]))
+        vectors = ratios(shown, np.minimum(ranks, wrong[:, None]))
         return mean_over_ranks(vectors, np.minimum(block.retrieved, depth), k)
 
     def arithmetic(self, block: Block) -> Arithmetic:
@@ -317,7 +316,7 @@ class NDPM(Measure):
     def compute(self, block: Block) -> Floats:
         levels = block.graded.judged.levels
         reversed_pairs, tied, pairs = (by_level if levels.size <= FEW_LEVELS else by_bits)(block, levels)
-        return ratio(2.0 * reversed_pairs + tied, 2.0 * pairs)
+        return ratios(2.0 * reversed_pairs + tied, 2.0 * pairs)
 
     def arithmetic(self, block: Block) -> Arithmetic:
         hits = block.hits

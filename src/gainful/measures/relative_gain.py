@@ -15,7 +15,7 @@ from gainful.measures.arithmetic import Arithmetic, Step, last, ranks_of, ratios
 from gainful.measures.base import Measure
 from gainful.measures.block import Block
 from gainful.measures.cumulated_gain import DCG
-from gainful.measures.precision import Binary, ratio
+from gainful.measures.precision import Binary
 
 _LINEAR = Gain("linear")
 _NOTHING = "no document has a gain above 0"
@@ -213,7 +213,7 @@ class RNDCG(_Relative):
         goes_on = block.retrieved > base + 1
         total = np.bincount(run.row, discounted, minlength=block.size)
         points = np.bincount(row, minlength=block.size) + goes_on
-        summed = np.bincount(row, shares, minlength=block.size) + np.where(goes_on, ratio(total, ideal_dcg[:, -1]), 0.0)
+        summed = np.bincount(row, shares, minlength=block.size) + np.where(goes_on, ratios(total, ideal_dcg[:, -1]), 0.0)
         return np.where(base == 0, np.nan, np.minimum(summed / np.maximum(points, 1), 1.0))
 
     def arithmetic(self, block: Block) -> Arithmetic:
@@ -279,7 +279,7 @@ class G(_Relative):
         paid = _at(cost, run.row, run.rank, base) + np.maximum(run.rank - base[run.row], 0)
         terms = run.gain / np.log2(2.0 + paid - cumulated(run.row, run.gain, block.size))
         most = np.bincount(ideal.row, ideal.gain, minlength=block.size)
-        return np.minimum(ratio(np.bincount(run.row, terms, minlength=block.size), most), 1.0)
+        return np.minimum(ratios(np.bincount(run.row, terms, minlength=block.size), most), 1.0)
 
     def arithmetic(self, block: Block) -> Arithmetic:
         run, ideal = (lists.dense(block.width)[0] for lists in self._lists(block))
@@ -329,7 +329,7 @@ class BinG(Binary):
     def compute(self, block: Block) -> Floats:
         relevant = block.relevant(self.rel, self.level)
         terms = 1.0 / np.log2(2.0 + relevant.rank - relevant.ordinal)
-        return ratio(np.bincount(relevant.row, terms, minlength=block.size), self._base(block))
+        return ratios(np.bincount(relevant.row, terms, minlength=block.size), self._base(block))
 
     def arithmetic(self, block: Block) -> Arithmetic:
         columns = self._by_rank(block)

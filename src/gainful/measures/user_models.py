@@ -14,10 +14,9 @@ from gainful.data.lists import GainLists, highest_gain, in_columns, is_relevant,
 from gainful.errors import InputError, UsageError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats
-from gainful.measures.arithmetic import Arithmetic, Step, last, ranks_of
+from gainful.measures.arithmetic import Arithmetic, Step, last, ranks_of, ratios
 from gainful.measures.base import Measure
 from gainful.measures.block import Block
-from gainful.measures.precision import ratio
 from gainful.notation import number_text
 
 _BINARY = Gain("binary")
@@ -339,7 +338,7 @@ class NERR(_Cascade):
         divisor = self._divisor(block)
         ideal = self._expected(self._ideal(block), divisor)
         # The same documents in another order may differ from the ideal in the last bit.
-        return np.minimum(ratio(self._expected(self._run(block), divisor), ideal), 1.0)
+        return np.minimum(ratios(self._expected(self._run(block), divisor), ideal), 1.0)
 
     def arithmetic(self, block: Block) -> Arithmetic:
         columns = self._columns(self._run(block), block)

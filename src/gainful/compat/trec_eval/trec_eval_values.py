@@ -34,8 +34,8 @@ from gainful.evaluation.results import LEAST_FACTOR
 from gainful.io.sources import open_source
 from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.base import Measure
+from gainful.measures.block import raw_scores
 from gainful.measures.catalog import parse
-from gainful.measures.scoring import raw_scores
 from gainful.notation import number_text, text_of_id
 
 #: What stands for a Z-score that there is none of.
