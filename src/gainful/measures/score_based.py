@@ -1,6 +1,7 @@
-"""Two scores of every document, both from 0 to 1: what the user said (URS) and what the system estimated (SRS).
+"""Measures of the system's scores themselves, not only of the order that they make.
 
-Measures of the system's scores themselves, not only of the order that they make.
+And what all distances are made of: two scores of every document, both from 0 to 1, what the user said (URS) and what
+the system estimated (SRS).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from gainful.data.lists import Documents, is_relevant, ordinal_in_row
 from gainful.errors import InputError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Bools, Floats, Ints
-from gainful.measures.arithmetic import Arithmetic, Step, ratios, seen
+from gainful.measures.arithmetic import Arithmetic, Step, marks, ratios, seen
 from gainful.measures.base import Measure
 from gainful.measures.block import Block
 from gainful.notation import number_text, printable
@@ -389,8 +390,7 @@ class SwetsE(Measure):
         if _is_huge(scores):
             return None
         relevant = is_relevant(hits.grade, self.rel, self.level)
-        columns, steps = {"judged": np.zeros(seen(block))}, []
-        columns["judged"][hits.rank - 1] = 1.0
+        columns, steps = {"judged": marks(hits.rank, seen(block))}, []
         for name, kind in (("relevant", relevant), ("non-relevant", ~relevant)):
             columns[f"score if {name}"] = np.full(seen(block), np.nan)
             columns[f"score if {name}"][hits.rank[kind] - 1] = scores[kind]
@@ -398,7 +398,7 @@ class SwetsE(Measure):
             steps += [Step(f"mean of {name}", "", (), mean), Step(f"deviation of {name}", "", (), deviation)]
         m1, s1, m2, s2 = (step.value for step in steps)
         if math.isnan(m1 + m2):
-            final = Step(str(self), "", (), math.nan, "only one kind was retrieved, or none")
+            final = Step.undefined(str(self), "only one kind was retrieved, or none")
         elif s1 + s2:
             final = Step(str(self), "({} - {}) / (({} + {}) / 2)", (m1, m2, s1, s2), (m1 - m2) / ((s1 + s2) / 2))
         else:
