@@ -93,7 +93,7 @@ def _graded(asked: _Asked) -> list[Column]:
 
 def _at_cutoffs(asked: _Asked) -> list[Column]:
     # trec_eval reads whole numbers and leaves what comes after them.
-    cutoffs = sorted(int(text.split(".")[0]) for text in asked.texts) or list(asked.family.defaults)
+    cutoffs = sorted(int(text.split(".")[0]) for text in asked.texts) or [*map(int, asked.family.defaults)]
     if cutoffs[0] < 1 or len(set(cutoffs)) < len(cutoffs):
         raise asked.refuse("different cutoffs of at least 1")
     return [Column(f"{asked.name}_{cutoff}", asked.measure(at=cutoff)) for cutoff in cutoffs]
@@ -114,7 +114,7 @@ def _shares(asked: _Asked) -> list[float]:
 
 
 def _interpolated_average(asked: _Asked) -> list[Column]:
-    return asked.one(**({"points": "-".join(map(str, _shares(asked)))} if asked.texts else {}))
+    return asked.one(points="-".join(map(str, _shares(asked)))) if asked.texts else asked.one()
 
 
 def _set_f(asked: _Asked) -> list[Column]:

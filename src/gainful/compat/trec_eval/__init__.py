@@ -1,4 +1,7 @@
-"""trec_eval's command, options, output and return codes, by gainful's measures."""
+"""trec_eval's command, options, output and return codes, by gainful's measures; and an executable of that name.
+
+Reading starts before NumPy is loaded, which takes longer than most files: nothing here loads it.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,19 @@ import sys
 from collections.abc import Sequence
 from typing import TextIO
 
-from gainful.compat.trec_eval.trec_eval_options import Ended, Options, code_of, parse_options
+from gainful.compat.trec_eval.trec_eval_options import (
+    FILE,
+    Ended,
+    Options,
+    RefusedError,
+    code_of,
+    parse_options,
+    policy_of,
+)
+from gainful.data.collection import ReadAhead
 from gainful.errors import GainfulError, InputError
+from gainful.kernel.core import default_threads
+from gainful.kernel.parallel import Progress
 from gainful.notation import printable
 
 
@@ -31,10 +45,7 @@ def main(arguments: Sequence[str], stdout: TextIO, stderr: TextIO) -> int:
 
 
 def _evaluated(options: Options, stdout: TextIO, stderr: TextIO) -> int:
-    # Reading starts before NumPy is loaded, which takes longer than most files.
-    from gainful.compat.trec_eval.trec_eval_reading import start_reading
-
-    begun = start_reading(options)
+    begun = _start_reading(options)
     from gainful.compat.trec_eval.trec_eval_reading import read_inputs
     from gainful.compat.trec_eval.trec_eval_values import Scored, output_lines
 
@@ -46,6 +57,19 @@ def _evaluated(options: Options, stdout: TextIO, stderr: TextIO) -> int:
         stdout.flush()
         raise scored.refused
     return 0
+
+
+def _start_reading(options: Options) -> ReadAhead | None:
+    """Starts to read plain files on the core's threads; None where there is something else to read."""
+    for path in (options.qrels, options.run):
+        if path == "-" and (options.is_old or path == options.qrels):
+            raise RefusedError(FILE, "-: standard input can only be the run, and not in trec_eval 9.0.8")
+        if path != "-" and not os.path.exists(path):
+            raise RefusedError(FILE, f"{path}: no such file")
+    if options.run == "-":
+        return None
+    policy = policy_of(options)
+    return ReadAhead.start(options.qrels, [options.run], policy, default_threads(), Progress(), lambda *_: True)
 
 
 _MARK = "# trec_eval by gainful, written by `gainful trec_eval --link`"

@@ -11,6 +11,7 @@ from gainful._version import __version__
 from gainful.errors import GainfulError, UsageError
 from gainful.measures.names_trec_eval import FAMILIES, GROUPS, WITHOUT_EQUAL
 from gainful.notation import choose, nearest
+from gainful.policy import Policy
 
 USAGE, FILE, CALCULATION, NOTHING_SHARED = 1, 2, 4, 7
 
@@ -156,6 +157,12 @@ class Options:
     def is_old(self) -> bool:
         """Whether to be like trec_eval 9.0.8."""
         return self.compat == "9.0.8"
+
+
+def policy_of(options: Options) -> Policy:
+    """The conventions of the version. What is an error there is looked for later, topic by topic."""
+    dialect = "trec_eval-9" if options.is_old else "trec_eval-10"
+    return Policy.like(dialect, depth=options.depth, missing="zero", duplicates="first", judges="max")
 
 
 def parse_options(arguments: Sequence[str]) -> Options | Ended:
