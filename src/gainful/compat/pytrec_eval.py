@@ -18,7 +18,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
-from typing import Any, Literal, NamedTuple, NoReturn
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -284,20 +284,13 @@ def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
     >>> dict(parse_run(["q1 Q0 d7 1 2.5 mine"]))
     {'q1': {'d7': 2.5}}
     """
-    run: defaultdict[str, dict[str, float]] = defaultdict(dict)
-    for number, line in enumerate(f_run, 1):
-        try:
-            query, _, document, _, score, _ = line.split()
-            value = float(score)
-        except ValueError:
-            if line.strip():
-                _refuse_line("run", number, line, "`query Q0 document rank score tag`")
-            continue
-        scores = run[query]
-        if document in scores:
-            raise RepeatedError(f"run:{number}: expected every document once in a query's list, found {document} again")
-        scores[document] = value
-    return run
+
+    def row(fields: list[str]) -> tuple[str, str, float]:
+        query, _, document, _, score, _ = fields
+        return query, document, float(score)
+
+    again = "every document once in a query's list, found {} again"
+    return _parsed("run", f_run, row, "query Q0 document rank score tag", again)
 
 
 def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, float]]:
@@ -306,20 +299,31 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, float]]:
     >>> dict(parse_qrel(["q1 0 d7 2", "q1 0 d8 0.5"]))
     {'q1': {'d7': 2, 'd8': 0.5}}
     """
-    qrel: defaultdict[str, dict[str, float]] = defaultdict(dict)
-    for number, line in enumerate(f_qrel, 1):
+
+    def row(fields: list[str]) -> tuple[str, str, float]:
+        query, _, document, grade = fields
+        return query, document, _grade(grade)
+
+    again = "one grade for every document, found another for {}"
+    return _parsed("qrel", f_qrel, row, "query 0 document grade", again)
+
+
+def _parsed(
+    name: str, lines: Iterable[str], row: Callable[[list[str]], tuple[str, str, float]], form: str, again: str
+) -> dict[str, dict[str, float]]:
+    """Values by query and document, from lines that ``row`` reads; ``again`` is what is said of repeats."""
+    found: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    for number, line in enumerate(lines, 1):
         try:
-            query, _, document, text = line.split()
-            grade = _grade(text)
+            query, document, value = row(line.split())
         except ValueError:
             if line.strip():
-                _refuse_line("qrel", number, line, "`query 0 document grade`")
+                raise InputError(f"{name}:{number}: expected `{form}`, found {line.strip()!r}") from None
             continue
-        grades = qrel[query]
-        if document in grades:
-            raise RepeatedError(f"qrel:{number}: expected one grade for every document, found another for {document}")
-        grades[document] = grade
-    return qrel
+        if document in found[query]:
+            raise RepeatedError(f"{name}:{number}: expected {again.format(document)}")
+        found[query][document] = value
+    return found
 
 
 def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
@@ -341,10 +345,6 @@ def _grade(text: str) -> float:
         return int(text)
     except ValueError:
         return float(text)
-
-
-def _refuse_line(what: str, number: int, line: str, expected: str) -> NoReturn:
-    raise InputError(f"{what}:{number}: expected {expected}, found {line.strip()!r}") from None
 
 
 def _relevance_level(value: object) -> float:

@@ -79,6 +79,7 @@ class ExplainedList:
         return self.arithmetic.steps if self.arithmetic else ()
 
 
+@dataclass(eq=False, repr=False)
 class Explanation(Showable):
     """What a measure means and, for a query, how the scores of one or several runs come about.
 
@@ -86,22 +87,12 @@ class Explanation(Showable):
     shows tables.
     """
 
-    def __init__(
-        self,
-        measure: Measure,
-        query: str | None = None,
-        judgments: Judgments | None = None,
-        lists: tuple[ExplainedList, ...] = (),
-        signature: Signature | None = None,
-        translations: tuple[Translation, ...] = (),
-    ) -> None:
-        self.measure = measure
-        self.query = query
-        self.judgments = judgments
-        self.lists = lists
-        self.signature = signature
-        #: The names of other tools under which the measure was asked for.
-        self.translations = translations
+    measure: Measure
+    query: str | None = None
+    judgments: Judgments | None = None
+    lists: tuple[ExplainedList, ...] = ()
+    signature: Signature | None = None
+    translations: tuple[Translation, ...] = ()  # the names of other tools under which the measure was asked for
 
     def __repr__(self) -> str:
         of = "" if self.query is None else f" for query {self.query}"
