@@ -9,9 +9,8 @@ import pytest
 
 from gainful import Qrels, parse
 from gainful.data.sessions import sessions_from_lists
-from gainful.measures.session_block import SessionMeasure
+from gainful.measures.session_block import SessionMeasure, hand_made
 from gainful.measures.session_cumulation import gained_and_ideal
-from gainful.measures.session_scoring import hand_made
 from gainful.tasks.sessions.session_positions import by_position, last_and_earlier
 
 GRADES = [3, 2, 3, 0, 0, 1, 2, 2, 3, 0]

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gainful.errors import UsageError
 from gainful.evaluation.simulation import DEMO_SYSTEMS, Collection, System, _logistic, simulate
 
 SMALL: dict[str, Any] = {"queries": 6, "documents": 300, "depth": 40, "pool_depth": 10}
@@ -349,7 +350,7 @@ class TestWrite:
         self, small: Collection, tmp_path: Path, compressed: list[str] | str, found: str
     ) -> None:
         message = f"compressed: expected names among tfidf, bm25, dense, hybrid, reranker, found {found}"
-        with pytest.raises(ValueError, match=exactly(message)):
+        with pytest.raises(UsageError, match=exactly(message)):
             small.write(tmp_path / "new", compressed=compressed)
         assert not (tmp_path / "new").exists()
 
@@ -382,17 +383,17 @@ class TestValidation:
         ],
     )
     def test_simulate(self, arguments: dict[str, Any], message: str) -> None:
-        with pytest.raises(ValueError, match=exactly(message)):
+        with pytest.raises(UsageError, match=exactly(message)):
             simulate(**arguments)
 
     @pytest.mark.parametrize("name", ["", "my run", "a/b", "a\\b", "a\n", "a\tb"])
     def test_system_name(self, name: str) -> None:
         message = f"system name: expected one or more of the characters A-Z a-z 0-9 . _ -, found {name!r}"
-        with pytest.raises(ValueError, match=exactly(message)):
+        with pytest.raises(UsageError, match=exactly(message)):
             System(name, quality=1.0)
 
     @pytest.mark.parametrize("quality", [-0.5, math.inf, math.nan])
     def test_system_quality(self, quality: float) -> None:
         message = f"quality of system a: expected a finite number >= 0, found {quality!r}"
-        with pytest.raises(ValueError, match=exactly(message)):
+        with pytest.raises(UsageError, match=exactly(message)):
             System("a", quality=quality)

@@ -30,7 +30,7 @@ def command(arguments: tuple[str, ...]) -> int:
     Example: gainful trec_eval -q -m ndcg_cut.10 -m map qrels.txt bm25.run
     """
     if arguments and arguments[0].split("=")[0] == "--link":
-        from gainful.compat.trec_eval.link import link
+        from gainful.compat.trec_eval import link
 
         click.echo(f"wrote {link(_folder(arguments))}")
         return 0

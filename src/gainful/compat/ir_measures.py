@@ -29,8 +29,8 @@ from gainful.gains import Gain
 from gainful.io.rows import read_id
 from gainful.kernel.core import default_threads
 from gainful.measures.base import Measure
+from gainful.measures.block import raw_scores
 from gainful.measures.catalog import find
-from gainful.measures.scoring import raw_scores
 from gainful.policy import Policy
 
 try:

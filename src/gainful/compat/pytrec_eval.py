@@ -1,6 +1,4 @@
-"""pytrec_eval's names of measures, and the measures of ours that give its values.
-
-pytrec_eval's interface over gainful: change the import and nothing else.
+"""pytrec_eval's interface over gainful: change the import and nothing else.
 
 >>> import gainful.compat.pytrec_eval as pytrec_eval
 >>> qrel = {"q1": {"d1": 1, "d2": 0, "d3": 2}}
@@ -20,7 +18,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
-from typing import Any, Literal, NamedTuple, NoReturn
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -35,12 +33,11 @@ from gainful.io.rows import Nested, gather_dicts
 from gainful.kernel.arrays import Floats, Ints
 from gainful.kernel.core import default_threads
 from gainful.measures.base import Measure
-from gainful.measures.catalog import find
-from gainful.measures.scoring import raw_scores
+from gainful.measures.block import raw_scores
+from gainful.measures.catalog import MEASURES
+from gainful.measures.names_trec_eval import FAMILIES, GROUPS, Family, Takes, build
 from gainful.notation import nearest
 from gainful.policy import Policy
-
-CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 
 #: What becomes of a measure's value: nothing, its logarithm, or 0 where nothing is relevant.
 Finish = Literal["as it is", "logarithm", "needs relevant"]
@@ -61,60 +58,52 @@ class _Asked(NamedTuple):
     texts: tuple[str, ...]
     level: float
 
+    @property
+    def family(self) -> Family:
+        return FAMILIES[self.name]
+
     def refuse(self, expected: str) -> UsageError:
         return UsageError(f"{self.name}: expected {expected}, found {','.join(self.texts)}")
 
+    def measure(self, **parameters: object) -> Measure:
+        """Ours, with the level if it has one; ``at`` is what ``@`` sets."""
+        if "at" in parameters:
+            parameters["@"] = parameters.pop("at")
+        if self.family.has_level and "rel" in MEASURES[self.family.of_topic].parameters():
+            parameters["rel"] = self.level
+        return build(self.family.of_topic, parameters)
 
-_Columns = Callable[[_Asked], list[Column]]
-
-
-def _measure(name: str, **parameters: object) -> Measure:
-    return find(name).measure.from_parameters(parameters)
-
-
-def _plain(ours: str, finish: Finish = "as it is", *, binary: bool = True) -> _Columns:
-    """A measure without parameters; trec_eval ignores what is given all the same."""
-
-    def columns(asked: _Asked) -> list[Column]:
-        measure = _measure(ours, rel=asked.level) if binary else _measure(ours)
-        return [Column(asked.name, measure, finish)]
-
-    return columns
+    def one(self, finish: Finish = "as it is", **parameters: object) -> list[Column]:
+        return [Column(self.name, self.measure(**parameters), finish)]
 
 
-def _graded(ours: str, finish: Finish = "as it is") -> _Columns:
+def _plain(asked: _Asked) -> list[Column]:
+    """A measure without parameters; trec_eval ignores what is given all the same. Texts have no value here."""
+    if not asked.family.ours:
+        return [Column(asked.name, None)]
+    return asked.one("logarithm" if asked.family.summary == "geometric" else "as it is")
+
+
+def _graded(asked: _Asked) -> list[Column]:
     """A measure of gains. Its parameters would be pairs, which no name can hold."""
-
-    def columns(asked: _Asked) -> list[Column]:
-        if asked.texts:
-            raise asked.refuse("no parameters")
-        return [Column(asked.name, _measure(ours), finish)]
-
-    return columns
+    if asked.texts:
+        raise asked.refuse("no parameters")
+    return asked.one("needs relevant" if asked.name == "Rndcg" else "as it is")
 
 
-def _at_cutoffs(ours: str, default: Iterable[int] = CUTOFFS, *, binary: bool = True) -> _Columns:
-    def columns(asked: _Asked) -> list[Column]:
-        # trec_eval reads whole numbers and leaves what comes after them.
-        cutoffs = sorted(int(text.split(".")[0]) for text in asked.texts) or list(default)
-        if cutoffs[0] < 1 or len(set(cutoffs)) < len(cutoffs):
-            raise asked.refuse("different cutoffs of at least 1")
-        level = {"rel": asked.level} if binary else {}
-        return [Column(f"{asked.name}_{cutoff}", _measure(ours, **level, cutoff=cutoff)) for cutoff in cutoffs]
-
-    return columns
+def _at_cutoffs(asked: _Asked) -> list[Column]:
+    # trec_eval reads whole numbers and leaves what comes after them.
+    cutoffs = sorted(int(text.split(".")[0]) for text in asked.texts) or [*map(int, asked.family.defaults)]
+    if cutoffs[0] < 1 or len(set(cutoffs)) < len(cutoffs):
+        raise asked.refuse("different cutoffs of at least 1")
+    return [Column(f"{asked.name}_{cutoff}", asked.measure(at=cutoff)) for cutoff in cutoffs]
 
 
-def _at_shares(ours: str, parameter: str, default: Iterable[float]) -> _Columns:
-    def columns(asked: _Asked) -> list[Column]:
-        shares = _shares(asked) or list(default)
-        # Two that are written alike have one key; the later one stays.
-        named = {
-            f"{asked.name}_{share:.2f}": _measure(ours, **{"rel": asked.level, parameter: share}) for share in shares
-        }
-        return [Column(key, measure) for key, measure in named.items()]
-
-    return columns
+def _at_shares(asked: _Asked) -> list[Column]:
+    # Two that are written alike have one key; the later one stays.
+    shares = _shares(asked) or asked.family.defaults
+    named = {f"{asked.name}_{share:.2f}": asked.measure(at=share) for share in shares}
+    return [Column(key, measure) for key, measure in named.items()]
 
 
 def _shares(asked: _Asked) -> list[float]:
@@ -124,20 +113,13 @@ def _shares(asked: _Asked) -> list[float]:
     return shares
 
 
-def _always_zero(asked: _Asked) -> list[Column]:
-    """A text in trec_eval, for which pytrec_eval has no value."""
-    return [Column(asked.name, None)]
-
-
 def _interpolated_average(asked: _Asked) -> list[Column]:
-    points = {"points": "-".join(map(str, _shares(asked)))} if asked.texts else {}
-    return [Column(asked.name, _measure("IAP", rel=asked.level, **points))]
+    return asked.one(points="-".join(map(str, _shares(asked)))) if asked.texts else asked.one()
 
 
 def _set_f(asked: _Asked) -> list[Column]:
     """trec_eval has x where the formula has beta^2, and looks at the first parameter only."""
-    x = float(asked.texts[0]) if asked.texts else 1.0
-    return [Column(asked.name, _measure("SetF", rel=asked.level, beta=math.sqrt(x)))]
+    return asked.one(beta=math.sqrt(float(asked.texts[0]) if asked.texts else 1.0))
 
 
 def _utility(asked: _Asked) -> list[Column]:
@@ -146,68 +128,40 @@ def _utility(asked: _Asked) -> list[Column]:
     a, b, c, d = map(float, asked.texts or ("1", "-1", "0", "0"))
     # pytrec_eval knows no collection beyond the documents retrieved or relevant, so that of the rest there are less
     # than none: their coefficient is taken off the others.
-    return [Column(asked.name, _measure("Utility", rel=asked.level, a=a - d, b=b - d, c=c - d))]
+    return asked.one(a=a - d, b=b - d, c=c - d)
 
 
-#: All measures in the order in which trec_eval prints them.
-FAMILIES: Mapping[str, _Columns] = {
-    "runid": _always_zero,
-    "num_q": _plain("NumQ", binary=False),
-    "num_ret": _plain("NumRet", binary=False),
-    "num_rel": _plain("NumRel"),
-    "num_rel_ret": _plain("NumRelRet"),
-    "map": _plain("AP"),
-    "gm_map": _plain("AP", "logarithm"),
-    "Rprec": _plain("Rprec"),
-    "bpref": _plain("Bpref"),
-    "recip_rank": _plain("RR"),
-    "iprec_at_recall": _at_shares("IPrec", "recall", [tenths / 10 for tenths in range(11)]),
-    "P": _at_cutoffs("P"),
-    "relstring": _always_zero,
-    "recall": _at_cutoffs("R"),
-    "infAP": _plain("InfAP"),
-    "gm_bpref": _plain("Bpref", "logarithm"),
-    "Rprec_mult": _at_shares("RprecMult", "multiple", [fifths / 5 for fifths in range(1, 11)]),
+#: By what a measure takes.
+_COLUMNS: Mapping[Takes, Callable[[_Asked], list[Column]]] = {
+    "nothing": _plain,
+    "length": _plain,
+    "gains": _graded,
+    "cutoffs": _at_cutoffs,
+    "levels": _at_shares,
+    "points": _interpolated_average,
+    "weight": _set_f,
     "utility": _utility,
-    "11pt_avg": _interpolated_average,
-    "binG": _plain("binG"),
-    "G": _graded("G"),
-    "ndcg": _graded("nDCG"),
-    "ndcg_rel": _graded("nDCGrel"),
-    "Rndcg": _graded("RnDCG", "needs relevant"),
-    "ndcg_cut": _at_cutoffs("nDCG", binary=False),
-    "map_cut": _at_cutoffs("AP"),
-    "relative_P": _at_cutoffs("RelP"),
-    "success": _at_cutoffs("Success", (1, 5, 10)),
-    "set_P": _plain("SetP"),
-    "set_relative_P": _plain("SetRelP"),
-    "set_recall": _plain("SetR"),
-    "set_map": _plain("SetAP"),
-    "set_F": _set_f,
-    "num_nonrel_judged_ret": _plain("NumNonRelJudgedRet"),
 }
+
+#: The measures that can be asked for: those of trec_eval 9, in the order in which it prints them.
+_NAMES = [name for name, family in FAMILIES.items() if not family.is_new]
 
 _PAIRED = {"prefs_simp", "prefs_pair", "prefs_avgjg"}
 _PREFERENCES = _PAIRED | {"prefs_num_prefs_poss", "prefs_num_prefs_ful", "prefs_num_prefs_ful_ret"}
 _OTHER_NONRELEVANT = {"prefs_avgjg_Rnonrel", "prefs_avgjg_Rnonrel_ret"}
 _MORE_PREFERENCES = {f"{name}_{more}" for name in _PAIRED for more in ("ret", "imp")} | _OTHER_NONRELEVANT
 _ABOUT_THE_RUN = {"runid", "num_q"}
-_COUNTS = {*_ABOUT_THE_RUN, "num_ret", "num_rel", "num_rel_ret"}
 
 #: Names of several measures; those of preferences and of several judges hold measures that nobody supports.
 NICKNAMES: Mapping[str, frozenset[str]] = {
-    "official": frozenset(
-        _COUNTS | {"map", "gm_map", "Rprec", "bpref", "recip_rank", "iprec_at_recall", "P"},
-    ),
-    "set": frozenset(_COUNTS | {"utility", "set_P", "set_relative_P", "set_recall", "set_map", "set_F"}),
-    "all_trec": frozenset(FAMILIES),
+    **{group: frozenset(names).intersection(_NAMES) for group, names in GROUPS.items()},
     "all_prefs": frozenset(_ABOUT_THE_RUN | _PREFERENCES | _MORE_PREFERENCES),
     "prefs": frozenset(_ABOUT_THE_RUN | _PREFERENCES),
     "qrels_jg": frozenset(_ABOUT_THE_RUN | {"map_avgjg", "P_avgjg", "Rprec_mult_avgjg"}),
 }
 
 _NUMBERS = r"[0-9]+(?:\.[0-9]+)?(?:,[0-9]+(?:\.[0-9]+)?)*"
-_WITH_PARAMETERS = re.compile(f"({'|'.join(map(re.escape, sorted(FAMILIES, reverse=True)))})[._]({_NUMBERS})")
+_WITH_PARAMETERS = re.compile(f"({'|'.join(map(re.escape, sorted(_NAMES, reverse=True)))})[._]({_NUMBERS})")
 
 
 def columns_of(measures: Iterable[str], level: float) -> list[Column]:
@@ -223,18 +177,18 @@ def columns_of(measures: Iterable[str], level: float) -> list[Column]:
             texts_of.setdefault(family, set()).update(texts)
     return [
         column
-        for name, columns in FAMILIES.items()
+        for name in _NAMES
         if name in texts_of
-        for column in columns(_Asked(name, tuple(sorted(texts_of[name])), level))
+        for column in _COLUMNS[FAMILIES[name].takes](_Asked(name, tuple(sorted(texts_of[name])), level))
     ]
 
 
 def _split(name: str) -> tuple[str, list[str]]:
-    if name in FAMILIES:
+    if name in _NAMES:
         return name, []
     match = _WITH_PARAMETERS.match(name)
     if match is None:
-        raise UsageError(f"unsupported measure {name}", nearest(name, [*FAMILIES, *NICKNAMES]))
+        raise UsageError(f"unsupported measure {name}", nearest(name, [*_NAMES, *NICKNAMES]))
     return match[1], match[2].split(",")
 
 
@@ -249,7 +203,7 @@ __all__ = [
 ]
 
 #: The measures that can be asked for, and nicknames with those that they stand for.
-supported_measures: set[str] = set(FAMILIES)
+supported_measures: set[str] = set(_NAMES)
 supported_nicknames: dict[str, set[str]] = {name: set(measures) for name, measures in NICKNAMES.items()}
 
 
@@ -330,20 +284,13 @@ def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
     >>> dict(parse_run(["q1 Q0 d7 1 2.5 mine"]))
     {'q1': {'d7': 2.5}}
     """
-    run: defaultdict[str, dict[str, float]] = defaultdict(dict)
-    for number, line in enumerate(f_run, 1):
-        try:
-            query, _, document, _, score, _ = line.split()
-            value = float(score)
-        except ValueError:
-            if line.strip():
-                _refuse_line("run", number, line, "`query Q0 document rank score tag`")
-            continue
-        scores = run[query]
-        if document in scores:
-            raise RepeatedError(f"run:{number}: expected every document once in a query's list, found {document} again")
-        scores[document] = value
-    return run
+
+    def row(fields: list[str]) -> tuple[str, str, float]:
+        query, _, document, _, score, _ = fields
+        return query, document, float(score)
+
+    again = "every document once in a query's list, found {} again"
+    return _parsed("run", f_run, row, "query Q0 document rank score tag", again)
 
 
 def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, float]]:
@@ -352,20 +299,31 @@ def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, float]]:
     >>> dict(parse_qrel(["q1 0 d7 2", "q1 0 d8 0.5"]))
     {'q1': {'d7': 2, 'd8': 0.5}}
     """
-    qrel: defaultdict[str, dict[str, float]] = defaultdict(dict)
-    for number, line in enumerate(f_qrel, 1):
+
+    def row(fields: list[str]) -> tuple[str, str, float]:
+        query, _, document, grade = fields
+        return query, document, _grade(grade)
+
+    again = "one grade for every document, found another for {}"
+    return _parsed("qrel", f_qrel, row, "query 0 document grade", again)
+
+
+def _parsed(
+    name: str, lines: Iterable[str], row: Callable[[list[str]], tuple[str, str, float]], form: str, again: str
+) -> dict[str, dict[str, float]]:
+    """Values by query and document, from lines that ``row`` reads; ``again`` is what is said of repeats."""
+    found: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    for number, line in enumerate(lines, 1):
         try:
-            query, _, document, text = line.split()
-            grade = _grade(text)
+            query, document, value = row(line.split())
         except ValueError:
             if line.strip():
-                _refuse_line("qrel", number, line, "`query 0 document grade`")
+                raise InputError(f"{name}:{number}: expected `{form}`, found {line.strip()!r}") from None
             continue
-        grades = qrel[query]
-        if document in grades:
-            raise RepeatedError(f"qrel:{number}: expected one grade for every document, found another for {document}")
-        grades[document] = grade
-    return qrel
+        if document in found[query]:
+            raise RepeatedError(f"{name}:{number}: expected {again.format(document)}")
+        found[query][document] = value
+    return found
 
 
 def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
@@ -387,10 +345,6 @@ def _grade(text: str) -> float:
         return int(text)
     except ValueError:
         return float(text)
-
-
-def _refuse_line(what: str, number: int, line: str, expected: str) -> NoReturn:
-    raise InputError(f"{what}:{number}: expected {expected}, found {line.strip()!r}") from None
 
 
 def _relevance_level(value: object) -> float:

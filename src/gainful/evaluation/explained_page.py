@@ -1,7 +1,4 @@
-"""Explanations as pages: definitions, the arithmetic of a query, and what there was to be found.
-
-The ranks of explained lists as a table: what stands there, and what it adds.
-"""
+"""Explanations as pages: definitions, what there was to be found, and the arithmetic of a query, rank by rank."""
 
 from __future__ import annotations
 

@@ -23,9 +23,8 @@ from gainful.io.rows import read_id
 from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.measures.arithmetic import Arithmetic, Step, figure
 from gainful.measures.base import Measure
-from gainful.measures.block import Block
+from gainful.measures.block import Block, computed, condenses
 from gainful.measures.catalog import parse, translation_of
-from gainful.measures.scoring import computed, condenses
 from gainful.notation import nearest, printable, text_of_id
 from gainful.pages.page import Page
 from gainful.policy import Policy
@@ -80,6 +79,7 @@ class ExplainedList:
         return self.arithmetic.steps if self.arithmetic else ()
 
 
+@dataclass(eq=False, repr=False)
 class Explanation(Showable):
     """What a measure means and, for a query, how the scores of one or several runs come about.
 
@@ -87,22 +87,12 @@ class Explanation(Showable):
     shows tables.
     """
 
-    def __init__(
-        self,
-        measure: Measure,
-        query: str | None = None,
-        judgments: Judgments | None = None,
-        lists: tuple[ExplainedList, ...] = (),
-        signature: Signature | None = None,
-        translations: tuple[Translation, ...] = (),
-    ) -> None:
-        self.measure = measure
-        self.query = query
-        self.judgments = judgments
-        self.lists = lists
-        self.signature = signature
-        #: The names of other tools under which the measure was asked for.
-        self.translations = translations
+    measure: Measure
+    query: str | None = None
+    judgments: Judgments | None = None
+    lists: tuple[ExplainedList, ...] = ()
+    signature: Signature | None = None
+    translations: tuple[Translation, ...] = ()  # the names of other tools under which the measure was asked for
 
     def __repr__(self) -> str:
         of = "" if self.query is None else f" for query {self.query}"

@@ -9,8 +9,6 @@ from gainful.measures.base import Measure
 from gainful.notation import count_of, printable, text_of_id
 
 _SHOWN = 5
-
-
 _DONE = {"zero": "scored as badly as can be", "skip": "left out", "ignore": "ignored"}
 
 
@@ -21,7 +19,7 @@ def notices(evaluations: Iterable[Evaluation]) -> list[str]:
     shares = [(e.run, e.facts.unjudged_share) for e in evaluations if e.facts.unjudged_at_10]
     if shares:
         if len(shares) > _SHOWN:
-            shares = sorted(shares, key=lambda pair: -pair[1])
+            shares.sort(key=lambda pair: -pair[1])
         shown = ", ".join(f"{printable(run, 80)} {share:.1%}" for run, share in shares[:_SHOWN])
         rest = f", {len(shares) - _SHOWN} more less than these" if len(shares) > _SHOWN else ""
         lines.append(f"unjudged in the top 10: {shown}{rest}")
@@ -61,11 +59,9 @@ def _of_one(evaluation: Evaluation) -> list[str]:
         lines.append(f"{count_of(facts.float32_ties, 'document')} tied only because scores are float32")
     if facts.rank_conflicts:
         conflicts = count_of(facts.rank_conflicts, "line")
-        what = "scores" if policy.order == "score" else "lines"
-        lines.append(
-            f"the rank column contradicts the {'' if what == 'scores' else 'order of the '}{what} in {conflicts}; "
-            f"order={policy.order} goes by the {what}"
-        )
+        order, what = ("", "scores") if policy.order == "score" else ("order of the ", "lines")
+        goes = f"order={policy.order} goes by the {what}"
+        lines.append(f"the rank column contradicts the {order}{what} in {conflicts}; {goes}")
     return lines
 
 
@@ -74,17 +70,13 @@ def _by_run(lines: Sequence[tuple[str, str]], runs: int) -> list[str]:
     of_line: dict[str, list[str]] = {}
     for run, line in lines:
         of_line.setdefault(line, []).append(run)
-    said: dict[str, None] = {}
-    for run, line in lines:
-        alike = of_line[line]
-        if len(alike) > _SHOWN:
-            names = (
-                f"all {runs} runs" if len(alike) == runs else f"{', '.join(alike[:_SHOWN])}, {len(alike) - _SHOWN} more"
-            )
-            said[f"{names}: {line}"] = None
-        else:
-            said[f"{run}: {line}"] = None
-    return list(said)
+
+    def name(run: str, alike: list[str]) -> str:
+        if len(alike) <= _SHOWN:
+            return run
+        return f"all {runs} runs" if len(alike) == runs else f"{', '.join(alike[:_SHOWN])}, {len(alike) - _SHOWN} more"
+
+    return list(dict.fromkeys(f"{name(run, of_line[line])}: {line}" for run, line in lines))
 
 
 def _leaves_out(evaluation: Evaluation, measure: Measure) -> bool:

@@ -1,7 +1,4 @@
-"""What an evaluation found: raw scores, the policy that settles them, and where they came from.
-
-Evaluations as data frames: one row a query, one column a measure. Each library is loaded when it is asked for.
-"""
+"""What an evaluation found: raw scores, the policy that settles them, and where they came from."""
 
 from __future__ import annotations
 
@@ -176,16 +173,51 @@ class Evaluation:
         return reduce(_merge_two, others, self)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """One row a query: run, query, and a column for every measure; NaN where the policy leaves a query out."""
-        return pandas_frame(self)
+        """One row a query: run, query, and a column for every measure; NaN where the policy leaves a query out.
+
+        Counts are integers where it leaves none out.
+        """
+        library = _library("pandas")
+        columns: dict[str, Any] = self._labels()
+        for name, values, is_whole in self._columns():
+            present = [math.nan if value is None else value for value in values]
+            columns[name] = library.Series(present, dtype="int64" if is_whole and None not in values else "float64")
+        frame: pandas.DataFrame = library.DataFrame(columns)
+        return frame
 
     def to_polars(self) -> polars.DataFrame:
         """One row a query: run, query, and a column for every measure; null where the policy leaves a query out."""
-        return polars_frame(self)
+        library = _library("polars")
+        data, schema = self._typed(library.String, library.Int64, library.Float64)
+        frame: polars.DataFrame = library.DataFrame(data, schema=schema)
+        return frame
 
     def to_arrow(self) -> pyarrow.Table:
         """One row a query: run, query, and a column for every measure; null where the policy leaves a query out."""
-        return arrow_table(self)
+        library = _library("pyarrow")
+        data, schema = self._typed(library.string(), library.int64(), library.float64())
+        table: pyarrow.Table = library.table(data, schema=library.schema(schema))
+        return table
+
+    def _typed(self, text: Any, whole: Any, real: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The columns of a frame, and the type of each, in a library's terms; counts are whole numbers."""
+        data: dict[str, Any] = self._labels()
+        schema = dict.fromkeys(data, text)
+        for name, values, is_whole in self._columns():
+            data[name], schema[name] = values, whole if is_whole else real
+        return data, schema
+
+    def _labels(self) -> dict[str, list[Any]]:
+        queries = [_readable(query) for query in self.queries]
+        return {"run": [_readable(self.run)] * len(queries), self.unit: queries}
+
+    def _columns(self) -> Iterator[tuple[str, Sequence[float | None], bool]]:
+        """Every measure's text, its values, and whether they are whole numbers."""
+        for measure in self.measures:
+            values = list(self.by_query(measure).values())
+            is_whole = measure.aggregate == "sum" and all(value is None or value.is_integer() for value in values)
+            whole = [None if value is None else int(value) for value in values] if is_whole else values
+            yield str(measure), whole, is_whole
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """For every library that takes Arrow data, such as duckdb and polars."""
@@ -298,60 +330,6 @@ def _merge_two(one: Evaluation, other: Evaluation) -> Evaluation:
         facts=one.facts.merge(other.facts, set(query_ids)),
         sources=None,
     )
-
-
-class _Column(NamedTuple):
-    name: str
-    values: Sequence[float | None]
-    is_whole: bool
-
-
-def pandas_frame(evaluation: Evaluation) -> pandas.DataFrame:
-    """NaN where the policy leaves a query out; counts are integers where it leaves none out."""
-    library = _library("pandas")
-    columns: dict[str, Any] = _labels(evaluation)
-    for name, values, is_whole in _columns(evaluation):
-        present = [math.nan if value is None else value for value in values]
-        columns[name] = library.Series(present, dtype="int64" if is_whole and None not in values else "float64")
-    frame: pandas.DataFrame = library.DataFrame(columns)
-    return frame
-
-
-def polars_frame(evaluation: Evaluation) -> polars.DataFrame:
-    """Null where the policy leaves a query out; counts are integers."""
-    library = _library("polars")
-    data: dict[str, Any] = _labels(evaluation)
-    schema = dict.fromkeys(data, library.String)
-    for name, values, is_whole in _columns(evaluation):
-        data[name], schema[name] = values, library.Int64 if is_whole else library.Float64
-    frame: polars.DataFrame = library.DataFrame(data, schema=schema)
-    return frame
-
-
-def arrow_table(evaluation: Evaluation) -> pyarrow.Table:
-    """Null where the policy leaves a query out; counts are integers."""
-    library = _library("pyarrow")
-    data: dict[str, Any] = _labels(evaluation)
-    schema = dict.fromkeys(data, library.string())
-    for name, values, is_whole in _columns(evaluation):
-        data[name], schema[name] = values, library.int64() if is_whole else library.float64()
-    table: pyarrow.Table = library.table(data, schema=library.schema(schema))
-    return table
-
-
-def _labels(evaluation: Evaluation) -> dict[str, list[Any]]:
-    return {
-        "run": [_readable(evaluation.run)] * len(evaluation.query_ids),
-        evaluation.unit: [_readable(query) for query in evaluation.queries],
-    }
-
-
-def _columns(evaluation: Evaluation) -> Iterator[_Column]:
-    for measure in evaluation.measures:
-        values = [score.value for score in evaluation.scores(measure)]
-        is_whole = measure.aggregate == "sum" and all(value is None or value.is_integer() for value in values)
-        whole = [None if value is None else int(value) for value in values] if is_whole else values
-        yield _Column(str(measure), whole, is_whole)
 
 
 def _readable(identifier: str) -> str:

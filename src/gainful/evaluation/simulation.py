@@ -43,14 +43,14 @@ from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+
+from gainful.errors import UsageError
+from gainful.kernel.arrays import Floats, Ints
 
 __all__ = ["DEMO_SYSTEMS", "Collection", "System", "simulate"]
 
 Judgments: TypeAlias = dict[str, dict[str, int]]
 Run: TypeAlias = dict[str, dict[str, float]]
-Floats: TypeAlias = NDArray[np.float64]
-Integers: TypeAlias = NDArray[np.int64]
 Value = TypeVar("Value", int, float)
 
 MOST_RELEVANT = 60.0  # expected relevant documents of the easiest query ...
@@ -83,7 +83,7 @@ class System:
         >>> System("my run", quality=5.0)
         Traceback (most recent call last):
         ...
-        ValueError: system name: expected one or more of the characters A-Z a-z 0-9 . _ -, found 'my run'
+        gainful.errors.UsageError: system name: expected one or more of the characters A-Z a-z 0-9 . _ -, found 'my run'
     """
 
     name: str
@@ -93,9 +93,9 @@ class System:
     def __post_init__(self) -> None:
         if NAME_PATTERN.fullmatch(self.name) is None:
             expected = "one or more of the characters A-Z a-z 0-9 . _ -"
-            raise ValueError(f"system name: expected {expected}, found {self.name!r}")
+            raise UsageError(f"system name: expected {expected}, found {self.name!r}")
         if not (math.isfinite(self.quality) and self.quality >= 0):
-            raise ValueError(f"quality of system {self.name}: expected a finite number >= 0, found {self.quality!r}")
+            raise UsageError(f"quality of system {self.name}: expected a finite number >= 0, found {self.quality!r}")
 
 
 DEMO_SYSTEMS: tuple[System, ...] = (
@@ -159,7 +159,7 @@ class Collection:
         known = set(names)
         unknown = sorted(known - self.runs.keys())
         if unknown:
-            raise ValueError(f"compressed: expected names among {', '.join(self.runs)}, found {', '.join(unknown)}")
+            raise UsageError(f"compressed: expected names among {', '.join(self.runs)}, found {', '.join(unknown)}")
         return known
 
 
@@ -190,7 +190,7 @@ def simulate(
         >>> simulate(depth=5000)
         Traceback (most recent call last):
         ...
-        ValueError: depth: expected an integer from 1 to 2000 (documents), found 5000
+        gainful.errors.UsageError: depth: expected an integer from 1 to 2000 (documents), found 5000
     """
     _require_integer("queries", queries, 1)
     _require_integer("documents", documents, 1, MOST_DOCUMENTS)
@@ -233,7 +233,7 @@ class _QueryDraws:
         """0 for the easiest query, 1 for the hardest."""
         return float(self._uniform("difficulty", 1)[0])
 
-    def grades(self, difficulty: float, levels: int) -> Integers:
+    def grades(self, difficulty: float, levels: int) -> Ints:
         """The true grade of every document, by inversion of the distribution function."""
         expected_relevant = min(_between(MOST_RELEVANT, FEWEST_RELEVANT, difficulty), self.documents / 2)
         share_relevant = expected_relevant / self.documents
@@ -243,7 +243,7 @@ class _QueryDraws:
         levels_missed = np.searchsorted(np.asarray(shares_at_least), uniform, side="right")
         return (levels - 1 - levels_missed).astype(np.int64)
 
-    def scores(self, system: System, difficulty: float, grades: Integers, levels: int) -> Floats:
+    def scores(self, system: System, difficulty: float, grades: Ints, levels: int) -> Floats:
         """The system's score of every document, to 4 decimals."""
         strength = _between(STRONGEST_SIGNAL, WEAKEST_SIGNAL, difficulty)
         signal = strength * system.quality * (grades / (levels - 1))
@@ -251,7 +251,7 @@ class _QueryDraws:
         # decides neither a rank nor a pool. Adding 0.0 turns -0.0 into 0.0, which the text shows without a sign.
         return np.rint((signal + self._noise(system)) * SCORE_STEPS) / SCORE_STEPS + 0.0
 
-    def judged(self, pool: Integers, judged_share: float) -> Integers:
+    def judged(self, pool: Ints, judged_share: float) -> Ints:
         """The documents of the pool that were judged."""
         # Drawn for all documents, so that a document's fate does not depend on which others are in the pool.
         chosen = self._uniform("judged", self.documents) < judged_share
@@ -284,18 +284,18 @@ def _logistic(uniform: Floats) -> Floats:
     return np.log(positive / (1.0 - positive))
 
 
-def _best(scores: Floats, depth: int) -> Integers:
+def _best(scores: Floats, depth: int) -> Ints:
     """Positions of the ``depth`` best scores, best first; among equal scores the later document comes first."""
     ascending = np.argsort(scores, kind="stable")
     return ascending[::-1][:depth]
 
 
-def _pool(rankings: Sequence[Integers], pool_depth: int) -> Integers:
+def _pool(rankings: Sequence[Ints], pool_depth: int) -> Ints:
     """Positions of the documents among the first ``pool_depth`` of any ranking, ascending."""
     return np.unique(np.concatenate([ranking[:pool_depth] for ranking in rankings]))
 
 
-def _by_id(positions: Integers, values: Sequence[Value], document_ids: Sequence[str]) -> dict[str, Value]:
+def _by_id(positions: Ints, values: Sequence[Value], document_ids: Sequence[str]) -> dict[str, Value]:
     """The values at the positions, in their order, keyed by document id."""
     return {document_ids[position]: values[position] for position in positions.tolist()}
 
@@ -329,18 +329,18 @@ def _require_integer(name: str, value: int, low: int, high: int | None = None, h
         return
     limits = f">= {low}" if high is None else f"from {low} to {high}"
     origin = f" ({high_name})" if high_name else ""
-    raise ValueError(f"{name}: expected an integer {limits}{origin}, found {value!r}")
+    raise UsageError(f"{name}: expected an integer {limits}{origin}, found {value!r}")
 
 
 def _require_share(name: str, value: float) -> None:
     if not 0 < value <= 1:
-        raise ValueError(f"{name}: expected a number > 0 and <= 1, found {value!r}")
+        raise UsageError(f"{name}: expected a number > 0 and <= 1, found {value!r}")
 
 
 def _require_distinct_systems(systems: Sequence[System]) -> None:
     if not systems:
-        raise ValueError("systems: expected at least one system, found none")
+        raise UsageError("systems: expected at least one system, found none")
     names = [system.name for system in systems]
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
-        raise ValueError(f"systems: expected distinct names, found more than one {', '.join(repeated)}")
+        raise UsageError(f"systems: expected distinct names, found more than one {', '.join(repeated)}")

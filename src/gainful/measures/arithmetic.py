@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gainful.kernel.arrays import Floats
+from gainful.kernel.arrays import Floats, Ints
 from gainful.notation import number_text
 
 if TYPE_CHECKING:
@@ -39,6 +39,11 @@ class Step(NamedTuple):
         return cls(name, "{} / {}", (numerator, divisor), numerator / divisor)
 
     @classmethod
+    def undefined(cls, name: str, why: str) -> Step:
+        """There is no value, for a reason."""
+        return cls(name, "", (), math.nan, why)
+
+    @classmethod
     def sum_of(cls, name: str, terms: Floats, value: float) -> Step:
         """The sum of the terms that are not 0."""
         shown, formula, note = _dotted(terms[terms != 0])
@@ -51,6 +56,10 @@ class Step(NamedTuple):
         rest = np.full(min(ranks - values.size, _TERMS), values[-1])
         shown, formula, _ = _dotted(np.append(values, rest))
         return cls(name, f"({formula}) / {{}}", (*shown, ranks), total / ranks)
+
+    def capped(self) -> Step:
+        """The same, without what rounding put above 1."""
+        return self._replace(value=1.0) if self.value > 1.0 else self
 
     def working(self, places: int = 4) -> str:
         """The formula with its numbers; whole numbers have no decimal places."""
@@ -83,6 +92,15 @@ class Arithmetic(NamedTuple):
     adds: str | None = None
     running: str | None = None
 
+    @classmethod
+    def of_found(cls, columns: Mapping[str, Floats], *steps: Step, running: str = "found") -> Arithmetic:
+        """What comes of the relevant documents that a list holds."""
+        return cls(columns, steps, adds="relevant", running=running)
+
+    def after(self, *steps: Step) -> Arithmetic:
+        """The same after other steps."""
+        return self._replace(steps=(*steps, *self.steps))
+
     @property
     def value(self) -> float:
         """The score."""
@@ -111,10 +129,15 @@ def found_by_rank(
     block: Block, rel: float | None = None, level: float | None = None, cutoff: int | None = None
 ) -> dict[str, Floats]:
     """Down a block's only list, which documents are relevant and how many have been found so far."""
-    documents = block.relevant(rel, level)
-    relevant = np.zeros(seen(block, cutoff))
-    relevant[documents.rank[documents.rank <= relevant.size] - 1] = 1.0
+    relevant = marks(block.relevant(rel, level).rank, seen(block, cutoff))
     return {"relevant": relevant, "found": np.cumsum(relevant)}
+
+
+def marks(ranks: Ints, length: int) -> Floats:
+    """1 at some ranks of a list, 0 at the others."""
+    values = np.zeros(length)
+    values[ranks[ranks <= length] - 1] = 1.0
+    return values
 
 
 def seen(block: Block, cutoff: int | None = None) -> int:
@@ -133,8 +156,8 @@ def last(values: Floats) -> float:
     return float(values[-1]) if values.size else 0.0
 
 
-def ratios(numerators: Floats, divisors: Floats | float) -> Floats:
-    """Rank by rank; NaN where it divides by 0."""
+def ratios(numerators: Ints | Floats, divisors: Ints | Floats | float) -> Floats:
+    """Element by element; NaN where it divides by 0."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(np.asarray(divisors) == 0, np.nan, numerators / divisors)
 

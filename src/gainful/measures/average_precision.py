@@ -11,9 +11,9 @@ import numpy as np
 
 from gainful.data.lists import in_columns
 from gainful.kernel.arrays import Floats
-from gainful.measures.arithmetic import Arithmetic, Step, found_by_rank, last, ranks_of
-from gainful.measures.base import Measure
+from gainful.measures.arithmetic import Arithmetic, Step, last, ranks_of, ratios
 from gainful.measures.block import Block
+from gainful.measures.precision import Binary, OfRelevant
 from gainful.notation import count_of, number_text
 
 
@@ -22,8 +22,13 @@ def _precisions(columns: Mapping[str, Floats]) -> Floats:
     return np.where(columns["relevant"] > 0, columns["found"] / ranks_of(columns["found"]), np.nan)
 
 
+def _added(block: Block) -> float:
+    """What makes a whole number of the documents that a recall level needs, before it is cut off."""
+    return 0.5 if block.policy.recall_cut == "round" else 0.9
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class AP(Measure):
+class AP(Binary):
     """Average precision: the mean of the precisions at the ranks of the relevant documents.
 
     Formula:
@@ -54,33 +59,27 @@ class AP(Measure):
     name = "AP"
     trec_eval = "map"
     trec_eval_at: ClassVar[str | None] = "map_cut_{}"
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
     cutoff: int | None = None
 
     def compute(self, block: Block) -> Floats:
-        relevant, base = block.relevant(self.rel, self.level), block.recall_base(self.rel, self.level)
+        relevant = self._relevant(block)
         precisions = relevant.ordinal / relevant.rank
         if self.cutoff is not None:
             precisions = np.where(relevant.rank <= self.cutoff, precisions, 0.0)
-        with np.errstate(invalid="ignore"):
-            return np.bincount(relevant.row, precisions, minlength=block.size) / np.where(base == 0, np.nan, base)
+        return ratios(np.bincount(relevant.row, precisions, minlength=block.size), self._base(block))
 
     def arithmetic(self, block: Block) -> Arithmetic:
-        columns = found_by_rank(block, self.rel, self.level, self.cutoff)
+        columns = self._by_rank(block)
         precisions = _precisions(columns)
         columns = {**columns, "precision": precisions, "sum": np.cumsum(np.nan_to_num(precisions))}
-        base = int(block.recall_base(self.rel, self.level)[0])
-        steps = (
-            Step.sum_of("sum of precisions", precisions[~np.isnan(precisions)], last(columns["sum"])),
-            Step.division(str(self), last(columns["sum"]), base, undefined="nothing is relevant"),
-        )
-        return Arithmetic(columns, steps, adds="relevant", running="sum")
+        total = last(columns["sum"])
+        summed = Step.sum_of("sum of precisions", precisions[~np.isnan(precisions)], total)
+        mean = Step.division(str(self), total, self._one_base(block), undefined="nothing is relevant")
+        return Arithmetic.of_found(columns, summed, mean, running="sum")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RR(Measure):
+class RR(Binary):
     """Reciprocal rank: how soon the first relevant document comes.
 
     Formula:
@@ -107,13 +106,10 @@ class RR(Measure):
 
     name = "RR"
     trec_eval = "recip_rank"
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
     cutoff: int | None = None
 
     def compute(self, block: Block) -> Floats:
-        relevant = block.relevant(self.rel, self.level)
+        relevant = self._relevant(block)
         first = relevant.ordinal == 1
         if self.cutoff is not None:
             first &= relevant.rank <= self.cutoff
@@ -122,18 +118,18 @@ class RR(Measure):
         return scores
 
     def arithmetic(self, block: Block) -> Arithmetic:
-        columns = found_by_rank(block, self.rel, self.level, self.cutoff)
+        columns = self._by_rank(block)
         if columns["relevant"].any():
             rank = int(columns["relevant"].argmax()) + 1
             step = Step(str(self), "1 / {}", (rank,), 1 / rank, f"the first relevant document is at rank {rank}")
         else:
             top = f" in the top {self.cutoff}" if self.cutoff else ""
             step = Step(str(self), "", (), 0.0, f"no relevant document{top}")
-        return Arithmetic(columns, (step,), adds="relevant", running="found")
+        return Arithmetic.of_found(columns, step)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class IPrec(Measure):
+class IPrec(Binary):
     """Interpolated precision at a recall level: the best precision at that recall or any higher one.
 
     Formula:
@@ -165,29 +161,22 @@ class IPrec(Measure):
     trec_eval_at = "iprec_at_recall_{:.2f}"
     at = "recall"
     needs_at = True
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
     recall: float | None = None
 
     def _hint_at(self) -> str:
         return "write IPrec@0.5"
 
     def compute(self, block: Block) -> Floats:
-        relevant, base = block.relevant(self.rel, self.level), block.recall_base(self.rel, self.level)
-        found = relevant.ordinal
-        wanted = (self.recall or 0.0) * base
-        needed = np.floor(wanted + (0.5 if block.policy.recall_cut == "round" else 0.9))
+        relevant, base = self._relevant(block), self._base(block)
+        needed = np.floor((self.recall or 0.0) * base + _added(block))
         # Precision is highest where a relevant document stands, so only those ranks need looking at.
-        enough = found >= needed[relevant.row]
+        enough = relevant.ordinal >= needed[relevant.row]
         scores = np.zeros(block.size)
-        np.maximum.at(scores, relevant.row[enough], found[enough] / relevant.rank[enough])
+        np.maximum.at(scores, relevant.row[enough], relevant.ordinal[enough] / relevant.rank[enough])
         return np.where(base == 0, np.nan, scores)
 
     def arithmetic(self, block: Block) -> Arithmetic:
-        columns = found_by_rank(block, self.rel, self.level)
-        base = int(block.recall_base(self.rel, self.level)[0])
-        recall, more = self.recall or 0.0, 0.5 if block.policy.recall_cut == "round" else 0.9
+        columns, base, recall, more = self._by_rank(block), self._one_base(block), self.recall or 0.0, _added(block)
         needed = math.floor(recall * base + more)
         where = f"with {needed} or more of {base} relevant documents found"
         count = f"{needed} = floor({number_text(recall)} * {base} + {number_text(more)})"
@@ -196,17 +185,17 @@ class IPrec(Measure):
         counted = np.where(reached, np.nan_to_num(precisions), 0.0)
         columns = {**columns, "precision": precisions, "recall reached": reached.astype(np.float64)}
         if not base:
-            best = Step(str(self), "", (), math.nan, "nothing is relevant")
+            best = Step.undefined(str(self), "nothing is relevant")
         elif not counted.any():
             best = Step(str(self), "", (), 0.0, f"never {where}; {count}")
         else:
             rank = f"at rank {counted.argmax() + 1}"
             best = Step(str(self), "", (), float(counted.max()), f"the highest precision {where}, {rank}; {count}")
-        return Arithmetic(columns, (best,), adds="relevant", running="found")
+        return Arithmetic.of_found(columns, best)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class IAP(Measure):
+class IAP(OfRelevant):
     """Interpolated average precision: the mean of the interpolated precisions at 11 recall levels.
 
     Formula:
@@ -243,34 +232,31 @@ class IAP(Measure):
         return [float(point) for point in self.points.split("-")]
 
     def compute(self, block: Block) -> Floats:
-        relevant, base = block.relevant(self.rel, self.level), block.recall_base(self.rel, self.level)
-        precisions = relevant.ordinal / relevant.rank
-        by_count, _ = in_columns(relevant.row, precisions, block.size)
+        relevant, base = self._relevant(block), self._base(block)
+        by_count, _ = in_columns(relevant.row, relevant.ordinal / relevant.rank, block.size)
         # The best precision from each relevant document on; one more column for recall that is never reached.
         best = np.maximum.accumulate(np.pad(by_count, ((0, 0), (0, 1)))[:, ::-1], axis=1)[:, ::-1]
         row, total = np.arange(block.size), np.zeros(block.size)
         for level in reversed(self._levels()):  # in trec_eval's order, so that ties round as there
-            needed = np.floor(level * base + (0.5 if block.policy.recall_cut == "round" else 0.9)).astype(np.int64)
+            needed = np.floor(level * base + _added(block)).astype(np.int64)
             total += best[row, np.minimum(np.maximum(needed, 1), best.shape[1]) - 1]
         return np.where(base == 0, np.nan, total / len(self._levels()))
 
     def arithmetic(self, block: Block) -> Arithmetic:
-        columns = found_by_rank(block, self.rel, self.level)
+        columns, base = self._by_rank(block), self._one_base(block)
         precisions = _precisions(columns)
         best = np.maximum.accumulate(np.nan_to_num(precisions)[::-1])[::-1]
         columns = {**columns, "precision": precisions, "best from here": best}
-        base = int(block.recall_base(self.rel, self.level)[0])
         if not base:
-            return Arithmetic(columns, (Step(str(self), "", (), math.nan, "nothing is relevant"),), adds="relevant")
+            return Arithmetic(columns, (Step.undefined(str(self), "nothing is relevant"),), adds="relevant")
         steps = []
         for level in self._levels():
-            needed = math.floor(level * base + (0.5 if block.policy.recall_cut == "round" else 0.9))
+            needed = math.floor(level * base + _added(block))
             reached = columns["found"] >= needed
             value = float(best[int(reached.argmax())]) if reached.any() else 0.0
             steps.append(Step(f"IPrec@{number_text(level)}", "", (), value, f"{count_of(needed, 'document')} needed"))
         values = np.array([step.value for step in steps])
-        steps.append(Step.mean_of(str(self), values, values.size))
-        return Arithmetic(columns, tuple(steps), adds="relevant", running="found")
+        return Arithmetic.of_found(columns, *steps, Step.mean_of(str(self), values, values.size))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

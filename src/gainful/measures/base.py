@@ -18,7 +18,7 @@ from gainful.discounts import DISCOUNTS, Base, read_base
 from gainful.errors import UsageError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats
-from gainful.measures.block import Block
+from gainful.measures.block import Block, score_list
 from gainful.notation import NUMBER, choose, nearest, number_text, read_number
 
 if TYPE_CHECKING:
@@ -383,8 +383,6 @@ class Measure(ABC):
         >>> parse("P@4").score([2, None, 0, 1])
         0.5
         """
-        from gainful.measures.scoring import score_list
-
         return score_list(self, grades, unretrieved, scale, policy)
 
 

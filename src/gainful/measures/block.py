@@ -1,18 +1,24 @@
-"""What a measure sees: some queries of a graded run, as arrays."""
+"""What a measure sees: some queries of a graded run, as arrays; and what measures say of it: raw scores."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from gainful.data.graded import GradedRun
+from gainful.data.graded import GradedRun, join
+from gainful.data.judged import Judged
 from gainful.data.lists import Documents, GainLists, gather, ordinal_in_row
+from gainful.data.qrels import Qrels
 from gainful.errors import UsageError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
+from gainful.policy import Policy
+
+if TYPE_CHECKING:
+    from gainful.measures.base import Measure
 
 #: Blocks of at most so many cells (queries x ranks) stay in the processor's cache and keep memory flat.
 CELLS = 1 << 18
@@ -48,9 +54,12 @@ class Block:
 
     @cached_property
     def judged(self) -> Documents:
-        offsets, all_judged = self.graded.judged.best_first
-        row, place = gather(offsets, self.queries)
-        return Documents(row, all_judged.rank[place], all_judged.grade[place])
+        return self._chosen(self.graded.judged.best_first)
+
+    def _chosen(self, of_all: tuple[Ints, Documents]) -> Documents:
+        """Of the documents of all queries those of the block's."""
+        row, place = gather(of_all[0], self.queries)
+        return Documents(row, of_all[1].rank[place], of_all[1].grade[place])
 
     @cached_property
     def judged_counts(self) -> Ints:
@@ -73,22 +82,16 @@ class Block:
     @cached_property
     def missed(self) -> Documents:
         """The judged documents that the lists do not hold, best first (``rank`` is the place in that order)."""
-        offsets, all_missed = self.graded.missed
-        row, place = gather(offsets, self.queries)
-        return Documents(row, all_missed.rank[place], all_missed.grade[place])
+        return self._chosen(self.graded.missed)
 
     def missed_after(self, cutoff: int) -> Documents:
         """The judged documents that are not among the first of their list, best first."""
-        offsets, all_missed = self.graded.missed_after(cutoff)
-        row, place = gather(offsets, self.queries)
-        return Documents(row, all_missed.rank[place], all_missed.grade[place])
+        return self._chosen(self.graded.missed_after(cutoff))
 
     @cached_property
     def found(self) -> Documents:
         """The hits, best first (``rank`` is the place in that order)."""
-        offsets, all_found = self.graded.found
-        row, place = gather(offsets, self.queries)
-        return Documents(row, all_found.rank[place], all_found.grade[place])
+        return self._chosen(self.graded.found)
 
     @cached_property
     def hit_ties(self) -> tuple[Ints, Ints]:
@@ -96,17 +99,19 @@ class Block:
 
         For measures that need ``"ties"``; in a run without scores every document stands alone.
         """
-        _, place = gather(self.graded.hit_offsets, self.queries)
-        of_all = self.graded.hit_place[place]
         first, last = self.graded.tie_groups
-        return first[of_all], last[of_all]
+        return first[self._hit_places], last[self._hit_places]
+
+    @cached_property
+    def _hit_places(self) -> Ints:
+        """Where the hits stand among all retrieved documents."""
+        return self.graded.hit_place[gather(self.graded.hit_offsets, self.queries)[1]]
 
     @cached_property
     def hit_scores(self) -> Floats:
         """The system's score of every hit; only for measures that need ``"scores"``."""
         self._require_scores()
-        _, place = gather(self.graded.hit_offsets, self.queries)
-        return self.graded.score[self.graded.hit_place[place]]
+        return self.graded.score[self._hit_places]
 
     @cached_property
     def list_scores(self) -> tuple[Ints, Floats]:
@@ -218,3 +223,57 @@ def blocks(graded: GradedRun, cells: int = CELLS, queries: Ints | None = None) -
         rows = max(1, int(np.searchsorted(products, cells, "right")))
         yield Block(graded, np.sort(order[first : first + rows]))
         first += rows
+
+
+def raw_scores(graded: GradedRun, measures: Sequence[Measure], *, only_answered: bool = False) -> Floats:
+    """Measures x queries, NaN where a formula is undefined, and where a query was not looked at."""
+    scores = np.full((len(measures), len(graded.query_ids)), np.nan)
+    queries = np.flatnonzero(graded.answered) if only_answered else None
+    for block, seen_by in seen_blocks(graded, measures, queries):
+        for i in seen_by:
+            scores[i, block.queries] = computed(measures[i], block)
+    return scores
+
+
+def seen_blocks(
+    graded: GradedRun, measures: Sequence[Measure], queries: Ints | None = None
+) -> Iterator[tuple[Block, list[int]]]:
+    """The blocks of a run, each with the places of the measures that see lists so: whole, or condensed."""
+    condensed = [condenses(measure, graded.policy) for measure in measures]
+    for view in dict.fromkeys(condensed):
+        seen_by = [i for i, is_condensed in enumerate(condensed) if is_condensed == view]
+        for block in blocks(graded.condensed() if view else graded, queries=queries):
+            yield block, seen_by
+
+
+def computed(measure: Measure, block: Block) -> Floats:
+    """What a measure says of a block, held to what it has to return."""
+    values = np.asarray(measure.compute(block), np.float64)
+    if values.shape != (block.size,) or np.isinf(values).any():
+        raise UsageError(f"{measure}: expected compute to return one finite score (or NaN) a query, found {values!r}")
+    return values
+
+
+def score_list(
+    measure: Measure,
+    grades: Sequence[float | None],
+    unretrieved: Sequence[float],
+    scale: float | None,
+    policy: Mapping[str, Any],
+) -> float:
+    """The raw score of one list that is given by its grades."""
+    judged = {f"found{i}": grade for i, grade in enumerate(grades) if grade is not None}
+    judged.update({f"unretrieved{i}": grade for i, grade in enumerate(unretrieved)})
+    # Judgments are never empty; a missed document of grade 0 changes no score.
+    qrels = Qrels.from_dict({"query": judged or {"none": 0}}, scale=scale)
+    settled = Policy(**policy)
+    prepared = Judged(qrels, settled)
+    measure.check(prepared.levels)
+    run = {f"found{i}": -float(i) for i in range(len(grades))}
+    graded = join(prepared, {"query": run}, settled, want_scores=True)
+    return float(raw_scores(graded, [measure])[0, 0])
+
+
+def condenses(measure: Measure, policy: Policy) -> bool:
+    """Whether a measure sees lists without their unjudged documents."""
+    return not measure.whole_list and (getattr(measure, "unjudged", None) or policy.unjudged) == "condensed"

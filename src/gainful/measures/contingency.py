@@ -1,11 +1,10 @@
-"""What measures of the whole collection share: its size, and where relevant documents stand that were not retrieved.
+"""Measures of the four groups that a collection falls into: retrieved or not, relevant or not.
 
-Measures of the four groups that a collection falls into: retrieved or not, relevant or not.
+And what all measures of a whole collection share: its size, and where relevant documents stand that were not retrieved.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,10 +13,10 @@ import numpy as np
 from gainful.data.lists import is_relevant
 from gainful.errors import InputError
 from gainful.kernel.arrays import Floats, Ints
-from gainful.measures.arithmetic import Arithmetic, Step, found_by_rank, last, ranks_of, ratios, seen
+from gainful.measures.arithmetic import Arithmetic, Step, last, ranks_of, ratios
 from gainful.measures.base import Measure
 from gainful.measures.block import Block
-from gainful.measures.precision import ratio, recall_step
+from gainful.measures.precision import OfRelevant
 from gainful.notation import count_of, number_text, printable
 
 
@@ -35,7 +34,7 @@ class Places(NamedTuple):
         return (self.first + self.last) / 2.0
 
 
-class RankedCollection(Measure):
+class RankedCollection(OfRelevant):
     """A measure of the places of all relevant documents in a ranking of the whole collection.
 
     Not a dataclass itself: every measure lists its parameters in the order in which they are printed.
@@ -45,26 +44,20 @@ class RankedCollection(Measure):
         N: int | None
         unretrieved: str
         tied: str
-        rel: float | None
-        level: float | None
 
     def needed(self) -> frozenset[str]:
         return frozenset({"ties"}) if self.tied == "expected" else frozenset()
 
     def _places(self, block: Block) -> Places:
-        relevant = block.relevant(self.rel, self.level)
+        relevant = self._relevant(block)
         if self.tied == "policy":
             return Places(relevant.row, relevant.rank, relevant.rank, relevant.rank)
         chosen, (first, last) = is_relevant(block.hits.grade, self.rel, self.level), block.hit_ties
         return Places(relevant.row, relevant.rank, first[chosen], last[chosen])
 
-    def _base(self, block: Block) -> Ints:
-        return block.recall_base(self.rel, self.level)
-
     def _missed(self, block: Block) -> Ints:
         """How many relevant documents each list misses: none where it has some of them twice (`gainful whydiff`)."""
-        missed = self._base(block) - block.count(block.relevant(self.rel, self.level))
-        return np.asarray(np.maximum(missed, 0))
+        return np.asarray(np.maximum(self._base(block) - self._found(block), 0))
 
     def _rank_sum(self, block: Block, size: int | None) -> Floats:
         """The sum of the ranks of all relevant documents; NaN where one of them could stand anywhere."""
@@ -72,12 +65,17 @@ class RankedCollection(Measure):
         found = np.bincount(places.row, places.expected, minlength=block.size)
         return found + missed_ranks(self._missed(block), block.retrieved, size, self.unretrieved)
 
-    def _by_rank(self, block: Block) -> dict[str, Floats]:
-        """Down a block's only list, which documents are relevant, and the rank that each counts as."""
-        columns, places = found_by_rank(block, self.rel, self.level), self._places(block)
-        counted = np.full(columns["relevant"].size, np.nan)
-        counted[places.rank - 1] = places.expected
-        return {**columns, "counted rank": counted}
+    def _rank_steps(self, block: Block) -> tuple[dict[str, Floats], list[Step], float]:
+        """Of a block's only list the rank that each relevant document counts as, the steps to the sum, and the sum."""
+        columns, places = self._by_rank(block), self._places(block)
+        ranks = np.zeros(columns["relevant"].size)
+        ranks[places.rank - 1] = places.expected
+        columns["counted rank"] = np.where(columns["relevant"] > 0, ranks, np.nan)
+        columns["sum of ranks"] = np.cumsum(ranks)
+        steps = [Step.sum_of("ranks of the retrieved", ranks, last(columns["sum of ranks"]))]
+        missed = self._missed_step(block, self.N)
+        steps += [] if missed is None else [missed]
+        return columns, steps, sum(step.value for step in steps)
 
     def _missed_step(self, block: Block, size: int | None) -> Step | None:
         """The ranks of what a block's only list misses; None where it misses nothing."""
@@ -95,7 +93,7 @@ class RankedCollection(Measure):
 
 def unknown_size(name: str) -> Step:
     """A step that cannot be taken."""
-    return Step(name, "", (), math.nan, "nobody says how large the collection is: N=...")
+    return Step.undefined(name, "nobody says how large the collection is: N=...")
 
 
 def collection_size(measure: Measure, block: Block, size: int | None) -> int | None:
@@ -130,7 +128,7 @@ def missed_ranks(missed: Ints, retrieved: Ints, size: int | None, unretrieved: s
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class VanRijsbergenE(Measure):
+class VanRijsbergenE(OfRelevant):
     """Van Rijsbergen's E: what is lost of precision and recall, in one number.
 
     Formula:
@@ -166,35 +164,23 @@ class VanRijsbergenE(Measure):
     cutoff: int | None = None
 
     def compute(self, block: Block) -> Floats:
-        found = block.count(block.relevant(self.rel, self.level), self.cutoff)
-        base = block.recall_base(self.rel, self.level)
+        found, base = self._found(block), self._base(block)
         # P and R multiplied out, so that nothing found is 1.
         weighed = self.alpha * (self.cutoff or block.retrieved) + (1.0 - self.alpha) * base
         return np.where(base == 0, np.nan, 1.0 - found / np.where(found == 0, 1.0, weighed))
 
     def arithmetic(self, block: Block) -> Arithmetic:
-        columns = found_by_rank(block, self.rel, self.level, self.cutoff)
-        at = "" if self.cutoff is None else f"@{self.cutoff}"
-        precision = Step.division(
-            f"P{at}" if at else "SetP",
-            last(columns["found"]),
-            self.cutoff or seen(block),
-            undefined="nothing retrieved",
-        )
-        base = int(block.recall_base(self.rel, self.level)[0])
-        recall = recall_step(f"R{at}" if at else "SetR", columns["found"], base)
+        columns, precision, recall = self._precision_and_recall(block, "nothing retrieved")
         p, r = precision.value, recall.value
         if not r > 0:
-            value, why = (math.nan, "nothing is relevant") if math.isnan(r) else (1.0, "nothing was found")
-            final = Step(str(self), "", (), value, why)
-        else:
-            value = 1 - 1 / (self.alpha / p + (1 - self.alpha) / r)
-            final = Step(str(self), "1 - 1 / ({} / {} + {} / {})", (self.alpha, p, 1 - self.alpha, r), value)
-        return Arithmetic(columns, (precision, recall, final), adds="relevant", running="found")
+            return Arithmetic.of_found(columns, precision, recall, self._of_nothing(r, 1.0))
+        value = 1 - 1 / (self.alpha / p + (1 - self.alpha) / r)
+        step = Step(str(self), "1 - 1 / ({} / {} + {} / {})", (self.alpha, p, 1 - self.alpha, r), value)
+        return Arithmetic.of_found(columns, precision, recall, step)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Fallout(Measure):
+class Fallout(OfRelevant):
     """Fallout: the share of the collection's non-relevant documents that was retrieved.
 
     Formula:
@@ -232,14 +218,12 @@ class Fallout(Measure):
         if size is None:
             return np.full(block.size, np.nan)
         shown = block.retrieved if self.cutoff is None else np.minimum(block.retrieved, self.cutoff)
-        found = block.count(block.relevant(self.rel, self.level), self.cutoff)
-        return ratio(shown - found, size - block.recall_base(self.rel, self.level))
+        return ratios(shown - self._found(block), size - self._base(block))
 
     def arithmetic(self, block: Block) -> Arithmetic:
-        columns = found_by_rank(block, self.rel, self.level, self.cutoff)
-        wrong = ranks_of(columns["found"]) - columns["found"]
-        columns = {"non-relevant": 1.0 - columns["relevant"], "non-relevant so far": wrong}
-        base = int(block.recall_base(self.rel, self.level)[0])
+        found = self._by_rank(block)
+        wrong, base = ranks_of(found["found"]) - found["found"], self._one_base(block)
+        columns = {"non-relevant": 1.0 - found["relevant"], "non-relevant so far": wrong}
         if self.N is None:
             return Arithmetic(columns, (unknown_size(str(self)),), adds="non-relevant", running="non-relevant so far")
         columns["Fallout"] = ratios(wrong, float(self.N - base))
@@ -251,7 +235,7 @@ class Fallout(Measure):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Generality(Measure):
+class Generality(OfRelevant):
     """Generality: the share of the collection that is relevant. It describes the query, not the run.
 
     Formula:
@@ -281,10 +265,9 @@ class Generality(Measure):
 
     def compute(self, block: Block) -> Floats:
         size = collection_size(self, block, self.N)
-        base = block.recall_base(self.rel, self.level)
-        return np.full(block.size, np.nan) if size is None else base / float(size)
+        return np.full(block.size, np.nan) if size is None else self._base(block) / float(size)
 
     def arithmetic(self, block: Block) -> Arithmetic:
-        base = int(block.recall_base(self.rel, self.level)[0])
-        step = unknown_size(str(self)) if self.N is None else Step.division(str(self), base, self.N)
+        known = self.N is not None
+        step = Step.division(str(self), self._one_base(block), self.N or 0) if known else unknown_size(str(self))
         return Arithmetic({}, (step,))

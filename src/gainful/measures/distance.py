@@ -1,9 +1,6 @@
-"""How far the system's estimates of relevance are from what the user says.
+"""How far the system's estimates of relevance are from what the user says, and how many are right.
 
-Reference: V. Della Mea and S. Mizzaro, Measuring retrieval effectiveness: a new proposal and a first experimental
-validation, JASIST 55(6), 2004.
-
-How many of the system's estimates of relevance are right: within a distance, or on the right side of thresholds.
+Right is what lies within a distance, or on the right side of thresholds.
 
 Reference: V. Della Mea and S. Mizzaro, Measuring retrieval effectiveness: a new proposal and a first experimental
 validation, JASIST 55(6), 2004.
@@ -11,6 +8,7 @@ validation, JASIST 55(6), 2004.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,9 +16,8 @@ import numpy as np
 
 from gainful.gains import Gain
 from gainful.kernel.arrays import Bools, Floats
-from gainful.measures.arithmetic import Arithmetic, Step, last, seen
+from gainful.measures.arithmetic import Arithmetic, Step, last, ratios, seen
 from gainful.measures.block import Block
-from gainful.measures.precision import ratio
 from gainful.measures.score_based import ROUNDING, Compared, Estimating
 from gainful.notation import count_of
 
@@ -44,7 +41,7 @@ class AverageDistance(Estimating):
     def compute(self, block: Block) -> Floats:
         compared = self.compared(block)
         summed = np.bincount(compared.row, self.distances(compared), minlength=block.size)
-        return 1.0 - ratio(summed, compared.documents)
+        return 1.0 - ratios(summed, compared.documents)
 
     def distances(self, compared: Compared) -> Floats:
         """How far the two scores of every document are from each other, as far as that counts."""
@@ -70,7 +67,7 @@ class AverageDistance(Estimating):
             value = 1 - (numbers[0] + missed) / count
             steps.append(Step(str(self), "1 - ({} + {}) / {}", numbers, value, f"over {count_of(count, 'document')}"))
         else:
-            steps.append(Step(str(self), "1 - 0 / 0", (), np.nan, "there is no document to compare"))
+            steps.append(Step(str(self), "1 - 0 / 0", (), math.nan, "there is no document to compare"))
         return Arithmetic(columns, tuple(steps), adds="distance", running="sum")
 
 
@@ -171,9 +168,6 @@ class ADR(AverageDistance):
         return np.maximum(-difference, 0.0)
 
 
-_AGREEMENT_SCALED = Gain("scaled")
-
-
 def _number(name: str, chosen: Bools, compared: Compared, rest: int = 0) -> Step:
     """How many documents of a block's only query are chosen: in its list, missed, in the rest of the collection."""
     listed = compared.rank.size
@@ -191,7 +185,7 @@ class _Agreement(Estimating):
     t: float = 0.1
     over: str | int = "retrieved+relevant"
     srs: str = "rank"
-    urs: Gain | str = _AGREEMENT_SCALED
+    urs: Gain | str = _SCALED
     urs_levels: int | None = None
     srs_levels: int | None = None
     rel: float | None = None
@@ -207,7 +201,7 @@ class _Agreement(Estimating):
         compared = self.compared(block)
         over, under = self._beyond(compared)
         agreed = compared.documents - compared.number(over | under)
-        return ratio(agreed, agreed + compared.number(over if self.wrong == "n+" else under))
+        return ratios(agreed, agreed + compared.number(over if self.wrong == "n+" else under))
 
     def arithmetic(self, block: Block) -> Arithmetic:
         compared = self.compared(block)
@@ -292,7 +286,7 @@ class _Thresholds(Estimating):
     srs_threshold: float = 0.5
     over: str | int = "retrieved+relevant"
     srs: str = "rank"
-    urs: Gain | str = _AGREEMENT_SCALED
+    urs: Gain | str = _SCALED
     urs_levels: int | None = None
     srs_levels: int | None = None
     rel: float | None = None
@@ -305,26 +299,23 @@ class _Thresholds(Estimating):
     def _relevant(self, compared: Compared) -> Bools:
         return np.asarray(compared.urs >= self.urs_threshold - ROUNDING)
 
-    def _precision(self, compared: Compared) -> Floats:
-        retrieved = self._retrieved(compared)
-        return ratio(compared.number(retrieved & self._relevant(compared)), compared.number(retrieved))
-
-    def _recall(self, compared: Compared) -> Floats:
-        relevant = self._relevant(compared)
-        return ratio(compared.number(relevant & self._retrieved(compared)), compared.number(relevant))
-
-    def _columns(self, compared: Compared, block: Block) -> dict[str, Floats]:
+    def _precision_and_recall(self, block: Block) -> tuple[Floats, Floats]:
+        compared = self.compared(block)
         retrieved, relevant = self._retrieved(compared), self._relevant(compared)
-        marks = {"retrieved": retrieved, "relevant": relevant, "both": retrieved & relevant}
-        return compared.columns(seen(block, self.cutoff), marks)
+        both = compared.number(retrieved & relevant)
+        return ratios(both, compared.number(retrieved)), ratios(both, compared.number(relevant))
 
-    def _precision_step(self, name: str, columns: dict[str, Floats]) -> Step:
-        both, retrieved = float(columns["both"].sum()), float(columns["retrieved"].sum())
-        return Step.division(name, both, retrieved, undefined="no SRS reaches the threshold")
-
-    def _recall_steps(self, name: str, columns: dict[str, Floats], compared: Compared) -> tuple[Step, Step]:
-        relevant, both = _number("relevant", self._relevant(compared), compared), float(columns["both"].sum())
-        return relevant, Step.division(name, both, relevant.value, undefined="no URS reaches the threshold")
+    def _explained(self, block: Block, of_p: str, of_r: str) -> tuple[dict[str, Floats], Step, Step, Step]:
+        """The columns, precision, the number of relevant documents, and recall."""
+        compared = self.compared(block)
+        retrieved, relevant = self._retrieved(compared), self._relevant(compared)
+        marked = {"retrieved": retrieved, "relevant": relevant, "both": retrieved & relevant}
+        columns = compared.columns(seen(block, self.cutoff), marked)
+        both, number = float(columns["both"].sum()), _number("relevant", relevant, compared)
+        found = float(columns["retrieved"].sum())
+        precision = Step.division(of_p, both, found, undefined="no SRS reaches the threshold")
+        recall = Step.division(of_r, both, number.value, undefined="no URS reaches the threshold")
+        return columns, precision, number, recall
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -357,11 +348,11 @@ class ThresholdP(_Thresholds):
     name = "ThresholdP"
 
     def compute(self, block: Block) -> Floats:
-        return self._precision(self.compared(block))
+        return self._precision_and_recall(block)[0]
 
     def arithmetic(self, block: Block) -> Arithmetic:
-        columns = self._columns(self.compared(block), block)
-        return Arithmetic(columns, (self._precision_step(str(self), columns),), adds="retrieved")
+        columns, precision, _, _ = self._explained(block, str(self), "ThresholdR")
+        return Arithmetic(columns, (precision,), adds="retrieved")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -391,12 +382,11 @@ class ThresholdR(_Thresholds):
     name = "ThresholdR"
 
     def compute(self, block: Block) -> Floats:
-        return self._recall(self.compared(block))
+        return self._precision_and_recall(block)[1]
 
     def arithmetic(self, block: Block) -> Arithmetic:
-        compared = self.compared(block)
-        columns = self._columns(compared, block)
-        return Arithmetic(columns, self._recall_steps(str(self), columns, compared), adds="relevant")
+        columns, _, relevant, recall = self._explained(block, "ThresholdP", str(self))
+        return Arithmetic(columns, (relevant, recall), adds="relevant")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -428,16 +418,13 @@ class PRmean(_Thresholds):
     name = "PRmean"
 
     def compute(self, block: Block) -> Floats:
-        compared = self.compared(block)
-        return (self._precision(compared) + self._recall(compared)) / 2.0
+        precision, recall = self._precision_and_recall(block)
+        return (precision + recall) / 2.0
 
     def arithmetic(self, block: Block) -> Arithmetic:
-        compared = self.compared(block)
-        columns = self._columns(compared, block)
-        precision = self._precision_step("ThresholdP", columns)
-        relevant, recall = self._recall_steps("ThresholdR", columns, compared)
+        columns, precision, relevant, recall = self._explained(block, "ThresholdP", "ThresholdR")
         p, r = precision.value, recall.value
         mean = Step(str(self), "({} + {}) / 2", (p, r), (p + r) / 2)
-        if np.isnan(mean.value):
-            mean = Step(str(self), "", (), np.nan, precision.note or recall.note)
+        if math.isnan(mean.value):
+            mean = Step.undefined(str(self), precision.note or recall.note)
         return Arithmetic(columns, (precision, relevant, recall, mean), adds="both")

@@ -1,16 +1,15 @@
-"""Generalised precision and recall: as a set of documents has a share of relevant ones, it has a mean of relevance.
+"""What becomes of binary measures where there are many grades.
 
-Reference: J. Kekäläinen and K. Järvelin, Using graded relevance assessments in IR evaluation, JASIST 53(13), 2002.
-
-Measures whose values stay comparable however many grades there are.
-
-Reference: C. Scheel, A. Lommatzsch and S. Albayrak, Performance measures for multi-graded relevance, SPIM workshop at
-ISWC 2011.
+Generalised precision and recall: as a set of documents has a share of relevant ones, it has a mean of relevance
+(J. Kekäläinen and K. Järvelin, Using graded relevance assessments in IR evaluation, JASIST 53(13), 2002). And measures
+whose values stay comparable however many grades there are (C. Scheel, A. Lommatzsch and S. Albayrak, Performance
+measures for multi-graded relevance, SPIM workshop at ISWC 2011).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -23,7 +22,6 @@ from gainful.measures.arithmetic import Arithmetic, Step, found_by_rank, last, r
 from gainful.measures.base import Measure
 from gainful.measures.block import Block
 from gainful.measures.cumulated_gain import CumulatedGain
-from gainful.measures.precision import ratio
 from gainful.notation import number_text
 
 _SCALED = Gain("scaled")
@@ -86,11 +84,13 @@ class Generalised(Measure):
         columns["sum"] = np.cumsum(gains / highest)
         return columns
 
-    def _curve_by_rank(self, block: Block) -> dict[str, Floats]:
-        columns = self._by_rank(block)
+    def _explained(self, block: Block, steps: Callable[[dict[str, Floats]], tuple[Step, ...]]) -> Arithmetic:
+        """The curve rank by rank, and what is made of it."""
+        columns, base = self._by_rank(block), float(self._base(block)[0])
         columns["gP"] = columns["sum"] / ranks_of(columns["sum"])
-        columns["gR"] = ratios(columns["sum"], float(self._base(block)[0]))
-        return columns
+        columns["gR"] = ratios(columns["sum"], base)
+        nothing = (Step.undefined(str(self), "no document has a gain above 0"),)
+        return Arithmetic(columns, steps(columns) if base else nothing, adds="gain", running="gR")
 
 
 def _reached(recall: Floats, level: float) -> Bools:
@@ -181,15 +181,13 @@ class GR(Generalised):
 
     def compute(self, block: Block) -> Floats:
         # The same gains added in another order may differ in the last bit.
-        return np.minimum(ratio(self._found(block, self.cutoff), self._base(block)), 1.0)
+        return np.minimum(ratios(self._found(block, self.cutoff), self._base(block)), 1.0)
 
     def arithmetic(self, block: Block) -> Arithmetic:
         columns, base = self._by_rank(block, self.cutoff), float(self._base(block)[0])
         columns["gR"] = ratios(columns["sum"], base)
         step = Step.division(str(self), last(columns["sum"]), base, undefined="no document has a gain above 0")
-        if step.value > 1.0:
-            step = step._replace(value=1.0)  # as in compute
-        return Arithmetic(columns, (step,), adds="gain", running="gR")
+        return Arithmetic(columns, (step.capped(),), adds="gain", running="gR")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -236,12 +234,7 @@ class GIPrec(Generalised):
         return np.where(curve.base == 0, np.nan, scores)
 
     def arithmetic(self, block: Block) -> Arithmetic:
-        columns = self._curve_by_rank(block)
-        if not self._base(block)[0]:
-            step = Step(str(self), "", (), math.nan, "no document has a gain above 0")
-        else:
-            step = _interpolated(str(self), columns, self.recall or 0.0)
-        return Arithmetic(columns, (step,), adds="gain", running="gR")
+        return self._explained(block, lambda columns: (_interpolated(str(self), columns, self.recall or 0.0),))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -280,13 +273,11 @@ class GIAP(Generalised):
         return np.where(curve.base == 0, np.nan, np.cumsum(interpolated, axis=1)[:, -1] / points)
 
     def arithmetic(self, block: Block) -> Arithmetic:
-        columns = self._curve_by_rank(block)
-        if not self._base(block)[0]:
-            undefined = Step(str(self), "", (), math.nan, "no document has a gain above 0")
-            return Arithmetic(columns, (undefined,), adds="gain", running="gR")
-        steps = tuple(_interpolated(f"gIPrec@{point:g}", columns, point) for point in _POINTS)
-        mean = Step.mean_of(str(self), np.array([step.value for step in steps]), len(steps))
-        return Arithmetic(columns, (*steps, mean), adds="gain", running="gR")
+        def steps(columns: dict[str, Floats]) -> tuple[Step, ...]:
+            found = tuple(_interpolated(f"gIPrec@{point:g}", columns, point) for point in _POINTS)
+            return *found, Step.mean_of(str(self), np.array([step.value for step in found]), len(found))
+
+        return self._explained(block, steps)
 
 
 #: Queries with more levels than this are not explained level by level.
@@ -374,7 +365,7 @@ class MuAP(Measure):
             distances[row] += levels.distance[at]
         if self.levels == "all":
             distances = np.where(distances == 0, 0.0, _highest_level(block))
-        return ratio(summed, distances)
+        return ratios(summed, distances)
 
     def arithmetic(self, block: Block) -> Arithmetic:
         levels, columns = _levels(block), found_by_rank(block)
@@ -390,7 +381,7 @@ class MuAP(Measure):
         weighted = Step.sum_of("sum of d * AP", terms, last(np.cumsum(terms)))
         mean = Step.division(str(self), weighted.value, self._distances(block), undefined="nothing is relevant")
         shown = averages if len(averages) <= _SHOWN_LEVELS else []
-        return Arithmetic(columns, (*shown, weighted, mean), adds="relevant", running="found")
+        return Arithmetic.of_found(columns, *shown, weighted, mean)
 
     def _distances(self, block: Block) -> float:
         """The sum of the distances between a block's only query's levels."""
@@ -451,9 +442,7 @@ class NDCNG(CumulatedGain):
         return block.cached("NDCNG ideal", lambda: _relative_gains(block.judged, block))
 
     def arithmetic(self, block: Block) -> Arithmetic:
-        found = super().arithmetic(block)
-        highest = Step("highest grade", "", (), float(_highest_grades(block)[0]))
-        return found._replace(steps=(highest, *found.steps))
+        return super().arithmetic(block).after(Step("highest grade", "", (), float(_highest_grades(block)[0])))
 
 
 def _highest_grades(block: Block) -> Floats:

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gainful.data.lists import count_to, is_relevant, ordinal_in_row
 from gainful.kernel.arrays import Floats, Ints
-from gainful.measures.arithmetic import Arithmetic, Step, found_by_rank, last, ranks_of, seen
+from gainful.measures.arithmetic import Arithmetic, Step, last, marks, ranks_of, ratios, seen
 from gainful.measures.base import Measure
 from gainful.measures.block import Block
-from gainful.measures.precision import ratio
+from gainful.measures.precision import OfRelevant
 
 #: Keeps InfAP's estimate of precision defined where nothing judged stands above a document.
 _EPSILON = 1e-5
 
 
-class _OfJudged(Measure):
+class _OfJudged(OfRelevant):
     """What Bpref and InfAP have in common. Not a dataclass: every measure lists its parameters itself."""
 
-    if TYPE_CHECKING:
-        rel: float | None
-        level: float | None
-
-    def _found(self, block: Block) -> tuple[Ints, Ints, Ints, Ints]:
+    def _hits(self, block: Block) -> tuple[Ints, Ints, Ints, Ints]:
         """The relevant hits: row, rank, and how many relevant and other judged documents stand above each."""
         hits = block.hits
         chosen = is_relevant(hits.grade, self.rel, self.level)
@@ -35,35 +30,26 @@ class _OfJudged(Measure):
 
     def _mean(self, block: Block, row: Ints, shares: Floats) -> Floats:
         """The sum over the documents found, divided by the recall base."""
-        return ratio(np.bincount(row, shares, minlength=block.size), block.recall_base(self.rel, self.level))
+        return ratios(np.bincount(row, shares, minlength=block.size), self._base(block))
 
-    def _by_rank(self, block: Block) -> tuple[dict[str, Floats], Floats, Floats]:
+    def _above(self, block: Block) -> tuple[dict[str, Floats], Floats, Floats]:
         """The columns of a block's only list; above every rank, how many relevant and other judged documents are."""
-        columns = found_by_rank(block, self.rel, self.level)
-        judged = _by_rank(block.hits.rank, seen(block))
-        relevant = columns["relevant"]
-        return (
-            {"relevant": relevant, "judged": judged},
-            columns["found"] - relevant,
-            np.cumsum(judged - relevant) - (judged - relevant),
-        )
+        relevant, judged = self._by_rank(block)["relevant"], marks(block.hits.rank, seen(block))
+        columns = {"relevant": relevant, "judged": judged}
+        return columns, _before(relevant), _before(judged - relevant)
 
     def _explained(self, block: Block, columns: dict[str, Floats], what: str, terms: Floats) -> Arithmetic:
         shares = np.where(columns["relevant"] > 0, terms, np.nan)
         columns = {**columns, what: shares, "sum": np.cumsum(np.nan_to_num(shares))}
-        base = int(block.recall_base(self.rel, self.level)[0])
-        steps = (
-            Step.sum_of(f"sum of {what}", shares[~np.isnan(shares)], last(columns["sum"])),
-            Step.division(str(self), last(columns["sum"]), base, undefined="nothing is relevant"),
-        )
-        return Arithmetic(columns, steps, adds="relevant", running="sum")
+        total = last(columns["sum"])
+        summed = Step.sum_of(f"sum of {what}", shares[~np.isnan(shares)], total)
+        mean = Step.division(str(self), total, self._one_base(block), undefined="nothing is relevant")
+        return Arithmetic.of_found(columns, summed, mean, running="sum")
 
 
-def _by_rank(ranks: Ints, length: int) -> Floats:
-    """1 at some ranks, 0 at the others."""
-    values = np.zeros(length)
-    values[ranks[ranks <= length] - 1] = 1.0
-    return values
+def _before(counts: Floats) -> Floats:
+    """The sum of all earlier counts."""
+    return np.cumsum(counts) - counts
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,16 +91,16 @@ class Bpref(_OfJudged):
     level: float | None = None
 
     def compute(self, block: Block) -> Floats:
-        row, _, _, others_above = self._found(block)
-        base = block.recall_base(self.rel, self.level)
+        row, _, _, others_above = self._hits(block)
+        base = self._base(block)
         others = block.judged_counts - base
         counted = np.minimum(others, base)[row]
         # Where no other is judged none is above, and the share is 1.
         return self._mean(block, row, 1.0 - np.minimum(others_above, base[row]) / np.maximum(counted, 1))
 
     def arithmetic(self, block: Block) -> Arithmetic:
-        columns, _, others_above = self._by_rank(block)
-        base = int(block.recall_base(self.rel, self.level)[0])
+        columns, _, others_above = self._above(block)
+        base = self._one_base(block)
         counted = max(1, min(int(block.judged_counts[0]) - base, base))
         columns["others above"] = others_above
         return self._explained(block, columns, "shares", 1.0 - np.minimum(others_above, base) / counted)
@@ -190,14 +176,14 @@ class InfAP(_OfJudged):
     unjudged: str | None = None
 
     def compute(self, block: Block) -> Floats:
-        row, rank, relevant_above, others_above = self._found(block)
+        row, rank, relevant_above, others_above = self._hits(block)
         unknown_above = count_to(block.pooled, row, rank)
         return self._mean(block, row, _expected(rank, relevant_above, others_above, unknown_above))
 
     def arithmetic(self, block: Block) -> Arithmetic:
-        columns, relevant_above, others_above = self._by_rank(block)
-        pool = np.minimum(columns["judged"] + _by_rank(block.pooled[1], seen(block)), 1.0)
-        unknown_above = np.cumsum(pool) - pool - relevant_above - others_above
+        columns, relevant_above, others_above = self._above(block)
+        pool = np.minimum(columns["judged"] + marks(block.pooled[1], seen(block)), 1.0)
+        unknown_above = _before(pool) - relevant_above - others_above
         columns["in the pool"] = pool
         shares = _expected(ranks_of(pool), relevant_above, others_above, unknown_above)
         return self._explained(block, columns, "expected precisions", shares)
@@ -245,14 +231,18 @@ class Judged(Measure):
 
     def compute(self, block: Block) -> Floats:
         shown = block.retrieved if self.cutoff is None else np.minimum(block.retrieved, self.cutoff)
-        return ratio(block.count(block.hits, self.cutoff), shown)
+        return ratios(block.count(block.hits, self.cutoff), shown)
 
     def arithmetic(self, block: Block) -> Arithmetic:
         length = seen(block, self.cutoff)
-        judged = _by_rank(block.hits.rank, length)
-        columns = {"judged": judged, "judged so far": np.cumsum(judged)}
-        last_step = Step.division(str(self), last(columns["judged so far"]), length, undefined="nothing was retrieved")
-        return Arithmetic(columns, (last_step,), adds="judged", running="judged so far")
+        return _counted(self, "judged", marks(block.hits.rank, length), length)
+
+
+def _counted(measure: Measure, what: str, documents: Floats, divisor: int) -> Arithmetic:
+    """A number of documents divided by another."""
+    so_far = np.cumsum(documents)
+    step = Step.division(str(measure), last(so_far), divisor, undefined="nothing was retrieved")
+    return Arithmetic({what: documents, f"{what} so far": so_far}, (step,), adds=what, running=f"{what} so far")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -291,7 +281,4 @@ class Unjudged(Measure):
         return (shown - block.count(block.hits, self.cutoff)) / float(self.cutoff or 1)
 
     def arithmetic(self, block: Block) -> Arithmetic:
-        unjudged = 1.0 - _by_rank(block.hits.rank, seen(block, self.cutoff))
-        columns = {"unjudged": unjudged, "unjudged so far": np.cumsum(unjudged)}
-        last_step = Step.division(str(self), last(columns["unjudged so far"]), self.cutoff or 1)
-        return Arithmetic(columns, (last_step,), adds="unjudged", running="unjudged so far")
+        return _counted(self, "unjudged", 1.0 - marks(block.hits.rank, seen(block, self.cutoff)), self.cutoff or 1)

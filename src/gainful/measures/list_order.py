@@ -1,8 +1,6 @@
-"""Measures of a list beside the same list in another order: what was not retrieved does not count.
+"""Measures of the order of a list: beside the same list in another order, or pair by pair.
 
 K. Järvelin and J. Kekäläinen, ACM TOIS 20(4), 2002, section 2.4, compare cumulated gain with them.
-
-Measures of pairs: which of two documents the user prefers, and which one the system puts first.
 """
 
 from __future__ import annotations
@@ -17,16 +15,17 @@ import numpy as np
 from gainful.data.lists import Documents, GainLists, ordinal_in_row
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
-from gainful.measures.arithmetic import Arithmetic, Step, found_by_rank, last, ranks_of, ratios, seen
+from gainful.measures.arithmetic import Arithmetic, Step, last, ranks_of, ratios, seen
 from gainful.measures.base import Measure
 from gainful.measures.block import Block
 from gainful.measures.cumulated_gain import CumulatedGain, mean_over_ranks
-from gainful.measures.precision import ratio
+from gainful.measures.precision import OfRelevant
 
 _LINEAR = Gain("linear")
 _WHOLE_LIST = "the whole list is put into another order and then cut, so that what stands below k counts, too"
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class _Reordered(CumulatedGain):
     """Cumulated gain beside that of the same list in its best order."""
 
@@ -37,6 +36,13 @@ class _Reordered(CumulatedGain):
     base = 2.0
     needs_at = True
     nothing = "no retrieved document has a gain above 0"
+    exempt = {"cutoff": _WHOLE_LIST}
+    gain: Gain = _LINEAR
+    average: str | None = None
+    rel: float | None = None
+    level: float | None = None
+    unjudged: str | None = None
+    cutoff: int | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,13 +75,6 @@ class SlidingRatio(_Reordered):
     """
 
     name = "SlidingRatio"
-    exempt = {"cutoff": _WHOLE_LIST}
-    gain: Gain = _LINEAR
-    average: str | None = None
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
-    cutoff: int | None = None
 
     def _ideal_lists(self, block: Block) -> GainLists:
         lists = GainLists.of(block.found, block.size, self.gain, block.scale, self.rel, self.level)
@@ -108,13 +107,6 @@ class Satisfaction(_Reordered):
     """
 
     name = "Satisfaction"
-    exempt = {"cutoff": _WHOLE_LIST}
-    gain: Gain = _LINEAR
-    average: str | None = None
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
-    cutoff: int | None = None
 
     def _run_lists(self, block: Block) -> GainLists:
         return self._gains(block, block.relevant(self.rel, self.level))
@@ -127,7 +119,7 @@ class Satisfaction(_Reordered):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Frustration(Measure):
+class Frustration(OfRelevant):
     """Frustration: the non-relevant documents by rank k beside those of the same list in its worst order.
 
     Formula:
@@ -166,34 +158,33 @@ class Frustration(Measure):
     cutoff: int | None = None
 
     def compute(self, block: Block) -> Floats:
-        relevant, k = block.relevant(self.rel, self.level), self.cutoff or 1
+        relevant, k = self._relevant(block), self.cutoff or 1
         wrong = block.retrieved - block.count(relevant)
         if self.average is None:
             shown = np.minimum(block.retrieved, k) - block.count(relevant, k)
-            return ratio(shown, np.minimum(wrong, k))
+            return ratios(shown, np.minimum(wrong, k))
         depth = min(k, block.width)
         found = np.zeros((block.size, depth))
         seen = relevant.rank <= depth
         found[relevant.row[seen], relevant.rank[seen] - 1] = 1.0
         ranks = np.arange(1, depth + 1)
         shown = np.minimum(ranks, block.retrieved[:, None]) - np.cumsum(found, axis=1)
-        vectors = ratio(shown, np.minimum(ranks, wrong[:, None]))
+        vectors = ratios(shown, np.minimum(ranks, wrong[:, None]))
         return mean_over_ranks(vectors, np.minimum(block.retrieved, depth), k)
 
     def arithmetic(self, block: Block) -> Arithmetic:
-        columns, k = found_by_rank(block, self.rel, self.level, self.cutoff), self.cutoff or 1
-        ranks = ranks_of(columns["relevant"])
-        wrong = int(block.retrieved[0] - block.count(block.relevant(self.rel, self.level))[0])
+        found, wrong = self._by_rank(block), int(block.retrieved[0] - block.count(self._relevant(block))[0])
+        ranks = ranks_of(found["relevant"])
         columns = {
-            "non-relevant": 1.0 - columns["relevant"],
-            "non-relevant so far": ranks - columns["found"],
+            "non-relevant": 1.0 - found["relevant"],
+            "non-relevant so far": ranks - found["found"],
             "in the worst order": np.minimum(ranks, wrong),
         }
         columns[self.name] = ratios(columns["non-relevant so far"], columns["in the worst order"])
         if not wrong:
             step = Step(str(self), "0 / 0", (), math.nan, "nothing non-relevant was retrieved")
         elif self.average is not None:
-            step = Step.mean_of(str(self), columns[self.name], k)
+            step = Step.mean_of(str(self), columns[self.name], self.cutoff or 1)
         else:
             step = Step.division(str(self), last(columns["non-relevant so far"]), last(columns["in the worst order"]))
         return Arithmetic(columns, (step,), adds="non-relevant", running=self.name)
@@ -259,7 +250,7 @@ class SFTotal(Measure):
             numbers = (w, s, 1 - w, f)
             last_step = Step(str(self), "{} * {} + {} * (1 - {})", numbers, w * s + (1 - w) * (1 - f))
         if math.isnan(last_step.value):
-            last_step = Step(str(self), "", (), math.nan, "one of the two is undefined")
+            last_step = Step.undefined(str(self), "one of the two is undefined")
         steps = (*of_gain.steps, *of_wrong.steps, last_step)
         return Arithmetic(columns, steps, frozenset({"discount"}), "gain", "CG")
 
@@ -317,7 +308,7 @@ class NDPM(Measure):
     def compute(self, block: Block) -> Floats:
         levels = block.graded.judged.levels
         reversed_pairs, tied, pairs = (by_level if levels.size <= FEW_LEVELS else by_bits)(block, levels)
-        return ratio(2.0 * reversed_pairs + tied, 2.0 * pairs)
+        return ratios(2.0 * reversed_pairs + tied, 2.0 * pairs)
 
     def arithmetic(self, block: Block) -> Arithmetic:
         hits = block.hits
@@ -352,7 +343,7 @@ class NDPM(Measure):
             value = (2 * wrong + tied) / (2 * pairs)
             steps.append(Step(str(self), "(2 * {} + {}) / (2 * {})", (wrong, tied, pairs), value))
         else:
-            steps.append(Step(str(self), "", (), math.nan, "no two documents have different grades"))
+            steps.append(Step.undefined(str(self), "no two documents have different grades"))
         return Arithmetic(columns, tuple(steps), adds="2 C- + Cu", running="so far")
 
 

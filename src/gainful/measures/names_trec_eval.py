@@ -1,14 +1,9 @@
-"""What a translation is: one of our measures, or several, and what makes the numbers the same.
+"""Measures under the names that other tools have for them, and trec_eval's names themselves.
 
-Measures under the names that other tools have for them.
-
-A text of ours always has our definition. What is not ours is read as trec_eval's name if it is one; with a prefix
-(``ranx:ndcg@10-l2``) it is read as that tool reads it. Either way one of our measures comes out. None of this is loaded
-for our own names.
-trec_eval's names, as trec_eval and pytrec_eval read them: ``ndcg_cut_10``, ``P.5,10``, ``set_F_2``, ``official``.
-
-On trec_eval's command line parameters follow a dot, separated by commas; in its output they follow an underscore. Both
-are read.
+A text of ours always has our definition. What is not ours is read as trec_eval's name if it is one (``ndcg_cut_10``,
+``P.5,10``, ``set_F_2``, ``official``); with a prefix (``ranx:ndcg@10-l2``) it is read as that tool reads it. Either way
+one of our measures comes out, or several, with what makes the numbers the same. None of this is loaded for our own
+names, and nothing here loads NumPy before a name is translated: the command trec_eval reads its options first.
 """
 
 from __future__ import annotations
@@ -17,13 +12,14 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn
 
 from gainful.errors import UsageError
-from gainful.measures.base import Measure
-from gainful.measures.catalog import MEASURES, is_ours
 from gainful.notation import nearest, number_text, read_number
 from gainful.policy import DIALECTS, Policy
+
+if TYPE_CHECKING:
+    from gainful.measures.base import Measure
 
 
 class Setting(NamedTuple):
@@ -91,12 +87,20 @@ class NoEqual(NamedTuple):
 def unknown(tool: str, name: str, known: Iterable[str], text: str) -> UsageError:
     """What to say about a name that the tool does not have."""
     word = re.match(r"[\w+#-]*", name)
-    hint = f"without the prefix, {name} is ours" if word and is_ours(word[0]) else nearest(name, known)
+    hint = f"without the prefix, {name} is ours" if word and _is_ours(word[0]) else nearest(name, known)
     return UsageError(f"{text}: {tool} has no such measure", hint)
+
+
+def _is_ours(name: str) -> bool:
+    from gainful.measures.catalog import is_ours
+
+    return is_ours(name)
 
 
 def build(name: str, parameters: Mapping[str, object] = {}) -> Measure:
     """One of our measures from its name and parameters; ``@`` is what ``@`` sets."""
+    from gainful.measures.catalog import MEASURES
+
     measure = MEASURES[name]
     at = measure.at_parameter()
     return measure.from_parameters({(at if key == "@" and at else key): value for key, value in parameters.items()})
@@ -144,6 +148,86 @@ def translate(text: str) -> Translation | None:
     return read(match["name"], text.strip())
 
 
+Takes = Literal["nothing", "cutoffs", "levels", "length", "utility", "weight", "points", "gains", "patience"]
+Summary = Literal["mean", "sum", "geometric", "topics", "none"]
+
+
+class Family(NamedTuple):
+    """A measure of trec_eval: ours, what its parameters are and which it has by default, and how it is printed."""
+
+    ours: str  # empty where it is no number
+    takes: Takes = "nothing"
+    defaults: tuple[float, ...] = ()
+    summary: Summary = "mean"
+    has_level: bool = True  # whether -l is for it
+    by_topic: bool = True
+    is_new: bool = False  # whether only trec_eval 10 has it
+
+    @property
+    def of_topic(self) -> str:
+        """Our measure of a single topic, of which the other may be a geometric mean."""
+        return self.ours.removeprefix("GM") if self.summary == "geometric" else self.ours
+
+
+_RANKS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+_TENTHS = tuple(i / 10 for i in range(11))
+_FIFTHS = tuple(i / 5 for i in range(1, 11))
+
+#: trec_eval's measures, in the order in which it prints them, whatever the order of the options.
+FAMILIES: Mapping[str, Family] = {
+    "runid": Family("", summary="none", by_topic=False),
+    "num_q": Family("NumQ", summary="topics", by_topic=False),
+    "num_ret": Family("NumRet", summary="sum"),
+    "num_rel": Family("NumRel", summary="sum"),
+    "num_rel_ret": Family("NumRelRet", summary="sum"),
+    "map": Family("AP"),
+    "gm_map": Family("GMAP", summary="geometric", by_topic=False),
+    "Rprec": Family("Rprec"),
+    "bpref": Family("Bpref"),
+    "recip_rank": Family("RR"),
+    "iprec_at_recall": Family("IPrec", "levels", _TENTHS),
+    "P": Family("P", "cutoffs", _RANKS),
+    "relstring": Family("", "length", (10,), summary="none"),
+    "recall": Family("R", "cutoffs", _RANKS),
+    "infAP": Family("InfAP"),
+    "gm_bpref": Family("GMBpref", summary="geometric", by_topic=False),
+    "Rprec_mult": Family("RprecMult", "levels", _FIFTHS),
+    "utility": Family("Utility", "utility"),
+    "11pt_avg": Family("IAP", "points"),
+    "binG": Family("binG"),
+    "G": Family("G", "gains", has_level=False),
+    "dcg": Family("DCG", "gains", has_level=False, is_new=True),
+    "ideal_dcg": Family("idealDCG", "gains", has_level=False, is_new=True),
+    "ndcg": Family("nDCG", "gains", has_level=False),
+    "ndcg_rel": Family("nDCGrel", "gains", has_level=False),
+    "Rndcg": Family("RnDCG", "gains", has_level=False),
+    "ndcg_cut": Family("nDCG", "cutoffs", _RANKS, has_level=False),
+    "map_cut": Family("AP", "cutoffs", _RANKS),
+    "relative_P": Family("RelP", "cutoffs", _RANKS),
+    "success": Family("Success", "cutoffs", (1, 5, 10)),
+    "set_P": Family("SetP"),
+    "set_relative_P": Family("SetRelP"),
+    "set_recall": Family("SetR"),
+    "set_map": Family("SetAP"),
+    "set_F": Family("SetF", "weight"),
+    "num_nonrel_judged_ret": Family("NumNonRelJudgedRet", summary="sum"),
+    "rbp": Family("RBP", "patience", has_level=False, is_new=True),
+    "rbp_resid": Family("RBPResidual", "patience", is_new=True),
+    "unj": Family("Unjudged", "cutoffs", (5, 10, 20), is_new=True),
+}
+
+#: Those that are numbers.
+NAMES: Mapping[str, Family] = {name: family for name, family in FAMILIES.items() if family.ours}
+
+_COUNTS = ("runid", "num_q", "num_ret", "num_rel", "num_rel_ret")
+
+#: The names of several measures at once.
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "official": (*_COUNTS, "map", "gm_map", "Rprec", "bpref", "recip_rank", "iprec_at_recall", "P"),
+    "set": (*_COUNTS, "utility", "set_P", "set_relative_P", "set_recall", "set_map", "set_F"),
+    "all_trec": tuple(name for name in FAMILIES if name not in ("dcg", "ideal_dcg")),
+}
+
 #: Reads the text of parameters (empty where there is none) of a name: the parameters of one or several measures.
 _Reader = Callable[[str, str], Sequence[Mapping[str, object]]]
 
@@ -160,20 +244,20 @@ def _nothing(name: str, text: str) -> Sequence[Mapping[str, object]]:
     return [{}]
 
 
-def _each(default: str, whole: bool = False) -> _Reader:
+def _each(name: str, text: str) -> Sequence[Mapping[str, object]]:
     """A measure for every number."""
+    numbers = _numbers(name, text) if text else NAMES[name].defaults
+    return [{"@": number_text(number)} for number in numbers]
 
-    def read(name: str, text: str) -> Sequence[Mapping[str, object]]:
-        numbers = _numbers(name, text or default)
-        for number in numbers:
-            if whole and number != int(number):
-                raise UsageError(
-                    f"{name}: expected whole cutoffs, found {number_text(number)}",
-                    f"trec_eval cuts it to {int(number)}: write {name}_{int(number)}",
-                )
-        return [{"@": number_text(number)} for number in numbers]
 
-    return read
+def _cutoffs(name: str, text: str) -> Sequence[Mapping[str, object]]:
+    for number in _numbers(name, text) if text else ():
+        if number != int(number):
+            raise UsageError(
+                f"{name}: expected whole cutoffs, found {number_text(number)}",
+                f"trec_eval cuts it to {int(number)}: write {name}_{int(number)}",
+            )
+    return _each(name, text)
 
 
 def _f(name: str, text: str) -> Sequence[Mapping[str, object]]:
@@ -227,69 +311,25 @@ def _gains(name: str, text: str) -> Sequence[Mapping[str, object]]:
     return [{"gain": table_of_gains({int(grade): gain for grade, gain in pairs.items()})}]
 
 
-def _persistence(**more: str) -> _Reader:
+def _persistence(name: str, text: str) -> Sequence[Mapping[str, object]]:
     """``p=``, which is 0.9 where it is not given."""
-
-    def read(name: str, text: str) -> Sequence[Mapping[str, object]]:
-        pairs = dict(_pairs(name, text)) if text else {}
-        if set(pairs) - {"p"}:
-            why = "trec_eval scales gains by the highest of the table, whether a document has it or not"
-            NoEqual(why, f"{name}_p=0.9 without a table").refuse(f"{name}_{text}")
-        return [{"p": pairs.get("p", 0.9), **more}]
-
-    return read
+    pairs = dict(_pairs(name, text)) if text else {}
+    if set(pairs) - {"p"}:
+        why = "trec_eval scales gains by the highest of the table, whether a document has it or not"
+        NoEqual(why, f"{name}_p=0.9 without a table").refuse(f"{name}_{text}")
+    gains = {"gain": "linear", "scale": "query"} if name == "rbp" else {}
+    return [{"p": pairs.get("p", 0.9), **gains}]
 
 
-class _Name(NamedTuple):
-    """One of our measures, how its parameters are read, and whether only trec_eval 10 has it."""
-
-    ours: str
-    read: _Reader = _nothing
-    is_new: bool = False
-
-
-_DEPTHS = "5,10,15,20,30,100,200,500,1000"
-_CUTOFFS = _each(_DEPTHS, whole=True)
-
-#: trec_eval's measures, in the order in which it prints them.
-NAMES: Mapping[str, _Name] = {
-    "num_q": _Name("NumQ"),
-    "num_ret": _Name("NumRet"),
-    "num_rel": _Name("NumRel"),
-    "num_rel_ret": _Name("NumRelRet"),
-    "map": _Name("AP"),
-    "gm_map": _Name("GMAP"),
-    "Rprec": _Name("Rprec"),
-    "bpref": _Name("Bpref"),
-    "recip_rank": _Name("RR"),
-    "iprec_at_recall": _Name("IPrec", _each("0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1")),
-    "P": _Name("P", _CUTOFFS),
-    "recall": _Name("R", _CUTOFFS),
-    "infAP": _Name("InfAP"),
-    "gm_bpref": _Name("GMBpref"),
-    "Rprec_mult": _Name("RprecMult", _each("0.2,0.4,0.6,0.8,1,1.2,1.4,1.6,1.8,2")),
-    "utility": _Name("Utility", _weights),
-    "11pt_avg": _Name("IAP", _points),
-    "binG": _Name("binG"),
-    "G": _Name("G", _gains),
-    "dcg": _Name("DCG", _gains, is_new=True),
-    "ideal_dcg": _Name("idealDCG", _gains, is_new=True),
-    "ndcg": _Name("nDCG", _gains),
-    "ndcg_rel": _Name("nDCGrel", _gains),
-    "Rndcg": _Name("RnDCG", _gains),
-    "ndcg_cut": _Name("nDCG", _CUTOFFS),
-    "map_cut": _Name("AP", _CUTOFFS),
-    "relative_P": _Name("RelP", _CUTOFFS),
-    "success": _Name("Success", _each("1,5,10", whole=True)),
-    "set_P": _Name("SetP"),
-    "set_relative_P": _Name("SetRelP"),
-    "set_recall": _Name("SetR"),
-    "set_map": _Name("SetAP"),
-    "set_F": _Name("SetF", _f),
-    "num_nonrel_judged_ret": _Name("NumNonRelJudgedRet"),
-    "rbp": _Name("RBP", _persistence(gain="linear", scale="query"), is_new=True),
-    "rbp_resid": _Name("RBPResidual", _persistence(), is_new=True),
-    "unj": _Name("Unjudged", _each("5,10,20", whole=True), is_new=True),
+_READERS: Mapping[Takes, _Reader] = {
+    "nothing": _nothing,
+    "cutoffs": _cutoffs,
+    "levels": _each,
+    "utility": _weights,
+    "weight": _f,
+    "points": _points,
+    "gains": _gains,
+    "patience": _persistence,
 }
 
 _PREFERENCES = NoEqual("it needs judgments of pairs, not grades", "NDPM")
@@ -307,15 +347,6 @@ WITHOUT_EQUAL: Mapping[str, NoEqual] = {
     "map_avgjg": _SEVERAL_JUDGES,
     "P_avgjg": _SEVERAL_JUDGES,
     "Rprec_mult_avgjg": _SEVERAL_JUDGES,
-}
-
-_OFFICIAL = "num_q num_ret num_rel num_rel_ret map gm_map Rprec bpref recip_rank iprec_at_recall P"
-_SET = "num_q num_ret num_rel num_rel_ret utility set_P set_relative_P set_recall set_map set_F"
-#: The names of several measures at once; the run's name and the text of grades, which are no numbers, are left out.
-GROUPS: Mapping[str, tuple[str, ...]] = {
-    "official": tuple(_OFFICIAL.split()),
-    "set": tuple(_SET.split()),
-    "all_trec": tuple(name for name in NAMES if name not in ("dcg", "ideal_dcg")),
 }
 
 _TIES = "ties go by descending document id, as they do here by themselves"
@@ -342,7 +373,7 @@ def translate_trec_eval(name: str, text: str) -> Translation:
 def translate_without_prefix(name: str) -> Translation | None:
     """A name that is not ours: trec_eval's, or None."""
     found = re.match(r"([\w.,=+-]+?)\s*([@(].*)", name)
-    if found and not is_ours(found[1]) and (family := _family(found[1])) in NAMES:
+    if found and not _is_ours(found[1]) and (family := _family(found[1])) in NAMES:
         raise UsageError(
             f"{name}: trec_eval's names take no {found[2][0]}",
             f"did you mean {NAMES[family].ours}{found[2]}?" if family == found[1] else None,
@@ -360,7 +391,7 @@ def translate_as_pytrec_eval(name: str, text: str) -> Translation:
         raise UsageError(
             f"{text}: pytrec_eval reads no such parameters, found '{parameters}'", f"trec_eval does: trec_eval:{name}"
         )
-    names = [of for of in GROUPS.get(name, ()) if not NAMES[of].is_new]
+    names = [of for of in GROUPS.get(name, ()) if not FAMILIES[of].is_new]
     translation = translate_trec_eval(name, text)
     measures = tuple(_expanded(names)) if names else translation.measures
     return translation._replace(tool="pytrec_eval", measures=measures, settings=(_PYTREC_EVAL,))
@@ -368,10 +399,9 @@ def translate_as_pytrec_eval(name: str, text: str) -> Translation:
 
 def _family(name: str) -> str:
     """The longest name of trec_eval's that a text begins with; empty where there is none."""
-    for length in (m.start() for m in reversed([*re.finditer(r"[._]|$", name)])):
-        if name[:length] in NAMES or name[:length] in WITHOUT_EQUAL or name[:length] in GROUPS:
-            return name[:length]
-    return ""
+    beginnings = [name[: m.start()] for m in re.finditer(r"[._]|$", name)]
+    known = [text for text in beginnings if text in NAMES or text in WITHOUT_EQUAL or text in GROUPS]
+    return known[-1] if known else ""
 
 
 def _translated(name: str, text: str) -> Translation | None:
@@ -387,11 +417,16 @@ def _translated(name: str, text: str) -> Translation | None:
         return Translation(text, "trec_eval", tuple(_expanded(GROUPS[family])), (_NEW,))
     if len(name) > len(family) and not parameters:
         raise UsageError(f"{text}: expected parameters after '{name[-1]}', found nothing")
-    known = NAMES[family]
-    measures = tuple(build(known.ours, each) for each in known.read(family, parameters))
-    return Translation(text, "trec_eval", measures, (_NEW,) if known.is_new else (_NEW, _OLD))
+    settings = (_NEW,) if NAMES[family].is_new else (_NEW, _OLD)
+    return Translation(text, "trec_eval", tuple(_measures(family, parameters)), settings)
+
+
+def _measures(name: str, parameters: str = "") -> Iterator[Measure]:
+    """The measures of ours that a name with the text of its parameters stands for."""
+    family = NAMES[name]
+    return (build(family.ours, each) for each in _READERS[family.takes](name, parameters))
 
 
 def _expanded(names: Sequence[str]) -> Iterator[Measure]:
-    for name in names:
-        yield from (build(NAMES[name].ours, each) for each in NAMES[name].read(name, ""))
+    """Those that a group stands for; the run's name and the text of grades, which are no numbers, are left out."""
+    return (measure for name in names if name in NAMES for measure in _measures(name))

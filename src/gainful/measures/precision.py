@@ -1,50 +1,135 @@
-"""Precision, recall and what is made of them: how many of the documents read were relevant.
-
-Precision relative to how much there is to find.
-"""
+"""Precision, recall and what is made of them, down to a rank or of the whole list."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gainful.data.lists import Documents
 from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.arithmetic import Arithmetic, Step, found_by_rank, last, ranks_of, ratios, seen
 from gainful.measures.base import Measure
 from gainful.measures.block import Block
 
 
-def ratio(numerator: Ints | Floats, denominator: Ints | Floats) -> Floats:
-    """Element by element; NaN where the denominator is 0."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(denominator == 0, np.nan, numerator / denominator)
+class OfRelevant(Measure):
+    """A measure that asks whether a document is relevant. Not a dataclass: every measure lists its parameters itself.
+
+    Without a parameter ``cutoff`` it looks at the whole list.
+    """
+
+    if TYPE_CHECKING:
+        rel: float | None
+        level: float | None
+        cutoff: int | None
+    else:
+        cutoff = None
+
+    def _relevant(self, block: Block) -> Documents:
+        return block.relevant(self.rel, self.level)
+
+    def _found(self, block: Block) -> Ints:
+        return block.count(self._relevant(block), self.cutoff)
+
+    def _base(self, block: Block) -> Ints:
+        return block.recall_base(self.rel, self.level)
+
+    # Of a block's only list:
+
+    def _by_rank(self, block: Block) -> dict[str, Floats]:
+        return found_by_rank(block, self.rel, self.level, self.cutoff)
+
+    def _one_base(self, block: Block) -> int:
+        return int(self._base(block)[0])
+
+    def _share(
+        self, columns: dict[str, Floats], divisor: int, undefined: str = "nothing is relevant", running: str = "found"
+    ) -> Arithmetic:
+        """What was found in the end, divided by something."""
+        step = Step.division(str(self), last(columns["found"]), divisor, undefined=undefined)
+        return Arithmetic.of_found(columns, step, running=running)
+
+    def _precision_and_recall(self, block: Block, undefined: str) -> tuple[dict[str, Floats], Step, Step]:
+        """What was found rank by rank, and P and R at the cutoff, or of the list as a set."""
+        columns = self._by_rank(block)
+        found, k = last(columns["found"]), self.cutoff
+        of_p, of_r = ("SetP", "SetR") if k is None else (f"P@{k}", f"R@{k}")
+        precision = Step.division(of_p, found, k or seen(block), undefined=undefined)
+        recall = Step.division(of_r, found, self._one_base(block), undefined="nothing is relevant")
+        return columns, precision, recall
+
+    def _of_nothing(self, recall: float, worst: float) -> Step:
+        """The last step where there is no recall: undefined if nothing is relevant, else as bad as can be."""
+        if math.isnan(recall):
+            return Step.undefined(str(self), "nothing is relevant")
+        return Step(str(self), "", (), worst, "nothing was found")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Binary(Measure):
+class Binary(OfRelevant):
     """A measure that only asks whether a document is relevant."""
 
     rel: float | None = None
     level: float | None = None
     unjudged: str | None = None
 
-    def _found(self, block: Block, cutoff: int | None = None) -> Ints:
-        return block.count(block.relevant(self.rel, self.level), cutoff)
-
-    def _base(self, block: Block) -> Ints:
-        return block.recall_base(self.rel, self.level)
-
-    def _by_rank(self, block: Block, cutoff: int | None = None) -> dict[str, Floats]:
-        return found_by_rank(block, self.rel, self.level, cutoff)
-
     def _hint_at(self) -> str:
         return f"write {self.name}@10, or Set{self.name} for the whole list"
 
 
+class Precision(Binary):
+    """Found / looked at: k, or the length of the list."""
+
+    def compute(self, block: Block) -> Floats:
+        return ratios(self._found(block), self.cutoff or block.retrieved)
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        columns = self._by_rank(block)
+        columns["P"] = columns["found"] / ranks_of(columns["found"])
+        return self._share(columns, self.cutoff or seen(block), "nothing was retrieved", running="P")
+
+
+class Recall(Binary):
+    """Found / relevant."""
+
+    def compute(self, block: Block) -> Floats:
+        return ratios(self._found(block), self._base(block))
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        columns, base = self._by_rank(block), self._one_base(block)
+        columns["R"] = ratios(columns["found"], base)
+        return self._share(columns, base, running="R")
+
+
+class FMeasure(Binary):
+    """F, made of precision and recall."""
+
+    if TYPE_CHECKING:
+        beta: float
+
+    def compute(self, block: Block) -> Floats:
+        # In the order of trec_eval, so that ties round as there.
+        found, base, weight = self._found(block), self._base(block), self.beta**2
+        precision, recall = found / np.maximum(self.cutoff or block.retrieved, 1), found / np.maximum(base, 1)
+        with np.errstate(invalid="ignore"):
+            weighted = (weight + 1.0) * precision * recall / (weight * precision + recall)
+        return np.where(base == 0, np.nan, np.where(found == 0, 0.0, weighted))
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        columns, precision, recall = self._precision_and_recall(block, "nothing was retrieved")
+        p, r, weight = precision.value, recall.value, self.beta**2
+        if not r > 0:
+            return Arithmetic.of_found(columns, precision, recall, self._of_nothing(r, 0.0))
+        value = (1 + weight) * p * r / (weight * p + r)
+        step = Step(str(self), "(1 + {}) * {} * {} / ({} * {} + {})", (weight, p, r, weight, p, r), value)
+        return Arithmetic.of_found(columns, precision, recall, step)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class P(Binary):
+class P(Precision):
     """Precision: the share of relevant documents among the first k.
 
     Formula:
@@ -73,19 +158,9 @@ class P(Binary):
     needs_at = True
     cutoff: int | None = None
 
-    def compute(self, block: Block) -> Floats:
-        return self._found(block, self.cutoff) / float(self.cutoff or 1)
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        columns = self._by_rank(block, self.cutoff)
-        found = columns["found"]
-        columns["P"] = found / ranks_of(found)
-        steps = (Step.division(str(self), last(found), self.cutoff or 1),)
-        return Arithmetic(columns, steps, adds="relevant", running="P")
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class R(Binary):
+class R(Recall):
     """Recall: the share of the relevant documents that the first k hold.
 
     Formula:
@@ -115,46 +190,9 @@ class R(Binary):
     needs_at = True
     cutoff: int | None = None
 
-    def compute(self, block: Block) -> Floats:
-        return ratio(self._found(block, self.cutoff), self._base(block))
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        return recall_arithmetic(str(self), self._by_rank(block, self.cutoff), int(self._base(block)[0]))
-
-
-def recall_arithmetic(name: str, columns: dict[str, Floats], base: int) -> Arithmetic:
-    """What was found of the recall base, rank by rank."""
-    found = columns["found"]
-    columns["R"] = ratios(found, base)
-    return Arithmetic(columns, (recall_step(name, found, base),), adds="relevant", running="R")
-
-
-def recall_step(name: str, found: Floats, base: int) -> Step:
-    """What was found in the end, divided by the recall base."""
-    return Step.division(name, last(found), base, undefined="nothing is relevant")
-
-
-def f_measure(found: Ints, retrieved: Ints | float, base: Ints, beta: float) -> Floats:
-    """F, made of P = found / retrieved and R = found / base in the order of trec_eval, so that ties round as there."""
-    precision, recall, weight = found / np.maximum(retrieved, 1), found / np.maximum(base, 1), beta**2
-    with np.errstate(invalid="ignore"):
-        weighted = (weight + 1.0) * precision * recall / (weight * precision + recall)
-    return np.where(base == 0, np.nan, np.where(found == 0, 0.0, weighted))
-
-
-def f_arithmetic(name: str, columns: dict[str, Floats], precision: Step, recall: Step, beta: float) -> Arithmetic:
-    """Precision and recall, and F made of them."""
-    p, r, weight = precision.value, recall.value, beta**2
-    if not r > 0:
-        step = Step(name, "", (), r, "nothing is relevant" if math.isnan(r) else "nothing was found")
-    else:
-        value = (1 + weight) * p * r / (weight * p + r)
-        step = Step(name, "(1 + {}) * {} * {} / ({} * {} + {})", (weight, p, r, weight, p, r), value)
-    return Arithmetic(columns, (precision, recall, step), adds="relevant", running="found")
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class F(Binary):
+class F(FMeasure):
     """F: precision and recall of the first k in one number.
 
     Formula:
@@ -184,15 +222,6 @@ class F(Binary):
     needs_at = True
     beta: float = 1.0
     cutoff: int | None = None
-
-    def compute(self, block: Block) -> Floats:
-        return f_measure(self._found(block, self.cutoff), float(self.cutoff or 1), self._base(block), self.beta)
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        columns = self._by_rank(block, self.cutoff)
-        precision = Step.division(f"P@{self.cutoff}", last(columns["found"]), self.cutoff or 1)
-        recall = recall_step(f"R@{self.cutoff}", columns["found"], int(self._base(block)[0]))
-        return f_arithmetic(str(self), columns, precision, recall, self.beta)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -225,14 +254,13 @@ class Rprec(Binary):
     at = None
 
     def compute(self, block: Block) -> Floats:
-        relevant, base = block.relevant(self.rel, self.level), self._base(block)
+        relevant, base = self._relevant(block), self._base(block)
         found = np.bincount(relevant.row[relevant.rank <= base[relevant.row]], minlength=block.size)
-        return ratio(found, base)
+        return ratios(found, base)
 
     def arithmetic(self, block: Block) -> Arithmetic:
-        base = int(self._base(block)[0])
-        columns = self._by_rank(block, base)
-        return Arithmetic(columns, (recall_step(str(self), columns["found"], base),), adds="relevant", running="found")
+        base = self._one_base(block)
+        return self._share(found_by_rank(block, self.rel, self.level, base), base)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -263,13 +291,12 @@ class Success(Binary):
     cutoff: int | None = None
 
     def compute(self, block: Block) -> Floats:
-        return (self._found(block, self.cutoff) > 0).astype(np.float64)
+        return (self._found(block) > 0).astype(np.float64)
 
     def arithmetic(self, block: Block) -> Arithmetic:
-        columns = self._by_rank(block, self.cutoff)
+        columns = self._by_rank(block)
         found = last(columns["found"])
-        steps = (Step(str(self), "min(1, {})", (found,), min(1.0, found)),)
-        return Arithmetic(columns, steps, adds="relevant", running="found")
+        return Arithmetic.of_found(columns, Step(str(self), "min(1, {})", (found,), min(1.0, found)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -307,13 +334,10 @@ class RelP(Binary):
         return "write RelP@10, or SetRelP for the whole list"
 
     def compute(self, block: Block) -> Floats:
-        return ratio(self._found(block, self.cutoff), np.minimum(self._base(block), self.cutoff or 1))
+        return ratios(self._found(block), np.minimum(self._base(block), self.cutoff or 1))
 
     def arithmetic(self, block: Block) -> Arithmetic:
-        columns = self._by_rank(block, self.cutoff)
-        most = min(int(self._base(block)[0]), self.cutoff or 1)
-        steps = (Step.division(str(self), last(columns["found"]), most, undefined="nothing is relevant"),)
-        return Arithmetic(columns, steps, adds="relevant", running="found")
+        return self._share(self._by_rank(block), min(self._one_base(block), self.cutoff or 1))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -343,14 +367,12 @@ class SetRelP(Binary):
     at = None
 
     def compute(self, block: Block) -> Floats:
-        return ratio(self._found(block), np.minimum(self._base(block), block.retrieved))
+        return ratios(self._found(block), np.minimum(self._base(block), block.retrieved))
 
     def arithmetic(self, block: Block) -> Arithmetic:
-        columns = self._by_rank(block)
-        base, length = int(self._base(block)[0]), seen(block)
+        base = self._one_base(block)
         reason = "nothing was retrieved" if base else "nothing is relevant"
-        steps = (Step.division(str(self), last(columns["found"]), min(base, length), undefined=reason),)
-        return Arithmetic(columns, steps, adds="relevant", running="found")
+        return self._share(self._by_rank(block), min(base, seen(block)), reason)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -389,18 +411,14 @@ class RprecMult(Binary):
         return "write RprecMult@0.5, or Rprec for RprecMult@1"
 
     def compute(self, block: Block) -> Floats:
-        relevant = block.relevant(self.rel, self.level)
+        relevant = self._relevant(block)
         depth = np.floor((self.multiple or 0.0) * self._base(block) + 0.9)
         found = np.bincount(relevant.row[relevant.rank <= depth[relevant.row]], minlength=block.size)
-        return ratio(found, depth)
+        return ratios(found, depth)
 
     def arithmetic(self, block: Block) -> Arithmetic:
-        base, multiple = int(self._base(block)[0]), self.multiple or 0.0
+        base, multiple = self._one_base(block), self.multiple or 0.0
         depth = math.floor(multiple * base + 0.9)
-        columns = self._by_rank(block, depth)
         reason = "no document to look at" if base else "nothing is relevant"
-        steps = (
-            Step("documents", "floor({} * {} + 0.9)", (multiple, base), depth),
-            Step.division(str(self), last(columns["found"]), depth, undefined=reason),
-        )
-        return Arithmetic(columns, steps, adds="relevant", running="found")
+        share = self._share(found_by_rank(block, self.rel, self.level, depth), depth, reason)
+        return share.after(Step("documents", "floor({} * {} + 0.9)", (multiple, base), depth))

@@ -15,7 +15,7 @@ from gainful.measures.arithmetic import Arithmetic, Step, last, ranks_of, ratios
 from gainful.measures.base import Measure
 from gainful.measures.block import Block
 from gainful.measures.cumulated_gain import DCG
-from gainful.measures.precision import Binary, ratio
+from gainful.measures.precision import Binary
 
 _LINEAR = Gain("linear")
 _NOTHING = "no document has a gain above 0"
@@ -76,10 +76,10 @@ class _Relative(Measure):
         return {"gain": run, "DCG": dcg, "ideal gain": ideal, "ideal DCG": ideal_dcg, "nDCG": ratios(dcg, ideal_dcg)}
 
     def _undefined(self, columns: dict[str, Floats]) -> Arithmetic:
-        return Arithmetic(columns, (Step(str(self), "0 / 0", (), math.nan, _NOTHING),), _SHARED, "gain", "DCG")
+        return self._explained(columns, Step(str(self), "0 / 0", (), math.nan, _NOTHING))
 
-
-_SHARED = frozenset({"ideal gain", "ideal DCG"})
+    def _explained(self, columns: dict[str, Floats], *steps: Step) -> Arithmetic:
+        return Arithmetic(columns, steps, frozenset({"ideal gain", "ideal DCG"}), "gain", "DCG")
 
 
 def _discounts(depth: int) -> Floats:
@@ -87,12 +87,12 @@ def _discounts(depth: int) -> Floats:
 
 
 def _discounted(lists: GainLists) -> Floats:
-    return np.asarray(lists.gain / _discounts(int(lists.rank.max(initial=1)))[lists.rank - 1])
+    return np.asarray(lists.gain / _discounts(_length(lists))[lists.rank - 1])
 
 
-def _length(ideal: GainLists) -> int:
-    """The length of the longest ideal list."""
-    return int(ideal.rank.max(initial=1))
+def _length(lists: GainLists) -> int:
+    """The length of the longest list."""
+    return int(lists.rank.max(initial=1))
 
 
 def _vectors(ideal: GainLists) -> Floats:
@@ -153,11 +153,8 @@ class NDCGRel(_Relative):
             return self._undefined(columns)
         shares = columns["nDCG"][columns["gain"] > 0]
         found, missed, end = float(np.cumsum(np.append(0.0, shares))[-1]), base - shares.size, last(columns["nDCG"])
-        steps = (
-            Step.sum_of("sum of nDCG", shares, found),
-            Step(str(self), "({} + {} * {}) / {}", (found, missed, end, base), min((found + missed * end) / base, 1.0)),
-        )
-        return Arithmetic(columns, steps, _SHARED, "gain", "DCG")
+        mean = Step(str(self), "({} + {} * {}) / {}", (found, missed, end, base), (found + missed * end) / base)
+        return self._explained(columns, Step.sum_of("sum of nDCG", shares, found), mean.capped())
 
 
 def _at(vectors: Floats, row: Ints, rank: Ints, length: Ints) -> Floats:
@@ -211,9 +208,9 @@ class RNDCG(_Relative):
         first = np.cumsum(found) - found
         shares = np.where(seen > 0, dcg[np.where(seen > 0, first[row] + seen, 0)], 0.0) / ideal_dcg[row, rank - 1]
         goes_on = block.retrieved > base + 1
-        total = np.bincount(run.row, discounted, minlength=block.size)
+        at_end = ratios(np.bincount(run.row, discounted, minlength=block.size), ideal_dcg[:, -1])
         points = np.bincount(row, minlength=block.size) + goes_on
-        summed = np.bincount(row, shares, minlength=block.size) + np.where(goes_on, ratio(total, ideal_dcg[:, -1]), 0.0)
+        summed = np.bincount(row, shares, minlength=block.size) + np.where(goes_on, at_end, 0.0)
         return np.where(base == 0, np.nan, np.minimum(summed / np.maximum(points, 1), 1.0))
 
     def arithmetic(self, block: Block) -> Arithmetic:
@@ -226,9 +223,7 @@ class RNDCG(_Relative):
         ranks = [*ends, length] if length > base + 1 else ends
         values = columns["nDCG"][np.array(ranks) - 1]
         points = [Step(f"nDCG@{rank}", "", (), float(value)) for rank, value in zip(ranks, values, strict=True)]
-        mean = Step.mean_of(str(self), values, values.size)
-        steps = (*points, mean._replace(value=min(mean.value, 1.0)))
-        return Arithmetic(columns, steps, _SHARED, "gain", "DCG")
+        return self._explained(columns, *points, Step.mean_of(str(self), values, values.size).capped())
 
 
 def _changes(ideal: GainLists) -> Bools:
@@ -279,7 +274,7 @@ class G(_Relative):
         paid = _at(cost, run.row, run.rank, base) + np.maximum(run.rank - base[run.row], 0)
         terms = run.gain / np.log2(2.0 + paid - cumulated(run.row, run.gain, block.size))
         most = np.bincount(ideal.row, ideal.gain, minlength=block.size)
-        return np.minimum(ratio(np.bincount(run.row, terms, minlength=block.size), most), 1.0)
+        return np.minimum(ratios(np.bincount(run.row, terms, minlength=block.size), most), 1.0)
 
     def arithmetic(self, block: Block) -> Arithmetic:
         run, ideal = (lists.dense(block.width)[0] for lists in self._lists(block))
@@ -287,11 +282,10 @@ class G(_Relative):
         terms = run / np.log2(2.0 + cost - cg)
         columns = {"gain": run, "CG": cg, "ideal gain": ideal, "cost": cost, "G": terms, "sum": np.cumsum(terms)}
         most = last(np.cumsum(ideal))
-        share = Step.division(str(self), last(columns["sum"]), most, undefined=_NOTHING)
         steps = (
             Step.sum_of("sum", terms, last(columns["sum"])),
             Step.sum_of("all gains", ideal, most),
-            share._replace(value=1.0) if share.value > 1 else share,
+            Step.division(str(self), last(columns["sum"]), most, undefined=_NOTHING).capped(),
         )
         return Arithmetic(columns, steps, frozenset({"ideal gain", "cost"}), "gain", "sum")
 
@@ -327,17 +321,15 @@ class BinG(Binary):
     at = None
 
     def compute(self, block: Block) -> Floats:
-        relevant = block.relevant(self.rel, self.level)
+        relevant = self._relevant(block)
         terms = 1.0 / np.log2(2.0 + relevant.rank - relevant.ordinal)
-        return ratio(np.bincount(relevant.row, terms, minlength=block.size), self._base(block))
+        return ratios(np.bincount(relevant.row, terms, minlength=block.size), self._base(block))
 
     def arithmetic(self, block: Block) -> Arithmetic:
         columns = self._by_rank(block)
         above = ranks_of(columns["found"]) - columns["found"]
         terms = columns["relevant"] / np.log2(2.0 + above)
         columns = {**columns, "others above": above, "G": terms, "sum": np.cumsum(terms)}
-        steps = (
-            Step.sum_of("sum", terms, last(columns["sum"])),
-            Step.division(str(self), last(columns["sum"]), int(self._base(block)[0]), undefined="nothing is relevant"),
-        )
-        return Arithmetic(columns, steps, adds="relevant", running="sum")
+        total = last(columns["sum"])
+        mean = Step.division(str(self), total, self._one_base(block), undefined="nothing is relevant")
+        return Arithmetic.of_found(columns, Step.sum_of("sum", terms, total), mean, running="sum")

@@ -1,6 +1,7 @@
-"""Two scores of every document, both from 0 to 1: what the user said (URS) and what the system estimated (SRS).
+"""Measures of the system's scores themselves, not only of the order that they make.
 
-Measures of the system's scores themselves, not only of the order that they make.
+And what all distances are made of: two scores of every document, both from 0 to 1, what the user said (URS) and what
+the system estimated (SRS).
 """
 
 from __future__ import annotations
@@ -16,10 +17,9 @@ from gainful.data.lists import Documents, is_relevant, ordinal_in_row
 from gainful.errors import InputError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Bools, Floats, Ints
-from gainful.measures.arithmetic import Arithmetic, Step, seen
+from gainful.measures.arithmetic import Arithmetic, Step, marks, ratios, seen
 from gainful.measures.base import Measure
 from gainful.measures.block import Block
-from gainful.measures.precision import ratio
 from gainful.notation import number_text, printable
 
 #: Scores that differ by this much are the same: rounding does not decide on which side of a limit they lie.
@@ -300,7 +300,7 @@ class RelativeRelevance(Measure):
             ss = np.bincount(row, s * s, minlength=block.size)
             uu = np.bincount(lists.row, u * u, minlength=block.size)
             divisor = ss + uu - su if self.coef == "jaccard" else np.sqrt(ss) * np.sqrt(uu)
-            return np.clip(ratio(su, divisor), -1.0, 1.0)
+            return np.clip(ratios(su, divisor), -1.0, 1.0)
 
     def arithmetic(self, block: Block) -> Arithmetic | None:
         s, u = block.list_scores[1], block.gain_lists(self.gain, self.rel, self.level).dense(seen(block))[0]
@@ -383,15 +383,14 @@ class SwetsE(Measure):
         scores = _scaled(hits.row, block.hit_scores, _exponents(hits.row, block.hit_scores, block.size))
         ours, theirs = (_Spread.of(hits.row[kind], scores[kind], block.size) for kind in (relevant, ~relevant))
         with np.errstate(invalid="ignore"):
-            return ratio(ours.mean - theirs.mean, (ours.deviation + theirs.deviation) / 2.0)
+            return ratios(ours.mean - theirs.mean, (ours.deviation + theirs.deviation) / 2.0)
 
     def arithmetic(self, block: Block) -> Arithmetic | None:
         hits, scores = block.hits, block.hit_scores
         if _is_huge(scores):
             return None
         relevant = is_relevant(hits.grade, self.rel, self.level)
-        columns, steps = {"judged": np.zeros(seen(block))}, []
-        columns["judged"][hits.rank - 1] = 1.0
+        columns, steps = {"judged": marks(hits.rank, seen(block))}, []
         for name, kind in (("relevant", relevant), ("non-relevant", ~relevant)):
             columns[f"score if {name}"] = np.full(seen(block), np.nan)
             columns[f"score if {name}"][hits.rank[kind] - 1] = scores[kind]
@@ -399,7 +398,7 @@ class SwetsE(Measure):
             steps += [Step(f"mean of {name}", "", (), mean), Step(f"deviation of {name}", "", (), deviation)]
         m1, s1, m2, s2 = (step.value for step in steps)
         if math.isnan(m1 + m2):
-            final = Step(str(self), "", (), math.nan, "only one kind was retrieved, or none")
+            final = Step.undefined(str(self), "only one kind was retrieved, or none")
         elif s1 + s2:
             final = Step(str(self), "({} - {}) / (({} + {}) / 2)", (m1, m2, s1, s2), (m1 - m2) / ((s1 + s2) / 2))
         else:
@@ -436,6 +435,6 @@ class _Spread(NamedTuple):
         # Distances from one of the scores: equal scores deviate by exactly 0, whatever their mean is rounded to.
         with np.errstate(invalid="ignore"):
             distance = scores - first[row]
-            mean = ratio(np.bincount(row, distance, minlength=size), count)
+            mean = ratios(np.bincount(row, distance, minlength=size), count)
             squares = np.bincount(row, (distance - mean[row]) ** 2, minlength=size)
-            return cls(first + mean, np.sqrt(ratio(squares, count)))
+            return cls(first + mean, np.sqrt(ratios(squares, count)))

@@ -15,18 +15,29 @@ import numpy as np
 from gainful.data.lists import ordinal_in_row
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats, Ints
-from gainful.measures.arithmetic import Arithmetic, Step, last, seen
+from gainful.measures.arithmetic import Arithmetic, Step, last, ratios, seen
 from gainful.measures.base import Measure
 from gainful.measures.block import Block
 from gainful.measures.contingency import RankedCollection, collection_size, unknown_size
-from gainful.measures.precision import ratio
 
 _LINEAR = Gain("linear")
 _ANYWHERE = "a relevant document that was not retrieved is expected in the middle of what is left, which is less"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ASL(RankedCollection):
+class _OfRanks(RankedCollection):
+    """A measure of the sum of the ranks, or of their logarithms."""
+
+    N: int | None = None
+    unretrieved: str = "expected"
+    tied: str = "policy"
+    rel: float | None = None
+    level: float | None = None
+    unjudged: str | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ASL(_OfRanks):
     """Average search length: the mean rank of the relevant documents.
 
     Formula:
@@ -57,32 +68,15 @@ class ASL(RankedCollection):
     bounds = (1.0, math.inf)
     at = None
     exempt = {"append": f"with a longer list {_ANYWHERE}"}
-    N: int | None = None
-    unretrieved: str = "expected"
-    tied: str = "policy"
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
 
     def compute(self, block: Block) -> Floats:
-        return ratio(self._rank_sum(block, collection_size(self, block, self.N)), self._base(block))
+        return ratios(self._rank_sum(block, collection_size(self, block, self.N)), self._base(block))
 
     def arithmetic(self, block: Block) -> Arithmetic:
-        columns = self._by_rank(block)
-        ranks = np.nan_to_num(columns["counted rank"])
-        columns["sum of ranks"] = np.cumsum(ranks)
-        total = last(columns["sum of ranks"])
-        steps = [Step.sum_of("ranks of the retrieved", ranks, total)]
-        missed = self._missed_step(block, self.N)
-        if missed is not None:
-            steps.append(missed)
-            total += missed.value
-        steps.append(
-            unknown_size(str(self))
-            if math.isnan(total)
-            else Step.division(str(self), total, int(self._base(block)[0]), undefined="nothing is relevant")
-        )
-        return Arithmetic(columns, tuple(steps), adds="relevant", running="sum of ranks")
+        columns, steps, total = self._rank_steps(block)
+        mean = Step.division(str(self), total, self._one_base(block), undefined="nothing is relevant")
+        final = unknown_size(str(self)) if math.isnan(total) else mean
+        return Arithmetic.of_found(columns, *steps, final, running="sum of ranks")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -163,26 +157,23 @@ class ESL(RankedCollection):
         return places.row[starts][final], (first - 1, found_before[final]), end - first + 1, sizes[final]
 
     def arithmetic(self, block: Block) -> Arithmetic:
-        columns = self._by_rank(block)
-        columns.pop("counted rank")
+        columns, base = self._by_rank(block), self._one_base(block)
         columns["in vain"] = np.cumsum(columns["relevant"] == 0)
-        base, length = int(self._base(block)[0]), int(block.retrieved[0])
-        steps = [*self._level_steps(block, base, length)] if base >= self.n else []
-        if not steps:
+        step = self._level_step(block, base, int(block.retrieved[0])) if base >= self.n else None
+        if step is None:
             why = f"there are only {base} relevant documents" if base < self.n else "N=... would say how much is left"
-            return Arithmetic(columns, (Step(str(self), "", (), math.nan, why),), adds="relevant", running="in vain")
-        if self.count == "all":
-            steps.append(Step(str(self), "{} + {}", (steps[-1].value, self.n), steps[-1].value + self.n))
-        return Arithmetic(columns, tuple(steps), adds="relevant", running="in vain")
+            return Arithmetic.of_found(columns, Step.undefined(str(self), why), running="in vain")
+        more = Step(str(self), "{} + {}", (step.value, self.n), step.value + self.n)
+        return Arithmetic.of_found(columns, step, *([more] if self.count == "all" else []), running="in vain")
 
-    def _level_steps(self, block: Block, base: int, length: int) -> tuple[Step, ...]:
+    def _level_step(self, block: Block, base: int, length: int) -> Step | None:
         row, (before, found_before), in_level, relevant = self._final_levels(block)
         if row.size:
             first = int(before[0])
             j, s, r, i = first - found_before[0], self.n - found_before[0], relevant[0], in_level[0] - relevant[0]
             where = f"ranks {first + 1} to {first + in_level[0]}" if in_level[0] > 1 else f"rank {first + 1}"
         elif self.N is None:
-            return ()
+            return None
         else:
             found = base - int(self._missed(block)[0])
             j, s, r, i = length - found, self.n - found, base - found, self.N - length - (base - found)
@@ -191,9 +182,9 @@ class ESL(RankedCollection):
                 j, i = j + i, 0
         name = "documents in vain" if self.count == "all" else str(self)
         if not i:
-            return (Step(name, "", (), float(j), where),)
+            return Step(name, "", (), float(j), where)
         numbers = tuple(map(float, (j, i, s, r)))
-        return (Step(name, "{} + {} * {} / ({} + 1)", numbers, float(j + i * s / (r + 1)), where),)
+        return Step(name, "{} + {} * {} / ({} + 1)", numbers, float(j + i * s / (r + 1)), where)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -259,8 +250,8 @@ class RankedHalfLife(Measure):
         cumulated, total = columns["CG"], last(columns["CG"])
         whole = Step.sum_of("T", gains, total)
         if not total:
-            steps = (whole, Step(str(self), "", (), math.nan, "the list has no gain"))
-            return Arithmetic(columns, steps, adds="gain", running="CG")
+            nothing = Step.undefined(str(self), "the list has no gain")
+            return Arithmetic(columns, (whole, nothing), adds="gain", running="CG")
         at = int((cumulated >= total * (0.5 - self._ROUNDING)).argmax())
         before, gain = float(cumulated[at - 1]) if at else 0.0, float(gains[at])
         value = at + min((total / 2 - before) / gain, 1.0)
@@ -270,11 +261,10 @@ class RankedHalfLife(Measure):
 
 
 _EXEMPT = {"append": "a longer list leaves less for what it misses; without N it is a larger collection"}
-_UNDEFINED = "nothing is relevant, or everything is"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NormRecall(RankedCollection):
+class NormRecall(_OfRanks):
     """Normalised recall: the chance that a relevant document stands before a non-relevant one (the ROC area).
 
     Formula:
@@ -307,42 +297,32 @@ class NormRecall(RankedCollection):
     name = "NormRecall"
     at = None
     exempt = _EXEMPT
-    N: int | None = None
-    unretrieved: str = "expected"
-    tied: str = "policy"
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
 
     def compute(self, block: Block) -> Floats:
         size, base = collection_size(self, block, self.N), self._base(block).astype(np.float64)
         worse = self._rank_sum(block, size) - base * (base + 1.0) / 2.0
-        return 1.0 - ratio(worse, base * ((block.retrieved if size is None else size) - base))
+        return 1.0 - ratios(worse, base * ((block.retrieved if size is None else size) - base))
 
     def arithmetic(self, block: Block) -> Arithmetic:
-        columns, base = self._by_rank(block), int(self._base(block)[0])
-        size = int(block.retrieved[0]) if self.N is None else self.N
-        ranks = np.nan_to_num(columns["counted rank"])
-        columns["sum of ranks"] = np.cumsum(ranks)
-        total = last(columns["sum of ranks"])
-        steps = [Step.sum_of("ranks of the retrieved", ranks, total)]
-        missed = self._missed_step(block, self.N)
-        if missed is not None:
-            steps.append(missed)
-            total += missed.value
-        if math.isnan(total):
-            final = unknown_size(str(self))
-        elif base in (0, size):
-            final = Step(str(self), "", (), math.nan, _UNDEFINED)
-        else:
+        columns, steps, total = self._rank_steps(block)
+        base, size = self._one_base(block), self.N or int(block.retrieved[0])
+        final = _without_value(str(self), total, base, size)
+        if final is None:
             value = 1 - (total - base * (base + 1) / 2) / (base * (size - base))
             numbers = (total, base, base, base, size, base)
             final = Step(str(self), "1 - ({} - {} * ({} + 1) / 2) / ({} * ({} - {}))", numbers, value)
-        return Arithmetic(columns, (*steps, final), adds="relevant", running="sum of ranks")
+        return Arithmetic.of_found(columns, *steps, final, running="sum of ranks")
+
+
+def _without_value(name: str, total: float, base: int, size: int) -> Step | None:
+    """Why a normalised measure is undefined, if it is."""
+    if math.isnan(total):
+        return unknown_size(name)
+    return Step.undefined(name, "nothing is relevant, or everything is") if base in (0, size) else None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NormPrecision(RankedCollection):
+class NormPrecision(_OfRanks):
     """Normalised precision: as normalised recall, but by the logarithms of ranks, so that the top counts most.
 
     Formula:
@@ -372,12 +352,6 @@ class NormPrecision(RankedCollection):
     name = "NormPrecision"
     at = None
     exempt = _EXEMPT
-    N: int | None = None
-    unretrieved: str = "expected"
-    tied: str = "policy"
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
 
     def compute(self, block: Block) -> Floats:
         size, base, missed = collection_size(self, block, self.N), self._base(block), self._missed(block)
@@ -393,7 +367,7 @@ class NormPrecision(RankedCollection):
         )
         length = block.retrieved if size is None else size
         # Between the best and the worst ranking; only rounding could make it more or less.
-        scores = 1.0 - ratio(worse, np.where((base == 0) | (base == length), 0.0, falling - factorials[base]))
+        scores = 1.0 - ratios(worse, np.where((base == 0) | (base == length), 0.0, falling - factorials[base]))
         return np.clip(scores, 0.0, 1.0)
 
     def _logs(self, block: Block, factorials: Floats) -> tuple[Ints, Floats]:
@@ -416,16 +390,15 @@ class NormPrecision(RankedCollection):
         return missed * (math.lgamma(self.N + 1.0) - before) / rest
 
     def arithmetic(self, block: Block) -> Arithmetic:
-        columns, base = self._by_rank(block), int(self._base(block)[0])
-        columns.pop("counted rank")
+        columns, base = self._by_rank(block), self._one_base(block)
         relevant = columns["relevant"] > 0
-        columns["ln(rank)"] = np.full(relevant.size, np.nan)
-        columns["ln(rank)"][relevant] = self._logs(block, _log_factorials(block.width))[1]
-        logs = np.nan_to_num(columns["ln(rank)"])
+        logs = np.zeros(relevant.size)
+        logs[relevant] = self._logs(block, _log_factorials(block.width))[1]
+        columns["ln(rank)"] = np.where(relevant, logs, np.nan)
         columns["sum of ln(rank)"] = np.cumsum(logs)
         total = last(columns["sum of ln(rank)"])
         steps = [Step.sum_of("logarithms of the retrieved", logs, total)]
-        missed, size = self._missed(block), int(block.retrieved[0]) if self.N is None else self.N
+        missed, size = self._missed(block), self.N or int(block.retrieved[0])
         if missed[0]:
             name, value = "logarithms of the unretrieved", float(self._missed_logs(missed, block.retrieved)[0])
             where = (
@@ -435,16 +408,13 @@ class NormPrecision(RankedCollection):
             )
             steps.append(unknown_size(name) if self.N is None else Step(name, "", (), value, where))
             total += value
-        if math.isnan(total):
-            final = unknown_size(str(self))
-        elif base in (0, size):
-            final = Step(str(self), "", (), math.nan, _UNDEFINED)
-        else:
+        final = _without_value(str(self), total, base, size)
+        if final is None:
             best, ways = math.lgamma(base + 1), float(_log_falling(size, base)[base]) - math.lgamma(base + 1)
             steps += [Step("ln n!", "", (), best, f"n = {base}"), Step("ln C(N, n)", "", (), ways, f"N = {size}")]
             value = min(1.0, max(0.0, 1 - (total - best) / ways))
             final = Step(str(self), "1 - ({} - {}) / {}", (total, best, ways), value)
-        return Arithmetic(columns, (*steps, final), adds="relevant", running="sum of ln(rank)")
+        return Arithmetic.of_found(columns, *steps, final, running="sum of ln(rank)")
 
 
 def _log_factorials(highest: int) -> Floats:

@@ -1,14 +1,13 @@
-"""The best lists there can be, as sessions use them: repeated for every query, or dealt out over the queries.
+"""What a measure of sessions is, what it sees, and what such measures say: raw scores of sequences of queries.
 
-What a session measure sees: some sessions whose results have met the judgments, as arrays.
-What a measure of sessions is: a measure whose unit is not a query but a sequence of them.
+It sees some sessions whose results have met the judgments, as arrays, and the best lists that there can be.
 """
 
 from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -16,13 +15,16 @@ import numpy as np
 
 from gainful.data.judged import Judged
 from gainful.data.lists import GainLists, is_relevant, ordinal_in_row, running_sums
-from gainful.data.ranked_sessions import RankedSessions, refuse_repeats
+from gainful.data.qrels import Qrels
+from gainful.data.ranked_sessions import RankedSessions, rank_sessions, refuse_repeats
+from gainful.data.sessions import sessions_from_lists
 from gainful.errors import UsageError
 from gainful.gains import Gain
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.measures.base import Measure
-from gainful.measures.block import CELLS, Block
+from gainful.measures.block import CELLS, Block, condenses
+from gainful.policy import Policy
 
 
 class IdealLists:
@@ -302,9 +304,16 @@ class SessionMeasure(Measure):
         >>> parse("QueriesToFirst").score_session([[0, None], [0, 2]])
         2.0
         """
-        from gainful.measures.session_scoring import score_session
 
-        return score_session(self, lists, unretrieved, scale, policy)
+        turns = list(enumerate(lists))
+        judged = {f"{q}-{r}": grade for q, turn in turns for r, grade in enumerate(turn) if grade is not None}
+        judged.update({f"unretrieved{i}": grade for i, grade in enumerate(unretrieved)})
+        # Judgments are never empty; a missed document of grade 0 changes no score.
+        qrels = Qrels.from_dict({"session": judged or {"none": 0}}, scale=scale)
+        documents = [[f"{q}-{r}" for r in range(len(turn))] for q, turn in turns]
+        block = hand_made(qrels, {"session": documents}, **policy)
+        check_session_measures(block.judged, block.sessions, [self])
+        return float(raw_session_scores(block, [self])[0, 0])
 
 
 def scan_depths(block: SessionBlock, cutoff: int | None, scan: str) -> Ints:
@@ -325,3 +334,38 @@ def before_turn(counts: Ints, turn_offsets: Ints, session: Ints) -> Ints:
     """The sum of the counts of all earlier turns of the same session."""
     total = np.concatenate(([0], np.cumsum(counts)))
     return np.asarray(total[:-1] - total[turn_offsets[:-1]][session])
+
+
+def check_session_measures(judged: Judged, ranked: RankedSessions, measures: Sequence[SessionMeasure]) -> None:
+    """Refuses measures that do not fit the judgments or the sessions."""
+    levels = judged.levels
+    if ranked.grade.size:
+        given = ranked.grade[~np.isnan(ranked.grade)]
+        levels = np.unique(np.concatenate((levels, given)))
+    for measure in measures:
+        measure.check(levels)
+        measure.check_sessions(ranked)
+
+
+def raw_session_scores(block: SessionBlock, measures: Sequence[SessionMeasure]) -> Floats:
+    """Measures x sessions of a block, NaN where a formula is undefined."""
+    scores = np.empty((len(measures), block.size))
+    condensed: SessionBlock | None = None
+    for i, measure in enumerate(measures):
+        seen = block
+        if condenses(measure, block.judged.policy):
+            seen = condensed = condensed or block.condensed()
+        values = np.asarray(measure.compute_sessions(seen), np.float64)
+        if values.shape != (block.size,) or np.isinf(values).any():
+            raise UsageError(
+                f"{measure}: expected compute_sessions to return one finite score (or NaN) a session, found {values!r}"
+            )
+        scores[i] = values
+    return scores
+
+
+def hand_made(qrels: Qrels, lists: Mapping[str, Sequence[Sequence[str]]], **policy: Any) -> SessionBlock:
+    """A block of sessions that are judged by their ids, from lists of documents."""
+    judged = Judged(qrels, Policy(**policy))
+    ranked = rank_sessions(judged, sessions_from_lists(lists), "session", judged.policy)
+    return SessionBlock(judged, ranked, 0, len(lists))

@@ -353,7 +353,7 @@ def gained_and_ideal(block: SessionBlock, measure: SessionGain, queries: int) ->
     After a session's last position its value stays as it is; of sessions with more queries the first ones count.
 
     >>> from gainful import Qrels, parse
-    >>> from gainful.measures.session_scoring import hand_made
+    >>> from gainful.measures.session_block import hand_made
     >>> block = hand_made(Qrels.from_dict({"s": {"a": 2, "b": 1}}), {"s": [["a", "x"], ["b"]]})
     >>> gained_and_ideal(block, parse("sDCG(query_base=2)@2"), 3)[0].tolist()
     [[2.0, 2.0, 2.5, 2.5, 2.5, 2.5]]

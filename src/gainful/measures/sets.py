@@ -1,6 +1,6 @@
-"""Precision, recall and what is made of them for whole lists, as sets.
+"""Whole lists as sets: precision, recall and what is made of them, and counts.
 
-Counts: not better or worse, but the first thing to look at. Added up over queries, not averaged.
+Counts are not better or worse, but the first thing to look at. They are added up over queries, not averaged.
 """
 
 from __future__ import annotations
@@ -13,18 +13,14 @@ import numpy as np
 
 from gainful.errors import UsageError
 from gainful.kernel.arrays import Floats
-from gainful.measures.arithmetic import Arithmetic, Step, found_by_rank, last, ranks_of, seen
+from gainful.measures.arithmetic import Arithmetic, Step, last, marks, ratios, seen
 from gainful.measures.base import Aggregate, Better, Measure
 from gainful.measures.block import Block
-from gainful.measures.precision import Binary, f_arithmetic, f_measure, ratio, recall_arithmetic, recall_step
-
-
-def _precision_step(name: str, found: Floats, length: int) -> Step:
-    return Step.division(name, last(found), length, undefined="nothing was retrieved")
+from gainful.measures.precision import Binary, FMeasure, OfRelevant, Precision, Recall
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SetP(Binary):
+class SetP(Precision):
     """Precision of the whole list, as a set.
 
     Formula:
@@ -49,19 +45,9 @@ class SetP(Binary):
     trec_eval = "set_P"
     at = None
 
-    def compute(self, block: Block) -> Floats:
-        return ratio(self._found(block), block.retrieved)
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        columns = self._by_rank(block)
-        found = columns["found"]
-        columns["P"] = found / ranks_of(found)
-        steps = (_precision_step(str(self), found, seen(block)),)
-        return Arithmetic(columns, steps, adds="relevant", running="P")
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SetR(Binary):
+class SetR(Recall):
     """Recall of the whole list.
 
     Formula:
@@ -86,15 +72,9 @@ class SetR(Binary):
     trec_eval = "set_recall"
     at = None
 
-    def compute(self, block: Block) -> Floats:
-        return ratio(self._found(block), self._base(block))
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        return recall_arithmetic(str(self), self._by_rank(block), int(self._base(block)[0]))
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SetF(Binary):
+class SetF(FMeasure):
     """F of the whole list, as a set.
 
     Formula:
@@ -121,15 +101,6 @@ class SetF(Binary):
     trec_eval = "set_F"
     at = None
     beta: float = 1.0
-
-    def compute(self, block: Block) -> Floats:
-        return f_measure(self._found(block), block.retrieved, self._base(block), self.beta)
-
-    def arithmetic(self, block: Block) -> Arithmetic:
-        columns = self._by_rank(block)
-        precision = _precision_step("SetP", columns["found"], seen(block))
-        recall = recall_step("SetR", columns["found"], int(self._base(block)[0]))
-        return f_arithmetic(str(self), columns, precision, recall, self.beta)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -160,18 +131,13 @@ class SetAP(Binary):
 
     def compute(self, block: Block) -> Floats:
         found, base = self._found(block), self._base(block)
-        return ratio(found * found, np.maximum(block.retrieved, 1) * base)
+        return ratios(found * found, np.maximum(block.retrieved, 1) * base)
 
     def arithmetic(self, block: Block) -> Arithmetic:
-        columns = self._by_rank(block)
-        precision = _precision_step("SetP", columns["found"], seen(block))
-        recall = recall_step("SetR", columns["found"], int(self._base(block)[0]))
+        columns, precision, recall = self._precision_and_recall(block, "nothing was retrieved")
         p, r = precision.value, recall.value
-        if not r > 0:
-            step = Step(str(self), "", (), r, "nothing is relevant" if math.isnan(r) else "nothing was found")
-        else:
-            step = Step(str(self), "{} * {}", (p, r), p * r)
-        return Arithmetic(columns, (precision, recall, step), adds="relevant", running="found")
+        step = Step(str(self), "{} * {}", (p, r), p * r) if r > 0 else self._of_nothing(r, 0.0)
+        return Arithmetic.of_found(columns, precision, recall, step)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -231,18 +197,19 @@ class Utility(Binary):
 
     def arithmetic(self, block: Block) -> Arithmetic:
         columns = self._by_rank(block)
-        found, base, length = last(columns["found"]), int(self._base(block)[0]), seen(block)
+        found, base, length = last(columns["found"]), self._one_base(block), seen(block)
         terms = [(self.a, found), (self.b, length - found), (self.c, base - found)]
         if self.d and self.N is not None:
             terms.append((self.d, self.N - length - base + found))
         numbers = tuple(number for term in terms for number in term)
         total = sum(price * count for price, count in terms)
-        steps = (Step(str(self), " + ".join(["{} * {}"] * len(terms)), numbers, total),)
-        return Arithmetic(columns, steps, adds="relevant", running="found")
+        return Arithmetic.of_found(columns, Step(str(self), " + ".join(["{} * {}"] * len(terms)), numbers, total))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Count(Measure):
+    """A number of documents, or of queries, that needs no arithmetic."""
+
     better: ClassVar[Better] = "neither"
     bounds: ClassVar[tuple[float, float]] = (0.0, math.inf)
     aggregate: ClassVar[Aggregate] = "sum"
@@ -315,7 +282,7 @@ class NumRet(_Count):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NumRel(_Count):
+class NumRel(_Count, OfRelevant):
     """How many documents are judged relevant.
 
     Formula:
@@ -342,15 +309,15 @@ class NumRel(_Count):
     level: float | None = None
 
     def compute(self, block: Block) -> Floats:
-        return block.recall_base(self.rel, self.level).astype(np.float64)
+        return self._base(block).astype(np.float64)
 
     def arithmetic(self, block: Block) -> Arithmetic:
-        base = float(block.recall_base(self.rel, self.level)[0])
-        return Arithmetic({}, (Step(str(self), "", (), base, "the size of the recall base"),))
+        step = Step(str(self), "", (), float(self._one_base(block)), "the size of the recall base")
+        return Arithmetic({}, (step,))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NumRelRet(_Count):
+class NumRelRet(_Count, OfRelevant):
     """How many relevant documents were retrieved.
 
     Formula:
@@ -377,15 +344,15 @@ class NumRelRet(_Count):
     level: float | None = None
 
     def compute(self, block: Block) -> Floats:
-        return block.count(block.relevant(self.rel, self.level)).astype(np.float64)
+        return self._found(block).astype(np.float64)
 
     def arithmetic(self, block: Block) -> Arithmetic:
-        columns = found_by_rank(block, self.rel, self.level)
-        return Arithmetic(columns, (Step(str(self), "", (), last(columns["found"])),), adds="relevant", running="found")
+        columns = self._by_rank(block)
+        return Arithmetic.of_found(columns, Step(str(self), "", (), last(columns["found"])))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NumNonRelJudgedRet(_Count):
+class NumNonRelJudgedRet(_Count, OfRelevant):
     """How many documents were retrieved that are judged not relevant.
 
     Formula:
@@ -413,13 +380,10 @@ class NumNonRelJudgedRet(_Count):
     level: float | None = None
 
     def compute(self, block: Block) -> Floats:
-        found = block.count(block.relevant(self.rel, self.level))
-        return (block.count(block.hits) - found).astype(np.float64)
+        return (block.count(block.hits) - self._found(block)).astype(np.float64)
 
     def arithmetic(self, block: Block) -> Arithmetic:
-        relevant = found_by_rank(block, self.rel, self.level)["relevant"]
-        judged = np.zeros(relevant.size)
-        judged[block.hits.rank - 1] = 1.0
+        relevant, judged = self._by_rank(block)["relevant"], marks(block.hits.rank, seen(block))
         columns = {"judged": judged, "relevant": relevant, "not relevant so far": np.cumsum(judged - relevant)}
         step = Step(str(self), "", (), last(columns["not relevant so far"]))
         return Arithmetic(columns, (step,), adds="judged", running="not relevant so far")

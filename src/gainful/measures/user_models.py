@@ -1,23 +1,21 @@
-"""Rank-biased precision: a user who goes on to the next document with a fixed probability.
+"""Models of a user who reads down a list.
 
-Cascade models: a user who reads down and stops at a document with a probability that grows with its grade.
+Rank-biased precision has a fixed probability to go on, a cascade model one to stop that grows with a document's grade.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gainful.data.lists import GainLists, highest_gain, in_columns, is_relevant, ordinal_in_row
 from gainful.errors import InputError, UsageError
 from gainful.gains import Gain
-from gainful.kernel.arrays import Floats
-from gainful.measures.arithmetic import Arithmetic, Step, last, ranks_of
+from gainful.kernel.arrays import Floats, Ints
+from gainful.measures.arithmetic import Arithmetic, Step, last, marks, ranks_of, ratios, seen
 from gainful.measures.base import Measure
 from gainful.measures.block import Block
-from gainful.measures.precision import ratio
 from gainful.notation import number_text
 
 _BINARY = Gain("binary")
@@ -36,16 +34,17 @@ def refuse_gains_above_1(measure: Measure, gain: Gain, levels: Floats, rel: floa
         )
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class _RankBiased(Measure):
-    """What both have in common. Not a dataclass: every measure lists its parameters itself."""
+    """What both have in common."""
 
-    if TYPE_CHECKING:
-        p: float
-        gain: Gain
-        scale: str | None
-        rel: float | None
-        level: float | None
-        cutoff: int | None
+    p: float = 0.8
+    gain: Gain = _BINARY
+    scale: str | None = None
+    rel: float | None = None
+    level: float | None = None
+    unjudged: str | None = None
+    cutoff: int | None = None
 
     def validate(self) -> None:
         super().validate()
@@ -107,13 +106,6 @@ class RBP(_RankBiased):
     """
 
     name = "RBP"
-    p: float = 0.8
-    gain: Gain = _BINARY
-    scale: str | None = None
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
-    cutoff: int | None = None
 
     def _lists(self, block: Block) -> GainLists:
         lists = block.gain_lists(self.gain, self.rel, self.level)
@@ -171,13 +163,6 @@ class RBPResidual(_RankBiased):
 
     name = "RBPResidual"
     better = "neither"
-    p: float = 0.8
-    gain: Gain = _BINARY
-    scale: str | None = None
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
-    cutoff: int | None = None
 
     def compute(self, block: Block) -> Floats:
         hits = block.hits
@@ -190,39 +175,37 @@ class RBPResidual(_RankBiased):
         gaps = np.bincount(row, self._beyond(before) - self._beyond(rank - 1), minlength=block.size)
         return self._highest(block) * np.minimum(gaps + self._beyond(last_rank), 1.0)
 
-    def _beyond(self, ranks: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Floats:
+    def _beyond(self, ranks: Ints) -> Floats:
         """The weight of all that comes after a rank."""
         return np.asarray((self.p ** np.arange(int(ranks.max(initial=0)) + 1))[ranks])
 
     def arithmetic(self, block: Block) -> Arithmetic:
-        depth = min(self.cutoff or int(block.retrieved[0]), int(block.retrieved[0]))
-        unjudged = np.ones(depth)
-        unjudged[block.hits.rank[block.hits.rank <= depth] - 1] = 0.0
-        weights = self._weights(depth)
+        depth = seen(block, self.cutoff)
+        unjudged, weights = 1.0 - marks(block.hits.rank, depth), self._weights(depth)
         columns = {"unjudged": unjudged, "weight": weights, "weight so far": np.cumsum(unjudged * weights)}
         highest, inside, rest = self._highest(block), last(columns["weight so far"]), self.p**depth
-        steps = [
-            Step.sum_of("unjudged weight", (unjudged * weights), inside),
+        is_1 = highest == 1
+        formula, numbers = ("{} + {}", (inside, rest)) if is_1 else ("{} * ({} + {})", (highest, inside, rest))
+        steps = (
+            Step.sum_of("unjudged weight", unjudged * weights, inside),
             Step(f"weight after rank {depth}", "{}^{}", (self.p, depth), rest),
-        ]
-        total = highest * min(inside + rest, 1.0)
-        formula = "{} + {}" if highest == 1 else "{} * ({} + {})"
-        numbers = (inside, rest) if highest == 1 else (highest, inside, rest)
-        steps.append(Step(str(self), formula, numbers, total))
-        return Arithmetic(columns, tuple(steps), frozenset({"weight"}), "unjudged", "weight so far")
+            Step(str(self), formula, numbers, highest * min(inside + rest, 1.0)),
+        )
+        return Arithmetic(columns, steps, frozenset({"weight"}), "unjudged", "weight so far")
 
 
 _EXP2 = Gain("exp2")
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class _Cascade(Measure):
-    """What both have in common. Not a dataclass: every measure lists its parameters itself."""
+    """What both have in common."""
 
-    if TYPE_CHECKING:
-        gain: Gain
-        rel: float | None
-        level: float | None
-        cutoff: int | None
+    gain: Gain = _EXP2
+    rel: float | None = None
+    level: float | None = None
+    unjudged: str | None = None
+    cutoff: int | None = None
 
     def _run(self, block: Block) -> GainLists:
         return block.gain_lists(self.gain, self.rel, self.level)
@@ -248,9 +231,6 @@ class _Cascade(Measure):
         reached = np.append(1.0, np.cumprod(1.0 - stops)[:-1])
         terms = stops * reached / ranks_of(stops)
         return {"gain": gains, "stops": stops, "reached": reached, "adds": terms, "ERR": np.cumsum(terms)}
-
-    def _at(self) -> str:
-        return "" if self.cutoff is None else f"@{self.cutoff}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -286,11 +266,6 @@ class ERR(_Cascade):
     """
 
     name = "ERR"
-    gain: Gain = _EXP2
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
-    cutoff: int | None = None
 
     def compute(self, block: Block) -> Floats:
         return self._expected(self._run(block), self._divisor(block))
@@ -329,27 +304,22 @@ class NERR(_Cascade):
     """
 
     name = "nERR"
-    gain: Gain = _EXP2
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
-    cutoff: int | None = None
 
     def compute(self, block: Block) -> Floats:
         divisor = self._divisor(block)
         ideal = self._expected(self._ideal(block), divisor)
         # The same documents in another order may differ from the ideal in the last bit.
-        return np.minimum(ratio(self._expected(self._run(block), divisor), ideal), 1.0)
+        return np.minimum(ratios(self._expected(self._run(block), divisor), ideal), 1.0)
 
     def arithmetic(self, block: Block) -> Arithmetic:
         columns = self._columns(self._run(block), block)
         ideal = self._columns(self._ideal(block), block)
         columns = {**columns, "ideal gain": ideal["gain"], "ideal ERR": ideal["ERR"]}
         found, best = last(columns["ERR"]), last(ideal["ERR"])
-        share = Step.division(str(self), found, best, undefined="no document has a gain above 0")
+        at = "" if self.cutoff is None else f"@{self.cutoff}"
         steps = (
-            Step.sum_of(f"ERR{self._at()}", columns["adds"], found),
-            Step.sum_of(f"ideal ERR{self._at()}", ideal["adds"], best),
-            share._replace(value=1.0) if share.value > 1 else share,
+            Step.sum_of(f"ERR{at}", columns["adds"], found),
+            Step.sum_of(f"ideal ERR{at}", ideal["adds"], best),
+            Step.division(str(self), found, best, undefined="no document has a gain above 0").capped(),
         )
         return Arithmetic(columns, steps, frozenset({"ideal gain", "ideal ERR"}), "gain", "ERR")

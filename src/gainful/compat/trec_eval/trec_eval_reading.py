@@ -1,16 +1,12 @@
-"""Files with oddities that trec_eval puts up with, written anew as the text that they are to it.
-
-Judgments and a run as trec_eval reads them, which is more lenient than we are otherwise.
+"""Judgments and a run as trec_eval reads them, which is more lenient than we are otherwise.
 
 Ordinary files go straight through the core. What it refuses, and what trec_eval reads in another way, is first written
-anew as clean text.
-Topics that trec_eval cannot score, which ends its report.
+anew as clean text. And the topics that trec_eval cannot score, which ends its report.
 """
 
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -25,17 +21,17 @@ from gainful.compat.trec_eval.trec_eval_options import (
     RefusedError,
     leading_real,
     leading_whole,
+    policy_of,
 )
 from gainful.data.collection import ReadAhead
 from gainful.data.run import ReadRun, Run
 from gainful.errors import InputError
-from gainful.io.rows import QRELS_LINE, RUN_LINE
+from gainful.io.rows import QRELS_LINE, RUN_LINE, TextLines
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools
 from gainful.kernel.core import default_threads
 from gainful.kernel.parallel import Progress
 from gainful.notation import NUMBER, count_of, printable, text_of_id
-from gainful.policy import Policy
 
 if TYPE_CHECKING:
     from gainful.data.graded import GradedRun
@@ -44,7 +40,7 @@ if TYPE_CHECKING:
     from gainful.io.sources import Text
     from gainful.kernel.arrays import Bytes
 
-_INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
+_INTEGER = re.compile(rb"[+-]?\d+")
 #: Larger scores than a float64 holds are read as infinite, and stand before all others all the same.
 _LARGEST = 1.7976931348623157e308
 
@@ -67,7 +63,7 @@ def clean_judgments(data: bytes, name: str, *, comments: bool) -> Cleaned:
         if len(fields) != 4:
             raise _malformed(name, number, "4", fields, QRELS_LINE)
         grade = fields[3].decode("latin-1")
-        if not _INTEGER.fullmatch(grade):
+        if not _INTEGER.fullmatch(fields[3]):
             cut.append(f"'{printable(grade)}' as {leading_whole(grade)}")
         lines.append(b" ".join((*fields[:3], b"%d" % leading_whole(grade))))
     return Cleaned(b"\n".join(lines), _notice(name, cut, "grade"))
@@ -110,8 +106,8 @@ def _notice(name: str, cut: list[str], noun: str) -> list[str]:
     return [f"{name}: {count_of(len(cut), noun)} not written as {what}, read as trec_eval does: {cut[0]}"]
 
 
+#: So many bytes are looked at in one go.
 _STEP = 1 << 24
-_READING_INTEGER = re.compile(rb"[+-]?\d+")
 
 
 class Inputs(NamedTuple):
@@ -126,25 +122,6 @@ class Inputs(NamedTuple):
     def run_id(self) -> str:
         """The tag in the last line of the run."""
         return _last_tag(self.run.data)
-
-
-def policy_of(options: Options) -> Policy:
-    """The conventions of the version. What is an error there is looked for later, topic by topic."""
-    dialect = "trec_eval-9" if options.is_old else "trec_eval-10"
-    return Policy.like(dialect, depth=options.depth, missing="zero", duplicates="first", judges="max")
-
-
-def start_reading(options: Options) -> ReadAhead | None:
-    """Starts to read plain files on the core's threads; None where there is something else to read."""
-    for path in (options.qrels, options.run):
-        if path == "-" and (options.is_old or path == options.qrels):
-            raise RefusedError(FILE, "-: standard input can only be the run, and not in trec_eval 9.0.8")
-        if path != "-" and not os.path.exists(path):
-            raise RefusedError(FILE, f"{path}: no such file")
-    if options.run == "-":
-        return None
-    policy = policy_of(options)
-    return ReadAhead.start(options.qrels, [options.run], policy, default_threads(), Progress(), lambda *_: True)
 
 
 def read_inputs(options: Options, ahead: ReadAhead | None) -> Inputs:
@@ -215,10 +192,6 @@ def _joined(judged: Judged, run: ReadRun | Text) -> GradedRun:
 
 def _has_odd_grades(qrels: Qrels) -> bool:
     """Whether there is a grade that is not written as a whole number."""
-    import numpy as np
-
-    from gainful.io.rows import TextLines
-
     if np.any(qrels.grade != np.trunc(qrels.grade)):
         return True
     if not isinstance(qrels.origin, TextLines):
@@ -228,7 +201,7 @@ def _has_odd_grades(qrels: Qrels) -> bool:
     line_end = np.append(qrels.origin.offset[1:], qrels.data.size + 1)
     long_enough = np.flatnonzero(line_end - after_document >= 5)
     for start, end in zip(after_document[long_enough].tolist(), line_end[long_enough].tolist(), strict=True):
-        if not _READING_INTEGER.fullmatch(qrels.data[start:end].tobytes().split(maxsplit=1)[0]):
+        if not _INTEGER.fullmatch(qrels.data[start:end].tobytes().split(maxsplit=1)[0]):
             return True
     return False
 
@@ -270,9 +243,7 @@ def first_refusal(inputs: Inputs, options: Options) -> Refusal | None:
         _repeated_in_run(inputs),
         _repeated_in_judgments(inputs, needed),
     ]
-    return min(
-        (refusal for refusal in found if refusal is not None), key=lambda refusal: refusal.position, default=None
-    )
+    return min(filter(None, found), key=lambda refusal: refusal.position, default=None)
 
 
 def _refusal(inputs: Inputs, position: int, text: str, hint: str) -> Refusal:

@@ -1,10 +1,4 @@
-"""Z-scores: how many deviations a value is away from the mean of other runs.
-
-The grades at the top of a list, one character each.
-From names and parameters to the lines of trec_eval's report, each with a measure of ours.
-The numbers of a report: topic by topic, then over all topics, added up as trec_eval adds them up.
-A report as trec_eval prints it.
-"""
+"""The lines of trec_eval's report, each with a measure of ours, their values, and the report as trec_eval prints it."""
 
 from __future__ import annotations
 
@@ -17,10 +11,8 @@ import numpy as np
 
 from gainful.compat.trec_eval.trec_eval_options import (
     CALCULATION,
-    FAMILIES,
     FILE,
     NOTHING_SHARED,
-    Family,
     Options,
     RefusedError,
     leading_real,
@@ -34,8 +26,8 @@ from gainful.evaluation.results import LEAST_FACTOR
 from gainful.io.sources import open_source
 from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.base import Measure
-from gainful.measures.catalog import parse
-from gainful.measures.scoring import raw_scores
+from gainful.measures.block import raw_scores
+from gainful.measures.names_trec_eval import FAMILIES, Family, build
 from gainful.notation import number_text, text_of_id
 
 #: What stands for a Z-score that there is none of.
@@ -109,6 +101,7 @@ class Line:
     """A number for every topic and one for all of them; ``measure`` is None for texts."""
 
     name: str
+    of: str  # the measure's name without parameters
     family: Family
     measure: Measure | None = None
     given: str | None = None  # parameters that became part of the name
@@ -127,41 +120,36 @@ class Line:
 def report_lines(options: Options, levels: Sequence[float]) -> list[Line]:
     """The lines that were asked for, in trec_eval's order; ``levels`` are the grades in the judgments."""
     lines: list[Line] = []
-    for family in FAMILIES:
-        if family.name in options.names:
+    for name in FAMILIES:
+        if name in options.names:
             try:
-                lines += _lines(family, options, levels)
+                lines += _lines(name, options, levels)
             except GainfulError as error:
                 code = error.code if isinstance(error, RefusedError) else FILE
-                raise RefusedError(code, f"measure '{family.name}': {error.message}", error.hint) from error
+                raise RefusedError(code, f"measure '{name}': {error.message}", error.hint) from error
     return lines
 
 
-def _lines(family: Family, options: Options, levels: Sequence[float]) -> Iterable[Line]:
-    given = options.parameters.get(family.name)
-    if family.takes in ("nothing", "length"):
-        measure = _measure(family, options) if family.ours else None
-        return [_line(family, measure, given if family.takes == "length" else None)]
-    if family.takes in ("ranks", "recalls"):
-        return _cut_lines(family, options, given)
-    make = _PARAMETERS[family.takes]
-    return [_line(family, _measure(family, options, parameters=make(given, options, levels)), given)]
-
-
-def _line(family: Family, measure: Measure | None, given: str | None) -> Line:
-    return Line(family.name if given is None else f"{family.name}_{given}", family, measure, given)
-
-
-def _cut_lines(family: Family, options: Options, given: str | None) -> list[Line]:
-    cutoffs = family.defaults if given is None else _cutoffs(family, given)
-    form = "{}_{:.0f}" if family.takes == "ranks" else "{}_{:3.2f}"
-    return [Line(form.format(family.name, at), family, _measure(family, options, at=at)) for at in cutoffs]
+def _lines(name: str, options: Options, levels: Sequence[float]) -> Iterable[Line]:
+    family, given = FAMILIES[name], options.parameters.get(name)
+    if family.takes in ("cutoffs", "levels"):
+        form = "{}_{:.0f}" if family.takes == "cutoffs" else "{}_{:3.2f}"
+        cutoffs = family.defaults if given is None else _cutoffs(family, given)
+        return [
+            Line(form.format(name, at), name, family, _measure(family, options, {"@": number_text(at)}))
+            for at in cutoffs
+        ]
+    if family.takes == "nothing":
+        given = None
+    parameters = _PARAMETERS[family.takes](given, options, levels) if family.takes in _PARAMETERS else {}
+    measure = _measure(family, options, parameters) if family.ours else None
+    return [Line(name if given is None else f"{name}_{given}", name, family, measure, given)]
 
 
 def _cutoffs(family: Family, given: str) -> tuple[float, ...]:
-    read: Callable[[str], float] = leading_whole if family.takes == "ranks" else leading_real
+    read: Callable[[str], float] = leading_whole if family.takes == "cutoffs" else leading_real
     cutoffs = sorted(read(part) for part in given.split(","))
-    if family.takes == "ranks" and cutoffs[0] <= 0:
+    if family.takes == "cutoffs" and cutoffs[0] <= 0:
         raise RefusedError(FILE, f"expected cutoffs above 0, found {number_text(cutoffs[0])}")
     for one, other in pairwise(cutoffs):
         if one == other:
@@ -169,14 +157,10 @@ def _cutoffs(family: Family, given: str) -> tuple[float, ...]:
     return tuple(cutoffs)
 
 
-def _measure(
-    family: Family, options: Options, *, at: float | None = None, parameters: Mapping[str, object] | None = None
-) -> Measure:
-    measure = parse(family.ours if at is None else family.ours.format(number_text(at)))
-    changes = dict(parameters or {})
-    if family.has_level and options.level != 1 and "rel" in measure.parameters():
-        changes["rel"] = options.level
-    return measure.replace(**changes) if changes else measure
+def _measure(family: Family, options: Options, parameters: Mapping[str, object]) -> Measure:
+    measure = build(family.of_topic, parameters)
+    has_level = family.has_level and options.level != 1 and "rel" in measure.parameters()
+    return measure.replace(rel=options.level) if has_level else measure
 
 
 # -- Parameters --------------------------------------------------------------------------------------------------------
@@ -304,10 +288,10 @@ def _values(lines: list[Line], inputs: Inputs, options: Options, positions: Ints
 
 def _as_theirs(line: Line, scores: Floats, inputs: Inputs, options: Options) -> Floats:
     """Scores where trec_eval's habits are none of the measure's."""
-    if line.family.name == "rbp_resid":
+    if line.of == "rbp_resid":
         # There it is only worked out where a document of the list is not judged.
         return np.where(np.diff(inputs.graded.hit_offsets) == inputs.graded.retrieved, 0.0, scores)
-    if line.family.name == "Rndcg":
+    if line.of == "Rndcg":
         # That is all that -l does to it.
         return np.where(inputs.judged.recall_base(options.level, None) == 0, 0.0, scores)
     return scores
@@ -318,12 +302,12 @@ def _unanswered(line: Line, scores: Floats, options: Options) -> Floats | float:
 
     trec_eval 10 scores a list of one made-up document and then undoes that, but not for names with parameters.
     """
-    if line.family.name == "num_rel":
+    if line.of == "num_rel":
         return scores
-    if line.given is not None and line.family.name == "utility":
+    if line.given is not None and line.of == "utility":
         made_up = 0.0 if options.judged_only else getattr(line.measure, "b", 0.0) - getattr(line.measure, "d", 0.0)
         return scores + made_up
-    if line.given is not None and line.family.name == "rbp_resid" and not options.judged_only:
+    if line.given is not None and line.of == "rbp_resid" and not options.judged_only:
         return 1.0
     return 0.0
 
@@ -341,7 +325,7 @@ def _over_all(line: Line, values: Floats, inputs: Inputs, options: Options) -> f
     total = float(np.cumsum(values)[-1]) if values.size else 0.0
     if line.family.summary == "topics":
         return float(count)
-    if line.family.name == "num_rel" and options.complete:
+    if line.of == "num_rel" and options.complete:
         return float(inputs.judged.recall_base(None, None).sum())  # whatever -l says
     if line.family.summary == "sum":
         return total
@@ -363,7 +347,7 @@ def output_lines(scored: Scored, options: Options) -> Iterator[str]:
 
 def _summary(scored: Scored, options: Options) -> Iterator[str]:
     for line in scored.lines:
-        if line.family.name == "runid":
+        if line.of == "runid":
             yield f"{line.name:<22}\tall\t{scored.run_id}\n"
         elif line in scored.summary:
             yield f"{_start(line, options)}\tall\t{_text(line, scored.summary[line], options)}\n"

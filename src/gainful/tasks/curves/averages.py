@@ -23,8 +23,9 @@ from gainful.evaluation.results import Evaluation, settled
 from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.kernel.exact_sums import EXACT_BITS, RankSums, in_steps
 from gainful.measures.block import CELLS, Block
+from gainful.kernel.exact_sums import RankSums
+from gainful.measures.block import CELLS, Block, seen_blocks
 from gainful.measures.cumulated_gain import CumulatedGain
-from gainful.measures.scoring import seen_blocks
 
 #: Bands are taken at each of the first ranks, then at so many ranks for every factor of ten, and at the last one.
 EVERY_RANK_TO = 20

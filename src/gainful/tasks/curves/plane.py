@@ -27,11 +27,10 @@ from gainful.evaluation.signature import Signature
 from gainful.io.rows import read_id
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
-from gainful.measures.block import Block
+from gainful.measures.block import Block, computed, condenses
 from gainful.measures.catalog import parse
 from gainful.measures.distance import ADM, ADP, ADR, AverageDistance
 from gainful.measures.score_based import ROUNDING
-from gainful.measures.scoring import computed, condenses
 from gainful.notation import bytes_of_id, count_of, number_text, printable, read_number, text_of_id
 from gainful.pages.charts import Axis, Line, Plot, Points, Rule
 from gainful.pages.page import Cell, Column, Page, Table

@@ -10,7 +10,7 @@ import numpy as np
 from gainful.evaluation.results import Evaluation
 from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.kernel.exact_sums import RankSums
-from gainful.measures.scoring import condenses
+from gainful.measures.block import condenses
 from gainful.measures.session_block import SessionBlock
 from gainful.measures.session_cumulation import SessionGain, gained_and_ideal
 from gainful.notation import bytes_of_id, text_of_id

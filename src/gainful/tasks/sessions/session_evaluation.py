@@ -25,8 +25,13 @@ from gainful.kernel.core import default_threads
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure, read_whole
 from gainful.measures.catalog import DEFAULT_SESSION_MEASURES, parse_all
-from gainful.measures.session_block import SessionBlock, SessionMeasure, session_blocks
-from gainful.measures.session_scoring import check_session_measures, raw_session_scores
+from gainful.measures.session_block import (
+    SessionBlock,
+    SessionMeasure,
+    check_session_measures,
+    raw_session_scores,
+    session_blocks,
+)
 from gainful.notation import bytes_of_id, nearest, printable, text_of_id
 from gainful.policy import Policy
 

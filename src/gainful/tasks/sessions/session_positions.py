@@ -19,11 +19,10 @@ from gainful.errors import UsageError
 from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.kernel.exact_sums import RankSums
 from gainful.measures.base import Measure
+from gainful.measures.block import condenses
 from gainful.measures.catalog import parse
-from gainful.measures.scoring import condenses
-from gainful.measures.session_block import SessionBlock, session_blocks
+from gainful.measures.session_block import SessionBlock, check_session_measures, session_blocks
 from gainful.measures.session_cumulation import SessionGain
-from gainful.measures.session_scoring import check_session_measures
 from gainful.policy import Policy
 from gainful.tasks.sessions.session_evaluation import SessionChoice, choose_judged_by
 from gainful.tasks.sessions.session_systems import ExpectedSessions

@@ -25,10 +25,9 @@ from gainful.kernel.core import default_threads
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import DEFAULT_SESSION_MEASURES, parse_all
-from gainful.measures.session_block import SessionBlock
+from gainful.measures.session_block import SessionBlock, check_session_measures
 from gainful.measures.session_cumulation import SessionGain
 from gainful.measures.session_gain import SDCG
-from gainful.measures.session_scoring import check_session_measures
 from gainful.notation import nearest, printable
 from gainful.policy import Policy
 from gainful.render.showable import Showable

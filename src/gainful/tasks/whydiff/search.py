@@ -21,9 +21,9 @@ from gainful.kernel.arrays import Floats
 from gainful.kernel.parallel import Progress
 from gainful.measures.average_precision import AP
 from gainful.measures.base import Measure
+from gainful.measures.block import raw_scores
 from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG
 from gainful.measures.precision import P, R
-from gainful.measures.scoring import raw_scores
 from gainful.tasks.whydiff.dimensions import Dialect, Dimension, discount_of, is_cumulated, usual_divisor
 from gainful.tasks.whydiff.orderings import Orderings, RankedLists
 
