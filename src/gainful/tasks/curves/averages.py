@@ -22,8 +22,6 @@ from gainful.evaluation.evaluate import evaluate_graded
 from gainful.evaluation.results import Evaluation, settled
 from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.kernel.exact_sums import EXACT_BITS, RankSums, in_steps
-from gainful.measures.block import CELLS, Block
-from gainful.kernel.exact_sums import RankSums
 from gainful.measures.block import CELLS, Block, seen_blocks
 from gainful.measures.cumulated_gain import CumulatedGain
 
