@@ -15,4 +15,4 @@ cp "$build"/_core*.so "$build/package/gainful/kernel/"
 # reads past the end of small texts.
 LD_PRELOAD="$(g++ -print-file-name=libasan.so) $(g++ -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 \
     PYTHONMALLOC=malloc PYTHONPATH="$build/package" GAINFUL_REQUIRE_CORE=1 \
-    python -m pytest tests/native -q -p no:cacheprovider
+    python -m pytest tests/native -q -n 2 -k "not Python" -p no:cacheprovider # what asks only the Python core is left out
