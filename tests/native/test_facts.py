@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 import math
-import os
 import random
 from array import array
 from typing import Any
@@ -12,19 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-MODULES = {"C++": "gainful.kernel._core", "Python": "gainful.kernel.pure"}
 #: order, ties, float32, keep_first, depth
 DEFAULTS = (0, 0, False, True, 0)
-
-
-@pytest.fixture(params=list(MODULES))
-def core(request: pytest.FixtureRequest) -> Any:
-    try:
-        return importlib.import_module(MODULES[request.param])
-    except ImportError:
-        if request.param == "Python" or os.environ.get("GAINFUL_REQUIRE_CORE") == "1":
-            raise
-        pytest.skip("the compiled core is not built")
 
 
 def as_array(data: bytes) -> Any:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
@@ -79,20 +78,10 @@ class JudgmentIndex:
             numbers[at].setdefault(document, len(numbers[at]))
             for at, document in zip(query.tolist(), documents, strict=True)
         ]
-        self._item_offsets = offsets_of(ints([len(of_query) for of_query in numbers]))
-        self._item = ints(within) + self._item_offsets[query]
+        self.item_offsets = offsets_of(ints([len(of_query) for of_query in numbers]))
+        self.item = ints(within) + self.item_offsets[query]
         # Query id -> its first item, and the numbers of its documents counted from there; in the order of query_ids.
-        self._judged = dict(zip(query_ids, zip(self._item_offsets.tolist(), numbers, strict=False), strict=True))
-
-    @property
-    def item(self) -> Ints:
-        """Row -> item."""
-        return self._item
-
-    @property
-    def item_offsets(self) -> Ints:
-        """Where each query's items start."""
-        return self._item_offsets
+        self._judged = dict(zip(query_ids, zip(self.item_offsets.tolist(), numbers, strict=False), strict=True))
 
     def find_hits(
         self, query: Ints, list_offsets: Ints, data: Bytes, document_start: Ints, document_length: Ints, threads: int
@@ -290,11 +279,11 @@ class _Run(Columns):
         if self.options.order == _ORDER_SCORE and judged:
             self.rank_conflicts += self._count_rank_conflicts(ordered)
             self.float32_ties += self._count_float32_ties(ordered) if self.options.float32 else 0
-        kept = list(self._first_rows(ordered).values())
+        kept = list(self.first_rows(ordered).values())
         if len(kept) < len(rows):
             self.duplicate_count += len(rows) - len(kept) if judged else 0
             if not self.options.keep_first:
-                first = self._first_rows(rows)
+                first = self.first_rows(rows)
                 origins = ((row, first[self.documents[row]]) for row in rows)
                 self.faults += [(self.where[row], DUPLICATE, self.where[at]) for row, at in origins if at != row]
         return kept
@@ -331,13 +320,6 @@ class _Run(Columns):
         """Rows in order of score: those in groups of equal scores that were not all equal before the rounding."""
         groups = (list(group) for _, group in groupby(ordered, key=self.compared.__getitem__))
         return sum(len(rows) for rows in groups if len({self.score[row] for row in rows}) > 1)
-
-    def _first_rows(self, rows: Iterable[int]) -> dict[bytes, int]:
-        """Each document's first row among these, in the order of these."""
-        first: dict[bytes, int] = {}
-        for row in rows:
-            first.setdefault(self.documents[row], row)
-        return first
 
 
 def _join(run: _Run, query_ids: list[bytes], offsets: Ints, index: JudgmentIndex, work: int, progress: Ints) -> Joined:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
@@ -24,6 +24,13 @@ class Columns:
     score: list[float]
     rank: list[float]
     where: list[int]
+
+    def first_rows(self, rows: Iterable[int]) -> dict[bytes, int]:
+        """Each document's first row among these, in the order of these."""
+        first: dict[bytes, int] = {}
+        for row in rows:
+            first.setdefault(self.documents[row], row)
+        return first
 
 
 @dataclass
@@ -64,7 +71,9 @@ def inspect(
     shown = order[: depth or None]
     facts = Facts(number, len(rows), run.where[rows[0]] if rows else -1, len(shown), len(rows) - len(order))
     if facts.duplicates:
-        facts.duplicate_at, facts.duplicate_of = _first_repeat(run, rows)
+        first = run.first_rows(rows)
+        repeat = next(row for row in rows if first[run.documents[row]] != row)
+        facts.duplicate_at, facts.duplicate_of = run.where[repeat], run.where[first[run.documents[repeat]]]
     by_score = sorted(order, key=run.score.__getitem__, reverse=True)
     _look_at_ties(facts, run, by_score)
     _look_at_float32(facts, run, by_score)
@@ -90,15 +99,6 @@ def as_columns(query_ids: list[bytes], facts: Sequence[Facts]) -> ListFacts:
         for field in fields(Facts)
     }
     return {"query_ids": query_ids, **columns}  # type: ignore[typeddict-item]
-
-
-def _first_repeat(run: Columns, rows: range) -> tuple[int, int]:
-    first: dict[bytes, int] = {}
-    for row in rows:
-        before = first.setdefault(run.documents[row], row)
-        if before != row:
-            return run.where[row], run.where[before]
-    return -1, -1
 
 
 def _groups(run: Columns, by_score: list[int]) -> list[list[int]]:
