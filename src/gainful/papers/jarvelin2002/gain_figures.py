@@ -17,7 +17,7 @@ from gainful.papers.jarvelin2002.setting import DEPTH, Panel, Weights, measure
 from gainful.papers.readings import with_few_names
 from gainful.tasks.curves.gain_curves import GainCurves, gain_curves_judged
 from gainful.tasks.curves.gain_page import table_ranks
-from gainful.tasks.sensitivity.sensitivity_cells import tau_of_ranks
+from gainful.tasks.sensitivity.sensitivity_findings import tau_of_ranks
 
 _ROUNDING = 1e-12
 #: The most letters of a run's name.

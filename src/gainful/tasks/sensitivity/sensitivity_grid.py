@@ -1,7 +1,4 @@
-"""The gains that are worth trying: from flat to steep, for as many grade levels as the judgments have.
-
-The grid: what is varied, and the measure in every cell.
-"""
+"""The grid: what is varied, and the measure in every cell; gains from flat to steep for as many levels as there are."""
 
 from __future__ import annotations
 
@@ -217,6 +214,10 @@ class Grid:
             changes = {name: value for parameters in chosen for name, value in parameters.items()}
             settings.append(Setting(place, measure.replace(**changes)))
         return cls(measure, axes, tuple(settings), tuple(drawing.notices))
+
+    def label(self, setting: Setting) -> str:
+        """What people call a cell."""
+        return ", ".join(axis.label(place) for axis, place in zip(self.axes, setting.place, strict=True))
 
 
 def gain_parameter(measure: Measure) -> str | None:
