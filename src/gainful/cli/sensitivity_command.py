@@ -123,7 +123,10 @@ class _Options:
         scenarios = _scenarios(given.pop("scenario_names"), given.pop("scenario_file"), unused)
         return cls(
             given.pop("measure"),
-            *(grid[name] for name in ("gain", "discount", "base", "at")),
+            grid["gain"],
+            grid["discount"],
+            grid["base"],
+            grid["at"],
             _varied(grid["vary"] or ()) or None,
             True if sweep is None else sweep,
             scenarios,

@@ -196,7 +196,7 @@ def _wanted_curves(measures: list[Any], options: Mapping[str, Any]) -> WantedCur
         if options["confidence"] is not None and options["rating"] is None:
             raise UsageError("--confidence: has no meaning without --curves or --rating", "it is of their intervals")
         return None
-    from gainful.tasks.curves.gain_curves import checked_resampling
+    from gainful.tasks.curves.averages import Resampling
     from gainful.tasks.sessions.session_curves import WantedCurves, drawable
 
     draws, seed = (
@@ -208,7 +208,7 @@ def _wanted_curves(measures: list[Any], options: Mapping[str, Any]) -> WantedCur
         average=options["average"] or "ratios",
         queries=options["queries"],
         at_least=options["at_least"] if kind == "subset" else None,
-        resampling=checked_resampling(draws, seed, _confidence(options["confidence"])),
+        resampling=Resampling.of(draws, seed, _confidence(options["confidence"])),
     )
 
 

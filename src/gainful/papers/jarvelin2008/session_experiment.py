@@ -30,8 +30,7 @@ from gainful.pages.charts import Chart, Plot
 from gainful.pages.page import Table
 from gainful.papers.claims import Claim, Section, Study, beside, claims_tables, statement, undecided
 from gainful.papers.readings import settled
-from gainful.tasks.curves.averages import MEAN_OF_RATIOS, RATIO_OF_MEANS
-from gainful.tasks.curves.gain_curves import Resampling
+from gainful.tasks.curves.averages import MEAN_OF_RATIOS, RATIO_OF_MEANS, Resampling
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
 from gainful.tasks.sessions.session_curves import SUBSET_QUERIES, SessionCurve, SessionCurves, WantedCurves
 from gainful.tasks.sessions.session_evaluation import SessionChoice

@@ -73,10 +73,11 @@ def assess_sensitivity(
     judged, base, chosen = Judged.of(qrels, policy), parse(measure), _scenarios_of(scenarios)
     wanted = Wanted(gains, discounts, bases, depths, vary)
     planned: _PlannedSweep | None = None
+    notices: list[str] = []
     if chosen:
         if any(values is not None for values in wanted):
             raise UsageError("scenarios: expected scenarios or a grid, found values to vary beside scenarios")
-        grid, notices = _of_scenarios(base, judged, chosen), []
+        grid = _of_scenarios(base, judged, chosen)
         labels = [each.name for each in chosen]
     else:
         grid = Grid.of(base, judged, wanted)

@@ -193,7 +193,7 @@ class Overtaking(NamedTuple):
     @property
     def weight(self) -> float:
         """About where they change places."""
-        return (self.low * self.high) ** 0.5
+        return float((self.low * self.high) ** 0.5)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from gainful.pages.charts import Axis, Chart, HeatMap, Line, Plot, Rule
 from gainful.pages.page import Column, Page, Table
 
 if TYPE_CHECKING:
-    from gainful.measures.base import Measure
     from gainful.tasks.sensitivity.sensitivity_findings import Cell, Sensitivity, Sweep
 
 #: Changes in a table and in sentences, systems in a sentence, pairs of settings in a table; how wide an order is.
@@ -200,9 +199,13 @@ def _label_columns(found: Sensitivity, *, for_machines: bool = False) -> list[Co
     if not found.axes:
         return [Column("scenario", for_machines=for_machines, get=lambda cell: cell.label)]
     return [
-        Column(axis.name, for_machines=for_machines, get=lambda cell, i=i, axis=axis: axis.labels[cell.place[i]])
+        Column(axis.name, for_machines=for_machines, get=partial(_label_on, axis.labels, i))
         for i, axis in enumerate(found.axes)
     ]
+
+
+def _label_on(labels: Sequence[str], axis: int, cell: Cell) -> str:
+    return labels[cell.place[axis]]
 
 
 def _lowest_taus(found: Sensitivity, places: int) -> Table | str:
@@ -272,15 +275,12 @@ def _parameter_columns(found: Sensitivity) -> list[Column]:
     if not found.axes:
         return [_MachineColumn("scenario", get=lambda each: each[0].label)]
     names = dict.fromkeys(name for axis in found.axes for option in axis.options for name in option.parameters)
-    return [
-        _MachineColumn(
-            "depth" if name == "cutoff" else name, get=lambda each, name=name: _parameter_text(each[0].measure, name)
-        )
-        for name in names
-    ]
+    shown = {"cutoff": "depth"}
+    return [_MachineColumn(shown.get(name, name), get=partial(_parameter_text, name)) for name in names]
 
 
-def _parameter_text(measure: Measure, name: str) -> str | None:
+def _parameter_text(name: str, cell_and_score: tuple[Cell, object]) -> str | None:
+    measure = cell_and_score[0].measure
     value = None if name in measure._unused() else getattr(measure, name)
     return None if value is None else value_text(value)
 
@@ -362,7 +362,8 @@ def _overtakings(sweep: Sweep, grade: str) -> Table:
         Column("by weight", "number", _places(sweep), get=lambda change: change.high),
         Column("first place", none="", get=lambda change: "yes" if change.for_first else None),
     )
-    changes, more = list(sweep.changes), ()
+    changes = list(sweep.changes)
+    more: tuple[str, ...] = ()
     if len(changes) > _MOST_CHANGES:
         changes.sort(key=lambda change: not change.for_first)
         more = (f"{_MOST_CHANGES} of {len(changes):,}, those for the first place first",)

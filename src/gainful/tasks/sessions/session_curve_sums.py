@@ -14,8 +14,15 @@ from gainful.measures.scoring import condenses
 from gainful.measures.session_block import SessionBlock
 from gainful.measures.session_cumulation import SessionGain, gained_and_ideal
 from gainful.notation import bytes_of_id, text_of_id
-from gainful.tasks.curves.averages import RATIO_OF_MEANS, Band, Resamples, band_ranks, percentile_band, resampled
-from gainful.tasks.curves.gain_curves import Resampling
+from gainful.tasks.curves.averages import (
+    RATIO_OF_MEANS,
+    Band,
+    Resamples,
+    Resampling,
+    band_ranks,
+    percentile_band,
+    resampled,
+)
 from gainful.tasks.sessions.session_positions import LastAndEarlier, LastSums
 
 #: With fewer sessions there is nothing to resample.

@@ -27,8 +27,7 @@ from gainful.measures.session_gain import NSDCG, SDCG
 from gainful.notation import choose, nearest, printable
 from gainful.policy import Policy
 from gainful.render.showable import Showable
-from gainful.tasks.curves.averages import MEAN_OF_RATIOS, RATIO_OF_MEANS, Band
-from gainful.tasks.curves.gain_curves import Resampling, checked_resampling
+from gainful.tasks.curves.averages import AVERAGES, Band, Resampling, average_called
 from gainful.tasks.sessions.session_curve_sums import Gathered, LastGathered, VectorsGathered
 from gainful.tasks.sessions.session_evaluation import SessionChoice, SessionsLike, parts_of, session_measures
 from gainful.tasks.sessions.session_systems import SystemWatch, score_systems
@@ -49,12 +48,6 @@ MOST_QUERIES = 20
 LIMIT_OF_QUERIES = 1000
 #: From how many queries on a session belongs to the subset, where nobody says.
 SUBSET_QUERIES = 4
-
-_AVERAGES = {
-    "ratios": (MEAN_OF_RATIOS,),
-    "means": (RATIO_OF_MEANS,),
-    "both": (MEAN_OF_RATIOS, RATIO_OF_MEANS),
-}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -132,7 +125,7 @@ class SessionCurves(Showable):
             listed = ", ".join(map(printable, self.runs))
             raise UsageError(f"no system is called '{printable(run)}'; there are {listed}", nearest(run, self.runs))
         found = self.measure(measure)
-        wanted = None if average is None else {"ratios": MEAN_OF_RATIOS, "means": RATIO_OF_MEANS}.get(average, average)
+        wanted = None if average is None else average_called(average)
         for curve in self.curves:
             fits = (curve.run, curve.measure) == (run, found) and session in (None, curve.session)
             if fits and wanted in (None, curve.average) and of in (None, curve.of):
@@ -199,7 +192,7 @@ def session_curves(
         average=average,
         queries=queries,
         at_least=at_least if kind == "subset" else None,
-        resampling=checked_resampling(draws, seed, confidence),
+        resampling=Resampling.of(draws, seed, confidence),
     )
     gathered: dict[str, CurvesOfSystem] = {}
 
@@ -252,7 +245,7 @@ class WantedCurves:
         return cls(
             tuple(dict.fromkeys(found)),
             kind,
-            _AVERAGES[choose(average, _AVERAGES, "average")],
+            AVERAGES[choose(average, AVERAGES, "average")],
             None if queries is None else _read_queries(queries),
             SUBSET_QUERIES if at_least is None else read_whole(at_least, "at_least"),
             resampling,
