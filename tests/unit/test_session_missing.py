@@ -12,10 +12,9 @@ from gainful.data.judged import Judged
 from gainful.data.sessions import sessions_from_lists
 from gainful.evaluation.notices import notices
 from gainful.evaluation.results import Evaluation
-from gainful.tasks.sessions.session_evaluation import SessionChoice
+from gainful.tasks.sessions import study_sessions
+from gainful.tasks.sessions.session_choice import SessionChoice, separator_of
 from gainful.tasks.sessions.session_positions import by_position
-from gainful.tasks.sessions.session_study import study_judged_sessions, study_sessions
-from gainful.tasks.sessions.session_systems import separator_of
 
 
 class TestMissingSessions:
@@ -102,7 +101,7 @@ class TestMissingTurns:
             {"session": "c2", "system": "B", "queries": [{"results": ["a"]}] * 2},
         ]
         judged = Judged(Qrels.from_dict(self.qrels), Policy())
-        found = study_judged_sessions(judged, {"log": [Sessions.of(log)]}, [parse("nsDCG@1")], by_system=True)
+        found = study_sessions(judged, {"log": [Sessions.of(log)]}, [parse("nsDCG@1")], by_system=True)
         assert {name: each.by_query("nsDCG@1") for name, each in found.evaluations.items()} == {
             "A": {"c1": 1.0},
             "B": {"c2": 1.0},
