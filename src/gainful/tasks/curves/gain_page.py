@@ -123,7 +123,8 @@ def _reach_table(found: Sideways, for_people: bool) -> Table:
     rows: dict[str, Row] = {run: (run,) for run in found.runs}
     for reach in found.reaches:
         rows[reach.run] += (reach.rank, reach.times_reference, reach.times_best)
-    title = f"Rank at which {_what(found)} reaches what {_the(found.reference)} has at rank {_ranks(found.at)}"
+    ranks = _listed([str(rank) for rank in found.at], "or")
+    title = f"Rank at which {_what(found)} reaches what {_the(found.reference)} has at rank {ranks}"
     return Table(tuple(columns), tuple(rows.values()), title, _gains(found), for_people=for_people)
 
 
@@ -184,10 +185,6 @@ def _the(reference: str | None) -> str:
 
 def _name(run: str) -> str:
     return printable(run, _WIDEST)
-
-
-def _ranks(ranks: Sequence[int]) -> str:
-    return _listed([str(rank) for rank in ranks], "or")
 
 
 def _listed(texts: Sequence[str], conjunction: str) -> str:

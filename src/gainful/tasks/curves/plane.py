@@ -363,9 +363,11 @@ def _sentences(plane: Plane, places: int) -> Iterator[str]:
     if not plane.is_answered:
         yield f"{printable(plane.run, 40)} does not answer query {printable(plane.query, 40)}: nothing is retrieved."
     if plane.documents:
-        over, under = _estimated(plane, "over", places), _estimated(plane, "under", places)
-        yield f"{_title(plane)}: {over}, {under}, {_exact(plane)}."
-        yield from (f"Most {_GROUPS[side]} is {_told(documents[0])}." for side, documents in _off(plane))
+        over, under, exact = (_estimated(plane, estimate, places) for estimate in ("over", "under", "exact"))
+        yield f"{_title(plane)}: {over}, {under}, and {exact}."
+        for side in ("over", "under"):
+            if documents := plane.of_estimate(side):
+                yield f"Most {_GROUPS[side]} is {_told(documents[0])}."
     else:
         yield f"{_title(plane)}: there is no document to compare."
     if plane.rest:
@@ -379,12 +381,6 @@ def _sentences(plane: Plane, places: int) -> Iterator[str]:
     )
 
 
-def _off(plane: Plane) -> Iterator[tuple[str, list[PlacedDocument]]]:
-    for side in ("over", "under"):
-        if documents := plane.of_estimate(side):
-            yield side, documents
-
-
 def _told(placed: PlacedDocument) -> str:
     where = "not retrieved" if placed.rank is None else f"rank {placed.rank:,}"
     grade = "unjudged" if placed.grade is None else f"grade {number_text(placed.grade)}"
@@ -395,15 +391,10 @@ def _estimated(plane: Plane, estimate: str, places: int) -> str:
     documents = plane.of_estimate(estimate)
     number = count_of(len(documents), "document") if estimate == "over" else f"{len(documents):,}"
     verb = "is" if len(documents) == 1 else "are"
-    if not documents:
+    if not documents or estimate == "exact":
         return f"{number} {verb} {_GROUPS[estimate]}"
     mean = math.fsum(abs(placed.difference) for placed in documents) / len(documents)
     return f"{number} {verb} {_GROUPS[estimate]} (by {mean:.{places}f} on average)"
-
-
-def _exact(plane: Plane) -> str:
-    number = len(plane.of_estimate("exact"))
-    return f"and {number:,} {'is' if number == 1 else 'are'} {_GROUPS['exact']}"
 
 
 def _scores(planes: Sequence[Plane], places: int) -> Table:
