@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 MOST_NAMED, MOST_DRAWN, MOST_ROWS = 12, 200, 50
 #: So many queries have a column each, a tick each (while their numbers have one digit, and from then on), and a rule.
 _MOST_COLUMNS, _MOST_SHORT_TICKS, _MOST_TICKS, _MOST_RULES = 12, 9, 6, 20
-#: The most systems that have several lines each in one chart.
-_MOST_TOGETHER = 3
+#: The most systems that have several lines each in one chart; the most sessions that a notice names.
+_MOST_TOGETHER, _MOST_LISTED = 3, 5
 
 _SHORT = {"last query": "last", "earlier queries": "earlier"}
 _PLURAL = {"last query": "last queries", "earlier queries": "earlier queries"}
@@ -212,11 +212,6 @@ def _rows(curves: SessionCurves) -> Iterator[Row]:
             yield (*labels, place, query, rank, *values)
 
 
-#: So many queries have a column of their own; machines have all of them.
-MOST_COLUMNS = 12
-_SHOWN = 5
-
-
 class SessionReport(Report):
     """What was found about sessions, in any format: scores as ``gainful eval`` has them, then everything else."""
 
@@ -248,7 +243,7 @@ def _longest(queries: Mapping[str, SystemQueries]) -> int:
 def _shown_queries(queries: Mapping[str, SystemQueries]) -> tuple[range, bool]:
     """The queries that have a column, and whether there are more."""
     longest = _longest(queries)
-    return range(1, min(longest, MOST_COLUMNS) + 1), longest > MOST_COLUMNS
+    return range(1, min(longest, _MOST_COLUMNS) + 1), longest > _MOST_COLUMNS
 
 
 def length_tables(queries: Mapping[str, SystemQueries]) -> Iterator[Table]:
@@ -265,7 +260,7 @@ def length_tables(queries: Mapping[str, SystemQueries]) -> Iterator[Table]:
     for name, found in queries.items():
         counts = found.session_counts.tolist()
         row: Row = (name, found.sessions, *(counts[q - 1] if q <= len(counts) else 0 for q in shown))
-        row += (sum(counts[MOST_COLUMNS:]),) if has_more else ()
+        row += (sum(counts[_MOST_COLUMNS:]),) if has_more else ()
         row += (found.missing,) if has_missing else ()
         rows.append((*row, found.average))
     title = "Sessions by number of queries"
@@ -293,7 +288,7 @@ def _positions(study: SessionStudy, places: int) -> Iterator[Table]:
     title = f"{study.measure} of a query by its position in the session"
     notes = (
         *_about_unjudged(study),
-        *((f"the first {MOST_COLUMNS} of {_longest(study.queries)} positions",) if has_more else ()),
+        *((f"the first {_MOST_COLUMNS} of {_longest(study.queries)} positions",) if has_more else ()),
     )
     yield Table(columns, tuple(rows), title, notes, for_people=True)
     every = [
@@ -324,20 +319,9 @@ def _about_unjudged(study: SessionStudy) -> tuple[str, ...]:
 
 def _correlations(ratings: RatingCorrelations, places: int) -> Table:
     per_cent = f"{number_text(round(100 * ratings.confidence, 10))} %"
-    columns = (
-        Column("run"),
-        Column("measure"),
-        Column("coefficient"),
-        Column("value", "number", places),
-        Column("low", "number", places),
-        Column("high", "number", places),
-        Column("sessions", "count"),
-    )
-    rows = tuple(
-        (name, str(measure), each.coefficient, each.value, each.low, each.high, each.n)
-        for (name, measure), found in ratings.found.items()
-        for each in found
-    )
+    texts, numbers = ("run", "measure", "coefficient"), ("value", "low", "high")
+    columns = (*map(Column, texts), *(Column(name, "number", places) for name in numbers), Column("sessions", "count"))
+    rows = tuple((name, str(measure), *each) for (name, measure), found in ratings.found.items() for each in found)
     notes = [f"low, high: {per_cent} interval by Fisher's z (Spearman: Bonett and Wright; Kendall: Fieller)"]
     if any(measure.better == "lower" for _, measure in ratings.found):
         lower = dict.fromkeys(str(measure) for _, measure in ratings.found if measure.better == "lower")
@@ -351,7 +335,9 @@ def rating_notices(ratings: RatingCorrelations) -> list[str]:
     lines = []
     for name, sessions in ratings.unrated.items():
         if sessions:
-            shown = ", ".join(map(printable, sessions[:_SHOWN])) + (", ..." if len(sessions) > _SHOWN else "")
+            shown = ", ".join(map(printable, sessions[:_MOST_LISTED])) + (
+                ", ..." if len(sessions) > _MOST_LISTED else ""
+            )
             count = count_of(len(sessions), "session")
             lines.append(f"{printable(name, 80)}: {count} without {printable(ratings.rating)}, not correlated: {shown}")
     return lines
