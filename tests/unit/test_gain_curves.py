@@ -5,13 +5,26 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 
-from gainful import GainCurves, InputError, Policy, Qrels, UsageError, evaluate, gain_curves
+from gainful import (
+    GainCurves,
+    InputError,
+    Policy,
+    Qrels,
+    UsageError,
+    assess_sensitivity,
+    evaluate,
+    gain_curves,
+    generalised_recall,
+    recall_levels,
+)
+from gainful.data.judged import Judged
 from gainful.kernel.exact_sums import RankSums
 from gainful.tasks.curves.averages import Resamples, band_ranks, percentile_band, resampled
 
@@ -481,3 +494,21 @@ class TestUse:
         qrels, runs = collection(3)
         with pytest.raises((UsageError, InputError), match=message):
             gain_curves(qrels, **{"runs": runs, **options})
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        partial(gain_curves, measures="nDCG@5"),
+        recall_levels,
+        generalised_recall,
+        partial(assess_sensitivity, depths=[5]),
+    ],
+)
+def test_prepared_judgments_bring_their_own_policy(task: Callable[..., Any]) -> None:
+    qrels, runs = collection(3)
+    judged = Judged.of(qrels, Policy(missing="skip"))
+    assert judged is Judged.of(judged)
+    assert task(judged, runs).text("jsonl") == task(qrels, runs, policy=Policy(missing="skip")).text("jsonl")
+    with pytest.raises(UsageError, match="policy: expected none beside judgments that are already prepared"):
+        task(judged, runs, policy=Policy(missing="skip"))

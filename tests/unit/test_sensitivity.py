@@ -10,10 +10,9 @@ import pytest
 
 from gainful import Gain, InputError, Policy, Qrels, Scenario, UsageError, assess_sensitivity, evaluate, parse
 from gainful.data.judged import Judged
-from gainful.tasks.sensitivity.assessment import assess_judged
 from gainful.tasks.sensitivity.scenarios import choose_scenarios, read_scenarios
-from gainful.tasks.sensitivity.sensitivity_cells import ranks_of
-from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels, Wanted
+from gainful.tasks.sensitivity.sensitivity_findings import ranks_of
+from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
 
 RUNS = ("one", "two", "three", "four")
 
@@ -98,7 +97,7 @@ class TestCells:
 
     def test_prepared_judgments_give_the_same(self, data, found):
         qrels, runs = data
-        again = assess_judged(Judged(Qrels.of(qrels), Policy()), runs, parse("nDCG"), sweep=False)
+        again = assess_sensitivity(Judged(Qrels.of(qrels), Policy()), runs, sweep=False)
         assert again.cells == found.cells
 
     def test_order_of_runs_and_queries_changes_nothing(self, data, found):
@@ -115,7 +114,7 @@ class TestCells:
         qrels, runs = data
         judged = Judged(Qrels.of(qrels), Policy())
         gains = [f"0-1-2-{i}" for i in range(3, 103)]
-        result = assess_judged(judged, runs, parse("nDCG"), Wanted(gains, discounts=["none"], depths=[10]), sweep=False)
+        result = assess_sensitivity(judged, runs, gains=gains, discounts=["none"], depths=[10], sweep=False)
         assert len(judged._ideal_lists) <= 64
         for cell in (result.cells[0], result.cells[-1]):
             values = [evaluate(qrels, run, cell.measure).mean(cell.measure) for run in runs.values()]

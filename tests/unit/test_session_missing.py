@@ -12,10 +12,9 @@ from gainful.data.judged import Judged
 from gainful.data.sessions import sessions_from_lists
 from gainful.evaluation.notices import notices
 from gainful.evaluation.results import Evaluation
-from gainful.tasks.sessions.session_evaluation import SessionChoice
+from gainful.tasks.sessions import study_sessions
+from gainful.tasks.sessions.session_choice import SessionChoice, separator_of
 from gainful.tasks.sessions.session_positions import by_position
-from gainful.tasks.sessions.session_study import study_judged_sessions, study_sessions
-from gainful.tasks.sessions.session_systems import separator_of
 
 
 class TestMissingSessions:
@@ -102,7 +101,7 @@ class TestMissingTurns:
             {"session": "c2", "system": "B", "queries": [{"results": ["a"]}] * 2},
         ]
         judged = Judged(Qrels.from_dict(self.qrels), Policy())
-        found = study_judged_sessions(judged, {"log": [Sessions.of(log)]}, [parse("nsDCG@1")], by_system=True)
+        found = study_sessions(judged, {"log": [Sessions.of(log)]}, [parse("nsDCG@1")], by_system=True)
         assert {name: each.by_query("nsDCG@1") for name, each in found.evaluations.items()} == {
             "A": {"c1": 1.0},
             "B": {"c2": 1.0},
@@ -150,6 +149,54 @@ class TestMissingTurns:
         ]
         found = evaluate_sessions(self.qrels, Sessions.of(log), "sDCG(scan=recorded)@2", judged_by="query")
         assert found.by_query("sDCG(scan=recorded)@2") == {"c1": 0.0, "c2": pytest.approx(0.5 + 0.5 / 1.5)}
+
+
+class TestGapsInMissingSessions:
+    """A missing session has an empty page for every turn up to its last judged one, judged or not."""
+
+    qrels = {"c1_1": {"a": 1}, "c1_2": {"b": 1}, "c2_1": {"a": 1}, "c2_4": {"c": 2}, "c3_3": {"a": 1}}
+    there = {"c1": [["a"], ["x"]]}
+    pages = {**there, "c2": [[]] * 4, "c3": [[]] * 3}
+    last = 4
+
+    def naive_ideal(self, session: str) -> list[float]:
+        """What the best lists give by each query, one document a query, discounted by 1 + log4 of its position."""
+        total, vector = 0.0, []
+        for turn in range(1, self.last + 1):
+            grades = self.qrels.get(f"{session}_{turn}", {})
+            total += max(grades.values(), default=0) / (1 + math.log(turn, 4))
+            vector.append(total)
+        return vector
+
+    def test_ratios_of_means_have_their_ideal(self) -> None:
+        system = {"mine": sessions_from_lists(self.there)}
+        curves = session_curves(self.qrels, system, "nsDCG@1", average="means", draws=0)
+        ideals = [self.naive_ideal(session) for session in ("c1", "c2", "c3")]
+        gained = [1.0] * self.last  # of c1's first query; nothing comes after it
+        naive = [value / sum(at) for value, at in zip(gained, zip(*ideals, strict=True), strict=True)]
+        assert (curves.queries, curves.curve("mine").count) == (self.last, 3)
+        assert curves.curve("mine").values.tolist() == pytest.approx(naive)
+
+    def test_they_are_as_long_as_judged(self) -> None:
+        found = study_sessions(self.qrels, {"mine": sessions_from_lists(self.there)}, "sDCG@1").queries["mine"]
+        assert found.session_counts.tolist() == [0, 1, 1, 1] and found.missing == 0
+        # Judged are the first queries of c1 and c2, the second of c1, the third of c3 and the fourth of c2.
+        assert found.by_position.counts.tolist() == [2, 1, 1, 1]
+        assert found.by_position.means.tolist() == [0.5, 0.0, 0.0, 0.0]
+        assert (found.last_queries.number, found.earlier_queries.number) == (3, 2)
+
+    @pytest.mark.parametrize("kind", ["average", "subset", "individual", "positions"])
+    def test_empty_pages_that_are_there_say_the_same(self, kind: str) -> None:
+        at_least = 3 if kind == "subset" else None
+        missing, given = (
+            session_curves(self.qrels, {"mine": sessions_from_lists(lists)}, "sDCG@1", kind=kind, at_least=at_least)
+            for lists in (self.there, self.pages)
+        )
+        assert [(each.of, each.session, each.count, each.queries) for each in missing.curves] == [
+            (each.of, each.session, each.count, each.queries) for each in given.curves
+        ]
+        for one, other in zip(missing.curves, given.curves, strict=True):
+            assert np.array_equal(one.values, other.values, equal_nan=True)
 
 
 class TestSeparators:

@@ -8,8 +8,8 @@ import random
 import pytest
 
 from gainful.data.sessions import sessions_from_lists
+from gainful.tasks.sessions import study_sessions
 from gainful.tasks.sessions.session_positions import NO_SESSIONS, LastAgainstBest
-from gainful.tasks.sessions.session_study import study_sessions
 
 Lists = dict[str, list[list[str]]]
 

@@ -1,16 +1,10 @@
-"""`gainful curves`: gain by rank, precision by recall, system by user.
-
-`gainful curves --kind gain`: gain by rank, and the same read sideways.
-`gainful curves --kind generalised`: generalised precision at generalised recall.
-`gainful curves --kind plane`: where each document of a query stands between the user's and the system's score.
-`gainful curves --kind recall`: precision at recall, for every grade level.
-"""
+"""`gainful curves`: gain by rank, precision by recall, system by user; the options of each kind are a class."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -35,24 +29,6 @@ KINDS = {
     "generalised": "generalised precision at generalised recall",
     "plane": "one query's documents by the user's and by the system's score (ADM)",
 }
-
-_OF_KINDS: tuple[str, ...] = (
-    "measures",
-    "average",
-    "reference",
-    "at",
-    "regions",
-    "draws",
-    "seed",
-    "confidence",
-    "levels",
-    "by",
-    "points",
-    "baseline",
-    "threshold",
-    "queries",
-    "by_query",
-)
 
 
 @click.command("curves")
@@ -104,72 +80,79 @@ _OF_KINDS: tuple[str, ...] = (
 @figure_options
 @output_options
 @collection_options
-def command(qrels: str, runs: tuple[str, ...], kind: str, **options: Any) -> None:
+def command(qrels: str, runs: tuple[str, ...], kind: str, places: int, **given: Any) -> None:
     """Draw curves of RUNS judged by QRELS: as text, as data, as a figure, and in sentences.
 
     Example: gainful curves qrels.txt bm25.run dense.run -m nDCG@100 --figure ndcg.pdf
 
     Example: gainful curves qrels.txt bm25.run dense.run --kind recall --figure levels.svg
     """
-    output, figure = output_from(options, qrels, *runs), figure_from(options, qrels, *runs)
-    make_page, defaults = _PAGES[kind]
-    settled = _settled(kind, defaults, options)
-    collection = collection_from(qrels, runs, options)
-    page = make_page(collection, {**options, **settled})
+    output, figure = output_from(given, qrels, *runs), figure_from(given, qrels, *runs)
+    options = _taken_from(given, kind)
+    collection = collection_from(qrels, runs, given)
+    page = options.page(collection, places)
     figure.write(page)
     output.write(page)
     collection.print_notices()
 
 
-def _settled(kind: str, defaults: Mapping[str, object], options: dict[str, Any]) -> dict[str, object]:
+def _taken_from(given: dict[str, Any], kind: str) -> _Options:
     """The options of a kind; one that belongs to another kind is refused, not ignored."""
-    given = {name: options.pop(name) for name in _OF_KINDS}
-    for name, value in given.items():
-        if value not in (None, ()) and name not in defaults:
-            flag = {"queries": "query", "measures": "measure"}.get(name, name).replace("_", "-")
-            raise UsageError(f"--{flag}: has no meaning with --kind {kind}", "gainful curves --help says what has")
-    return {name: default if given[name] in (None, ()) else given[name] for name, default in defaults.items()}
+    of_kinds = {name: {field.name for field in fields(options)} for name, options in _OPTIONS.items()}
+    values: dict[str, Any] = {}
+    for option in command.params:
+        name = option.name or ""
+        if not any(name in names for names in of_kinds.values()) or (value := given.pop(name)) in (None, ()):
+            continue
+        if name not in of_kinds[kind]:
+            raise UsageError(
+                f"{option.opts[-1]}: has no meaning with --kind {kind}", "gainful curves --help says what has"
+            )
+        values[name] = value
+    return _OPTIONS[kind](**values)
 
-
-_GAIN_DEFAULTS: Mapping[str, object] = {
-    "measures": ("CG", "nDCG"),
-    "average": "ratios",
-    "reference": None,
-    "at": None,
-    "regions": None,
-    "draws": 1000,
-    "seed": 0,
-    "confidence": "95",
-    "queries": (),
-    "by_query": False,
-}
 
 _REGION = re.compile(r"\s*(\d+)\s*-\s*(\d+)\s*", re.ASCII)
+_SHOWN = 5
 
 
-def _gain_page(collection: Collection, options: Mapping[str, Any]) -> Page:
-    """The curves of all runs as a page; what is worth knowing goes to the collection's notices."""
-    at, regions = _ranks(options["at"]), _regions(options["regions"])
-    confidence = _confidence(options["confidence"])
-    collection = collection.of_queries(options["queries"])
-    # Loaded late: this is what needs NumPy.
-    from gainful.tasks.curves.gain_curves import gain_curves_judged
+@dataclass(frozen=True)
+class _GainOptions:
+    """Gain by rank, and the same read sideways."""
 
-    with ProgressBar("reading runs", wanted=not collection.quiet) as progress:
-        curves = gain_curves_judged(
-            collection.judged,
-            collection.runs,
-            options["measures"],
-            average=options["average"],
-            draws=options["draws"],
-            seed=options["seed"],
-            confidence=confidence,
-            by_query=options["by_query"],
-            threads=collection.threads,
-            progress=progress,
-        )
-    collection.notice(curves.evaluations.values())
-    return curves.page(options["places"], options["reference"], at, regions)
+    measures: Sequence[str] = ("CG", "nDCG")
+    average: str = "ratios"
+    reference: str | None = None
+    at: str | None = None
+    regions: str | None = None
+    draws: int = 1000
+    seed: int = 0
+    confidence: str = "95"
+    queries: Sequence[str] = ()
+    by_query: bool = False
+
+    def page(self, collection: Collection, places: int) -> Page:
+        """The curves of all runs as a page; what is worth knowing goes to the collection's notices."""
+        at, regions, confidence = _ranks(self.at), _regions(self.regions), _confidence(self.confidence)
+        collection = collection.of_queries(self.queries)
+        # Loaded late: this is what needs NumPy.
+        from gainful.tasks.curves.gain_curves import gain_curves
+
+        with ProgressBar("reading runs", wanted=not collection.quiet) as progress:
+            curves = gain_curves(
+                collection.judged,
+                collection.runs,
+                self.measures,
+                average=self.average,
+                draws=self.draws,
+                seed=self.seed,
+                confidence=confidence,
+                by_query=self.by_query,
+                threads=collection.threads,
+                progress=progress,
+            )
+        collection.notice(curves.evaluations.values())
+        return curves.page(places, self.reference, at, regions)
 
 
 def _ranks(text: str | None) -> list[int] | None:
@@ -197,35 +180,69 @@ def _confidence(text: str) -> float:
     return per_cent / 100
 
 
-_GENERALISED_DEFAULTS: Mapping[str, object] = {
-    "measures": ("gIPrec",),
-    "points": 11,
-    "baseline": None,
-    "queries": (),
-    "by_query": False,
-}
+@dataclass(frozen=True)
+class _RecallOptions:
+    """Precision at recall, for every grade level."""
+
+    levels: str | None = None
+    by: str = "both"
+    points: int = 11
+    baseline: str | None = None
+    queries: Sequence[str] = ()
+    by_query: bool = False
+
+    def page(self, collection: Collection, places: int) -> Page:
+        """All levels as a page; what is worth knowing about the runs goes to the collection's notices."""
+        collection = collection.of_queries(self.queries)
+        from gainful.tasks.curves.recall_levels import recall_levels
+        from gainful.tasks.curves.recall_page import recall_page
+
+        with ProgressBar("reading runs", wanted=not collection.quiet) as progress:
+            found = recall_levels(
+                collection.judged,
+                collection.runs,
+                levels=None if self.levels is None else [part.strip() for part in self.levels.split(",")],
+                by=self.by,
+                points=self.points,
+                baseline=self.baseline,
+                threads=collection.threads,
+                progress=progress,
+            )
+        # Queries without a document of a level are on the page; there is no need to say it again of every run.
+        collection.notice(replace(e, measures=(), raw=e.raw[:0]) for e in found.evaluations)
+        return recall_page(found, self.by_query, places)
 
 
-def _generalised_page(collection: Collection, options: Mapping[str, Any]) -> Page:
-    """The curve as a page; what is worth knowing about the runs goes to the collection's notices."""
-    collection = collection.of_queries(options["queries"])
-    average = _average(options["measures"])
-    from gainful.tasks.curves.recall_levels import generalised_recall_judged
-    from gainful.tasks.curves.recall_page import generalised_page
+@dataclass(frozen=True)
+class _GeneralisedOptions:
+    """Generalised precision at generalised recall."""
 
-    with ProgressBar("reading runs", wanted=not collection.quiet) as progress:
-        found = generalised_recall_judged(
-            collection.judged,
-            collection.runs,
-            average,
-            points=options["points"],
-            baseline=options["baseline"],
-            threads=collection.threads,
-            progress=progress,
-        )
-    # The points of the curve are undefined where their average is.
-    collection.notice(replace(e, measures=(average,), raw=e.raw[:1]) for e in found.evaluations)
-    return generalised_page(found, options["by_query"], options["places"])
+    measures: Sequence[str] = ("gIPrec",)
+    points: int = 11
+    baseline: str | None = None
+    queries: Sequence[str] = ()
+    by_query: bool = False
+
+    def page(self, collection: Collection, places: int) -> Page:
+        """The curve as a page; what is worth knowing about the runs goes to the collection's notices."""
+        collection = collection.of_queries(self.queries)
+        average = _average(self.measures)
+        from gainful.tasks.curves.recall_levels import generalised_recall
+        from gainful.tasks.curves.recall_page import generalised_page
+
+        with ProgressBar("reading runs", wanted=not collection.quiet) as progress:
+            found = generalised_recall(
+                collection.judged,
+                collection.runs,
+                measure=average,
+                points=self.points,
+                baseline=self.baseline,
+                threads=collection.threads,
+                progress=progress,
+            )
+        # The points of the curve are undefined where their average is.
+        collection.notice(replace(e, measures=(average,), raw=e.raw[:1]) for e in found.evaluations)
+        return generalised_page(found, self.by_query, places)
 
 
 def _average(texts: Sequence[str]) -> Measure:
@@ -244,33 +261,36 @@ def _average(texts: Sequence[str]) -> Measure:
     return parse("gIAP" + text.removeprefix(name))
 
 
-_SHOWN = 5
+@dataclass(frozen=True)
+class _PlaneOptions:
+    """Where each document of a query stands between the user's and the system's score."""
 
-_PLANE_DEFAULTS: Mapping[str, object] = {"measures": ("ADM",), "threshold": "0.5", "queries": ()}
+    measures: Sequence[str] = ("ADM",)
+    threshold: str = "0.5"
+    queries: Sequence[str] = ()
 
+    def page(self, collection: Collection, places: int) -> Page:
+        """The planes of all runs and queries that were asked for."""
+        from gainful.tasks.curves.plane import score_planes
 
-def _plane_page(collection: Collection, options: Mapping[str, Any]) -> Page:
-    """The planes of all runs and queries that were asked for."""
-    from gainful.tasks.curves.plane import score_planes
-
-    if len(options["measures"]) > 1:
-        raise UsageError(f"--measure: expected one measure, found {', '.join(options['measures'])}")
-    qrels = collection.judged.qrels
-    if not options["queries"]:
-        few = ", ".join(map(printable, qrels.query_ids[:3])) + (", ..." if len(qrels.query_ids) > 3 else "")
-        raise UsageError("--query: expected at least one query for --kind plane, found none", f"judged are {few}")
-    with ProgressBar("reading runs", wanted=not collection.quiet, in_bytes=False) as progress:
-        planes = score_planes(
-            qrels,
-            collection.runs,
-            options["queries"],
-            options["measures"][0],
-            threshold=read_number(options["threshold"], "--threshold"),
-            policy=collection.judged.policy,
-            progress=progress,
-        )
-    _notice(collection, planes)
-    return planes.page(options["places"])
+        if len(self.measures) > 1:
+            raise UsageError(f"--measure: expected one measure, found {', '.join(self.measures)}")
+        qrels = collection.judged.qrels
+        if not self.queries:
+            few = ", ".join(map(printable, qrels.query_ids[:3])) + (", ..." if len(qrels.query_ids) > 3 else "")
+            raise UsageError("--query: expected at least one query for --kind plane, found none", f"judged are {few}")
+        with ProgressBar("reading runs", wanted=not collection.quiet, in_bytes=False) as progress:
+            planes = score_planes(
+                qrels,
+                collection.runs,
+                self.queries,
+                self.measures[0],
+                threshold=read_number(self.threshold, "--threshold"),
+                policy=collection.judged.policy,
+                progress=progress,
+            )
+        _notice(collection, planes)
+        return planes.page(places)
 
 
 def _notice(collection: Collection, planes: Planes) -> None:
@@ -293,43 +313,12 @@ def _notice(collection: Collection, planes: Planes) -> None:
     collection.notice(evaluations)
 
 
-_RECALL_DEFAULTS: Mapping[str, object] = {
-    "levels": None,
-    "by": "both",
-    "points": 11,
-    "baseline": None,
-    "queries": (),
-    "by_query": False,
-}
+_Options = _GainOptions | _RecallOptions | _GeneralisedOptions | _PlaneOptions
 
-
-def _recall_page(collection: Collection, options: Mapping[str, Any]) -> Page:
-    """All levels as a page; what is worth knowing about the runs goes to the collection's notices."""
-    collection = collection.of_queries(options["queries"])
-    from gainful.tasks.curves.recall_levels import recall_levels_judged
-    from gainful.tasks.curves.recall_page import recall_page
-
-    levels = None if options["levels"] is None else [part.strip() for part in options["levels"].split(",")]
-    with ProgressBar("reading runs", wanted=not collection.quiet) as progress:
-        found = recall_levels_judged(
-            collection.judged,
-            collection.runs,
-            levels=levels,
-            by=options["by"],
-            points=options["points"],
-            baseline=options["baseline"],
-            threads=collection.threads,
-            progress=progress,
-        )
-    # Queries without a document of a level are on the page; there is no need to say it again of every run.
-    collection.notice(replace(e, measures=(), raw=e.raw[:0]) for e in found.evaluations)
-    return recall_page(found, options["by_query"], options["places"])
-
-
-#: How the page of each kind is made, and the options that it takes with what they are if not given.
-_PAGES: Mapping[str, tuple[Callable[[Collection, Mapping[str, Any]], Page], Mapping[str, object]]] = {
-    "gain": (_gain_page, _GAIN_DEFAULTS),
-    "recall": (_recall_page, _RECALL_DEFAULTS),
-    "generalised": (_generalised_page, _GENERALISED_DEFAULTS),
-    "plane": (_plane_page, _PLANE_DEFAULTS),
+#: The options of each kind, with what they are if not given, and how its page is made of them.
+_OPTIONS: Mapping[str, type[_Options]] = {
+    "gain": _GainOptions,
+    "recall": _RecallOptions,
+    "generalised": _GeneralisedOptions,
+    "plane": _PlaneOptions,
 }

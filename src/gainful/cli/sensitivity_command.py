@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from gainful.tasks.sensitivity.scenarios import Scenario
 
 _PATH = click.Path(allow_dash=True)
-_GRID = ("gain", "discount", "base", "at", "vary")
 
 
 @click.command("sensitivity")
@@ -59,7 +59,7 @@ _GRID = ("gain", "discount", "base", "at", "vary")
 @figure_options
 @output_options
 @collection_options
-def command(qrels: str, runs: tuple[str, ...], **options: Any) -> None:
+def command(qrels: str, runs: tuple[str, ...], **given: Any) -> None:
     """Ask whether other gains, discounts and depths would change the order of RUNS judged by QRELS.
 
     Every combination is evaluated: who wins where, what changes the winner, how alike the orders are (Kendall's tau),
@@ -71,50 +71,77 @@ def command(qrels: str, runs: tuple[str, ...], **options: Any) -> None:
 
     Example: gainful sensitivity qrels.txt bm25.run dense.run -m ADM --figure adm.svg
     """
-    file = options.pop("scenario_file")
-    output, figure = output_from(options, qrels, *runs, file), figure_from(options, qrels, *runs, file)
-    given = {name: _split(options.pop(name), name) for name in _GRID}
-    sweep = _sweep(options.pop("sweep"))
-    scenarios = _scenarios(options.pop("scenario_names"), file, [name for name in _GRID if given[name]], sweep)
-    measure, places = options.pop("measure"), options.pop("places")
-    collection = collection_from(qrels, runs, options)
-    from gainful.measures.catalog import parse
-    from gainful.tasks.sensitivity.assessment import assess_judged
-    from gainful.tasks.sensitivity.sensitivity_grid import Wanted
+    file = given["scenario_file"]
+    output, figure = output_from(given, qrels, *runs, file), figure_from(given, qrels, *runs, file)
+    options = _Options.taken_from(given)
+    collection = collection_from(qrels, runs, given)
+    from gainful.tasks.sensitivity import assess_sensitivity
     from gainful.tasks.sensitivity.sensitivity_page import sensitivity_page
 
     with ProgressBar("reading runs", wanted=not collection.quiet) as progress:
-        found = assess_judged(
+        found = assess_sensitivity(
             collection.judged,
             collection.runs,
-            parse(measure),
-            Wanted(
-                given["gain"] or None,
-                given["discount"] or None,
-                given["base"] or None,
-                given["at"] or None,
-                _varied(given["vary"]) or None,
-            ),
-            sweep=True if sweep is None else sweep,
-            scenarios=scenarios,
+            measure=options.measure,
+            gains=options.gains,
+            discounts=options.discounts,
+            bases=options.bases,
+            depths=options.depths,
+            vary=options.vary,
+            sweep=options.sweep,
+            scenarios=options.scenarios,
             threads=collection.threads,
             progress=progress,
         )
-    page = sensitivity_page(found, places)
+    page = sensitivity_page(found, options.places)
     figure.write(page)
     output.write(page)
     collection.notices.extend(found.notices)
     collection.print_notices()
 
 
-def _split(texts: Sequence[str], name: str) -> list[str]:
+@dataclass(frozen=True)
+class _Options:
+    """What is varied, None where nothing is said of it; or scenarios, which say everything themselves."""
+
+    measure: str
+    gains: list[str] | None
+    discounts: list[str] | None
+    bases: list[str] | None
+    depths: list[str] | None
+    vary: Mapping[str, Sequence[object]] | None
+    sweep: tuple[float, float] | bool
+    scenarios: list[Scenario] | None
+    places: int
+
+    @classmethod
+    def taken_from(cls, given: dict[str, Any]) -> _Options:
+        """Takes the command's own options out of all that were given, and reads them."""
+        grid = {name: _split(given.pop(name), name) for name in ("gain", "discount", "base", "at", "vary")}
+        sweep = _sweep(given.pop("sweep"))
+        unused = [*(name for name, values in grid.items() if values), *(["sweep"] if sweep else [])]
+        scenarios = _scenarios(given.pop("scenario_names"), given.pop("scenario_file"), unused)
+        return cls(
+            given.pop("measure"),
+            grid["gain"],
+            grid["discount"],
+            grid["base"],
+            grid["at"],
+            _varied(grid["vary"] or ()) or None,
+            True if sweep is None else sweep,
+            scenarios,
+            given.pop("places"),
+        )
+
+
+def _split(texts: Sequence[str], name: str) -> list[str] | None:
     """The values of an option that may be repeated, several of them between commas (not those in a map's braces)."""
     parts = [part.strip() for text in texts for part in re.findall(r"(?:\{[^}]*\}|[^,])+", text)]
     if texts and not all(parts):
         raise UsageError(f"--{name}: expected values between commas, found '{','.join(texts)}'")
     if texts and not parts:
         raise UsageError(f"--{name}: expected a value, found none")
-    return parts
+    return parts or None
 
 
 def _varied(parts: Sequence[str]) -> dict[str, Sequence[object]]:
@@ -137,17 +164,14 @@ def _sweep(text: str | None) -> tuple[float, float] | bool | None:
     match = re.fullmatch(r"\s*([\d.]+(?:e\d+)?)\s*-\s*([\d.]+(?:e\d+)?)\s*", text)
     if not match:
         raise UsageError(f"--sweep: expected two weights like 1-1000, or none, found '{text}'")
-    from gainful.tasks.sensitivity.scenarios import WeightRange
+    from gainful.tasks.sensitivity.sensitivity_findings import WeightRange
 
     return WeightRange.of(match[1], match[2])
 
 
-def _scenarios(
-    names: tuple[str, ...], file: str | None, grid: Sequence[str], sweep: tuple[float, float] | bool | None
-) -> list[Scenario]:
+def _scenarios(names: tuple[str, ...], file: str | None, unused: Sequence[str]) -> list[Scenario] | None:
     if not names and file is None:
-        return []
-    unused = [*grid, *(["sweep"] if sweep else [])]
+        return None
     if unused:
         raise UsageError(f"--{unused[0]}: has no meaning with scenarios, which say everything themselves")
     from gainful.tasks.sensitivity.scenarios import choose_scenarios, read_scenarios

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -29,8 +30,9 @@ from gainful.measures.catalog import DEFAULT_SESSION_MEASURES
 from gainful.notation import nearest, printable, read_number
 
 if TYPE_CHECKING:
+    from gainful.measures.base import Measure
+    from gainful.tasks.sessions import SessionStudy
     from gainful.tasks.sessions.session_curves import WantedCurves
-    from gainful.tasks.sessions.session_study import SessionStudy
 
     _Choice = click.Choice[str]
 else:
@@ -45,8 +47,6 @@ _KINDS = {
     "individual": "every session",
     "positions": "last queries and earlier ones by rank",
 }
-#: The options that only curves have.
-_OF_CURVES = ("average", "queries", "draws", "seed")
 
 
 class _CurvesChoice(_Choice):
@@ -124,7 +124,7 @@ class _CurvesChoice(_Choice):
 @policy_options
 @click.option("--threads", type=click.IntRange(1), help="How many threads to use.  [default: all cores]")
 @click.option("--quiet", "-q", is_flag=True, help="No notices, no progress bar.")
-def command(qrels: str, sessions: tuple[str, ...], **options: Any) -> None:
+def command(qrels: str, sessions: tuple[str, ...], **given: Any) -> None:
     """Score whole SESSIONS, one file a system, against the judgments QRELS.
 
     Sessions are JSON lines (one session with its queries and their results), a table with a header (session, query
@@ -133,95 +133,126 @@ def command(qrels: str, sessions: tuple[str, ...], **options: Any) -> None:
 
     Example: gainful sessions qrels.txt agent.jsonl -m sDCG@10 -m nsDCG@10 --curves --figure sessions.pdf
     """
-    ratings = options["ratings"]
-    inputs = (qrels, *sessions, ratings, options["topics"])
-    output = output_from(options, *inputs)
-    figure = figure_from(options, *inputs)
+    inputs = (qrels, *sessions, given["ratings"], given["topics"])
+    output, figure = output_from(given, *inputs), figure_from(given, *inputs)
     if inputs.count("-") > 1:
         raise UsageError("standard input (-) can be read once, found it twice")
-    if ratings is not None and options["rating"] is None:
-        raise UsageError("--ratings: expected --rating COLUMN, found none", "--rating says which column is correlated")
-    if figure.path is not None and options["curves"] is None:
-        options["curves"] = "average"
-    files = dict(zip(run_names(sessions, options["names"]), sessions, strict=True))
-    study = _study(qrels, files, options)
+    options = _Options.taken_from(given, draws_figure=figure.path is not None)
+    files = dict(zip(run_names(sessions, options.names), sessions, strict=True))
+    study = _study(qrels, files, options, given)
     _check_names(options, files, study)
-    report = study.report(options["by_session"], options["places"], options["baseline"])
+    report = study.report(options.by_session, options.places, options.baseline)
     output.write(report)
     figure.write(report)
-    if not options["quiet"]:
+    if not options.quiet:
         sys.stdout.flush()
         sys.stderr.writelines(f"notice: {line}\n" for line in study.notices())
 
 
-def _study(qrels: str, files: Mapping[str, str], options: dict[str, Any]) -> SessionStudy:
-    threads = options["threads"] or default_threads()
-    measures = measures_from(options["measures"] or DEFAULT_SESSION_MEASURES, options["rel"])
-    curves = _wanted_curves(measures, options)
-    inputs = session_inputs(qrels, files, options, threads)
+@dataclass(frozen=True)
+class _Options:
+    """What is to be found out, of which sessions, and how it is shown; how files are read is not among it."""
+
+    measures: tuple[str, ...]
+    rel: str | None
+    judged_by: str | None
+    by_session: bool
+    chosen_sessions: tuple[str, ...]
+    chosen_topics: tuple[str, ...]
+    at_least: int | None
+    curves: str | None
+    average: str | None
+    queries: int | None
+    draws: int | None
+    seed: int | None
+    confidence: str | None
+    ratings: str | None
+    rating: str | None
+    places: int
+    baseline: str | None
+    names: tuple[str, ...]
+    threads: int | None
+    quiet: bool
+
+    @classmethod
+    def taken_from(cls, given: Mapping[str, Any], *, draws_figure: bool) -> _Options:
+        """The command's own options; a figure is one of curves."""
+        found = cls(**{field.name: given[field.name] for field in fields(cls)})
+        if found.ratings is not None and found.rating is None:
+            raise UsageError(
+                "--ratings: expected --rating COLUMN, found none", "--rating says which column is correlated"
+            )
+        return replace(found, curves="average") if draws_figure and found.curves is None else found
+
+    def wanted_curves(self, measures: list[Measure]) -> WantedCurves | None:
+        """The curves that are to be drawn, if any."""
+        if self.curves is None:
+            for name in ("average", "queries", "draws", "seed"):
+                if getattr(self, name) is not None:
+                    raise UsageError(f"--{name}: has no meaning without --curves", "--curves draws session vectors")
+            if self.confidence is not None and self.rating is None:
+                raise UsageError(
+                    "--confidence: has no meaning without --curves or --rating", "it is of their intervals"
+                )
+            return None
+        from gainful.tasks.curves.averages import Resampling
+        from gainful.tasks.sessions.session_curves import WantedCurves, drawable
+
+        draws, seed = 1000 if self.draws is None else self.draws, self.seed or 0
+        return WantedCurves.of(
+            drawable(measures, self.curves),
+            kind=self.curves,
+            average=self.average or "ratios",
+            queries=self.queries,
+            at_least=self.at_least if self.curves == "subset" else None,
+            resampling=Resampling.of(draws, seed, self.share),
+        )
+
+    @property
+    def share(self) -> float:
+        """The confidence as a share."""
+        per_cent = read_number(self.confidence or "95", "--confidence")
+        if not 0 < per_cent < 100:
+            raise UsageError(f"--confidence: expected per cent between 0 and 100, found {self.confidence}")
+        return per_cent / 100
+
+
+def _study(qrels: str, files: Mapping[str, str], options: _Options, given: Mapping[str, Any]) -> SessionStudy:
+    threads = options.threads or default_threads()
+    measures = measures_from(options.measures or DEFAULT_SESSION_MEASURES, options.rel)
+    curves = options.wanted_curves(measures)
+    inputs = session_inputs(qrels, files, given, threads)
     # Loaded late: this is what needs NumPy.
-    from gainful.tasks.sessions.session_evaluation import SessionChoice
-    from gainful.tasks.sessions.session_study import study_judged_sessions
+    from gainful.tasks.sessions import study_sessions
+    from gainful.tasks.sessions.session_choice import SessionChoice
 
     ratings = None
-    if options["ratings"] is not None:
+    if options.ratings is not None and options.rating is not None:
         from gainful.io.session_reader import read_ratings
 
-        ratings = read_ratings(options["ratings"], options["rating"], inputs.columns.get("session"))
-    at_least = None if options["curves"] == "subset" else options["at_least"]
-    with ProgressBar("scoring sessions", wanted=not options["quiet"], in_bytes=False) as progress:
-        return study_judged_sessions(
+        ratings = read_ratings(options.ratings, options.rating, inputs.columns.get("session"))
+    at_least = None if options.curves == "subset" else options.at_least
+    with ProgressBar("scoring sessions", wanted=not options.quiet, in_bytes=False) as progress:
+        return study_sessions(
             inputs.judged,
             inputs.sessions,
             measures,
-            judged_by=options["judged_by"],
-            choice=SessionChoice(options["chosen_sessions"], options["chosen_topics"], at_least),
+            judged_by=options.judged_by,
+            choice=SessionChoice(options.chosen_sessions, options.chosen_topics, at_least),
             curves=curves,
-            rating=options["rating"],
+            rating=options.rating,
             ratings=ratings,
             topics=inputs.topics,
-            confidence=_confidence(options["confidence"]),
+            confidence=options.share,
             by_system=True,
             threads=threads,
             progress=progress,
         )
 
 
-def _wanted_curves(measures: list[Any], options: Mapping[str, Any]) -> WantedCurves | None:
-    kind = options["curves"]
-    if kind is None:
-        for name in _OF_CURVES:
-            if options[name] is not None:
-                raise UsageError(f"--{name}: has no meaning without --curves", "--curves draws session vectors")
-        if options["confidence"] is not None and options["rating"] is None:
-            raise UsageError("--confidence: has no meaning without --curves or --rating", "it is of their intervals")
-        return None
-    from gainful.tasks.curves.gain_curves import checked_resampling
-    from gainful.tasks.sessions.session_curves import WantedCurves, drawable
-
-    draws, seed = (
-        default if options[name] is None else options[name] for name, default in (("draws", 1000), ("seed", 0))
-    )
-    return WantedCurves.of(
-        drawable(measures, kind),
-        kind=kind,
-        average=options["average"] or "ratios",
-        queries=options["queries"],
-        at_least=options["at_least"] if kind == "subset" else None,
-        resampling=checked_resampling(draws, seed, _confidence(options["confidence"])),
-    )
-
-
-def _confidence(text: str | None) -> float:
-    per_cent = read_number(text or "95", "--confidence")
-    if not 0 < per_cent < 100:
-        raise UsageError(f"--confidence: expected per cent between 0 and 100, found {text}")
-    return per_cent / 100
-
-
-def _check_names(options: Mapping[str, Any], files: Mapping[str, str], study: SessionStudy) -> None:
-    names, wanted = list(study.evaluations), options["baseline"]
-    for name in options["names"]:
+def _check_names(options: _Options, files: Mapping[str, str], study: SessionStudy) -> None:
+    names, wanted = list(study.evaluations), options.baseline
+    for name in options.names:
         if name not in [*names, *study.left_out]:
             raise UsageError(
                 f"--name: {files[name]} names its systems itself, '{name}' is none of them",

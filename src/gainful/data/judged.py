@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from gainful.data.lists import Documents, GainLists
-from gainful.data.qrels import Qrels
+from gainful.data.qrels import Qrels, QrelsLike
+from gainful.errors import UsageError
 from gainful.gains import Gain
 from gainful.io.rows import input_error
 from gainful.kernel import core
@@ -48,6 +49,15 @@ class Judged:
         self.grade = self._grades()
         #: The highest grade there can be, in the units of ``grade``.
         self.scale = max(qrels.scale - policy.grade_zero, 0.0) if policy.grade_zero else qrels.scale
+
+    @classmethod
+    def of(cls, judgments: QrelsLike | Judged, policy: Policy | str | None = None) -> Judged:
+        """Judgments made ready under a policy. Those that already are bring their own, and take no other."""
+        if not isinstance(judgments, Judged):
+            return cls(Qrels.of(judgments), Policy.of(policy))
+        if policy is not None:
+            raise UsageError("policy: expected none beside judgments that are already prepared under their own")
+        return judgments
 
     def __getstate__(self) -> dict[str, object]:
         # The native index is rebuilt on demand, so that prepared judgments travel to other processes.

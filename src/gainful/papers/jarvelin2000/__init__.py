@@ -26,8 +26,8 @@ from gainful.papers.jarvelin2000.recall_bases import (
     table_1_section,
 )
 from gainful.papers.readings import graded_levels
-from gainful.tasks.curves.gain_curves import gain_curves_judged
-from gainful.tasks.curves.recall_levels import RecallLevels, checked_baseline, recall_levels_judged
+from gainful.tasks.curves.gain_curves import gain_curves
+from gainful.tasks.curves.recall_levels import RecallLevels, checked_baseline, recall_levels
 
 __all__ = ["examples", "study"]
 
@@ -68,8 +68,8 @@ def study(
             "the paper's judgments have the grades 0, 1, 2 and 3",
         )
     kept = {name: readable_again(run) for name, run in runs.items()}
-    levels = recall_levels_judged(judged, kept, by="level", baseline=baseline, threads=threads, progress=progress)
-    curves = gain_curves_judged(judged, kept, weightings.measures, draws=0, threads=threads, progress=progress)
+    levels = recall_levels(judged, kept, by="level", baseline=baseline, threads=threads, progress=progress)
+    curves = gain_curves(judged, kept, weightings.measures, draws=0, threads=threads, progress=progress)
     sections = (
         recall_bases(levels),
         table_1_section(levels, is_chosen=baseline is not None),

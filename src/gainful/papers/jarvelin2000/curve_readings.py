@@ -15,9 +15,8 @@ from gainful.papers.claims import Claim, Section, beside, claims_tables, stateme
 from gainful.papers.jarvelin2000.recall_bases import BASES, CG_DEPTH, DCG_DEPTH, DEPTH, Weightings, Weights
 from gainful.papers.readings import course, highest
 from gainful.stats.settled import settled_differences
-from gainful.tasks.curves.gain_curves import GainCurves
+from gainful.tasks.curves.gain_curves import Distance, GainCurves, Sideways
 from gainful.tasks.curves.gain_page import sentences
-from gainful.tasks.curves.sideways import Distance, Sideways
 
 #: The ranks of the ideal that runs have to catch up with, and the ranks over which distances to it are read.
 _AT = (5, 10)

@@ -27,9 +27,8 @@ from gainful.papers.jarvelin2002.significance import (
     table_2_measures,
     table_2_section,
 )
-from gainful.tasks.sensitivity.assessment import assess_judged
-from gainful.tasks.sensitivity.scenarios import Sweep
-from gainful.tasks.sensitivity.sensitivity_grid import Wanted
+from gainful.tasks.sensitivity import assess_sensitivity
+from gainful.tasks.sensitivity.sensitivity_findings import Sweep
 
 
 def examples() -> tuple[Section, ...]:
@@ -95,4 +94,4 @@ def _sweep(
 ) -> Sweep | None:
     """nDCG while the highest level gains weight."""
     varied = measure("nDCG", weights.flat, LAST_RANK, over_ranks=True).replace(gain="linear")
-    return assess_judged(judged, runs, varied, Wanted(gains=["flat"]), threads=threads, progress=progress).sweep
+    return assess_sensitivity(judged, runs, measure=varied, gains=["flat"], threads=threads, progress=progress).sweep

@@ -35,8 +35,8 @@ from gainful.papers.jarvelin2002.setting import (
 )
 from gainful.papers.jarvelin2002.significance import LAST_RANK
 from gainful.stats.rank_tests import conover, friedman, protected
-from gainful.tasks.sensitivity.scenarios import SCENARIOS, Sweep
-from gainful.tasks.sensitivity.sensitivity_cells import Cell, cell_of
+from gainful.tasks.sensitivity.scenarios import SCENARIOS
+from gainful.tasks.sensitivity.sensitivity_findings import Cell, Sweep, cell_of
 
 DEPTHS = (10, 50, 100, 200)
 #: The article contrasts ranks 1 to 10 with ranks 1 to 100, "or down to lower positions"; its Table 2 has 200.

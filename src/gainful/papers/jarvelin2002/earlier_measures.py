@@ -23,7 +23,7 @@ from gainful.pages.charts import shortened
 from gainful.pages.page import Cell, Column, Table
 from gainful.papers.claims import Claim, Section, claims_tables, remark, statement, undecided
 from gainful.papers.jarvelin2002.setting import best_runs
-from gainful.tasks.sensitivity.sensitivity_cells import cell_of, tau_of_ranks
+from gainful.tasks.sensitivity.sensitivity_findings import cell_of, tau_of_ranks
 
 #: SR and its kin need lists that are longer than this.
 _DEPTH = 20

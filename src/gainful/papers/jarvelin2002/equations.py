@@ -15,7 +15,7 @@ from gainful.measures.catalog import parse
 from gainful.pages.page import Cell, Column, Table
 from gainful.papers.claims import Claim, Section, claims_tables, number_claim, statement, vector_claim
 from gainful.policy import Policy
-from gainful.tasks.sensitivity.sensitivity_cells import ranks_of, tau_of_ranks
+from gainful.tasks.sensitivity.sensitivity_findings import ranks_of, tau_of_ranks
 
 #: G' of section 2.1, the judged documents that it does not show within ten ranks, and I' of section 2.2.
 GRADES = (3, 2, 3, 0, 0, 1, 2, 2, 3, 0)

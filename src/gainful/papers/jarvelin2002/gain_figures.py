@@ -15,9 +15,9 @@ from gainful.pages.page import Cell, Column, Table
 from gainful.papers.claims import Claim, Section, beside, claims_tables, remark, statement, undecided
 from gainful.papers.jarvelin2002.setting import DEPTH, Panel, Weights, measure
 from gainful.papers.readings import with_few_names
-from gainful.tasks.curves.gain_curves import GainCurves, gain_curves_judged
+from gainful.tasks.curves.gain_curves import GainCurves, gain_curves
 from gainful.tasks.curves.gain_page import table_ranks
-from gainful.tasks.sensitivity.sensitivity_cells import tau_of_ranks
+from gainful.tasks.sensitivity.sensitivity_findings import tau_of_ranks
 
 _ROUNDING = 1e-12
 #: The most letters of a run's name.
@@ -269,7 +269,7 @@ def figure_curves(
 ) -> GainCurves:
     """The curves of all four figures; normalised ones as ratios of means, as the article has them."""
     wanted = [measure(kind, gain, DEPTH) for kind in KINDS.values() for gain in (weights.flat, weights.tenfold)]
-    return gain_curves_judged(judged, runs, wanted, average="means", draws=0, threads=threads, progress=progress)
+    return gain_curves(judged, runs, wanted, average="means", draws=0, threads=threads, progress=progress)
 
 
 def figure_sections(curves: GainCurves, weights: Weights) -> tuple[Section, ...]:

@@ -27,7 +27,7 @@ from gainful.pages.page import Cell as TableCell, Column, Table
 from gainful.papers.readings import graded_levels
 from gainful.tasks.curves.averages import GainCurve
 from gainful.tasks.curves.gain_curves import GainCurves
-from gainful.tasks.sensitivity.sensitivity_cells import Cell, ranks_of, tau_of_ranks
+from gainful.tasks.sensitivity.sensitivity_findings import Cell, ranks_of, tau_of_ranks
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
 
 KEY = "jarvelin2002"

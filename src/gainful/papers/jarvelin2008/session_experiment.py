@@ -30,14 +30,13 @@ from gainful.pages.charts import Chart, Plot
 from gainful.pages.page import Table
 from gainful.papers.claims import Claim, Section, Study, beside, claims_tables, statement, undecided
 from gainful.papers.readings import settled
-from gainful.tasks.curves.averages import MEAN_OF_RATIOS, RATIO_OF_MEANS
-from gainful.tasks.curves.gain_curves import Resampling
+from gainful.tasks.curves.averages import MEAN_OF_RATIOS, RATIO_OF_MEANS, Resampling
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
+from gainful.tasks.sessions import SessionStudy, SystemQueries, study_sessions
+from gainful.tasks.sessions.session_choice import SessionChoice
 from gainful.tasks.sessions.session_curves import SUBSET_QUERIES, SessionCurve, SessionCurves, WantedCurves
-from gainful.tasks.sessions.session_evaluation import SessionChoice
 from gainful.tasks.sessions.session_page import curves_notes, curves_parts, length_tables
 from gainful.tasks.sessions.session_positions import ByPosition, LastAgainstBest, Queries
-from gainful.tasks.sessions.session_study import SessionStudy, SystemQueries, study_judged_sessions
 
 #: Sessions with exactly 1 to 11 queries, by system.
 _COUNTS = {
@@ -239,7 +238,7 @@ def study(
     top_10, top_100, share = SDCG(gain, cutoff=10), SDCG(gain, cutoff=100), NSDCG(gain, cutoff=10)
 
     def looked_at(measures: Sequence[Measure], curves: WantedCurves, of: Iterable[bytes] = ()) -> SessionStudy:
-        return study_judged_sessions(
+        return study_sessions(
             judged,
             parts,
             measures,

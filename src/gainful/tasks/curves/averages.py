@@ -1,10 +1,8 @@
-"""How far an average curve may be off: percentile bootstrap over queries.
+"""The average curves of one run, gathered block by block, and how far each may be off: bootstrap over queries.
 
 Queries are drawn with replacement, as many as there are; the same draws serve all runs and measures, so that curves
 whose bands overlap can still be compared. Sums over drawn queries are sums of whole numbers small enough to be exact:
 no order of adding, and so no number of threads, can change a digit.
-
-The average curves of one run: gathered block by block, so that no query's vector is kept unless it is wanted.
 """
 
 from __future__ import annotations
@@ -12,18 +10,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
 
 from gainful.data.graded import GradedRun
 from gainful.data.judged import Judged
+from gainful.errors import UsageError
 from gainful.evaluation.evaluate import evaluate_graded
 from gainful.evaluation.results import Evaluation, settled
 from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.kernel.exact_sums import EXACT_BITS, RankSums, in_steps
 from gainful.measures.block import CELLS, Block, seen_blocks
 from gainful.measures.cumulated_gain import CumulatedGain
+from gainful.notation import count_of, number_text, read_number
 
 #: Bands are taken at each of the first ranks, then at so many ranks for every factor of ten, and at the last one.
 EVERY_RANK_TO = 20
@@ -35,6 +36,58 @@ _CELLS = 1 << 22
 #: Products of so many multiplications stay on one thread; pieces of fewer draws are not worth it.
 _SMALL_PRODUCT = 1 << 18
 _FEW_DRAWS = 8
+
+
+#: What averages over queries are called.
+MEAN, MEAN_OF_RATIOS, RATIO_OF_MEANS = "mean", "mean of ratios", "ratio of means"
+
+#: The ways to average normalised curves, by what the user calls them.
+AVERAGES = {"ratios": (MEAN_OF_RATIOS,), "means": (RATIO_OF_MEANS,), "both": (MEAN_OF_RATIOS, RATIO_OF_MEANS)}
+
+#: With fewer queries (or sessions) there is nothing to resample.
+FEWEST = 2
+
+
+def average_called(name: str) -> str:
+    """An average by what the user calls it, or by its name."""
+    return AVERAGES[name][0] if name in ("ratios", "means") else name
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """How bands are made: the number of resamples, the seed, and what share of them lies inside."""
+
+    draws: int
+    seed: int
+    confidence: float
+
+    @classmethod
+    def of(cls, draws: object, seed: object, confidence: object) -> Resampling:
+        """How bands are to be made, if that is possible."""
+        found = cls(_whole(draws, "draws"), _whole(seed, "seed"), read_number(confidence, "confidence"))
+        if not 0 < found.confidence < 1:
+            raise UsageError(f"confidence: expected a number between 0 and 1, found {confidence}")
+        return found
+
+    def resamples(self, size: int) -> Resamples | None:
+        """The resamples of so many queries or sessions; None where no bands are wanted."""
+        return Resamples(size, self.draws, self.seed) if self.draws else None
+
+    @property
+    def per_cent(self) -> str:
+        """What share of the resamples a band holds, as people read it."""
+        return f"{number_text(round(100 * self.confidence, 10))} %"
+
+    def about(self, over: str) -> str:
+        """What the bands are."""
+        draws = count_of(self.draws, "draw")
+        return f"band: {self.per_cent} percentile bootstrap over {over}, {draws}, seed {self.seed}"
+
+
+def _whole(value: object, what: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
+        raise UsageError(f"{what}: expected a whole number of at least 0, found {value!r}")
+    return int(value)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,6 +108,11 @@ class Band:
         chosen = np.arange(inside + 1)
         ranks = np.minimum(self.ranks[chosen], depth)
         return Band(ranks, self.low[chosen], self.high[chosen], self.draws)
+
+    def ends(self) -> dict[int, tuple[float, float]]:
+        """Both ends by rank."""
+        low_and_high = zip(self.low.tolist(), self.high.tolist(), strict=True)
+        return dict(zip(self.ranks.tolist(), low_and_high, strict=True))
 
 
 def band_ranks(depth: int) -> Ints:
@@ -163,13 +221,6 @@ def _between(ordered: Floats, place: float) -> Floats:
     return np.asarray(ordered[:, before] + (ordered[:, after] - ordered[:, before]) * (place - before))
 
 
-#: What averages over queries are called.
-MEAN, MEAN_OF_RATIOS, RATIO_OF_MEANS = "mean", "mean of ratios", "ratio of means"
-
-#: With fewer queries there is nothing to resample.
-_FEWEST = 2
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class GainCurve:
     """An average curve: the value at every rank from 1 on, how far it may be off, and over how many queries it is.
@@ -245,7 +296,7 @@ def curves_of_run(name: str, graded: GradedRun, wanted: Wanted) -> OfRun:
                 if average == MEAN:
                     curve.add_ideal(found.ideal)
             if wanted.by_query:
-                vectors[i][block.queries] = _widened(found.settled, _depth(wanted.measures[i]))
+                vectors[i][block.queries] = widened(found.settled, _depth(wanted.measures[i]))
     # Refuses what the policy forbids.
     evaluation = evaluate_graded(graded, wanted.measures, raw=raw)
     curves = [
@@ -358,7 +409,7 @@ class _Gathered:
         return GainCurve(run, _named(measure), average, values, count, self._band(measure, count, wanted), own_ideal)
 
     def _band(self, measure: CumulatedGain, count: int, wanted: Wanted) -> Band | None:
-        if wanted.resamples is None or count < _FEWEST:
+        if wanted.resamples is None or count < FEWEST:
             return None
         wholes = self._counted if self._whole_at is None else self._whole_at
         drawn = resampled(wanted.resamples, self._part_at, wholes)
@@ -375,6 +426,6 @@ def _named(measure: CumulatedGain) -> CumulatedGain:
     return measure.replace(cutoff=None)  # type: ignore[return-value]
 
 
-def _widened(vectors: Floats, depth: int) -> Floats:
-    """The same down to the depth: after its last rank a vector stays as it is."""
-    return np.concatenate((vectors, np.repeat(vectors[:, -1:], depth - vectors.shape[1], axis=1)), axis=1)
+def widened(vectors: Floats, depth: int) -> Floats:
+    """The same down to a depth, which may be before their end: after its last rank a vector stays as it is."""
+    return np.pad(vectors[:, :depth], ((0, 0), (0, max(0, depth - vectors.shape[1]))), "edge")

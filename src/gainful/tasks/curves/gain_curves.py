@@ -1,62 +1,63 @@
-"""Gain by rank: what a user has gained by the time they have read down to each rank, averaged over queries."""
+"""Gain by rank: what a user has gained by the time they have read down to each rank, averaged over queries.
+
+Read sideways, the curves say how far users have to read with one system to gain what another gives them sooner.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from numbers import Integral
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from gainful.data.collection import no_such_run, require_runs
 from gainful.data.graded import GradedRun
 from gainful.data.judged import Judged
-from gainful.data.qrels import Qrels, QrelsLike
+from gainful.data.qrels import QrelsLike
 from gainful.data.run import RunLike
 from gainful.errors import UsageError
 from gainful.evaluation.evaluate import MeasuresLike, check_measures, join_each
 from gainful.evaluation.results import Evaluation
 from gainful.kernel.arrays import Floats, freeze
 from gainful.kernel.parallel import Progress
-from gainful.measures.base import Measure
+from gainful.measures.base import Measure, read_whole
 from gainful.measures.catalog import parse, parse_all
 from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG, CumulatedGain
-from gainful.notation import choose, printable, read_number
+from gainful.notation import choose, printable
+from gainful.pages.page import Page
 from gainful.policy import Policy
 from gainful.render.showable import Showable
 from gainful.tasks.curves.averages import (
+    AVERAGES,
     MEAN,
-    MEAN_OF_RATIOS,
-    RATIO_OF_MEANS,
     GainCurve,
     OfRun,
-    Resamples,
+    Resampling,
     Wanted,
+    average_called,
     curves_of_run,
     ideal_by_query,
     ideal_curve,
 )
-
-if TYPE_CHECKING:
-    from gainful.pages.page import Page
-    from gainful.tasks.curves.sideways import Sideways
 
 #: How far curves go where no @k says so, unless lists and recall bases end before; and how far they can go.
 DEFAULT_DEPTH = 100
 _DEEPEST = 1_000_000
 DEFAULT_CURVES = ("CG", "nDCG")
 
-#: The ways to average normalised curves, by what the user calls them.
-_AVERAGES = {
-    "ratios": (MEAN_OF_RATIOS,),
-    "means": (RATIO_OF_MEANS,),
-    "both": (MEAN_OF_RATIOS, RATIO_OF_MEANS),
-}
 _KINDS = (CG, DCG, NCG, NDCG)
+
+#: The reference's ranks that others have to catch up with, unless given.
+DEFAULT_AT = (5, 10, 20)
+#: A value that misses the reference by no more than rounding has reached it.
+_ROUNDING = 1e-12
+_DEEPER = "@k is the depth: CG@1000"
 
 
 def gain_curves(
-    qrels: QrelsLike,
+    qrels: QrelsLike | Judged,
     runs: Mapping[str, RunLike],
     measures: MeasuresLike = DEFAULT_CURVES,
     *,
@@ -84,45 +85,16 @@ def gain_curves(
     [0.33, 0.7, 1.0]
     """
     require_runs(runs)
-    return gain_curves_judged(
-        Judged(Qrels.of(qrels), Policy.of(policy)),
-        runs,
-        measures,
-        average=average,
-        draws=draws,
-        seed=seed,
-        confidence=confidence,
-        by_query=by_query,
-        threads=threads,
-        progress=progress,
-    )
-
-
-def gain_curves_judged(
-    judged: Judged,
-    runs: Mapping[str, RunLike],
-    measures: MeasuresLike = DEFAULT_CURVES,
-    *,
-    average: str = "ratios",
-    draws: int = 1000,
-    seed: int = 0,
-    confidence: float = 0.95,
-    by_query: bool = False,
-    threads: int | None = None,
-    progress: Progress | None = None,
-) -> GainCurves:
-    """The same with judgments that are already prepared, under the policy they were prepared for."""
-    require_runs(runs)
+    judged = Judged.of(qrels, policy)
     given = _checked(parse_all(measures))
-    ways = _AVERAGES[choose(average, _AVERAGES, "average")]
-    resampling = checked_resampling(draws, seed, confidence)
+    ways = AVERAGES[choose(average, AVERAGES, "average")]
+    resampling = Resampling.of(draws, seed, confidence)
     deep = tuple(_at(measure, measure.cutoff or DEFAULT_DEPTH) for measure in given)
     check_measures(deep, judged)
-    resamples = Resamples(len(judged.qrels.query_ids), resampling.draws, resampling.seed)
     wanted = Wanted(
         deep,
         tuple(ways if measure.normalised else (MEAN,) for measure in deep),
-        resamples if resampling.draws else None,
+        resampling.resamples(len(judged.qrels.query_ids)),
         resampling.confidence,
         by_query,
     )
@@ -136,15 +108,6 @@ def gain_curves_judged(
         for i, measure in enumerate(given)
     ]
     return _together(judged, found, wanted, depths, resampling)
-
-
-@dataclass(frozen=True)
-class Resampling:
-    """How bands are made: the number of resamples, the seed, and what share of them lies inside."""
-
-    draws: int
-    seed: int
-    confidence: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -161,8 +124,7 @@ class GainCurves(Showable):
     vectors: Mapping[tuple[str | None, Measure], Floats] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for curve in self.curves:
-            freeze(curve.values)
+        freeze(*(curve.values for curve in self.curves))
 
     def __repr__(self) -> str:
         measures = ", ".join(f"{measure} to rank {self.depth(measure)}" for measure in self.measures)
@@ -241,10 +203,7 @@ class GainCurves(Showable):
 
     def _average(self, measure: CumulatedGain, average: str | None) -> str:
         known = self.averages(measure)
-        if average is None:
-            return known[0]
-        short = {"ratios": MEAN_OF_RATIOS, "means": RATIO_OF_MEANS}
-        return choose(short.get(average, average), known, f"{measure}: average")
+        return known[0] if average is None else choose(average_called(average), known, f"{measure}: average")
 
     def sideways(
         self,
@@ -265,9 +224,28 @@ class GainCurves(Showable):
         >>> curves.sideways(at=[1, 2]).rank("mine", 1), curves.sideways(at=[1, 2]).rank("mine", 2)
         (2, 4)
         """
-        from gainful.tasks.curves.sideways import sideways_of
-
-        return sideways_of(self, measure, reference, at, regions, average)
+        chosen = _sideways_measure(self, measure, reference)
+        of_runs = [self.curve(run, chosen, average) for run in self.runs]
+        depth = self.depth(chosen)
+        whole = np.ones(depth) if chosen.normalised else self.ideal(chosen).values
+        ideals = [whole if curve.own_ideal is None else curve.own_ideal for curve in of_runs]
+        ranks = _read_ranks(at, depth)
+        leaders = ideals
+        if reference is not None:
+            leaders = [_reference(self, reference, chosen, average).values] * len(of_runs)
+        others = [pair for pair in zip(of_runs, leaders, strict=True) if pair[0].run != reference]
+        with_ideals = list(zip(of_runs, ideals, strict=True))
+        return Sideways(
+            chosen,
+            of_runs[0].average,
+            reference,
+            depth,
+            tuple(reach for rank in ranks for reach in _reaches(others, rank)),
+            () if chosen.normalised else tuple(_last_rise(curve) for curve in (self.ideal(chosen), *of_runs)),
+            tuple(_area(*pair) for pair in with_ideals),
+            tuple(_distance(*pair, *region) for region in _read_regions(regions, depth) for pair in with_ideals),
+            tuple(self.conventions),
+        )
 
     def page(
         self,
@@ -331,19 +309,206 @@ def _at(measure: CumulatedGain, depth: int) -> CumulatedGain:
     return measure.replace(cutoff=depth)  # type: ignore[return-value]
 
 
-def checked_resampling(draws: object, seed: object, confidence: object) -> Resampling:
-    """How bands are to be made, if that is possible."""
-    return Resampling(_whole(draws, "draws"), _whole(seed, "seed"), _confidence(confidence))
+@dataclass(frozen=True)
+class Reach:
+    """Where a run has gained what the reference gives by rank ``at``: the rank, None if it never does.
+
+    ``times_reference`` is that rank by ``at``; ``times_best`` is it by the rank of the run that is there first. Where
+    the reference gives nothing, nobody has to read: rank 0, and no times.
+    """
+
+    run: str
+    at: int
+    gain: float
+    rank: int | None
+    times_reference: float | None
+    times_best: float | None
 
 
-def _whole(value: object, what: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
-        raise UsageError(f"{what}: expected a whole number of at least 0, found {value!r}")
-    return int(value)
+@dataclass(frozen=True)
+class LastRise:
+    """Where a curve turns horizontal: the last rank at which it rises, None if it never does.
+
+    ``still_rises`` if that is the last rank of all: it may go on.
+    """
+
+    run: str | None
+    rank: int | None
+    still_rises: bool
 
 
-def _confidence(value: object) -> float:
-    number = read_number(value, "confidence")
-    if not 0 < number < 1:
-        raise UsageError(f"confidence: expected a number between 0 and 1, found {value}")
-    return number
+@dataclass(frozen=True)
+class Area:
+    """What lies between a curve and the ideal: the sum of the distances over all ranks, and its share of the ideal."""
+
+    run: str
+    area: float
+    share: float
+
+
+@dataclass(frozen=True)
+class Distance:
+    """How far a curve is below the ideal over some ranks, at least and at most: in points, and in shares of it."""
+
+    run: str
+    first: int
+    last: int
+    least: float
+    most: float
+    least_share: float
+    most_share: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sideways(Showable):
+    """What can be read off average curves: ranks that gain as much as the reference, where curves turn horizontal, and
+    how far they are from the ideal. The reference is a run, or the ideal (None)."""
+
+    measure: CumulatedGain
+    average: str
+    reference: str | None
+    depth: int
+    reaches: tuple[Reach, ...]
+    last_rises: tuple[LastRise, ...]
+    areas: tuple[Area, ...]
+    distances: tuple[Distance, ...]
+    conventions: tuple[str, ...] = ()
+
+    @property
+    def at(self) -> list[int]:
+        """The reference's ranks."""
+        return list(dict.fromkeys(reach.at for reach in self.reaches))
+
+    @property
+    def runs(self) -> list[str]:
+        """The runs that have to catch up."""
+        return list(dict.fromkeys(reach.run for reach in self.reaches))
+
+    def rank(self, run: str, at: int) -> int | None:
+        """Where a run has gained what the reference gives by rank ``at``; None if not within the depth."""
+        for reach in self.reaches:
+            if (reach.run, reach.at) == (run, at):
+                return reach.rank
+        ranks = ", ".join(map(str, self.at))
+        raise UsageError(f"nothing was read for run '{printable(run)}' at rank {at}; there are ranks {ranks}")
+
+    def effort(self, run: str, other: str, at: int) -> float | None:
+        """How many times as far users read with a run as with another; None where either never gets there."""
+        one, two = self.rank(run, at), self.rank(other, at)
+        return None if one is None or two is None else one / two
+
+    @property
+    def stopping_rank(self) -> int | None:
+        """Where the ideal turns horizontal; None if it still rises at the last rank (or never does)."""
+        ideal = next((rise for rise in self.last_rises if rise.run is None), None)
+        return None if ideal is None or ideal.still_rises else ideal.rank
+
+    def sentences(self) -> list[str]:
+        """What a person would say of it."""
+        from gainful.tasks.curves.gain_page import sentences
+
+        return sentences(self)
+
+    def page(self, places: int = 4) -> Page:
+        """Tables and sentences."""
+        from gainful.tasks.curves.gain_page import sideways_page
+
+        return sideways_page(self, places)
+
+
+def _sideways_measure(curves: GainCurves, measure: str | Measure | None, reference: str | None) -> CumulatedGain:
+    """The measure, or the first that is not normalised, if there is one."""
+    usual = next((known for known in curves.measures if not known.normalised), None)
+    chosen = curves.measure(usual if measure is None else measure)
+    if chosen.normalised and reference is None:
+        raise UsageError(
+            f"{chosen}: expected a reference, found none: the ideal of a normalised measure is 1 at every rank",
+            "read CG or DCG sideways, or take a run as the reference",
+        )
+    return chosen
+
+
+def _reference(curves: GainCurves, run: str, measure: CumulatedGain, average: str | None) -> GainCurve:
+    if run not in curves.runs:
+        raise no_such_run(run, curves.runs, "reference")
+    if len(curves.runs) == 1:
+        raise UsageError(f"reference: expected other runs beside '{printable(run)}', found none")
+    return curves.curve(run, measure, average)
+
+
+def _read_ranks(at: Sequence[int] | None, depth: int) -> list[int]:
+    """The reference's ranks: those given, or the usual ones as far as the curves go."""
+    if at is None:
+        return [rank for rank in DEFAULT_AT if rank <= depth] or [depth]
+    ranks = sorted({read_whole(rank, "at") for rank in at})
+    if not ranks:
+        raise UsageError("at: expected at least one rank, found none")
+    if ranks[-1] > depth:
+        raise UsageError(f"at: expected ranks down to {depth}, where the curves end, found {ranks[-1]}", _DEEPER)
+    return ranks
+
+
+def _read_regions(regions: Sequence[tuple[int, int]] | None, depth: int) -> list[tuple[int, int]]:
+    """Rank regions: those given, or 1-10, 11-50, 51-100, 101-500, ... as far as the curves go."""
+    if regions is None:
+        ends = [10]
+        while ends[-1] < depth:
+            ends.append(ends[-1] * (5 if len(ends) % 2 else 2))
+        return [(before + 1, min(end, depth)) for before, end in zip([0, *ends], ends, strict=False)]
+    read = [(read_whole(first, "regions"), read_whole(last, "regions")) for first, last in regions]
+    for first, last in read:
+        if not first <= last <= depth:
+            raise UsageError(
+                f"regions: expected ranks from 1 to {depth}, the first before the last, found {first}-{last}",
+                _DEEPER if last > depth else None,
+            )
+    return read
+
+
+def _reaches(curves: Sequence[tuple[GainCurve, Floats]], at: int) -> list[Reach]:
+    """Where each run reaches what its leader has at a rank."""
+    gains = [float(leader[at - 1]) for _, leader in curves]
+    ranks = [first_rank(curve.values, gain) if gain > 0 else 0 for (curve, _), gain in zip(curves, gains, strict=True)]
+    best = min((rank for rank in ranks if rank), default=None)
+    return [
+        Reach(str(curve.run), at, gain, rank, _times(rank, at), _times(rank, best))
+        for (curve, _), gain, rank in zip(curves, gains, ranks, strict=True)
+    ]
+
+
+def _times(rank: int | None, other: int | None) -> float | None:
+    return rank / other if rank and other else None
+
+
+def first_rank(values: Floats, gain: float) -> int | None:
+    """The first rank at which a curve reaches a value; None if it never does.
+
+    >>> first_rank(np.array([0.0, 2.0, 2.0, 5.0]), 2.0), first_rank(np.array([0.0, 2.0]), 3.0)
+    (2, None)
+    """
+    there = np.flatnonzero(values >= gain - abs(gain) * _ROUNDING)
+    return int(there[0]) + 1 if there.size else None
+
+
+def _last_rise(curve: GainCurve) -> LastRise:
+    last = float(curve.values[-1])
+    if not last > 0:
+        return LastRise(curve.run, None, False)
+    rank = first_rank(curve.values, last)
+    return LastRise(curve.run, rank, rank == curve.depth)
+
+
+def _area(curve: GainCurve, ideal: Floats) -> Area:
+    area, whole = math.fsum(ideal - curve.values), math.fsum(ideal)
+    return Area(str(curve.run), area, area / whole if whole else math.nan)
+
+
+def _distance(curve: GainCurve, ideal: Floats, first: int, last: int) -> Distance:
+    best = ideal[first - 1 : last]
+    points = best - curve.values[first - 1 : last]
+    points = np.where(np.abs(points) <= best * _ROUNDING, 0.0, points)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        shares = np.where(best > 0, points / best, np.nan)
+    return Distance(
+        str(curve.run), first, last, *(float(end) for end in (points.min(), points.max(), shares.min(), shares.max()))
+    )

@@ -1,26 +1,28 @@
-"""Curves read sideways, as tables and in sentences.
+"""Gain by rank as a page: charts, tables of some ranks, the sideways reading, and for machines every value.
 
-Gain by rank as a page: charts, tables of some ranks, the sideways reading, and for machines every value.
+What curves of queries and of sessions have in common stands at the end.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Protocol, overload
 
 from gainful.evaluation.report import Report
 from gainful.notation import count_of, number_text, printable
-from gainful.pages.charts import Axis, Band, Chart, Line, Plot
+from gainful.pages.charts import Axis, Band, Chart, Line, Plot, Role
 from gainful.pages.page import Cell, Column, Page, Table
 
 if TYPE_CHECKING:
-    from gainful.kernel.arrays import Floats
-    from gainful.tasks.curves.averages import GainCurve
-    from gainful.tasks.curves.gain_curves import GainCurves
-    from gainful.tasks.curves.sideways import LastRise, Reach, Sideways
+    from gainful.kernel.arrays import Floats, Ints
+    from gainful.tasks.curves.averages import Band as CurveBand, GainCurve
+    from gainful.tasks.curves.gain_curves import GainCurves, LastRise, Reach, Sideways
+
+Row = tuple[Cell, ...]
 
 #: With more runs than these a sentence names only the first and the last.
 _NAMED = 6
@@ -78,20 +80,20 @@ def _of_rank(found: Sideways, at: int) -> Iterator[str]:
 
 
 def _reading(there: Sequence[Reach], never: Sequence[str], depth: int) -> str:
-    documents = count_of(depth, "document")
+    not_enough = f"{count_of(depth, 'document')} {'is' if depth == 1 else 'are'} not enough"
     if not there:
-        whom = f"any of {len(never):,} runs" if len(never) > _NAMED else _listed(list(map(_name, never)), "or")
-        return f"{documents} {'is' if depth == 1 else 'are'} not enough with {whom}"
+        return f"{not_enough} with {_any(never, f'any of {len(never):,} runs')}"
     if len(there) > _NAMED:
         fewest, most = there[0], there[-1]
         shown = f"{fewest.rank:,} with {_name(fewest.run)} and {most.rank:,} with {_name(most.run)}"
         text = f"a user reads between {shown} ({len(there):,} runs)"
     else:
         text = f"a user reads {_listed([f'{reach.rank:,} with {_name(reach.run)}' for reach in there], 'and')}"
-    if not never:
-        return text
-    whom = f"{len(never):,} other runs" if len(never) > _NAMED else _listed(list(map(_name, never)), "or")
-    return f"{text}; with {whom} {documents} {'is' if depth == 1 else 'are'} not enough"
+    return f"{text}; with {_any(never, f'{len(never):,} other runs')} {not_enough}" if never else text
+
+
+def _any(runs: Sequence[str], many: str) -> str:
+    return many if len(runs) > _NAMED else _listed([_name(run) for run in runs], "or")
 
 
 def _stop(ideal: LastRise, depth: int) -> str:
@@ -112,19 +114,18 @@ def sideways_tables(found: Sideways, places: int, *, for_people: bool = False) -
 def _reach_table(found: Sideways, for_people: bool) -> Table:
     reference = "ideal" if found.reference is None else found.reference
     columns = [Column("run")]
-    rows: dict[str, list[Cell]] = {run: [] for run in found.runs}
     for at in found.at:
         columns += [
             Column(f"for {at}", "count", none=f"not within {found.depth}"),
             Column(f"{at}: x {reference}", "number", 2),
             Column(f"{at}: x best", "number", 2),
         ]
+    rows: dict[str, Row] = {run: (run,) for run in found.runs}
     for reach in found.reaches:
-        rows[reach.run] += [reach.rank, reach.times_reference, reach.times_best]
-    title = f"Rank at which {_what(found)} reaches what {_the(found.reference)} has at rank {_ranks(found.at)}"
-    return Table(
-        tuple(columns), tuple((run, *cells) for run, cells in rows.items()), title, _gains(found), for_people=for_people
-    )
+        rows[reach.run] += (reach.rank, reach.times_reference, reach.times_best)
+    ranks = _listed([str(rank) for rank in found.at], "or")
+    title = f"Rank at which {_what(found)} reaches what {_the(found.reference)} has at rank {ranks}"
+    return Table(tuple(columns), tuple(rows.values()), title, _gains(found), for_people=for_people)
 
 
 def _gains(found: Sideways) -> tuple[str, ...]:
@@ -166,20 +167,16 @@ def _last_rise(rise: LastRise) -> int | None:
 def _distance_table(found: Sideways, places: int, for_people: bool) -> Table:
     columns = (
         Column("run"),
-        Column("ranks"),
+        Column("ranks", get=lambda each: f"{each.first}-{each.last}"),
         Column("least", "number", places),
         Column("most", "number", places),
-        Column("least of ideal", "share"),
-        Column("most of ideal", "share"),
+        Column("least of ideal", "share", get=lambda each: each.least_share),
+        Column("most of ideal", "share", get=lambda each: each.most_share),
     )
-    rows = tuple(
-        (each.run, f"{each.first}-{each.last}", each.least, each.most, each.least_share, each.most_share)
-        for run in (area.run for area in found.areas)
-        for each in found.distances
-        if each.run == run
-    )
+    places_of_runs = {area.run: i for i, area in enumerate(found.areas)}
+    by_run = sorted(found.distances, key=lambda each: places_of_runs[each.run])
     title = f"Distance of {_what(found)} to the ideal, in points and in per cent"
-    return Table(columns, rows, title, for_people=for_people)
+    return Table.of(columns, by_run, title=title, for_people=for_people)
 
 
 def _the(reference: str | None) -> str:
@@ -190,10 +187,6 @@ def _name(run: str) -> str:
     return printable(run, _WIDEST)
 
 
-def _ranks(ranks: Sequence[int]) -> str:
-    return _listed([str(rank) for rank in ranks], "or")
-
-
 def _listed(texts: Sequence[str], conjunction: str) -> str:
     """a, b and c.
 
@@ -201,9 +194,6 @@ def _listed(texts: Sequence[str], conjunction: str) -> str:
     'a, b and c'
     """
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} {conjunction} {texts[-1]}"
-
-
-Row = tuple[Cell, ...]
 
 
 def gain_page(
@@ -271,46 +261,23 @@ def _counts(shown: Sequence[GainCurve]) -> set[int]:
 
 def gain_line(curve: GainCurve) -> Line:
     """A curve as a line of a chart."""
-    x = tuple(float(rank) for rank in range(1, curve.depth + 1))
-    band = None
-    if curve.band is not None:
-        ranks, low, high = (_floats(values) for values in (curve.band.ranks, curve.band.low, curve.band.high))
-        band = Band(ranks, low, high)
-    name = "ideal" if curve.run is None else curve.run
-    return Line(name, x, _floats(curve.values), "ideal" if curve.run is None else "system", band)
-
-
-def _floats(values: object) -> tuple[float, ...]:
-    return tuple(float(value) for value in values.tolist())  # type: ignore[attr-defined]
-
-
-def table_ranks(depth: int) -> list[int]:
-    """The ranks that a table shows: 1, 2, 3, 5, 10, 20, 50, 100, ... and the last.
-
-    >>> table_ranks(300)
-    [1, 2, 3, 5, 10, 20, 50, 100, 200, 300]
-    """
-    ranks, ten = [1, 2, 3, 5], 10
-    while ten < depth:
-        ranks += [ten, 2 * ten, 5 * ten]
-        ten *= 10
-    return [*(rank for rank in ranks if rank < depth), depth]
+    if curve.run is None:
+        return curve_line("ideal", curve.values, curve.band, "ideal")
+    return curve_line(curve.run, curve.values, curve.band)
 
 
 def _table(curves: GainCurves, shown: Sequence[GainCurve], places: int) -> Table:
     depth = shown[0].depth
     ranks = table_ranks(depth)
-    columns = [Column("run"), *(Column(str(rank), "number", places) for rank in ranks)]
-    rows: list[Row] = [
-        ("(ideal)" if curve.run is None else curve.run, *(float(curve.values[rank - 1]) for rank in ranks))
-        for curve in shown
-    ]
-    if any(curve.band is not None for curve in shown):
-        columns.append(Column(f"{_per_cent(curves)} at {depth}"))
-        rows = [(*row, _ends(curve, places)) for row, curve in zip(rows, shown, strict=True)]
-    marked = _best(shown, ranks) if len(curves.runs) > 1 else frozenset()
-    title = _title(shown[-1], _counts(shown), "at some ranks")
-    return Table(tuple(columns), tuple(rows), title, marked=marked, for_people=True)
+    run = Column("run", get=lambda curve: "(ideal)" if curve.run is None else curve.run)
+    band = f"{curves.resampling.per_cent} at {depth}"
+    return Table.of(
+        (run, *value_columns([(str(rank), rank) for rank in ranks], shown, band, places)),
+        shown,
+        title=_title(shown[-1], _counts(shown), "at some ranks"),
+        marked=_best(shown, ranks) if len(curves.runs) > 1 else frozenset(),
+        for_people=True,
+    )
 
 
 def _best(shown: Sequence[GainCurve], ranks: Sequence[int]) -> frozenset[tuple[int, int]]:
@@ -323,24 +290,15 @@ def _best(shown: Sequence[GainCurve], ranks: Sequence[int]) -> frozenset[tuple[i
     return frozenset(marked)
 
 
-def _ends(curve: GainCurve, places: int) -> str | None:
-    return None if curve.band is None else f"{curve.band.low[-1]:.{places}f} to {curve.band.high[-1]:.{places}f}"
-
-
-def _per_cent(curves: GainCurves) -> str:
-    return f"{number_text(round(100 * curves.resampling.confidence, 10))} %"
-
-
 def _about_bands(curves: GainCurves, shown: Sequence[GainCurve]) -> str:
     """What the bands are; nothing where none are wanted."""
-    draws, seed = curves.resampling.draws, curves.resampling.seed
-    if not draws:
+    if not curves.resampling.draws:
         return ""
     counts = {curve.queries for curve in shown if curve.band is not None}
     if not counts:
         return f"no bands: they need at least 2 queries, found {max(_counts(shown))}"
     over = count_of(max(counts), "query", "queries") if len(counts) == 1 else "each run's queries"
-    return f"band: {_per_cent(curves)} percentile bootstrap over {over}, {count_of(draws, 'draw')}, seed {seed}"
+    return curves.resampling.about(over)
 
 
 def _notes(curves: GainCurves) -> Iterator[str]:
@@ -370,9 +328,7 @@ def _header(curves: GainCurves) -> dict[str, object]:
         },
         "depths": {str(measure): curves.depth(measure) for measure in curves.measures},
         "averages": {str(measure): curves.averages(measure) for measure in curves.measures},
-        "draws": curves.resampling.draws,
-        "seed": curves.resampling.seed,
-        "confidence": curves.resampling.confidence,
+        **asdict(curves.resampling),
         "runs": [
             {"run": run, "path": evaluation.source, "missing": len(evaluation.missing)}
             for run, evaluation in curves.evaluations.items()
@@ -384,25 +340,90 @@ def _data(curves: GainCurves) -> Table:
     """Every value, for machines: averages with their bands, then, if they are there, the vectors of every query."""
     texts = [Column(name, for_machines=True) for name in ("run", "measure", "average", "query")]
     numbers = [Column(name, "number", for_machines=True) for name in ("value", "low", "high")]
-    return Table((*texts, Column("rank", "count", for_machines=True), *numbers), _Rows(curves))
+    count = sum(curve.depth for curve in curves.curves) + sum(int(vectors.size) for vectors in curves.vectors.values())
+    rows = RowsOnTheWay(count, lambda: _rows(curves))
+    return Table((*texts, Column("rank", "count", for_machines=True), *numbers), rows)
 
 
-class _Rows(Sequence[Row]):
-    """The rows of all values, made when somebody reads them: people do not."""
+def _rows(curves: GainCurves) -> Iterator[Row]:
+    for curve in curves.curves:
+        labels = (curve.run, str(curve.measure), curve.average, None)
+        yield from ((*labels, *row) for row in rows_by_place(curve.values, curve.band))
+    for (run, measure), vectors in curves.vectors.items():
+        name = str(measure)
+        for query, vector in zip(curves.queries, vectors, strict=True):
+            yield from ((run, name, None, query, *row) for row in rows_by_place(vector))
 
-    def __init__(self, curves: GainCurves) -> None:
-        self._curves = curves
+
+class HasBand(Protocol):
+    """A curve: its values, and how far they may be off, if that is known."""
+
+    @property
+    def values(self) -> Floats: ...
+    @property
+    def band(self) -> CurveBand | None: ...
+
+
+def curve_line(name: str, values: Floats, band: CurveBand | None = None, role: Role = "system") -> Line:
+    """A curve as a line of a chart."""
+    x, y = tuple(map(float, range(1, len(values) + 1))), _floats(values)
+    ends = None if band is None else Band(_floats(band.ranks), _floats(band.low), _floats(band.high))
+    return Line(name, x, y, role, ends)
+
+
+def _floats(values: Floats | Ints) -> tuple[float, ...]:
+    return tuple(float(value) for value in values.tolist())
+
+
+def table_ranks(depth: int) -> list[int]:
+    """The ranks that a table shows: 1, 2, 3, 5, 10, 20, 50, 100, ... and the last.
+
+    >>> table_ranks(300)
+    [1, 2, 3, 5, 10, 20, 50, 100, 200, 300]
+    """
+    ranks, ten = [1, 2, 3, 5], 10
+    while ten < depth:
+        ranks += [ten, 2 * ten, 5 * ten]
+        ten *= 10
+    return [*(rank for rank in ranks if rank < depth), depth]
+
+
+def value_columns(
+    named: Sequence[tuple[str, int]], curves: Sequence[HasBand], band: str, places: int
+) -> Iterator[Column]:
+    """A column for each of some places of curves, then, if there are any, their bands at the end."""
+    for name, place in named:
+        yield Column(name, "number", places, get=partial(_value_at, place))
+    if any(curve.band is not None for curve in curves):
+        yield Column(band, get=lambda curve: _ends(curve.band, places))
+
+
+def _value_at(place: int, curve: HasBand) -> float:
+    return float(curve.values[place - 1])
+
+
+def _ends(band: CurveBand | None, places: int) -> str | None:
+    return None if band is None else f"{band.low[-1]:.{places}f} to {band.high[-1]:.{places}f}"
+
+
+def rows_by_place(values: Floats, band: CurveBand | None = None) -> Iterator[Row]:
+    """Place, value, and both ends of the band where it is known."""
+    ends = {} if band is None else band.ends()
+    for place, value in enumerate(values.tolist(), 1):
+        yield (place, value, *ends.get(place, (None, None)))
+
+
+class RowsOnTheWay(Sequence[Row]):
+    """So many rows, made one by one when somebody reads them: people do not, and there may be many."""
+
+    def __init__(self, count: int, make: Callable[[], Iterator[Row]]) -> None:
+        self._count, self._make = count, make
 
     def __len__(self) -> int:
-        of_queries = sum(int(vectors.size) for vectors in self._curves.vectors.values())
-        return sum(curve.depth for curve in self._curves.curves) + of_queries
+        return self._count
 
     def __iter__(self) -> Iterator[Row]:
-        for curve in self._curves.curves:
-            yield from _average_rows(curve)
-        queries = self._curves.queries if self._curves.vectors else []
-        for (run, measure), vectors in self._curves.vectors.items():
-            yield from _query_rows(run, str(measure), queries, vectors)
+        return self._make()
 
     @overload
     def __getitem__(self, place: int) -> Row: ...
@@ -411,21 +432,4 @@ class _Rows(Sequence[Row]):
     def __getitem__(self, place: int | slice) -> Row | Sequence[Row]:
         if isinstance(place, slice):
             return list(self)[place]
-        wanted = range(len(self))[place]
-        return next(islice(self, wanted, None))
-
-
-def _average_rows(curve: GainCurve) -> Iterator[Row]:
-    measure = str(curve.measure)
-    ends: dict[int, tuple[float, float]] = {}
-    if curve.band is not None:
-        ranks, low, high = curve.band.ranks.tolist(), curve.band.low.tolist(), curve.band.high.tolist()
-        ends = dict(zip(ranks, zip(low, high, strict=True), strict=True))
-    for rank, value in enumerate(curve.values.tolist(), 1):
-        yield (curve.run, measure, curve.average, None, rank, value, *ends.get(rank, (None, None)))
-
-
-def _query_rows(run: str | None, measure: str, queries: Sequence[str], vectors: Floats) -> Iterator[Row]:
-    for query, vector in zip(queries, vectors, strict=True):
-        for rank, value in enumerate(vector.tolist(), 1):
-            yield (run, measure, None, query, rank, value, None, None)
+        return next(islice(self, range(len(self))[place], None))

@@ -2,8 +2,6 @@
 
 Reference: V. Della Mea and S. Mizzaro, Measuring retrieval effectiveness: a new proposal and a first experimental
 validation, JASIST 55(6), 2004, Figures 2 to 6.
-
-Planes of the user's and the system's scores, as a page: charts, sentences, and documents, the furthest off first.
 """
 
 from __future__ import annotations
@@ -11,6 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,7 +33,7 @@ from gainful.measures.distance import ADM, ADP, ADR, AverageDistance
 from gainful.measures.score_based import ROUNDING
 from gainful.notation import bytes_of_id, count_of, number_text, printable, read_number, text_of_id
 from gainful.pages.charts import Axis, Line, Plot, Points, Rule
-from gainful.pages.page import Cell, Column, Page, Table
+from gainful.pages.page import Column, Page, Table
 from gainful.policy import Policy
 from gainful.render.showable import Showable
 
@@ -101,6 +101,10 @@ class Plane(Showable):
     def of_estimate(self, estimate: str) -> list[PlacedDocument]:
         """The documents whose relevance is estimated ``over``, ``under`` or ``exact``."""
         return [placed for placed in self.documents if placed.estimate == estimate]
+
+    def estimated(self, estimate: str) -> int:
+        """How many documents are estimated so; both scores of the rest of a collection are the same."""
+        return len(self.of_estimate(estimate)) + (self.rest if estimate == "exact" else 0)
 
     def mean_distance(self, *estimates: str) -> float:
         """The distances of documents with these estimates (none given: all), over the number of all documents.
@@ -358,9 +362,11 @@ def _sentences(plane: Plane, places: int) -> Iterator[str]:
     if not plane.is_answered:
         yield f"{printable(plane.run, 40)} does not answer query {printable(plane.query, 40)}: nothing is retrieved."
     if plane.documents:
-        over, under = _estimated(plane, "over", places), _estimated(plane, "under", places)
-        yield f"{_title(plane)}: {over}, {under}, {_exact(plane)}."
-        yield from (f"Most {_GROUPS[side]} is {_told(documents[0])}." for side, documents in _off(plane))
+        over, under, exact = (_estimated(plane, estimate, places) for estimate in ("over", "under", "exact"))
+        yield f"{_title(plane)}: {over}, {under}, and {exact}."
+        for side in ("over", "under"):
+            if documents := plane.of_estimate(side):
+                yield f"Most {_GROUPS[side]} is {_told(documents[0])}."
     else:
         yield f"{_title(plane)}: there is no document to compare."
     if plane.rest:
@@ -374,12 +380,6 @@ def _sentences(plane: Plane, places: int) -> Iterator[str]:
     )
 
 
-def _off(plane: Plane) -> Iterator[tuple[str, list[PlacedDocument]]]:
-    for side in ("over", "under"):
-        if documents := plane.of_estimate(side):
-            yield side, documents
-
-
 def _told(placed: PlacedDocument) -> str:
     where = "not retrieved" if placed.rank is None else f"rank {placed.rank:,}"
     grade = "unjudged" if placed.grade is None else f"grade {number_text(placed.grade)}"
@@ -390,55 +390,45 @@ def _estimated(plane: Plane, estimate: str, places: int) -> str:
     documents = plane.of_estimate(estimate)
     number = count_of(len(documents), "document") if estimate == "over" else f"{len(documents):,}"
     verb = "is" if len(documents) == 1 else "are"
-    if not documents:
+    if not documents or estimate == "exact":
         return f"{number} {verb} {_GROUPS[estimate]}"
     mean = math.fsum(abs(placed.difference) for placed in documents) / len(documents)
     return f"{number} {verb} {_GROUPS[estimate]} (by {mean:.{places}f} on average)"
 
 
-def _exact(plane: Plane) -> str:
-    number = len(plane.of_estimate("exact"))
-    return f"and {number:,} {'is' if number == 1 else 'are'} {_GROUPS['exact']}"
-
-
 def _scores(planes: Sequence[Plane], places: int) -> Table:
+    estimates, sectors = ("over", "under", "exact"), ("both", "only retrieved", "only relevant", "neither")
     columns = (
         Column("run"),
         Column("query"),
-        *(Column(name, "number", places) for name in ("ADM", "ADP", "ADR")),
-        *(Column(name, "count") for name in ("documents", "over", "under", "exact")),
-        *(Column(name, "count", for_machines=True) for name in ("both", "only retrieved", "only relevant", "neither")),
+        *(Column(name, "number", places, get=attrgetter(name.lower())) for name in ("ADM", "ADP", "ADR")),
+        Column("documents", "count", get=lambda plane: plane.count),
+        *(Column(name, "count", get=partial(Plane.estimated, estimate=name)) for name in estimates),
+        *(
+            Column(name, "count", for_machines=True, get=attrgetter(f"sectors.{sector}"))
+            for name, sector in zip(sectors, Sectors._fields, strict=True)
+        ),
     )
-    rows = tuple(_score_row(plane) for plane in planes)
-    return Table(columns, rows, "Scores of the planes", ("over, under: SRS above or below URS; exact: the same",))
-
-
-def _score_row(plane: Plane) -> tuple[Cell, ...]:
-    over, under, exact = (len(plane.of_estimate(estimate)) for estimate in ("over", "under", "exact"))
-    values = (plane.adm, plane.adp, plane.adr)
-    return (plane.run, plane.query, *values, plane.count, over, under, exact + plane.rest, *plane.sectors)
+    note = "over, under: SRS above or below URS; exact: the same"
+    return Table.of(columns, planes, title="Scores of the planes", notes=(note,))
 
 
 def _documents(plane: Plane, places: int) -> Table:
     columns = (
-        Column("run", for_machines=True),
-        Column("query", for_machines=True),
+        Column("run", for_machines=True, get=lambda _: plane.run),
+        Column("query", for_machines=True, get=lambda _: plane.query),
         Column("document"),
         Column("rank", "count", none="not retrieved"),
         Column("grade", "number", _grade_places(plane), none="unjudged"),
-        Column("URS", "number", places),
-        Column("SRS", "number", places),
+        Column("URS", "number", places, get=lambda placed: placed.urs),
+        Column("SRS", "number", places, get=lambda placed: placed.srs),
         Column("distance", "number", places),
         Column("estimate"),
     )
-    rows = tuple(
-        (plane.run, plane.query, d.document, d.rank, d.grade, d.urs, d.srs, d.distance, d.estimate)
-        for d in plane.documents
-    )
-    hidden = len(rows) - _MOST_SHOWN
+    hidden = len(plane.documents) - _MOST_SHOWN
     notes = (f"{hidden:,} more in csv and jsonl",) if hidden > 0 else ()
     title = f"{_title(plane)}: the documents, furthest off first"
-    return Table(columns, rows, title, notes, most=_MOST_SHOWN)
+    return Table.of(columns, plane.documents, title=title, notes=notes, most=_MOST_SHOWN)
 
 
 def _grade_places(plane: Plane) -> int:

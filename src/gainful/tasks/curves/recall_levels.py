@@ -1,7 +1,6 @@
-"""What curves of precision by recall share: their recall points, and how runs are compared with a baseline.
+"""Precision by recall: a curve for every grade level (jarvelin2000), or a generalised one for all grades.
 
-Precision by recall, separately for every grade level (jarvelin2000).
-Generalised precision by generalised recall: one curve for all grades (Kekäläinen and Järvelin, JASIST 2002).
+Generalised precision and recall are those of Kekäläinen and Järvelin, JASIST 2002.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from gainful.data.collection import no_such_run, require_runs
 from gainful.data.judged import Judged
-from gainful.data.qrels import Qrels, QrelsLike
+from gainful.data.qrels import QrelsLike
 from gainful.data.run import RunLike
 from gainful.errors import InputError, UsageError
 from gainful.evaluation.evaluate import evaluate_judged
@@ -74,12 +73,26 @@ def checked_baseline(runs: Mapping[str, object], wanted: str | None) -> str:
     return next(iter(runs)) if wanted is None else wanted
 
 
-def evaluation_of(evaluations: Sequence[Evaluation], run: str) -> Evaluation:
-    """The evaluation of a run by its name."""
-    for evaluation in evaluations:
-        if evaluation.run == run:
-            return evaluation
-    raise no_such_run(run, [evaluation.run for evaluation in evaluations])
+class _OfRuns(Showable):
+    """Evaluations of several runs, one of which is what others are compared with."""
+
+    evaluations: tuple[Evaluation, ...]
+    baseline: str
+
+    @property
+    def runs(self) -> list[str]:
+        """The names of the runs."""
+        return [evaluation.run for evaluation in self.evaluations]
+
+    def _mean(self, run: str, measure: Measure) -> float:
+        """The mean over queries; NaN where no query is left."""
+        for evaluation in self.evaluations:
+            if evaluation.run == run:
+                return evaluation.mean(measure)
+        raise no_such_run(run, self.runs)
+
+    def _difference(self, run: str, measure: Measure) -> Difference:
+        return Difference.of(self._mean(run, measure), self._mean(self.baseline, measure))
 
 
 #: What counts as relevant at a grade: documents of this grade alone, or also those of higher grades.
@@ -159,7 +172,7 @@ class RecallBase:
 
 
 @dataclass(frozen=True, eq=False)
-class RecallLevels(Showable):
+class RecallLevels(_OfRuns):
     """What :func:`recall_levels` found; printed, it is tables and curves.
 
     ``bases``        what counts as relevant, level by level
@@ -173,11 +186,6 @@ class RecallLevels(Showable):
     recall: tuple[float, ...]
     baseline: str
 
-    @property
-    def runs(self) -> list[str]:
-        """The names of the runs."""
-        return [evaluation.run for evaluation in self.evaluations]
-
     def base(self, grade: float, mode: Mode = "level") -> RecallBase:
         """What counts as relevant at a level."""
         for base in self.bases:
@@ -188,17 +196,16 @@ class RecallLevels(Showable):
 
     def average_precision(self, run: str, grade: float, mode: Mode = "level") -> float:
         """The mean over queries of the non-interpolated average precision; NaN where no query is left."""
-        return evaluation_of(self.evaluations, run).mean(self.base(grade, mode).average_precision)
+        return self._mean(run, self.base(grade, mode).average_precision)
 
     def precision(self, run: str, grade: float, mode: Mode = "level") -> tuple[float, ...]:
         """The curve: the mean over queries of the interpolated precision at each of the recall points."""
-        evaluation, base = evaluation_of(self.evaluations, run), self.base(grade, mode)
-        return tuple(evaluation.mean(base.precision_at(recall)) for recall in self.recall)
+        base = self.base(grade, mode)
+        return tuple(self._mean(run, base.precision_at(recall)) for recall in self.recall)
 
     def difference(self, run: str, grade: float, mode: Mode = "level") -> Difference:
         """How far a run's average precision is from the baseline's."""
-        value, baseline = (self.average_precision(name, grade, mode) for name in (run, self.baseline))
-        return Difference.of(value, baseline)
+        return self._difference(run, self.base(grade, mode).average_precision)
 
     def page(self) -> Page:
         """Recall bases, average precision with the differences to the baseline, and the curves."""
@@ -208,7 +215,7 @@ class RecallLevels(Showable):
 
 
 def recall_levels(
-    qrels: QrelsLike,
+    qrels: QrelsLike | Judged,
     runs: Mapping[str, RunLike],
     *,
     levels: Iterable[float | str] | float | None = None,
@@ -235,39 +242,12 @@ def recall_levels(
     >>> found.difference("two", 1)
     Difference(points=66.66666666666667, per_cent=200.00000000000003)
     """
-    return recall_levels_judged(
-        Judged(Qrels.of(qrels), Policy.of(policy)),
-        runs,
-        levels=levels,
-        by=by,
-        points=points,
-        baseline=baseline,
-        threads=threads,
-        progress=progress,
-    )
-
-
-def recall_levels_judged(
-    judged: Judged,
-    runs: Mapping[str, RunLike],
-    *,
-    levels: Iterable[float | str] | float | None = None,
-    by: str = "both",
-    points: int = 11,
-    baseline: str | None = None,
-    threads: int | None = None,
-    progress: Progress | None = None,
-) -> RecallLevels:
-    """:func:`recall_levels` with judgments that are already prepared."""
+    judged = Judged.of(qrels, policy)
     modes, recall = _MODES[choose(by, _MODES, "by")], recall_points(points)
     baseline = checked_baseline(runs, baseline)
     judged = _skipping(judged)
     grades = _grades(judged, levels, modes)
-    bases = tuple(
-        RecallBase(mode, grade, tuple(judged.recall_base(**_relevant(mode, grade)).tolist()))
-        for mode in modes
-        for grade in grades
-    )
+    bases = tuple(RecallBase(mode, grade, _sizes(judged, mode, grade)) for mode in modes for grade in grades)
     _refuse_empty(judged, bases)
     measures = [
         measure
@@ -300,8 +280,9 @@ def _refuse_empty(judged: Judged, bases: Sequence[RecallBase]) -> None:
             )
 
 
-def _relevant(mode: Mode, grade: float) -> dict[str, float | None]:
-    return {"rel": None, "level": None, mode: grade}
+def _sizes(judged: Judged, mode: Mode, grade: float) -> tuple[int, ...]:
+    rel, level = (grade, None) if mode == "rel" else (None, grade)
+    return tuple(judged.recall_base(rel, level).tolist())
 
 
 def _grades(judged: Judged, wanted: Iterable[float | str] | float | None, modes: Sequence[Mode]) -> list[float]:
@@ -346,7 +327,7 @@ def _check_grade(grade: float, there: Sequence[float], modes: Sequence[Mode], na
 
 
 @dataclass(frozen=True, eq=False)
-class GeneralisedRecall(Showable):
+class GeneralisedRecall(_OfRuns):
     """What :func:`generalised_recall` found; printed, it is tables and a curve.
 
     ``average_measure``  the mean over eleven recall points (gIAP), with its gain map
@@ -361,27 +342,21 @@ class GeneralisedRecall(Showable):
     baseline: str
 
     @property
-    def runs(self) -> list[str]:
-        """The names of the runs."""
-        return [evaluation.run for evaluation in self.evaluations]
-
-    @property
     def precision_measures(self) -> list[Measure]:
         """The measures of the curve's points."""
         return _precision_measures(self.average_measure, self.recall)
 
     def average(self, run: str) -> float:
         """The mean over queries of gIAP, which is the mean over eleven recall points; NaN where no query is left."""
-        return evaluation_of(self.evaluations, run).mean(self.average_measure)
+        return self._mean(run, self.average_measure)
 
     def precision(self, run: str) -> tuple[float, ...]:
         """The curve: the mean over queries of the interpolated precision at each of the recall points."""
-        evaluation = evaluation_of(self.evaluations, run)
-        return tuple(evaluation.mean(measure) for measure in self.precision_measures)
+        return tuple(self._mean(run, measure) for measure in self.precision_measures)
 
     def difference(self, run: str) -> Difference:
         """How far a run's average is from the baseline's."""
-        return Difference.of(self.average(run), self.average(self.baseline))
+        return self._difference(run, self.average_measure)
 
     def page(self) -> Page:
         """Precision at recall, its average with the differences to the baseline, and the curve."""
@@ -391,10 +366,11 @@ class GeneralisedRecall(Showable):
 
 
 def generalised_recall(
-    qrels: QrelsLike,
+    qrels: QrelsLike | Judged,
     runs: Mapping[str, RunLike],
     *,
     gain: Gain | str | Mapping[float, float] = "scaled",
+    measure: Measure | None = None,
     points: int = 11,
     baseline: str | None = None,
     policy: Policy | str | None = None,
@@ -403,8 +379,8 @@ def generalised_recall(
 ) -> GeneralisedRecall:
     """Interpolated generalised precision at generalised recall, averaged over queries.
 
-    ``gain`` is what a document of a grade is worth, ``points`` how many recall points there are from 0 to 1,
-    ``baseline`` the run that others are compared with (else the first).
+    ``gain`` is what a document of a grade is worth (or ``measure``, a gIAP, says that and more), ``points`` how many
+    recall points there are from 0 to 1, ``baseline`` the run that others are compared with (else the first).
 
     >>> runs = {"one": {"q1": ["d1", "d2", "d3"]}, "two": {"q1": ["d3", "d2", "d1"]}}
     >>> found = generalised_recall({"q1": {"d1": 3, "d3": 1}}, runs, points=3)
@@ -413,32 +389,12 @@ def generalised_recall(
     >>> found.precision("two")
     (0.4444444444444444, 0.4444444444444444, 0.4444444444444444)
     """
-    return generalised_recall_judged(
-        Judged(Qrels.of(qrels), Policy.of(policy)),
-        runs,
-        GIAP(gain=Gain.of(gain)),
-        points=points,
-        baseline=baseline,
-        threads=threads,
-        progress=progress,
-    )
-
-
-def generalised_recall_judged(
-    judged: Judged,
-    runs: Mapping[str, RunLike],
-    measure: Measure,
-    *,
-    points: int = 11,
-    baseline: str | None = None,
-    threads: int | None = None,
-    progress: Progress | None = None,
-) -> GeneralisedRecall:
-    """:func:`generalised_recall` with judgments that are already prepared; the parameters are those of a gIAP."""
+    judged = Judged.of(qrels, policy)
+    average = GIAP(gain=Gain.of(gain)) if measure is None else measure
     recall, baseline = recall_points(points), checked_baseline(runs, baseline)
-    measures = [measure, *_precision_measures(measure, recall)]
+    measures = [average, *_precision_measures(average, recall)]
     evaluations = evaluate_judged(judged, runs, measures, threads=threads, progress=progress)
-    return GeneralisedRecall(tuple(evaluations.values()), measure, recall, evaluations[baseline].run)
+    return GeneralisedRecall(tuple(evaluations.values()), average, recall, evaluations[baseline].run)
 
 
 def _precision_measures(average: Measure, recall: tuple[float, ...]) -> list[Measure]:

@@ -1,7 +1,4 @@
-"""Curves of precision by recall as rows: one a curve, one a point, the same for every query.
-
-Precision by recall as pages: level by level, and generalised.
-"""
+"""Precision by recall as pages: level by level, and generalised; for machines as rows, one a curve and one a point."""
 
 from __future__ import annotations
 
@@ -229,36 +226,17 @@ def bases_table(found: RecallLevels) -> Table:
     """How many documents count at each level, in how many queries."""
     columns = (
         Column("mode", for_machines=True),
-        Column("grade", for_machines=True),
-        Column("relevant"),
-        Column("queries", "count"),
-        Column("empty", "count"),
-        Column("documents", "count"),
-        Column("mean", "number", 1),
-        Column("median", "number", 1),
-        Column("lowest", "count"),
-        Column("highest", "count"),
-    )
-    rows = tuple(
-        (
-            base.mode,
-            number_text(base.grade),
-            str(base),
-            base.queries,
-            base.empty,
-            base.documents,
-            base.mean,
-            base.median,
-            base.lowest,
-            base.highest,
-        )
-        for base in found.bases
+        Column("grade", for_machines=True, get=lambda base: number_text(base.grade)),
+        Column("relevant", get=str),
+        *(Column(name, "count") for name in ("queries", "empty", "documents")),
+        *(Column(name, "number", 1) for name in ("mean", "median")),
+        *(Column(name, "count") for name in ("lowest", "highest")),
     )
     notes = ["mean to highest: documents a query, of the queries that have one"]
     if any(base.empty for base in found.bases):
         notes.append("empty: queries without one are left out at that level (undefined=skip)")
     notes += _empty(found)
-    return Table(columns, rows, "Recall bases", tuple(notes))
+    return Table.of(columns, found.bases, title="Recall bases", notes=tuple(notes))
 
 
 def _empty(found: RecallLevels) -> Iterator[str]:

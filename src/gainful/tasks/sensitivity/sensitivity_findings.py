@@ -1,25 +1,293 @@
-"""Who is ahead of whom in one cell of the grid, and how far two cells agree about it.
+"""The order of systems in every cell of a grid, who wins where, what changes that, and how far orders agree.
 
-What a grid of settings says about systems: who wins where, what changes that, and how far orders agree.
+A sweep lets the weight of the highest level grow from light to heavy, and finds the weights at which systems change
+places.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from itertools import combinations, pairwise
+from typing import NamedTuple, TypeAlias
 
+from gainful.errors import UsageError
 from gainful.evaluation.results import Evaluation
 from gainful.evaluation.signature import Signature
 from gainful.measures.base import Measure
+from gainful.notation import number_text, read_number
 from gainful.pages.page import Page
 from gainful.policy import Policy
 from gainful.render.showable import Showable
-from gainful.tasks.sensitivity.scenarios import Scenario, Sweep
-from gainful.tasks.sensitivity.sensitivity_cells import Cell, tau_of_ranks
+from gainful.stats.agreement import kendall_tau_b
+from gainful.tasks.sensitivity.scenarios import Scenario
 from gainful.tasks.sensitivity.sensitivity_grid import Axis
+
+#: Means that are closer are equal: the difference is what adding up in another order makes. Of large means (sums of
+#: large gains) it is this share.
+TOLERANCE = 1e-12
+
+
+class RunScore(NamedTuple):
+    """A system's mean, and its place: 1 is best, equals share a place. None: no query counts."""
+
+    run: str
+    value: float | None
+    rank: int | None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The order of systems by one measure: a cell of the grid, or a scenario.
+
+    ``place`` is its place on every axis (empty for scenarios), ``label`` what people call it; ``scores`` are in the
+    order in which the runs were given.
+    """
+
+    label: str
+    measure: Measure
+    place: tuple[int, ...]
+    scores: tuple[RunScore, ...]
+
+    @cached_property
+    def order(self) -> tuple[tuple[str, ...], ...]:
+        """The systems, best first; those that share a place together, by name. Systems without a mean are left out."""
+        by_rank: dict[int, list[str]] = {}
+        for score in self.scores:
+            if score.rank is not None:
+                by_rank.setdefault(score.rank, []).append(score.run)
+        return tuple(tuple(sorted(by_rank[rank])) for rank in sorted(by_rank))
+
+    @property
+    def winners(self) -> tuple[str, ...]:
+        """The best system, or several that share the first place."""
+        return self.order[0] if self.order else ()
+
+    @property
+    def value(self) -> float | None:
+        """The winner's mean."""
+        return next((score.value for score in self.scores if score.rank == 1), None)
+
+    @property
+    def lead(self) -> float | None:
+        """By how much the winner is ahead of the next one: 0 where several win, None where there is no next one."""
+        values = {score.rank: score.value for score in self.scores if score.rank is not None}
+        if len(self.winners) > 1:
+            return 0.0
+        if len(values) < 2 or (best := self.value) is None:
+            return None
+        following = values[min(rank for rank in values if rank > 1)]
+        return abs(best - (following or 0.0))
+
+    @property
+    def relative_lead(self) -> float | None:
+        """The lead as a share of the larger of the two means."""
+        if not self.lead:
+            return self.lead
+        ranked = sorted((s for s in self.scores if s.rank is not None), key=lambda s: s.rank or 0)
+        return self.lead / max(abs(score.value or 0.0) for score in ranked[:2])
+
+    @cached_property
+    def ranks(self) -> tuple[int | None, ...]:
+        """Every system's place, in the order of the runs."""
+        return tuple(score.rank for score in self.scores)
+
+
+def cell_of(label: str, measure: Measure, place: tuple[int, ...], evaluations: Mapping[str, Evaluation]) -> Cell:
+    """The cell that evaluations have for a measure."""
+    values = [mean_of(evaluation, measure) for evaluation in evaluations.values()]
+    ranks = ranks_of(values, lower_is_better=measure.better == "lower")
+    return Cell(label, measure, place, tuple(map(RunScore, evaluations, values, ranks)))
+
+
+def mean_of(evaluation: Evaluation, measure: Measure) -> float | None:
+    """What a table prints; None where no query counts."""
+    value = evaluation.aggregate(measure)
+    return None if math.isnan(value) else value
+
+
+def is_tie(one: float, other: float) -> bool:
+    """Whether only rounding tells two means apart."""
+    return abs(one - other) <= TOLERANCE * max(1.0, abs(one), abs(other))
+
+
+def ranks_of(values: Sequence[float | None], *, lower_is_better: bool = False) -> list[int | None]:
+    """The place of every value: 1 is best, what rounding tells apart shares one; None stays None.
+
+    >>> ranks_of([0.5, 0.7, None, 0.1 + 0.4, 0.2])
+    [2, 1, None, 2, 4]
+    """
+    present = [i for i, value in enumerate(values) if value is not None]
+    ordered = sorted(present, key=lambda i: values[i] or 0.0, reverse=not lower_is_better)
+    ranks: list[int | None] = [None] * len(values)
+    for position, i in enumerate(ordered):
+        before = ordered[position - 1] if position else None
+        tied = before is not None and is_tie(values[before] or 0.0, values[i] or 0.0)
+        ranks[i] = ranks[before] if tied and before is not None else position + 1
+    return ranks
+
+
+def tau_of_ranks(one: Sequence[int | None], other: Sequence[int | None]) -> float | None:
+    """Kendall's tau-b of two orders; systems without a place in either are left out. None: one has only ties."""
+    both = [(x, y) for x, y in zip(one, other, strict=True) if x is not None and y is not None]
+    return kendall_tau_b([x for x, _ in both], [y for _, y in both])
+
+
+#: Steps between the points that are evaluated, and into how many each is divided where systems change places: from 1 to
+#: 1000 these steps are less than one per cent.
+_STEPS, _PARTS = 24, 32
+_WIDEST = 1e12
+
+
+#: The means of some systems (by name) at some weights.
+Values: TypeAlias = Mapping[tuple[float, str], float | None]
+
+
+Means: TypeAlias = Callable[[Mapping[float, Sequence[str]]], Values]
+
+
+class WeightRange(NamedTuple):
+    """Where the sweep begins and ends."""
+
+    low: float = 1.0
+    high: float = 1000.0
+
+    @classmethod
+    def of(cls, low: object, high: object) -> WeightRange:
+        """Two weights above 0, the lower one first."""
+        read = cls(read_number(low, "sweep"), read_number(high, "sweep"))
+        found = f"{number_text(read.low)} and {number_text(read.high)}"
+        if not 0 < read.low < read.high:
+            raise UsageError(
+                f"sweep: expected two weights above 0, the lower one first, found {found}", "such as 1-1000"
+            )
+        if read.high / read.low > _WIDEST:
+            raise UsageError(f"sweep: expected weights that differ at most by a factor of 1e12, found {found}")
+        return read
+
+    def weight(self, place: int) -> float:
+        """The weight at a place of the fine scale, 0 to 768, evenly by ratio; four digits."""
+        exact = self.low * (self.high / self.low) ** (place / (_STEPS * _PARTS))
+        return exact if place in (0, _STEPS * _PARTS) else float(f"{exact:.4g}")
+
+    def points(self) -> list[float]:
+        """The weights that are evaluated in any case."""
+        return [self.weight(place) for place in range(0, _STEPS * _PARTS + 1, _PARTS)]
+
+
+class Overtaking(NamedTuple):
+    """``overtaken`` is ahead at the weight ``low`` and no longer at ``high``; further on ``overtaking`` leads.
+
+    ``for_first`` if the one wins before and the other one after.
+    """
+
+    overtaken: str
+    overtaking: str
+    low: float
+    high: float
+    for_first: bool
+
+    @property
+    def weight(self) -> float:
+        """About where they change places."""
+        return float((self.low * self.high) ** 0.5)
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The order of systems while the weight of the highest level grows; all levels below it have weight 1.
+
+    ``points`` are evenly spaced by ratio; ``changes`` say where two systems change places, to about one per cent. What
+    changes and changes back between two points is not seen.
+    """
+
+    grade: float
+    weights: tuple[float, ...]
+    points: tuple[Cell, ...]
+    changes: tuple[Overtaking, ...]
+
+    @property
+    def setting(self) -> str:
+        """What the other axes are set to."""
+        return self.points[0].label
+
+    def values(self, run: int) -> tuple[float, ...]:
+        """The means of the system at a place among the runs, weight by weight; NaN where no query counts."""
+        return tuple(_number(cell.scores[run].value) for cell in self.points)
+
+    def shares_of_best(self, run: int) -> tuple[float, ...]:
+        """The same as shares of the winner's means."""
+        best = (_number(cell.value) for cell in self.points)
+        return tuple(value / top if top else math.nan for value, top in zip(self.values(run), best, strict=True))
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+def find_changes(
+    points: Sequence[Cell], span: WeightRange, means: Means, *, lower_is_better: bool
+) -> tuple[Overtaking, ...]:
+    """Where two systems change places, from light to heavy; every change is closed in on between two points."""
+    brackets = _brackets(points, lower_is_better)
+    known: dict[tuple[float, str], float | None] = {}
+    while open_ones := [bracket for bracket in brackets if bracket.high - bracket.low > 1]:
+        needed: dict[float, list[str]] = {}
+        for bracket in open_ones:
+            weight = span.weight(bracket.middle)
+            names = needed.setdefault(weight, [])
+            names += [run for run in bracket.runs if (weight, run) not in known and run not in names]
+        known.update(means({weight: runs for weight, runs in needed.items() if runs}))
+        for bracket in open_ones:
+            one, other = (known[span.weight(bracket.middle), run] for run in bracket.runs)
+            if _sign(one, other, lower_is_better) == 1:
+                bracket.low = bracket.middle
+            else:
+                bracket.high = bracket.middle
+    found = [
+        Overtaking(*bracket.runs, span.weight(bracket.low), span.weight(bracket.high), bracket.for_first)
+        for bracket in brackets
+    ]
+    return tuple(sorted(found, key=lambda change: (change.low, not change.for_first)))
+
+
+@dataclass
+class _Bracket:
+    """Two systems of which the first leads at the fine scale's place ``low``, and the second at ``high``."""
+
+    runs: tuple[str, str]
+    low: int
+    high: int
+    for_first: bool
+
+    @property
+    def middle(self) -> int:
+        return (self.low + self.high) // 2
+
+
+def _brackets(points: Sequence[Cell], lower_is_better: bool) -> list[_Bracket]:
+    runs = [score.run for score in points[0].scores]
+    values = [[score.value for score in cell.scores] for cell in points]
+    found = []
+    for i, j in combinations(range(len(runs)), 2):
+        signs = [_sign(row[i], row[j], lower_is_better) for row in values]
+        told_apart = [k for k, sign in enumerate(signs) if sign]
+        for before, after in pairwise(told_apart):
+            if signs[before] != signs[after]:
+                pair = (runs[i], runs[j]) if signs[before] > 0 else (runs[j], runs[i])
+                first = points[before].winners == pair[:1] and pair[1] in points[after].winners
+                found.append(_Bracket(pair, before * _PARTS, after * _PARTS, first))
+    return found
+
+
+def _sign(one: float | None, other: float | None, lower_is_better: bool) -> int:
+    """1 if the first is ahead, -1 if the second is, 0 if neither (or one has no mean)."""
+    if one is None or other is None or is_tie(one, other):
+        return 0
+    return 1 if (one < other) == lower_is_better else -1
 
 
 class WinnerChange(NamedTuple):
@@ -131,14 +399,14 @@ class Sensitivity(Showable):
 
     def _effect(self, axis: Axis) -> AxisEffect:
         pairs = [(before, after) for each, before, after in self._neighbours if each is axis]
-        taus = [tau for pair in pairs if (tau := self.tau(*pair)) is not None]
+        taus = [self.tau(*pair) for pair in pairs]
         return AxisEffect(
             axis,
             len(pairs),
             sum(before.winners != after.winners for before, after in pairs),
             sum(before.ranks != after.ranks for before, after in pairs),
-            sum(taus) / len(taus) if taus else None,
-            min(taus, default=None),
+            _mean(taus),
+            min((tau for tau in taus if tau is not None), default=None),
         )
 
     @cached_property

@@ -1,7 +1,4 @@
-"""The gains that are worth trying: from flat to steep, for as many grade levels as the judgments have.
-
-The grid: what is varied, and the measure in every cell.
-"""
+"""The grid: what is varied, and the measure in every cell; gains from flat to steep for as many levels as there are."""
 
 from __future__ import annotations
 
@@ -205,9 +202,10 @@ class Grid:
         axes = drawing.axes(wanted)
         cells = math.prod(len(axis.options) for axis in axes)
         if not axes:
+            names = list(measure.parameters())
             raise UsageError(
                 f"{measure.name}: takes neither gain, discount nor depth, so there is nothing to vary",
-                _parameters_hint(measure),
+                f"--vary {names[0]}=... varies another parameter: it has {', '.join(names)}" if names else None,
             )
         if cells > _MOST_CELLS:
             raise UsageError(f"expected at most {_MOST_CELLS:,} cells, found {cells:,}", "give fewer values")
@@ -217,6 +215,10 @@ class Grid:
             changes = {name: value for parameters in chosen for name, value in parameters.items()}
             settings.append(Setting(place, measure.replace(**changes)))
         return cls(measure, axes, tuple(settings), tuple(drawing.notices))
+
+    def label(self, setting: Setting) -> str:
+        """What people call a cell."""
+        return ", ".join(axis.label(place) for axis, place in zip(self.axes, setting.place, strict=True))
 
 
 def gain_parameter(measure: Measure) -> str | None:
@@ -234,16 +236,6 @@ def takes_up_to_1(measure: Measure, judged: Judged) -> bool:
     except InputError:
         return True
     return False
-
-
-def base_cancels(measure: Measure, discount: str) -> bool:
-    """Whether the base divides run and ideal alike: log_b(j + 1) is log(j + 1) / log b at every rank."""
-    return discount == "burges2005" and bool(getattr(measure, "normalised", False))
-
-
-def _parameters_hint(measure: Measure) -> str | None:
-    names = list(measure.parameters())
-    return f"--vary {names[0]}=... varies another parameter: it has {', '.join(names)}" if names else None
 
 
 class _Drawing:
@@ -316,15 +308,14 @@ class _Drawing:
             if rel is None or has_rel
         ]
         if takes_up_to_1(self.measure, self.judged):
-            options = [self._up_to_1(parameter, option) for option in options]
+            # Gains as shares of their highest, under the names that they are known by.
+            options = [
+                Option(label, {**parameters, parameter: self.levels.up_to_1(parameters[parameter])})
+                for label, parameters in options
+            ]
         if len(options) == 1:
             self.notices.append("the judgments have at most one level above 0: gains cannot make a difference")
         return options
-
-    def _up_to_1(self, parameter: str, option: Option) -> Option:
-        """A gain as shares of its highest, under the name that it is known by."""
-        gain = option.parameters[parameter]
-        return Option(option.label, {**option.parameters, parameter: self.levels.up_to_1(gain)})
 
     def _discounts(self, given: Sequence[str] | None, given_bases: Sequence[object] | None) -> Axis | None:
         if "discount" not in self.parameters:
@@ -345,8 +336,13 @@ class _Drawing:
             if discount not in logarithmic or not has_base:
                 reset = {"base": self.parameters["base"]} if has_base else {}
                 options.append(Option(discount, {"discount": discount, **reset}))
-            elif base_cancels(self.measure, discount):
-                self._base_cancels(discount, given_bases)
+            elif discount == "burges2005" and getattr(self.measure, "normalised", False):
+                # The base divides run and ideal alike: log_b(j + 1) is log(j + 1) / log b at every rank.
+                if given_bases is not None:
+                    self.notices.append(
+                        f"no base changes {self.measure.name} with discount={discount}, it cancels: evaluated once "
+                        "(jarvelin2002 is where the base matters)"
+                    )
                 options.append(Option(discount, {"discount": discount, "base": self.parameters["base"]}))
             else:
                 prefix = f"{discount} " if len(set(logarithmic)) > 1 else ""
@@ -354,13 +350,6 @@ class _Drawing:
                     Option(f"{prefix}base {value_text(base)}", {"discount": discount, "base": base}) for base in bases
                 ]
         return Axis("discount", tuple(options))
-
-    def _base_cancels(self, discount: str, given_bases: Sequence[object] | None) -> None:
-        if given_bases is not None:
-            self.notices.append(
-                f"no base changes {self.measure.name} with discount={discount}, it cancels: evaluated once "
-                "(jarvelin2002 is where the base matters)"
-            )
 
     def _others(self, name: str, values: Sequence[object]) -> Axis:
         if name not in self.parameters:

@@ -1,130 +1,29 @@
-"""A sweep of the highest level's weight as parts of a page: the order by weight, and who overtakes whom.
-
-How the order of systems depends on gains, discounts and depths, as a page.
-"""
+"""How the order of systems depends on gains, discounts and depths, as a page: sentences, tables and charts."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING
 
 from gainful.measures.base import value_text
 from gainful.notation import count_of, number_text, printable
-from gainful.pages.charts import Chart
-from gainful.pages.page import Cell as Value, Column, Page, Table
-from gainful.tasks.sensitivity.sensitivity_charts import scenario_map, sweep_plot, tau_maps, winner_map
+from gainful.pages.charts import Axis, Chart, HeatMap, Line, Plot, Rule
+from gainful.pages.page import Column, Page, Table
 
 if TYPE_CHECKING:
-    from gainful.measures.base import Measure
-    from gainful.tasks.sensitivity.scenarios import Sweep
-    from gainful.tasks.sensitivity.sensitivity_cells import Cell
-    from gainful.tasks.sensitivity.sensitivity_findings import Sensitivity
+    from gainful.tasks.sensitivity.sensitivity_findings import Cell, Sensitivity, Sweep
 
-_MOST_CHANGES, _MOST_TOLD, _WIDEST_ORDER = 20, 5, 50
+#: Changes in a table and in sentences, systems in a sentence, pairs of settings in a table; how wide an order is.
+_MOST_CHANGES, _MOST_TOLD, _MOST_SYSTEMS, _MOST_PAIRS, _WIDEST_ORDER = 20, 5, 6, 5, 50
+#: What charts hold: names in cells, rows, settings side by side, lines and rules.
+_LONGEST_NAME, _MOST_ROWS, _MOST_CELLS, _MOST_LINES, _MOST_RULES = 10, 60, 8, 12, 5
 
-
-def order_text(order: Sequence[Sequence[str]], *, whole: bool = False) -> str:
-    """An order in one line, as far as it fits or whole; what shares a place is joined by =.
-
-    >>> order_text([("a",), ("b", "c"), ("d",)])
-    'a > b = c > d'
-    """
-    shown: list[str] = []
-    left = sum(map(len, order))
-    for names in order:
-        text = " = ".join(printable(name, 40) for name in names)
-        if not whole and shown and left > 1 and len(" > ".join([*shown, text])) > _WIDEST_ORDER:
-            return " > ".join([*shown, f"{left} more"])
-        shown.append(text)
-        left -= len(names)
-    return " > ".join(shown)
-
-
-def sweep_parts(found: Sensitivity, sweep: Sweep) -> list[Table | Chart | str]:
-    """A sentence, the order from weight to weight, who overtakes whom where, and the values as lines."""
-    grade = number_text(sweep.grade)
-    start, end = (number_text(sweep.weights[i]) for i in (0, -1))
-    setting = f" ({sweep.setting})" if sweep.setting else ""
-    text = (
-        f"The weight of grade {grade} from {start} to {end}, all grades below it weighing 1{setting}: "
-        f"{_conclusion(found, sweep)}"
-    )
-    weights = [Column(name, "number", _places(sweep)) for name in ("from weight", "to weight")]
-    rows = _stretches(sweep)
-    note = ("from, to: of the weights that were evaluated",) if len(rows) > 1 else ()
-    parts: list[Table | Chart | str] = [text]
-    if len(found.runs) > 1:
-        parts.append(
-            Table(
-                (*weights, Column("order of systems")),
-                rows,
-                f"The order by the weight of grade {grade}",
-                note,
-                for_people=True,
-            )
-        )
-    if sweep.changes:
-        parts.append(_overtakings(sweep, grade))
-    return [*parts, sweep_plot(found, sweep)]
-
-
-def _places(sweep: Sweep) -> int:
-    return 2 if sweep.weights[0] >= 1 else 4
-
-
-def _stretches(sweep: Sweep) -> tuple[tuple[float, float, str], ...]:
-    """From which weight to which the order reads the same."""
-    found: list[tuple[float, float, str]] = []
-    for weight, cell in zip(sweep.weights, sweep.points, strict=True):
-        text = order_text(cell.order)
-        if found and found[-1][2] == text:
-            found[-1] = (found[-1][0], weight, text)
-        else:
-            found.append((weight, weight, text))
-    return tuple(found)
-
-
-def _conclusion(found: Sensitivity, sweep: Sweep) -> str:
-    if len(found.runs) == 1:
-        return "one system alone has no order."
-    changes = [change for change in sweep.changes if change.for_first]
-    if changes:
-        told = [
-            f"{printable(each.overtaking, 80)} takes the first place from {printable(each.overtaken, 80)} at "
-            f"{_between(each.low, each.high)}"
-            for each in changes[:_MOST_TOLD]
-        ]
-        return f"{'; '.join(told)}."
-    if sweep.changes:
-        return f"the winner stays, {count_of(len(sweep.changes), 'pair')} of systems below change places."
-    return "no two systems change places."
-
-
-def _between(low: float, high: float) -> str:
-    return f"{(low * high) ** 0.5:.3g}"
-
-
-def _overtakings(sweep: Sweep, grade: str) -> Table:
-    columns = (
-        Column("overtaking"),
-        Column("overtaken"),
-        Column("above weight", "number", _places(sweep)),
-        Column("by weight", "number", _places(sweep)),
-        Column("first place", none=""),
-    )
-    rows = [
-        (each.overtaking, each.overtaken, each.low, each.high, "yes" if each.for_first else None)
-        for each in sweep.changes
-    ]
-    more: tuple[str, ...] = ()
-    if len(rows) > _MOST_CHANGES:
-        rows.sort(key=lambda row: row[-1] is None)
-        more = (f"{_MOST_CHANGES} of {len(rows):,}, those for the first place first",)
-    return Table(columns, tuple(rows), f"Changes by the weight of grade {grade}", more, most=_MOST_CHANGES)
-
-
-_MOST_SYSTEMS, _SENSITIVITY_PAGE_MOST_CHANGES, _MOST_PAIRS = 6, 20, 5
 _PLURALS = {"gain": "gains", "urs": "values of the categories", "discount": "discounts", "depth": "depths"}
+
+_MachineColumn = partial(Column, for_machines=True)
 
 
 def sensitivity_page(found: Sensitivity, places: int = 4) -> Page:
@@ -253,63 +152,60 @@ def _rest(found: Sensitivity, cell: Cell, axis_name: str) -> str:
 
 def _effects(found: Sensitivity, places: int) -> Table:
     columns = (
-        Column("axis"),
-        Column("pairs", "count"),
-        Column("other winner", "count"),
-        Column("other order", "count"),
-        Column("mean tau", "number", places),
-        Column("lowest tau", "number", places),
+        Column("axis", get=lambda effect: effect.axis.name),
+        Column("pairs", "count", get=lambda effect: effect.neighbours),
+        Column("other winner", "count", get=lambda effect: effect.winner_changes),
+        Column("other order", "count", get=lambda effect: effect.order_changes),
+        Column("mean tau", "number", places, get=lambda effect: effect.mean_tau),
+        Column("lowest tau", "number", places, get=lambda effect: effect.lowest_tau),
     )
-    rows = tuple((effect.axis.name, *effect[1:]) for effect in found.effects())
     note = "pairs: settings that are neighbours on the axis and the same on all others"
-    return Table(columns, rows, "What each axis changes", (note,))
+    return Table.of(columns, found.effects(), title="What each axis changes", notes=(note,))
 
 
 def _winner_changes(found: Sensitivity) -> Table:
-    columns = (
-        Column("axis"),
-        Column("from"),
-        Column("to"),
-        Column("winner before"),
-        Column("winner after"),
-        Column("settings", "count"),
-        Column("such as"),
-    )
+    names = ("axis", "from", "to", "winner before", "winner after")
+    columns = (*map(Column, names), Column("settings", "count"), Column("such as"))
     groups = _grouped(found)
-    rows = [
-        (*key, len(cells), _rest(found, cells[0], key[0])) for key, cells in groups[:_SENSITIVITY_PAGE_MOST_CHANGES]
-    ]
-    more = (f"the most frequent of {len(groups):,}",) if len(groups) > _SENSITIVITY_PAGE_MOST_CHANGES else ()
-    return Table(columns, tuple(rows), "Where the winner changes", more)
+    rows = tuple((*key, len(cells), _rest(found, cells[0], key[0])) for key, cells in groups[:_MOST_CHANGES])
+    more = (f"the most frequent of {len(groups):,}",) if len(groups) > _MOST_CHANGES else ()
+    return Table(columns, rows, "Where the winner changes", more)
 
 
 def _orders(found: Sensitivity, places: int) -> Table:
-    names = [axis.name for axis in found.axes] or ["scenario"]
     columns = (
-        *(Column(name) for name in names),
-        Column("order of systems"),
-        Column("best", "number", places),
+        *_label_columns(found),
+        Column("order of systems", get=lambda cell: order_text(cell.order)),
+        Column("best", "number", places, get=lambda cell: cell.value),
         Column("lead", "number", places),
     )
-    usual = found.usual_winners
-    rows = [(*_labels(found, cell), order_text(cell.order), cell.value, cell.lead) for cell in found.cells]
-    marked = frozenset((i, len(names) + 1) for i, cell in enumerate(found.cells) if usual and cell.winners != usual)
+    usual, best = found.usual_winners, len(columns) - 2
+    marked = frozenset((i, best) for i, cell in enumerate(found.cells) if usual and cell.winners != usual)
     notes = ["best: the winner's mean; lead: how far the next one is behind"] if len(found.runs) > 1 else []
-    if any(" = " in str(row[len(names)]) for row in rows):
+    if any(" = " in order_text(cell.order) for cell in found.cells):
         notes.append("=: as good as each other, but for rounding")
     if marked:
         notes.append("* another winner than in most of them")
-    return Table(columns, tuple(rows), _title_of_orders(found), tuple(notes), marked, for_people=True)
+    title = _title_of_orders(found)
+    return Table.of(columns, found.cells, title=title, notes=tuple(notes), marked=marked, for_people=True)
 
 
 def _title_of_orders(found: Sensitivity) -> str:
     return "The order in every scenario" if found.scenarios else "The order in every setting"
 
 
-def _labels(found: Sensitivity, cell: Cell) -> list[str]:
+def _label_columns(found: Sensitivity, *, for_machines: bool = False) -> list[Column]:
+    """What a cell has on every axis, or its scenario."""
     if not found.axes:
-        return [cell.label]
-    return [axis.options[i].label for axis, i in zip(found.axes, cell.place, strict=True)]
+        return [Column("scenario", for_machines=for_machines, get=lambda cell: cell.label)]
+    return [
+        Column(axis.name, for_machines=for_machines, get=partial(_label_on, axis.labels, i))
+        for i, axis in enumerate(found.axes)
+    ]
+
+
+def _label_on(labels: Sequence[str], axis: int, cell: Cell) -> str:
+    return labels[cell.place[axis]]
 
 
 def _lowest_taus(found: Sensitivity, places: int) -> Table | str:
@@ -339,51 +235,275 @@ def _distance(one: Cell, other: Cell) -> tuple[int, int]:
 
 def _for_machines(found: Sensitivity) -> Iterator[Table]:
     """Whole orders, all values by cell and run, all pairs of cells, and the sweep."""
-    labels = [axis.name for axis in found.axes] or ["scenario"]
-    order_columns = (
-        *_machine([*labels, "order of systems"]),
-        *_machine(["best", "lead"], "number"),
-        *_machine(["measure"]),
+    columns = (
+        *_label_columns(found, for_machines=True),
+        _MachineColumn("order of systems", get=lambda cell: order_text(cell.order, whole=True)),
+        _MachineColumn("best", "number", get=lambda cell: cell.value),
+        _MachineColumn("lead", "number"),
+        _MachineColumn("measure", get=lambda cell: str(cell.measure)),
     )
-    orders = tuple(
-        (*_labels(found, cell), order_text(cell.order, whole=True), cell.value, cell.lead, str(cell.measure))
-        for cell in found.cells
-    )
-    yield Table(order_columns, orders, _title_of_orders(found))
-    parameters = list(dict.fromkeys(p for axis in found.axes for option in axis.options for p in option.parameters))
-    shown = {"cutoff": "depth"}
-    first = [] if found.axes else ["scenario"]
-    names = [*first, *(shown.get(name, name) for name in parameters), "measure", "run"]
-    columns = (*_machine(names), *_machine(["value"], "number"), *_machine(["rank"], "count"))
-    rows: list[tuple[Value, ...]] = [
-        (*([] if found.axes else [cell.label]), *_values(cell.measure, parameters), str(cell.measure), *score)
-        for cell in found.cells
-        for score in cell.scores
-    ]
-    yield Table(columns, tuple(rows), "Values")
+    yield Table.of(columns, found.cells, title=_title_of_orders(found))
+    columns = (*_parameter_columns(found), *_SCORE_COLUMNS)
+    scores = [(cell, score) for cell in found.cells for score in cell.scores]
+    yield Table.of(columns, scores, title="Values")
     if len(found.cells) > 1 and len(found.runs) > 1:
-        pairs = tuple((str(each.one.measure), str(each.other.measure), each.tau) for each in found.agreements())
-        yield Table((*_machine(["measure", "other"]), *_machine(["tau"], "number")), pairs, "Kendall's tau")
-    if found.sweep is not None:
-        rows = [
-            (weight, str(cell.measure), *score)
-            for weight, cell in zip(found.sweep.weights, found.sweep.points, strict=True)
-            for score in cell.scores
-        ]
         columns = (
-            *_machine(["weight"], "number"),
-            *_machine(["measure", "run"]),
-            *_machine(["value"], "number"),
-            *_machine(["rank"], "count"),
+            _MachineColumn("measure", get=lambda pair: str(pair.one.measure)),
+            _MachineColumn("other", get=lambda pair: str(pair.other.measure)),
+            _MachineColumn("tau", "number"),
         )
-        yield Table(columns, tuple(rows), "Sweep")
+        yield Table.of(columns, found.agreements(), title="Kendall's tau")
+    if found.sweep is not None:
+        weights = zip(found.sweep.weights, found.sweep.points, strict=True)
+        swept = [(cell, score, at) for at, cell in weights for score in cell.scores]
+        yield Table.of(
+            (_MachineColumn("weight", "number", get=lambda each: each[2]), *_SCORE_COLUMNS), swept, title="Sweep"
+        )
 
 
-def _machine(names: Sequence[str], kind: str = "text") -> list[Column]:
-    return [Column(name, kind, for_machines=True) for name in names]  # type: ignore[arg-type]
+#: A cell and the score of a run in it.
+_SCORE_COLUMNS = (
+    _MachineColumn("measure", get=lambda each: str(each[0].measure)),
+    _MachineColumn("run", get=lambda each: each[1].run),
+    _MachineColumn("value", "number", get=lambda each: each[1].value),
+    _MachineColumn("rank", "count", get=lambda each: each[1].rank),
+)
 
 
-def _values(measure: Measure, parameters: Sequence[str]) -> list[str | None]:
-    unused = measure._unused()
-    values = [None if name in unused else getattr(measure, name) for name in parameters]
-    return [None if value is None else value_text(value) for value in values]
+def _parameter_columns(found: Sensitivity) -> list[Column]:
+    """Every parameter that is varied, or the scenario."""
+    if not found.axes:
+        return [_MachineColumn("scenario", get=lambda each: each[0].label)]
+    names = dict.fromkeys(name for axis in found.axes for option in axis.options for name in option.parameters)
+    shown = {"cutoff": "depth"}
+    return [_MachineColumn(shown.get(name, name), get=partial(_parameter_text, name)) for name in names]
+
+
+def _parameter_text(name: str, cell_and_score: tuple[Cell, object]) -> str | None:
+    measure = cell_and_score[0].measure
+    value = None if name in measure._unused() else getattr(measure, name)
+    return None if value is None else value_text(value)
+
+
+def order_text(order: Sequence[Sequence[str]], *, whole: bool = False) -> str:
+    """An order in one line, as far as it fits or whole; what shares a place is joined by =.
+
+    >>> order_text([("a",), ("b", "c"), ("d",)])
+    'a > b = c > d'
+    """
+    shown: list[str] = []
+    left = sum(map(len, order))
+    for names in order:
+        text = " = ".join(printable(name, 40) for name in names)
+        if not whole and shown and left > 1 and len(" > ".join([*shown, text])) > _WIDEST_ORDER:
+            return " > ".join([*shown, f"{left} more"])
+        shown.append(text)
+        left -= len(names)
+    return " > ".join(shown)
+
+
+def sweep_parts(found: Sensitivity, sweep: Sweep) -> list[Table | Chart | str]:
+    """A sentence, the order from weight to weight, who overtakes whom where, and the values as lines."""
+    grade = number_text(sweep.grade)
+    start, end = (number_text(sweep.weights[i]) for i in (0, -1))
+    setting = f" ({sweep.setting})" if sweep.setting else ""
+    text = (
+        f"The weight of grade {grade} from {start} to {end}, all grades below it weighing 1{setting}: "
+        f"{_conclusion(found, sweep)}"
+    )
+    parts: list[Table | Chart | str] = [text]
+    if len(found.runs) > 1:
+        weights = [Column(name, "number", _places(sweep)) for name in ("from weight", "to weight")]
+        rows, title = _stretches(sweep), f"The order by the weight of grade {grade}"
+        note = ("from, to: of the weights that were evaluated",) if len(rows) > 1 else ()
+        parts.append(Table((*weights, Column("order of systems")), rows, title, note, for_people=True))
+    if sweep.changes:
+        parts.append(_overtakings(sweep, grade))
+    return [*parts, sweep_plot(found, sweep)]
+
+
+def _places(sweep: Sweep) -> int:
+    return 2 if sweep.weights[0] >= 1 else 4
+
+
+def _stretches(sweep: Sweep) -> tuple[tuple[float, float, str], ...]:
+    """From which weight to which the order reads the same."""
+    found: list[tuple[float, float, str]] = []
+    for weight, cell in zip(sweep.weights, sweep.points, strict=True):
+        text = order_text(cell.order)
+        if found and found[-1][2] == text:
+            found[-1] = (found[-1][0], weight, text)
+        else:
+            found.append((weight, weight, text))
+    return tuple(found)
+
+
+def _conclusion(found: Sensitivity, sweep: Sweep) -> str:
+    if len(found.runs) == 1:
+        return "one system alone has no order."
+    changes = [change for change in sweep.changes if change.for_first]
+    if changes:
+        told = [
+            f"{printable(each.overtaking, 80)} takes the first place from {printable(each.overtaken, 80)} at "
+            f"{each.weight:.3g}"
+            for each in changes[:_MOST_TOLD]
+        ]
+        return f"{'; '.join(told)}."
+    if sweep.changes:
+        return f"the winner stays, {count_of(len(sweep.changes), 'pair')} of systems below change places."
+    return "no two systems change places."
+
+
+def _overtakings(sweep: Sweep, grade: str) -> Table:
+    columns = (
+        Column("overtaking"),
+        Column("overtaken"),
+        Column("above weight", "number", _places(sweep), get=lambda change: change.low),
+        Column("by weight", "number", _places(sweep), get=lambda change: change.high),
+        Column("first place", none="", get=lambda change: "yes" if change.for_first else None),
+    )
+    changes = list(sweep.changes)
+    more: tuple[str, ...] = ()
+    if len(changes) > _MOST_CHANGES:
+        changes.sort(key=lambda change: not change.for_first)
+        more = (f"{_MOST_CHANGES} of {len(changes):,}, those for the first place first",)
+    return Table.of(columns, changes, title=f"Changes by the weight of grade {grade}", notes=more, most=_MOST_CHANGES)
+
+
+def winner_map(found: Sensitivity) -> HeatMap | None:
+    """Who wins in every cell. The colour says how clearly: the winner's lead over the next one, in per cent.
+
+    Columns are the values of the last axis that has several, rows all combinations of the others. Outlined is what the
+    most frequent winner, if there is one, does not win. None where there is nothing to map.
+    """
+    varied = [i for i, axis in enumerate(found.axes) if len(axis.options) > 1]
+    if not varied or len(found.runs) < 2:
+        return None
+    *others, last = varied
+    places = list(product(*(range(len(found.axes[i].options)) for i in others)))
+    if len(places) > _MOST_ROWS:
+        return None
+    by_place = {cell.place: cell for cell in found.cells}
+
+    def cell_at(row: Sequence[int], column: int) -> tuple[int, ...]:
+        place = [0] * len(found.axes)
+        for i, value in zip((*others, last), (*row, column), strict=True):
+            place[i] = value
+        return tuple(place)
+
+    columns = range(len(found.axes[last].options))
+    cells = [[by_place[cell_at(row, column)] for column in columns] for row in places]
+    names = _short_names(found)
+    usual = found.usual_winners
+    fixed = [axis.label(0) for axis in found.axes if len(axis.options) == 1]
+    return HeatMap(
+        f"Who wins by {found.measure}" + (f" ({', '.join(fixed)})" if fixed else ""),
+        tuple(", ".join(found.axes[i].label(at) for i, at in zip(others, row, strict=True)) for row in places),
+        found.axes[last].labels,
+        tuple(tuple(_per_cent(cell.relative_lead) for cell in row) for row in cells),
+        tuple(tuple(" = ".join(names[name] for name in cell.winners) for cell in row) for row in cells),
+        x_label=found.axes[last].name,
+        y_label=", ".join(found.axes[i].name for i in others),
+        value_label="lead over the next one (per cent)",
+        low=0.0,
+        outlined=frozenset(
+            (i, j) for i, row in enumerate(cells) for j, cell in enumerate(row) if usual and cell.winners != usual
+        ),
+        caption=_key(names),
+    )
+
+
+def scenario_map(found: Sensitivity) -> HeatMap | None:
+    """The place of every system in every scenario; None where there is nothing to compare."""
+    if len(found.runs) < 2 or len(found.runs) > _MOST_ROWS:
+        return None
+    ranks = [[cell.ranks[i] for cell in found.cells] for i in range(len(found.runs))]
+    return HeatMap(
+        "Places of systems by scenario",
+        tuple(printable(run, 40) for run in found.runs),
+        tuple(cell.label for cell in found.cells),
+        tuple(tuple(math.nan if rank is None else float(rank) for rank in row) for row in ranks),
+        tuple(tuple("" if rank is None else str(rank) for rank in row) for row in ranks),
+        x_label="scenario",
+        y_label="system",
+        value_label="place (1 is best)",
+        low=1.0,
+        high=float(len(found.runs)),
+    )
+
+
+def _per_cent(share: float | None) -> float:
+    return math.nan if share is None else 100 * share
+
+
+def _short_names(found: Sensitivity) -> dict[str, str]:
+    """What stands in a cell for a system: its name, or a number if winners' names are too long for that."""
+    winners = list(dict.fromkeys(name for cell in found.cells for name in cell.winners))
+    if all(len(name) <= _LONGEST_NAME for name in winners):
+        return {name: printable(name) for name in winners}
+    return {name: str(i) for i, name in enumerate(winners, 1)}
+
+
+def _key(names: dict[str, str]) -> str:
+    return "; ".join(f"{short} is {printable(name, 80)}" for name, short in names.items() if short != printable(name))
+
+
+def tau_maps(found: Sensitivity) -> list[HeatMap]:
+    """How alike orders are: of few settings between all of them, of many between the values of each axis.
+
+    Between two values of an axis it is the mean tau of the settings that differ in nothing else. Where the order is
+    the same in all settings there is nothing to map.
+    """
+    if len({cell.order for cell in found.cells}) == 1:
+        return []
+    if 2 < len(found.cells) <= _MOST_CELLS:
+        taus = [[found.tau(one, other) for other in found.cells] for one in found.cells]
+        return [_tau_map("Kendall's tau between settings", [cell.label for cell in found.cells], taus)]
+    return [
+        _tau_map(f"Kendall's tau by {axis.name}, all else the same", axis.labels, found.levels_tau(axis))
+        for axis in found.axes
+        if len(axis.options) > 2 and len(found.cells) > _MOST_CELLS
+    ]
+
+
+def _tau_map(title: str, labels: Sequence[str], taus: Sequence[Sequence[float | None]]) -> HeatMap:
+    return HeatMap(
+        title,
+        tuple(labels),
+        tuple(labels),
+        tuple(tuple(math.nan if tau is None else tau for tau in row) for row in taus),
+        tuple(tuple("" if tau is None else f"{tau:.2f}" for tau in row) for row in taus),
+        value_label="tau",
+        low=min([0.0, *(tau for row in taus for tau in row if tau is not None)]),
+        high=1.0,
+    )
+
+
+def sweep_plot(found: Sensitivity, sweep: Sweep) -> Plot:
+    """Every system's value by the weight of the highest level; of sums of gains, which grow with it, the share of the
+    best. Of many systems those that get furthest up."""
+    best_rank = {
+        name: min(cell.ranks[i] or len(found.runs) for cell in sweep.points) for i, name in enumerate(found.runs)
+    }
+    shown = sorted(found.runs, key=lambda name: best_rank[name])[:_MOST_LINES]
+    is_open = not math.isfinite(found.measure.bounds[1])
+    lines = []
+    for i, name in enumerate(found.runs):
+        if name in shown:
+            lines.append(Line(name, sweep.weights, sweep.shares_of_best(i) if is_open else sweep.values(i)))
+    grade = number_text(sweep.grade)
+    rules = [
+        Rule(f"{printable(change.overtaking, 20)} takes the lead", x=change.weight)
+        for change in sweep.changes
+        if change.for_first
+    ]
+    return Plot(
+        f"{found.measure} by the weight of grade {grade}" + (f" ({sweep.setting})" if sweep.setting else ""),
+        Axis(f"weight of grade {grade}, others 1", sweep.weights[0], sweep.weights[-1], is_log=True),
+        Axis(f"{found.measure}, share of the best" if is_open else str(found.measure)),
+        tuple(lines),
+        rules=tuple(rules[:_MOST_RULES]),
+        caption=f"{len(lines)} of {len(found.runs)} systems: those that get furthest up"
+        if len(lines) < len(found.runs)
+        else "",
+    )

@@ -6,35 +6,48 @@ multiple-query IR sessions, ECIR 2008, Figures 1 to 4.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+
+import numpy as np
 
 from gainful.data.judged import Judged
-from gainful.data.qrels import Qrels, QrelsLike
+from gainful.data.qrels import QrelsLike
 from gainful.data.sessions import Sessions
 from gainful.errors import UsageError
 from gainful.evaluation.evaluate import MeasuresLike
 from gainful.evaluation.results import Evaluation
-from gainful.kernel.arrays import Floats, freeze
-from gainful.kernel.core import default_threads
+from gainful.kernel.arrays import Floats, Ints, freeze
+from gainful.kernel.exact_sums import RankSums
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure, read_whole
+from gainful.measures.block import condenses
 from gainful.measures.catalog import parse, parse_all
 from gainful.measures.session_block import SessionBlock
-from gainful.measures.session_cumulation import SessionGain, same_positions
+from gainful.measures.session_cumulation import SessionGain, gained_and_ideal, same_positions
 from gainful.measures.session_gain import NSDCG, SDCG
-from gainful.notation import choose, nearest, printable
+from gainful.notation import bytes_of_id, choose, nearest, printable, text_of_id
+from gainful.pages.page import Page
 from gainful.policy import Policy
 from gainful.render.showable import Showable
-from gainful.tasks.curves.averages import MEAN_OF_RATIOS, RATIO_OF_MEANS, Band
-from gainful.tasks.curves.gain_curves import Resampling, checked_resampling
-from gainful.tasks.sessions.session_curve_sums import Gathered, LastGathered, VectorsGathered
-from gainful.tasks.sessions.session_evaluation import SessionChoice, SessionsLike, parts_of, session_measures
-from gainful.tasks.sessions.session_systems import SystemWatch, score_systems
-
-if TYPE_CHECKING:
-    from gainful.pages.page import Page
+from gainful.tasks.curves.averages import (
+    AVERAGES,
+    FEWEST,
+    MEAN,
+    RATIO_OF_MEANS,
+    Band,
+    Resampling,
+    average_called,
+    band_ranks,
+    percentile_band,
+    resampled,
+    widened,
+)
+from gainful.tasks.sessions.session_choice import SessionChoice
+from gainful.tasks.sessions.session_evaluation import SessionsLike, SystemWatch, score_systems, session_measures
+from gainful.tasks.sessions.session_positions import LastSums, longest_judged
 
 #: The kinds of curve, and what each shows.
 KINDS = {
@@ -49,12 +62,8 @@ MOST_QUERIES = 20
 LIMIT_OF_QUERIES = 1000
 #: From how many queries on a session belongs to the subset, where nobody says.
 SUBSET_QUERIES = 4
-
-_AVERAGES = {
-    "ratios": (MEAN_OF_RATIOS,),
-    "means": (RATIO_OF_MEANS,),
-    "both": (MEAN_OF_RATIOS, RATIO_OF_MEANS),
-}
+#: Up to so many positions there is a band at every one.
+_EVERY_POSITION_TO = 200
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -132,7 +141,7 @@ class SessionCurves(Showable):
             listed = ", ".join(map(printable, self.runs))
             raise UsageError(f"no system is called '{printable(run)}'; there are {listed}", nearest(run, self.runs))
         found = self.measure(measure)
-        wanted = None if average is None else {"ratios": MEAN_OF_RATIOS, "means": RATIO_OF_MEANS}.get(average, average)
+        wanted = None if average is None else average_called(average)
         for curve in self.curves:
             fits = (curve.run, curve.measure) == (run, found) and session in (None, curve.session)
             if fits and wanted in (None, curve.average) and of in (None, curve.of):
@@ -158,7 +167,7 @@ class SessionCurves(Showable):
 
 
 def session_curves(
-    qrels: QrelsLike,
+    qrels: QrelsLike | Judged,
     systems: Mapping[str, SessionsLike],
     measures: MeasuresLike = "nsDCG@10",
     *,
@@ -199,7 +208,7 @@ def session_curves(
         average=average,
         queries=queries,
         at_least=at_least if kind == "subset" else None,
-        resampling=checked_resampling(draws, seed, confidence),
+        resampling=Resampling.of(draws, seed, confidence),
     )
     gathered: dict[str, CurvesOfSystem] = {}
 
@@ -208,13 +217,13 @@ def session_curves(
         return gathered[system].add
 
     scored = score_systems(
-        Judged(Qrels.of(qrels), Policy.of(policy)),
-        {name: parts_of(name, each) for name, each in systems.items()},
+        Judged.of(qrels, policy),
+        systems,
         session_measures(wanted.measures),
         watch,
         judged_by=judged_by,
         choice=SessionChoice(sessions, topics, None if kind == "subset" else at_least),
-        threads=default_threads() if threads is None else read_whole(threads, "threads"),
+        threads=threads,
         progress=progress,
     )
     return curves_together(wanted, gathered, scored.evaluations)
@@ -252,7 +261,7 @@ class WantedCurves:
         return cls(
             tuple(dict.fromkeys(found)),
             kind,
-            _AVERAGES[choose(average, _AVERAGES, "average")],
+            AVERAGES[choose(average, AVERAGES, "average")],
             None if queries is None else _read_queries(queries),
             SUBSET_QUERIES if at_least is None else read_whole(at_least, "at_least"),
             resampling,
@@ -271,15 +280,15 @@ class CurvesOfSystem:
 
     def __init__(self, wanted: WantedCurves) -> None:
         queries = wanted.queries or MOST_QUERIES
-        self.gathered: list[Gathered] = [
-            LastGathered(measure) if wanted.kind == "positions" else VectorsGathered(measure, queries)
+        self.gathered: list[LastSums | _VectorsGathered] = [
+            LastSums(measure) if wanted.kind == "positions" else _VectorsGathered(measure, queries)
             for measure in wanted.measures
         ]
 
     def add(self, part: Sessions, chosen: slice, block: SessionBlock) -> None:
         """Takes the sessions of a block in."""
         for each in self.gathered:
-            each.add(part.session_ids[chosen], block)
+            each.add(part, chosen, block)
 
 
 def curves_together(
@@ -299,15 +308,19 @@ def curves_together(
 
 
 def _curves(
-    name: str, measure: SessionGain, found: Gathered, evaluation: Evaluation, wanted: WantedCurves, queries: int
-) -> Sequence[SessionCurve]:
-    if isinstance(found, LastGathered):
+    name: str,
+    measure: SessionGain,
+    found: LastSums | _VectorsGathered,
+    evaluation: Evaluation,
+    wanted: WantedCurves,
+    queries: int,
+) -> list[SessionCurve]:
+    if isinstance(found, LastSums):
         last = found.found()
         return [
-            SessionCurve(name, measure, "mean", "last query", last.last, last.last_count),
-            SessionCurve(name, measure, "mean", "earlier queries", last.earlier, last.earlier_count),
+            SessionCurve(name, measure, MEAN, "last query", last.last, last.last_count),
+            SessionCurve(name, measure, MEAN, "earlier queries", last.earlier, last.earlier_count),
         ]
-    assert isinstance(found, VectorsGathered)
     vectors = found.settled(evaluation, queries)
     if wanted.kind == "individual":
         return [
@@ -317,11 +330,19 @@ def _curves(
     subsets = {"all sessions": 0}
     if wanted.kind == "subset":
         subsets[f"at least {wanted.at_least} queries"] = wanted.at_least
-    return [
-        SessionCurve(name, measure, average, of, *vectors.average(average, at_least, wanted.resampling))
-        for average in (wanted.averages if measure.normalised else ("mean",))
-        for of, at_least in subsets.items()
-    ]
+    curves = []
+    for average in wanted.averages if measure.normalised else (MEAN,):
+        for of, at_least in subsets.items():
+            values, count, band = vectors.average(average, at_least, wanted.resampling)
+            curves.append(SessionCurve(name, measure, average, of, values, count, band=band))
+    return curves
+
+
+def mean_vector(curves: Sequence[SessionCurve]) -> Floats:
+    """The mean of curves at every position, of those that have a value there."""
+    columns = zip(*(curve.values.tolist() for curve in curves), strict=True)
+    known = [[value for value in column if not math.isnan(value)] for column in columns]
+    return np.array([math.fsum(values) / len(values) if values else math.nan for values in known])
 
 
 def not_normalised(measure: SessionGain) -> SessionGain:
@@ -354,3 +375,128 @@ def drawable(measures: Sequence[Measure], kind: str) -> list[SessionGain]:
     if kind in ("subset", "individual"):
         found = [measure for measure in found if not measure.normalised] or found
     return found or [NSDCG(cutoff=10)]
+
+
+#: Up to so many positions there is a band at every one.
+_EVERY_POSITION_TO = 200
+
+
+class _VectorsGathered:
+    """Every judged session's vector and the ideal one, down to the last of so many queries."""
+
+    def __init__(self, measure: SessionGain, queries: int) -> None:
+        self._measure, self._queries = measure, queries
+        self._ids: list[bytes] = []
+        self._counts: list[Ints] = []
+        self._gained: list[Floats] = []
+        self._ideal: list[Floats] = []
+        self.longest = 0
+
+    def add(self, part: Sessions, chosen: slice, block: SessionBlock) -> None:
+        """Takes a block's sessions in."""
+        measure, counted = self._measure, block.is_judged
+        seen = block.condensed() if condenses(measure, block.judged.policy) else block
+        # As short as they can be: after the longest session nothing changes but for an ideal one that goes on.
+        queries = self._queries
+        if measure.ideal_queries == "session":
+            queries = min(queries, max(1, int(block.queries.max(initial=1))))
+        gained, ideal = gained_and_ideal(seen, measure, queries)
+        ids = part.session_ids[chosen]
+        self._ids += [each for each, is_judged in zip(ids, counted.tolist(), strict=True) if is_judged]
+        self._counts.append(block.queries[counted])
+        self._gained.append(gained[counted])
+        if measure.normalised:
+            self._ideal.append(ideal[counted])
+        self.longest = max(self.longest, longest_judged(block))
+
+    def settled(self, evaluation: Evaluation, queries: int) -> _Vectors:
+        """All vectors to the last of so many queries, sessions in byte order, after the policy."""
+        width, policy = queries * (self._measure.cutoff or 0), evaluation.policy
+        order = sorted(range(len(self._ids)), key=self._ids.__getitem__)
+        gained, gathered = _joined(self._gained, width)[order], set(self._ids)
+        missing = [] if policy.missing != "zero" else [s for s in evaluation.missing if bytes_of_id(s) not in gathered]
+        return _Vectors(
+            self._measure,
+            [text_of_id(self._ids[i]) for i in order],
+            np.concatenate(self._counts)[order] if order else np.zeros(0, np.int64),
+            gained,
+            _joined(self._ideal, width)[order] if self._measure.normalised else gained,
+            policy.undefined == "zero",
+            missing,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Vectors:
+    """Vectors of sessions x positions; ``missing`` sessions, which gain nothing, come on top of them."""
+
+    measure: SessionGain
+    sessions: Sequence[str]
+    counts: Ints  # how many queries each session has
+    gained: Floats
+    ideal: Floats
+    undefined_is_zero: bool
+    missing: Sequence[str]
+
+    @cached_property
+    def _values(self) -> Floats:
+        return self._ratio(self.gained, self.ideal) if self.measure.normalised else self.gained
+
+    def _ratio(self, gained: Floats, ideal: Floats) -> Floats:
+        """What the policy makes of the shares of the ideal."""
+        shares = self.measure.ratio(gained, ideal)
+        return np.where(np.isnan(shares), 0.0, shares) if self.undefined_is_zero else shares
+
+    def each(self) -> Iterator[tuple[str, int | None, Floats]]:
+        """Every session: its id, how many queries it has (of one that is not there nobody knows), and its vector."""
+        found: dict[str, tuple[int | None, Floats]] = {s: (None, np.zeros(self._values.shape[1])) for s in self.missing}
+        found.update(zip(self.sessions, zip(self.counts.tolist(), self._values, strict=True), strict=True))
+        for session in sorted(found, key=bytes_of_id):
+            yield session, *found[session]
+
+    def average(self, average: str, at_least: int, resampling: Resampling) -> tuple[Floats, int, Band | None]:
+        """The average over the sessions with at least so many queries, over how many it is, and its band.
+
+        In a ratio of means a session that is not there has no part: nobody knows how long its ideal would be.
+        """
+        chosen = self.counts >= at_least
+        if average == RATIO_OF_MEANS:
+            parts, wholes = self.gained[chosen], self.ideal[chosen]
+            count = int(np.count_nonzero(chosen))
+            shares = self._ratio(_sums(parts), _sums(wholes))
+        else:
+            # How many queries a session has that is not there, nobody knows.
+            nothing = np.zeros((0 if at_least else len(self.missing), self._values.shape[1]))
+            values = np.concatenate((self._values[chosen], nothing))
+            # Of a session without a first relevant query the ratio begins later.
+            counted = ~np.isnan(values)
+            parts, wholes = np.where(counted, values, 0.0), counted.astype(np.float64)
+            count = int(np.count_nonzero(counted[:, -1])) if counted.size else 0
+            with np.errstate(invalid="ignore"):
+                shares = np.asarray(_sums(parts) / _sums(wholes))
+        if not count:
+            shares = np.full(shares.size, np.nan)
+        return shares, count, _band(parts, wholes, resampling) if count >= FEWEST else None
+
+
+def _band(parts: Floats, wholes: Floats, resampling: Resampling) -> Band | None:
+    """The band of sums of parts by those of wholes, over resampled sessions."""
+    resamples, width = resampling.resamples(parts.shape[0]), parts.shape[1]
+    if resamples is None:
+        return None
+    places = np.arange(1, width + 1) if width <= _EVERY_POSITION_TO else band_ranks(width)
+    below = wholes[:, places - 1]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        drawn = resampled(resamples, parts[:, places - 1], below[:, 0] if (below == below[:, :1]).all() else below)
+    return percentile_band(places, drawn[:, np.isfinite(drawn).all(axis=0)], resampling.confidence)
+
+
+def _sums(rows: Floats) -> Floats:
+    sums = RankSums(rows.shape[1])
+    sums.add(rows)
+    return sums.total
+
+
+def _joined(parts: Sequence[Floats], width: int) -> Floats:
+    """All parts as one, each to the same last position: there a vector stays as it was."""
+    return np.concatenate([np.zeros((0, width)), *(widened(part, width) for part in parts)])

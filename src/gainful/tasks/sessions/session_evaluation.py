@@ -1,13 +1,10 @@
-"""Some of the sessions: named ones, those of a topic, those with enough queries.
-
-From judgments and sessions to evaluations.
-"""
+"""Sessions of several systems in one pass: every part is read once, scored, and shown to whoever watches."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, islice, pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -32,104 +29,20 @@ from gainful.measures.session_block import (
     raw_session_scores,
     session_blocks,
 )
-from gainful.notation import bytes_of_id, nearest, printable, text_of_id
+from gainful.notation import choose, printable
 from gainful.policy import Policy
-
-
-class SessionChoice:
-    """Which sessions are looked at. Remembers what it was shown, so that it can say why nothing was left.
-
-    >>> choice = SessionChoice(topics=["t1"], at_least=2)
-    >>> queries = [{"results": ["d1"]}] * 2
-    >>> sessions = Sessions.of([{"session": t, "topic": t, "queries": queries} for t in ("t1", "t2")])
-    >>> choice.of(sessions).ids
-    ['t1']
-    """
-
-    def __init__(
-        self, sessions: Iterable[str | bytes] = (), topics: Iterable[str | bytes] = (), at_least: int | None = None
-    ) -> None:
-        self.sessions = frozenset(map(_identifier, _several(sessions, "sessions")))
-        self.topics = frozenset(map(_identifier, _several(topics, "topics")))
-        self.at_least = 1 if at_least is None else read_whole(at_least, "at_least")
-        self._met_sessions: set[bytes] = set()
-        self._met_topics: set[bytes] = set()
-        self._near_sessions: list[str] = []
-        self._longest = 0
-
-    @property
-    def is_all(self) -> bool:
-        """Whether every session is chosen."""
-        return not self.sessions and not self.topics and self.at_least == 1
-
-    def expected(self, judged: Collection[bytes]) -> frozenset[bytes]:
-        """Those of the judged sessions that have to be there."""
-        # Nobody knows the topic or the number of queries of a session that is not there.
-        if self.topics or self.at_least > 1:
-            return frozenset()
-        return self.sessions.intersection(judged) if self.sessions else frozenset(judged)
-
-    def of(self, sessions: Sessions) -> Sessions:
-        """Those of the sessions that are chosen."""
-        if self.is_all:
-            return sessions
-        kept = np.ones(len(sessions), bool)
-        if self.sessions:
-            kept &= _members(sessions.session_ids, self.sessions)
-            self._met_sessions.update(self.sessions.intersection(sessions.session_ids))
-            self._near_sessions += sessions.ids[: 200 - len(self._near_sessions)]
-        if self.topics:
-            topics = sessions.topics or (None,) * len(sessions)
-            kept &= _members(topics, self.topics)
-            self._met_topics.update(topic for topic in topics if topic is not None)
-        self._longest = max(self._longest, int(sessions.query_counts[kept].max(initial=0)))
-        kept &= sessions.query_counts >= self.at_least
-        return sessions if kept.all() else sessions.take(np.flatnonzero(kept).tolist())
-
-    def check(self, found: int, name: str) -> None:
-        """Refuses names that no session has, and a choice that leaves nothing."""
-        for wanted, met, known, what in (
-            (self.sessions, self._met_sessions, self._near_sessions, "session"),
-            (self.topics, self._met_topics, sorted(map(text_of_id, self._met_topics)), "topic"),
-        ):
-            unknown = sorted(map(text_of_id, wanted - met))
-            if unknown:
-                shown = ", ".join(map(printable, known[:5])) + (", ..." if len(known) > 5 else "")
-                there = f"there {'is' if len(known) == 1 else 'are'} {shown}" if known else "no session has one"
-                raise InputError(
-                    f"{name}: no {what} is called '{printable(unknown[0])}'; {there}", nearest(unknown[0], known)
-                )
-        if not found and not self.is_all:
-            raise InputError(
-                f"{name}: expected a session with at least {self.at_least} queries, found at most {self._longest}"
-                if self._longest
-                else f"{name}: expected a session that is chosen by both session and topic, found none"
-            )
-
-
-def _several(values: Iterable[str | bytes], what: str) -> Iterable[str | bytes]:
-    if isinstance(values, (str, bytes)):
-        raise UsageError(f"{what}: expected several ids, found one text, {values!r}")
-    return values
-
-
-def _identifier(value: str | bytes) -> bytes:
-    return value if isinstance(value, bytes) else bytes_of_id(value)
-
-
-def _members(ids: Sequence[bytes | None], wanted: frozenset[bytes]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    return np.fromiter((identifier in wanted for identifier in ids), bool, len(ids))
-
+from gainful.tasks.sessions.session_choice import ExpectedSessions, SessionChoice
 
 #: One system's sessions: all of them, or in parts that are looked at one after the other.
 SessionsLike: TypeAlias = Sessions | Iterable[Sessions]
 
-#: What looks at sessions that have met the judgments: which they are in their part, and their block.
-Watch: TypeAlias = Callable[[slice, SessionBlock], None]
+#: What looks at a system's sessions that have met the judgments: those of a part, which of them a block holds, and the
+#: block.
+SystemWatch: TypeAlias = Callable[[Sessions, slice, SessionBlock], None]
 
 
 def evaluate_sessions(
-    qrels: QrelsLike,
+    qrels: QrelsLike | Judged,
     sessions: SessionsLike,
     measures: MeasuresLike = DEFAULT_SESSION_MEASURES,
     *,
@@ -158,7 +71,7 @@ def evaluate_sessions(
 
 
 def evaluate_session_runs(
-    qrels: QrelsLike,
+    qrels: QrelsLike | Judged,
     systems: Mapping[str, SessionsLike],
     measures: MeasuresLike = DEFAULT_SESSION_MEASURES,
     *,
@@ -170,56 +83,8 @@ def evaluate_session_runs(
     """Scores the sessions of several systems against the same judgments. Each system may have sessions of its own."""
     if not isinstance(systems, Mapping):
         raise UsageError(f"systems: expected a dict of names and sessions, found {type(systems).__name__}")
-    judged, wanted = Judged(Qrels.of(qrels), Policy.of(policy)), parse_all(measures)
-    return evaluate_judged_sessions(judged, systems, wanted, judged_by=judged_by, threads=threads, progress=progress)
-
-
-def evaluate_judged_sessions(
-    judged: Judged,
-    systems: Mapping[str, SessionsLike],
-    measures: Sequence[Measure],
-    *,
-    judged_by: str | None = None,
-    threads: int | None = None,
-    progress: Progress | None = None,
-) -> dict[str, Evaluation]:
-    """Scores sessions against judgments that are already prepared, under the policy they were prepared for."""
-    from gainful.tasks.sessions.session_systems import score_systems  # which is made of what is below
-
-    scored = score_systems(
-        judged,
-        {name: parts_of(name, sessions) for name, sessions in systems.items()},
-        session_measures(measures),
-        lambda _: None,
-        judged_by=judged_by,
-        threads=default_threads() if threads is None else read_whole(threads, "threads"),
-        progress=progress,
-    )
-    return scored.evaluations
-
-
-def choose_judged_by(qrels: Qrels, parts: Sequence[Sessions]) -> str:
-    """What gives the most sessions judgments: topic, session or query; where several do, the first of these.
-
-    Only the first sessions decide, as many as are read at a time: it is the same for a file and for all in memory.
-    Where two give all sessions judgments, and not the same ones, nobody can tell: somebody has to say.
-    """
-    parts = [part if len(part) <= PART_SIZE else part.part(0, PART_SIZE) for part in parts]
-    count = sum(map(len, parts))
-    turns = {judged_by: [judged_turns(qrels, part, judged_by) for part in parts] for judged_by in JUDGED_BY}
-    met = {
-        judged_by: sum(int(judged_sessions(part, found).sum()) for part, found in zip(parts, of_parts, strict=True))
-        for judged_by, of_parts in turns.items()
-    }
-    chosen = max(JUDGED_BY, key=lambda judged_by: met[judged_by])  # the first of equals
-    for other in JUDGED_BY:
-        is_full = met[chosen] == met[other] == count
-        if is_full and not all(map(np.array_equal, turns[chosen], turns[other])):
-            raise UsageError(
-                f"{qrels.name}: the judgments may be by {chosen} or by {other}: both kinds of ids are judged",
-                f"--judged-by {chosen} or --judged-by {other} says which",
-            )
-    return chosen
+    judged, wanted = Judged.of(qrels, policy), session_measures(parse_all(measures))
+    return score_systems(judged, systems, wanted, judged_by=judged_by, threads=threads, progress=progress).evaluations
 
 
 def session_measures(measures: Sequence[Measure]) -> tuple[SessionMeasure, ...]:
@@ -249,6 +114,161 @@ def parts_of(name: str, sessions: SessionsLike) -> Iterator[Sessions]:
         del part  # before the next one is made, so that there are never two
 
 
+class Scored(NamedTuple):
+    """Every system's evaluation, and the systems of which no session was chosen."""
+
+    evaluations: dict[str, Evaluation]
+    left_out: list[str]
+
+
+def score_systems(
+    judged: Judged,
+    sources: Mapping[str, SessionsLike],
+    measures: Sequence[SessionMeasure],
+    watch: Callable[[str], SystemWatch] | None = None,
+    *,
+    judged_by: str | None = None,
+    choice: SessionChoice | None = None,
+    by_system: bool = False,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Scored:
+    """Scores sources of sessions in parts, each one system under its name.
+
+    ``by_system``: where sessions name their systems, each of these is one, whatever sources its sessions come from.
+    ``watch`` is asked once for every system what is to see its blocks.
+    """
+    choice = choice or SessionChoice()
+    cores = default_threads() if threads is None else read_whole(threads, "threads")
+    parts = {name: parts_of(name, each) for name, each in sources.items()}
+    is_automatic = judged_by is None
+    if judged_by is None:
+        # The first part of every system decides.
+        first = {name: list(islice(each, 1)) for name, each in parts.items()}
+        judged_by = choose_judged_by(judged.qrels, list(chain(*first.values())))
+        parts = {name: chain(_emptied(first[name]), each) for name, each in parts.items()}
+    how = _Scoring(
+        judged, tuple(measures), choose(judged_by, JUDGED_BY, "judged_by"), is_automatic, cores, progress or Progress()
+    )
+    expected = ExpectedSessions(judged, judged_by, choice)
+    systems: dict[str, _System] = {}
+    for name, each in parts.items():
+        of_source: dict[str, _System] = {}
+        for system, given in _by_system(name, each, by_system):
+            if system not in systems and system not in of_source:
+                of_source[system] = _System(how, system, None if watch is None else watch(system))
+            part = expected.chosen(name, system, given)
+            (of_source.get(system) or systems[system]).add(part)
+            del given, part  # so that the next one is not read beside it
+        if not of_source and not expected.has_met(name):
+            raise InputError(f"{name or 'sessions'}: expected at least one session, found none")
+        # Which system of a source came first says nothing: the order of its sessions is nobody's choice.
+        systems.update(sorted(of_source.items()))
+    choice.check(sum(each.count for each in systems.values()), ", ".join(map(printable, sources)))
+    left_out = [name for name, system in systems.items() if not system.count and not choice.is_all]
+    return Scored({name: each.evaluation(expected) for name, each in systems.items() if name not in left_out}, left_out)
+
+
+def _emptied(parts: list[Sessions]) -> Iterator[Sessions]:
+    """The parts, each of which is held no longer than needed."""
+    while parts:
+        yield parts.pop(0)
+
+
+def _by_system(name: str, parts: Iterable[Sessions], by_system: bool) -> Iterator[tuple[str, Sessions]]:
+    """The parts of a source, each with its system: the one that sessions name, or the source itself."""
+    if not by_system:
+        yield from ((name, part) for part in parts)
+        return
+    has_systems: bool | None = None
+    for part in parts:
+        if has_systems is None:
+            has_systems = any(system is not None for system in part.systems)
+        found = part.systems or (None,) * len(part)
+        odd = next((i for i, system in enumerate(found) if (system is not None) != has_systems), None)
+        if odd is not None:
+            what = "none" if has_systems else f"'{printable(str(found[odd]))}'"
+            raise InputError(
+                f"{part.name}: expected a system for every session or for none, found {what} for '{part.ids[odd]}'"
+            )
+        if not has_systems:
+            yield name, part
+            continue
+        places: dict[str, list[int]] = {}
+        for i, system in enumerate(found):
+            places.setdefault(str(system), []).append(i)
+        for system in sorted(places):
+            yield system, part if len(places) == 1 else part.take(places[system])
+
+
+def choose_judged_by(qrels: Qrels, parts: Sequence[Sessions]) -> str:
+    """What gives the most sessions judgments: topic, session or query; where several do, the first of these.
+
+    Only the first sessions decide, as many as are read at a time: it is the same for a file and for all in memory.
+    Where two give all sessions judgments, and not the same ones, nobody can tell: somebody has to say.
+    """
+    parts = [part if len(part) <= PART_SIZE else part.part(0, PART_SIZE) for part in parts]
+    count = sum(map(len, parts))
+    turns = {judged_by: [judged_turns(qrels, part, judged_by) for part in parts] for judged_by in JUDGED_BY}
+    met = {
+        judged_by: sum(int(judged_sessions(part, found).sum()) for part, found in zip(parts, of_parts, strict=True))
+        for judged_by, of_parts in turns.items()
+    }
+    chosen = max(JUDGED_BY, key=lambda judged_by: met[judged_by])  # the first of equals
+    for other in JUDGED_BY:
+        is_full = met[chosen] == met[other] == count
+        if is_full and not all(map(np.array_equal, turns[chosen], turns[other])):
+            raise UsageError(
+                f"{qrels.name}: the judgments may be by {chosen} or by {other}: both kinds of ids are judged",
+                f"--judged-by {chosen} or --judged-by {other} says which",
+            )
+    return chosen
+
+
+@dataclass(frozen=True)
+class _Scoring:
+    """How all sessions of a call are scored. ``is_automatic``: nobody said what judgments are by, all was tried."""
+
+    judged: Judged
+    measures: tuple[SessionMeasure, ...]
+    judged_by: str
+    is_automatic: bool
+    threads: int
+    progress: Progress
+
+    def scored(self, sessions: Sessions, watch: SystemWatch | None, is_there: bool) -> _Part:
+        """Ranks sessions, lets them meet the judgments, and scores them block by block."""
+        judged, measures = self.judged, self.measures
+        ranked = rank_sessions(judged, sessions, self.judged_by, judged.policy, self.threads)
+        check_session_measures(judged, ranked, measures)
+        self.progress.total += len(sessions.lists)
+        raw, met = np.full((len(measures), len(sessions)), np.nan), np.zeros(len(sessions), bool)
+        shown = unjudged = 0
+        extra_turns: list[bytes] = []
+        # Threads are for the core: what is left holds the interpreter's lock most of the time.
+        for chosen, make in session_blocks(judged, ranked, self.threads):
+            block = make()
+            met[chosen] = block.is_judged
+            shown_here, unjudged_here = _judged_at_10(block)
+            shown, unjudged = shown + shown_here, unjudged + unjudged_here
+            raw[:, chosen] = raw_session_scores(block, measures)
+            if is_there:  # queries without judgments that nobody asked are nothing to tell
+                extra_turns += _extra_turns(block, sessions, chosen)
+            if watch is not None:
+                watch(sessions, chosen, block)
+            self.progress.advance(int(block.list_offsets[-1]))
+        facts = replace(
+            ranked.facts,
+            extra_ids=tuple(sessions.session_ids[i] for i in np.flatnonzero(~met).tolist()),
+            shown_at_10=shown,
+            unjudged_at_10=unjudged,
+            extra_turns=tuple(extra_turns),
+        )
+        kept = np.flatnonzero(met)
+        ids = sessions.session_ids if met.all() else tuple(sessions.session_ids[i] for i in kept.tolist())
+        return _Part(sessions.name, ids, raw if met.all() else raw[:, kept], ranked.policy, facts, is_there)
+
+
 class _Part(NamedTuple):
     """What was found in some sessions; only the judged ones have a column in ``raw``."""
 
@@ -257,154 +277,7 @@ class _Part(NamedTuple):
     raw: Floats
     policy: Policy
     facts: JoinFacts
-    is_there: bool = True
-
-
-class SessionScorer:
-    """Scores one system's sessions part by part; of the parts only scores and facts are kept."""
-
-    def __init__(
-        self,
-        judged: Judged,
-        name: str,
-        measures: Sequence[SessionMeasure],
-        judged_by: str,
-        *,
-        is_automatic: bool = False,
-        threads: int = 1,
-        progress: Progress | None = None,
-    ) -> None:
-        self.name = name
-        self._is_automatic = is_automatic  # nobody said what judgments are by: all was tried
-        self._judged, self._measures, self._judged_by = judged, tuple(measures), judged_by
-        self._threads, self._progress = threads, progress or Progress()
-        self._parts: list[_Part] = []
-        self._disjoint: InputError | None = None
-
-    def add(self, sessions: Sessions, watch: Watch | None = None, *, is_there: bool = True) -> None:
-        """Scores some sessions; ``watch`` sees their blocks, one after the other, and which sessions each holds.
-
-        ``is_there``: they are the system's own; others are missing, and stand for what it should have answered.
-        """
-        found = _scored(self._judged, sessions, self._measures, self._judged_by, self._threads, self._progress, watch)
-        # Queries without judgments that nobody asked are nothing to tell.
-        facts = found.facts if is_there else replace(found.facts, extra_turns=())
-        self._parts.append(found._replace(is_there=is_there, facts=facts))
-        if not found.session_ids:
-            # Not the sessions themselves: a part that is scored need not stay in memory.
-            self._disjoint = self._disjoint or _disjoint(
-                self._judged.qrels, sessions, None if self._is_automatic else self._judged_by
-            )
-
-    def check(self) -> None:
-        """Refuses sessions of which none is judged."""
-        if not self._parts:
-            raise InputError(f"{self.name or 'sessions'}: expected at least one session, found none")
-        is_disjoint = self._disjoint is not None and not any(part.session_ids for part in self._parts)
-        if self._disjoint is not None and is_disjoint and not self._judged.qrels.is_part:
-            raise self._disjoint
-
-    def evaluation(
-        self,
-        missing: Collection[bytes] = (),
-        unanswered: Iterable[bytes] = (),
-        unplaced: Iterable[bytes] = (),
-    ) -> Evaluation:
-        """One evaluation of all parts, sessions in byte order. Of ``missing`` sessions no value is known.
-
-        ``unanswered`` are queries after the ends of sessions up to the last judged one, ``unplaced`` judged ones that
-        no session has.
-        """
-        facts = JoinFacts()
-        for part in self._parts:
-            facts = facts.merge(part.facts, set())
-        after = set(unanswered)
-        facts = replace(
-            facts,
-            extra_turns=tuple(turn for turn in facts.extra_turns if turn not in after),
-            unanswered_turns=tuple(sorted(after.intersection(self._judged.qrels.query_ids))),
-            unplaced_turns=tuple(unplaced),
-        )
-        return _joined(self._judged, self.name, self._parts, self._measures, self._judged_by, missing, facts)
-
-
-def _joined(
-    judged: Judged,
-    name: str,
-    parts: Sequence[_Part],
-    measures: tuple[SessionMeasure, ...],
-    judged_by: str,
-    missing: Collection[bytes],
-    facts: JoinFacts,
-) -> Evaluation:
-    found = parts[0].session_ids + tuple(identifier for part in parts[1:] for identifier in part.session_ids)
-    answered = np.repeat([part.is_there for part in parts], [len(part.session_ids) for part in parts])
-    raw = np.concatenate([part.raw for part in parts], axis=1)
-    missing = tuple(missing)
-    if missing:
-        found += missing
-        answered = np.append(answered, np.zeros(len(missing), bool))
-        raw = np.concatenate((raw, np.full((len(measures), len(missing)), np.nan)), axis=1)
-    if missing or len(parts) > 1:  # one part alone is in order
-        order = sorted(range(len(found)), key=found.__getitem__)
-        found, answered, raw = tuple(found[i] for i in order), answered[order], raw[:, order]
-        again = next((one for one, other in pairwise(found) if one == other), None)
-        if again is not None:
-            raise InputError(f"{parts[0].name}: expected every session once, found '{printable(again)}' in two parts")
-    return Evaluation(
-        name or parts[0].name,
-        parts[0].name,
-        found,
-        measures,
-        raw,
-        answered,
-        parts[0].policy,
-        judged.qrels.scale,
-        facts,
-        judged_by=judged_by,
-    )
-
-
-def _scored(
-    judged: Judged,
-    sessions: Sessions,
-    measures: tuple[SessionMeasure, ...],
-    judged_by: str,
-    threads: int,
-    progress: Progress,
-    watch: Watch | None,
-) -> _Part:
-    """Ranks sessions, lets them meet the judgments, and scores them block by block."""
-    ranked = rank_sessions(judged, sessions, judged_by, judged.policy, threads)
-    check_session_measures(judged, ranked, measures)
-    progress.total += len(sessions.lists)
-    raw, met = np.full((len(measures), len(sessions)), np.nan), np.zeros(len(sessions), bool)
-    shown = unjudged = 0
-    extra_turns: list[bytes] = []
-    # Threads are for the core: what is left holds the interpreter's lock most of the time.
-    for chosen, make in session_blocks(judged, ranked, threads):
-        block = make()
-        met[chosen] = block.is_judged
-        shown_here, unjudged_here = _judged_at_10(block)
-        shown, unjudged = shown + shown_here, unjudged + unjudged_here
-        raw[:, chosen] = raw_session_scores(block, measures)
-        extra_turns += _extra_turns(block, sessions, chosen)
-        if watch is not None:
-            watch(chosen, block)
-        progress.advance(int(block.list_offsets[-1]))
-    facts = replace(
-        ranked.facts,
-        extra_ids=tuple(sessions.session_ids[i] for i in np.flatnonzero(~met).tolist()),
-        shown_at_10=shown,
-        unjudged_at_10=unjudged,
-        extra_turns=tuple(extra_turns),
-    )
-    if met.all():
-        return _Part(sessions.name, sessions.session_ids, raw, ranked.policy, facts)
-    kept = np.flatnonzero(met)
-    return _Part(
-        sessions.name, tuple(sessions.session_ids[i] for i in kept.tolist()), raw[:, kept], ranked.policy, facts
-    )
+    is_there: bool
 
 
 def _extra_turns(block: SessionBlock, sessions: Sessions, chosen: slice) -> list[bytes]:
@@ -420,7 +293,83 @@ def _judged_at_10(block: SessionBlock) -> tuple[int, int]:
     return shown, shown - int(np.count_nonzero(block.documents.rank <= 10))
 
 
-def _disjoint(qrels: Qrels, sessions: Sessions, judged_by: str | None) -> InputError:
+class _System:
+    """Scores one system's sessions part by part; of the parts only scores and facts are kept."""
+
+    def __init__(self, how: _Scoring, name: str, watch: SystemWatch | None) -> None:
+        self._how, self._name, self._watch = how, name, watch
+        self._parts: list[_Part] = []
+        self._disjoint: InputError | None = None
+        #: How many sessions are there.
+        self.count = 0
+
+    def add(self, sessions: Sessions, *, is_there: bool = True) -> None:
+        """Scores some sessions: the system's own, or missing ones, which stand for what it should have answered."""
+        if not len(sessions):
+            return
+        self.count += len(sessions) if is_there else 0
+        self._parts.append(self._how.scored(sessions, self._watch, is_there))
+        if not self._parts[-1].session_ids:
+            # Not the sessions themselves: a part that is scored need not stay in memory.
+            self._disjoint = self._disjoint or _disjoint(self._how, sessions)
+
+    def evaluation(self, expected: ExpectedSessions) -> Evaluation:
+        """One evaluation of all parts and of what is missing; refuses sessions of which none is judged."""
+        qrels, parts = self._how.judged.qrels, self._parts
+        if not parts:
+            raise InputError(f"{self._name or 'sessions'}: expected at least one session, found none")
+        if self._disjoint is not None and not any(part.session_ids for part in parts) and not qrels.is_part:
+            raise self._disjoint
+        missing = expected.missing(self._name)
+        empty = expected.empty(self._name, missing)
+        if empty is not None:
+            self.add(empty, is_there=False)
+            missing = ()
+        facts = JoinFacts()
+        for part in parts:
+            facts = facts.merge(part.facts, set())
+        after = set(expected.unanswered(self._name))
+        facts = replace(
+            facts,
+            extra_turns=tuple(turn for turn in facts.extra_turns if turn not in after),
+            unanswered_turns=tuple(sorted(after.intersection(qrels.query_ids))),
+            unplaced_turns=tuple(expected.unplaced(self._name)),
+        )
+        return self._joined(missing, facts)
+
+    def _joined(self, missing: tuple[bytes, ...], facts: JoinFacts) -> Evaluation:
+        """All parts in byte order of the sessions. Of ``missing`` sessions no value is known."""
+        how, parts = self._how, self._parts
+        found = parts[0].session_ids + tuple(identifier for part in parts[1:] for identifier in part.session_ids)
+        answered = np.repeat([part.is_there for part in parts], [len(part.session_ids) for part in parts])
+        raw = np.concatenate([part.raw for part in parts], axis=1)
+        if missing:
+            found += missing
+            answered = np.append(answered, np.zeros(len(missing), bool))
+            raw = np.concatenate((raw, np.full((len(how.measures), len(missing)), np.nan)), axis=1)
+        first = parts[0]
+        if missing or len(parts) > 1:  # one part alone is in order
+            order = sorted(range(len(found)), key=found.__getitem__)
+            found, answered, raw = tuple(found[i] for i in order), answered[order], raw[:, order]
+            again = next((one for one, other in pairwise(found) if one == other), None)
+            if again is not None:
+                raise InputError(f"{first.name}: expected every session once, found '{printable(again)}' in two parts")
+        return Evaluation(
+            self._name or first.name,
+            first.name,
+            found,
+            how.measures,
+            raw,
+            answered,
+            first.policy,
+            how.judged.qrels.scale,
+            facts,
+            judged_by=how.judged_by,
+        )
+
+
+def _disjoint(how: _Scoring, sessions: Sessions) -> InputError:
+    qrels, judged_by = how.judged.qrels, None if how.is_automatic else how.judged_by
     ids = [f"session '{printable(sessions.session_ids[0])}'"] if len(sessions) else ["no session"]
     if sessions.topics and sessions.topics[0] is not None:
         ids.append(f"topic '{printable(sessions.topics[0])}'")

@@ -1,37 +1,35 @@
-"""Curves of sessions as a page: charts with the queries on the axis, tables of the values after every query.
+"""Scores of sessions as a report; below them their lengths, their queries by position, ratings and curves.
 
-Scores of sessions as a report; below them their lengths, their queries by position, ratings and curves.
+Curves are charts with the queries on the axis, and tables of the values after every query.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
-from typing import TYPE_CHECKING, overload
+from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from gainful.evaluation.report import Report
 from gainful.notation import count_of, number_text, printable
-from gainful.pages.charts import Axis, Band, Chart, Line, Plot, Rule
-from gainful.pages.page import Cell, Column, Page, Table
-from gainful.tasks.curves.gain_page import table_ranks
+from gainful.pages.charts import Axis, Chart, Line, Plot, Rule
+from gainful.pages.page import Column, Page, Table
+from gainful.tasks.curves.gain_page import Row, RowsOnTheWay, curve_line, rows_by_place, table_ranks, value_columns
+from gainful.tasks.sessions.session_curves import mean_vector
 
 if TYPE_CHECKING:
     from gainful.measures.session_cumulation import SessionGain
+    from gainful.tasks.sessions import RatingCorrelations, SessionStudy, SystemQueries
     from gainful.tasks.sessions.session_curves import SessionCurve, SessionCurves
-    from gainful.tasks.sessions.session_study import RatingCorrelations, SessionStudy, SystemQueries
 
 #: So many single sessions are drawn in colours of their own and named, so many are drawn at all, so many have a row.
 MOST_NAMED, MOST_DRAWN, MOST_ROWS = 12, 200, 50
 #: So many queries have a column each, a tick each (while their numbers have one digit, and from then on), and a rule.
 _MOST_COLUMNS, _MOST_SHORT_TICKS, _MOST_TICKS, _MOST_RULES = 12, 9, 6, 20
-#: The most systems that have several lines each in one chart.
-_MOST_TOGETHER = 3
+#: The most systems that have several lines each in one chart; the most sessions that a notice names.
+_MOST_TOGETHER, _MOST_LISTED = 3, 5
 
 _SHORT = {"last query": "last", "earlier queries": "earlier"}
 _PLURAL = {"last query": "last queries", "earlier queries": "earlier queries"}
-
-Row = tuple[Cell, ...]
 
 
 def session_curves_page(curves: SessionCurves, places: int = 4) -> Page:
@@ -52,9 +50,7 @@ def curves_header(curves: SessionCurves) -> dict[str, object]:
     return {
         "curves": curves.kind,
         "queries": curves.queries,
-        "draws": curves.resampling.draws,
-        "seed": curves.resampling.seed,
-        "confidence": curves.resampling.confidence,
+        **asdict(curves.resampling),
     }
 
 
@@ -148,24 +144,13 @@ def _named(ends: Sequence[tuple[int, int]], most: int) -> list[tuple[int, int]]:
 
 
 def _lines(curves: SessionCurves, group: Sequence[SessionCurve]) -> Iterator[Line]:
-    is_crowd = curves.kind == "individual" and len(group) > MOST_NAMED
-    for curve in group[:MOST_DRAWN] if is_crowd else group:
-        x = tuple(float(place) for place in range(1, len(curve.values) + 1))
-        band = None
-        if curve.band is not None and curves.kind == "average":
-            band = Band(*(_floats(each) for each in (curve.band.ranks, curve.band.low, curve.band.high)))
-        yield Line(
-            "" if is_crowd else _name(curves, curve), x, _floats(curve.values), "guide" if is_crowd else "system", band
-        )
-    if is_crowd:
+    if curves.kind == "individual" and len(group) > MOST_NAMED:
         # Which is which, a table says; what they have in common is easier to see.
-        columns = zip(*(curve.values.tolist() for curve in group), strict=True)
-        means = tuple(_mean([value for value in column if not math.isnan(value)]) for column in columns)
-        yield Line("mean", tuple(float(i) for i in range(1, len(means) + 1)), means)
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values) if values else math.nan
+        yield from (curve_line("", curve.values, role="guide") for curve in group[:MOST_DRAWN])
+        yield curve_line("mean", mean_vector(group))
+        return
+    for curve in group:
+        yield curve_line(_name(curves, curve), curve.values, curve.band if curves.kind == "average" else None)
 
 
 def _name(curves: SessionCurves, curve: SessionCurve) -> str:
@@ -186,104 +171,45 @@ def _table(curves: SessionCurves, group: Sequence[SessionCurve], places: int) ->
     else:
         shown = [(str(at), at) for at in table_ranks(len(first.values))]
         where = " at some ranks" if curves.kind == "positions" else " at some positions"
-    columns: tuple[Column, ...] = (*_label_columns(curves), *(Column(name, "number", places) for name, _ in shown))
-    has_bands = any(curve.band is not None for curve in group)
-    rows: list[Row] = []
-    for curve in group:
-        row: Row = (*_label_cells(curves, curve), *(float(curve.values[at - 1]) for _, at in shown))
-        rows.append((*row, _ends(curve, places)) if has_bands else row)
-    if has_bands:
-        columns = (*columns, Column(f"{_per_cent(curves)} at the end"))
+    columns = (
+        *_label_columns(curves),
+        *value_columns(shown, group, f"{curves.resampling.per_cent} at the end", places),
+    )
     most = MOST_ROWS if curves.kind == "individual" else None
-    notes = (f"the first {most} of {len(rows):,} sessions",) if most is not None and len(rows) > most else ()
-    return Table(columns, tuple(rows), _title(curves, group, where), notes, most=most, for_people=True)
+    notes = (f"the first {most} of {len(group):,} sessions",) if most is not None and len(group) > most else ()
+    return Table.of(columns, group, title=_title(curves, group, where), notes=notes, most=most, for_people=True)
 
 
 def _label_columns(curves: SessionCurves) -> tuple[Column, ...]:
     if curves.kind == "individual":
         return Column("session"), Column("queries", "count")
-    if curves.kind == "average":
-        return Column("run"), Column("sessions", "count")
-    return Column("run"), Column("of"), Column("queries" if curves.kind == "positions" else "sessions", "count")
-
-
-def _label_cells(curves: SessionCurves, curve: SessionCurve) -> Row:
-    if curves.kind == "individual":
-        return curve.session, curve.queries
-    return (curve.run, curve.count) if curves.kind == "average" else (curve.run, curve.of, curve.count)
-
-
-def _ends(curve: SessionCurve, places: int) -> str | None:
-    return None if curve.band is None else f"{curve.band.low[-1]:.{places}f} to {curve.band.high[-1]:.{places}f}"
-
-
-def _per_cent(curves: SessionCurves) -> str:
-    return f"{number_text(round(100 * curves.resampling.confidence, 10))} %"
+    count = "queries" if curves.kind == "positions" else "sessions"
+    counted = Column(count, "count", get=lambda curve: curve.count)
+    return (Column("run"), counted) if curves.kind == "average" else (Column("run"), Column("of"), counted)
 
 
 def _about_bands(curves: SessionCurves, group: Sequence[SessionCurve]) -> str:
-    if not curves.resampling.draws or not any(curve.band is not None for curve in group):
-        return ""
-    draws, seed = count_of(curves.resampling.draws, "draw"), curves.resampling.seed
-    return f"band: {_per_cent(curves)} percentile bootstrap over sessions, {draws}, seed {seed}"
-
-
-def _floats(values: object) -> tuple[float, ...]:
-    return tuple(float(value) for value in values.tolist())  # type: ignore[attr-defined]
+    has_bands = any(curve.band is not None for curve in group)
+    return curves.resampling.about("sessions") if has_bands else ""
 
 
 def _data(curves: SessionCurves) -> Table:
     """Every value, for machines."""
     of = "queries" if curves.kind == "positions" else "sessions"
-    texts = [Column(name, for_machines=True) for name in ("run", "measure", "average", "of", "session")]
-    counts = [Column(name, "count", for_machines=True) for name in (of, "position", "query", "rank")]
-    numbers = [Column(name, "number", for_machines=True) for name in ("value", "low", "high")]
-    return Table((*texts, *counts, *numbers), _Rows(curves), "Curves")
+    texts, counts = ("run", "measure", "average", "of", "session"), (of, "position", "query", "rank")
+    rows = RowsOnTheWay(sum(len(curve.values) for curve in curves.curves), lambda: _rows(curves))
+    return Table(_for_machines(texts, counts, ("value", "low", "high")), rows, "Curves")
 
 
-class _Rows(Sequence[Row]):
-    """The rows of all values, made when somebody reads them: people do not."""
-
-    def __init__(self, curves: SessionCurves) -> None:
-        self._curves = curves
-
-    def __len__(self) -> int:
-        return sum(len(curve.values) for curve in self._curves.curves)
-
-    def __iter__(self) -> Iterator[Row]:
-        for curve in self._curves.curves:
-            yield from _rows(self._curves, curve)
-
-    @overload
-    def __getitem__(self, place: int) -> Row: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[Row]: ...
-    def __getitem__(self, place: int | slice) -> Row | Sequence[Row]:
-        if isinstance(place, slice):
-            return list(self)[place]
-        return next(islice(self, range(len(self))[place], None))
-
-
-def _rows(curves: SessionCurves, curve: SessionCurve) -> Iterator[Row]:
-    ends: dict[int, tuple[float, float]] = {}
-    if curve.band is not None:
-        band = curve.band
-        ends = dict(zip(band.ranks.tolist(), zip(band.low.tolist(), band.high.tolist(), strict=True), strict=True))
-    k = curve.measure.cutoff or 1
-    by_query = curves.kind != "positions" and curve.measure.short == "pad"
-    for place, value in enumerate(curve.values.tolist(), 1):
-        query, rank = ((place - 1) // k + 1, (place - 1) % k + 1) if by_query else (None, None)
-        if curves.kind == "positions":
-            rank = place
+def _rows(curves: SessionCurves) -> Iterator[Row]:
+    for curve in curves.curves:
+        k = curve.measure.cutoff or 1
         labels = (curve.run, str(curve.measure), curve.average or None, curve.of, curve.session, curve.count)
-        yield (*labels, place, query, rank, value, *ends.get(place, (None, None)))
-
-
-#: So many queries have a column of their own; machines have all of them.
-MOST_COLUMNS = 12
-_SHOWN = 5
-
-PageRow = tuple[Cell, ...]
+        for i, (place, *values) in enumerate(rows_by_place(curve.values, curve.band)):
+            query, rank = (i // k + 1, i % k + 1) if curve.measure.short == "pad" else (None, None)
+            if curves.kind == "positions":
+                query, rank = None, i + 1
+            yield (*labels, place, query, rank, *values)
 
 
 class SessionReport(Report):
@@ -317,7 +243,7 @@ def _longest(queries: Mapping[str, SystemQueries]) -> int:
 def _shown_queries(queries: Mapping[str, SystemQueries]) -> tuple[range, bool]:
     """The queries that have a column, and whether there are more."""
     longest = _longest(queries)
-    return range(1, min(longest, MOST_COLUMNS) + 1), longest > MOST_COLUMNS
+    return range(1, min(longest, _MOST_COLUMNS) + 1), longest > _MOST_COLUMNS
 
 
 def length_tables(queries: Mapping[str, SystemQueries]) -> Iterator[Table]:
@@ -330,16 +256,16 @@ def length_tables(queries: Mapping[str, SystemQueries]) -> Iterator[Table]:
     if has_missing:
         columns.append(Column("missing", "count"))
     columns.append(Column("average", "number", 2))
-    rows: list[PageRow] = []
+    rows: list[Row] = []
     for name, found in queries.items():
         counts = found.session_counts.tolist()
-        row: PageRow = (name, found.sessions, *(counts[q - 1] if q <= len(counts) else 0 for q in shown))
-        row += (sum(counts[MOST_COLUMNS:]),) if has_more else ()
+        row: Row = (name, found.sessions, *(counts[q - 1] if q <= len(counts) else 0 for q in shown))
+        row += (sum(counts[_MOST_COLUMNS:]),) if has_more else ()
         row += (found.missing,) if has_missing else ()
         rows.append((*row, found.average))
     title = "Sessions by number of queries"
     yield Table(tuple(columns), tuple(rows), title, for_people=True)
-    every: list[PageRow] = [
+    every: list[Row] = [
         (name, number, count)
         for name, found in queries.items()
         for number, count in enumerate(found.session_counts.tolist(), 1)
@@ -352,7 +278,7 @@ def _positions(study: SessionStudy, places: int) -> Iterator[Table]:
     """What first, second, ... queries give, and how many there are."""
     shown, has_more = _shown_queries(study.queries)
     columns = (Column("run"), Column("of"), *(Column(f"Q{q}", "number", places) for q in shown))
-    rows: list[PageRow] = []
+    rows: list[Row] = []
     for name, found in study.queries.items():
         counts, means = (each.tolist() for each in found.by_position)
         there = [q for q in shown if q <= len(counts)]
@@ -362,7 +288,7 @@ def _positions(study: SessionStudy, places: int) -> Iterator[Table]:
     title = f"{study.measure} of a query by its position in the session"
     notes = (
         *_about_unjudged(study),
-        *((f"the first {MOST_COLUMNS} of {_longest(study.queries)} positions",) if has_more else ()),
+        *((f"the first {_MOST_COLUMNS} of {_longest(study.queries)} positions",) if has_more else ()),
     )
     yield Table(columns, tuple(rows), title, notes, for_people=True)
     every = [
@@ -383,8 +309,7 @@ def _last(study: SessionStudy, places: int) -> Table:
         Column("mean of earlier", "number", places),
     )
     rows = tuple((name, *found.last_queries, *found.earlier_queries) for name, found in study.queries.items())
-    title = f"{study.measure} of last queries and of earlier ones"
-    return Table(columns, rows, title, _about_unjudged(study))
+    return Table(columns, rows, f"{study.measure} of last queries and of earlier ones", _about_unjudged(study))
 
 
 def _about_unjudged(study: SessionStudy) -> tuple[str, ...]:
@@ -394,20 +319,9 @@ def _about_unjudged(study: SessionStudy) -> tuple[str, ...]:
 
 def _correlations(ratings: RatingCorrelations, places: int) -> Table:
     per_cent = f"{number_text(round(100 * ratings.confidence, 10))} %"
-    columns = (
-        Column("run"),
-        Column("measure"),
-        Column("coefficient"),
-        Column("value", "number", places),
-        Column("low", "number", places),
-        Column("high", "number", places),
-        Column("sessions", "count"),
-    )
-    rows = tuple(
-        (name, str(measure), each.coefficient, each.value, each.low, each.high, each.n)
-        for (name, measure), found in ratings.found.items()
-        for each in found
-    )
+    texts, numbers = ("run", "measure", "coefficient"), ("value", "low", "high")
+    columns = (*map(Column, texts), *(Column(name, "number", places) for name in numbers), Column("sessions", "count"))
+    rows = tuple((name, str(measure), *each) for (name, measure), found in ratings.found.items() for each in found)
     notes = [f"low, high: {per_cent} interval by Fisher's z (Spearman: Bonett and Wright; Kendall: Fieller)"]
     if any(measure.better == "lower" for _, measure in ratings.found):
         lower = dict.fromkeys(str(measure) for _, measure in ratings.found if measure.better == "lower")
@@ -421,7 +335,9 @@ def rating_notices(ratings: RatingCorrelations) -> list[str]:
     lines = []
     for name, sessions in ratings.unrated.items():
         if sessions:
-            shown = ", ".join(map(printable, sessions[:_SHOWN])) + (", ..." if len(sessions) > _SHOWN else "")
+            shown = ", ".join(map(printable, sessions[:_MOST_LISTED])) + (
+                ", ..." if len(sessions) > _MOST_LISTED else ""
+            )
             count = count_of(len(sessions), "session")
             lines.append(f"{printable(name, 80)}: {count} without {printable(ratings.rating)}, not correlated: {shown}")
     return lines

@@ -6,14 +6,12 @@ Reference: K. Järvelin, S. Price, L. Delcambre and M. Lykke Nielsen, ECIR 2008,
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gainful.data.judged import Judged
-from gainful.data.qrels import Qrels, QrelsLike
-from gainful.data.ranked_sessions import rank_sessions
+from gainful.data.qrels import QrelsLike
 from gainful.data.sessions import Sessions
 from gainful.errors import UsageError
 from gainful.kernel.arrays import Bools, Floats, Ints
@@ -21,11 +19,10 @@ from gainful.kernel.exact_sums import RankSums
 from gainful.measures.base import Measure
 from gainful.measures.block import condenses
 from gainful.measures.catalog import parse
-from gainful.measures.session_block import SessionBlock, check_session_measures, session_blocks
+from gainful.measures.session_block import SessionBlock
 from gainful.measures.session_cumulation import SessionGain
 from gainful.policy import Policy
-from gainful.tasks.sessions.session_evaluation import SessionChoice, choose_judged_by
-from gainful.tasks.sessions.session_systems import ExpectedSessions
+from gainful.tasks.sessions.session_evaluation import score_systems
 
 
 class LastAndEarlier(NamedTuple):
@@ -51,7 +48,7 @@ class ByPosition(NamedTuple):
 
 
 def last_and_earlier(
-    qrels: QrelsLike,
+    qrels: QrelsLike | Judged,
     sessions: Sessions,
     measure: str | Measure = "sDCG@100",
     *,
@@ -69,13 +66,12 @@ def last_and_earlier(
     ([0.5, 0.75], [1.0, 2.0])
     """
     sums = LastSums(gain_by_query(measure))
-    for block in _blocks(Judged(Qrels.of(qrels), Policy.of(policy)), sessions, sums.measure, judged_by):
-        sums.add(block)
+    _watched(Judged.of(qrels, policy), sessions, sums, judged_by)
     return sums.found()
 
 
 def by_position(
-    qrels: QrelsLike,
+    qrels: QrelsLike | Judged,
     sessions: Sessions,
     measure: str | Measure = "sDCG@10",
     *,
@@ -91,9 +87,13 @@ def by_position(
     ([2, 1], [2.0, 1.0])
     """
     values = QueryValues(gain_by_query(measure))
-    for block in _blocks(Judged(Qrels.of(qrels), Policy.of(policy)), sessions, values.measure, judged_by):
-        values.add(block)
+    _watched(Judged.of(qrels, policy), sessions, values, judged_by)
     return values.by_position()
+
+
+def _watched(judged: Judged, sessions: Sessions, gathered: QueryValues | LastSums, judged_by: str | None) -> None:
+    """Gathers the queries of one system's sessions, and of those that are missing."""
+    score_systems(judged, {"": sessions}, [gathered.measure], lambda _: gathered.add, judged_by=judged_by)
 
 
 class Queries(NamedTuple):
@@ -133,7 +133,7 @@ class QueryValues:
         self._value: list[Floats] = []
         self._of_list: list[Floats] = []
 
-    def add(self, block: SessionBlock) -> None:
+    def add(self, part: Sessions, chosen: slice, block: SessionBlock) -> None:
         """Takes a block's queries in."""
         seen = _seen(block, self.measure)
         worth = self.measure.worth(seen, self.measure.depths(seen))
@@ -195,18 +195,20 @@ class LastSums:
         self.measure, self._depth = measure, measure.cutoff
         self._sums = RankSums(self._depth), RankSums(self._depth)
         self._counts = [0, 0]
+        self.longest = 0
 
-    def add(self, block: SessionBlock) -> None:
+    def add(self, part: Sessions, chosen: slice, block: SessionBlock) -> None:
         """Takes a block's queries in."""
         is_last, counted = _is_last(block), block.is_judged_turn
-        for which, part in _seen(block, self.measure).parts(block.queries * self._depth):
+        for which, some in _seen(block, self.measure).parts(block.queries * self._depth):
             first = int(block.turn_offsets[which.start])
-            chosen = slice(first, first + part.session.size)
-            vectors = self._vectors(part)
-            for i, wanted in enumerate((is_last[chosen], ~is_last[chosen])):
-                rows = vectors[wanted & counted[chosen]]
+            turns = slice(first, first + some.session.size)
+            vectors = self._vectors(some)
+            for i, wanted in enumerate((is_last[turns], ~is_last[turns])):
+                rows = vectors[wanted & counted[turns]]
                 self._sums[i].add(rows)
                 self._counts[i] += rows.shape[0]
+        self.longest = max(self.longest, longest_judged(block))
 
     def _vectors(self, block: SessionBlock) -> Floats:
         """Turns x ranks."""
@@ -234,16 +236,9 @@ def gain_by_query(measure: str | Measure) -> SessionGain:
     return found
 
 
-def _blocks(judged: Judged, sessions: Sessions, measure: SessionGain, judged_by: str | None) -> Iterator[SessionBlock]:
-    judged_by = judged_by or choose_judged_by(judged.qrels, [sessions])
-    expected = ExpectedSessions(judged, judged_by, SessionChoice())
-    whole = expected.chosen("", "", sessions)
-    empty = expected.empty("", expected.missing(""))
-    for part in (whole,) if empty is None else (whole, empty):
-        ranked = rank_sessions(judged, part, judged_by, judged.policy)
-        check_session_measures(judged, ranked, [measure])
-        for _, make in session_blocks(judged, ranked):
-            yield make()
+def longest_judged(block: SessionBlock) -> int:
+    """How many queries the longest judged session has."""
+    return int(block.queries[block.is_judged].max(initial=0))
 
 
 def _seen(block: SessionBlock, measure: SessionGain) -> SessionBlock:

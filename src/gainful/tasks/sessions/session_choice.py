@@ -1,34 +1,108 @@
-"""Judged turns that nobody answers: at the end of sessions that are there, and whole sessions that are not.
-
-Sessions of several systems in one pass: every part is read once, scored, and shown to whoever watches.
-Sessions made by hand, from lists of documents or of grades.
-"""
+"""Which sessions are looked at, and which should be there: judged turns and whole sessions that nobody answers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
-from itertools import chain, islice
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from gainful.data.judged import Judged
-from gainful.data.ranked_sessions import JUDGED_BY
 from gainful.data.run import Run
 from gainful.data.sessions import Sessions
-from gainful.errors import InputError
-from gainful.evaluation.results import Evaluation
+from gainful.errors import InputError, UsageError
 from gainful.io.session_records import MOST_QUERIES
 from gainful.kernel.arrays import Ints
-from gainful.kernel.parallel import Progress
-from gainful.measures.session_block import SessionBlock, SessionMeasure
-from gainful.notation import choose, printable
-from gainful.tasks.sessions.session_evaluation import SessionChoice, SessionScorer, choose_judged_by
+from gainful.measures.base import read_whole
+from gainful.notation import bytes_of_id, nearest, printable, text_of_id
 
 _DIGITS = b"0123456789"
 _LONGEST = len(str(MOST_QUERIES))
+
+
+class SessionChoice:
+    """Which sessions are looked at. Remembers what it was shown, so that it can say why nothing was left.
+
+    >>> choice = SessionChoice(topics=["t1"], at_least=2)
+    >>> queries = [{"results": ["d1"]}] * 2
+    >>> sessions = Sessions.of([{"session": t, "topic": t, "queries": queries} for t in ("t1", "t2")])
+    >>> choice.of(sessions).ids
+    ['t1']
+    """
+
+    def __init__(
+        self, sessions: Iterable[str | bytes] = (), topics: Iterable[str | bytes] = (), at_least: int | None = None
+    ) -> None:
+        self.sessions = frozenset(map(_identifier, _several(sessions, "sessions")))
+        self.topics = frozenset(map(_identifier, _several(topics, "topics")))
+        self.at_least = 1 if at_least is None else read_whole(at_least, "at_least")
+        self._met_sessions: set[bytes] = set()
+        self._met_topics: set[bytes] = set()
+        self._near_sessions: list[str] = []
+        self._longest = 0
+
+    @property
+    def is_all(self) -> bool:
+        """Whether every session is chosen."""
+        return not self.sessions and not self.topics and self.at_least == 1
+
+    def expected(self, judged: Collection[bytes]) -> frozenset[bytes]:
+        """Those of the judged sessions that have to be there."""
+        # Nobody knows the topic or the number of queries of a session that is not there.
+        if self.topics or self.at_least > 1:
+            return frozenset()
+        return self.sessions.intersection(judged) if self.sessions else frozenset(judged)
+
+    def of(self, sessions: Sessions) -> Sessions:
+        """Those of the sessions that are chosen."""
+        if self.is_all:
+            return sessions
+        kept = np.ones(len(sessions), bool)
+        if self.sessions:
+            kept &= _members(sessions.session_ids, self.sessions)
+            self._met_sessions.update(self.sessions.intersection(sessions.session_ids))
+            self._near_sessions += sessions.ids[: 200 - len(self._near_sessions)]
+        if self.topics:
+            topics = sessions.topics or (None,) * len(sessions)
+            kept &= _members(topics, self.topics)
+            self._met_topics.update(topic for topic in topics if topic is not None)
+        self._longest = max(self._longest, int(sessions.query_counts[kept].max(initial=0)))
+        kept &= sessions.query_counts >= self.at_least
+        return sessions if kept.all() else sessions.take(np.flatnonzero(kept).tolist())
+
+    def check(self, found: int, name: str) -> None:
+        """Refuses names that no session has, and a choice that leaves nothing."""
+        for wanted, met, known, what in (
+            (self.sessions, self._met_sessions, self._near_sessions, "session"),
+            (self.topics, self._met_topics, sorted(map(text_of_id, self._met_topics)), "topic"),
+        ):
+            unknown = sorted(map(text_of_id, wanted - met))
+            if unknown:
+                shown = ", ".join(map(printable, known[:5])) + (", ..." if len(known) > 5 else "")
+                there = f"there {'is' if len(known) == 1 else 'are'} {shown}" if known else "no session has one"
+                raise InputError(
+                    f"{name}: no {what} is called '{printable(unknown[0])}'; {there}", nearest(unknown[0], known)
+                )
+        if not found and not self.is_all:
+            raise InputError(
+                f"{name}: expected a session with at least {self.at_least} queries, found at most {self._longest}"
+                if self._longest
+                else f"{name}: expected a session that is chosen by both session and topic, found none"
+            )
+
+
+def _several(values: Iterable[str | bytes], what: str) -> Iterable[str | bytes]:
+    if isinstance(values, (str, bytes)):
+        raise UsageError(f"{what}: expected several ids, found one text, {values!r}")
+    return values
+
+
+def _identifier(value: str | bytes) -> bytes:
+    return value if isinstance(value, bytes) else bytes_of_id(value)
+
+
+def _members(ids: Sequence[bytes | None], wanted: frozenset[bytes]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    return np.fromiter((identifier in wanted for identifier in ids), bool, len(ids))
 
 
 def separator_of(sessions: Sessions) -> bytes | None:
@@ -115,13 +189,10 @@ class JudgedTurns:
 
     def empty(self, name: str, session_ids: Collection[bytes], separator: bytes) -> Sessions:
         """Judged sessions that show nothing: an empty page for every turn up to the last judged one."""
-        judged = self.by_session(separator)
-        ordered = tuple(sorted(session_ids))
-        offsets = np.append(0, np.cumsum(np.array([max(judged[session]) for session in ordered], np.int64)))
-        ids = tuple(self._ids(ordered, offsets, separator))
-        none = np.zeros(0, np.int64)
-        lists = Run(name, ids, np.zeros(len(ids) + 1, np.int64), np.zeros(0, np.uint8), none, none, np.zeros(0))
-        return Sessions(name, ordered, offsets, lists)
+        none, ordered = np.zeros(0, np.int64), tuple(sorted(session_ids))
+        lists = Run(name, (), np.zeros(1, np.int64), np.zeros(0, np.uint8), none, none, np.zeros(0))
+        without_turns = Sessions(name, ordered, np.zeros(len(ordered) + 1, np.int64), lists)
+        return self.completed(without_turns, separator)[0]
 
     def _ids(self, session_ids: Collection[bytes], offsets: Ints, separator: bytes) -> list[bytes]:
         """What turns are called: as the judgments have it, or session, separator, number."""
@@ -207,123 +278,3 @@ class ExpectedSessions:
     def _separator(self, system: str) -> bytes | None:
         found = self._separators.get(system, set())
         return next(iter(found)) if len(found) == 1 else None
-
-
-#: What looks at a system's sessions: those of a part, which of them a block holds, and the block.
-SystemWatch = Callable[[Sessions, slice, SessionBlock], None]
-
-
-class Scored(NamedTuple):
-    """Every system's evaluation, and the systems of which no session was chosen."""
-
-    evaluations: dict[str, Evaluation]
-    left_out: list[str]
-
-
-def score_systems(
-    judged: Judged,
-    sources: Mapping[str, Iterable[Sessions]],
-    measures: Sequence[SessionMeasure],
-    watch: Callable[[str], SystemWatch | None],
-    *,
-    judged_by: str | None = None,
-    choice: SessionChoice | None = None,
-    by_system: bool = False,
-    threads: int = 1,
-    progress: Progress | None = None,
-) -> Scored:
-    """Scores sources of sessions in parts, each one system under its name.
-
-    ``by_system``: where sessions name their systems, each of these is one, whatever sources its sessions come from.
-    ``watch`` is asked once for every system what is to see its blocks.
-    """
-    choice, progress = choice or SessionChoice(), progress or Progress()
-    parts = {name: iter(each) for name, each in sources.items()}
-    if judged_by is None:
-        # The first part of every system decides.
-        first = {name: list(islice(each, 1)) for name, each in parts.items()}
-        judged_by, is_automatic = choose_judged_by(judged.qrels, list(chain(*first.values()))), True
-        parts = {name: chain(_emptied(first[name]), each) for name, each in parts.items()}
-    else:
-        choose(judged_by, JUDGED_BY, "judged_by")
-        is_automatic = False
-    make = partial(SessionScorer, judged, judged_by=judged_by, threads=threads, progress=progress)
-    expected = ExpectedSessions(judged, judged_by, choice)
-    systems: dict[str, _System] = {}
-    for name, each in parts.items():
-        of_source: dict[str, _System] = {}
-        for system, given in _by_system(name, each, by_system):
-            if system not in systems and system not in of_source:
-                scorer = make(name=system, measures=measures, is_automatic=is_automatic)
-                of_source[system] = _System(scorer, watch(system))
-            part = expected.chosen(name, system, given)
-            (of_source.get(system) or systems[system]).add(part)
-            del given, part  # so that the next one is not read beside it
-        if not of_source and not expected.has_met(name):
-            raise InputError(f"{name or 'sessions'}: expected at least one session, found none")
-        # Which system of a source came first says nothing: the order of its sessions is nobody's choice.
-        systems.update(sorted(of_source.items()))
-    choice.check(sum(each.count for each in systems.values()), ", ".join(map(printable, sources)))
-    left_out = [name for name, system in systems.items() if not system.count and not choice.is_all]
-    evaluations = {
-        name: _evaluation(name, system, expected) for name, system in systems.items() if name not in left_out
-    }
-    return Scored(evaluations, left_out)
-
-
-def _emptied(parts: list[Sessions]) -> Iterator[Sessions]:
-    """The parts, each of which is held no longer than needed."""
-    while parts:
-        yield parts.pop(0)
-
-
-@dataclass
-class _System:
-    """What scores a system's sessions, what looks at them, and how many there are."""
-
-    scorer: SessionScorer
-    watch: SystemWatch | None
-    count: int = 0
-
-    def add(self, part: Sessions, is_there: bool = True) -> None:
-        watch = self.watch
-        self.count += len(part) if is_there else 0
-        if len(part):
-            seen = None if watch is None else lambda chosen, block: watch(part, chosen, block)
-            self.scorer.add(part, seen, is_there=is_there)
-
-
-def _evaluation(name: str, system: _System, expected: ExpectedSessions) -> Evaluation:
-    system.scorer.check()
-    missing = expected.missing(name)
-    empty = expected.empty(name, missing)
-    if empty is not None:
-        system.add(empty, is_there=False)
-        missing = ()
-    return system.scorer.evaluation(missing, expected.unanswered(name), expected.unplaced(name))
-
-
-def _by_system(name: str, parts: Iterable[Sessions], by_system: bool) -> Iterator[tuple[str, Sessions]]:
-    """The parts of a source, each with its system: the one that sessions name, or the source itself."""
-    if not by_system:
-        yield from ((name, part) for part in parts)
-        return
-    has_systems: bool | None = None
-    for part in parts:
-        if has_systems is None:
-            has_systems = any(system is not None for system in part.systems)
-        found = part.systems or (None,) * len(part)
-        odd = next((i for i, system in enumerate(found) if (system is not None) != has_systems), None)
-        if odd is not None:
-            what = "none" if has_systems else f"'{printable(str(found[odd]))}'"
-            raise InputError(
-                f"{part.name}: expected a system for every session or for none, found {what} for '{part.ids[odd]}'"
-            )
-        if not has_systems:
-            yield name, part
-            continue
-        places: dict[str, list[int]] = {}
-        for i, system in enumerate(found):
-            places.setdefault(str(system), []).append(i)
-        for system in sorted(places):
-            yield system, part if len(places) == 1 else part.take(places[system])
