@@ -23,4 +23,4 @@ export ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc
 export LD_PRELOAD="$(g++ -print-file-name=libasan.so) $(g++ -print-file-name=libstdc++.so)"
 python -c 'import sys; from gainful.kernel import _core; sys.exit(sys.argv[1] not in _core.__file__)' "$build/package"
 # What asks only the Python core is left out.
-python -m pytest tests/native -q -n 2 -k "not Python" -p no:cacheprovider
+python -m pytest tests/native -q -n 2 -k "not [Python" -p no:cacheprovider
