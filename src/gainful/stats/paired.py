@@ -1,51 +1,144 @@
-"""Two systems on the same queries: is the difference real, how large is it, and which queries decide it."""
+"""Two systems on the same queries: is the difference real, how large is it, and which queries decide it.
+
+The catalogues of tests and intervals are here: a new one is an object in its own place, and a line in one of them.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, TypeAlias
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from gainful.errors import InputError, UsageError
-from gainful.evaluation.score_matrix import ScoreMatrix, numbered
 from gainful.kernel.arrays import Floats
-from gainful.notation import bytes_of_id, choose, count_of, number_text, printable
-from gainful.stats.effects import (
+from gainful.notation import bytes_of_id, choose, count_of, number_text, numbered, printable
+from gainful.stats.effects import EffectSizes, PracticalSize, effect_sizes, practical_size
+from gainful.stats.paired_tests import (
     MOST_FLIPPED,
-    Decider,
-    MarginVerdict,
-    NullSummary,
+    STUDENT,
+    STUDENT_INTERVAL,
+    Interval,
+    IntervalKind,
     PairedScores,
-    PairResult,
+    PairedTest,
+    Settings,
     TestOutcome,
     Verdict,
-    effect_sizes,
-    practical_size,
+    Zeros,
     signed_verdict,
 )
-from gainful.stats.flips import MOST_ENUMERATED, Flips, exact_extremes, exponent, on_grid
-from gainful.stats.intervals import AllSubsets, FlippedSubsets, Interval, Resamples, t_interval
-from gainful.stats.noncentral import check_alpha, detectable_effect
-from gainful.stats.rank_tests import Zeros
-from gainful.stats.settled import settle
+from gainful.stats.power import detectable_effect
+from gainful.stats.rank_tests import SIGN, WILCOXON
+from gainful.stats.resampling import BCA, BOOTSTRAP, PERCENTILE, RANDOMISATION, RANDOMISATION_INTERVAL, STUDENTISED
+from gainful.stats.settled import check_alpha
+from gainful.stats.trimmed import YUEN, YUEN_INTERVAL
 
 Scores: TypeAlias = Mapping[str, float] | Sequence[float] | Floats
 
-#: Each test and the interval that comes with it. Rank tests have none of the mean: theirs is the default's.
-TESTS = {"randomisation": "randomisation", "t": "t", "wilcoxon": "randomisation", "sign": "randomisation"}
-TESTS["bootstrap"] = "bootstrap-t"
-INTERVALS = ("randomisation", "t", "percentile", "bca", "bootstrap-t")
+#: All tests of two systems, and all intervals, by name: what ``--test`` and ``--interval`` offer.
+TESTS: dict[str, PairedTest] = {test.name: test for test in (RANDOMISATION, STUDENT, WILCOXON, SIGN, BOOTSTRAP, YUEN)}
+INTERVALS: dict[str, IntervalKind] = {
+    kind.name: kind for kind in (RANDOMISATION_INTERVAL, STUDENT_INTERVAL, PERCENTILE, BCA, STUDENTISED, YUEN_INTERVAL)
+}
 
 #: Above, rank tests often call systems with equal means different.
 MOST_RANKED = 200
 FEW_QUERIES = 10
 
-_FLIPS, _SAMPLES = 100_000, 10_000
 _DECIDERS = 5
+
+
+class Decider(NamedTuple):
+    """A query, both scores, A's minus B's, and the share of all differences (without their signs) that this one is."""
+
+    query: str
+    a: float
+    b: float
+    difference: float
+    share: float
+
+
+@dataclass(frozen=True)
+class MarginVerdict:
+    """What can be said with a margin within which systems count as equal.
+
+    ``interval`` has level 1 - 2 alpha: inside the margin on both sides, the systems are equivalent (two one-sided
+    tests); above the margin's lower end, A is not inferior.
+    """
+
+    margin: float
+    verdict: Verdict
+    is_not_inferior: bool
+    interval: Interval
+
+
+@dataclass(frozen=True, eq=False)
+class PairResult:
+    """What :func:`gainful.stats.paired.compare_pair` found of systems A and B; B is the baseline.
+
+    ``difference`` is the mean of A's scores minus B's, whichever is better; wins and verdicts know what is better.
+    ``sd`` is that of the differences (None for one query). ``detectable`` is the smallest difference that a t test on
+    as many queries finds with 80 % power. ``for_a`` and ``for_b`` are the queries that speak most for either system.
+    """
+
+    names: tuple[str, str]
+    measure: str
+    better: str
+    alpha: float
+    seed: int
+    n: int
+    nonzero: int
+    mean_a: float
+    mean_b: float
+    difference: float
+    sd: float | None
+    wins: int
+    ties: int
+    losses: int
+    test: TestOutcome
+    interval: Interval
+    effect: EffectSizes
+    practical: PracticalSize | None
+    detectable: float | None
+    margin: MarginVerdict | None
+    for_a: tuple[Decider, ...]
+    for_b: tuple[Decider, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def p(self) -> float:
+        """The p of the test."""
+        return self.test.p
+
+    @property
+    def is_significant(self) -> bool:
+        """p < alpha; for a test with its own interval just if 0 is outside of it."""
+        return self.p < self.alpha
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """``better`` or ``worse`` (A than B), ``equivalent`` within the margin, or ``cannot tell``.
+
+        None where only a margin could make one: with over 5,000 queries the tiniest difference is significant.
+        """
+        if self.margin and self.margin.verdict == "equivalent":
+            return "equivalent"
+        if self.margin is None and self.n > MOST_FLIPPED:
+            return None
+        return signed_verdict(self.is_significant, self.direction, self.better)
+
+    @property
+    def direction(self) -> float:
+        """What the test goes by: the mean difference, or of a rank test its own statistic. Above 0: A is higher."""
+        return self.difference if self.test.direction is None else self.test.direction
+
+    @property
+    def is_against_mean(self) -> bool:
+        """Whether a rank test finds the system better whose mean is the worse one, or no better."""
+        return self.is_significant and bool(self.direction) and self.direction * self.difference <= 0
 
 
 def compare_pair(
@@ -68,10 +161,9 @@ def compare_pair(
     """Compares system A with the baseline B on the same queries.
 
     Scores are dicts by query id, or sequences in the order of ``queries``. The test is ``randomisation`` (beyond 5,000
-    queries ``t``) unless ``t``, ``wilcoxon``, ``sign`` or ``bootstrap`` is named; the interval is the one that inverts
-    the test unless ``t``, ``percentile``, ``bca`` or ``bootstrap-t`` is named. ``draws`` are flips (100,000) or samples
-    (10,000). ``zeros`` (``drop`` or ``pratt``) and ``continuity`` (of the normal form, which it asks for) are for
-    Wilcoxon's test.
+    queries ``t``) unless another of :data:`TESTS` is named; the interval is the one that inverts the test unless
+    another of :data:`INTERVALS` is named. ``draws`` are flips (100,000) or samples (10,000). ``zeros`` (``drop`` or
+    ``pratt``) and ``continuity`` (of the normal form, which it asks for) are for Wilcoxon's test.
 
     >>> found = compare_pair({"q1": 0.5, "q2": 0.7, "q3": 0.4}, {"q3": 0.1, "q2": 0.5, "q1": 0.4})
     >>> round(found.difference, 3), found.wins, found.p, found.verdict
@@ -82,18 +174,19 @@ def compare_pair(
     choose(zeros, ("drop", "pratt"), "zeros")
     if margin is not None and not 0 < margin < math.inf:
         raise UsageError(f"margin: expected a number above 0, found {margin:g}")
-    query_ids, scores = _paired_by_id(a, b, queries)
-    data = _Drawn(scores, alpha, draws, seed)
-    name = choose(test, TESTS, "test") if test else ("t" if scores.n > MOST_FLIPPED else "randomisation")
-    kind = choose(interval, INTERVALS, "interval") if interval else _default_interval(data, name)
-    is_stopgap = interval is None and kind != TESTS[name]
-    outcome = data.outcome(name, zeros, continuity)
-    limits = data.interval(kind, alpha, is_stopgap)
+    query_ids, scores = _paired_by_id(a, b, queries, Settings(alpha, draws, seed, zeros, continuity))
+    chosen = TESTS[choose(test, TESTS, "test")] if test else (STUDENT if scores.n > MOST_FLIPPED else RANDOMISATION)
+    own = INTERVALS[chosen.interval]
+    # Where flips cannot be rare enough to set limits, Student's stand in.
+    usual = STUDENT_INTERVAL if own is RANDOMISATION_INTERVAL and not scores.can_reach else own
+    kind = INTERVALS[choose(interval, INTERVALS, "interval")] if interval else usual
+    outcome = chosen.outcome(scores)
+    limits = replace(kind.formula(scores, alpha), is_stopgap=interval is None and kind is not own)
     favours = scores.differences if better == "higher" else -scores.differences
     wins, losses = int(np.count_nonzero(favours > 0)), int(np.count_nonzero(favours < 0))
     share_won = (1 + (wins - losses) / scores.n) / 2
     mean_b = math.fsum(scores.b) / scores.n
-    for_a, for_b = _deciders(query_ids, scores, favours, _DECIDERS if data.can_reach else scores.n)
+    for_a, for_b = _deciders(query_ids, scores, favours, _DECIDERS if scores.can_reach else scores.n)
     return PairResult(
         names=names,
         measure=measure,
@@ -114,99 +207,16 @@ def compare_pair(
         effect=effect_sizes(scores, share_won, alpha, seed),
         practical=practical_size(scores.mean, mean_b, limits),
         detectable=detectable_effect(scores.n, alpha=alpha) * scores.sd if scores.sd else None,
-        margin=None if margin is None else _with_margin(data, outcome, kind, is_stopgap, margin, better),
+        margin=None if margin is None else _with_margin(scores, outcome, kind, limits.is_stopgap, margin, better),
         for_a=for_a,
         for_b=for_b,
-        warnings=tuple(_warnings(data, outcome, limits)),
+        warnings=tuple(_warnings(scores, outcome, limits)),
     )
 
 
-def compare_systems(scores: ScoreMatrix, a: str, b: str, **options: Any) -> PairResult:
-    """Compares two systems of a matrix; b is the baseline. ``options`` are those of :func:`compare_pair`.
-
-    >>> matrix = ScoreMatrix.of("P@5", {"new": [0.6, 0.4, 0.8], "old": [0.2, 0.4, 0.4]})
-    >>> found = compare_systems(matrix, "new", "old")
-    >>> found.names, found.measure, found.wins, found.ties
-    (('new', 'old'), 'P@5', 2, 1)
-    """
-    return compare_pair(
-        scores.column(a),
-        scores.column(b),
-        scores.queries,
-        names=(a, b),
-        measure=scores.measure,
-        better=scores.better,
-        **options,
-    )
-
-
-def _default_interval(data: _Drawn, test: str) -> str:
-    """The test's own, but Student's where flips cannot be rare enough to set limits."""
-    return "t" if TESTS[test] == "randomisation" and not data.can_reach else TESTS[test]
-
-
-@dataclass(frozen=True, eq=False)
-class _Drawn:
-    """Two systems' scores, and what is drawn from them, once for p and interval."""
-
-    scores: PairedScores
-    alpha: float
-    draws: int | None
-    seed: int
-
-    @property
-    def can_reach(self) -> bool:
-        """Whether flips of the differences that are not 0 can be rare enough at all: the rarest has p 2^(1-k)."""
-        return 2.0 ** (1 - self.scores.nonzero) < self.alpha
-
-    @cached_property
-    def _subsets(self) -> AllSubsets | FlippedSubsets:
-        if self.scores.nonzero <= MOST_ENUMERATED:
-            return AllSubsets.of(self.scores.differences, self.scores.error)
-        both = np.stack((self.scores.a, self.scores.b), axis=1)
-        flips = Flips(self.scores.n, self.draws or _FLIPS, self.seed)
-        return FlippedSubsets.of(on_grid(both, exponent(both)), flips)
-
-    @cached_property
-    def _samples(self) -> Resamples:
-        return Resamples.of(self.scores.differences, self.draws or _SAMPLES, self.seed)
-
-    def outcome(self, test: str, zeros: Zeros, continuity: bool) -> TestOutcome:
-        """The test by its name."""
-        if test == "randomisation":
-            return self._randomisation()
-        if test == "bootstrap":
-            return TestOutcome(test, self._samples.p(), self.scores.t, self._samples.means.size)
-        return self.scores.outcome(test, zeros, continuity)
-
-    def _randomisation(self) -> TestOutcome:
-        subsets, scores = self._subsets, self.scores
-        sd = math.sqrt(math.fsum(scores.differences**2)) / scores.n
-        null = NullSummary(sd, self._tidy(subsets.critical(self.alpha) / scores.n))
-        if isinstance(subsets, AllSubsets):
-            extreme, of = exact_extremes(scores.differences, scores.error)
-            return TestOutcome("randomisation", extreme / of, scores.mean, of, True, null)
-        p = float(subsets.flips.p(np.array(subsets.extreme)))
-        return TestOutcome("randomisation", p, scores.mean, subsets.flips.count, False, null)
-
-    def interval(self, kind: str, alpha: float, is_stopgap: bool = False) -> Interval:
-        """The interval of the mean difference."""
-        if kind == "randomisation":
-            found = self._subsets.interval(alpha)
-            return Interval(self._tidy(found.low), self._tidy(found.high), alpha, kind)
-        if kind == "t":
-            found = t_interval(self.scores.mean, self.scores.sd or 0.0, self.scores.n, alpha)
-            return Interval(found.low, found.high, alpha, kind, is_stopgap)
-        if kind == "bca":
-            return self._samples.bca(self.scores.differences, alpha)
-        return self._samples.studentised(alpha) if kind == "bootstrap-t" else self._samples.percentile(alpha)
-
-    def _tidy(self, limit: float) -> float:
-        """A limit without the traces of the grid; what is not 0 stays so, because it decides."""
-        return float(settle(np.array(limit), self.scores.scale)) or limit
-
-
-def _paired_by_id(a: Scores, b: Scores, queries: Sequence[str] | None) -> tuple[list[str], PairedScores]:
+def _paired_by_id(
+    a: Scores, b: Scores, queries: Sequence[str] | None, settings: Settings
+) -> tuple[list[str], PairedScores]:
     """Ids in byte order, and both systems' scores in that order."""
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         only = sorted(set(a).symmetric_difference(b), key=bytes_of_id)
@@ -237,7 +247,7 @@ def _paired_by_id(a: Scores, b: Scores, queries: Sequence[str] | None) -> tuple[
     if not np.isfinite(both).all():
         bad = queries[order[int(np.flatnonzero(~np.isfinite(both).all(axis=0))[0])]]
         raise InputError(f"scores: expected finite numbers, found something else for query '{printable(bad)}'")
-    return [queries[i] for i in order], PairedScores(both[0], both[1])
+    return [queries[i] for i in order], PairedScores(both[0], both[1], settings)
 
 
 def _deciders(
@@ -255,69 +265,76 @@ def _deciders(
 
 
 def _with_margin(
-    data: _Drawn, outcome: TestOutcome, kind: str, is_stopgap: bool, margin: float, better: str
+    scores: PairedScores, outcome: TestOutcome, kind: IntervalKind, is_stopgap: bool, margin: float, better: str
 ) -> MarginVerdict:
-    interval = data.interval(kind, 2 * data.alpha, is_stopgap)
+    alpha = scores.settings.alpha
+    interval = replace(kind.formula(scores, 2 * alpha), is_stopgap=is_stopgap)
     gain = interval if better == "higher" else interval.negated()
     verdict: Verdict
     if gain.low > -margin and gain.high < margin:
         verdict = "equivalent"
     else:
-        direction = data.scores.mean if outcome.direction is None else outcome.direction
-        verdict = signed_verdict(outcome.p < data.alpha, direction, better)
+        direction = scores.mean if outcome.direction is None else outcome.direction
+        verdict = signed_verdict(outcome.p < alpha, direction, better)
     return MarginVerdict(margin, verdict, gain.low > -margin, interval)
 
 
-def _warnings(data: _Drawn, outcome: TestOutcome, interval: Interval) -> list[str]:
+def _warnings(scores: PairedScores, outcome: TestOutcome, interval: Interval) -> list[str]:
     """What to know before trusting the numbers."""
-    level = f"{number_text(round(100 * data.alpha, 10))} %"
-    queries = count_of(data.scores.n, "query", "queries")
+    test, alpha = outcome.test, scores.settings.alpha
+    level = f"{number_text(round(100 * alpha, 10))} %"
+    queries = count_of(scores.n, "query", "queries")
+    disagree, caution = (outcome.p < alpha) != (0.0 not in interval), test.caution(scores)
     found = []
-    if not data.scores.nonzero:
+    if not scores.nonzero:
         found.append("both systems score every query alike: there is no difference to test")
-    elif not data.can_reach:
-        are = "is" if data.scores.nonzero == 1 else "are"
+    elif not scores.can_reach:
+        are = "is" if scores.nonzero == 1 else "are"
         found.append(
-            f"of {count_of(data.scores.n, 'difference')} only {data.scores.nonzero:,} {are} not 0: "
+            f"of {count_of(scores.n, 'difference')} only {scores.nonzero:,} {are} not 0: "
             f"flips of signs cannot reach {level}, however large differences are"
         )
-    if interval.is_stopgap and data.scores.nonzero:
+    if interval.is_stopgap and scores.nonzero:
         found.append("the interval is Student's, a guide only: flips of so few differences set no limits")
         if 0.0 not in interval:
             found.append("p and interval disagree here: go by p")
-    if not interval.is_bounded:
-        found.append(
-            f"the interval has no limits: {queries} {'is' if data.scores.n == 1 else 'are'} too few for this level"
-        )
-    if data.can_reach and data.scores.n < FEW_QUERIES:
+    if not interval.is_bounded and not caution:
+        found.append(f"the interval has no limits: {queries} {'is' if scores.n == 1 else 'are'} too few for this level")
+    if scores.can_reach and scores.n < FEW_QUERIES:
         found.append(f"with {queries} only large differences can be detected: read the detectable difference first")
-    if data.scores.n > MOST_FLIPPED:
+    if scores.n > MOST_FLIPPED:
         found.append(f"with {queries} tiny differences are significant: read the interval, and give a margin")
-    is_ranked = outcome.name in ("wilcoxon", "sign")
-    is_mixed = interval.method != TESTS[outcome.name] and not interval.is_stopgap and not is_ranked
-    if is_mixed and _disagree(data, outcome, interval):
+    if test.of != "mean":
+        found += _beside_means(test, scores.n, interval, disagree)
+    elif disagree and interval.method != test.interval and not interval.is_stopgap:
         found.append(f"p and interval disagree here: {interval.method} is not the interval of this test; go by p")
-    if is_ranked:
-        found.extend(_warnings_of_ranks(data, outcome, interval))
-    if outcome.name == "t" and data.scores.sd == 0 and data.scores.mean:
-        found.append("all differences are equal: the t test has no spread to go by")
-    if outcome.draws is not None and not outcome.is_enumerated and 1 / (outcome.draws + 1) >= data.alpha:
-        needed = math.floor(1 / data.alpha)
-        found.append(f"{count_of(outcome.draws, 'draw')} cannot reach {level}: at least {needed:,} are needed")
+    if caution:
+        found.append(caution)
+    if outcome.draws is not None and not outcome.is_enumerated and 1 / (outcome.draws + 1) >= alpha:
+        found.append(too_few_draws(outcome.draws, alpha))
     return found
 
 
-def _warnings_of_ranks(data: _Drawn, outcome: TestOutcome, interval: Interval) -> list[str]:
-    found = [f"the test is of this: {outcome.hypothesis}; the interval is of the mean difference"]
-    if data.scores.n > MOST_RANKED:
-        found.append(
-            f"with {data.scores.n:,} queries a rank test often calls systems different whose means are equal: "
-            "it answers another question"
-        )
-    if _disagree(data, outcome, interval):
+def _beside_means(test: PairedTest, queries: int, interval: Interval, disagree: bool) -> list[str]:
+    """What to know of a test that does not go by means."""
+    of = INTERVALS[interval.method].of
+    found = [f"the test is of this: {test.hypothesis}; the interval is of the {of} difference"]
+    if test.is_of_ranks and queries > MOST_RANKED:
+        found.append(rank_warning(queries))
+    if disagree:
         found.append("p and interval answer different questions here, and differently")
     return found
 
 
-def _disagree(data: _Drawn, outcome: TestOutcome, interval: Interval) -> bool:
-    return (outcome.p < data.alpha) != (0.0 not in interval)
+def rank_warning(queries: int) -> str:
+    """What to know of ranks of many queries."""
+    return (
+        f"with {queries:,} queries a rank test often calls systems different whose means are equal: "
+        "it answers another question"
+    )
+
+
+def too_few_draws(draws: int, alpha: float) -> str:
+    """That p from so few draws cannot be below a level, and how many it takes."""
+    level = f"{number_text(round(100 * alpha, 10))} %"
+    return f"{count_of(draws, 'draw')} cannot reach {level}: at least {math.floor(1 / alpha):,} are needed"
