@@ -15,8 +15,7 @@ from scipy import stats
 
 from gainful import InputError, UsageError
 from gainful.evaluation.score_matrix import ScoreMatrix
-from gainful.stats.effects import hedges_factor, practical_size
-from gainful.stats.paired import INTERVALS, TESTS, PairResult, compare_pair
+from gainful.stats.paired import INTERVALS, TESTS, PairResult, compare_pair, hedges_factor, practical_size
 from gainful.stats.paired_tests import Interval
 from gainful.stats.rank_tests import mid_ranks, rank_biserial, sign_p, wilcoxon
 from gainful.stats.resampling import Resamples, resampled_rows

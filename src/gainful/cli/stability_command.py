@@ -17,7 +17,7 @@ from gainful.measures.catalog import parse_all
 from gainful.notation import read_number
 from gainful.stats.agreement import SYMMETRIC
 from gainful.stats.stability import TOPICS
-from gainful.tasks.stability import TESTS, DocumentStability, assess_judged_documents, assess_stability
+from gainful.tasks.stability import TESTS, DocumentStability, assess_documents, assess_stability
 
 _MEASURES = ("nDCG@10",)
 _DOCUMENT_DRAWS = 20
@@ -153,7 +153,7 @@ def _documents(inputs: ScoreInputs, asked: StabilityOptions) -> Mapping[str, Doc
     if collection is None:
         raise UsageError("--documents: expected judgments and runs, found none")
     with ProgressBar("scoring with fewer judgments", wanted=not inputs.quiet, in_bytes=False) as progress:
-        return assess_judged_documents(
+        return assess_documents(
             collection.judged,
             collection.runs,
             parse_all(list(inputs.matrices)),

@@ -11,9 +11,8 @@ from gainful.stats.paired import INTERVALS
 from gainful.stats.paired_tests import bound_text, signed_verdict
 
 if TYPE_CHECKING:
-    from gainful.stats.effects import PracticalSize
     from gainful.stats.groups import RankInterval
-    from gainful.stats.paired import PairResult
+    from gainful.stats.paired import PairResult, PracticalSize
     from gainful.stats.paired_tests import Interval
 
 _PLACES, _MOST_PLACES = 3, 8

@@ -17,8 +17,7 @@ from gainful.tasks.compare.compare_charts import difference_plot
 from gainful.tasks.compare.compare_words import difference_sentence, interval_text, level_text, p_words
 
 if TYPE_CHECKING:
-    from gainful.stats.effects import PracticalSize
-    from gainful.stats.paired import PairResult
+    from gainful.stats.paired import PairResult, PracticalSize
     from gainful.stats.paired_tests import Interval
     from gainful.stats.procedures import PaperRow
     from gainful.tasks.compare import Comparison

@@ -71,7 +71,7 @@ class DocumentStability:
 
 
 def assess_documents(
-    qrels: QrelsLike,
+    qrels: QrelsLike | Judged,
     runs: Mapping[str, RunLike],
     measures: MeasuresLike,
     shares: Sequence[float] = (0.5, 0.2),
@@ -86,7 +86,8 @@ def assess_documents(
     """The order of systems by each measure, evaluated anew with random parts of the judgments.
 
     A pair of query and document is kept with chance ``share``; one that is not is unjudged, and the policy says what
-    that means. Split halves are two parts without a common document.
+    that means; judgments that are already prepared keep the policy that they were prepared for. Split halves are two
+    parts without a common document.
 
     >>> qrels = {"q": {f"d{i}": 1 for i in range(40)}}
     >>> runs = {"all": {"q": [f"d{i}" for i in range(40)]}, "few": {"q": ["d1", "x", "y"]}, "none": {"q": ["x"]}}
@@ -94,34 +95,8 @@ def assess_documents(
     >>> found.judged, found.parts[0].part_whole.lowest > 0.8
     (40, True)
     """
-    judged = Judged(Qrels.of(qrels), Policy.of(policy))
-    wanted = parse_all(measures)
-    return assess_judged_documents(
-        judged,
-        runs,
-        wanted,
-        shares,
-        draws=draws,
-        seed=seed,
-        coefficient=coefficient,
-        threads=threads,
-        progress=progress,
-    )
-
-
-def assess_judged_documents(
-    judged: Judged,
-    runs: Mapping[str, RunLike],
-    measures: Sequence[Measure],
-    shares: Sequence[float] = (0.5, 0.2),
-    *,
-    draws: int = 20,
-    seed: int = 0,
-    coefficient: str = "tau_b",
-    threads: int | None = None,
-    progress: Progress | None = None,
-) -> dict[str, DocumentStability]:
-    """:func:`assess_documents` for judgments that are already prepared, under the policy they were prepared for."""
+    judged = qrels if isinstance(qrels, Judged) else Judged(Qrels.of(qrels), Policy.of(policy))
+    measures = parse_all(measures)
     check_draws(draws, seed)
     if len(runs) < 2:
         raise UsageError(f"runs: expected at least 2, found {len(runs)}: one system alone has no order")
