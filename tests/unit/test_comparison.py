@@ -154,6 +154,8 @@ class TestCharts:
         joined = {(i, j) for first, last in chart.bars for i in range(first, last + 1) for j in range(i + 1, last + 1)}
         not_told = {(i, j) for i in range(7) for j in range(i + 1, 7) if not result.apart[i, j]}
         assert joined == not_told and not_told
+        # No bar lies within another, which would say the same twice.
+        assert not any(a != b and b[0] <= a[0] and a[1] <= b[1] for a in chart.bars for b in chart.bars)
 
     def test_p_map(self) -> None:
         found = compare(matrix(), chart="p")
