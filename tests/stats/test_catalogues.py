@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -62,3 +63,10 @@ def test_refusals_name_what_there_is() -> None:
 
 def test_every_test_has_an_interval() -> None:
     assert {test.interval for test in TESTS.values()} <= set(INTERVALS)
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_a_result_can_be_sent_to_another_process(test: str) -> None:
+    found = compare_pair([0.5, 0.7, 0.4], [0.4, 0.5, 0.1], test=test, draws=99)
+    again = pickle.loads(pickle.dumps(found))
+    assert again.test == found.test and again.test.test is not None and f"<PairedTest {test}>" in repr(again)

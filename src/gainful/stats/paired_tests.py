@@ -137,7 +137,11 @@ class Finding(NamedTuple):
     direction: float | None = None
 
 
-@dataclass(frozen=True)
+def _no_caution(scores: PairedScores) -> str:
+    return ""
+
+
+@dataclass(frozen=True, repr=False)
 class PairedTest:
     """A test of two systems' scores on the same queries.
 
@@ -156,7 +160,10 @@ class PairedTest:
     of: Literal["mean", "trimmed mean", "median", "ranks"] = "mean"
     interval: str = "randomisation"
     draws: Literal["", "flip", "sample"] = ""
-    caution: Callable[[PairedScores], str] = lambda scores: ""
+    caution: Callable[[PairedScores], str] = _no_caution
+
+    def __repr__(self) -> str:
+        return f"<PairedTest {self.name}>"
 
     @property
     def is_of_ranks(self) -> bool:
@@ -263,6 +270,11 @@ def student(scores: PairedScores) -> Finding:
     return t_finding(scores.mean, scores.t, scores.n - 1)
 
 
+def _without_spread(scores: PairedScores) -> str:
+    is_constant = scores.sd == 0 and scores.mean
+    return "all differences are equal: the t test has no spread to go by" if is_constant else ""
+
+
 def t_finding(centre: float, t: float | None, df: int) -> Finding:
     """p of a t statistic. Without spread there is none: equal scores are no evidence, and a constant difference is all
     there can be."""
@@ -292,9 +304,7 @@ STUDENT = PairedTest(
     "the mean difference is 0",
     student,
     interval="t",
-    caution=lambda scores: (
-        "all differences are equal: the t test has no spread to go by" if scores.sd == 0 and scores.mean else ""
-    ),
+    caution=_without_spread,
 )
 
 STUDENT_INTERVAL = IntervalKind(
