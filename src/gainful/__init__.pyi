@@ -29,11 +29,16 @@ from gainful.measures.catalog import parse as parse
 from gainful.measures.session_block import SessionBlock as SessionBlock, SessionMeasure as SessionMeasure
 from gainful.papers.reproduction import Reproduction as Reproduction, reproduce as reproduce
 from gainful.policy import Policy as Policy
-from gainful.stats.families import compare_family as compare_family, compare_measures as compare_measures
-from gainful.stats.paired import compare_pair as compare_pair, compare_systems as compare_systems
+from gainful.stats.families import compare_family as compare_family
+from gainful.stats.paired import compare_pair as compare_pair
 from gainful.tasks.agree import AgreementReport as AgreementReport, assess_agreement as assess_agreement
 from gainful.tasks.check.examination import examine as examine
-from gainful.tasks.compare import Comparison as Comparison, compare as compare
+from gainful.tasks.compare import (
+    Comparison as Comparison,
+    compare as compare,
+    compare_measures as compare_measures,
+    compare_systems as compare_systems,
+)
 from gainful.tasks.curves.gain_curves import GainCurves as GainCurves, gain_curves as gain_curves
 from gainful.tasks.curves.plane import (
     Plane as Plane,

@@ -89,3 +89,13 @@ def text_of_id(identifier: bytes) -> str:
 def bytes_of_id(identifier: str) -> bytes:
     """The inverse of :func:`text_of_id`."""
     return identifier.encode("utf-8", "surrogateescape")
+
+
+def numbered(count: int) -> list[str]:
+    """Names for queries that have none: their places from 1, of equal length, so that byte order is theirs.
+
+    >>> numbered(10)[::9]
+    ['01', '10']
+    """
+    width = len(str(count))
+    return [f"{place:0{width}d}" for place in range(1, count + 1)]

@@ -778,5 +778,5 @@ class TestForMachines:
 
         offered = {each.name: set(getattr(each.type, "choices", ())) for each in compare_command.command.params}
         assert offered["test"] == set(TESTS) and offered["interval"] == set(INTERVALS)
-        assert offered["procedure"] == set(PROCEDURES) and offered["correction"] == {"maxt", *CORRECTIONS}
+        assert offered["procedure"] == set(PROCEDURES) and offered["correction"] == set(CORRECTIONS)
         assert offered["charts"] == set(CHARTS)

@@ -33,7 +33,7 @@ HEIGHT = {room: height for height, rooms in enumerate(ROOMS) for room in rooms.s
 CLOSED = {
     "pages": {"kernel", "policy", "gains", "discounts", "io"},
     "measures": {"pages", "render", "io"},
-    "stats": {"pages", "render", "io", "data"},
+    "stats": {"pages", "render", "io", "data", "measures", "evaluation"},
 }
 
 #: The tasks, in the order in which one may use another.

@@ -12,11 +12,12 @@ import pytest
 
 from gainful import UsageError
 from gainful.evaluation.score_matrix import ScoreMatrix, aligned
-from gainful.stats.effects import PairedScores, PairResult
-from gainful.stats.families import compare_family, compare_measures
-from gainful.stats.noncentral import power_of_t, queries_needed
-from gainful.stats.paired import compare_pair
+from gainful.stats.families import compare_family
+from gainful.stats.paired import PairResult, compare_pair
+from gainful.stats.paired_tests import PairedScores
+from gainful.stats.power import power_of_t, queries_needed
 from gainful.stats.rank_tests import sign_p, wilcoxon
+from gainful.tasks.compare import compare_measures
 
 Read = Callable[[str], ScoreMatrix]
 

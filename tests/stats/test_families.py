@@ -13,10 +13,11 @@ from gainful import UsageError
 from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.kernel.parallel import Progress
 from gainful.stats.corrections import corrected, refuse_coarse
-from gainful.stats.families import compare_family, compare_measures
+from gainful.stats.families import compare_family
 from gainful.stats.flips import Flips
 from gainful.stats.groups import RankInterval
 from gainful.stats.paired import compare_pair
+from gainful.tasks.compare import compare_measures
 
 Values = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -244,7 +245,14 @@ class TestPromises:
 
 class TestCorrections:
     @pytest.mark.parametrize(
-        ("ours", "theirs"), [("holm", "holm"), ("bonferroni", "bonferroni"), ("bh", "fdr_bh"), ("by", "fdr_by")]
+        ("ours", "theirs"),
+        [
+            ("holm", "holm"),
+            ("hochberg", "simes-hochberg"),
+            ("bonferroni", "bonferroni"),
+            ("bh", "fdr_bh"),
+            ("by", "fdr_by"),
+        ],
     )
     def test_are_those_of_statsmodels(self, ours: str, theirs: str) -> None:
         generator = np.random.default_rng(0)
@@ -266,7 +274,7 @@ class TestCorrections:
 
     @pytest.mark.parametrize(("tests", "needed"), [(10, 2_000), (45, 9_000), (190, 38_000), (5_995, 1_199_000)])
     def test_coarse_p_are_refused_with_the_number_of_draws(self, tests: int, needed: int) -> None:
-        for correction in ("holm", "bonferroni"):
+        for correction in ("holm", "bonferroni", "hochberg"):
             refuse_coarse(correction, tests, needed, 0.05)
             with pytest.raises(UsageError, match=f"at least {needed:,} draws"):
                 refuse_coarse(correction, tests, needed - 1, 0.05)
@@ -281,7 +289,19 @@ class TestCorrections:
         # Exact p have no such limit.
         assert compare_family(matrix(random_values(3, 12, 8)), correction="holm", draws=100).p.min() >= 2 / 2**12
 
-    @pytest.mark.parametrize("test", ["t", "wilcoxon", "sign"])
+    def test_hochberg_is_never_above_holm_nor_below_benjamini_and_hochberg(self) -> None:
+        p = np.array([0.04, 0.02, 0.05, 0.045])
+        assert corrected(p, "hochberg").tolist() == [0.05, 0.05, 0.05, 0.05]  # all, because the largest is low enough
+        assert corrected(p, "holm").tolist() == pytest.approx([0.12, 0.08, 0.12, 0.12])
+        for seed in range(50):
+            p = np.random.default_rng(seed).beta(0.4, 2, 12)
+            p = np.maximum(p, 1e-9)
+            assert (corrected(p, "hochberg") <= corrected(p, "holm")).all()
+            assert (corrected(p, "hochberg") >= corrected(p, "bh") * (1 - 1e-12)).all()
+        found = compare_family(matrix(random_values(5, 30, 4)), test="t", correction="hochberg", baseline="s0")
+        assert found.is_simultaneous and "if tests are independent or positively dependent" in found.notes[0]
+
+    @pytest.mark.parametrize("test", ["t", "wilcoxon", "sign", "yuen"])
     def test_p_are_those_of_the_pairs(self, test: str) -> None:
         values = random_values(5, 30, 4)
         found = compare_family(matrix(values), test=test, correction="bh")

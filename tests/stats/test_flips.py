@@ -16,7 +16,7 @@ from scipy import stats
 
 from gainful import UsageError
 from gainful.stats.flips import Flips, exact_extremes, exponent, on_grid, subset_sums
-from gainful.stats.intervals import AllSubsets, FlippedSubsets
+from gainful.stats.resampling import AllSubsets, FlippedSubsets
 from gainful.stats.settled import BLOCK, fixed_point, least_count, settle, settled_differences
 
 

@@ -9,8 +9,7 @@ import pytest
 from scipy import stats
 
 from gainful import UsageError
-from gainful.stats.noncentral import (
-    LEAST_P,
+from gainful.stats.power import (
     detectable_effect,
     noncentral_t_below,
     noncentrality_interval,
@@ -19,6 +18,7 @@ from gainful.stats.noncentral import (
     t_p,
     t_quantile,
 )
+from gainful.stats.settled import LEAST_P
 
 
 @pytest.mark.parametrize("df", [1, 2, 5, 49, 248, 5000])

@@ -15,10 +15,11 @@ from scipy import stats
 
 from gainful import InputError, UsageError
 from gainful.evaluation.score_matrix import ScoreMatrix
-from gainful.stats.effects import PairResult, hedges_factor, practical_size
-from gainful.stats.intervals import Interval, Resamples, resampled_rows
-from gainful.stats.paired import INTERVALS, TESTS, compare_pair, compare_systems
+from gainful.stats.paired import INTERVALS, TESTS, PairResult, compare_pair, hedges_factor, practical_size
+from gainful.stats.paired_tests import Interval
 from gainful.stats.rank_tests import mid_ranks, rank_biserial, sign_p, wilcoxon
+from gainful.stats.resampling import Resamples, resampled_rows
+from gainful.tasks.compare import compare_systems
 
 Scores = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -98,6 +99,25 @@ class TestAgainstScipy:
             ).confidence_interval
             assert (ours.low, ours.high) == pytest.approx((found.low, found.high), abs=0.003)
             assert ours.method == kind
+
+    @pytest.mark.parametrize("sign", [1, -1])
+    def test_bca_on_skewed_data_is_efrons(self, sign: int) -> None:
+        """Bias and acceleration by their definitions, the latter from the means without one query (jackknife)."""
+        d = sign * np.round(np.random.default_rng(3).gamma(0.2, 0.4, 24), 3)
+        samples = Resamples.of(d, 4_000, 0)
+        without = np.array([np.delete(d, i).mean() for i in range(d.size)])
+        apart = without.mean() - without
+        acceleration = (apart**3).sum() / (6 * (apart**2).sum() ** 1.5)
+        assert sign * acceleration > 0.04  # else the test would say nothing
+        bias = stats.norm.ppf(((samples.means < d.mean()).mean() + (samples.means <= d.mean()).mean()) / 2)
+        limits = []
+        for z in stats.norm.ppf([0.05, 0.95]):
+            share = stats.norm.cdf(bias + (bias + z) / (1 - acceleration * (bias + z)))
+            limits.append(float(np.quantile(samples.means, share)))
+        found, plain = samples.bca(d, 0.1), samples.percentile(0.1)
+        assert [found.low, found.high] == pytest.approx(limits, abs=1e-9)
+        # The interval leans to the side of the long tail.
+        assert sign * (found.low - plain.low) > 0 and sign * (found.high - plain.high) > 0
 
     def test_randomisation_is_scipys_within_its_error(self) -> None:
         a, b = scores(7, 30, 0.04)
@@ -250,7 +270,7 @@ class TestCalibration:
 
 def _randomisation_p(d: Scores, draws: int, seed: int) -> float:
     from gainful.stats.flips import Flips, exponent, on_grid
-    from gainful.stats.intervals import FlippedSubsets
+    from gainful.stats.resampling import FlippedSubsets
 
     both = np.stack((d, np.zeros(d.size)), axis=1)
     flips = Flips(d.size, draws, seed)

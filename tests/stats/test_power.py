@@ -12,11 +12,11 @@ from statsmodels.stats.power import FTestAnovaPower, TTestPower
 from gainful.errors import UsageError
 from gainful.stats import power as module
 from gainful.stats.anova import one_way, two_way
-from gainful.stats.noncentral import noncentral_f_above
 from gainful.stats.power import (
     detectable_difference,
     detectable_gap,
     expected_width,
+    noncentral_f_above,
     power_of_anova,
     power_of_pair,
     queries_for_anova,

@@ -13,7 +13,6 @@ from gainful.pages.charts import CriticalDiagram, HeatMap, IntervalRow, Interval
 from gainful.pages.page import Column, Page, Table
 from gainful.render import text as render_text
 from gainful.stats.procedures import SystemsPlan, compare_several, identical_systems
-from gainful.tasks.compare.compare_charts import bars_over
 
 
 def matrix(count: int = 5, queries: int = 30, step: float = 0.06, seed: int = 1, measure: str = "AP") -> ScoreMatrix:
@@ -151,10 +150,12 @@ class TestCharts:
         found = compare(matrix(7, step=0.03), procedure=procedure, chart="critical")
         result = found.systems["AP"]
         chart = only(found.page(), CriticalDiagram)
-        assert isinstance(chart, CriticalDiagram) and chart.bars == bars_over(result)
+        assert isinstance(chart, CriticalDiagram) and chart.bars == result.bars(30)
         joined = {(i, j) for first, last in chart.bars for i in range(first, last + 1) for j in range(i + 1, last + 1)}
         not_told = {(i, j) for i in range(7) for j in range(i + 1, 7) if not result.apart[i, j]}
         assert joined == not_told and not_told
+        # No bar lies within another, which would say the same twice.
+        assert not any(a != b and b[0] <= a[0] and a[1] <= b[1] for a in chart.bars for b in chart.bars)
 
     def test_p_map(self) -> None:
         found = compare(matrix(), chart="p")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+from dataclasses import dataclass, fields
 from typing import Any
 
 import click
@@ -9,17 +11,40 @@ import click
 from gainful.cli.options import figure_from, figure_options, output_from, output_options
 from gainful.cli.progress_bar import ProgressBar
 from gainful.cli.score_inputs import input_files, page_notes, score_options, scores_from
+from gainful.errors import UsageError
+from gainful.measures.catalog import parse
 from gainful.notation import read_number
+from gainful.stats.agreement import COEFFICIENTS
+from gainful.tasks.agree import assess_agreement
 
 _MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
-_COEFFICIENTS = ("tau-b", "tau-ap", "tau-ap-b", "rbo", "pearson")
+
+
+@dataclass(frozen=True)
+class AgreeOptions:
+    """What is asked of the scores, and how to show it."""
+
+    coefficients: tuple[str, ...]
+    scatters: tuple[tuple[str, str], ...]
+    persistence: float
+    draws: int
+    seed: int
+    places: int
+
+    @classmethod
+    def of(cls, options: dict[str, Any]) -> AgreeOptions:
+        """Takes these out of the command's options."""
+        given = {field.name: options.pop(field.name) for field in fields(cls)}
+        names = tuple(name.replace("-", "_") for name in given["coefficients"])
+        persistence = read_number(given["persistence"], "--persistence")
+        return cls(**{**given, "coefficients": names or ("tau_b",), "persistence": persistence})
 
 
 @click.command("agree")
 @click.option(
     "--coefficient",
     "coefficients",
-    type=click.Choice(_COEFFICIENTS),
+    type=click.Choice([name.replace("_", "-") for name in COEFFICIENTS]),
     multiple=True,
     help="Shown as a matrix and a heat map, the first in sentences, too; may be repeated.  [default: tau-b]",
 )
@@ -54,33 +79,27 @@ def command(**options: Any) -> None:
     """
     files = input_files(options)
     output, figure = output_from(options, *files), figure_from(options, *files)
-    coefficients = [name.replace("-", "_") for name in options.pop("coefficients")] or ["tau_b"]
-    scatters, persistence = options.pop("scatters"), read_number(options.pop("persistence"), "--persistence")
-    draws, seed, places = (options.pop(name) for name in ("draws", "seed", "places"))
+    asked = AgreeOptions.of(options)
     inputs = scores_from(options, _MEASURES)
-    from gainful.tasks.agree import assess_agreement
-
     with ProgressBar("comparing measures", wanted=not inputs.quiet, in_bytes=False) as progress:
         report = assess_agreement(
             inputs.matrices,
-            coefficients=coefficients,
-            scatters=[_named(pair, inputs.matrices) for pair in scatters],
-            persistence=persistence,
-            draws=draws,
-            seed=seed,
+            coefficients=asked.coefficients,
+            scatters=[_named(pair, inputs.matrices) for pair in asked.scatters],
+            persistence=asked.persistence,
+            draws=asked.draws,
+            seed=asked.seed,
             progress=progress,
         )
-    page = report.page(places, *page_notes(inputs))
+    page = report.page(asked.places, *page_notes(inputs))
     output.write(page)
     figure.write(page)
     inputs.notices.extend(report.notices)
     inputs.print_notices()
 
 
-def _named(pair: tuple[str, str], known: Any) -> tuple[str, str]:
+def _named(pair: tuple[str, str], known: Container[str]) -> tuple[str, str]:
     """Two measures as they are called here: as they stand, or as the catalogue writes them."""
-    from gainful.errors import UsageError
-    from gainful.measures.catalog import parse
 
     def name(text: str) -> str:
         if text in known:

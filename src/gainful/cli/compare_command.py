@@ -3,49 +3,57 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import click
 
 from gainful.cli.options import figure_from, figure_options, output_from, output_options
 from gainful.cli.progress_bar import ProgressBar
-from gainful.cli.score_inputs import ScoreInputs, input_files, score_options, scores_from
+from gainful.cli.score_inputs import input_files, page_notes, score_options, scores_from
 from gainful.errors import UsageError
+from gainful.io.sources import open_source
 from gainful.notation import read_number
-
-if TYPE_CHECKING:
-    from gainful.tasks.compare import Comparison
+from gainful.stats.corrections import CORRECTIONS
+from gainful.stats.families import FLIPS
+from gainful.stats.paired import INTERVALS, TESTS
+from gainful.stats.procedures import PROCEDURES
+from gainful.tasks.compare import CHARTS, CompareOptions, compare_matrices, read_groups
 
 #: The measure that is compared by if none is named.
 DEFAULT = ("nDCG@10",)
 
-_TESTS = ("randomisation", "t", "wilcoxon", "sign", "bootstrap")
-_INTERVALS = ("randomisation", "t", "percentile", "bca", "bootstrap-t")
-_PROCEDURES = ("maxt", "tukey", "rthsd", "friedman", "anova")
-_CORRECTIONS = ("maxt", "holm", "bh", "by", "bonferroni", "none")
-_CHARTS = ("differences", "leaderboard", "critical", "p")
+
+def _titles(catalogue: Mapping[str, Any]) -> str:
+    """All members of a catalogue as a list for people."""
+    *first, last = (member.title for member in catalogue.values())
+    return f"{', '.join(first)}, or {last}"
 
 
 @click.command("compare")
 @click.option("--baseline", metavar="SYSTEM", help="What others are compared with.  [default: of two, the first]")
 @click.option(
     "--test",
-    type=click.Choice(_TESTS),
-    help="The test of a pair.  [default: randomisation; beyond 5,000 queries of two systems t]",
+    type=click.Choice(list(TESTS)),
+    help=f"The test of a pair: {_titles(TESTS)}.  [default: randomisation; beyond 5,000 queries of two systems t]",
 )
-@click.option("--interval", type=click.Choice(_INTERVALS), help="Two systems: the interval.  [default: the test's own]")
+@click.option(
+    "--interval",
+    type=click.Choice(list(INTERVALS)),
+    help=f"Two systems: the interval: {_titles(INTERVALS)}.  [default: the test's own]",
+)
 @click.option("--margin", metavar="D", help="Two systems: differences below D count as equal; makes a verdict of it.")
 @click.option(
     "--procedure",
-    type=click.Choice(_PROCEDURES),
-    help="Several systems: step-down maxT, Tukey HSD, randomised Tukey HSD, Friedman with Nemenyi and Conover, or "
-    "two-way ANOVA.  [default: maxt]",
+    type=click.Choice(list(PROCEDURES)),
+    help=f"Several systems: {_titles(PROCEDURES)}.  [default: maxt]",
 )
 @click.option(
     "--correction",
-    type=click.Choice(_CORRECTIONS),
-    help="Several systems: the correction for their number.  [default: maxt, of other tests holm]",
+    type=click.Choice(list(CORRECTIONS)),
+    help=f"Several systems: the correction for their number: {_titles(CORRECTIONS)}.  "
+    "[default: maxt, of other tests holm]",
 )
 @click.option("--family", type=click.Choice(["each", "all"]), default="each", help="all: one family of all measures.")
 @click.option("--alpha", metavar="P", default="0.05", help="The level.  [default: 0.05]")
@@ -61,7 +69,7 @@ _CHARTS = ("differences", "leaderboard", "critical", "p")
     "--groups", multiple=True, metavar="NAME=A,B,...", help="Groups of systems to compare; or a FILE of such lines."
 )
 @click.option("--papers", is_flag=True, help="The papers' table: measures by systems, who beats whom by Friedman.")
-@click.option("--chart", "charts", multiple=True, type=click.Choice(_CHARTS), help="What to draw; may be repeated.")
+@click.option("--chart", "charts", multiple=True, type=click.Choice(CHARTS), help="What to draw; may be repeated.")
 @click.option("--places", type=click.IntRange(0, 17), default=4, show_default=True, help="Decimal places in tables.")
 @figure_options
 @output_options
@@ -80,26 +88,32 @@ def command(**options: Any) -> None:
     """
     files = input_files(options)
     output, figure = output_from(options, *files), figure_from(options, *files)
-    asked = _asked(options)
+    asked, groups = _asked(options), options.pop("groups")
     inputs = scores_from(options, DEFAULT)
-    found = _compared(inputs, asked)
+    if groups:
+        systems = next(iter(inputs.matrices.values())).systems
+        asked = replace(asked, groups=read_groups(_group_lines(groups), systems))
+    with ProgressBar("flipping signs", wanted=not inputs.quiet, in_bytes=False) as progress:
+        progress.total = (asked.draws or FLIPS) * (len(inputs.matrices) if asked.family == "each" else 1)
+        found = compare_matrices(inputs.matrices, replace(asked, threads=inputs.threads), progress)
+    found = replace(found, signatures=page_notes(inputs)[0])
     output.write(found)
     figure.write(found)
     inputs.print_notices()
 
 
-def _asked(options: dict[str, Any]) -> dict[str, Any]:
+def _asked(options: dict[str, Any]) -> CompareOptions:
     """What to do with the scores, checked as far as it can be before they are read."""
     names = ("baseline", "test", "interval", "procedure", "correction", "family", "draws", "seed", "papers", "places")
-    asked: dict[str, Any] = {name: options.pop(name) for name in names}
-    margin = options.pop("margin")
-    asked["margin"] = None if margin is None else read_number(margin, "--margin")
-    asked["alpha"] = read_number(options.pop("alpha"), "--alpha")
-    pairs, all_pairs = options.pop("pairs"), options.pop("all_pairs")
-    asked["pairs"] = None if all_pairs else tuple(_pair(text) for text in pairs)
-    asked["chart"] = options.pop("charts") or None
-    asked["groups"] = options.pop("groups")
-    return asked
+    given = {name: options.pop(name) for name in names}
+    margin, alpha, pairs = (options.pop(name) for name in ("margin", "alpha", "pairs"))
+    return CompareOptions(
+        **given,
+        margin=None if margin is None else read_number(margin, "--margin"),
+        alpha=read_number(alpha, "--alpha"),
+        pairs=None if options.pop("all_pairs") else tuple(_pair(text) for text in pairs),
+        chart=options.pop("charts"),
+    )
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -109,25 +123,8 @@ def _pair(text: str) -> tuple[str, str]:
     return parts[0], parts[1]
 
 
-def _compared(inputs: ScoreInputs, asked: dict[str, Any]) -> Comparison:
-    from dataclasses import replace
-
-    from gainful.stats.procedures import read_groups
-    from gainful.tasks.compare import compare
-
-    systems = next(iter(inputs.matrices.values())).systems
-    texts = asked.pop("groups")
-    groups = read_groups(_group_lines(texts), systems) if texts else None
-    with ProgressBar("flipping signs", wanted=not inputs.quiet, in_bytes=False) as progress:
-        progress.total = (asked["draws"] or 10_000) * (len(inputs.matrices) if asked["family"] == "each" else 1)
-        found = compare(inputs.matrices, **asked, groups=groups, threads=inputs.threads, progress=progress)
-    return replace(found, signatures=_signatures(inputs))
-
-
 def _group_lines(texts: Sequence[str]) -> list[str]:
     """The groups named, and those in files: a line each, ``#`` begins a comment."""
-    from gainful.io.sources import open_source
-
     lines: list[str] = []
     for text in texts:
         if "=" not in text or os.path.isfile(text):
@@ -136,10 +133,3 @@ def _group_lines(texts: Sequence[str]) -> list[str]:
         else:
             lines.append(text)
     return lines
-
-
-def _signatures(inputs: ScoreInputs) -> tuple[str, ...]:
-    if not inputs.evaluations:
-        return ()
-    first = next(iter(inputs.evaluations.values()))
-    return (first.signature().short(),)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -10,9 +11,47 @@ from gainful.cli.options import figure_from, figure_options, output_from, output
 from gainful.cli.score_inputs import input_files, page_notes, read_numbers, score_options, scores_from
 from gainful.errors import UsageError
 from gainful.notation import NUMBER, read_number
+from gainful.stats.power import VARIANCES
+from gainful.tasks.power import assess_power
 
 _MEASURES = ("nDCG@10",)
-_VARIANCES = ("pair", "residual", "sakai2016")
+
+
+@dataclass(frozen=True)
+class PowerOptions:
+    """What is to be planned, and how to show it."""
+
+    queries: list[int]
+    differences: list[float]
+    widths: list[float]
+    systems: int | None
+    power: float
+    alpha: float
+    pair: tuple[str, str] | None
+    variance: str | float | None
+    sd: float | None
+    places: int
+
+    @classmethod
+    def of(cls, options: dict[str, Any]) -> PowerOptions:
+        """Takes these out of the command's options."""
+        return cls(
+            queries=_whole(options.pop("queries")),
+            differences=_numbers(options.pop("difference"), "--difference"),
+            widths=_numbers(options.pop("width"), "--width"),
+            systems=options.pop("systems"),
+            power=read_number(options.pop("power"), "--power"),
+            alpha=read_number(options.pop("alpha"), "--alpha"),
+            pair=_pair(options.pop("pair")),
+            variance=_variance(options.pop("variance")),
+            sd=None if (sd := options.pop("sd")) is None else read_number(sd, "--sd"),
+            places=options.pop("places"),
+        )
+
+    @property
+    def needs_no_scores(self) -> bool:
+        """Whether the spread of a difference is given as a number."""
+        return self.sd is not None or isinstance(self.variance, float)
 
 
 @click.command("power")
@@ -50,33 +89,31 @@ def command(**options: Any) -> None:
     """
     files = input_files(options)
     output, figure = output_from(options, *files), figure_from(options, *files)
-    plan = {
-        "queries": _whole(options.pop("queries")),
-        "differences": _numbers(options.pop("difference"), "--difference"),
-        "widths": _numbers(options.pop("width"), "--width"),
-        "systems": options.pop("systems"),
-        "power": read_number(options.pop("power"), "--power"),
-        "alpha": read_number(options.pop("alpha"), "--alpha"),
-        "pair": _pair(options.pop("pair")),
-    }
-    variance, sd, places = _variance(options.pop("variance")), options.pop("sd"), options.pop("places")
-    spread = None if sd is None else read_number(sd, "--sd")
-    is_bare = spread is not None or isinstance(variance, float)
-    if is_bare and files:
-        flag = "--sd" if spread is not None else "--variance"
+    asked = PowerOptions.of(options)
+    if asked.needs_no_scores and files:
+        flag = "--sd" if asked.sd is not None else "--variance"
         raise UsageError(f"{flag}: expected scores, or the spread of a difference, found both: {files[0]}")
-    if is_bare:
+    if asked.needs_no_scores:
         _refuse_others(options)
     elif not files:
         raise UsageError(
             "power: expected scores, or the spread of a difference, found neither",
             "gainful power QRELS RUN RUN, --from FILE, or --sd 0.2",
         )
-    inputs = None if is_bare else scores_from(options, _MEASURES)
-    from gainful.tasks.power import assess_power
-
-    report = assess_power(None if inputs is None else inputs.matrices, variance=variance, sd=spread, **plan)
-    page = report.page(places, *(page_notes(inputs) if inputs else ()))
+    inputs = None if asked.needs_no_scores else scores_from(options, _MEASURES)
+    report = assess_power(
+        inputs and inputs.matrices,
+        pair=asked.pair,
+        variance=asked.variance,
+        sd=asked.sd,
+        queries=asked.queries,
+        differences=asked.differences,
+        widths=asked.widths,
+        systems=asked.systems,
+        power=asked.power,
+        alpha=asked.alpha,
+    )
+    page = report.page(asked.places, *(page_notes(inputs) if inputs else ()))
     output.write(page)
     figure.write(page)
     if inputs:
@@ -113,8 +150,8 @@ def _whole(text: str | None) -> list[int]:
 
 
 def _variance(text: str | None) -> str | float | None:
-    if text is None or text in _VARIANCES:
+    if text is None or text in VARIANCES:
         return text
     if not NUMBER.fullmatch(text.strip()):
-        raise UsageError(f"--variance: expected {' | '.join(_VARIANCES)} or a number, found '{text}'")
+        raise UsageError(f"--variance: expected {' | '.join(VARIANCES)} or a number, found '{text}'")
     return read_number(text, "--variance")

@@ -3,27 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, fields
+from typing import Any
 
 import click
 
 from gainful.cli.options import figure_from, figure_options, output_from, output_options
 from gainful.cli.progress_bar import ProgressBar
-from gainful.cli.score_inputs import input_files, page_notes, read_numbers, score_options, scores_from
+from gainful.cli.score_inputs import ScoreInputs, input_files, page_notes, read_numbers, score_options, scores_from
 from gainful.errors import UsageError
+from gainful.io.sources import is_stream
+from gainful.measures.catalog import parse_all
 from gainful.notation import read_number
-
-if TYPE_CHECKING:
-    from gainful.cli.score_inputs import ScoreInputs
-    from gainful.tasks.stability import DocumentStability
+from gainful.stats.agreement import SYMMETRIC
+from gainful.stats.stability import TOPICS
+from gainful.tasks.stability import TESTS, DocumentStability, assess_documents, assess_stability
 
 _MEASURES = ("nDCG@10",)
+_DOCUMENT_DRAWS = 20
+
+
+@dataclass(frozen=True)
+class StabilityOptions:
+    """What is asked of the scores, and how to show it."""
+
+    shares: list[float]
+    fuzziness: float
+    swaps: float
+    alpha: float
+    documents: bool
+    document_draws: int | None
+    coefficient: str
+    topics: str
+    draws: int
+    set_size: int | None
+    test: str
+    seed: int
+    places: int
+
+    @classmethod
+    def of(cls, options: dict[str, Any]) -> StabilityOptions:
+        """Takes these out of the command's options."""
+        given = {field.name: options.pop(field.name) for field in fields(cls)}
+        given["shares"] = read_numbers(given["shares"], "--shares")
+        given |= {name: read_number(given[name], f"--{name}") for name in ("fuzziness", "swaps", "alpha")}
+        return cls(**{**given, "coefficient": given["coefficient"].replace("-", "_")})
 
 
 @click.command("stability")
 @click.option(
     "--topics",
-    type=click.Choice(["random", "first"]),
+    type=click.Choice(TOPICS),
     default="random",
     show_default=True,
     help="Which queries make a subset; first is one subset, by number if all ids are numbers, else in byte order.",
@@ -38,7 +68,7 @@ _MEASURES = ("nDCG@10",)
 )
 @click.option(
     "--coefficient",
-    type=click.Choice(["tau-b", "tau-ap-b", "rbo", "pearson"]),
+    type=click.Choice([name.replace("_", "-") for name in SYMMETRIC]),
     default="tau-b",
     show_default=True,
     help="What orders are compared by.",
@@ -52,7 +82,7 @@ _MEASURES = ("nDCG@10",)
 )
 @click.option(
     "--test",
-    type=click.Choice(["t", "rthsd"]),
+    type=click.Choice(TESTS),
     default="t",
     show_default=True,
     help="Discriminative power by the paired t test, or by randomised Tukey HSD.",
@@ -76,44 +106,36 @@ def command(**options: Any) -> None:
     """
     files = input_files(options)
     output, figure = output_from(options, *files), figure_from(options, *files)
-    shares = read_numbers(options.pop("shares"), "--shares")
-    fuzziness, swaps, alpha = (read_number(options.pop(name), f"--{name}") for name in ("fuzziness", "swaps", "alpha"))
-    wants_documents, document_draws = options.pop("documents"), options.pop("document_draws")
-    if document_draws and not wants_documents:
+    asked = StabilityOptions.of(options)
+    if asked.document_draws and not asked.documents:
         raise UsageError("--document-draws: has no meaning without --documents")
-    if wants_documents and options["score_files"]:
+    if asked.documents and options["score_files"]:
         raise UsageError(
             "--documents: expected judgments and runs to score again, found --from",
             "scores that exist cannot be made again with fewer judgments",
         )
-    if wants_documents:
+    if asked.documents:
         _check_rereadable(options["inputs"][1:])
-    coefficient = options.pop("coefficient").replace("-", "_")
-    topics, draws, set_size, test, seed, places = (
-        options.pop(name) for name in ("topics", "draws", "set_size", "test", "seed", "places")
-    )
     inputs = scores_from(options, _MEASURES)
-    documents = _documents(inputs, shares, coefficient, document_draws or 20, seed) if wants_documents else None
-    from gainful.tasks.stability import assess_stability
-
+    documents = _documents(inputs, asked) if asked.documents else None
     with ProgressBar("drawing queries", wanted=not inputs.quiet, in_bytes=False) as progress:
         report = assess_stability(
             inputs.matrices,
-            shares=shares,
-            topics=topics,
-            draws=draws,
-            seed=seed,
-            coefficient=coefficient,
+            shares=asked.shares,
+            topics=asked.topics,
+            draws=asked.draws,
+            seed=asked.seed,
+            coefficient=asked.coefficient,
             documents=documents,
-            set_size=set_size,
-            fuzziness=fuzziness,
-            most_swaps=swaps,
-            test=test,
-            alpha=alpha,
+            set_size=asked.set_size,
+            fuzziness=asked.fuzziness,
+            most_swaps=asked.swaps,
+            test=asked.test,
+            alpha=asked.alpha,
             threads=inputs.threads,
             progress=progress,
         )
-    page = report.page(places, *page_notes(inputs))
+    page = report.page(asked.places, *page_notes(inputs))
     output.write(page)
     figure.write(page)
     inputs.notices.extend(report.notices)
@@ -121,31 +143,24 @@ def command(**options: Any) -> None:
 
 
 def _check_rereadable(runs: Sequence[str]) -> None:
-    from gainful.io.sources import is_stream
-
     for run in runs:
         if is_stream(run):
             raise UsageError(f"--documents: expected runs that can be read twice, found {run}, which is a stream")
 
 
-def _documents(
-    inputs: ScoreInputs, shares: Sequence[float], coefficient: str, draws: int, seed: int
-) -> Mapping[str, DocumentStability]:
-    from gainful.measures.catalog import parse_all
-    from gainful.tasks.stability import assess_judged_documents
-
+def _documents(inputs: ScoreInputs, asked: StabilityOptions) -> Mapping[str, DocumentStability]:
     collection = inputs.collection
     if collection is None:
         raise UsageError("--documents: expected judgments and runs, found none")
     with ProgressBar("scoring with fewer judgments", wanted=not inputs.quiet, in_bytes=False) as progress:
-        return assess_judged_documents(
+        return assess_documents(
             collection.judged,
             collection.runs,
             parse_all(list(inputs.matrices)),
-            shares,
-            draws=draws,
-            seed=seed,
-            coefficient=coefficient,
+            asked.shares,
+            draws=asked.document_draws or _DOCUMENT_DRAWS,
+            seed=asked.seed,
+            coefficient=asked.coefficient,
             threads=collection.threads,
             progress=progress,
         )

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from gainful.errors import InputError, UsageError
-from gainful.evaluation.score_matrix import Better, ScoreMatrix, numbered
+from gainful.evaluation.score_matrix import Better, ScoreMatrix
 from gainful.io.sources import COMPRESSED_ENDINGS, Source, open_source
-from gainful.notation import NUMBER, choose, count_of, printable
+from gainful.notation import NUMBER, choose, count_of, numbered, printable
 
 #: What the corner of a table may say of its rows.
 _ROWS = {"query": "queries", "queries": "queries", "qid": "queries", "query_id": "queries", "topic": "queries"}

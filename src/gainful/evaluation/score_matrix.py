@@ -16,7 +16,7 @@ import numpy as np
 from gainful.errors import InputError, UsageError
 from gainful.kernel.arrays import Floats, freeze
 from gainful.measures.base import Measure
-from gainful.notation import bytes_of_id, choose, count_of, nearest, printable
+from gainful.notation import bytes_of_id, choose, count_of, nearest, numbered, printable
 
 if TYPE_CHECKING:
     from gainful.evaluation.results import Evaluation
@@ -220,16 +220,6 @@ def aligned(matrices: Sequence[ScoreMatrix]) -> list[ScoreMatrix]:
             raise InputError(f"scores: expected {what} that all measures have, found none")
     in_order = [system for system in first.systems if system in systems]
     return [matrix.select(in_order, queries) for matrix in matrices]
-
-
-def numbered(count: int) -> list[str]:
-    """Names for queries that have none: their places from 1, of equal length, so that byte order is theirs.
-
-    >>> numbered(10)[::9]
-    ['01', '10']
-    """
-    width = len(str(count))
-    return [f"{place:0{width}d}" for place in range(1, count + 1)]
 
 
 def better_of(measure: str) -> Better:

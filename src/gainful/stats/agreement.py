@@ -1,6 +1,6 @@
-"""How far two scorings put the same systems into the same order. Higher scores are better throughout.
+"""How far two scorings put the same systems into the same order, and how sure one can be of that with these queries.
 
-How far measures agree on the order of systems, and how sure one can be of that with these queries.
+Higher scores are better throughout.
 """
 
 from __future__ import annotations
@@ -21,6 +21,32 @@ from gainful.stats.settled import check_draws, on_grid, settle, stream
 
 #: How far down an order RBO looks: the chance of going on to the next system.
 PERSISTENCE = 0.9
+
+
+class Swap(NamedTuple):
+    """Two systems that change places, and by how much the one that is better by A is ahead by A, and by B behind."""
+
+    better_by_a: str
+    better_by_b: str
+    lead_a: float
+    lead_b: float
+
+
+def kendall_tau_b(x: Sequence[float] | Floats, y: Sequence[float] | Floats) -> float | None:
+    """Kendall's tau-b of two scorings of the same things; None where either scores all alike.
+
+    (C - D) / sqrt((P - Tx) (P - Ty)) with C pairs in the same order, D in opposite order, P pairs in all, Tx and Ty of
+    them tied in one scoring (Kendall 1945).
+
+    >>> kendall_tau_b([1, 2, 3, 4], [2, 1, 3, 4])
+    0.6666666666666666
+    """
+    if len(x) < 2:
+        return None
+    first, second = (np.sign(np.subtract.outer(np.asarray(v, float), np.asarray(v, float))) for v in (x, y))
+    untied = np.count_nonzero(first) * np.count_nonzero(second)
+    # Every pair is counted from both its ends, above and below; the roots of exact products keep 1 exactly 1.
+    return float((first * second).sum() / math.sqrt(untied)) if untied else None
 
 
 def tau_ap(estimate: Sequence[float] | Floats, reference: Sequence[float] | Floats) -> float | None:
@@ -174,10 +200,32 @@ def _check_persistence(p: float) -> None:
         raise UsageError(f"persistence: expected a number between 0 and 1, found {p!r}")
 
 
+Coefficient = Callable[[Floats, Floats], float | None]
+
+
+class OrderCoefficient(NamedTuple):
+    """A coefficient of two orders: what people call it, its formula, and whether it is the same both ways."""
+
+    title: str
+    formula: Coefficient
+    is_symmetric: bool = True
+
+
+#: All coefficients by name: what ``--coefficient`` offers, with a hyphen for an underscore.
+COEFFICIENTS = {
+    "tau_b": OrderCoefficient("tau-b", kendall_tau_b),
+    "tau_ap": OrderCoefficient("tau_AP", tau_ap, is_symmetric=False),
+    "tau_ap_b": OrderCoefficient("tau_AP,b", tau_ap_b),
+    "rbo": OrderCoefficient("RBO", rbo),
+    "pearson": OrderCoefficient("Pearson", pearson),
+}
+#: Those that are the same both ways; they allow ties, too.
+SYMMETRIC = {name: each for name, each in COEFFICIENTS.items() if each.is_symmetric}
+
+kendall_tau = kendall_tau_b
+
 _Z_95 = 1.959963984540054
 _AT_ONCE = 1 << 20  # cells of drawn queries
-
-Coefficient = Callable[[Floats, Floats], float | None]
 
 
 class OrderEstimate(NamedTuple):
@@ -332,7 +380,7 @@ def _agreement(
         tuple(systems),
         first,
         second,
-        estimate(kendall_tau, means, drawn, nearest),
+        estimate(kendall_tau_b, means, drawn, nearest),
         tau_ap(second, first),
         tau_ap(first, second),
         tau_ap_a(second, first),
@@ -343,11 +391,6 @@ def _agreement(
         estimate(pearson, means, drawn, 1 - 1e-9),
         swaps(systems, first, second),
     )
-
-
-def kendall_tau(x: Floats, y: Floats) -> float | None:
-    """Kendall's tau-b, of arrays."""
-    return kendall_tau_b(x, y)  # type: ignore[arg-type]
 
 
 def estimate(
@@ -375,29 +418,3 @@ def estimate(
     centre, half = float(z_of(np.array([value]))[0]), _Z_95 * float(z_of(found).std(ddof=1)) if found.size > 1 else 0.0
     low, high = (back(centre - half), back(centre + half)) if half else (value, value)
     return OrderEstimate(value, min(low, value), max(high, value), math.fsum(found) / found.size - value)
-
-
-def kendall_tau_b(x: Sequence[float], y: Sequence[float]) -> float | None:
-    """Kendall's tau-b of two scorings of the same things; None where either scores all alike.
-
-    (C - D) / sqrt((P - Tx) (P - Ty)) with C pairs in the same order, D in opposite order, P pairs in all, Tx and Ty of
-    them tied in one scoring (Kendall 1945).
-
-    >>> kendall_tau_b([1, 2, 3, 4], [2, 1, 3, 4])
-    0.6666666666666666
-    """
-    if len(x) < 2:
-        return None
-    first, second = (np.sign(np.subtract.outer(np.asarray(v, float), np.asarray(v, float))) for v in (x, y))
-    untied = np.count_nonzero(first) * np.count_nonzero(second)
-    # Every pair is counted from both its ends, above and below; the roots of exact products keep 1 exactly 1.
-    return float((first * second).sum() / math.sqrt(untied)) if untied else None
-
-
-class Swap(NamedTuple):
-    """Two systems that change places, and by how much the one that is better by A is ahead by A, and by B behind."""
-
-    better_by_a: str
-    better_by_b: str
-    lead_a: float
-    lead_b: float

@@ -1,126 +1,132 @@
-"""Corrections of p for the number of tests in a family.
+"""Several systems on the same queries: which pairs differ once all of them are looked at, and who may be the best.
 
-Several systems on the same queries: which pairs differ once all of them are looked at, and who may be the best.
+The step-down maxT procedure: p of many pairs at once, corrected by the flips themselves (Westfall & Young 1993).
+Flipping signs moves all pairs together, as they really hang together. The largest of the flipped differences says how
+large one gets by chance in a family; pairs that are larger than that differ.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cached_property
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from gainful.errors import UsageError
-from gainful.evaluation.score_matrix import ScoreMatrix, aligned
-from gainful.kernel.arrays import Floats, Ints
+from gainful.kernel.arrays import Floats, Ints, distinct
 from gainful.kernel.parallel import Progress
 from gainful.notation import choose
 from gainful.stats.corrections import CORRECTIONS, corrected, refuse_coarse
-from gainful.stats.effects import HYPOTHESES, MOST_FLIPPED, PairedScores
-from gainful.stats.flips import MOST_ENUMERATED, Flips, exact_extremes
+from gainful.stats.flips import MOST_ENUMERATED, Flips, exact_extremes, exponent, on_grid
 from gainful.stats.groups import FamilyResult
-from gainful.stats.max_t import FlippedPairs, widest
-from gainful.stats.noncentral import check_alpha
-from gainful.stats.paired import MOST_RANKED
-from gainful.stats.settled import least_told
+from gainful.stats.paired import MOST_RANKED, TESTS, rank_warning
+from gainful.stats.paired_tests import MOST_FLIPPED, PairedScores
+from gainful.stats.settled import check_alpha, largest_at, least_told
 
-#: Tests that go by ranks, and not by means; all that there are.
-RANK_TESTS = ("wilcoxon", "sign")
-TESTS = ("randomisation", "t", *RANK_TESTS)
+#: Flips unless another number is asked for.
+FLIPS = 10_000
 
-_FLIPS = 10_000
+_DRAWS_AT_A_TIME = 10_000
+
+
+class SystemScores(Protocol):
+    """Scores of several systems by one measure, queries x systems: what a comparison of many needs to know."""
+
+    @property
+    def measure(self) -> str: ...
+    @property
+    def better(self) -> str: ...
+    @property
+    def queries(self) -> Sequence[str]: ...
+    @property
+    def systems(self) -> tuple[str, ...]: ...
+    @property
+    def values(self) -> Floats: ...
+    @property
+    def means(self) -> Floats: ...
+    def place(self, system: str) -> int:
+        """Which column a system is."""
+        ...
 
 
 def compare_family(
-    scores: ScoreMatrix,
+    scores: SystemScores,
     *,
     baseline: str | None = None,
     test: str = "randomisation",
     correction: str = "maxt",
     alpha: float = 0.05,
-    draws: int = _FLIPS,
+    draws: int = FLIPS,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> FamilyResult:
     """Compares all pairs of systems, or each with a baseline, and corrects p for their number.
 
-    ``maxt`` is the step-down procedure over the very flips that give each pair its p; ``holm``, ``bonferroni``, ``bh``,
-    ``by`` and ``none`` work on the p of any test: ``randomisation``, ``t``, ``wilcoxon``, ``sign``.
+    The correction ``maxt`` is the step-down procedure over the very flips that give each pair its p; the others of
+    :data:`gainful.stats.corrections.CORRECTIONS` work on the p of any test that draws no samples.
 
+    >>> from gainful import ScoreMatrix
     >>> matrix = ScoreMatrix.of("P@10", {"a": [0.9, 0.8, 0.7, 0.9, 0.8, 0.9], "b": [0.1, 0.2, 0.1, 0.3, 0.2, 0.2],
     ...                                  "c": [0.1, 0.3, 0.1, 0.2, 0.2, 0.1]})
     >>> found = compare_family(matrix)
     >>> found.pair("a", "b").adjusted, found.rank_intervals[0], found.may_be_best
     (0.03125, RankInterval(best=1, worst=1), ('a',))
     """
-    [found] = _compared([scores], _Plan(baseline, test, correction, alpha, draws, seed, progress))
+    [found] = families_of([scores], FamilyPlan(baseline, test, correction, alpha, draws, seed, progress))
     return found
 
 
-def compare_measures(
-    matrices: Mapping[str, ScoreMatrix],
-    *,
-    family: str = "each",
-    baseline: str | None = None,
-    test: str = "randomisation",
-    correction: str = "maxt",
-    alpha: float = 0.05,
-    draws: int = _FLIPS,
-    seed: int = 0,
-    progress: Progress | None = None,
-) -> dict[str, FamilyResult]:
-    """A comparison for each measure, on the queries and systems that all have; the first measure is the primary one.
+def families_of(matrices: Sequence[SystemScores], plan: FamilyPlan, is_one: bool = False) -> list[FamilyResult]:
+    """A comparison for each matrix; ``is_one`` makes all their pairs one family, on the same queries and systems.
 
-    ``family="each"`` corrects for the pairs of a measure, ``"all"`` for those of all measures together; their
-    differences then have different units, so that maxT divides each by its spread.
+    Their differences then have different units, so that maxT divides each by its spread.
     """
-    choose(family, ("each", "all"), "family")
-    on_same = aligned(list(matrices.values()))
-    plan = _Plan(baseline, test, correction, alpha, draws, seed, progress)
-    groups = [on_same] if family == "all" else [[matrix] for matrix in on_same]
-    results = [result for group in groups for result in _compared(group, plan)]
-    return dict(zip(matrices, results, strict=True))
+    if is_one:
+        return _compared(matrices, plan)
+    return [result for matrix in matrices for result in _compared([matrix], plan)]
 
 
 @dataclass(frozen=True)
-class _Plan:
+class FamilyPlan:
     """What to do with every pair."""
 
-    baseline: str | None
-    test: str
-    correction: str
-    alpha: float
-    draws: int
-    seed: int
-    progress: Progress | None
+    baseline: str | None = None
+    test: str = "randomisation"
+    correction: str = "maxt"
+    alpha: float = 0.05
+    draws: int = FLIPS
+    seed: int = 0
+    progress: Progress | None = None
 
     def __post_init__(self) -> None:
-        choose(self.test, TESTS, "test")
-        choose(self.correction, ("maxt", *CORRECTIONS), "correction")
+        choose(self.test, (test.name for test in TESTS.values() if test.is_for_families), "test")
+        choose(self.correction, CORRECTIONS, "correction")
         check_alpha(self.alpha)
-        if self.correction == "maxt" and not self.by_flips:
+        if not CORRECTIONS[self.correction].steps and not self.by_flips:
             raise UsageError(
-                f"correction maxt: expected the test randomisation, found {self.test}", "holm works on any test"
+                f"correction {self.correction}: expected the test randomisation, found {self.test}",
+                "holm works on any test",
             )
 
     @property
     def by_flips(self) -> bool:
-        return self.test == "randomisation"
+        return TESTS[self.test].draws == "flip"
 
 
 class _Family(NamedTuple):
     """The columns of all matrices beside each other, and which two make a pair: those of a matrix after another's."""
 
-    matrices: Sequence[ScoreMatrix]
+    matrices: Sequence[SystemScores]
     scores: Floats
     first: Ints
     second: Ints
     pairs: tuple[PairedScores, ...]
 
     @classmethod
-    def of(cls, matrices: Sequence[ScoreMatrix], baseline: str | None) -> _Family:
+    def of(cls, matrices: Sequence[SystemScores], baseline: str | None) -> _Family:
         systems = len(matrices[0].systems)
         if systems < 2:
             raise UsageError(f"systems: expected at least two, found {systems}")
@@ -153,7 +159,7 @@ class _Ps(NamedTuple):
     threshold: float | None = None
 
 
-def _compared(matrices: Sequence[ScoreMatrix], plan: _Plan) -> list[FamilyResult]:
+def _compared(matrices: Sequence[SystemScores], plan: FamilyPlan) -> list[FamilyResult]:
     """One result a matrix; all pairs of all matrices are one family."""
     family = _Family.of(matrices, plan.baseline)
     flips = Flips(len(matrices[0].queries), plan.draws, plan.seed)
@@ -161,11 +167,12 @@ def _compared(matrices: Sequence[ScoreMatrix], plan: _Plan) -> list[FamilyResult
     if plan.by_flips:
         found = _by_flips(family, flips, plan)
     else:
-        outcomes = [pair.outcome(plan.test) for pair in family.pairs]
+        test = TESTS[plan.test]
+        outcomes = [test.outcome(pair) for pair in family.pairs]
         alone = np.array([outcome.p for outcome in outcomes])
         found = _Ps(alone, corrected(alone, plan.correction))
-        if plan.test in RANK_TESTS:
-            # The side that a rank test is on need not be that of the mean.
+        if test.of != "mean":
+            # The side that it is on need not be that of the mean.
             direction = np.array([outcome.direction or 0.0 for outcome in outcomes])
     means = np.array([pair.mean for pair in family.pairs])
     pairs = means.size // len(matrices)
@@ -201,7 +208,7 @@ def _compared(matrices: Sequence[ScoreMatrix], plan: _Plan) -> list[FamilyResult
     return results
 
 
-def _by_flips(family: _Family, flips: Flips, plan: _Plan) -> _Ps:
+def _by_flips(family: _Family, flips: Flips, plan: FamilyPlan) -> _Ps:
     few = [i for i, pair in enumerate(family.pairs) if pair.nonzero <= MOST_ENUMERATED]
     if len(few) < len(family.pairs):
         refuse_coarse(plan.correction, len(family.pairs), plan.draws, plan.alpha)
@@ -213,7 +220,7 @@ def _by_flips(family: _Family, flips: Flips, plan: _Plan) -> _Ps:
         count, of = exact_extremes(family.pairs[i].differences, family.pairs[i].error)
         alone[i] = count / of
     reach = _half_widths(family, flips, plan)
-    if plan.correction != "maxt":
+    if CORRECTIONS[plan.correction].steps:
         return _Ps(alone, corrected(alone, plan.correction), reach)
     adjusted = flipped.adjusted(among, alone)
     thresholds = _thresholds(family, flipped, adjusted, plan.alpha)
@@ -254,7 +261,7 @@ def _can_reach(queries: int, alpha: float) -> bool:
     return 2.0 ** (1 - queries) < alpha
 
 
-def _half_widths(family: _Family, flips: Flips, plan: _Plan) -> Floats:
+def _half_widths(family: _Family, flips: Flips, plan: FamilyPlan) -> Floats:
     """Of simultaneous intervals: from flips of centred scores; across measures in proportion to each pair's spread.
 
     With maxT they are widened to the threshold (in :func:`_by_flips`): an interval never excludes 0 where the pair is
@@ -273,9 +280,9 @@ def _half_widths(family: _Family, flips: Flips, plan: _Plan) -> Floats:
     return np.asarray(centred.critical(np.arange(spreads.size), plan.alpha) * spreads)
 
 
-def _note_of_intervals(plan: _Plan, found: _Ps, means: Floats, own: slice) -> list[str]:
+def _note_of_intervals(plan: FamilyPlan, found: _Ps, means: Floats, own: slice) -> list[str]:
     """Intervals are those of flips; corrections other than maxT know nothing of them."""
-    if found.half_width is None or plan.correction == "maxt":
+    if found.half_width is None or not CORRECTIONS[plan.correction].steps:
         return []
     excludes_zero = np.abs(means[own]) > found.half_width[own]
     if not (excludes_zero & (found.adjusted[own] >= plan.alpha)).any():
@@ -283,18 +290,183 @@ def _note_of_intervals(plan: _Plan, found: _Ps, means: Floats, own: slice) -> li
     return [f"simultaneous intervals are not of {plan.correction}: one excludes 0 where the pair is not told apart"]
 
 
-def _notes(plan: _Plan, queries: int) -> list[str]:
+def _notes(plan: FamilyPlan, queries: int) -> list[str]:
     """What to know before trusting the numbers."""
-    found = []
-    if plan.correction in CORRECTIONS:
-        found.append(f"{plan.correction}: {CORRECTIONS[plan.correction]}")
-    if plan.test in ("wilcoxon", "sign"):
-        found.append(f"the test is of this: {HYPOTHESES[plan.test]}")
-        if queries > MOST_RANKED:
-            found.append(
-                f"with {queries:,} queries a rank test often calls systems different whose means are equal: "
-                "it answers another question"
-            )
+    test, promise = TESTS[plan.test], CORRECTIONS[plan.correction].promise
+    found = [f"{plan.correction}: {promise}"] if promise else []
+    if test.of != "mean":
+        found.append(f"the test is of this: {test.hypothesis}")
+    if test.is_of_ranks and queries > MOST_RANKED:
+        found.append(rank_warning(queries))
     if queries > MOST_FLIPPED:
         found.append(f"with {queries:,} queries tiny differences are significant: read the intervals")
     return found
+
+
+class _Part(NamedTuple):
+    """The columns on the grid of one scale, and what rounding to it can do to a sum, in units of scores."""
+
+    steps: Floats
+    unit: float
+    slack: float
+
+
+@dataclass(frozen=True, eq=False)
+class FlippedPairs:
+    """Pairs of columns (scores of systems, queries x columns) under flips.
+
+    ``weights`` multiply each pair's difference; without them, differences are compared as they are. A pair's grid
+    depends on its own two columns only, so that nothing said of it alone depends on the others.
+    """
+
+    scores: Floats
+    first: Ints
+    second: Ints
+    flips: Flips
+    weights: Floats | None = None
+    progress: Progress | None = None
+
+    @cached_property
+    def _exponents(self) -> Ints:
+        return np.array([exponent(column) for column in self.scores.T], np.int64)
+
+    @cached_property
+    def _part_of_pair(self) -> Ints:
+        """For each pair the place of its scale among :attr:`_parts`."""
+        larger = np.maximum(self._exponents[self.first], self._exponents[self.second])
+        return np.searchsorted(self._scales, larger)
+
+    @cached_property
+    def _scales(self) -> Ints:
+        return distinct(self._exponents.astype(np.float64)).astype(np.int64)
+
+    @cached_property
+    def _parts(self) -> list[_Part]:
+        parts = []
+        for scale in self._scales.tolist():
+            # Larger columns take no part at this scale: no pair of this scale has them.
+            columns = on_grid(np.where(self._exponents <= scale, self.scores, 0.0), scale)
+            parts.append(_Part(columns.steps, columns.unit, columns.slack * columns.unit))
+        return parts
+
+    @cached_property
+    def observed(self) -> Floats:
+        """The absolute (weighted) sum of each pair's differences."""
+        sums = [part.steps.sum(axis=0) * part.unit for part in self._parts]
+        found = np.empty(self.first.size)
+        for place, total in enumerate(sums):
+            chosen = self._part_of_pair == place
+            found[chosen] = np.abs(total[self.first[chosen]] - total[self.second[chosen]])
+        return found if self.weights is None else found * self.weights
+
+    @cached_property
+    def _slack(self) -> Floats:
+        """What rounding can do to each pair's (weighted) sum."""
+        slack = np.array([part.slack for part in self._parts])[self._part_of_pair]
+        return slack if self.weights is None else slack * self.weights
+
+    @cached_property
+    def _levels(self) -> list[Ints]:
+        """The pairs from the smallest observed sum up; those with the same sum, but for rounding, are one step."""
+        order = np.lexsort((self._slack, self.observed))
+        gaps = np.diff(self.observed[order])
+        is_new = gaps > np.maximum(self._slack[order[1:]], self._slack[order[:-1]])
+        return np.split(order, np.flatnonzero(is_new) + 1)
+
+    def _sums(self) -> Iterator[list[Floats]]:
+        """For some draws at a time and each scale: columns x draws, the columns' flipped sums."""
+        whole = [part.steps.sum(axis=0) for part in self._parts]
+        sources = [self.flips.sums(part.steps) for part in self._parts]
+        left = self.flips.count
+        while left > 0:
+            size = min(left, _DRAWS_AT_A_TIME)
+            found = [np.empty((self.scores.shape[1], size)) for _ in self._parts]
+            for part, total, source, out in zip(self._parts, whole, sources, found, strict=True):
+                filled = 0
+                while filled < size:
+                    piece = next(source)
+                    out[:, filled : filled + len(piece)] = ((total - 2 * piece) * part.unit).T
+                    filled += len(piece)
+            left -= size
+            yield found
+
+    def step_down(self) -> tuple[Ints, Ints]:
+        """For each pair: how many draws are as extreme as the pair by itself; and how many have, among this pair and
+        all whose difference is no larger, one as large as this pair's."""
+        edges = (self.observed - self._slack).tolist()
+        # What a step's last pair has to reach is what all of the step have to.
+        last = {int(level[-1]): (level, min(edges[pair] for pair in level)) for level in self._levels}
+        order = np.concatenate(self._levels).tolist()
+        alone, among = np.zeros(len(order), np.int64), np.zeros(len(order), np.int64)
+        for sums in self._sums():
+            largest = np.zeros(sums[0].shape[1])
+            is_reached = np.empty(largest.size, np.bool_)
+            for pair, one in self._each(order, sums):
+                alone[pair] += np.count_nonzero(np.greater_equal(one, edges[pair], out=is_reached))
+                np.maximum(largest, one, out=largest)
+                if pair in last:
+                    level, edge = last[pair]
+                    among[level] += np.count_nonzero(np.greater_equal(largest, edge, out=is_reached))
+            if self.progress is not None:
+                self.progress.advance(largest.size)
+        return alone, among
+
+    def _each(self, pairs: list[int], sums: list[Floats]) -> Iterator[tuple[int, Floats]]:
+        """Each pair with its absolute (weighted) flipped differences, which the next pair overwrites.
+
+        One pair after the other, because a row of draws stays in the processor's cache, and a matrix of all does not.
+        """
+        first, second, part = (each.tolist() for each in (self.first, self.second, self._part_of_pair))
+        one = np.empty(sums[0].shape[1])
+        for pair in pairs:
+            rows = sums[part[pair]]
+            np.subtract(rows[first[pair]], rows[second[pair]], out=one)
+            np.abs(one, out=one)
+            if self.weights is not None:
+                one *= self.weights[pair]
+            yield pair, one
+
+    def adjusted(self, among: Ints, alone: Floats) -> Floats:
+        """p of the step-down procedure: the running maximum from the largest difference down.
+
+        ``alone`` are p of pairs by themselves. Exact ones and those from draws may differ by a hair; what is adjusted
+        is never below what it was, nor below that of a larger difference.
+        """
+        raw = np.maximum(self.flips.p(among), alone)
+        found, so_far = np.empty(raw.size), 0.0
+        for level in reversed(self._levels):
+            so_far = max(so_far, float(raw[level].max()))
+            found[level] = so_far
+        return found
+
+    def critical(self, pairs: Ints, alpha: float) -> float:
+        """What the largest (weighted) mean difference of some pairs has to exceed to be there by chance in less than a
+        share alpha of draws."""
+        found = []
+        for sums in self._sums():
+            largest = np.zeros(sums[0].shape[1])
+            for _, one in self._each(pairs.tolist(), sums):
+                np.maximum(largest, one, out=largest)
+            found.append(largest)
+        return largest_at(np.concatenate(found), self.flips.least_extreme(alpha)) / self.flips.queries
+
+
+def widest(scores: Floats, flips: Flips, baseline: int | None, alpha: float) -> float:
+    """How far means of systems get apart by chance in a share alpha of draws: all pairs, or each and a baseline.
+
+    Scores are centred, so that this is the half-width of simultaneous intervals around the observed differences. The
+    largest difference among all pairs is that of the highest and the lowest.
+    """
+    means = np.array([math.fsum(column) / column.size for column in scores.T])
+    centred = scores - means
+    columns = on_grid(centred, exponent(centred))
+    whole = columns.steps.sum(axis=0)
+    found = []
+    for piece in flips.sums(columns.steps):
+        sums = whole - 2 * piece
+        if baseline is None:
+            found.append(sums.max(axis=1) - sums.min(axis=1))
+        else:
+            found.append(np.abs(sums - sums[:, [baseline]]).max(axis=1))
+    place = flips.least_extreme(alpha)
+    return largest_at(np.concatenate(found), place) * columns.unit / flips.queries

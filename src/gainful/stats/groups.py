@@ -17,7 +17,8 @@ import numpy as np
 from gainful.errors import UsageError
 from gainful.kernel.arrays import Bools, Floats, Ints, freeze
 from gainful.notation import bytes_of_id, count_of, nearest, printable
-from gainful.stats.effects import Verdict, signed_verdict
+from gainful.stats.corrections import CORRECTIONS
+from gainful.stats.paired_tests import Verdict, signed_verdict
 from gainful.stats.rank_tests import mid_ranks
 from gainful.stats.settled import settle
 
@@ -89,7 +90,7 @@ class FamilyResult:
             f"({self.test}, {self.correction})>"
         )
 
-    @property
+    @cached_property
     def is_significant(self) -> Bools:
         """For each pair whether it differs: adjusted p < alpha."""
         return np.asarray(self.adjusted < self.alpha)
@@ -97,7 +98,7 @@ class FamilyResult:
     @property
     def is_simultaneous(self) -> bool:
         """Whether the correction bounds the chance of any false finding, so that all of them hold together."""
-        return self.correction not in ("none", "bh", "by")
+        return self.correction not in CORRECTIONS or CORRECTIONS[self.correction].is_simultaneous
 
     @property
     def directions(self) -> Floats:
@@ -110,24 +111,34 @@ class FamilyResult:
         against = (self.directions != 0) & (self.directions * self.difference <= 0)
         return np.asarray(self.is_significant & against)
 
-    @property
+    @cached_property
     def monte_carlo_error(self) -> Floats | None:
         """For each pair the standard error of its own p; None where p are exact."""
         if self.draws is None or self.is_enumerated:
             return None
         return np.sqrt(self.p * (1 - self.p) / self.draws)
 
+    @property
+    def least_p(self) -> float | None:
+        """What the least p of a pair that draws can give is below; None where p are exact."""
+        return None if self.draws is None or self.is_enumerated else 1 / self.draws
+
     @cached_property
     def _pair_of(self) -> dict[tuple[int, int], int]:
         return {pair: i for i, pair in enumerate(zip(self.first.tolist(), self.second.tolist(), strict=True))}
 
-    def pair(self, a: str, b: str) -> PairVerdict:
-        """What was found of two systems, A's scores minus B's."""
+    def where(self, a: str, b: str) -> tuple[int, int]:
+        """The place of a pair among all, and 1 if A is the first of it, else -1."""
         one, other = (self._place(system) for system in (a, b))
         sign = 1 if (one, other) in self._pair_of else -1
         place = self._pair_of.get((one, other) if sign > 0 else (other, one))
         if place is None:
             raise UsageError(f"expected a pair with the baseline '{self.baseline}', found '{a}' and '{b}'")
+        return place, sign
+
+    def pair(self, a: str, b: str) -> PairVerdict:
+        """What was found of two systems, A's scores minus B's."""
+        place, sign = self.where(a, b)
         difference, direction = (sign * float(each[place]) for each in (self.difference, self.directions))
         reach = None if self.half_width is None else float(self.half_width[place])
         return PairVerdict(

@@ -1,51 +1,190 @@
-"""Two systems on the same queries: is the difference real, how large is it, and which queries decide it."""
+"""Two systems on the same queries: is the difference real, how large is it, and which queries decide it.
+
+The catalogues of tests and intervals are here: a new one is an object in its own place, and a line in one of them.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, TypeAlias
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from gainful.errors import InputError, UsageError
-from gainful.evaluation.score_matrix import ScoreMatrix, numbered
 from gainful.kernel.arrays import Floats
-from gainful.notation import bytes_of_id, choose, count_of, number_text, printable
-from gainful.stats.effects import (
+from gainful.notation import bytes_of_id, choose, count_of, number_text, numbered, printable
+from gainful.stats.paired_tests import (
     MOST_FLIPPED,
-    Decider,
-    MarginVerdict,
-    NullSummary,
+    STUDENT,
+    STUDENT_INTERVAL,
+    Interval,
+    IntervalKind,
     PairedScores,
-    PairResult,
+    PairedTest,
+    Settings,
     TestOutcome,
     Verdict,
-    effect_sizes,
-    practical_size,
+    Zeros,
     signed_verdict,
 )
-from gainful.stats.flips import MOST_ENUMERATED, Flips, exact_extremes, exponent, on_grid
-from gainful.stats.intervals import AllSubsets, FlippedSubsets, Interval, Resamples, t_interval
-from gainful.stats.noncentral import check_alpha, detectable_effect
-from gainful.stats.rank_tests import Zeros
-from gainful.stats.settled import settle
+from gainful.stats.power import detectable_effect, noncentrality_interval
+from gainful.stats.rank_tests import SIGN, WILCOXON, rank_biserial
+from gainful.stats.resampling import (
+    BCA,
+    BOOTSTRAP,
+    PERCENTILE,
+    RANDOMISATION,
+    RANDOMISATION_INTERVAL,
+    STUDENTISED,
+    percentile_limits,
+    resampled_rows,
+)
+from gainful.stats.settled import check_alpha
+from gainful.stats.trimmed import YUEN, YUEN_INTERVAL
 
 Scores: TypeAlias = Mapping[str, float] | Sequence[float] | Floats
 
-#: Each test and the interval that comes with it. Rank tests have none of the mean: theirs is the default's.
-TESTS = {"randomisation": "randomisation", "t": "t", "wilcoxon": "randomisation", "sign": "randomisation"}
-TESTS["bootstrap"] = "bootstrap-t"
-INTERVALS = ("randomisation", "t", "percentile", "bca", "bootstrap-t")
+#: All tests of two systems, and all intervals, by name: what ``--test`` and ``--interval`` offer.
+TESTS: dict[str, PairedTest] = {test.name: test for test in (RANDOMISATION, STUDENT, WILCOXON, SIGN, BOOTSTRAP, YUEN)}
+INTERVALS: dict[str, IntervalKind] = {
+    kind.name: kind for kind in (RANDOMISATION_INTERVAL, STUDENT_INTERVAL, PERCENTILE, BCA, STUDENTISED, YUEN_INTERVAL)
+}
 
 #: Above, rank tests often call systems with equal means different.
 MOST_RANKED = 200
 FEW_QUERIES = 10
 
-_FLIPS, _SAMPLES = 100_000, 10_000
 _DECIDERS = 5
+_DESCRIBING = 2_000  # of a description, not of a test
+
+#: What people call a relative difference (Spärck Jones 1974, Järvelin & Kekäläinen 2002), and from where on.
+LABELS = ("marginal", "noticeable", "essential")
+_NOTICEABLE, _ESSENTIAL = 0.05, 0.10
+
+
+@dataclass(frozen=True)
+class EffectSizes:
+    """Sizes of a difference that do not depend on the measure's unit. None where one is undefined.
+
+    ``d_z``            mean / standard deviation of the differences: what the t test sees
+    ``g_z``            d_z without its bias in small samples (Hedges 1981, exact factor)
+    ``d_av``           mean / root of the mean of both variances: comparable with unpaired studies
+    ``rank_biserial``  (W+ - W-) / (W+ + W-) of the signed ranks (Kerby 2014), its interval from resampled queries
+    ``share_won``      (wins + ties / 2) / queries
+    """
+
+    d_z: float | None
+    d_z_interval: Interval | None
+    g_z: float | None
+    d_av: float | None
+    rank_biserial: float | None
+    rank_biserial_interval: Interval | None
+    share_won: float
+
+
+@dataclass(frozen=True)
+class PracticalSize:
+    """A difference relative to the baseline's mean, in words; ``also`` are the other words that the interval allows.
+
+    ``either_way`` says that the interval also allows the opposite sign.
+    """
+
+    relative: float
+    label: str
+    also: tuple[str, ...]
+    either_way: bool
+
+
+class Decider(NamedTuple):
+    """A query, both scores, A's minus B's, and the share of all differences (without their signs) that this one is."""
+
+    query: str
+    a: float
+    b: float
+    difference: float
+    share: float
+
+
+@dataclass(frozen=True)
+class MarginVerdict:
+    """What can be said with a margin within which systems count as equal.
+
+    ``interval`` has level 1 - 2 alpha: inside the margin on both sides, the systems are equivalent (two one-sided
+    tests); above the margin's lower end, A is not inferior.
+    """
+
+    margin: float
+    verdict: Verdict
+    is_not_inferior: bool
+    interval: Interval
+
+
+@dataclass(frozen=True, eq=False)
+class PairResult:
+    """What :func:`gainful.stats.paired.compare_pair` found of systems A and B; B is the baseline.
+
+    ``difference`` is the mean of A's scores minus B's, whichever is better; wins and verdicts know what is better.
+    ``sd`` is that of the differences (None for one query). ``detectable`` is the smallest difference that a t test on
+    as many queries finds with 80 % power. ``for_a`` and ``for_b`` are the queries that speak most for either system.
+    """
+
+    names: tuple[str, str]
+    measure: str
+    better: str
+    alpha: float
+    seed: int
+    n: int
+    nonzero: int
+    mean_a: float
+    mean_b: float
+    difference: float
+    sd: float | None
+    wins: int
+    ties: int
+    losses: int
+    test: TestOutcome
+    interval: Interval
+    effect: EffectSizes
+    practical: PracticalSize | None
+    detectable: float | None
+    margin: MarginVerdict | None
+    for_a: tuple[Decider, ...]
+    for_b: tuple[Decider, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def p(self) -> float:
+        """The p of the test."""
+        return self.test.p
+
+    @property
+    def is_significant(self) -> bool:
+        """p < alpha; for a test with its own interval just if 0 is outside of it."""
+        return self.p < self.alpha
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """``better`` or ``worse`` (A than B), ``equivalent`` within the margin, or ``cannot tell``.
+
+        None where only a margin could make one: with over 5,000 queries the tiniest difference is significant.
+        """
+        if self.margin and self.margin.verdict == "equivalent":
+            return "equivalent"
+        if self.margin is None and self.n > MOST_FLIPPED:
+            return None
+        return signed_verdict(self.is_significant, self.direction, self.better)
+
+    @property
+    def direction(self) -> float:
+        """What the test goes by: the mean difference, or of a rank test its own statistic. Above 0: A is higher."""
+        return self.difference if self.test.direction is None else self.test.direction
+
+    @property
+    def is_against_mean(self) -> bool:
+        """Whether a rank test finds the system better whose mean is the worse one, or no better."""
+        return self.is_significant and bool(self.direction) and self.direction * self.difference <= 0
 
 
 def compare_pair(
@@ -68,10 +207,9 @@ def compare_pair(
     """Compares system A with the baseline B on the same queries.
 
     Scores are dicts by query id, or sequences in the order of ``queries``. The test is ``randomisation`` (beyond 5,000
-    queries ``t``) unless ``t``, ``wilcoxon``, ``sign`` or ``bootstrap`` is named; the interval is the one that inverts
-    the test unless ``t``, ``percentile``, ``bca`` or ``bootstrap-t`` is named. ``draws`` are flips (100,000) or samples
-    (10,000). ``zeros`` (``drop`` or ``pratt``) and ``continuity`` (of the normal form, which it asks for) are for
-    Wilcoxon's test.
+    queries ``t``) unless another of :data:`TESTS` is named; the interval is the one that inverts the test unless
+    another of :data:`INTERVALS` is named. ``draws`` are flips (100,000) or samples (10,000). ``zeros`` (``drop`` or
+    ``pratt``) and ``continuity`` (of the normal form, which it asks for) are for Wilcoxon's test.
 
     >>> found = compare_pair({"q1": 0.5, "q2": 0.7, "q3": 0.4}, {"q3": 0.1, "q2": 0.5, "q1": 0.4})
     >>> round(found.difference, 3), found.wins, found.p, found.verdict
@@ -82,18 +220,19 @@ def compare_pair(
     choose(zeros, ("drop", "pratt"), "zeros")
     if margin is not None and not 0 < margin < math.inf:
         raise UsageError(f"margin: expected a number above 0, found {margin:g}")
-    query_ids, scores = _paired_by_id(a, b, queries)
-    data = _Drawn(scores, alpha, draws, seed)
-    name = choose(test, TESTS, "test") if test else ("t" if scores.n > MOST_FLIPPED else "randomisation")
-    kind = choose(interval, INTERVALS, "interval") if interval else _default_interval(data, name)
-    is_stopgap = interval is None and kind != TESTS[name]
-    outcome = data.outcome(name, zeros, continuity)
-    limits = data.interval(kind, alpha, is_stopgap)
+    query_ids, scores = _paired_by_id(a, b, queries, Settings(alpha, draws, seed, zeros, continuity))
+    chosen = TESTS[choose(test, TESTS, "test")] if test else (STUDENT if scores.n > MOST_FLIPPED else RANDOMISATION)
+    own = INTERVALS[chosen.interval]
+    # Where flips cannot be rare enough to set limits, Student's stand in.
+    usual = STUDENT_INTERVAL if own is RANDOMISATION_INTERVAL and not scores.can_reach else own
+    kind = INTERVALS[choose(interval, INTERVALS, "interval")] if interval else usual
+    outcome = chosen.outcome(scores)
+    limits = replace(kind.formula(scores, alpha), is_stopgap=interval is None and kind is not own)
     favours = scores.differences if better == "higher" else -scores.differences
     wins, losses = int(np.count_nonzero(favours > 0)), int(np.count_nonzero(favours < 0))
     share_won = (1 + (wins - losses) / scores.n) / 2
     mean_b = math.fsum(scores.b) / scores.n
-    for_a, for_b = _deciders(query_ids, scores, favours, _DECIDERS if data.can_reach else scores.n)
+    for_a, for_b = _deciders(query_ids, scores, favours, _DECIDERS if scores.can_reach else scores.n)
     return PairResult(
         names=names,
         measure=measure,
@@ -114,99 +253,16 @@ def compare_pair(
         effect=effect_sizes(scores, share_won, alpha, seed),
         practical=practical_size(scores.mean, mean_b, limits),
         detectable=detectable_effect(scores.n, alpha=alpha) * scores.sd if scores.sd else None,
-        margin=None if margin is None else _with_margin(data, outcome, kind, is_stopgap, margin, better),
+        margin=None if margin is None else _with_margin(scores, outcome, kind, limits.is_stopgap, margin, better),
         for_a=for_a,
         for_b=for_b,
-        warnings=tuple(_warnings(data, outcome, limits)),
+        warnings=tuple(_warnings(scores, outcome, limits)),
     )
 
 
-def compare_systems(scores: ScoreMatrix, a: str, b: str, **options: Any) -> PairResult:
-    """Compares two systems of a matrix; b is the baseline. ``options`` are those of :func:`compare_pair`.
-
-    >>> matrix = ScoreMatrix.of("P@5", {"new": [0.6, 0.4, 0.8], "old": [0.2, 0.4, 0.4]})
-    >>> found = compare_systems(matrix, "new", "old")
-    >>> found.names, found.measure, found.wins, found.ties
-    (('new', 'old'), 'P@5', 2, 1)
-    """
-    return compare_pair(
-        scores.column(a),
-        scores.column(b),
-        scores.queries,
-        names=(a, b),
-        measure=scores.measure,
-        better=scores.better,
-        **options,
-    )
-
-
-def _default_interval(data: _Drawn, test: str) -> str:
-    """The test's own, but Student's where flips cannot be rare enough to set limits."""
-    return "t" if TESTS[test] == "randomisation" and not data.can_reach else TESTS[test]
-
-
-@dataclass(frozen=True, eq=False)
-class _Drawn:
-    """Two systems' scores, and what is drawn from them, once for p and interval."""
-
-    scores: PairedScores
-    alpha: float
-    draws: int | None
-    seed: int
-
-    @property
-    def can_reach(self) -> bool:
-        """Whether flips of the differences that are not 0 can be rare enough at all: the rarest has p 2^(1-k)."""
-        return 2.0 ** (1 - self.scores.nonzero) < self.alpha
-
-    @cached_property
-    def _subsets(self) -> AllSubsets | FlippedSubsets:
-        if self.scores.nonzero <= MOST_ENUMERATED:
-            return AllSubsets.of(self.scores.differences, self.scores.error)
-        both = np.stack((self.scores.a, self.scores.b), axis=1)
-        flips = Flips(self.scores.n, self.draws or _FLIPS, self.seed)
-        return FlippedSubsets.of(on_grid(both, exponent(both)), flips)
-
-    @cached_property
-    def _samples(self) -> Resamples:
-        return Resamples.of(self.scores.differences, self.draws or _SAMPLES, self.seed)
-
-    def outcome(self, test: str, zeros: Zeros, continuity: bool) -> TestOutcome:
-        """The test by its name."""
-        if test == "randomisation":
-            return self._randomisation()
-        if test == "bootstrap":
-            return TestOutcome(test, self._samples.p(), self.scores.t, self._samples.means.size)
-        return self.scores.outcome(test, zeros, continuity)
-
-    def _randomisation(self) -> TestOutcome:
-        subsets, scores = self._subsets, self.scores
-        sd = math.sqrt(math.fsum(scores.differences**2)) / scores.n
-        null = NullSummary(sd, self._tidy(subsets.critical(self.alpha) / scores.n))
-        if isinstance(subsets, AllSubsets):
-            extreme, of = exact_extremes(scores.differences, scores.error)
-            return TestOutcome("randomisation", extreme / of, scores.mean, of, True, null)
-        p = float(subsets.flips.p(np.array(subsets.extreme)))
-        return TestOutcome("randomisation", p, scores.mean, subsets.flips.count, False, null)
-
-    def interval(self, kind: str, alpha: float, is_stopgap: bool = False) -> Interval:
-        """The interval of the mean difference."""
-        if kind == "randomisation":
-            found = self._subsets.interval(alpha)
-            return Interval(self._tidy(found.low), self._tidy(found.high), alpha, kind)
-        if kind == "t":
-            found = t_interval(self.scores.mean, self.scores.sd or 0.0, self.scores.n, alpha)
-            return Interval(found.low, found.high, alpha, kind, is_stopgap)
-        if kind == "bca":
-            return self._samples.bca(self.scores.differences, alpha)
-        return self._samples.studentised(alpha) if kind == "bootstrap-t" else self._samples.percentile(alpha)
-
-    def _tidy(self, limit: float) -> float:
-        """A limit without the traces of the grid; what is not 0 stays so, because it decides."""
-        return float(settle(np.array(limit), self.scores.scale)) or limit
-
-
-def _paired_by_id(a: Scores, b: Scores, queries: Sequence[str] | None) -> tuple[list[str], PairedScores]:
+def _paired_by_id(
+    a: Scores, b: Scores, queries: Sequence[str] | None, settings: Settings
+) -> tuple[list[str], PairedScores]:
     """Ids in byte order, and both systems' scores in that order."""
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         only = sorted(set(a).symmetric_difference(b), key=bytes_of_id)
@@ -237,7 +293,7 @@ def _paired_by_id(a: Scores, b: Scores, queries: Sequence[str] | None) -> tuple[
     if not np.isfinite(both).all():
         bad = queries[order[int(np.flatnonzero(~np.isfinite(both).all(axis=0))[0])]]
         raise InputError(f"scores: expected finite numbers, found something else for query '{printable(bad)}'")
-    return [queries[i] for i in order], PairedScores(both[0], both[1])
+    return [queries[i] for i in order], PairedScores(both[0], both[1], settings)
 
 
 def _deciders(
@@ -255,69 +311,164 @@ def _deciders(
 
 
 def _with_margin(
-    data: _Drawn, outcome: TestOutcome, kind: str, is_stopgap: bool, margin: float, better: str
+    scores: PairedScores, outcome: TestOutcome, kind: IntervalKind, is_stopgap: bool, margin: float, better: str
 ) -> MarginVerdict:
-    interval = data.interval(kind, 2 * data.alpha, is_stopgap)
+    alpha = scores.settings.alpha
+    interval = replace(kind.formula(scores, 2 * alpha), is_stopgap=is_stopgap)
     gain = interval if better == "higher" else interval.negated()
     verdict: Verdict
     if gain.low > -margin and gain.high < margin:
         verdict = "equivalent"
     else:
-        direction = data.scores.mean if outcome.direction is None else outcome.direction
-        verdict = signed_verdict(outcome.p < data.alpha, direction, better)
+        direction = scores.mean if outcome.direction is None else outcome.direction
+        verdict = signed_verdict(outcome.p < alpha, direction, better)
     return MarginVerdict(margin, verdict, gain.low > -margin, interval)
 
 
-def _warnings(data: _Drawn, outcome: TestOutcome, interval: Interval) -> list[str]:
+def _warnings(scores: PairedScores, outcome: TestOutcome, interval: Interval) -> list[str]:
     """What to know before trusting the numbers."""
-    level = f"{number_text(round(100 * data.alpha, 10))} %"
-    queries = count_of(data.scores.n, "query", "queries")
+    test, alpha = outcome.test, scores.settings.alpha
+    level = f"{number_text(round(100 * alpha, 10))} %"
+    queries = count_of(scores.n, "query", "queries")
+    disagree, caution = (outcome.p < alpha) != (0.0 not in interval), test.caution(scores)
     found = []
-    if not data.scores.nonzero:
+    if not scores.nonzero:
         found.append("both systems score every query alike: there is no difference to test")
-    elif not data.can_reach:
-        are = "is" if data.scores.nonzero == 1 else "are"
+    elif not scores.can_reach:
+        are = "is" if scores.nonzero == 1 else "are"
         found.append(
-            f"of {count_of(data.scores.n, 'difference')} only {data.scores.nonzero:,} {are} not 0: "
+            f"of {count_of(scores.n, 'difference')} only {scores.nonzero:,} {are} not 0: "
             f"flips of signs cannot reach {level}, however large differences are"
         )
-    if interval.is_stopgap and data.scores.nonzero:
+    if interval.is_stopgap and scores.nonzero:
         found.append("the interval is Student's, a guide only: flips of so few differences set no limits")
         if 0.0 not in interval:
             found.append("p and interval disagree here: go by p")
-    if not interval.is_bounded:
-        found.append(
-            f"the interval has no limits: {queries} {'is' if data.scores.n == 1 else 'are'} too few for this level"
-        )
-    if data.can_reach and data.scores.n < FEW_QUERIES:
+    if not interval.is_bounded and not caution:
+        found.append(f"the interval has no limits: {queries} {'is' if scores.n == 1 else 'are'} too few for this level")
+    if scores.can_reach and scores.n < FEW_QUERIES:
         found.append(f"with {queries} only large differences can be detected: read the detectable difference first")
-    if data.scores.n > MOST_FLIPPED:
+    if scores.n > MOST_FLIPPED:
         found.append(f"with {queries} tiny differences are significant: read the interval, and give a margin")
-    is_ranked = outcome.name in ("wilcoxon", "sign")
-    is_mixed = interval.method != TESTS[outcome.name] and not interval.is_stopgap and not is_ranked
-    if is_mixed and _disagree(data, outcome, interval):
+    if test.of != "mean":
+        found += _beside_means(test, scores.n, interval, disagree)
+    elif disagree and interval.method != test.interval and not interval.is_stopgap:
         found.append(f"p and interval disagree here: {interval.method} is not the interval of this test; go by p")
-    if is_ranked:
-        found.extend(_warnings_of_ranks(data, outcome, interval))
-    if outcome.name == "t" and data.scores.sd == 0 and data.scores.mean:
-        found.append("all differences are equal: the t test has no spread to go by")
-    if outcome.draws is not None and not outcome.is_enumerated and 1 / (outcome.draws + 1) >= data.alpha:
-        needed = math.floor(1 / data.alpha)
-        found.append(f"{count_of(outcome.draws, 'draw')} cannot reach {level}: at least {needed:,} are needed")
+    if caution:
+        found.append(caution)
+    if outcome.draws is not None and not outcome.is_enumerated and 1 / (outcome.draws + 1) >= alpha:
+        found.append(too_few_draws(outcome.draws, alpha))
     return found
 
 
-def _warnings_of_ranks(data: _Drawn, outcome: TestOutcome, interval: Interval) -> list[str]:
-    found = [f"the test is of this: {outcome.hypothesis}; the interval is of the mean difference"]
-    if data.scores.n > MOST_RANKED:
-        found.append(
-            f"with {data.scores.n:,} queries a rank test often calls systems different whose means are equal: "
-            "it answers another question"
-        )
-    if _disagree(data, outcome, interval):
+def _beside_means(test: PairedTest, queries: int, interval: Interval, disagree: bool) -> list[str]:
+    """What to know of a test that does not go by means."""
+    of = INTERVALS[interval.method].of
+    found = [f"the test is of this: {test.hypothesis}; the interval is of the {of} difference"]
+    if test.is_of_ranks and queries > MOST_RANKED:
+        found.append(rank_warning(queries))
+    if disagree:
         found.append("p and interval answer different questions here, and differently")
     return found
 
 
-def _disagree(data: _Drawn, outcome: TestOutcome, interval: Interval) -> bool:
-    return (outcome.p < data.alpha) != (0.0 not in interval)
+def rank_warning(queries: int) -> str:
+    """What to know of ranks of many queries."""
+    return (
+        f"with {queries:,} queries a rank test often calls systems different whose means are equal: "
+        "it answers another question"
+    )
+
+
+def too_few_draws(draws: int, alpha: float) -> str:
+    """That p from so few draws cannot be below a level, and how many it takes."""
+    level = f"{number_text(round(100 * alpha, 10))} %"
+    return f"{count_of(draws, 'draw')} cannot reach {level}: at least {math.floor(1 / alpha):,} are needed"
+
+
+def effect_sizes(scores: PairedScores, share_won: float, alpha: float, seed: int) -> EffectSizes:
+    """All effect sizes of the differences of two systems."""
+    n, mean, t = scores.n, scores.mean, scores.t
+    d_z = limits = None
+    if scores.sd and t is not None:
+        d_z = mean / scores.sd
+        low, high = (limit / math.sqrt(n) for limit in noncentrality_interval(t, n - 1, alpha))
+        limits = Interval(low, high, alpha, "noncentral t")
+    by_ranks = rank_biserial(scores.differences)
+    return EffectSizes(
+        d_z,
+        limits,
+        None if d_z is None or n < 3 else d_z * hedges_factor(n - 1),
+        _d_av(scores.a, scores.b, mean),
+        by_ranks,
+        None if by_ranks is None else _rank_biserial_interval(scores.differences, alpha, seed),
+        share_won,
+    )
+
+
+def hedges_factor(df: int) -> float:
+    """Gamma(v/2) / (sqrt(v/2) Gamma((v-1)/2)), which takes the bias out of a standardised difference.
+
+    >>> round(hedges_factor(49), 6)
+    0.984602
+    """
+    return math.exp(math.lgamma(df / 2) - math.lgamma((df - 1) / 2)) / math.sqrt(df / 2)
+
+
+def practical_size(difference: float, baseline_mean: float, interval: Interval) -> PracticalSize | None:
+    """The words for a difference and its interval; None where the baseline's mean is no ground for a ratio.
+
+    >>> practical_size(0.25, 2.0, Interval(0.125, 0.375, 0.05, "t"))
+    PracticalSize(relative=0.125, label='essential', also=('noticeable',), either_way=False)
+    """
+    if baseline_mean <= 0:
+        return None
+    label = _label(abs(difference) / baseline_mean)
+    either_way = interval.low < 0 < interval.high
+    sizes = sorted(abs(limit) / baseline_mean for limit in (interval.low, interval.high))
+    least, most = (LABELS.index(_label(size)) for size in (0.0 if either_way else sizes[0], sizes[1]))
+    also = tuple(word for word in LABELS[least : most + 1] if word != label)
+    return PracticalSize(difference / baseline_mean, label, also, either_way)
+
+
+def _label(relative: float) -> str:
+    # Ratios of printed scores that are 5 or 10 % are so but for rounding.
+    relative = round(relative, 12)
+    return LABELS[(relative >= _NOTICEABLE) + (relative > _ESSENTIAL)] if relative < math.inf else LABELS[-1]
+
+
+def _d_av(a: Floats, b: Floats, mean: float) -> float | None:
+    if a.size < 2:
+        return None
+    spread = math.sqrt((_variance(a) + _variance(b)) / 2)
+    return mean / spread if spread else None
+
+
+def _variance(values: Floats) -> float:
+    if values.min() == values.max():
+        return 0.0
+    mean = math.fsum(values) / values.size
+    return math.fsum((values - mean) ** 2) / (values.size - 1)
+
+
+def _rank_biserial_interval(differences: Floats, alpha: float, seed: int) -> Interval:
+    """Percentiles over resampled queries: the ranks of a sample follow from how often it has each size."""
+    sizes = np.abs(differences)
+    ordered = np.sort(sizes[sizes > 0])
+    distinct = ordered[np.append(True, ordered[1:] != ordered[:-1])]
+    groups = distinct.size
+    # A size's place, after all places for those that are negative; zeros after everything.
+    code = np.where(sizes > 0, np.searchsorted(distinct, sizes) + groups * (differences < 0), 2 * groups)
+    values = []
+    for rows in resampled_rows(differences.size, _DESCRIBING, seed):
+        width = 2 * groups + 1
+        cells = code[rows] + width * np.arange(len(rows))[:, np.newaxis]
+        counts = np.bincount(cells.ravel(), minlength=width * len(rows)).reshape(len(rows), width)
+        positive, negative = counts[:, :groups], counts[:, groups : 2 * groups]
+        both = positive + negative
+        ranks = np.cumsum(both, axis=1) - (both - 1) / 2
+        ranked = (ranks * both).sum(axis=1)
+        apart = (ranks * (positive - negative)).sum(axis=1)
+        values.append(np.divide(apart, ranked, out=np.zeros(len(rows)), where=ranked > 0))
+    low, high = percentile_limits(np.concatenate(values), alpha)
+    return Interval(low, high, alpha, "percentile")

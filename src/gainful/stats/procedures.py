@@ -1,26 +1,27 @@
-"""The tables of Järvelin and Kekäläinen (2000, 2002): means of systems, and who beats whom after Friedman's test.
+"""Several systems by a procedure of one's choice, in one form: who is told apart, by which yardstick.
 
-Several systems by a procedure of one's choice, in one form: who is told apart, by which yardstick.
+Beside them the tables of Järvelin and Kekäläinen (2000, 2002): means, and who beats whom after Friedman's test.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from gainful.errors import UsageError
-from gainful.evaluation.score_matrix import ScoreMatrix, aligned
 from gainful.kernel.arrays import Bools, Floats
 from gainful.kernel.parallel import Progress
 from gainful.notation import choose, count_of, number_text, printable
 from gainful.stats.anova import OneWayAnova, PairSpread, TwoWayAnova, one_way, two_way
-from gainful.stats.families import compare_family, compare_measures
+from gainful.stats.corrections import CORRECTIONS
+from gainful.stats.families import FLIPS, FamilyPlan, SystemScores, families_of
 from gainful.stats.groups import MOST_WITH_LETTERS, FamilyResult, letters
-from gainful.stats.paired import MOST_RANKED
+from gainful.stats.paired import MOST_RANKED, rank_warning, too_few_draws
+from gainful.stats.paired_tests import Verdict
 from gainful.stats.rank_tests import Friedman, RankComparisons, conover, friedman, nemenyi, stars_text
 from gainful.stats.settled import settle
 from gainful.stats.tukey import RandomisedTukeyTest, TukeyTest, randomised_tukey, tukey
@@ -45,9 +46,10 @@ class PaperRow:
         return None if self.friedman.f is None else self.friedman.p
 
 
-def paper_rows(matrices: Mapping[str, ScoreMatrix]) -> tuple[PaperRow, ...]:
+def paper_rows(matrices: Mapping[str, SystemScores]) -> tuple[PaperRow, ...]:
     """One row a measure. Comparisons are Conover's without correction, protected by Friedman's test in its F form.
 
+    >>> from gainful import ScoreMatrix
     >>> [row] = paper_rows({"RR": ScoreMatrix.of("RR", {"A": [0.1] * 6, "B": [0.2] * 6, "C": [0.3] * 6})})
     >>> row.verdict
     'B,C > A**; C > B**'
@@ -70,20 +72,31 @@ def paper_rows(matrices: Mapping[str, ScoreMatrix]) -> tuple[PaperRow, ...]:
     return tuple(rows)
 
 
-#: Each procedure in words.
-PROCEDURES = {
-    "maxt": "randomisation tests of pairs, corrected together (or by another correction)",
-    "tukey": "Tukey's honestly significant difference on paired scores",
-    "rthsd": "randomised Tukey HSD (Carterette 2012)",
-    "friedman": "Friedman's test of ranks within queries, then Nemenyi and Conover",
-    "anova": "two-way analysis of variance, then pairs as maxt",
-}
-
-#: Procedures whose p of a pair changes with the other systems.
-OF_THE_POOL = ("tukey", "rthsd", "friedman")
-
-_FLIPS = 10_000
 _SHOWN = 5
+
+
+class PairRecord(NamedTuple):
+    """All numbers of two systems; None where the procedure has no such number.
+
+    ``difference`` is of means, A's minus B's, ``rank_difference`` of mean ranks. ``p`` is of the pair alone,
+    ``adjusted_p`` the procedure's; the errors are what other seeds would change in them; ``q`` and ``effect`` Tukey's.
+    """
+
+    a: str
+    b: str
+    difference: float
+    low: float | None
+    high: float | None
+    p: float
+    adjusted_p: float
+    monte_carlo_error: float | None
+    rank_difference: float | None
+    conover_p: float | None
+    conover_holm_p: float | None
+    q: float | None
+    effect: float | None
+    adjusted_p_error: float | None
+    verdict: Verdict
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +108,7 @@ class SystemsResult:
     score on every query. ``warnings`` is what to know before trusting the numbers.
     """
 
-    scores: ScoreMatrix
+    scores: SystemScores
     procedure: str
     family: FamilyResult
     anova: TwoWayAnova | None = None
@@ -110,7 +123,57 @@ class SystemsResult:
     @property
     def depends_on_pool(self) -> bool:
         """Whether the p of a pair would be another one beside other systems."""
-        return self.procedure in OF_THE_POOL
+        return PROCEDURES[self.procedure].is_of_the_pool
+
+    @property
+    def deciding(self) -> str:
+        """What decides which systems are told apart, in words."""
+        found = CORRECTIONS.get(self.family.correction)
+        return found.title if found else PROCEDURES[self.procedure].said
+
+    @property
+    def least_p(self) -> float | None:
+        """What the least adjusted p that draws can give is below; None where p are exact, or multiplied."""
+        if self.randomised is not None:
+            return 1 / self.randomised.draws
+        is_multiplied = self.depends_on_pool or CORRECTIONS[self.family.correction].multiplies
+        return None if is_multiplied else self.family.least_p
+
+    def record(self, a: str, b: str) -> PairRecord:
+        """All that was found of two systems, A's scores minus B's."""
+        family, pair, scores = self.family, self.family.pair(a, b), self.scores
+        place, sign = family.where(a, b)
+        errors, ranks, by_range = family.monte_carlo_error, self.conover, self.tukey
+        means = scores.means.tolist()
+        return PairRecord(
+            a,
+            b,
+            pair.difference if ranks is None else means[scores.place(a)] - means[scores.place(b)],
+            pair.low,
+            pair.high,
+            pair.p,
+            pair.adjusted,
+            None if errors is None else float(errors[place]),
+            None if ranks is None else pair.difference,
+            None if ranks is None else float(ranks.p[place]),
+            None if ranks is None else float(ranks.adjusted_p[place]),
+            None if by_range is None else float(by_range.q[place]),
+            None if by_range is None else sign * float(by_range.effect[place]),
+            None if self.randomised is None else float(self.randomised.error[place]),
+            pair.verdict,
+        )
+
+    def bars(self, most: int) -> tuple[tuple[int, int], ...]:
+        """The longest stretches of the leaderboard in which no two are told apart, from first to last place."""
+        apart = self.apart[:most, :most]
+        bars: list[tuple[int, int]] = []
+        for first in range(len(apart)):
+            last = first
+            while last + 1 < len(apart) and not apart[first : last + 1, last + 1].any():
+                last += 1
+            if last > first and (not bars or last > bars[-1][1]):
+                bars.append((first, last))
+        return tuple(bars)
 
     @property
     def is_single_threshold(self) -> bool:
@@ -155,7 +218,7 @@ class SystemsPlan:
     def __post_init__(self) -> None:
         choose(self.procedure, PROCEDURES, "procedure")
         choose(self.family, ("each", "all"), "family")
-        if self.procedure in OF_THE_POOL:
+        if self.is_of_the_pool:
             for name in ("test", "correction"):
                 if getattr(self, name) is not None:
                     raise UsageError(
@@ -169,55 +232,47 @@ class SystemsPlan:
                 )
 
     @property
-    def settled_test(self) -> str:
-        return self.test or "randomisation"
+    def is_of_the_pool(self) -> bool:
+        """Whether the procedure looks at all systems at once."""
+        return PROCEDURES[self.procedure].is_of_the_pool
 
-    @property
-    def settled_correction(self) -> str:
-        """The correction: that of the flips, or of other tests Holm's; a procedure of the pool has its own."""
-        if self.procedure in OF_THE_POOL:
-            return "none"
-        return self.correction or ("maxt" if self.settled_test == "randomisation" else "holm")
+    def of_pairs(self, progress: Progress | None) -> FamilyPlan:
+        """What is done with every pair: its test, and the correction, that of the flips or of other tests Holm's.
+
+        A procedure of the pool has its own, and looks at all pairs against a baseline, too: that is what it is.
+        """
+        test = self.test or "randomisation"
+        correction = self.correction or ("maxt" if test == "randomisation" else "holm")
+        if self.is_of_the_pool:
+            correction = "none"
+        baseline = None if self.is_of_the_pool else self.baseline
+        return FamilyPlan(baseline, test, correction, self.alpha, self.draws or FLIPS, self.seed, progress)
 
 
 def compare_several(
-    matrices: Mapping[str, ScoreMatrix], plan: SystemsPlan, progress: Progress | None = None
+    matrices: Mapping[str, SystemScores], plan: SystemsPlan, progress: Progress | None = None
 ) -> dict[str, SystemsResult]:
-    """Compares the systems of each measure; families are those of a measure, unless the plan makes all one family.
+    """Compares the systems of each measure; families are those of a measure, unless the plan makes all one family:
+    matrices then have the same queries and systems.
 
+    >>> from gainful import ScoreMatrix
     >>> matrix = ScoreMatrix.of("RR", {"a": [1, 1, 0.5, 1, 1, 0.5], "b": [0.1] * 6, "c": [0.2] * 6})
     >>> compare_several({"RR": matrix}, SystemsPlan())["RR"].letters
     ('a', 'b', 'c')
     """
-    # Against a baseline a procedure of the pool still looks at all pairs: that is what it is.
-    baseline = None if plan.procedure in OF_THE_POOL else plan.baseline
-    how = {
-        "baseline": baseline,
-        "test": plan.settled_test,
-        "correction": plan.settled_correction,
-        "alpha": plan.alpha,
-        "draws": plan.draws or _FLIPS,
-        "seed": plan.seed,
-        "progress": progress,
-    }
-    if plan.family == "all":
-        matrices = dict(zip(matrices, aligned(list(matrices.values())), strict=True))
-        families = compare_measures(matrices, family="all", **how)  # type: ignore[arg-type]
-    else:
-        families = {name: compare_family(matrix, **how) for name, matrix in matrices.items()}  # type: ignore[arg-type]
+    families = families_of(list(matrices.values()), plan.of_pairs(progress), plan.family == "all")
     found = {}
-    for name, family in families.items():
-        matrix = matrices[name]
-        result = _by_procedure(matrix, family, plan)
-        found[name] = replace(
-            result, identical=identical_systems(matrix), warnings=tuple(_warnings(result, plan, matrix))
-        )
+    for (name, matrix), family in zip(matrices.items(), families, strict=True):
+        result = PROCEDURES[plan.procedure].find(matrix, family, plan)
+        identical = identical_systems(matrix)
+        found[name] = replace(result, identical=identical, warnings=tuple(_warnings(result, plan, identical)))
     return found
 
 
-def identical_systems(matrix: ScoreMatrix) -> tuple[tuple[str, ...], ...]:
+def identical_systems(matrix: SystemScores) -> tuple[tuple[str, ...], ...]:
     """Systems that score every query alike, in groups of at least two.
 
+    >>> from gainful import ScoreMatrix
     >>> identical_systems(ScoreMatrix.of("RR", {"a": [1, 0.3], "b": [1, 0], "c": [1, 0.1 + 0.2]}))
     (('a', 'c'),)
     """
@@ -228,46 +283,102 @@ def identical_systems(matrix: ScoreMatrix) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(group) for group in groups.values() if len(group) > 1)
 
 
-def _by_procedure(matrix: ScoreMatrix, family: FamilyResult, plan: SystemsPlan) -> SystemsResult:
-    if plan.procedure == "tukey":
-        test = tukey(matrix.values, alpha=plan.alpha)
-        decided = _decided(family, test.p, test.critical, "tukey")
-        reach = np.full(test.p.size, test.critical)
-        return SystemsResult(matrix, "tukey", replace(decided, half_width=reach), anova=test.anova, tukey=test)
-    if plan.procedure == "rthsd":
-        randomised = randomised_tukey(
-            matrix.values, draws=plan.draws or _FLIPS, seed=plan.seed, alpha=plan.alpha, threads=plan.threads
-        )
-        decided = _decided(family, randomised.p, randomised.critical, "rthsd")
-        return SystemsResult(matrix, "rthsd", replace(decided, half_width=None), randomised=randomised)
-    if plan.procedure == "friedman":
-        return _by_ranks(matrix, family, plan.alpha)
-    if plan.procedure == "anova":
-        return SystemsResult(matrix, "anova", family, anova=two_way(matrix.values), one_way=one_way(matrix.values))
-    return SystemsResult(matrix, "maxt", family)
+@dataclass(frozen=True)
+class Procedure:
+    """A way to compare several systems: its name, what it is called in lists, when to take it, and what it finds.
+
+    ``said`` is what decides, in words, where that is no correction. ``is_of_the_pool``: the p of a pair changes with
+    the other systems.
+    """
+
+    name: str
+    title: str
+    about: str
+    find: Callable[[SystemScores, FamilyResult, SystemsPlan], SystemsResult]
+    said: str = ""
+    is_of_the_pool: bool = False
 
 
-def _decided(family: FamilyResult, p: Floats, threshold: float, name: str) -> FamilyResult:
-    """The family with the p of another procedure; pairs are the same, in the same order."""
-    return replace(family, adjusted=p, threshold=threshold, correction=name, notes=())
+def _by_flips(matrix: SystemScores, family: FamilyResult, plan: SystemsPlan) -> SystemsResult:
+    return SystemsResult(matrix, plan.procedure, family)
 
 
-def _by_ranks(matrix: ScoreMatrix, family: FamilyResult, alpha: float) -> SystemsResult:
+def _by_tukey(matrix: SystemScores, family: FamilyResult, plan: SystemsPlan) -> SystemsResult:
+    test = tukey(matrix.values, alpha=plan.alpha)
+    decided = _decided(family, test.p, test.critical, "tukey", np.full(test.p.size, test.critical))
+    return SystemsResult(matrix, plan.procedure, decided, anova=test.anova, tukey=test)
+
+
+def _by_randomised_tukey(matrix: SystemScores, family: FamilyResult, plan: SystemsPlan) -> SystemsResult:
+    randomised = randomised_tukey(
+        matrix.values, draws=plan.draws or FLIPS, seed=plan.seed, alpha=plan.alpha, threads=plan.threads
+    )
+    decided = _decided(family, randomised.p, randomised.critical, "rthsd")
+    return SystemsResult(matrix, plan.procedure, decided, randomised=randomised)
+
+
+def _by_ranks(matrix: SystemScores, family: FamilyResult, plan: SystemsPlan) -> SystemsResult:
     overall = friedman(matrix.values if matrix.better == "higher" else -matrix.values)
-    by_range = nemenyi(overall, alpha=alpha)
+    by_range = nemenyi(overall, alpha=plan.alpha)
     ranks = overall.mean_ranks
     decided = replace(
         _decided(family, by_range.adjusted_p, by_range.critical, "nemenyi"),
         means=ranks,
         better="lower",
         difference=np.asarray(ranks[family.first] - ranks[family.second]),
-        half_width=None,
     )
-    return SystemsResult(matrix, "friedman", decided, friedman=overall, conover=conover(overall, alpha=alpha))
+    conovers = conover(overall, alpha=plan.alpha)
+    return SystemsResult(matrix, plan.procedure, decided, friedman=overall, conover=conovers)
 
 
-def _warnings(result: SystemsResult, plan: SystemsPlan, matrix: ScoreMatrix) -> list[str]:
-    family, n = result.family, len(matrix.queries)
+def _by_anova(matrix: SystemScores, family: FamilyResult, plan: SystemsPlan) -> SystemsResult:
+    values = matrix.values
+    return SystemsResult(matrix, plan.procedure, family, anova=two_way(values), one_way=one_way(values))
+
+
+def _decided(
+    family: FamilyResult, p: Floats, threshold: float, name: str, half_width: Floats | None = None
+) -> FamilyResult:
+    """The family with the p of another procedure; pairs are the same, in the same order."""
+    return replace(family, adjusted=p, threshold=threshold, correction=name, half_width=half_width, notes=())
+
+
+#: All procedures by name: what ``--procedure`` offers.
+PROCEDURES: dict[str, Procedure] = {
+    each.name: each
+    for each in (
+        Procedure("maxt", "step-down maxT", "pairs, each by a test, corrected for their number", _by_flips),
+        Procedure(
+            "tukey",
+            "Tukey HSD",
+            "one yardstick for all pairs, where they vary alike",
+            _by_tukey,
+            "Tukey HSD",
+            is_of_the_pool=True,
+        ),
+        Procedure(
+            "rthsd",
+            "randomised Tukey HSD",
+            "to compare with papers that have it (Carterette 2012)",
+            _by_randomised_tukey,
+            "randomised Tukey HSD",
+            is_of_the_pool=True,
+        ),
+        Procedure(
+            "friedman",
+            "Friedman with Nemenyi and Conover",
+            "ranks within queries, not means",
+            _by_ranks,
+            "Nemenyi",
+            is_of_the_pool=True,
+        ),
+        Procedure("anova", "two-way ANOVA", "whether systems differ at all, then pairs as with maxt", _by_anova),
+    )
+}
+
+
+def _warnings(result: SystemsResult, plan: SystemsPlan, identical: Sequence[Sequence[str]]) -> list[str]:
+    family, n = result.family, result.family.n
     level = f"{number_text(round(100 * plan.alpha, 10))} %"
     found = list(family.notes)
     if result.depends_on_pool:
@@ -275,23 +386,18 @@ def _warnings(result: SystemsResult, plan: SystemsPlan, matrix: ScoreMatrix) -> 
             f"{family.correction}: p depends on the systems compared, and would be another one beside others; "
             "the p of a pair alone stands beside it"
         )
-    if result.procedure == "friedman":
+    if result.friedman is not None:
         found.append(
             "friedman is of this: within a query every order of the systems is as likely as any other "
             "(their ranks, not their means)"
         )
         if n > MOST_RANKED:
-            found.append(
-                f"with {n:,} queries a rank test often calls systems different whose means are equal: "
-                "it answers another question"
-            )
-    elif family.test == "randomisation" and 2.0 ** (1 - n) >= plan.alpha and result.procedure in ("maxt", "anova"):
+            found.append(rank_warning(n))
+    elif family.draws is not None and 2.0 ** (1 - n) >= plan.alpha and not result.depends_on_pool:
         found.append(f"with {count_of(n, 'query', 'queries')} flips of signs cannot reach {level}: nothing can be told")
     draws = result.randomised.draws if result.randomised else family.draws
     if draws is not None and not (family.is_enumerated and not result.randomised) and 1 / (draws + 1) >= plan.alpha:
-        found.append(
-            f"{count_of(draws, 'draw')} cannot reach {level}: at least {math.floor(1 / plan.alpha):,} are needed"
-        )
+        found.append(too_few_draws(draws, plan.alpha))
     if result.anova is not None and result.anova.spread is not None and result.anova.spread.is_uneven:
         found.append(_uneven(result.anova.spread))
     if (
@@ -303,7 +409,7 @@ def _warnings(result: SystemsResult, plan: SystemsPlan, matrix: ScoreMatrix) -> 
             "is told apart"
         )
     found += _against_means(family)
-    for group in identical_systems(matrix)[:_SHOWN]:
+    for group in identical[:_SHOWN]:
         found.append(
             f"{' = '.join(printable(name, 40) for name in group)}: the same score on every query; "
             "p = 1, and counted in the family"
@@ -333,38 +439,3 @@ def _uneven(spread: PairSpread) -> str:
         f"pairs of systems vary unevenly: standard deviations of differences from {spread.lowest:.4f} to "
         f"{spread.highest:.4f}, pooled {spread.pooled:.4f}; one yardstick for all misjudges some"
     )
-
-
-def read_groups(texts: Sequence[str], systems: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Groups of systems from ``NAME=a,b,c`` texts; each system must be there, and in one group only.
-
-    >>> read_groups(["old=a,b", "new=c"], ["a", "b", "c"])
-    {'old': ('a', 'b'), 'new': ('c',)}
-    """
-    found: dict[str, tuple[str, ...]] = {}
-    for text in texts:
-        name, equals, members = text.partition("=")
-        parts = tuple(part.strip() for part in members.split(","))
-        if not equals or not name.strip() or not all(parts):
-            raise UsageError(f"groups: expected NAME=SYSTEM,SYSTEM,..., found '{printable(text)}'")
-        if name.strip() in found:
-            raise UsageError(f"groups: expected every name once, found '{printable(name.strip())}' twice")
-        found[name.strip()] = parts
-    check_groups(found, systems)
-    return found
-
-
-def check_groups(groups: Mapping[str, Sequence[str]], systems: Sequence[str]) -> None:
-    """Refuses groups of unknown systems, and systems that are in two of them."""
-    from gainful.notation import nearest
-
-    if len(groups) < 2:
-        raise UsageError(f"groups: expected at least 2, found {len(groups)}")
-    seen: set[str] = set()
-    for members in groups.values():
-        for member in members:
-            if member not in systems:
-                raise UsageError(f"groups: unknown system '{printable(member)}'", nearest(member, systems))
-            if member in seen:
-                raise UsageError(f"groups: expected every system in one group, found '{printable(member)}' in two")
-            seen.add(member)

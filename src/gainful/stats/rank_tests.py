@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,8 +21,8 @@ from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.notation import choose
 from gainful.stats.anova import TwoWayAnova, checked, pairs_of, two_way
 from gainful.stats.corrections import corrected
-from gainful.stats.noncentral import LEAST_P
-from gainful.stats.settled import settle
+from gainful.stats.paired_tests import Finding, PairedScores, PairedTest, Zeros
+from gainful.stats.settled import LEAST_P, settle
 from gainful.stats.tukey import studentised_range_critical, studentised_range_sf
 
 
@@ -48,8 +48,6 @@ def mid_ranks(values: Floats) -> Floats:
 
 #: Up to so many non-zero differences Wilcoxon's null distribution is counted out.
 MOST_EXACT = 50
-
-Zeros: TypeAlias = Literal["drop", "pratt"]
 
 
 class SignedRanks(NamedTuple):
@@ -128,11 +126,41 @@ def _normal_p(ranks: Floats, apart: float, continuity: bool) -> float:
     """W+ - W- has mean 0 and variance sum of squared ranks, ties and Pratt's zeros included."""
     from scipy.special import ndtr
 
-    from gainful.stats.noncentral import LEAST_P
-
     distance = max(0.0, abs(apart) / 2 - (0.5 if continuity else 0.0))
     deviation = math.sqrt(math.fsum(ranks**2)) / 2
     return max(min(1.0, 2 * float(ndtr(-distance / deviation))), LEAST_P)
+
+
+def _wilcoxon(scores: PairedScores) -> Finding:
+    settings = scores.settings
+    found = wilcoxon(scores.differences, zeros=settings.zeros, continuity=settings.continuity)
+    return Finding(found.p, min(found.positive, found.negative), direction=found.positive - found.negative)
+
+
+def _sign(scores: PairedScores) -> Finding:
+    above = int(np.count_nonzero(scores.differences > 0))
+    below = scores.nonzero - above
+    return Finding(sign_p(above, below), float(above), direction=float(above - below))
+
+
+WILCOXON = PairedTest(
+    "wilcoxon",
+    "Wilcoxon's signed ranks",
+    "systems that are exchangeable query by query; not their means",
+    "Wilcoxon's test",
+    "differences are symmetric about 0 (their ranks, not their mean)",
+    _wilcoxon,
+    of="ranks",
+)
+SIGN = PairedTest(
+    "sign",
+    "the sign test",
+    "on how many queries a system is better, not by how much",
+    "the sign test",
+    "the median difference is 0 (how often, not how much)",
+    _sign,
+    of="median",
+)
 
 
 #: The papers' marks: the levels and their stars, strictest first.

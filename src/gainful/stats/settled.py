@@ -19,6 +19,12 @@ BLOCK = 1_000
 MOST_DRAWS = 10_000_000
 
 
+#: A p is never 0: what float64 cannot hold is written as its smallest normal number.
+LEAST_P = 2.2250738585072014e-308
+
+_LEAST_ALPHA = 1e-12
+
+
 def stream(seed: int, number: int = 0) -> np.random.Generator:
     """The random numbers of a seed and a block or draw: Philox with both as its key.
 
@@ -45,6 +51,14 @@ def check_seed(seed: int) -> None:
     """
     if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or not 0 <= seed < 2**63:
         raise UsageError(f"seed: expected a whole number from 0 to 2^63 - 1, found {seed}")
+
+
+def check_alpha(alpha: float) -> None:
+    """Refuses a level that is none, or so small that float64 cannot count to its inverse."""
+    if not 0 < alpha < 0.5:
+        raise UsageError(f"alpha: expected a number between 0 and 0.5, found {alpha:g}")
+    if alpha < _LEAST_ALPHA:
+        raise UsageError(f"alpha: expected at least {_LEAST_ALPHA:g}, found {alpha:g}")
 
 
 _FINEST = 44  # binary places below the largest value: finer than any score, coarser than what adding up loses
@@ -153,3 +167,8 @@ def least_told(critical: float, apart: Floats, is_told: Bools, scale: float) -> 
     below = math.nextafter(float(np.max(apart[~is_told], initial=0.0)), math.inf)
     # A told pair is above all that are not, so that both limits can be kept.
     return max(below, min(found, float(np.min(apart[is_told], initial=math.inf))))
+
+
+def largest_at(values: Floats, place: int) -> float:
+    """The value at a place, the largest being the first; above all of them there is nothing."""
+    return float(np.partition(values, values.size - place)[values.size - place]) if place >= 1 else math.inf

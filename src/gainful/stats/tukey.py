@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -19,9 +19,7 @@ from gainful.errors import UsageError
 from gainful.kernel.arrays import Floats, Ints
 from gainful.kernel.core import default_threads
 from gainful.stats.anova import TwoWayAnova, checked, column_means, pairs_of, two_way
-from gainful.stats.intervals import largest_at
-from gainful.stats.noncentral import LEAST_P
-from gainful.stats.settled import BLOCK, check_draws, least_count, least_told, on_grid, settle
+from gainful.stats.settled import BLOCK, LEAST_P, check_draws, largest_at, least_count, least_told, on_grid, settle
 
 _ROOT_2PI = math.sqrt(2 * math.pi)
 _Z_NODES = 128
@@ -181,7 +179,7 @@ class RandomisedTukeyTest:
     draws: int
     seed: int
 
-    @property
+    @cached_property
     def error(self) -> Floats:
         """The Monte Carlo error of every p: its standard deviation over seeds."""
         return np.asarray(np.sqrt(self.p * (1 - self.p) / self.draws))

@@ -28,7 +28,7 @@ from gainful.papers.jarvelin2000.printed_vectors import (
 from gainful.papers.readings import course, settled, with_few_names
 from gainful.stats.procedures import PaperRow, paper_rows
 from gainful.stats.rank_tests import conover, protected
-from gainful.tasks.compare.compare_charts import listed, p_words
+from gainful.tasks.compare.compare_words import listed, p_words
 from gainful.tasks.curves.gain_curves import GainCurves
 from gainful.tasks.curves.gain_page import gain_line
 from gainful.tasks.curves.recall_levels import RecallBase, RecallLevels

@@ -13,16 +13,7 @@ from gainful.kernel.parallel import Progress
 from gainful.notation import choose, nearest
 from gainful.pages.page import Page
 from gainful.render.showable import Showable
-from gainful.stats.agreement import PERSISTENCE, MeasureAgreement, OrderAgreement, agreement_of_measures
-
-#: The coefficients, and what they are called where people read them.
-COEFFICIENTS = {
-    "tau_b": "tau-b",
-    "tau_ap": "tau_AP",
-    "tau_ap_b": "tau_AP,b",
-    "rbo": "RBO",
-    "pearson": "Pearson",
-}
+from gainful.stats.agreement import COEFFICIENTS, PERSISTENCE, MeasureAgreement, OrderAgreement, agreement_of_measures
 
 
 class ClearSwap(NamedTuple):

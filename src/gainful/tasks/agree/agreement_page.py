@@ -1,6 +1,6 @@
-"""The charts of an agreement: coefficients between measures as a map, and two measures' means against each other.
+"""How far measures agree on the order of systems, as a page.
 
-How far measures agree on the order of systems, as a page.
+Its charts are the coefficients between measures as a map, and two measures' means against each other.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from gainful.notation import count_of, number_text, printable
 from gainful.pages.charts import Axis, Chart, HeatMap, Plot, Points, shortened
 from gainful.pages.page import Cell, Column, Page, Table
-from gainful.tasks.agree import COEFFICIENTS
+from gainful.stats.agreement import COEFFICIENTS, SYMMETRIC
+from gainful.tasks.compare.compare_words import listed
 
 if TYPE_CHECKING:
     from gainful.stats.agreement import OrderAgreement, OrderEstimate
@@ -26,7 +27,7 @@ def coefficient_map(report: AgreementReport, coefficient: str) -> HeatMap:
     """One coefficient between all measures, as colours and numbers."""
     measures, values = report.found.measures, report.matrix(coefficient)
     known = [value for row in values for value in row if value is not None]
-    name = COEFFICIENTS[coefficient]
+    name = COEFFICIENTS[coefficient].title
     captions = {
         "tau_ap": "A row's order is read against a column's.",
         "rbo": f"Two random orders have {report.found.agreements[0].rbo_by_chance:.2f} on average.",
@@ -62,7 +63,7 @@ def scatter(report: AgreementReport, a: str, b: str) -> Plot:
         "swaps with none": [name for name in one.systems if name not in swapping],
     }
     value = report.value(a, b)
-    said = f"{COEFFICIENTS[report.coefficients[0]]} {'undefined' if value is None else f'{value:.4f}'}"
+    said = f"{COEFFICIENTS[report.coefficients[0]].title} {'undefined' if value is None else f'{value:.4f}'}"
     pairs = report.found.of(a, b).pairs
     return Plot(
         f"Means by {shortened(a)} and by {shortened(b)}",
@@ -98,7 +99,11 @@ def agreement_page(
         parts.append(_matrix(report, coefficient, places))
         if len(report.found.measures) > 2:
             parts.append(coefficient_map(report, coefficient))
-    parts += [_estimates(report, coefficient, places) for coefficient in report.coefficients if coefficient != "tau_ap"]
+    parts += [
+        _estimates(report, coefficient, places)
+        for coefficient in report.coefficients
+        if COEFFICIENTS[coefficient].is_symmetric
+    ]
     parts += [_pairs(report, places)]
     if report.swaps:
         parts.append(_swaps(report, places))
@@ -130,7 +135,7 @@ def _beginning(report: AgreementReport) -> str:
 
 def _conclusions(report: AgreementReport, places: int) -> Iterator[str]:
     """What a person wants to know first."""
-    name = COEFFICIENTS[report.coefficients[0]]
+    name = COEFFICIENTS[report.coefficients[0]].title
     if not report.ranked:
         why = "orders have ties; tau-ap-b allows them" if name == "tau_AP" else "a measure scores all systems alike"
         yield f"{name} is undefined between all measures: {why}."
@@ -154,7 +159,7 @@ def _agree(report: AgreementReport, value: float, pair: OrderAgreement, places: 
 
 def _facts(report: AgreementReport, value: float, pair: OrderAgreement, places: int) -> str:
     coefficient = report.coefficients[0]
-    name = COEFFICIENTS[coefficient]
+    name = COEFFICIENTS[coefficient].title
     parts = [f"{name} {value:.{places}f}" + (", the mean of both ways" if coefficient == "tau_ap" else "")]
     if coefficient != "tau_ap":
         found: OrderEstimate = getattr(pair, coefficient)
@@ -180,10 +185,8 @@ def _first_places(report: AgreementReport) -> str:
 
 
 def _joined(names: Sequence[str]) -> str:
-    shown = [printable(name, 80) for name in names[:_MOST_NAMES]]
     more = [f"{len(names) - _MOST_NAMES} more"] if len(names) > _MOST_NAMES else []
-    *first, last = [*shown, *more]
-    return f"{', '.join(first)} and {last}" if first else last
+    return listed([*(printable(name, 80) for name in names[:_MOST_NAMES]), *more])
 
 
 def _clearest(report: AgreementReport, places: int) -> str:
@@ -207,7 +210,7 @@ def _clearest(report: AgreementReport, places: int) -> str:
 
 def _matrix(report: AgreementReport, coefficient: str, places: int) -> Table:
     """Measures x measures. Of two measures people see all of it among the pairs."""
-    measures, name = report.found.measures, COEFFICIENTS[coefficient]
+    measures, name = report.found.measures, COEFFICIENTS[coefficient].title
     hidden = len(measures) == 2
     columns = (
         Column("measure", for_machines=hidden),
@@ -239,7 +242,7 @@ def _said(report: AgreementReport, coefficient: str) -> Iterator[str]:
 
 def _estimates(report: AgreementReport, coefficient: str, places: int) -> Table:
     """One coefficient with its interval and bias, most agreeing pair first."""
-    name, found = COEFFICIENTS[coefficient], report.found
+    name, found = COEFFICIENTS[coefficient].title, report.found
     has_interval = any(getattr(pair, coefficient).low is not None for pair in found.agreements)
     numbers = [
         name,
@@ -258,16 +261,13 @@ def _estimates(report: AgreementReport, coefficient: str, places: int) -> Table:
         interval = estimate[1:] if has_interval else ()
         chance = (pair.rbo_by_chance,) if coefficient == "rbo" else ()
         rows.append((pair.a, pair.b, estimate.value, *interval, *chance, len(pair.swaps)))
-    notes = [f"of {count_of(found.agreements[0].pairs, 'pair')} of systems"]
+    notes = [f"swapped pairs: of {count_of(found.agreements[0].pairs, 'pair')} of systems"]
     if has_interval:
-        notes = [
+        notes[:0] = [
             f"from, to: 95 % interval, {name} +- 1.96 standard deviations of {count_of(found.draws, 'resample')} of "
             f"the queries on Fisher's z scale (seed {found.seed})",
             f"bias: the resamples' mean minus {name}; often below 0, because resampled queries agree less",
-            f"swapped pairs: {notes[0]}",
         ]
-    else:
-        notes = [f"swapped pairs: {notes[0]}"]
     return Table(tuple(columns), tuple(rows), f"{name}, most agreeing measures first", tuple(notes), for_people=True)
 
 
@@ -277,47 +277,43 @@ def _descending(value: float | None) -> float:
 
 def _pairs(report: AgreementReport, places: int) -> Table:
     """All coefficients of all pairs side by side."""
-    names = ("tau-b", "tau_AP", "reverse", "tau_AP,b", "RBO", "by chance", "Pearson")
-    columns = (Column("measure"), Column("other"), *(Column(name, "number", places) for name in names))
-    rows = tuple(
-        (
-            pair.a,
-            pair.b,
-            pair.tau_b.value,
-            pair.tau_ap,
-            pair.tau_ap_reverse,
-            pair.tau_ap_b.value,
-            pair.rbo.value,
-            pair.rbo_by_chance,
-            pair.pearson.value,
-        )
-        for pair in report.found.agreements
+    columns = (
+        Column("measure", get=lambda pair: pair.a),
+        Column("other", get=lambda pair: pair.b),
+        Column("tau-b", "number", places, get=lambda pair: pair.tau_b.value),
+        Column("tau_AP", "number", places, get=lambda pair: pair.tau_ap),
+        Column("reverse", "number", places, get=lambda pair: pair.tau_ap_reverse),
+        Column("tau_AP,b", "number", places, get=lambda pair: pair.tau_ap_b.value),
+        Column("RBO", "number", places, get=lambda pair: pair.rbo.value),
+        Column("by chance", "number", places, get=lambda pair: pair.rbo_by_chance),
+        Column("Pearson", "number", places, get=lambda pair: pair.pearson.value),
     )
+    pairs = report.found.agreements
     persistence = number_text(report.found.persistence)
     notes = [
         "tau_AP: the other's order read against the measure's; reverse: the measure's against the other's; "
         "tau_AP,b: both ways, ties allowed",
         f"by chance: the RBO (persistence {persistence}) that two random orders of so many systems have on average",
     ]
-    if any(row[3] is None or row[4] is None for row in rows):
+    if any(pair.tau_ap is None or pair.tau_ap_reverse is None for pair in pairs):
         notes.append(_UNDEFINED["tau_ap"])
-    return Table(columns, rows, "All coefficients", tuple(notes), for_people=True)
+    return Table.of(columns, pairs, title="All coefficients", notes=tuple(notes), for_people=True)
 
 
 def _swaps(report: AgreementReport, places: int) -> Table:
     columns = (
-        Column("system"),
-        Column("other system"),
-        Column("by"),
-        Column("ahead by", "number", places),
-        Column("but by"),
-        Column("behind by", "number", places),
+        Column("system", get=lambda swap: swap.better),
+        Column("other system", get=lambda swap: swap.worse),
+        Column("by", get=lambda swap: swap.a),
+        Column("ahead by", "number", places, get=lambda swap: swap.lead_a),
+        Column("but by", get=lambda swap: swap.b),
+        Column("behind by", "number", places, get=lambda swap: swap.lead_b),
         Column("clearness", "number", places, for_machines=True),
     )
-    rows = tuple((s.better, s.worse, s.a, s.lead_a, s.b, s.lead_b, s.clearness) for s in report.swaps)
-    more = (f"the clearest of {len(rows):,}; csv and jsonl have all",) if len(rows) > _MOST_SWAPS else ()
+    count = len(report.swaps)
+    more = (f"the clearest of {count:,}; csv and jsonl have all",) if count > _MOST_SWAPS else ()
     note = "clearest: both leads are large shares of the range of all systems' means"
-    return Table(columns, rows, "Systems that swap", (*more, note), most=_MOST_SWAPS)
+    return Table.of(columns, report.swaps, title="Systems that swap", notes=(*more, note), most=_MOST_SWAPS)
 
 
 def _means(report: AgreementReport, places: int) -> Table:
@@ -354,10 +350,9 @@ def _for_machines(report: AgreementReport) -> Table:
     )
     rows: list[tuple[Cell, ...]] = []
     for pair in report.found.agreements:
-        estimates = {name: getattr(pair, name) for name in ("tau_b", "tau_ap_b", "rbo", "pearson")}
-        for name, found in estimates.items():
+        for name in SYMMETRIC:
             chance = pair.rbo_by_chance if name == "rbo" else None
-            rows.append((pair.a, pair.b, name, *found, chance, len(pair.swaps)))
+            rows.append((pair.a, pair.b, name, *getattr(pair, name), chance, len(pair.swaps)))
         for name in ("tau_ap", "tau_ap_reverse", "tau_ap_a", "tau_ap_a_reverse"):
             rows.append((pair.a, pair.b, name, getattr(pair, name), None, None, None, None, len(pair.swaps)))
     return Table(columns, tuple(rows), "Coefficients")

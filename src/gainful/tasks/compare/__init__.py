@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gainful.errors import InputError, UsageError
 from gainful.evaluation.results import Evaluation
@@ -14,18 +14,10 @@ from gainful.kernel.parallel import Progress
 from gainful.notation import choose, count_of, nearest, printable
 from gainful.pages.page import Page
 from gainful.render.showable import Showable
-from gainful.stats.effects import PairResult
-from gainful.stats.groups import GroupComparison, compare_groups
-from gainful.stats.paired import compare_systems
-from gainful.stats.procedures import (
-    OF_THE_POOL,
-    PaperRow,
-    SystemsPlan,
-    SystemsResult,
-    check_groups,
-    compare_several,
-    paper_rows,
-)
+from gainful.stats.families import FLIPS, FamilyPlan, families_of
+from gainful.stats.groups import FamilyResult, GroupComparison, compare_groups
+from gainful.stats.paired import PairResult, compare_pair
+from gainful.stats.procedures import PaperRow, SystemsPlan, SystemsResult, compare_several, paper_rows
 
 if TYPE_CHECKING:
     from gainful.measures.base import Measure
@@ -120,57 +112,194 @@ def compare(
 
     Two systems: the second against the first, or against ``baseline``; see :func:`gainful.compare_pair` for ``test``,
     ``interval`` and ``margin``. More, or two with a ``procedure`` or ``correction``: all pairs, or each system against
-    ``baseline``. ``procedure`` is maxt, tukey, rthsd, friedman or anova; ``correction`` (of maxt and anova) maxt, holm,
-    bh, by, bonferroni or none. ``papers`` makes the table of the papers instead: Friedman, then Conover. ``pairs`` are
-    the ones to print, None for all; ``chart`` is what to draw: differences, leaderboard, critical or p.
+    ``baseline``. ``procedure`` is one of :data:`gainful.stats.procedures.PROCEDURES`, ``correction`` (of maxt and
+    anova) one of :data:`gainful.stats.corrections.CORRECTIONS`. ``papers`` makes the table of the papers instead:
+    Friedman, then Conover. ``pairs`` are the ones to print, None for all; ``chart`` is what to draw: differences,
+    leaderboard, critical or p.
 
     >>> found = compare(ScoreMatrix.of("P@5", {"old": [0.2, 0.4, 0.4, 0.2], "new": [0.6, 0.4, 0.8, 0.4]}))
     >>> found.pairs["P@5"].wins, found.pairs["P@5"].p
     (3, 0.25)
     """
-    by_measure = _matrices(scores, measures)
-    _check_same_systems(by_measure)
-    systems = next(iter(by_measure.values())).systems
+    charts = (chart,) if isinstance(chart, str) else tuple(chart or ())
+    how = CompareOptions(
+        baseline,
+        procedure,
+        test,
+        interval,
+        correction,
+        family,
+        alpha,
+        draws,
+        seed,
+        margin,
+        groups,
+        papers,
+        pairs,
+        charts,
+        places,
+        threads,
+    )
+    return compare_matrices(_matrices(scores, measures), how, progress)
+
+
+@dataclass(frozen=True)
+class CompareOptions:
+    """What is asked of a comparison; the fields are the options of :func:`compare`."""
+
+    baseline: str | None = None
+    procedure: str | None = None
+    test: str | None = None
+    interval: str | None = None
+    correction: str | None = None
+    family: str = "each"
+    alpha: float = 0.05
+    draws: int | None = None
+    seed: int = 0
+    margin: float | None = None
+    groups: Mapping[str, Sequence[str]] | None = None
+    papers: bool = False
+    pairs: Sequence[tuple[str, str]] | None = ()
+    chart: tuple[str, ...] = ()
+    places: int = 4
+    threads: int | None = None
+
+    def refuse(self, why: str, *names: str) -> None:
+        """Refuses options that have no meaning here."""
+        for name in names:
+            if getattr(self, name) not in (None, (), getattr(CompareOptions, name)):
+                raise UsageError(f"{name}: has no meaning with {why}")
+
+    def refuse_charts(self, others: Sequence[str], what: str, there: Sequence[str]) -> None:
+        """Refuses to draw what there is not here."""
+        for chart in self.chart:
+            if chart in others:
+                raise UsageError(f"chart: '{chart}' has no meaning with {what}", f"there is {' | '.join(there)}")
+
+
+def compare_matrices(
+    matrices: Mapping[str, ScoreMatrix], how: CompareOptions, progress: Progress | None = None
+) -> Comparison:
+    """Compares the systems of some matrices, by measure: as papers do, as two, or as several."""
+    _check_same_systems(matrices)
+    systems = next(iter(matrices.values())).systems
     if len(systems) < 2:
         raise UsageError(f"compare: expected at least two systems, found {len(systems)}")
-    _check_known(baseline, systems, "baseline")
-    charts = (chart,) if isinstance(chart, str) else tuple(chart or ())
-    for each in charts:
-        choose(each, CHARTS, "chart")
-    of_pairs = {"interval": interval, "margin": margin}
-    of_systems = {"procedure": procedure, "correction": correction, "groups": groups}
-    if papers:
-        one_family = None if family == "each" else family
-        _refuse("papers", {**of_pairs, **of_systems, "baseline": baseline, "test": test, "chart": chart})
-        _refuse("papers", {"family": one_family, "pairs": pairs})
-        same = dict(zip(by_measure, aligned(list(by_measure.values())), strict=True))
-        return Comparison(same, {}, {}, paper_rows(same), places=places)
-    if len(systems) == 2 and family == "each" and not any(of_systems.values()):
-        _refuse("two systems", {"pairs": pairs})
-        _refuse_charts(charts, CHARTS_OF_SYSTEMS, "two systems", CHARTS_OF_PAIRS)
-        options = {**of_pairs, "test": test, "alpha": alpha, "draws": draws, "seed": seed}
-        b = baseline or systems[0]
-        [a] = [system for system in systems if system != b]
-        found = {name: compare_systems(matrix, a, b, **options) for name, matrix in by_measure.items()}
-        return Comparison(by_measure, found, {}, charts=CHARTS_OF_PAIRS, places=places)
-    _refuse("several systems", of_pairs)
-    _refuse_charts(charts, CHARTS_OF_PAIRS, "several systems", CHARTS_OF_SYSTEMS)
-    plan = SystemsPlan(procedure or "maxt", baseline, test, correction, family, alpha, draws, seed, threads)
+    _check_known(how.baseline, systems, "baseline")
+    for chart in how.chart:
+        choose(chart, CHARTS, "chart")
+    if how.papers:
+        return _as_papers(matrices, how)
+    if len(systems) == 2 and how.family == "each" and not (how.procedure or how.correction or how.groups):
+        return _two(matrices, how)
+    return _several(matrices, how, progress)
+
+
+def _as_papers(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Comparison:
+    of_others = ("procedure", "correction", "groups", "baseline", "test", "chart", "family", "pairs")
+    how.refuse("papers", "interval", "margin", *of_others)
+    same = dict(zip(matrices, aligned(list(matrices.values())), strict=True))
+    return Comparison(same, {}, {}, paper_rows(same), places=how.places)
+
+
+def _two(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Comparison:
+    how.refuse("two systems", "pairs")
+    how.refuse_charts(CHARTS_OF_SYSTEMS, "two systems", CHARTS_OF_PAIRS)
+    one, other = next(iter(matrices.values())).systems
+    a, b = (one, other) if how.baseline == other else (other, one)
+    found = {
+        name: compare_systems(
+            matrix,
+            a,
+            b,
+            test=how.test,
+            interval=how.interval,
+            alpha=how.alpha,
+            draws=how.draws,
+            seed=how.seed,
+            margin=how.margin,
+        )
+        for name, matrix in matrices.items()
+    }
+    return Comparison(matrices, found, {}, charts=CHARTS_OF_PAIRS, places=how.places)
+
+
+def _several(matrices: Mapping[str, ScoreMatrix], how: CompareOptions, progress: Progress | None) -> Comparison:
+    how.refuse("several systems", "interval", "margin")
+    how.refuse_charts(CHARTS_OF_PAIRS, "several systems", CHARTS_OF_SYSTEMS)
+    plan = SystemsPlan(
+        how.procedure or "maxt",
+        how.baseline,
+        how.test,
+        how.correction,
+        how.family,
+        how.alpha,
+        how.draws,
+        how.seed,
+        how.threads,
+    )
+    systems, groups = next(iter(matrices.values())).systems, how.groups
     if groups is not None:
         check_groups(groups, systems)
-    several = compare_several(by_measure, plan, progress)
-    _check_single(charts, several)
+    if how.family == "all":
+        compared = dict(zip(matrices, aligned(list(matrices.values())), strict=True))
+    else:
+        compared = dict(matrices)
+    several = compare_several(compared, plan, progress)
+    _check_single(how.chart, several)
     return Comparison(
-        {name: result.scores for name, result in several.items()},
+        compared,
         {},
         several,
-        groups={} if groups is None else {name: _grouped(by_measure[name], groups) for name in by_measure},
+        groups={} if groups is None else {name: _grouped(matrix, groups) for name, matrix in matrices.items()},
         members=groups or {},
-        family=family,
-        shown=_shown(pairs, baseline if procedure in OF_THE_POOL else None, systems),
-        charts=charts or ("leaderboard",),
-        places=places,
+        family=how.family,
+        shown=_shown(how.pairs, how.baseline if plan.is_of_the_pool else None, systems),
+        charts=how.chart or ("leaderboard",),
+        places=how.places,
     )
+
+
+def compare_systems(scores: ScoreMatrix, a: str, b: str, **options: Any) -> PairResult:
+    """Compares two systems of a matrix; b is the baseline. ``options`` are those of :func:`gainful.compare_pair`.
+
+    >>> matrix = ScoreMatrix.of("P@5", {"new": [0.6, 0.4, 0.8], "old": [0.2, 0.4, 0.4]})
+    >>> found = compare_systems(matrix, "new", "old")
+    >>> found.names, found.measure, found.wins, found.ties
+    (('new', 'old'), 'P@5', 2, 1)
+    """
+    return compare_pair(
+        scores.column(a),
+        scores.column(b),
+        scores.queries,
+        names=(a, b),
+        measure=scores.measure,
+        better=scores.better,
+        **options,
+    )
+
+
+def compare_measures(
+    matrices: Mapping[str, ScoreMatrix],
+    *,
+    family: str = "each",
+    baseline: str | None = None,
+    test: str = "randomisation",
+    correction: str = "maxt",
+    alpha: float = 0.05,
+    draws: int = FLIPS,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> dict[str, FamilyResult]:
+    """A comparison for each measure, on the queries and systems that all have; the first measure is the primary one.
+
+    ``family="each"`` corrects for the pairs of a measure, ``"all"`` for those of all measures together; their
+    differences then have different units, so that maxT divides each by its spread.
+    """
+    choose(family, ("each", "all"), "family")
+    plan = FamilyPlan(baseline, test, correction, alpha, draws, seed, progress)
+    results = families_of(aligned(list(matrices.values())), plan, family == "all")
+    return dict(zip(matrices, results, strict=True))
 
 
 def _matrices(scores: Scores, measures: str | Measure | Sequence[str | Measure] | None) -> dict[str, ScoreMatrix]:
@@ -230,18 +359,6 @@ def _check_known(system: str | None, systems: Sequence[str], what: str) -> None:
         )
 
 
-def _refuse(why: str, given: Mapping[str, object]) -> None:
-    for name, value in given.items():
-        if value is not None and value != ():
-            raise UsageError(f"{name}: has no meaning with {why}")
-
-
-def _refuse_charts(charts: Sequence[str], others: Sequence[str], what: str, there: Sequence[str]) -> None:
-    for chart in charts:
-        if chart in others:
-            raise UsageError(f"chart: '{chart}' has no meaning with {what}", f"there is {' | '.join(there)}")
-
-
 def _check_single(charts: Sequence[str], found: Mapping[str, SystemsResult]) -> None:
     """Bars over systems that are not told apart are true only where one number decides."""
     if "critical" in charts:
@@ -272,3 +389,36 @@ def _shown(
 def _grouped(matrix: ScoreMatrix, groups: Mapping[str, Sequence[str]]) -> GroupComparison:
     means = dict(zip(matrix.systems, matrix.means.tolist(), strict=True))
     return compare_groups({name: [means[member] for member in members] for name, members in groups.items()})
+
+
+def read_groups(texts: Sequence[str], systems: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Groups of systems from ``NAME=a,b,c`` texts; each system must be there, and in one group only.
+
+    >>> read_groups(["old=a,b", "new=c"], ["a", "b", "c"])
+    {'old': ('a', 'b'), 'new': ('c',)}
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for text in texts:
+        name, equals, members = text.partition("=")
+        parts = tuple(part.strip() for part in members.split(","))
+        if not equals or not name.strip() or not all(parts):
+            raise UsageError(f"groups: expected NAME=SYSTEM,SYSTEM,..., found '{printable(text)}'")
+        if name.strip() in found:
+            raise UsageError(f"groups: expected every name once, found '{printable(name.strip())}' twice")
+        found[name.strip()] = parts
+    check_groups(found, systems)
+    return found
+
+
+def check_groups(groups: Mapping[str, Sequence[str]], systems: Sequence[str]) -> None:
+    """Refuses groups of unknown systems, and systems that are in two of them."""
+    if len(groups) < 2:
+        raise UsageError(f"groups: expected at least 2, found {len(groups)}")
+    seen: set[str] = set()
+    for members in groups.values():
+        for member in members:
+            if member not in systems:
+                raise UsageError(f"groups: unknown system '{printable(member)}'", nearest(member, systems))
+            if member in seen:
+                raise UsageError(f"groups: expected every system in one group, found '{printable(member)}' in two")
+            seen.add(member)

@@ -1,28 +1,25 @@
 """Two systems compared, as a page: a sentence, the numbers, how large it is, and the queries that decide it.
 
-The papers' table: systems as columns, measures as rows, and who beats whom.
+Beside it the papers' table: systems as columns, measures as rows, and who beats whom.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from gainful.notation import count_of
 from gainful.pages.charts import Chart
 from gainful.pages.page import Cell, Column, Kind, Page, Table
 from gainful.stats.paired import FEW_QUERIES
 from gainful.stats.settled import settled_differences
-from gainful.tasks.compare.compare_charts import (
-    difference_plot,
-    difference_sentence,
-    interval_text,
-    level_text,
-    p_words,
-)
+from gainful.tasks.compare.compare_charts import difference_plot
+from gainful.tasks.compare.compare_words import difference_sentence, interval_text, level_text, p_words
 
 if TYPE_CHECKING:
-    from gainful.stats.effects import Decider, PairResult
+    from gainful.stats.paired import PairResult, PracticalSize
+    from gainful.stats.paired_tests import Interval
+    from gainful.stats.procedures import PaperRow
     from gainful.tasks.compare import Comparison
 
 
@@ -51,33 +48,22 @@ def _beginning(result: PairResult) -> str:
 def _differences(results: list[PairResult], places: int) -> Table:
     a, b = results[0].names
     columns = (
-        Column("measure"),
-        Column(b, "number", places),
-        Column(a, "number", places),
+        Column("measure", get=lambda r: r.measure + (" (lower is better)" if r.better == "lower" else "")),
+        Column(b, "number", places, get=lambda r: r.mean_b),
+        Column(a, "number", places, get=lambda r: r.mean_a),
         Column("difference", "number", places),
-        Column(f"{level_text(results[0].interval)} interval"),
-        Column("p"),
+        Column(
+            f"{level_text(results[0].interval)} interval",
+            get=lambda r: interval_text(r.interval, places) + (" (a guide)" if r.interval.is_stopgap else ""),
+        ),
+        Column("p", get=lambda r: r.test.p_text.removeprefix("p ").removeprefix("= ")),
         Column("detectable", "number", places),
-        Column("better, tied, worse"),
-        Column("verdict"),
+        Column("better, tied, worse", get=lambda r: f"{r.wins}, {r.ties}, {r.losses}"),
+        Column("verdict", get=_verdict),
     )
-    rows: list[tuple[Cell, ...]] = [
-        (
-            result.measure + (" (lower is better)" if result.better == "lower" else ""),
-            result.mean_b,
-            result.mean_a,
-            result.difference,
-            interval_text(result.interval, places) + (" (a guide)" if result.interval.is_stopgap else ""),
-            result.test.p_text.removeprefix("p ").removeprefix("= "),
-            result.detectable,
-            f"{result.wins}, {result.ties}, {result.losses}",
-            _verdict(result),
-        )
-        for result in results
-    ]
     notes = [f"difference: {a} - {b}; detectable: what as many queries show in 80 % of cases (t test)"]
     notes += list(dict.fromkeys(note for result in results for note in _test_notes(result)))
-    return Table(columns, rows, "The difference", tuple(notes), for_people=True)
+    return Table.of(columns, results, title="The difference", notes=tuple(notes), for_people=True)
 
 
 def _verdict(result: PairResult) -> str:
@@ -97,7 +83,7 @@ def _test_notes(result: PairResult) -> tuple[str, str]:
     test = result.test
     how = ""
     if test.draws is not None:
-        drawn = count_of(test.draws, "sample" if test.name == "bootstrap" else "flip")
+        drawn = count_of(test.draws, test.test.draws)
         how = f", all there are ({drawn})" if test.is_enumerated else f", {drawn}, seed {result.seed}"
     return f"test: {test.name}{how}; interval: {result.interval.method}", f"H0: {test.hypothesis}"
 
@@ -105,36 +91,29 @@ def _test_notes(result: PairResult) -> tuple[str, str]:
 def _sizes(results: list[PairResult], places: int) -> Table:
     columns = (
         Column("measure"),
-        Column("relative"),
-        Column("d_z", "number", places),
-        Column("interval of d_z"),
-        Column("g_z", "number", places),
-        Column("d_av", "number", places),
-        Column("rank-biserial", "number", places),
-        Column("interval of it"),
-        Column("queries won", "share"),
+        Column("relative", get=lambda r: "-" if (size := r.practical) is None else relative_text(size)),
+        Column("d_z", "number", places, get=lambda r: r.effect.d_z),
+        Column("interval of d_z", get=lambda r: _limits(r.effect.d_z_interval, places)),
+        Column("g_z", "number", places, get=lambda r: r.effect.g_z),
+        Column("d_av", "number", places, get=lambda r: r.effect.d_av),
+        Column("rank-biserial", "number", places, get=lambda r: r.effect.rank_biserial),
+        Column("interval of it", get=lambda r: _limits(r.effect.rank_biserial_interval, places)),
+        Column("queries won", "share", get=lambda r: r.effect.share_won),
     )
-    rows: list[tuple[Cell, ...]] = []
-    for result in results:
-        effect, practical = result.effect, result.practical
-        rows.append(
-            (
-                result.measure,
-                "-" if practical is None else f"{100 * practical.relative:+.1f} % ({practical.label})",
-                effect.d_z,
-                "-" if effect.d_z_interval is None else interval_text(effect.d_z_interval, places),
-                effect.g_z,
-                effect.d_av,
-                effect.rank_biserial,
-                "-" if (of_ranks := effect.rank_biserial_interval) is None else interval_text(of_ranks, places),
-                effect.share_won,
-            )
-        )
     notes = (
         f"relative: to the mean of {results[0].names[1]}; under 5 % marginal, to 10 % noticeable, above essential",
         "d_z: mean / sd of the differences; g_z: without its bias; d_av: by the spread of both systems' scores",
     )
-    return Table(columns, rows, "How large it is", notes, for_people=True)
+    return Table.of(columns, results, title="How large it is", notes=notes, for_people=True)
+
+
+def relative_text(size: PracticalSize) -> str:
+    """A difference relative to the baseline's mean, with its word."""
+    return f"{100 * size.relative:+.1f} % ({size.label})"
+
+
+def _limits(interval: Interval | None, places: int) -> str:
+    return "-" if interval is None else interval_text(interval, places)
 
 
 def _deciders(result: PairResult, places: int, several: bool) -> Iterator[Table]:
@@ -142,18 +121,14 @@ def _deciders(result: PairResult, places: int, several: bool) -> Iterator[Table]
     of = f", {result.measure}" if several else ""
     columns = (
         Column("query"),
-        Column(b, "number", places),
-        Column(a, "number", places),
+        Column(b, "number", places, get=lambda decider: decider.b),
+        Column(a, "number", places, get=lambda decider: decider.a),
         Column("difference", "number", places),
-        Column("of all differences", "share"),
+        Column("of all differences", "share", get=lambda decider: decider.share),
     )
-    for name, rows in ((a, result.for_a), (b, result.for_b)):
-        if rows:
-            yield Table(columns, tuple(map(_row, rows)), f"Queries that speak most for {name}{of}", for_people=True)
-
-
-def _row(decider: Decider) -> tuple[Cell, ...]:
-    return (decider.query, decider.b, decider.a, decider.difference, decider.share)
+    for name, deciders in ((a, result.for_a), (b, result.for_b)):
+        if deciders:
+            yield Table.of(columns, deciders, title=f"Queries that speak most for {name}{of}", for_people=True)
 
 
 def _notes(results: list[PairResult]) -> list[str]:
@@ -197,9 +172,7 @@ def _header(found: Comparison) -> dict[str, object]:
 
 def _for_machines(found: Comparison) -> Iterator[Table]:
     """All numbers of every measure, and every query's scores."""
-    records = [_record(result) for result in found.pairs.values()]
-    columns = tuple(Column(name, kind, for_machines=True) for name, (kind, _) in records[0].items())
-    yield Table(columns, [tuple(value for _, value in record.values()) for record in records], "pairs")
+    yield Table.of(_RECORD, found.pairs.values(), title="pairs")
     rows: list[tuple[Cell, ...]] = []
     for measure, result in found.pairs.items():
         matrix = found.scores[measure]
@@ -213,61 +186,53 @@ def _for_machines(found: Comparison) -> Iterator[Table]:
     yield Table(columns, rows, "queries")
 
 
-def _record(result: PairResult) -> dict[str, tuple[Kind, Cell]]:
-    """Every number of a result under a name, with what it is."""
-    test, effect, practical, margin = result.test, result.effect, result.practical, result.margin
-    of_d_z, of_ranks = effect.d_z_interval, effect.rank_biserial_interval
-    texts: dict[str, Cell] = {
-        "measure": result.measure,
-        "a": result.names[0],
-        "b": result.names[1],
-        "better": result.better,
-        "verdict": result.verdict,
-        "test": test.name,
-        "enumerated": _yes(test.is_enumerated),
-        "interval": result.interval.method,
-        "stopgap": _yes(result.interval.is_stopgap),
-        "label": None if practical is None else practical.label,
-        "not_inferior": None if margin is None else _yes(margin.is_not_inferior),
-    }
-    counts: dict[str, Cell] = {
-        "queries": result.n,
-        "nonzero": result.nonzero,
-        "wins": result.wins,
-        "ties": result.ties,
-        "losses": result.losses,
-        "draws": test.draws,
-        "seed": result.seed,
-    }
-    numbers: dict[str, Cell] = {
-        "mean_a": result.mean_a,
-        "mean_b": result.mean_b,
-        "difference": result.difference,
-        "sd": result.sd,
-        "low": result.interval.low,
-        "high": result.interval.high,
-        "alpha": result.alpha,
-        "p": test.p,
-        "statistic": test.statistic,
-        "monte_carlo_error": test.monte_carlo_error,
-        "detectable": result.detectable,
-        "relative": None if practical is None else practical.relative,
-        "d_z": effect.d_z,
-        "d_z_low": None if of_d_z is None else of_d_z.low,
-        "d_z_high": None if of_d_z is None else of_d_z.high,
-        "g_z": effect.g_z,
-        "d_av": effect.d_av,
-        "rank_biserial": effect.rank_biserial,
-        "rank_biserial_low": None if of_ranks is None else of_ranks.low,
-        "rank_biserial_high": None if of_ranks is None else of_ranks.high,
-        "share_won": effect.share_won,
-        "margin": None if margin is None else margin.margin,
-        "margin_low": None if margin is None else margin.interval.low,
-        "margin_high": None if margin is None else margin.interval.high,
-    }
-    record: dict[str, tuple[Kind, Cell]] = {name: ("text", value) for name, value in texts.items()}
-    record |= {name: ("count", value) for name, value in counts.items()}
-    return record | {name: ("number", value) for name, value in numbers.items()}
+def _machine(kind: Kind, name: str, path: str = "") -> Column:
+    """A column for machines: what is at a path of attributes from a result; None where there is nothing on the way."""
+
+    def get(result: PairResult) -> Cell:
+        value: Any = result
+        for step in (path or name).split("."):
+            value = None if value is None else getattr(value, step)
+        return _yes(value) if isinstance(value, bool) else value
+
+    return Column(name, kind, for_machines=True, get=get)
+
+
+#: Every number of a result under a name, with what it is.
+_RECORD = (
+    _machine("text", "measure"),
+    Column("a", for_machines=True, get=lambda result: result.names[0]),
+    Column("b", for_machines=True, get=lambda result: result.names[1]),
+    _machine("text", "better"),
+    _machine("text", "verdict"),
+    _machine("text", "test", "test.name"),
+    _machine("text", "enumerated", "test.is_enumerated"),
+    _machine("text", "interval", "interval.method"),
+    _machine("text", "stopgap", "interval.is_stopgap"),
+    _machine("text", "label", "practical.label"),
+    _machine("text", "not_inferior", "margin.is_not_inferior"),
+    _machine("count", "queries", "n"),
+    *(_machine("count", name) for name in ("nonzero", "wins", "ties", "losses")),
+    _machine("count", "draws", "test.draws"),
+    _machine("count", "seed"),
+    *(_machine("number", name) for name in ("mean_a", "mean_b", "difference", "sd")),
+    _machine("number", "low", "interval.low"),
+    _machine("number", "high", "interval.high"),
+    _machine("number", "alpha"),
+    *(_machine("number", name, f"test.{name}") for name in ("p", "statistic", "monte_carlo_error")),
+    _machine("number", "detectable"),
+    _machine("number", "relative", "practical.relative"),
+    _machine("number", "d_z", "effect.d_z"),
+    _machine("number", "d_z_low", "effect.d_z_interval.low"),
+    _machine("number", "d_z_high", "effect.d_z_interval.high"),
+    *(_machine("number", name, f"effect.{name}") for name in ("g_z", "d_av", "rank_biserial")),
+    _machine("number", "rank_biserial_low", "effect.rank_biserial_interval.low"),
+    _machine("number", "rank_biserial_high", "effect.rank_biserial_interval.high"),
+    _machine("number", "share_won", "effect.share_won"),
+    _machine("number", "margin", "margin.margin"),
+    _machine("number", "margin_low", "margin.interval.low"),
+    _machine("number", "margin_high", "margin.interval.high"),
+)
 
 
 def _yes(value: bool) -> str:
@@ -281,38 +246,29 @@ def papers_page(found: Comparison) -> Page:
     columns = (
         Column("measure"),
         *(() if is_even else (Column("queries", "count"),)),
-        *(Column(system, "number", found.places) for system in first.systems),
-        Column("statistical significance", none=""),
+        *(Column(system, "number", found.places, get=_mean_at(i)) for i, system in enumerate(first.systems)),
+        Column("statistical significance", none="", get=lambda row: row.verdict or "none"),
     )
-    rows: list[tuple[Cell, ...]] = [
-        (row.measure, *(() if is_even else (row.queries,)), *map(float, row.means), row.verdict or "none")
-        for row in found.papers
-    ]
     notes = (
         "Friedman (F form, mean ranks for ties), then Conover without correction where Friedman reaches the level",
         "stars: one for p < 0.05, two for p < 0.01; who is better is decided by rank sums",
         "none: not told apart, which is not equal",
     )
     over = count_of(first.queries, "query", "queries") if is_even else "queries"
-    means = Table(columns, rows, f"Means over {over}", notes)
+    means = Table.of(columns, found.papers, title=f"Means over {over}", notes=notes)
     tests = (
         Column("measure"),
-        Column("Friedman F", "number"),
-        Column("p"),
-        Column("two-way ANOVA F", "number"),
-        Column("two-way p"),
-        Column("one-way ANOVA F", "number"),
-        Column("one-way p"),
-        *(Column(f"{name} p value", "number", for_machines=True) for name in ("Friedman", "two-way", "one-way")),
+        Column("Friedman F", "number", get=lambda row: row.friedman.f),
+        Column("p", get=lambda row: _p(row.friedman_p)),
+        Column("two-way ANOVA F", "number", get=lambda row: row.two_way.systems.f),
+        Column("two-way p", get=lambda row: _p(row.two_way.systems.p)),
+        Column("one-way ANOVA F", "number", get=lambda row: row.one_way.systems.f),
+        Column("one-way p", get=lambda row: _p(row.one_way.systems.p)),
+        Column("Friedman p value", "number", for_machines=True, get=lambda row: row.friedman_p),
+        Column("two-way p value", "number", for_machines=True, get=lambda row: row.two_way.systems.p),
+        Column("one-way p value", "number", for_machines=True, get=lambda row: row.one_way.systems.p),
     )
-    overall: list[tuple[Cell, ...]] = []
-    for row in found.papers:
-        two_way, one_way = row.two_way.systems, row.one_way.systems
-        tests_of_row = ((row.friedman.f, row.friedman_p), (two_way.f, two_way.p), (one_way.f, one_way.p))
-        cells: list[Cell] = [row.measure]
-        for f, p in tests_of_row:
-            cells += [f, None if p is None else p_words(p)]
-        overall.append((*cells, *(p for _, p in tests_of_row)))
+    overall = Table.of(tests, found.papers, title="Overall tests")
     page_notes = (
         "comparisons depend on the systems compared; gainful compare without --papers has pairs that do not",
         *found.signatures,
@@ -322,4 +278,12 @@ def papers_page(found: Comparison) -> Page:
         "measures": [row.measure for row in found.papers],
         "queries": first.queries,
     }
-    return Page("compare", (means, Table(tests, overall, "Overall tests")), page_notes, header)
+    return Page("compare", (means, overall), page_notes, header)
+
+
+def _mean_at(place: int) -> Callable[[PaperRow], float]:
+    return lambda row: float(row.means[place])
+
+
+def _p(p: float | None) -> str | None:
+    return None if p is None else p_words(p)

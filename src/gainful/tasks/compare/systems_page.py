@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from gainful.notation import count_of, number_text, printable
 from gainful.pages.charts import Chart
-from gainful.pages.page import Page, Table
-from gainful.tasks.compare.compare_charts import DECIDING, critical_diagram, leaderboard_chart, listed, p_map
-from gainful.tasks.compare.systems_tables import (
-    anova_table,
-    baseline_table,
-    friedman_table,
-    group_tables,
-    leaderboard,
-    machine_tables,
-    measures_table,
-    pair_table,
-)
+from gainful.pages.page import Cell, Column, Kind, Page, Table
+from gainful.stats.procedures import PairRecord
+from gainful.tasks.compare.compare_charts import critical_diagram, leaderboard_chart, p_map
+from gainful.tasks.compare.compare_words import limits_text, listed, p_words, places_text
 
 if TYPE_CHECKING:
+    from gainful.stats.anova import TwoWayAnova
+    from gainful.stats.groups import GroupComparison, PairVerdict
     from gainful.stats.procedures import SystemsResult
+    from gainful.stats.rank_tests import Friedman
     from gainful.tasks.compare import Comparison
 
 _DRAWN: dict[str, Callable[[SystemsResult], Chart]] = {
@@ -33,6 +31,8 @@ _DRAWN: dict[str, Callable[[SystemsResult], Chart]] = {
 _MOST_NAMES = 6
 #: So many pairs are shown unasked.
 _FEW_PAIRS = 15
+_LETTERS = "letters: sharing a letter means not told apart, not equal"
+_BETTER, _WORSE = "†", "‡"
 
 
 def systems_page(found: Comparison) -> Page:
@@ -50,9 +50,9 @@ def systems_page(found: Comparison) -> Page:
 def _of_measure(found: Comparison, name: str, result: SystemsResult) -> Iterator[Table | Chart | str]:
     yield conclusion(result, found.places)
     if result.anova is not None and result.procedure == "anova":
-        yield anova_table(result, found.places)
+        yield anova_table(result, result.anova, found.places)
     if result.friedman is not None:
-        yield friedman_table(result)
+        yield friedman_table(result, result.friedman)
     if result.family.baseline is not None:
         yield baseline_table(result, found.places)
     else:
@@ -62,7 +62,7 @@ def _of_measure(found: Comparison, name: str, result: SystemsResult) -> Iterator
     if found.shown is None or found.shown or few:
         yield pair_table(result, found.shown or None, found.places)
     if name in found.groups:
-        yield from group_tables(name, found.groups[name], found.members, found.places)
+        yield from group_tables(name, found.groups[name], found.places)
     if is_primary:
         for chart in found.charts:
             yield _DRAWN[chart](result)
@@ -73,7 +73,7 @@ def conclusion(result: SystemsResult, places: int) -> str:
     family = result.family
     level = f"{number_text(round(100 * family.alpha, 10))} %"
     differ = int(family.is_significant.sum())
-    what = f"by {DECIDING[family.correction]}, {level}" + _draws(result)
+    what = f"by {result.deciding}, {level}" + _draws(result)
     queries = count_of(family.n, "query", "queries")
     systems = count_of(len(family.systems), "system")
     if family.baseline is not None:
@@ -109,7 +109,7 @@ def _draws(result: SystemsResult) -> str:
     if result.randomised is not None:
         return f", {result.randomised.draws:,} permutations, seed {result.randomised.seed}"
     family = result.family
-    if family.draws is None or family.correction in ("tukey", "nemenyi"):
+    if family.draws is None or result.depends_on_pool:
         return ""
     return f", all {family.draws:,} flips" if family.is_enumerated else f", {family.draws:,} flips, seed {family.seed}"
 
@@ -200,3 +200,220 @@ def _header(found: Comparison) -> dict[str, object]:
 
 def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
+
+
+def leaderboard(result: SystemsResult, places: int) -> Table:
+    """Systems, the best first, with the places that each may have."""
+    family, scores = result.family, result.scores
+    columns = [
+        Column("system", get=lambda i: family.systems[i]),
+        Column(f"mean {family.measure}", "number", places, get=lambda i: float(scores.means[i])),
+    ]
+    if result.friedman is not None:
+        columns.insert(1, Column("mean rank", "number", places, get=lambda i: float(family.means[i])))
+    if result.letters:
+        columns.append(Column("letters", "marks", get=lambda i: result.letters[family.order.index(i)]))
+    columns += [
+        Column("places", get=lambda i: places_text(family.rank_intervals[i])),
+        Column("may be the best", get=lambda i: "yes" if family.rank_intervals[i].best == 1 else ""),
+    ]
+    together = "all of them together" if family.is_simultaneous else "each by itself: some may well be wrong"
+    notes = [f"places: from the systems that are told to be better to those told to be worse, {together}"]
+    if result.letters:
+        notes.append(_LETTERS)
+    title = f"Leaderboard, {family.measure}"
+    return Table.of(columns, family.order, title=title, notes=tuple(notes), for_people=True)
+
+
+def baseline_table(result: SystemsResult, places: int) -> Table:
+    """Every system beside the baseline."""
+    family, baseline = result.family, result.family.baseline or ""
+
+    def of_pair(get: Callable[[PairVerdict], Cell], else_: Cell = "") -> Callable[[int], Cell]:
+        def value(i: int) -> Cell:
+            return else_ if family.systems[i] == baseline else get(family.pair(family.systems[i], baseline))
+
+        return value
+
+    columns = (
+        Column("system", get=lambda i: family.systems[i]),
+        Column(f"mean {family.measure}", "number", places, get=lambda i: float(result.scores.means[i])),
+        Column("", "marks", get=of_pair(_mark)),
+        Column("difference", "number", places, get=of_pair(lambda pair: pair.difference, None)),
+        Column("simultaneous interval", get=of_pair(lambda pair: _limits(pair, places))),
+        Column("p", get=of_pair(lambda pair: p_words(pair.p, family.least_p))),
+        Column("adjusted p", get=of_pair(lambda pair: p_words(pair.adjusted, result.least_p))),
+        Column("verdict", get=of_pair(lambda pair: pair.verdict, "the baseline")),
+    )
+    note = f"{_BETTER} better, {_WORSE} worse than {printable(baseline, 40)}, after correction"
+    title = f"{family.measure} against {printable(baseline, 40)}"
+    return Table.of(columns, family.order, title=title, notes=(note,), for_people=True)
+
+
+def _mark(pair: PairVerdict) -> str:
+    return {"better": _BETTER, "worse": _WORSE}.get(pair.verdict, "")
+
+
+def _limits(pair: PairVerdict | PairRecord, places: int) -> str:
+    return "-" if pair.low is None or pair.high is None else limits_text(pair.low, pair.high, places)
+
+
+def pair_table(result: SystemsResult, shown: Sequence[tuple[str, str]] | None, places: int) -> Table:
+    """Pairs, the better system first: difference, interval, p alone and adjusted, verdict."""
+    family, is_ranks = result.family, result.conover is not None
+    columns = [Column("system", get=lambda pair: pair.a), Column("other", get=lambda pair: pair.b)]
+    if is_ranks:
+        columns.append(Column("difference of mean ranks", "number", places, get=lambda pair: pair.rank_difference))
+    else:
+        columns.append(Column("difference", "number", places))
+    if family.half_width is not None:
+        columns.append(Column("simultaneous interval", get=lambda pair: _limits(pair, places)))
+    columns += [
+        Column("p alone", get=lambda pair: p_words(pair.p, family.least_p)),
+        Column(f"p {family.correction}", get=lambda pair: p_words(pair.adjusted_p, result.least_p)),
+    ]
+    if is_ranks:
+        columns += [
+            Column("p Conover", get=lambda pair: p_words(pair.conover_p)),
+            Column("with Holm", get=lambda pair: p_words(pair.conover_holm_p)),
+        ]
+    columns.append(Column("told apart", get=lambda pair: _told_apart(result, pair)))
+    pairs = [result.record(a, b) for a, b in (_pairs_in_order(result) if shown is None else shown)]
+    alone = f"p alone: {family.test}"
+    return Table.of(columns, pairs, title=f"Pairs, {family.measure}", notes=(alone,), for_people=True)
+
+
+def _told_apart(result: SystemsResult, pair: PairRecord) -> str:
+    """Whether a pair differs, and who is better where that is not the one with the better mean."""
+    if pair.verdict == "cannot tell":
+        return "cannot tell"
+    difference = pair.difference if pair.rank_difference is None else pair.rank_difference
+    leads = (difference > 0) == (result.family.better == "higher")
+    if difference and leads == (pair.verdict == "better"):
+        return "yes"
+    return f"yes: {printable(pair.a if pair.verdict == 'better' else pair.b, 40)} is better"
+
+
+def _pairs_in_order(result: SystemsResult) -> Iterator[tuple[str, str]]:
+    family = result.family
+    names = [family.systems[i] for i in family.order]
+    if family.baseline is not None:
+        return ((name, family.baseline) for name in names if name != family.baseline)
+    return combinations(names, 2)
+
+
+def anova_table(result: SystemsResult, table: TwoWayAnova, places: int) -> Table:
+    """The two-way table, with what holds if pairs do not vary alike."""
+    columns = (
+        Column("source", get=lambda row: row[0]),
+        Column("sum of squares", "number", places, get=lambda row: row[1].sum_of_squares),
+        Column("df", "count", get=lambda row: row[1].df),
+        Column("mean square", "number", places + 2, get=lambda row: row[1].mean_square),
+        Column("F", "number", 3, get=lambda row: row[1].f),
+        Column("p", get=lambda row: "" if row[1].p is None else p_words(row[1].p)),
+        Column("p value", "number", for_machines=True, get=lambda row: row[1].p),
+    )
+    notes = []
+    if table.corrected_p is not None:
+        notes.append(f"Greenhouse-Geisser: epsilon {table.epsilon:.3f}, p of the systems {p_words(table.corrected_p)}")
+    spread = table.spread
+    if spread is not None:
+        notes.append(
+            f"sd of paired differences: {spread.low:.4f} to {spread.high:.4f} (5 to 95 % of the pairs), "
+            f"median {spread.median:.4f}; the model takes all for {spread.pooled:.4f}"
+        )
+    notes.append("what a query does to one system only is in the residual")
+    rows = (("systems", table.systems), ("queries", table.queries), ("residual", table.residual))
+    title = f"Two-way analysis of variance of {result.family.measure}"
+    return Table.of(columns, rows, title=title, notes=tuple(notes))
+
+
+def friedman_table(result: SystemsResult, found: Friedman) -> Table:
+    """Friedman's test in both forms, and how far queries agree."""
+    exact = Column("p value", "number", for_machines=True)
+    columns = (Column("test"), Column("statistic", "number"), Column("df"), Column("p"), exact)
+    df, rest = found.df
+    rows: list[tuple[Cell, ...]] = [
+        ("Friedman chi2", found.chi2, str(df), p_words(found.chi2_p), found.chi2_p),
+        ("Iman-Davenport F", found.f, f"{df}, {rest}", p_words(found.p), found.p),
+    ]
+    note = f"Kendall's W {found.w:.4f}: 0 if queries order systems at random, 1 if all alike; corrected for ties"
+    return Table(columns, rows, f"Ranks within queries, {result.family.measure}", (note,))
+
+
+def measures_table(found: Comparison) -> Table:
+    """Systems by all measures, as papers print them: marks after correction, the best emphasised."""
+    results = list(found.systems.values())
+    first = results[0]
+    columns = [Column("system", get=lambda name: name)]
+    bests: dict[int, float] = {}
+    for result in results:
+        means = dict(zip(result.scores.systems, result.scores.means.tolist(), strict=True))
+        bests[len(columns)] = (max if result.scores.better == "higher" else min)(means.values())
+        columns.append(Column(result.scores.measure, "number", found.places, get=means.__getitem__))
+        if result.letters or result.family.baseline is not None:
+            columns.append(Column(f"{result.scores.measure} marks", "marks", get=partial(_marks_of, result)))
+    names = [first.family.systems[i] for i in first.family.order]
+    notes = ["* best of its column"]
+    if first.family.baseline is not None:
+        notes.append(f"{_BETTER} better, {_WORSE} worse than {printable(first.family.baseline, 40)}, after correction")
+    elif first.letters:
+        notes.append(_LETTERS)
+    table = Table.of(columns, names, title="Means", notes=tuple(notes), for_people=True)
+    marked = {(i, column) for i, row in enumerate(table.rows) for column, best in bests.items() if row[column] == best}
+    return replace(table, marked=frozenset(marked))
+
+
+def _marks_of(result: SystemsResult, name: str) -> str:
+    family = result.family
+    if family.baseline is None:
+        return result.letters[family.order.index(family.systems.index(name))]
+    return "" if name == family.baseline else _mark(family.pair(name, family.baseline))
+
+
+def group_tables(measure: str, found: GroupComparison, places: int) -> Iterator[Table]:
+    """Groups of systems by the ranks of their means."""
+    overall = found.overall
+    columns = (
+        Column("group"),
+        Column("systems", "count"),
+        Column("median", "number", places),
+        Column("mean rank", "number", 2),
+    )
+    rows = list(zip(found.names, overall.sizes, overall.medians, overall.mean_ranks, strict=True))
+    notes = (
+        f"Kruskal-Wallis H {overall.h:.4f}, df {overall.df}, p {p_words(overall.p)}; rank 1 is the lowest mean",
+        "descriptive: units are systems; groups that were chosen by a measure of the same runs differ anyway",
+    )
+    yield Table(columns, rows, f"Groups of systems, mean {measure}", notes)
+    of_pairs = (
+        Column("group", get=lambda pair: pair[0]),
+        Column("other", get=lambda pair: pair[1]),
+        Column("Mann-Whitney U", "number", 1, get=lambda pair: pair[2].u),
+        Column("p", get=lambda pair: p_words(pair[2].p)),
+        Column("by", get=lambda pair: "exact" if pair[2].is_exact else "normal"),
+        Column("p value", "number", for_machines=True, get=lambda pair: pair[2].p),
+    )
+    yield Table.of(of_pairs, found.pairs, title=f"Groups two by two, mean {measure}")
+
+
+def machine_tables(found: Comparison) -> Iterator[Table]:
+    """The leaderboard and every pair of every measure, in full."""
+    kinds: dict[str, Kind] = {"measure": "text", "system": "text", "mean": "number", "place": "count"}
+    kinds |= {"best_place": "count", "worst_place": "count", "letters": "text"}
+    rows: list[tuple[Cell, ...]] = []
+    for name, result in found.systems.items():
+        family = result.family
+        for place, i in enumerate(family.order):
+            span = family.rank_intervals[i] if family.rank_intervals else (None, None)
+            mark = result.letters[place] if result.letters else None
+            rows.append((name, family.systems[i], float(result.scores.means[i]), place + 1, *span, mark))
+    yield _machine(kinds, rows, "systems")
+    kinds = {"measure": "text", **dict.fromkeys(PairRecord._fields, "number")}
+    kinds |= {"a": "text", "b": "text", "verdict": "text"}
+    pairs = ((name, *result.record(a, b)) for name, result in found.systems.items() for a, b in _pairs_in_order(result))
+    yield _machine(kinds, list(pairs), "pairs")
+
+
+def _machine(kinds: Mapping[str, Kind], rows: Sequence[tuple[Cell, ...]], title: str) -> Table:
+    return Table(tuple(Column(name, kind, for_machines=True) for name, kind in kinds.items()), rows, title)

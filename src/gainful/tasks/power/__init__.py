@@ -15,7 +15,6 @@ from gainful.evaluation.score_matrix import MatricesLike, ScoreMatrix, check_siz
 from gainful.notation import choose, number_text
 from gainful.pages.page import Page
 from gainful.render.showable import Showable
-from gainful.stats.noncentral import check_alpha
 from gainful.stats.power import (
     VARIANCES,
     detectable_difference,
@@ -28,15 +27,7 @@ from gainful.stats.power import (
     queries_for_pair,
     variance_of_difference,
 )
-
-#: What each variance is.
-MEANINGS = {
-    "pair": "of the differences of these two systems",
-    "residual": "twice the residual mean square of systems and queries: what pairs of these systems have in the middle",
-    "sakai2016": "twice the mean square within systems, for designs without known pairs (Sakai 2016): the difficulty "
-    "of queries counts as noise, so that it is larger",
-    "given": "as given",
-}
+from gainful.stats.settled import check_alpha
 
 
 @dataclass(frozen=True)
@@ -95,6 +86,14 @@ class Wide(NamedTuple):
     expected: float
 
 
+class Spread(NamedTuple):
+    """A kind of variance, the standard deviation of a difference by it, and what the queries show with that."""
+
+    kind: str
+    sd: float
+    shown: float | None
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class PowerReport(Showable):
     """What queries can show, by measure: ``bases`` say where the spread is from, the rest is computed from these."""
@@ -149,8 +148,8 @@ class PowerReport(Showable):
 
     def _needed(self, basis: Basis, difference: float) -> Needed:
         n = queries_for_pair(difference, basis.sd, power=self.power, alpha=self.alpha)
-        before = power_of_pair(n - 1, difference, basis.sd, alpha=self.alpha) if n > 2 else None
-        found = Needed(difference, n, power_of_pair(n, difference, basis.sd, alpha=self.alpha), before, None, None)
+        before = self.power_at(basis, n - 1, difference) if n > 2 else None
+        found = Needed(difference, n, self.power_at(basis, n, difference), before, None, None)
         many = self.several(basis)
         if many is None:
             return found
@@ -158,6 +157,18 @@ class PowerReport(Showable):
         queries = queries_for_anova(many, difference, basis.variance / 2, power=self.power, **design)  # type: ignore[arg-type]
         power = power_of_anova(queries, many, difference, basis.variance / 2, **design)  # type: ignore[arg-type]
         return found._replace(anova_queries=queries, anova_power=power)
+
+    def power_at(self, basis: Basis, queries: int, difference: float) -> float:
+        """The chance that so many queries show a difference; of none it is the level."""
+        return power_of_pair(queries, difference, basis.sd, alpha=self.alpha) if difference else self.alpha
+
+    def spreads(self, basis: Basis) -> tuple[Spread, ...]:
+        """What every kind of variance would be, and what the first number of queries would show with it."""
+        first = next((found.difference for found in self.shown(basis)), None)
+        return tuple(
+            Spread(kind, sd, None if first is None else first * (sd / basis.sd))
+            for kind, sd in (basis.others or {}).items()
+        )
 
     def wide(self, basis: Basis) -> tuple[Wide, ...]:
         """The queries that make the interval of a difference as narrow as asked for."""

@@ -1,19 +1,16 @@
-"""Power curves: by the number of queries for some differences, and by the difference for some numbers of queries.
-
-What a number of queries can show and how many are needed, as a page.
-"""
+"""What a number of queries can show and how many are needed, as a page with power curves."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gainful.notation import count_of, number_text, printable
 from gainful.pages.charts import Axis, Chart, Line, Plot, Rule, shortened
-from gainful.pages.page import Cell, Column, Page, Table
-from gainful.stats.power import power_of_pair
-from gainful.tasks.power import MEANINGS
+from gainful.pages.page import Column, Kind, Page, Table
+from gainful.stats.power import VARIANCES
 
 if TYPE_CHECKING:
     from gainful.tasks.power import Basis, PowerReport
@@ -34,7 +31,7 @@ def by_queries(report: PowerReport, basis: Basis) -> Plot:
         Line(
             f"difference {number_text(each.difference)}",
             tuple(map(float, places)),
-            tuple(power_of_pair(n, each.difference, basis.sd, alpha=report.alpha) for n in places),
+            tuple(report.power_at(basis, n, each.difference) for n in places),
         )
         for each in needed
     )
@@ -62,7 +59,7 @@ def by_difference(report: PowerReport, basis: Basis) -> Plot:
         Line(
             f"{n:,} queries",
             places,
-            tuple(report.alpha if not d else power_of_pair(n, d, basis.sd, alpha=report.alpha) for d in places),
+            tuple(report.power_at(basis, n, difference) for difference in places),
         )
         for n in sizes
     )
@@ -176,45 +173,52 @@ def _from(basis: Basis) -> str:
     return "as given" if basis.kind == "given" else f"of {basis.systems} systems, {basis.kind}"
 
 
-def _rows_of(report: PowerReport) -> list[Column]:
-    """The column that names the measure, where there is one."""
-    return [Column("measure")] if any(basis.measure for basis in report.bases) else []
+class _Row(NamedTuple):
+    """What was found from one basis."""
+
+    basis: Basis
+    found: Any
 
 
-def _named(report: PowerReport, basis: Basis) -> tuple[Cell, ...]:
-    return (basis.measure,) if _rows_of(report) else ()
+def _table(
+    report: PowerReport,
+    title: str,
+    columns: Sequence[Column],
+    find: Callable[[Basis], Iterable[object]],
+    notes: Sequence[str] = (),
+) -> Table:
+    """A row for all that is found of every basis, below the measure where there is one."""
+    names = [Column("measure", get=lambda row: row.basis.measure)] if any(b.measure for b in report.bases) else []
+    rows = [_Row(basis, found) for basis in report.bases for found in find(basis)]
+    return Table.of([*names, *columns], rows, title=title, notes=tuple(notes))
+
+
+def _found(name: str, kind: Kind, places: int | None = None, field: str | None = None) -> Column:
+    return Column(name, kind, places, get=lambda row: getattr(row.found, field or name))
+
+
+def _of_several(report: PowerReport, *columns: Column) -> list[Column]:
+    """Columns that are there only where an analysis of variance of several systems was asked for."""
+    if not any(report.several(basis) for basis in report.bases):
+        return []
+    return [Column("systems", "count", get=lambda row: report.several(row.basis)), *columns]
 
 
 def _shown(report: PowerReport, places: int) -> Table:
-    has_many = any(report.several(basis) for basis in report.bases)
-    columns = (
-        *_rows_of(report),
-        Column("queries", "count"),
-        Column("difference", "number", places),
-        *([Column("systems", "count"), Column("gap", "number", places)] if has_many else []),
-        Column("interval", "number", places),
-    )
-    rows = tuple(
-        (
-            *_named(report, basis),
-            found.queries,
-            found.difference,
-            *((report.several(basis), found.gap) if has_many else ()),
-            found.width,
-        )
-        for basis in report.bases
-        for found in report.shown(basis)
-    )
+    several = _of_several(report, _found("gap", "number", places))
+    columns = [
+        _found("queries", "count"),
+        _found("difference", "number", places),
+        *several,
+        _found("interval", "number", places, "width"),
+    ]
     notes = [
         f"difference: the smallest that a paired t test finds with {100 * report.power:g} % power at the "
-        f"{100 * report.alpha:g} % level"
+        f"{100 * report.alpha:g} % level",
+        *([_gap_note(report)] if several else []),
+        f"interval: how wide the {100 * (1 - report.alpha):g} % t interval of a difference is on average, end to end",
     ]
-    if has_many:
-        notes.append(_gap_note(report))
-    notes.append(
-        f"interval: how wide the {100 * (1 - report.alpha):g} % t interval of a difference is on average, end to end"
-    )
-    return Table(columns, rows, "What queries show", tuple(notes))
+    return _table(report, "What queries show", columns, report.shown, notes)
 
 
 def _gap_note(report: PowerReport) -> str:
@@ -226,69 +230,46 @@ def _gap_note(report: PowerReport) -> str:
 
 
 def _needed(report: PowerReport, places: int) -> Table:
-    has_many = any(report.several(basis) for basis in report.bases)
-    columns = (
-        *_rows_of(report),
-        Column("difference", "number", places),
-        Column("queries", "count"),
-        Column("power", "share", 2),
-        Column("one less", "share", 2),
-        *(
-            [Column("systems", "count"), Column("anova queries", "count"), Column("anova power", "share", 2)]
-            if has_many
-            else []
-        ),
+    of_anova = (
+        _found("anova queries", "count", None, "anova_queries"),
+        _found("anova power", "share", 2, "anova_power"),
     )
-    rows = tuple(
-        (
-            *_named(report, basis),
-            need.difference,
-            need.queries,
-            need.power,
-            need.power_before,
-            *((report.several(basis), need.anova_queries, need.anova_power) if has_many else ()),
-        )
-        for basis in report.bases
-        for need in report.needed(basis)
-    )
+    several = _of_several(report, *of_anova)
+    columns = [
+        _found("difference", "number", places),
+        _found("queries", "count"),
+        _found("power", "share", 2),
+        _found("one less", "share", 2, "power_before"),
+        *several,
+    ]
     notes = ["one less: the power with one query less, which is not enough"]
-    if has_many:
+    if several:
         notes.append(f"anova: the difference as the {_gap_note(report)}")
-    return Table(columns, rows, f"Queries needed for {100 * report.power:g} % power", tuple(notes))
+    return _table(report, f"Queries needed for {100 * report.power:g} % power", columns, report.needed, notes)
 
 
 def _wide(report: PowerReport, places: int) -> Table:
-    columns = (
-        *_rows_of(report),
-        Column("width", "number", places),
-        Column("queries", "count"),
-        Column("expected width", "number", places),
-    )
-    rows = tuple((*_named(report, basis), *each) for basis in report.bases for each in report.wide(basis))
-    return Table(columns, rows, f"Queries needed for a {100 * (1 - report.alpha):g} % interval of some width")
+    columns = [
+        _found("width", "number", places),
+        _found("queries", "count"),
+        _found("expected width", "number", places, "expected"),
+    ]
+    title = f"Queries needed for a {100 * (1 - report.alpha):g} % interval of some width"
+    return _table(report, title, columns, report.wide)
 
 
 def _spread(report: PowerReport, places: int) -> Table:
     """What every kind of variance would be; the one that was taken is marked."""
-    columns = (
-        *_rows_of(report),
-        Column("variance"),
-        Column("sd", "number", places),
-        Column("difference shown", "number", places),
-    )
-    rows: list[tuple[Cell, ...]] = []
-    marked: set[tuple[int, int]] = set()
-    kinds: list[str] = []
-    for basis in report.bases:
-        for kind, sd in (basis.others or {}).items():
-            share = sd / basis.sd
-            shown = [found.difference * share for found in report.shown(basis)[:1]]
-            if kind == basis.kind:
-                marked.add((len(rows), len(columns) - 2))
-            kinds += [] if kind in kinds else [kind]
-            rows.append((*_named(report, basis), kind, sd, *shown))
-    notes = [f"{kind}: {MEANINGS[kind]}" for kind in kinds]
+    columns = [
+        _found("variance", "text", None, "kind"),
+        _found("sd", "number", places),
+        _found("difference shown", "number", places, "shown"),
+    ]
+    table = _table(report, "The spread of a difference of two systems on a query", columns, report.spreads)
+    spreads = [(basis, spread) for basis in report.bases for spread in report.spreads(basis)]
+    column = len(table.columns) - 2
+    marked = frozenset((i, column) for i, (basis, spread) in enumerate(spreads) if spread.kind == basis.kind)
+    notes = [f"{kind}: {VARIANCES[kind]}" for kind in dict.fromkeys(spread.kind for _, spread in spreads)]
     if marked:
         notes.append("* what everything above is computed with")
-    title = "The spread of a difference of two systems on a query"
-    return Table(columns, tuple(rows), title, tuple(notes), frozenset(marked))
+    return replace(table, notes=tuple(notes), marked=marked)

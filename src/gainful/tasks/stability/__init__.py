@@ -1,7 +1,6 @@
-"""The coefficients by which two orders of the same systems can be held against each other, by name.
+"""Whether the order of systems would be the same with other queries or fewer judgments, as something to show.
 
-The order of systems with fewer judged documents: random parts of the judgments, or one kind of document only.
-Whether the order of systems would be the same with other queries or fewer judgments, as something to show.
+Fewer judgments are random parts of the judged documents, or one kind of document only.
 """
 
 from __future__ import annotations
@@ -28,9 +27,8 @@ from gainful.notation import choose
 from gainful.pages.page import Page
 from gainful.policy import Policy
 from gainful.render.showable import Showable
-from gainful.stats.agreement import Coefficient, kendall_tau, pearson, rbo, tau_ap_b
-from gainful.stats.noncentral import check_alpha
-from gainful.stats.settled import check_draws, stream
+from gainful.stats.agreement import SYMMETRIC, Coefficient
+from gainful.stats.settled import check_alpha, check_draws, stream
 from gainful.stats.stability import (
     BINS,
     TOPICS,
@@ -46,20 +44,6 @@ from gainful.stats.stability import (
     told_apart,
 )
 from gainful.stats.tukey import randomised_tukey
-
-#: What they are called where people read them.
-SYMMETRIC = {"tau_b": "tau-b", "tau_ap_b": "tau_AP,b", "rbo": "RBO", "pearson": "Pearson"}
-
-
-def coefficient_of(name: str) -> Coefficient:
-    """The coefficient of a name: all are the same both ways, and allow ties.
-
-    >>> round(coefficient_of("tau_b")([3, 2, 1], [2, 3, 1]), 4)
-    0.3333
-    """
-    known: dict[str, Coefficient] = {"tau_b": kendall_tau, "tau_ap_b": tau_ap_b, "rbo": rbo, "pearson": pearson}
-    return known[choose(name, known, "coefficient")]
-
 
 #: What measures that compare estimates of documents can be computed over, and what that is called.
 _ONLY = {"retrieved": "retrieved only", "relevant": "relevant only"}
@@ -87,7 +71,7 @@ class DocumentStability:
 
 
 def assess_documents(
-    qrels: QrelsLike,
+    qrels: QrelsLike | Judged,
     runs: Mapping[str, RunLike],
     measures: MeasuresLike,
     shares: Sequence[float] = (0.5, 0.2),
@@ -102,7 +86,8 @@ def assess_documents(
     """The order of systems by each measure, evaluated anew with random parts of the judgments.
 
     A pair of query and document is kept with chance ``share``; one that is not is unjudged, and the policy says what
-    that means. Split halves are two parts without a common document.
+    that means; judgments that are already prepared keep the policy that they were prepared for. Split halves are two
+    parts without a common document.
 
     >>> qrels = {"q": {f"d{i}": 1 for i in range(40)}}
     >>> runs = {"all": {"q": [f"d{i}" for i in range(40)]}, "few": {"q": ["d1", "x", "y"]}, "none": {"q": ["x"]}}
@@ -110,38 +95,12 @@ def assess_documents(
     >>> found.judged, found.parts[0].part_whole.lowest > 0.8
     (40, True)
     """
-    judged = Judged(Qrels.of(qrels), Policy.of(policy))
-    wanted = parse_all(measures)
-    return assess_judged_documents(
-        judged,
-        runs,
-        wanted,
-        shares,
-        draws=draws,
-        seed=seed,
-        coefficient=coefficient,
-        threads=threads,
-        progress=progress,
-    )
-
-
-def assess_judged_documents(
-    judged: Judged,
-    runs: Mapping[str, RunLike],
-    measures: Sequence[Measure],
-    shares: Sequence[float] = (0.5, 0.2),
-    *,
-    draws: int = 20,
-    seed: int = 0,
-    coefficient: str = "tau_b",
-    threads: int | None = None,
-    progress: Progress | None = None,
-) -> dict[str, DocumentStability]:
-    """:func:`assess_documents` for judgments that are already prepared, under the policy they were prepared for."""
+    judged = qrels if isinstance(qrels, Judged) else Judged(Qrels.of(qrels), Policy.of(policy))
+    measures = parse_all(measures)
     check_draws(draws, seed)
     if len(runs) < 2:
         raise UsageError(f"runs: expected at least 2, found {len(runs)}: one system alone has no order")
-    agree = coefficient_of(coefficient)
+    agree = SYMMETRIC[choose(coefficient, SYMMETRIC, "coefficient")].formula
     kept = {name: Run.of(run) for name, run in runs.items()}  # read once, scored many times
     variants = {measure: _variants(measure) for measure in measures}
     everything = list(dict.fromkeys([*measures, *(each for found in variants.values() for each in found.values())]))
@@ -288,7 +247,7 @@ def assess_stability(
     >>> report.queries["P@5"][0].part_whole.mean > 0.8, report.swaps["P@5"].error_rate
     (True, 0.0)
     """
-    agree = coefficient_of(coefficient)
+    agree = SYMMETRIC[choose(coefficient, SYMMETRIC, "coefficient")].formula
     choose(topics, TOPICS, "topics")
     choose(test, TESTS, "test")
     check_alpha(alpha)

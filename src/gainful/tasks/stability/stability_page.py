@@ -1,6 +1,6 @@
-"""The charts of a stability: swaps by the difference of two systems, and sorted p of all pairs.
+"""Whether the order of systems would be the same on other queries or documents, as a page.
 
-Whether the order of systems would be the same on other queries or documents, as a page.
+Its charts are swaps by the difference of two systems, and sorted p of all pairs.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from gainful.notation import count_of, number_text
 from gainful.pages.charts import Axis, Chart, Line, Plot, Rule
 from gainful.pages.page import Cell, Column, Page, Table
+from gainful.stats.agreement import SYMMETRIC
 from gainful.stats.stability import order_of_topics
-from gainful.tasks.stability import SYMMETRIC
 
 if TYPE_CHECKING:
     from gainful.stats.stability import Spread, SubsetStability, SwapBin
@@ -150,7 +150,7 @@ def _sentences(report: StabilityReport, measure: str, places: int) -> Iterator[s
         halves.append(f"{found.part_whole.mean:.{places}f} with all queries (part-whole, inflated)")
     mean = ", on average" if report.topics == "random" and halves else ""
     told = ", ".join(halves) or "undefined, because all systems score alike"
-    yield f"The order on {queries} has {SYMMETRIC[report.coefficient]} {told}{mean}."
+    yield f"The order on {queries} has {SYMMETRIC[report.coefficient].title} {told}{mean}."
     swaps = report.swaps[measure]
     needed, rate = swaps.difference_for(report.most_swaps), f"{100 * report.most_swaps:g} %"
     between = f"between sets of {count_of(swaps.queries, 'query', 'queries')}"
@@ -195,7 +195,7 @@ def _subsets(report: StabilityReport, places: int) -> Table:
             rows += [_row(measure, "documents", _part(each, "random"), each) for each in documents.parts]
             empty: tuple[Cell, ...] = (None,) * (len(columns) - 5)
             rows += [(measure, "documents", each.part, None, each.value, *empty) for each in documents.only]
-    notes = [f"{SYMMETRIC[report.coefficient]} of the systems' means", _PART_WHOLE, _SPLIT_HALF]
+    notes = [f"{SYMMETRIC[report.coefficient].title} of the systems' means", _PART_WHOLE, _SPLIT_HALF]
     if any(row[6] is None for row in rows):
         notes.append("-: no two such parts fit into the whole, or there is one comparison only")
     if report.topics == "first":
@@ -238,15 +238,11 @@ def _mean_and_sd(found: Spread | None) -> tuple[float | None, float | None]:
 
 def _swaps(report: StabilityReport, places: int) -> Table:
     columns = (
-        Column("measure"),
-        Column("set", "count"),
-        Column("error rate", "share"),
-        Column("tie rate", "share"),
-        Column("difference needed", "number", places, none="none"),
-    )
-    rows = tuple(
-        (measure, found.queries, found.error_rate, found.tie_rate, found.difference_for(report.most_swaps))
-        for measure, found in report.swaps.items()
+        Column("measure", get=lambda row: row[0]),
+        Column("set", "count", get=lambda row: row[1].queries),
+        Column("error rate", "share", get=lambda row: row[1].error_rate),
+        Column("tie rate", "share", get=lambda row: row[1].tie_rate),
+        Column("difference needed", "number", places, "none", get=lambda row: row[1].difference_for(report.most_swaps)),
     )
     first = next(iter(report.swaps.values()))
     notes = (
@@ -255,21 +251,17 @@ def _swaps(report: StabilityReport, places: int) -> Table:
         f"difference needed (Voorhees & Buckley 2002): from it on, at most {100 * report.most_swaps:g} % of the pairs "
         "that differ so on one set stand the other way round on another",
     )
-    return Table(columns, rows, "Swaps of two systems", notes)
+    return Table.of(columns, report.swaps.items(), title="Swaps of two systems", notes=notes)
 
 
 def _power(report: StabilityReport, places: int) -> Table:
     columns = (
-        Column("measure"),
-        Column("test"),
-        Column("pairs", "count"),
-        Column("told apart", "count"),
-        Column("share", "share"),
-        Column("threshold", "number", places, none="none"),
-    )
-    rows = tuple(
-        (measure, found.test, found.pairs, found.significant, found.share, found.threshold)
-        for measure, found in report.power.items()
+        Column("measure", get=lambda row: row[0]),
+        Column("test", get=lambda row: row[1].test),
+        Column("pairs", "count", get=lambda row: row[1].pairs),
+        Column("told apart", "count", get=lambda row: row[1].significant),
+        Column("share", "share", get=lambda row: row[1].share),
+        Column("threshold", "number", places, "none", get=lambda row: row[1].threshold),
     )
     first = next(iter(report.power.values()))
     notes = (
@@ -277,31 +269,22 @@ def _power(report: StabilityReport, places: int) -> Table:
         "pairs: it compares measures, and says of no single pair that it differs",
         "threshold: the smallest difference of means from which on every pair is told apart",
     )
-    return Table(columns, rows, "Discriminative power", notes)
+    return Table.of(columns, report.power.items(), title="Discriminative power", notes=notes)
 
 
 def _bins(report: StabilityReport) -> Table:
     columns = (
-        Column("measure", for_machines=True),
-        Column("from difference", "number", for_machines=True),
-        Column("below", "number", for_machines=True),
-        Column("comparisons", "count", for_machines=True),
-        Column("swaps", "count", for_machines=True),
-        Column("rate", "share", for_machines=True),
+        Column("measure", for_machines=True, get=lambda row: row[0]),
+        Column("from difference", "number", for_machines=True, get=lambda row: row[1].low),
+        Column(
+            "below", "number", for_machines=True, get=lambda row: row[1].high if math.isfinite(row[1].high) else None
+        ),
+        Column("comparisons", "count", for_machines=True, get=lambda row: row[1].comparisons),
+        Column("swaps", "count", for_machines=True, get=lambda row: row[1].swaps),
+        Column("rate", "share", for_machines=True, get=lambda row: row[1].rate),
     )
-    rows = tuple(
-        (
-            measure,
-            each.low,
-            each.high if math.isfinite(each.high) else None,
-            each.comparisons,
-            each.swaps,
-            each.rate,
-        )
-        for measure, found in report.swaps.items()
-        for each in found.bins
-    )
-    return Table(columns, rows, "Swaps by difference")
+    rows = [(measure, each) for measure, found in report.swaps.items() for each in found.bins]
+    return Table.of(columns, rows, title="Swaps by difference")
 
 
 def _curve(report: StabilityReport) -> Table:

@@ -1,64 +1,21 @@
-"""Intervals of a mean difference: the one that inverts the randomisation test, and Student's.
+"""Tests from draws: flips of signs, and queries drawn again; each with the interval of what its test does not reject.
 
-Bootstrap over queries: the studentised test, its interval, percentile and BCa, and what resamples describe.
+Flips of all differences have a distribution of their own under every shift (randomisation); samples of queries with
+replacement have the spread that the mean has (bootstrap: studentised, percentile, BCa).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gainful.kernel.arrays import Floats, Ints
-from gainful.stats.flips import Columns, Flips, subset_sums
-from gainful.stats.noncentral import t_quantile
-from gainful.stats.settled import BLOCK, check_draws, fixed_point, least_count, settle
-
-
-@dataclass(frozen=True)
-class Interval:
-    """Limits (infinite where there is none), what share of such intervals may miss, and how they were found.
-
-    ``is_stopgap`` marks an interval of another kind than the test, where the test's own would say nothing.
-    """
-
-    low: float
-    high: float
-    alpha: float
-    method: str
-    is_stopgap: bool = False
-
-    @property
-    def level(self) -> float:
-        """The share of such intervals that is meant to hold what they are of."""
-        return round(1 - self.alpha, 12)
-
-    @property
-    def is_bounded(self) -> bool:
-        """Whether both limits exist."""
-        return math.isfinite(self.low) and math.isfinite(self.high)
-
-    def __contains__(self, value: float) -> bool:
-        return self.low <= value <= self.high
-
-    def negated(self) -> Interval:
-        """The interval of what has the opposite sign."""
-        return Interval(-self.high, -self.low, self.alpha, self.method, self.is_stopgap)
-
-
-def t_interval(mean: float, sd: float, n: int, alpha: float) -> Interval:
-    """mean +- t sd / sqrt(n); without limits for a single query.
-
-    >>> found = t_interval(0.0656626, 0.194848, 50, 0.05)
-    >>> round(found.low, 4), round(found.high, 4)
-    (0.0103, 0.121)
-    """
-    if n < 2:
-        return Interval(-math.inf, math.inf, alpha, "t")
-    reach = t_quantile(1 - alpha / 2, n - 1) * sd / math.sqrt(n)
-    return Interval(mean - reach, mean + reach, alpha, "t")
+from gainful.stats.flips import MOST_ENUMERATED, Columns, Flips, exact_extremes, exponent, on_grid, subset_sums
+from gainful.stats.paired_tests import Finding, Interval, IntervalKind, NullSummary, PairedScores, PairedTest
+from gainful.stats.settled import BLOCK, check_draws, fixed_point, largest_at, least_count, settle
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,11 +158,6 @@ def _least_pairs(alpha: float, flips: int) -> int:
     return math.ceil(least_count(alpha, flips) / 2)
 
 
-def largest_at(values: Floats, place: int) -> float:
-    """The value at a place, the largest being the first; above all of them there is nothing."""
-    return float(np.partition(values, values.size - place)[values.size - place]) if place >= 1 else math.inf
-
-
 _STREAM = 2**63  # keys above are for resamples, those below for flips
 _CELLS = 1 << 21
 
@@ -311,3 +263,90 @@ def _acceleration(differences: Floats) -> float:
     apart = differences - math.fsum(differences) / differences.size
     spread = math.fsum(apart**2)
     return math.fsum(apart**3) / (6 * spread**1.5) if spread else 0.0
+
+
+_FLIPS, _SAMPLES = 100_000, 10_000
+
+
+def _subsets(scores: PairedScores) -> AllSubsets | FlippedSubsets:
+    if scores.nonzero <= MOST_ENUMERATED:
+        return AllSubsets.of(scores.differences, scores.error)
+    both = np.stack((scores.a, scores.b), axis=1)
+    flips = Flips(scores.n, scores.settings.draws or _FLIPS, scores.settings.seed)
+    return FlippedSubsets.of(on_grid(both, exponent(both)), flips)
+
+
+def _samples(scores: PairedScores) -> Resamples:
+    return Resamples.of(scores.differences, scores.settings.draws or _SAMPLES, scores.settings.seed)
+
+
+def _tidy(limit: float, scores: PairedScores) -> float:
+    """A limit without the traces of the grid; what is not 0 stays so, because it decides."""
+    return float(settle(np.array(limit), scores.scale)) or limit
+
+
+def randomisation(scores: PairedScores) -> Finding:
+    """The share of flips with a mean as far from 0 as the observed one: of all, or of those drawn and the observed."""
+    subsets = scores.once(_subsets)
+    sd = math.sqrt(math.fsum(scores.differences**2)) / scores.n
+    null = NullSummary(sd, _tidy(subsets.critical(scores.settings.alpha) / scores.n, scores))
+    if isinstance(subsets, AllSubsets):
+        extreme, of = exact_extremes(scores.differences, scores.error)
+        return Finding(extreme / of, scores.mean, of, True, null)
+    p = float(subsets.flips.p(np.array(subsets.extreme)))
+    return Finding(p, scores.mean, subsets.flips.count, False, null)
+
+
+def _randomisation_interval(scores: PairedScores, alpha: float) -> Interval:
+    found = scores.once(_subsets).interval(alpha)
+    return replace(found, low=_tidy(found.low, scores), high=_tidy(found.high, scores))
+
+
+def _bootstrap(scores: PairedScores) -> Finding:
+    samples = scores.once(_samples)
+    return Finding(samples.p(), scores.t, samples.means.size)
+
+
+RANDOMISATION = PairedTest(
+    "randomisation",
+    "randomisation",
+    "means, whatever their distribution; p and interval never disagree",
+    "the randomisation test",
+    "differences are symmetric about 0: each might as well have had the other sign",
+    randomisation,
+    draws="flip",
+)
+RANDOMISATION_INTERVAL = IntervalKind(
+    "randomisation",
+    "inverted randomisation",
+    "the shifts that the randomisation test does not reject",
+    _randomisation_interval,
+)
+BOOTSTRAP = PairedTest(
+    "bootstrap",
+    "studentised bootstrap",
+    "means, where queries are a sample and signs are not to be flipped",
+    "the bootstrap test",
+    "the mean difference is 0",
+    _bootstrap,
+    interval="bootstrap-t",
+    draws="sample",
+)
+PERCENTILE = IntervalKind(
+    "percentile",
+    "percentile",
+    "for comparison with others' numbers: misses too often below 50 queries",
+    lambda scores, alpha: scores.once(_samples).percentile(alpha),
+)
+BCA = IntervalKind(
+    "bca",
+    "BCa",
+    "percentiles corrected for bias and skewness: misses too often below 50 queries, too",
+    lambda scores, alpha: scores.once(_samples).bca(scores.differences, alpha),
+)
+STUDENTISED = IntervalKind(
+    "bootstrap-t",
+    "bootstrap-t",
+    "that of the bootstrap test",
+    lambda scores, alpha: scores.once(_samples).studentised(alpha),
+)

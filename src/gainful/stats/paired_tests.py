@@ -1,0 +1,345 @@
+"""Two systems on the same queries: their differences, and what a test and an interval of them are.
+
+A test is one object, and so is an interval; all there are stand in the catalogues of :mod:`gainful.stats.paired`, from
+which flags, help, checks, sentences and docs follow. Student's are here, others where their formulas are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, cast
+
+import numpy as np
+
+from gainful.kernel.arrays import Floats
+from gainful.stats.power import t_p, t_quantile
+from gainful.stats.settled import LEAST_P, settle, settled_differences, settled_step
+
+_Made = TypeVar("_Made")
+
+Verdict: TypeAlias = Literal["better", "worse", "equivalent", "cannot tell"]
+Zeros: TypeAlias = Literal["drop", "pratt"]
+
+#: Above so many queries, Student's t says the same as flips, and everything is significant.
+MOST_FLIPPED = 5_000
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What tests and intervals go by beside the scores: ``draws`` of flips or samples, None for as many as usual;
+    ``zeros`` and ``continuity`` are Wilcoxon's."""
+
+    alpha: float = 0.05
+    draws: int | None = None
+    seed: int = 0
+    zeros: Zeros = "drop"
+    continuity: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class PairedScores:
+    """Scores of two systems in byte order of their queries.
+
+    >>> pair = PairedScores(np.array([0.3, 0.5]), np.array([0.1 + 0.2, 0.3]))
+    >>> pair.differences.tolist(), pair.nonzero, pair.mean
+    ([0.0, 0.2], 1, 0.1)
+    """
+
+    a: Floats
+    b: Floats
+    settings: Settings = Settings()
+    _made: dict[Callable[[PairedScores], Any], Any] = field(default_factory=dict)
+
+    @cached_property
+    def differences(self) -> Floats:
+        """a - b, settled."""
+        return settled_differences(self.a, self.b)
+
+    @property
+    def n(self) -> int:
+        """How many queries there are."""
+        return int(self.a.size)
+
+    @cached_property
+    def nonzero(self) -> int:
+        """How many differences are not 0."""
+        return int(np.count_nonzero(self.differences))
+
+    @cached_property
+    def scale(self) -> float:
+        """The largest absolute score of both."""
+        return max(float(np.abs(self.a).max()), float(np.abs(self.b).max()))
+
+    @property
+    def error(self) -> float:
+        """How far a difference may be from what it is in exact arithmetic."""
+        return settled_step(self.scale)
+
+    @cached_property
+    def mean(self) -> float:
+        """The mean difference."""
+        return math.fsum(self.differences.tolist()) / self.n
+
+    @cached_property
+    def sd(self) -> float | None:
+        """The differences' standard deviation: None for one query, 0 where all are equal but for rounding."""
+        return self.spread_of(self.differences, self.mean, self.n - 1)
+
+    def spread_of(self, values: Floats, centre: float, df: int) -> float | None:
+        """sqrt(sum of squared deviations / df): None without degrees of freedom, 0 where it is but rounding."""
+        if df < 1:
+            return None
+        deviations = values - centre
+        if not settle(deviations, self.scale).any():
+            return 0.0
+        return math.sqrt(math.fsum((deviations**2).tolist()) / df)
+
+    @property
+    def t(self) -> float | None:
+        """Student's t; None where there is no spread."""
+        return self.mean / (self.sd / math.sqrt(self.n)) if self.sd else None
+
+    @property
+    def can_reach(self) -> bool:
+        """Whether flips of the differences that are not 0 can be rare enough at all: the rarest has p 2^(1-k)."""
+        return 2.0 ** (1 - self.nonzero) < self.settings.alpha
+
+    def once(self, make: Callable[[PairedScores], _Made]) -> _Made:
+        """What a test and its interval share, such as flips: made when it is first asked for."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        return cast("_Made", self._made[make])
+
+
+class NullSummary(NamedTuple):
+    """Mean differences under the hypothesis: their standard deviation, and what a significant one has to exceed."""
+
+    sd: float
+    critical: float
+
+
+class Finding(NamedTuple):
+    """What a test's formula gives: p, which is never 0, and where they exist the statistic and how p was found.
+
+    ``draws`` is the number of flips or samples; ``is_enumerated`` says that all flips were looked at, so that p is
+    exact. ``direction`` is of a test that does not go by the mean: above 0 it speaks for higher scores of A, whatever
+    the means do.
+    """
+
+    p: float
+    statistic: float | None = None
+    draws: int | None = None
+    is_enumerated: bool = False
+    null: NullSummary | None = None
+    direction: float | None = None
+
+
+def _no_caution(scores: PairedScores) -> str:
+    return ""
+
+
+@dataclass(frozen=True, repr=False)
+class PairedTest:
+    """A test of two systems' scores on the same queries.
+
+    ``title`` stands in lists, ``about`` says in a line when to take it, ``said`` is it in a sentence, ``hypothesis``
+    what it holds true until the scores say otherwise. ``of`` is what it goes by; but for the mean, that may be on the
+    side of the system whose mean is the worse one. ``interval`` is its own one; where there is none, that of the
+    default test. ``draws`` names what p is counted from; ``caution`` says where the scores give the test no ground.
+    """
+
+    name: str
+    title: str
+    about: str
+    said: str
+    hypothesis: str
+    formula: Callable[[PairedScores], Finding]
+    of: Literal["mean", "trimmed mean", "median", "ranks"] = "mean"
+    interval: str = "randomisation"
+    draws: Literal["", "flip", "sample"] = ""
+    caution: Callable[[PairedScores], str] = _no_caution
+
+    def __repr__(self) -> str:
+        return f"<PairedTest {self.name}>"
+
+    @property
+    def is_of_ranks(self) -> bool:
+        """Whether it goes by the order of differences, not by how large they are."""
+        return self.of in ("median", "ranks")
+
+    @property
+    def is_for_families(self) -> bool:
+        """Whether it can be made of every pair of many systems; drawing samples for each takes too long."""
+        return self.draws != "sample"
+
+    def outcome(self, scores: PairedScores) -> TestOutcome:
+        """What the test finds."""
+        return TestOutcome(self, *self.formula(scores))
+
+
+@dataclass(frozen=True)
+class TestOutcome:
+    """A test and what it found; the fields are those of :class:`Finding`."""
+
+    __test__ = False  # no test of pytest's
+
+    test: PairedTest
+    p: float
+    statistic: float | None = None
+    draws: int | None = None
+    is_enumerated: bool = False
+    null: NullSummary | None = None
+    direction: float | None = None
+
+    @property
+    def name(self) -> str:
+        """The test's name."""
+        return self.test.name
+
+    @property
+    def hypothesis(self) -> str:
+        """What the test holds true until the scores say otherwise."""
+        return self.test.hypothesis
+
+    @property
+    def monte_carlo_error(self) -> float | None:
+        """sqrt(p (1 - p) / draws); None where p is exact."""
+        if self.draws is None or self.is_enumerated:
+            return None
+        return math.sqrt(self.p * (1 - self.p) / self.draws)
+
+    @property
+    def p_text(self) -> str:
+        """p for people: two figures or four places; the least that draws can give is written as what it is, a bound.
+
+        >>> TestOutcome(STUDENT, 1 / 100_001, draws=100_000).p_text, TestOutcome(STUDENT, 0.0210988).p_text
+        ('p < 0.00001', 'p = 0.0211')
+        """
+        if self.monte_carlo_error is not None and self.draws and self.p <= 1 / self.draws:
+            return f"p < {bound_text(1 / self.draws)}"
+        return f"p = {self.p:.4f}" if self.p >= 0.001 else f"p = {self.p:.2g}"
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Limits (infinite where there is none), what share of such intervals may miss, and how they were found.
+
+    ``is_stopgap`` marks an interval of another kind than the test, where the test's own would say nothing.
+    """
+
+    low: float
+    high: float
+    alpha: float
+    method: str
+    is_stopgap: bool = False
+
+    @property
+    def level(self) -> float:
+        """The share of such intervals that is meant to hold what they are of."""
+        return round(1 - self.alpha, 12)
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether both limits exist."""
+        return math.isfinite(self.low) and math.isfinite(self.high)
+
+    def __contains__(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+    def negated(self) -> Interval:
+        """The interval of what has the opposite sign."""
+        return Interval(-self.high, -self.low, self.alpha, self.method, self.is_stopgap)
+
+
+@dataclass(frozen=True)
+class IntervalKind:
+    """An interval of the difference of two systems: its name, when to take it, its formula, and what it is of."""
+
+    name: str
+    title: str
+    about: str
+    formula: Callable[[PairedScores, float], Interval]
+    of: Literal["mean", "trimmed mean"] = "mean"
+
+
+def student(scores: PairedScores) -> Finding:
+    """The paired t test: t = mean / (sd / sqrt n) on n - 1 degrees of freedom."""
+    return t_finding(scores.mean, scores.t, scores.n - 1)
+
+
+def _without_spread(scores: PairedScores) -> str:
+    is_constant = scores.sd == 0 and scores.mean
+    return "all differences are equal: the t test has no spread to go by" if is_constant else ""
+
+
+def t_finding(centre: float, t: float | None, df: int) -> Finding:
+    """p of a t statistic. Without spread there is none: equal scores are no evidence, and a constant difference is all
+    there can be."""
+    if t is None:
+        return Finding(LEAST_P if centre and df > 0 else 1.0)
+    return Finding(t_p(t, df), t)
+
+
+def t_interval(mean: float, sd: float, n: int, alpha: float) -> Interval:
+    """mean +- t sd / sqrt(n); without limits for a single query.
+
+    >>> found = t_interval(0.0656626, 0.194848, 50, 0.05)
+    >>> round(found.low, 4), round(found.high, 4)
+    (0.0103, 0.121)
+    """
+    if n < 2:
+        return Interval(-math.inf, math.inf, alpha, "t")
+    reach = t_quantile(1 - alpha / 2, n - 1) * sd / math.sqrt(n)
+    return Interval(mean - reach, mean + reach, alpha, "t")
+
+
+STUDENT = PairedTest(
+    "t",
+    "Student's t",
+    "means, over thousands of queries, or where p has to be free of draws",
+    "Student's test",
+    "the mean difference is 0",
+    student,
+    interval="t",
+    caution=_without_spread,
+)
+
+STUDENT_INTERVAL = IntervalKind(
+    "t",
+    "Student's t",
+    "that of the t test; holds what it promises even on skewed scores",
+    lambda scores, alpha: t_interval(scores.mean, scores.sd or 0.0, scores.n, alpha),
+)
+
+
+def signed_verdict(is_significant: bool, difference: float, better: str) -> Verdict:
+    """better or worse by the sign of a significant difference.
+
+    >>> signed_verdict(True, -0.1, "lower"), signed_verdict(False, -0.1, "lower")
+    ('better', 'cannot tell')
+    """
+    if not is_significant or not difference:
+        return "cannot tell"
+    return "better" if (difference > 0) == (better == "higher") else "worse"
+
+
+def bound_text(bound: float) -> str:
+    """A number above 0 with two figures, rounded up: what is below the number is below the text.
+
+    >>> bound_text(1 / 10_000), bound_text(1 / 999), bound_text(1 / 300_000)
+    ('0.0001', '0.0011', '0.0000034')
+    """
+    places = max(1, 1 - math.floor(math.log10(bound)))
+    return f"{rounded_up(bound, places):.{places}f}".rstrip("0")
+
+
+def rounded_up(value: float, places: int) -> float:
+    """The least number of so many decimal places that is not below the value, but for the error of the value itself.
+
+    >>> rounded_up(0.8626, 2), rounded_up(0.86, 2)
+    (0.87, 0.86)
+    """
+    return math.ceil(round(value * 10.0**places, 9)) / float(10**places)

@@ -1,0 +1,72 @@
+"""The catalogues of tests, intervals, corrections and procedures: what docs, help and refusals say is what there is."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from gainful import UsageError
+from gainful.cli.compare_command import command
+from gainful.stats.corrections import CORRECTIONS
+from gainful.stats.families import FamilyPlan
+from gainful.stats.paired import INTERVALS, TESTS, compare_pair
+from gainful.stats.procedures import PROCEDURES, SystemsPlan
+
+CATALOGUES: dict[str, Mapping[str, Any]] = {
+    "test": TESTS,
+    "interval": INTERVALS,
+    "correction": CORRECTIONS,
+    "procedure": PROCEDURES,
+}
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def rows(flag: str) -> Iterable[str]:
+    yield f"| `--{flag}` | is | take it for |"
+    yield "|---|---|---|"
+    for name, member in CATALOGUES[flag].items():
+        yield f"| `{name}` | {member.title} | {member.about} |"
+
+
+@pytest.mark.parametrize("flag", CATALOGUES)
+def test_the_table_of_the_docs(flag: str) -> None:
+    assert "\n".join(rows(flag)) + "\n\n" in (DOCS / "compare.md").read_text()
+
+
+@pytest.mark.parametrize("flag", CATALOGUES)
+def test_the_help(flag: str) -> None:
+    help_text = " ".join(CliRunner().invoke(command, ["--help"], terminal_width=200).output.split())
+    assert f"--{flag} [{'|'.join(CATALOGUES[flag])}]" in help_text
+    assert all(member.title in help_text for member in CATALOGUES[flag].values())
+
+
+@pytest.mark.parametrize("flag", CATALOGUES)
+def test_members_are_called_as_they_call_themselves(flag: str) -> None:
+    assert all(name == member.name and member.title and member.about for name, member in CATALOGUES[flag].items())
+
+
+def test_refusals_name_what_there_is() -> None:
+    with pytest.raises(UsageError, match=f"test: expected {' . '.join(TESTS)}, found 'u'"):
+        compare_pair([1.0], [2.0], test="u")
+    with pytest.raises(UsageError, match=f"interval: expected {' . '.join(INTERVALS)}, found 'u'"):
+        compare_pair([1.0], [2.0], interval="u")
+    with pytest.raises(UsageError, match=f"correction: expected {' . '.join(CORRECTIONS)}, found 'u'"):
+        FamilyPlan(correction="u")
+    with pytest.raises(UsageError, match=f"procedure: expected {' . '.join(PROCEDURES)}, found 'u'"):
+        SystemsPlan("u")
+
+
+def test_every_test_has_an_interval() -> None:
+    assert {test.interval for test in TESTS.values()} <= set(INTERVALS)
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_a_result_can_be_sent_to_another_process(test: str) -> None:
+    found = compare_pair([0.5, 0.7, 0.4], [0.4, 0.5, 0.1], test=test, draws=99)
+    again = pickle.loads(pickle.dumps(found))
+    assert again.test == found.test and again.test.test is not None and f"<PairedTest {test}>" in repr(again)
