@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, TextIO
+from typing import TextIO
 
 import click
 
-from gainful.cli.options import output_from, output_options
+from gainful.cli.options import Output, quiet_option, takes_output
 from gainful.errors import UsageError
 from gainful.measures.base import Measure
 from gainful.measures.catalog import ALL_FAMILIES, ALL_MEASURES, SHORT_NAMES, find, long_text, offered_names
@@ -20,11 +20,10 @@ _Found = Mapping[str, Sequence[type[Measure]]]
 
 @click.command("measures")
 @click.argument("text", required=False, default="")
-@output_options
-@click.option("--quiet", "-q", is_flag=True, help="No notices.")
-def command(text: str, **options: Any) -> None:
+@takes_output
+@quiet_option("No notices.")
+def command(text: str, output: Output, quiet: bool) -> None:
     """List the measures, or those whose name, description or family contains TEXT."""
-    output = output_from(options)
     found = {
         family: [ALL_MEASURES[name] for name in names if _matches(text, family, ALL_MEASURES[name])]
         for family, names in ALL_FAMILIES.items()

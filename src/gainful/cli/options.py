@@ -1,4 +1,8 @@
-"""Options that several commands share: the policy, the measures, where results go and how they look."""
+"""Options that several commands share: the policy, the measures, where results go and how they look.
+
+Options that belong together reach a command as one object: ``@takes_output`` adds the flags and hands over an
+:class:`Output`, ``@takes_policy`` a :class:`~gainful.policy.Policy`, and so on.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,8 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypeVar
+from functools import wraps
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypeVar, cast
 
 import click
 
@@ -24,6 +29,35 @@ if TYPE_CHECKING:
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
+#: The type of every argument and option that names a file to be read.
+INPUT = click.Path(allow_dash=True)
+
+
+def takes(
+    name: str, adds: Callable[[_Command], _Command], make: Callable[[dict[str, Any]], object]
+) -> Callable[[_Command], _Command]:
+    """Adds options to a command, which is handed the one object that is made of them under a name."""
+
+    def decorate(command: _Command) -> _Command:
+        @wraps(command)
+        def with_object(**options: Any) -> Any:
+            made = make(options)
+            return command(**options, **{name: made})
+
+        return adds(cast(_Command, with_object))
+
+    return decorate
+
+
+def _inputs() -> list[str]:
+    """The files that the command at hand is going to read; standard input is read once."""
+    ctx = click.get_current_context()
+    given = [ctx.params[each.name] for each in ctx.command.params if each.type is INPUT and each.name]
+    paths = [path for value in given if value for path in ([value] if isinstance(value, str) else value)]
+    if paths.count("-") > 1:
+        raise UsageError("standard input (-) can be read once, found it twice")
+    return paths
+
 
 def complete_measure(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The names of measures that begin like this."""
@@ -39,16 +73,13 @@ def _sentence(about: str) -> str:
 def policy_options(command: _Command) -> _Command:
     """Adds a flag for every choice of the policy, and ``--like``."""
     for choice in reversed(CHOICES):
-        if choice.name == "subtopics":
-            option = click.option(
-                "--subtopics/--no-subtopics", default=None, help=f"{_sentence(choice.about)}  [default: no]"
-            )
+        flag, help_text = f"--{choice.name}", f"{_sentence(choice.about)}  [default: {choice.default}]"
+        if choice.values == ("no", "yes"):
+            option = click.option(f"{flag}/--no-{choice.name}", default=None, help=help_text)
         elif len(choice.values) > 1:
-            help_text = f"{_sentence(choice.about)}  [default: {choice.default}]"
-            option = click.option(f"--{choice.name}", type=click.Choice(choice.values), help=help_text)
+            option = click.option(flag, type=click.Choice(choice.values), help=help_text)
         else:
-            help_text = f"{_sentence(choice.about)}  [default: {choice.default}]"
-            option = click.option(f"--{choice.name}", metavar="N", help=help_text)
+            option = click.option(flag, metavar="N", help=help_text)
         command = option(command)
     dialects = click.Choice(list(DIALECTS))
     return click.option("--like", type=dialects, help="Another tool's conventions; an explicit flag beats it.")(command)
@@ -60,6 +91,49 @@ def policy_from(options: dict[str, Any]) -> Policy:
     explicit = {field: value for field, value in given.items() if value is not None}
     like = options.pop("like")
     return Policy.like(like, **explicit) if like else Policy(**explicit)
+
+
+def takes_policy(command: _Command) -> _Command:
+    """Adds the flags of the policy and hands over ``policy``."""
+    return takes("policy", policy_options, policy_from)(command)
+
+
+def number_option(flag: str, about: str, metavar: str = "G") -> Callable[[_Command], _Command]:
+    """Adds an option that is a number, or None."""
+
+    def read(ctx: click.Context, param: click.Parameter, text: str | None) -> float | None:
+        return None if text is None else read_number(text, flag)
+
+    return click.option(flag, metavar=metavar, callback=read, help=about)
+
+
+def scale_option(command: _Command) -> _Command:
+    """Adds ``--scale``."""
+    return number_option("--scale", "The highest grade there can be.  [default: the highest in the judgments]")(command)
+
+
+def names_option(command: _Command) -> _Command:
+    """Adds ``--name``, once for every run."""
+    return click.option("--name", "names", multiple=True, help="A run's name; once for every run, in their order.")(
+        command
+    )
+
+
+def places_option(about: str) -> Callable[[_Command], _Command]:
+    """Adds ``--places``."""
+    return click.option("--places", type=click.IntRange(0, 17), default=4, show_default=True, help=about)
+
+
+def threads_option(command: _Command) -> _Command:
+    """Adds ``--threads``."""
+    return click.option("--threads", type=click.IntRange(1), help="How many threads to use.  [default: all cores]")(
+        command
+    )
+
+
+def quiet_option(about: str) -> Callable[[_Command], _Command]:
+    """Adds ``--quiet``, which says what is left out."""
+    return click.option("--quiet", "-q", is_flag=True, help=about)
 
 
 def measure_options(command: _Command) -> _Command:
@@ -166,6 +240,11 @@ def output_from(options: dict[str, Any], *inputs: str | None) -> Output:
         return Output(format_ or "table", None)
     _check_written(path, "--output", inputs)
     return Output(format_ or format_of(path), path)
+
+
+def takes_output(command: _Command) -> _Command:
+    """Adds ``--format`` and ``--output`` and hands over ``output``."""
+    return takes("output", output_options, lambda options: output_from(options, *_inputs()))(command)
 
 
 def _check_written(path: str, option: str, inputs: Sequence[str | None]) -> None:
