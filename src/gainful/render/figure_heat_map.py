@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from gainful.pages.charts import HeatMap
+from gainful.pages.scales import nice_ticks
 from gainful.render.figure_style import (
     INK,
     LABEL,
@@ -21,7 +22,6 @@ from gainful.render.figure_style import (
     typed,
     width_of,
 )
-from gainful.render.scales import nice_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gainful.pages.charts import Line, Plot, Points, Rule
+from gainful.pages.scales import Scale, scales_of
 from gainful.render.figure_style import (
     CAPTION,
     GREY,
@@ -31,7 +32,6 @@ from gainful.render.figure_style import (
     typed,
     width_of,
 )
-from gainful.render.scales import Scale, scales_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

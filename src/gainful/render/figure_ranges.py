@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gainful.pages.charts import LONGEST_NAME, Boxes, CriticalDiagram, Intervals, Percentiles
-from gainful.render.chart_text import box_scale, interval_scale
+from gainful.pages.scales import Scale, box_scale, interval_scale
 from gainful.render.figure_style import (
     CAPTION,
     COLOURS,
@@ -32,7 +32,6 @@ from gainful.render.figure_style import (
     wrapped,
     write_lines,
 )
-from gainful.render.scales import Scale
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

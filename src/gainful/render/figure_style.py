@@ -15,8 +15,8 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from gainful.pages.charts import LONGEST_NAME, Chart, Line, Plot, Points, name_of, shortened, system_numbers
+from gainful.pages.scales import Scale, scales_of
 from gainful.render.cells import plain
-from gainful.render.scales import Scale, scales_of
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

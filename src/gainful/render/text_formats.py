@@ -1,8 +1,8 @@
-"""Tables for people: aligned columns, the best marked, the conventions below.
+"""Pages as plain text: tables for people, and csv, JSON lines and trec_eval's lines for machines.
 
-Comma-separated values: for spreadsheets and data frames, full precision, one line a row (RFC 4180, LF line ends).
-JSON lines: the machine interface, full precision.
-trec_eval's lines: name, query and value. Measures that trec_eval has go by its names.
+Tables have aligned columns, the best marked, the conventions below. Machines get full precision: csv one line a row
+(RFC 4180, LF line ends), JSON lines everything, trec_eval's lines name, query and value, by trec_eval's names where it
+has them.
 """
 
 from __future__ import annotations
