@@ -24,7 +24,7 @@ from gainful.data.collection import ReadAhead
 from gainful.data.run import ReadRun
 from gainful.kernel.core import default_threads
 from gainful.policy import Policy
-from gainful.tasks.check.examination import lenient
+from gainful.tasks.check import lenient
 
 if TYPE_CHECKING:
     from gainful.io.rows import RunFile
