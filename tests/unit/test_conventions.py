@@ -18,10 +18,10 @@ import pytest
 
 from gainful import Policy, Qrels, Run, evaluate, find_conventions, parse, simulate
 from gainful.kernel.parallel import Progress
-from gainful.tasks.whydiff.conventions import Findings, Way
+from gainful.tasks.whydiff.conventions import Findings
 from gainful.tasks.whydiff.dimensions import dimensions_for
 from gainful.tasks.whydiff.orderings import Orderings
-from gainful.tasks.whydiff.search import Outcomes, Space
+from gainful.tasks.whydiff.search import Outcomes, Space, Way
 
 # --- The naive part -------------------------------------------------------------------------------------------------
 

@@ -19,7 +19,6 @@ from gainful.cli.options import (
 from gainful.cli.progress_bar import ProgressBar
 from gainful.errors import UsageError
 from gainful.policy import Policy
-from gainful.tasks.whydiff.conventions import Figure
 
 
 @click.command("whydiff")
@@ -75,11 +74,12 @@ def command(
         raise UsageError(
             "expected --mine, --theirs or both, found neither", "give a number as it was reported: --theirs 0.785"
         )
-    for name, text in figures.items():
-        Figure.of(f"--{name}", text)
     # Loaded late, as is all that needs NumPy.
     from gainful.tasks.whydiff.conventions import find_conventions
+    from gainful.tasks.whydiff.search import Figure
 
+    for name, text in figures.items():
+        Figure.of(f"--{name}", text)
     with ProgressBar("trying conventions", wanted=not quiet, in_bytes=False) as progress:
         findings = find_conventions(
             inputs.read_qrels(qrels, scale=scale, threads=threads),
