@@ -7,19 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gainful.cli.inputs import Inputs, input_options, run_names
+from gainful.cli.inputs import input_options
 from gainful.cli.options import output_from, output_options, policy_from, policy_options
 from gainful.cli.progress_bar import ProgressBar
-from gainful.data.collection import ReadAhead
-from gainful.data.run import ReadRun
-from gainful.errors import UsageError
-from gainful.kernel.core import default_threads
+from gainful.data.collection import Collection, Inputs, named_runs
 from gainful.notation import read_number
 from gainful.policy import Policy
 from gainful.tasks.check.examination import lenient
 
 if TYPE_CHECKING:
-    from gainful.io.rows import RunFile
     from gainful.tasks.check.check_findings import Examination
 
 _PATH = click.Path(allow_dash=True)
@@ -46,10 +42,8 @@ def command(qrels: str, runs: tuple[str, ...], **options: Any) -> int:
     Example: gainful check qrels.txt bm25.run dense.run.gz
     """
     policy, output, inputs = policy_from(options), output_from(options, qrels, *runs), Inputs.taken_from(options)
-    if [qrels, *runs].count("-") > 1:
-        raise UsageError("standard input (-) can be read once, found it twice")
-    names = run_names(runs, options["names"])
-    examination = _examination(qrels, dict(zip(names, runs, strict=True)), inputs, policy, options)
+    files = named_runs(runs, options["names"], beside=[qrels])
+    examination = _examination(qrels, files, inputs, policy, options)
     output.write((examination.without("note") if options["quiet"] else examination).page())
     return 1 if examination.is_serious else 0
 
@@ -57,23 +51,14 @@ def command(qrels: str, runs: tuple[str, ...], **options: Any) -> int:
 def _examination(
     qrels: str, runs: Mapping[str, str], inputs: Inputs, policy: Policy, options: Mapping[str, Any]
 ) -> Examination:
-    threads = options["threads"] or default_threads()
     scale = None if options["scale"] is None else read_number(options["scale"], "--scale")
     with ProgressBar("reading runs", wanted=not options["quiet"]) as progress:
-        reading = lenient(policy)
-        ahead = None
-        if inputs.features is None:
-            ahead = ReadAhead.start(
-                qrels, list(runs.values()), reading, threads, progress, inputs.is_trec, want_facts=True
-            )
+        collection = Collection(
+            qrels, runs, lenient(policy), inputs, threads=options["threads"], progress=progress, want_facts=True
+        )
         # Loaded late, as is all that needs NumPy: by now the core has long been reading.
-        from gainful.data.judged import Judged
         from gainful.tasks.check.examination import examine_judged
 
-        if ahead:
-            judged = ahead.judged(reading, None)
-            sources: Mapping[str, ReadRun | RunFile] = dict(zip(runs, ahead.runs(), strict=True))
-        else:
-            judged = Judged(inputs.read_qrels(qrels, threads=threads), reading)
-            sources = inputs.runs(runs)
-        return examine_judged(judged, sources, policy, scale=scale, threads=threads, progress=progress)
+        return examine_judged(
+            collection.judged, collection.runs, policy, scale=scale, threads=collection.threads, progress=progress
+        )

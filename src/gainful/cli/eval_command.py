@@ -8,20 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gainful.cli.inputs import Inputs, input_options, run_names
+from gainful.cli.inputs import input_options
 from gainful.cli.options import measure_options, measures_from, output_from, output_options, policy_from, policy_options
 from gainful.cli.progress_bar import ProgressBar
-from gainful.data.collection import ReadAhead
-from gainful.data.run import ReadRun
-from gainful.errors import UsageError
-from gainful.kernel.core import default_threads
+from gainful.data.collection import Collection, Inputs, named_runs, no_such_run
 from gainful.notation import read_number
 from gainful.policy import Policy
 
 if TYPE_CHECKING:
-    from gainful.data.judged import Judged
     from gainful.evaluation.results import Evaluation
-    from gainful.io.rows import RunFile
 
 _PATH = click.Path(allow_dash=True)
 
@@ -50,9 +45,8 @@ def command(qrels: str, runs: tuple[str, ...], **options: Any) -> None:
     Example: gainful eval qrels.txt bm25.run dense.run.gz -m nDCG@10 -m AP
     """
     policy, output, inputs = policy_from(options), output_from(options, qrels, *runs), Inputs.taken_from(options)
-    _check_standard_input(qrels, runs)
-    names = run_names(runs, options["names"])
-    evaluations = _evaluations(qrels, dict(zip(names, runs, strict=True)), inputs, policy, options)
+    files = named_runs(runs, options["names"], beside=[qrels])
+    evaluations = _evaluations(qrels, files, inputs, policy, options)
     # Loaded late, as is all that needs NumPy: by now the core has long been reading.
     from gainful.evaluation.notices import notices
     from gainful.evaluation.report import Report
@@ -68,39 +62,18 @@ def _evaluations(
 ) -> Mapping[str, Evaluation]:
     if inputs.features is None:
         _check_baseline(options["baseline"], runs)
-    threads = options["threads"] or default_threads()
     scale = None if options["scale"] is None else read_number(options["scale"], "--scale")
     with ProgressBar("reading runs", wanted=not options["quiet"]) as progress:
-        ahead = None
-        if inputs.features is None:
-            ahead = ReadAhead.start(qrels, list(runs.values()), policy, threads, progress, inputs.is_trec)
+        collection = Collection(qrels, runs, policy, inputs, scale=scale, threads=options["threads"], progress=progress)
         measures = measures_from(options["measures"], options["rel"])
         from gainful.evaluation.evaluate import evaluate_judged
 
-        if ahead:
-            judged = ahead.judged(policy, scale)
-            sources: Mapping[str, ReadRun | RunFile] = dict(zip(runs, ahead.runs(), strict=True))
-        else:
-            judged = _judged(qrels, inputs, policy, scale, threads)
-            sources = inputs.runs(runs)
-            _check_baseline(options["baseline"], sources)
-        return evaluate_judged(judged, sources, measures, threads=threads, progress=progress)
-
-
-def _judged(qrels: str, inputs: Inputs, policy: Policy, scale: float | None, threads: int) -> Judged:
-    from gainful.data.judged import Judged
-
-    return Judged(inputs.read_qrels(qrels, scale=scale, threads=threads), policy)
-
-
-def _check_standard_input(qrels: str, runs: tuple[str, ...]) -> None:
-    if [qrels, *runs].count("-") > 1:
-        raise UsageError("standard input (-) can be read once, found it twice")
+        judged = collection.judged
+        _check_baseline(options["baseline"], collection.runs)
+        return evaluate_judged(judged, collection.runs, measures, threads=collection.threads, progress=progress)
 
 
 def _check_baseline(wanted: str | None, names: Iterable[str]) -> None:
     names = list(names)
     if wanted is not None and wanted not in names:
-        from gainful.data.collection import no_such_run
-
         raise no_such_run(wanted, names, "--baseline")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gainful.cli.inputs import Inputs, input_options, run_names
+from gainful.cli.inputs import input_options
 from gainful.cli.options import (
     complete_measure,
     measures_from,
@@ -16,6 +16,7 @@ from gainful.cli.options import (
     policy_options,
     rel_option,
 )
+from gainful.data.collection import Inputs, named_runs
 from gainful.errors import UsageError
 from gainful.notation import read_number
 
@@ -84,15 +85,13 @@ def _translated(texts: tuple[str, ...], rel: str | None) -> dict[Measure, tuple[
 
 
 def _of_queries(measures: list[Measure], inputs: Inputs, policy: Policy, options: dict[str, Any]) -> list[Explanation]:
-    qrels, runs = options["qrels"], options["runs"]
-    if [qrels, *runs].count("-") > 1:
-        raise UsageError("standard input (-) can be read once, found it twice")
-    names = run_names(runs, options["names"])
+    qrels = options["qrels"]
+    files = named_runs(options["runs"], options["names"], beside=[qrels])
     scale = None if options["scale"] is None else read_number(options["scale"], "--scale")
     from gainful.data.run import Run
     from gainful.evaluation.explanation import explain_runs
 
     judgments = inputs.read_qrels(qrels, scale=scale)
-    lists = {name: Run.of(file) for name, file in inputs.runs(dict(zip(names, runs, strict=True))).items()}
+    lists = {name: Run.of(file) for name, file in inputs.runs(files).items()}
     queries = dict.fromkeys(options["queries"])
     return [explain_runs(measure, judgments, lists, query, policy) for measure in measures for query in queries]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gainful.cli.inputs import Inputs, input_options, run_names
+from gainful.cli.inputs import input_options
 from gainful.cli.options import (
     measures_from,
     output_from,
@@ -17,6 +17,7 @@ from gainful.cli.options import (
     policy_options,
     several_measures_option,
 )
+from gainful.data.collection import Inputs, named_runs, read_once
 from gainful.errors import UsageError
 from gainful.notation import read_number
 from gainful.policy import Policy
@@ -64,8 +65,7 @@ def command(a: str, b: str | None, **options: Any) -> None:
     if b is None:
         output.write(_described(inputs.read_qrels(a), policy, options))
         return
-    names = run_names(runs, options["names"])
-    page, orders = _compared((a, b), dict(zip(names, runs, strict=True)), inputs, policy, options)
+    page, orders = _compared((a, b), named_runs(runs, options["names"]), inputs, policy, options)
     output.write(page)
     if orders and not options["quiet"]:
         from gainful.evaluation.notices import notices
@@ -76,8 +76,7 @@ def command(a: str, b: str | None, **options: Any) -> None:
 
 
 def _check(a: str, b: str | None, runs: tuple[str, ...], options: dict[str, Any]) -> None:
-    if [a, b, *runs].count("-") > 1:
-        raise UsageError("standard input (-) can be read once, found it twice")
+    read_once(a, b, *runs)
     if runs and b is None:
         raise UsageError(
             "--run: expected two sets of judgments that may order systems differently, found one",

@@ -6,9 +6,10 @@ from typing import Any
 
 import click
 
-from gainful.cli.inputs import Inputs, input_options
+from gainful.cli.inputs import input_options
 from gainful.cli.options import measure_option, output_from, output_options, policy_from, policy_options
 from gainful.cli.progress_bar import ProgressBar
+from gainful.data.collection import Inputs, read_once
 from gainful.errors import UsageError
 from gainful.notation import read_number
 from gainful.tasks.whydiff.conventions import Figure
@@ -55,8 +56,7 @@ def command(qrels: str, run: str, **options: Any) -> int:
         raise UsageError(
             "expected --mine, --theirs or both, found neither", "give a number as it was reported: --theirs 0.785"
         )
-    if qrels == run == "-":
-        raise UsageError("standard input (-) can be read once, found it twice")
+    read_once(qrels, run)
     for name, text in figures.items():
         Figure.of(f"--{name}", text)
     # Loaded late, as is all that needs NumPy.

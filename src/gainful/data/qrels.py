@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from gainful.errors import InputError, UsageError
-from gainful.io.formats import checked_columns
-from gainful.io.reader import read_content, reading
+from gainful.io.columns import checked_columns
+from gainful.io.formats import Reading, read_content
 from gainful.io.rows import (
     Entry,
     Frame,
@@ -18,7 +18,6 @@ from gainful.io.rows import (
     Origin,
     Rows,
     TextLines,
-    as_source,
     gather_dicts,
     gather_entries,
     is_frame,
@@ -26,7 +25,7 @@ from gainful.io.rows import (
     raise_faults,
     read_id,
 )
-from gainful.io.sources import Source, Text
+from gainful.io.sources import Source, Text, as_source
 from gainful.kernel import core
 from gainful.kernel.arrays import Bytes, Floats, Ints, distinct, freeze
 from gainful.kernel.core import default_threads
@@ -85,7 +84,7 @@ class Qrels:
         The format is recognised unless given; ``columns`` maps the roles query, document, grade and subtopic to the
         names that a header has for them.
         """
-        content, name = read_content(source, reading(format, columns), run=False)
+        content, name = read_content(source, Reading.checked(format, columns), run=False)
         if isinstance(content, Text):
             return cls.from_columns(content, core.read_judgments(content.data, threads or default_threads()), scale)
         if isinstance(content, Rows):

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from gainful.data.lists import gather
 from gainful.errors import InputError, UsageError
-from gainful.io.formats import checked_columns
-from gainful.io.reader import Content, read_content, reading
+from gainful.io.columns import checked_columns
+from gainful.io.formats import Content, Reading, RunFile, read_content
 from gainful.io.rows import (
     Entry,
     Frame,
     Nested,
     Origin,
     Rows,
-    RunFile,
     TextLines,
     gather_dicts,
     gather_entries,
@@ -33,11 +32,8 @@ from gainful.kernel.arrays import Bytes, Floats, Ints, freeze
 from gainful.kernel.core import default_threads
 from gainful.notation import text_of_id
 
-if TYPE_CHECKING:
-    from gainful.kernel.core import Joined, JoinJob
-
 #: Whatever describes a run.
-RunLike: TypeAlias = "Run | ReadRun | Source | RunFile | Mapping[Any, Any] | Frame"
+RunLike: TypeAlias = "Run | Source | RunFile | Mapping[Any, Any] | Frame"
 
 _NONE: Floats = np.zeros(0)
 
@@ -83,7 +79,7 @@ class Run:
         The format is recognised unless given; ``columns`` maps the roles query, document, score and rank to the names
         that a header has for them; ``feature`` is the LETOR feature that is the score.
         """
-        how = reading(format, columns, feature)
+        how = Reading.checked(format, columns, feature)
         return cls.of_content(*read_content(source, how, run=True), threads or default_threads())
 
     @classmethod
@@ -161,7 +157,7 @@ class Run:
         run = cls.in_memory(value)
         if run is not None:
             return run
-        return cls.of_content(*read_content(*RunFile.of(value), run=True), default_threads())
+        return cls.of_content(*RunFile.of(value).content(), default_threads())
 
     @classmethod
     def in_memory(cls, value: RunLike, name: str | None = None) -> Run | None:
@@ -237,16 +233,3 @@ def _entry(query: object, ranked: object, name: str) -> Entry:
     if isinstance(ranked, (str, bytes)) or not isinstance(ranked, (Mapping, Sequence, np.ndarray)):
         raise InputError(f"{where}: expected a dict of documents and scores or a list of documents, found {ranked!r}")
     return Entry(query, list(ranked), list(ranked.values()) if isinstance(ranked, Mapping) else None, where)
-
-
-class ReadRun:
-    """A run's text and, when it is asked for, the join that was started ahead."""
-
-    def __init__(self, text: Text, job: JoinJob, position: int) -> None:
-        self.text = text
-        self._job = job
-        self._position = position
-
-    def joined(self) -> Joined:
-        """Waits for the join. To be called once."""
-        return self._job.joined(self._position)

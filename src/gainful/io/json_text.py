@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from gainful.errors import InputError
-from gainful.io.formats import find_role, find_roles, has_header
-from gainful.io.rows import Entry, NamedRows, Reading, Rows, packed, read_id, read_value
+from gainful.io.columns import find_role, find_roles, has_header
+from gainful.io.formats import Reading
+from gainful.io.rows import Entry, NamedRows, Rows, packed, read_id, read_value
 from gainful.io.sources import Text
 from gainful.kernel.arrays import Floats
 from gainful.notation import printable

@@ -9,18 +9,15 @@ Entries (one a query, from dicts and JSON) gathered into columns.
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from numbers import Real
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from gainful.errors import InputError, UsageError
-from gainful.io.sources import Source, Text
+from gainful.errors import InputError
 from gainful.kernel import core
 from gainful.kernel.arrays import Bytes, Floats, Ints
 from gainful.notation import bytes_of_id, printable
@@ -305,41 +302,14 @@ def packed(values: Sequence[object], where: Callable[[int], str]) -> Spans:
     return data, start, length
 
 
+def ids_of(spans: Spans) -> list[bytes]:
+    """The ids of spans."""
+    data, start, length = spans
+    return [data[at : at + size].tobytes() for at, size in zip(start.tolist(), length.tolist(), strict=True)]
+
+
 #: A data frame of any library.
 Frame: TypeAlias = Any
-
-
-class Reading(NamedTuple):
-    """How a source is to be read, as far as it is not recognised: its format, what its columns are called (role to
-    name), and which LETOR feature is the score."""
-
-    format: str | None = None
-    columns: Mapping[str, str] = MappingProxyType({})
-    feature: int | None = None
-
-
-class RunFile(NamedTuple):
-    """A run that is still to be read, and how."""
-
-    source: Source | Text
-    how: Reading
-
-    @classmethod
-    def of(cls, value: object) -> RunFile:
-        """A run's source, if that is what a value is."""
-        if isinstance(value, RunFile):
-            return value
-        return cls(as_source(value, "a Run"), Reading())
-
-
-def as_source(value: object, or_else: str) -> Source | Text:
-    """The value, if it is something to read from."""
-    if isinstance(value, (str, os.PathLike, bytes, bytearray, memoryview, Text)):
-        return value
-    raise UsageError(
-        f"expected a path, bytes, a dict, a data frame or {or_else}, found {type(value).__name__}",
-        "call .collect() first" if hasattr(value, "collect") else None,
-    )
 
 
 def is_frame(value: object) -> bool:

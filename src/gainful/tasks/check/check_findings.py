@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
+from gainful.data.collection import ReadRun
 from gainful.data.graded import fitting_policy, join_columns, open_run
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels
-from gainful.data.run import ReadRun, Run, RunLike, empty_run
+from gainful.data.run import Run, RunLike, empty_run
 from gainful.io.rows import fields_at, raise_faults
 from gainful.io.sources import Text
 from gainful.kernel import core
@@ -440,12 +441,11 @@ def inspect(
     if isinstance(opened, Run):
         progress.total += len(opened)
         fitting = fitting_policy(opened, judged.policy)
-        joined = join_columns(judged, opened, fitting, (False, False), threads, progress, want_facts=True)
-        return _inspected(name, judged, fitting_policy(opened, policy), joined, RowPlaces(opened), opened.has_scores)
-    if isinstance(opened, ReadRun):
-        text, joined = opened.text, opened.joined()
-    else:
-        text = opened
+        in_rows = join_columns(judged, opened, fitting, (False, False), threads, progress, want_facts=True)
+        return _inspected(name, judged, fitting_policy(opened, policy), in_rows, RowPlaces(opened), opened.has_scores)
+    joined = opened.joined(judged, judged.policy) if isinstance(opened, ReadRun) else None
+    text = opened.source if isinstance(opened, ReadRun) else opened
+    if joined is None:
         progress.total += text.data.size
         options = judged.policy.join_options()
         joined = core.join_text(text.data, judged.index, *options, False, False, threads, progress.cells, True)

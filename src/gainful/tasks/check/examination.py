@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from gainful.data.collection import require_runs
+from gainful.data.collection import ReadRun, require_runs
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
-from gainful.data.run import ReadRun, RunLike
+from gainful.data.run import RunLike
 from gainful.evaluation.evaluate import opened_if_stream
 from gainful.io.sources import Text
 from gainful.kernel.core import default_threads
