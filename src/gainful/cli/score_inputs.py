@@ -125,7 +125,7 @@ def _read(files: tuple[str, ...], options: dict[str, Any]) -> ScoreInputs:
     unused = {name: options.pop(name) for name in (*_OF_RUNS, *(choice.field for choice in CHOICES))}
     _refuse(unused, "has no meaning with --from, where scores exist already")
     read_once(*files)
-    from gainful.evaluation.score_files import read_all
+    from gainful.evaluation.score_matrix import read_all
 
     wanted, rows, better = (options.pop(name) for name in ("measures", "rows", "better"))
     matrices = read_all(files, measures=wanted, rows=rows, better=better)

@@ -18,8 +18,8 @@ from gainful.data.sessions import PART_SIZE, Sessions, sessions_of_run, turn_ids
 from gainful.errors import InputError
 from gainful.io.formats import Reading, RunFile, read_session_content
 from gainful.io.frames import read_session_frame
+from gainful.io.json_text import read_session_objects
 from gainful.io.rows import Frame, ItemRows, packed
-from gainful.io.session_objects import read_session_objects
 from gainful.io.session_records import OF_SEVERAL, SessionRecord, SessionRows, TurnRecord, shown_line
 from gainful.io.sources import Source, Text, as_source, open_source
 from gainful.kernel.arrays import Floats, Ints

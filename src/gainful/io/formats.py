@@ -293,13 +293,13 @@ _OF_SESSIONS = (
         "jsonl",
         '{"session": "s1", "queries": [{"query": "port arthur", "results": ["d1"]}]}',
         lambda s: s.is_json and s.is_json_lines,
-        "session_objects:read_session_lines",
+        "json_text:read_session_lines",
     ),
     Format(
         "json",
         "a list of such objects",
         lambda s: s.is_json and not s.is_json_lines,
-        "session_objects:read_session_json",
+        "json_text:read_session_json",
     ),
     Format(
         "tsv",
