@@ -20,7 +20,7 @@ from gainful.data.run import Run
 from gainful.errors import InputError, UsageError
 from gainful.io.delimited import read_topics
 from gainful.io.formats import Reading
-from gainful.io.rows import Frame, input_error, is_frame, read_id
+from gainful.io.rows import Frame, input_error, is_frame, read_id, wanted_ids
 from gainful.io.session_records import (
     FILL_GAPS,
     FROM_ONE,
@@ -316,9 +316,7 @@ class Sessions:
         >>> whole.select(["3", "1"]).ids
         ['1', '3']
         """
-        if isinstance(sessions, (str, bytes)):
-            raise UsageError(f"{self.name}: expected several sessions to select, found one text, {sessions!r}")
-        wanted = {read_id(session, f"{self.name}: session") for session in sessions}
+        wanted = wanted_ids(sessions, self.name, "session", "sessions")
         unknown = wanted.difference(self.session_ids)
         if unknown:
             first = text_of_id(min(unknown))

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from gainful.errors import InputError
+from gainful.errors import InputError, UsageError
 from gainful.kernel import core
 from gainful.kernel.arrays import Bytes, Floats, Ints
-from gainful.notation import bytes_of_id, printable
+from gainful.notation import bytes_of_id, printable, text_of_id
 
 if TYPE_CHECKING:
     from gainful.kernel.core import Fault
@@ -283,6 +283,32 @@ class Rows(NamedTuple):
     origin: Origin
     rank: Floats | None = None
     subtopic: Spans | None = None
+
+
+class DocumentColumns:
+    """What judgments and runs have in common: their queries, and a document in every row."""
+
+    query_ids: tuple[bytes, ...]
+    data: Bytes
+    document_start: Ints
+    document_length: Ints
+
+    @property
+    def queries(self) -> list[str]:
+        """The queries, in their order: judged ones stand in byte order."""
+        return [text_of_id(identifier) for identifier in self.query_ids]
+
+    def document(self, row: int) -> bytes:
+        """The document id of a row."""
+        start = int(self.document_start[row])
+        return self.data[start : start + int(self.document_length[row])].tobytes()
+
+
+def wanted_ids(values: Iterable[object], name: str, one: str, several: str) -> set[bytes]:
+    """The ids of what is to be selected."""
+    if isinstance(values, (str, bytes)):
+        raise UsageError(f"{name}: expected several {several} to select, found one text, {values!r}")
+    return {read_id(value, f"{name}: {one}") for value in values}
 
 
 class Entry(NamedTuple):
