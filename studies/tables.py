@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 from matrices import distinct_systems, markdown, read, share
 
-from gainful.evaluation.score_matrix import ScoreMatrix, numbered
+from gainful.evaluation.score_files import numbered
+from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.kernel.arrays import Floats
 from gainful.stats.effects import PairedScores
 from gainful.stats.families import compare_family

@@ -2,48 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 import click
 
-from gainful.cli.inputs import Inputs, input_options, run_names
-from gainful.cli.options import (
-    INPUT,
-    Output,
-    names_option,
-    quiet_option,
-    scale_option,
-    takes,
-    takes_output,
-    takes_policy,
-    threads_option,
-)
+from gainful.cli import options
+from gainful.cli.inputs import input_options
 from gainful.cli.progress_bar import ProgressBar
-from gainful.data.collection import ReadAhead
-from gainful.data.run import ReadRun
-from gainful.kernel.core import default_threads
+from gainful.data.collection import Collection, Inputs, named_runs
 from gainful.policy import Policy
 from gainful.tasks.check import lenient
 
-if TYPE_CHECKING:
-    from gainful.io.rows import RunFile
-
 
 @click.command("check")
-@click.argument("qrels", type=INPUT)
-@click.argument("runs", type=INPUT, nargs=-1, required=True)
-@takes_output
-@names_option
-@scale_option
-@takes("inputs", input_options, Inputs.taken_from)
-@takes_policy
-@threads_option
-@quiet_option("No notes, no progress bar.")
+@click.argument("qrels", type=options.INPUT)
+@click.argument("runs", type=options.INPUT, nargs=-1, required=True)
+@options.takes_output
+@options.names_option
+@options.scale_option
+@options.takes("inputs", input_options, Inputs.taken_from)
+@options.takes_policy
+@options.threads_option
+@options.quiet_option("No notes, no progress bar.")
 def command(
     qrels: str,
     runs: tuple[str, ...],
-    output: Output,
+    output: options.Output,
     names: tuple[str, ...],
     scale: float | None,
     inputs: Inputs,
@@ -60,23 +42,14 @@ def command(
 
     Example: gainful check qrels.txt bm25.run dense.run.gz
     """
-    by_name = dict(zip(run_names(runs, names), runs, strict=True))
-    threads = threads or default_threads()
     with ProgressBar("reading runs", wanted=not quiet) as progress:
-        reading = lenient(policy)
-        ahead = None
-        if inputs.features is None:
-            ahead = ReadAhead.start(qrels, runs, reading, threads, progress, inputs.is_trec, want_facts=True)
+        files, reading = named_runs(runs, names), lenient(policy)
+        collection = Collection(qrels, files, reading, inputs, threads=threads, progress=progress, want_facts=True)
         # Loaded late, as is all that needs NumPy: by now the core has long been reading.
-        from gainful.data.judged import Judged
         from gainful.tasks.check.examination import examine_judged
 
-        if ahead:
-            judged = ahead.judged(reading, None)
-            sources: Mapping[str, ReadRun | RunFile] = dict(zip(by_name, ahead.runs(), strict=True))
-        else:
-            judged = Judged(inputs.read_qrels(qrels, threads=threads), reading)
-            sources = inputs.runs(by_name)
-        examination = examine_judged(judged, sources, policy, scale=scale, threads=threads, progress=progress)
+        examination = examine_judged(
+            collection.judged, collection.runs, policy, scale=scale, threads=collection.threads, progress=progress
+        )
     output.write(examination.without("note") if quiet else examination)
     return 1 if examination.is_serious else 0

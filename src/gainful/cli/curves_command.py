@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gainful.cli.inputs import Collection, collection_from, collection_options
+from gainful.cli.inputs import GivenCollection, collection_from, collection_options
 from gainful.cli.options import complete_measure, figure_from, figure_options, output_from, output_options
 from gainful.cli.progress_bar import ProgressBar
 from gainful.errors import UsageError
@@ -147,7 +147,7 @@ _GAIN_DEFAULTS: Mapping[str, object] = {
 _REGION = re.compile(r"\s*(\d+)\s*-\s*(\d+)\s*", re.ASCII)
 
 
-def _gain_page(collection: Collection, options: Mapping[str, Any]) -> Page:
+def _gain_page(collection: GivenCollection, options: Mapping[str, Any]) -> Page:
     """The curves of all runs as a page; what is worth knowing goes to the collection's notices."""
     at, regions = _ranks(options["at"]), _regions(options["regions"])
     confidence = _confidence(options["confidence"])
@@ -206,7 +206,7 @@ _GENERALISED_DEFAULTS: Mapping[str, object] = {
 }
 
 
-def _generalised_page(collection: Collection, options: Mapping[str, Any]) -> Page:
+def _generalised_page(collection: GivenCollection, options: Mapping[str, Any]) -> Page:
     """The curve as a page; what is worth knowing about the runs goes to the collection's notices."""
     collection = collection.of_queries(options["queries"])
     average = _average(options["measures"])
@@ -249,7 +249,7 @@ _SHOWN = 5
 _PLANE_DEFAULTS: Mapping[str, object] = {"measures": ("ADM",), "threshold": "0.5", "queries": ()}
 
 
-def _plane_page(collection: Collection, options: Mapping[str, Any]) -> Page:
+def _plane_page(collection: GivenCollection, options: Mapping[str, Any]) -> Page:
     """The planes of all runs and queries that were asked for."""
     from gainful.tasks.curves.plane import score_planes
 
@@ -273,7 +273,7 @@ def _plane_page(collection: Collection, options: Mapping[str, Any]) -> Page:
     return planes.page(options["places"])
 
 
-def _notice(collection: Collection, planes: Planes) -> None:
+def _notice(collection: GivenCollection, planes: Planes) -> None:
     """What is worth knowing about the runs. A query that is not answered is drawn, whatever becomes of its score; what
     is undefined the page says."""
     evaluations = []
@@ -303,7 +303,7 @@ _RECALL_DEFAULTS: Mapping[str, object] = {
 }
 
 
-def _recall_page(collection: Collection, options: Mapping[str, Any]) -> Page:
+def _recall_page(collection: GivenCollection, options: Mapping[str, Any]) -> Page:
     """All levels as a page; what is worth knowing about the runs goes to the collection's notices."""
     collection = collection.of_queries(options["queries"])
     from gainful.tasks.curves.recall_levels import recall_levels_judged
@@ -327,7 +327,7 @@ def _recall_page(collection: Collection, options: Mapping[str, Any]) -> Page:
 
 
 #: How the page of each kind is made, and the options that it takes with what they are if not given.
-_PAGES: Mapping[str, tuple[Callable[[Collection, Mapping[str, Any]], Page], Mapping[str, object]]] = {
+_PAGES: Mapping[str, tuple[Callable[[GivenCollection, Mapping[str, Any]], Page], Mapping[str, object]]] = {
     "gain": (_gain_page, _GAIN_DEFAULTS),
     "recall": (_recall_page, _RECALL_DEFAULTS),
     "generalised": (_generalised_page, _GENERALISED_DEFAULTS),

@@ -6,21 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gainful.cli.inputs import Inputs, input_options, run_names
-from gainful.cli.options import (
-    INPUT,
-    Output,
-    complete_measure,
-    measures_from,
-    names_option,
-    places_option,
-    quiet_option,
-    rel_option,
-    scale_option,
-    takes,
-    takes_output,
-    takes_policy,
-)
+from gainful.cli import options
+from gainful.cli.inputs import input_options
+from gainful.data.collection import Inputs, named_runs
 from gainful.errors import UsageError
 from gainful.policy import Policy
 
@@ -30,19 +18,21 @@ if TYPE_CHECKING:
 
 
 @click.command("explain")
-@click.argument("measures", nargs=-1, required=True, metavar="MEASURE...", shell_complete=complete_measure)
-@click.option("--qrels", type=INPUT, metavar="QRELS", help="The judgments.")
-@click.option("--run", "runs", type=INPUT, multiple=True, metavar="RUN", help="A run; several stand side by side.")
+@click.argument("measures", nargs=-1, required=True, metavar="MEASURE...", shell_complete=options.complete_measure)
+@click.option("--qrels", type=options.INPUT, metavar="QRELS", help="The judgments.")
+@click.option(
+    "--run", "runs", type=options.INPUT, multiple=True, metavar="RUN", help="A run; several stand side by side."
+)
 @click.option("--query", "queries", multiple=True, metavar="ID", help="A query; may be repeated.")
 @click.option("--all", "all_ranks", is_flag=True, help="Every rank, those that add nothing, too.")
-@places_option("Decimal places.")
-@names_option
-@rel_option
-@scale_option
-@takes_output
-@takes("inputs", input_options, Inputs.taken_from)
-@takes_policy
-@quiet_option("No notices.")
+@options.places_option("Decimal places.")
+@options.names_option
+@options.rel_option
+@options.scale_option
+@options.takes_output
+@options.takes("inputs", input_options, Inputs.taken_from)
+@options.takes_policy
+@options.quiet_option("No notices.")
 def command(
     measures: tuple[str, ...],
     qrels: str | None,
@@ -53,7 +43,7 @@ def command(
     names: tuple[str, ...],
     rel: str | None,
     scale: float | None,
-    output: Output,
+    output: options.Output,
     inputs: Inputs,
     policy: Policy,
     quiet: bool,
@@ -76,9 +66,9 @@ def command(
     from gainful.evaluation.explanation import Explanation, explain_runs
 
     if qrels:
-        by_name = dict(zip(run_names(runs, names), runs, strict=True))
+        files = named_runs(runs, names)
         judgments = inputs.read_qrels(qrels, scale=scale)
-        lists = {name: Run.of(file) for name, file in inputs.runs(by_name).items()}
+        lists = {name: Run.of(file) for name, file in inputs.runs(files).items()}
         explanations = [
             explain_runs(measure, judgments, lists, query, policy)
             for measure in wanted
@@ -98,7 +88,7 @@ def _translated(texts: tuple[str, ...], rel: str | None) -> dict[Measure, tuple[
     wanted: dict[Measure, tuple[Translation, ...]] = {}
     for text in texts:
         translation = translation_of(text)
-        for measure in measures_from((text,), rel):
+        for measure in options.measures_from((text,), rel):
             known = wanted.setdefault(measure, ())
             wanted[measure] = known if translation is None or translation in known else (*known, translation)
     return wanted

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 
 import click
 
-from gainful.cli.inputs import Inputs, input_options, run_names
-from gainful.cli.options import (
-    INPUT,
-    Output,
-    measures_from,
-    names_option,
-    quiet_option,
-    scale_option,
-    several_measures_option,
-    takes,
-    takes_output,
-    takes_policy,
-)
+from gainful.cli import options
+from gainful.cli.inputs import input_options, print_notices
+from gainful.data.collection import Inputs, named_runs
 from gainful.errors import UsageError
 from gainful.notation import read_number
 from gainful.policy import Policy
@@ -28,27 +17,27 @@ _MEASURES = ("nDCG@10",)
 
 
 @click.command("judgments")
-@click.argument("a", type=INPUT)
-@click.argument("b", type=INPUT, required=False)
-@click.option("--run", "runs", type=INPUT, multiple=True, help="A run to be scored by both; may be repeated.")
-@several_measures_option(_MEASURES)
+@click.argument("a", type=options.INPUT)
+@click.argument("b", type=options.INPUT, required=False)
+@click.option("--run", "runs", type=options.INPUT, multiple=True, help="A run to be scored by both; may be repeated.")
+@options.several_measures_option(_MEASURES)
 @click.option("--rel", metavar="G", help="Relevant from grade G on.  [default: any grade above 0]")
-@takes_output
+@options.takes_output
 @click.option("--by-query", is_flag=True, help="Every query by itself, not only how they are spread.")
 @click.option("--draws", type=click.IntRange(0), default=1000, show_default=True, help="Resamples for the intervals.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Another seed, other resamples.")
-@names_option
-@scale_option
-@takes("inputs", input_options, Inputs.taken_from)
-@takes_policy
-@quiet_option("No notices.")
+@options.names_option
+@options.scale_option
+@options.takes("inputs", input_options, Inputs.taken_from)
+@options.takes_policy
+@options.quiet_option("No notices.")
 def command(
     a: str,
     b: str | None,
     runs: tuple[str, ...],
     measures: tuple[str, ...],
     rel: str | None,
-    output: Output,
+    output: options.Output,
     by_query: bool,
     draws: int,
     seed: int,
@@ -74,7 +63,7 @@ def command(
     if not runs and measures:
         raise UsageError("--measure: expected runs to be scored, found none", "--run names one")
     level = None if rel is None else read_number(rel, "--rel")
-    wanted, by_name = measures_from(measures or _MEASURES, rel), dict(zip(run_names(runs, names), runs, strict=True))
+    wanted, files = options.measures_from(measures or _MEASURES, rel), named_runs(runs, names)
     from gainful.data.judged import Judged
     from gainful.evaluation.notices import notices
     from gainful.tasks.judgments.description import describe_judgments, description_page, side_parts
@@ -92,13 +81,11 @@ def command(
     page = agreement_page(compare_judgments(judged_a, judged_b, rel=level, draws=draws, seed=seed), by_query)
     of_a, of_b = (describe_judgments(side, rel=level, scale=scale) for side in (judged_a, judged_b))
     page = replace(page, parts=(*page.parts, *side_parts(of_a, of_b, by_query)))
-    if not by_name:
+    if not files:
         output.write(page)
         return
-    orders = compare_orders(judged_a, judged_b, inputs.runs(by_name), wanted)
+    orders = compare_orders(judged_a, judged_b, inputs.runs(files), wanted)
     parts = [part for comparison in orders.comparisons for part in order_parts(comparison)]
     output.write(replace(page, parts=(*page.parts, *parts), notes=signatures(orders)))
-    if not quiet:
-        sys.stdout.flush()
-        for side, evaluations in (("A", orders.evaluations_a), ("B", orders.evaluations_b)):
-            sys.stderr.writelines(f"notice: by {side}: {line}\n" for line in notices(evaluations))
+    by_side = (("A", orders.evaluations_a), ("B", orders.evaluations_b))
+    print_notices((f"by {side}: {line}" for side, found in by_side for line in notices(found)), quiet)

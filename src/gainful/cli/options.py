@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypeVar, cast
 
 import click
 
+from gainful.data.collection import read_once
 from gainful.errors import InputError, UsageError
 from gainful.measures.catalog import DEFAULT_MEASURES, MEASURES, SHORT_NAMES
 from gainful.notation import read_number
@@ -54,8 +55,7 @@ def _inputs() -> list[str]:
     ctx = click.get_current_context()
     given = [ctx.params[each.name] for each in ctx.command.params if each.type is INPUT and each.name]
     paths = [path for value in given if value for path in ([value] if isinstance(value, str) else value)]
-    if paths.count("-") > 1:
-        raise UsageError("standard input (-) can be read once, found it twice")
+    read_once(*paths)
     return paths
 
 

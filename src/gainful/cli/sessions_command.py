@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gainful.cli.inputs import run_names
 from gainful.cli.options import (
     figure_from,
     figure_options,
@@ -21,9 +20,9 @@ from gainful.cli.options import (
 )
 from gainful.cli.progress_bar import ProgressBar
 from gainful.cli.session_inputs import session_inputs
+from gainful.data.collection import named_runs, read_once
 from gainful.errors import UsageError
-from gainful.io.formats import FORMATS
-from gainful.io.session_records import GAPS, SEPARATOR, SESSION_FORMATS
+from gainful.io.formats import FORMATS, GAPS, SEPARATOR, SESSION_FORMATS
 from gainful.kernel.core import default_threads
 from gainful.measures.catalog import DEFAULT_SESSION_MEASURES
 from gainful.notation import nearest, printable, read_number
@@ -137,13 +136,12 @@ def command(qrels: str, sessions: tuple[str, ...], **options: Any) -> None:
     inputs = (qrels, *sessions, ratings, options["topics"])
     output = output_from(options, *inputs)
     figure = figure_from(options, *inputs)
-    if inputs.count("-") > 1:
-        raise UsageError("standard input (-) can be read once, found it twice")
+    read_once(*inputs)
     if ratings is not None and options["rating"] is None:
         raise UsageError("--ratings: expected --rating COLUMN, found none", "--rating says which column is correlated")
     if figure.path is not None and options["curves"] is None:
         options["curves"] = "average"
-    files = dict(zip(run_names(sessions, options["names"]), sessions, strict=True))
+    files = named_runs(sessions, options["names"])
     study = _study(qrels, files, options)
     _check_names(options, files, study)
     report = study.report(options["by_session"], options["places"], options["baseline"])
@@ -165,7 +163,7 @@ def _study(qrels: str, files: Mapping[str, str], options: dict[str, Any]) -> Ses
 
     ratings = None
     if options["ratings"] is not None:
-        from gainful.io.session_reader import read_ratings
+        from gainful.io.delimited import read_ratings
 
         ratings = read_ratings(options["ratings"], options["rating"], inputs.columns.get("session"))
     at_least = None if options["curves"] == "subset" else options["at_least"]

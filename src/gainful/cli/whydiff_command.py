@@ -4,29 +4,20 @@ from __future__ import annotations
 
 import click
 
-from gainful.cli.inputs import Inputs, input_options
-from gainful.cli.options import (
-    INPUT,
-    Output,
-    measure_option,
-    quiet_option,
-    scale_option,
-    takes,
-    takes_output,
-    takes_policy,
-    threads_option,
-)
+from gainful.cli import options
+from gainful.cli.inputs import input_options
 from gainful.cli.progress_bar import ProgressBar
+from gainful.data.collection import Inputs
 from gainful.errors import UsageError
 from gainful.policy import Policy
 
 
 @click.command("whydiff")
-@click.argument("qrels", type=INPUT)
-@click.argument("run", type=INPUT)
+@click.argument("qrels", type=options.INPUT)
+@click.argument("run", type=options.INPUT)
 @click.option("--mine", metavar="X", help="The number that you have.")
 @click.option("--theirs", metavar="X", help="The number that others have.")
-@measure_option("nDCG@10")
+@options.measure_option("nDCG@10")
 @click.option("--query", metavar="ID", help="The numbers are of this query.  [default: of all]")
 @click.option(
     "--departures",
@@ -36,12 +27,12 @@ from gainful.policy import Policy
     help="In how many conventions at once a combination may differ from the start; known tools are tried anyway.",
 )
 @click.option("--most", type=click.IntRange(1), default=5, show_default=True, help="How many ways to show of a number.")
-@takes_output
-@scale_option
-@takes("inputs", input_options, Inputs.taken_from)
-@takes_policy
-@threads_option
-@quiet_option("No progress bar.")
+@options.takes_output
+@options.scale_option
+@options.takes("inputs", input_options, Inputs.taken_from)
+@options.takes_policy
+@options.threads_option
+@options.quiet_option("No progress bar.")
 def command(
     qrels: str,
     run: str,
@@ -51,7 +42,7 @@ def command(
     query: str | None,
     departures: int,
     most: int,
-    output: Output,
+    output: options.Output,
     scale: float | None,
     inputs: Inputs,
     policy: Policy,

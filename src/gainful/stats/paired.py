@@ -11,7 +11,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from gainful.errors import InputError, UsageError
-from gainful.evaluation.score_matrix import ScoreMatrix, numbered
+from gainful.evaluation.score_files import numbered
+from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.kernel.arrays import Floats
 from gainful.notation import bytes_of_id, choose, count_of, number_text, printable
 from gainful.stats.effects import (

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from gainful.data.collection import require_runs
+from gainful.data.collection import ReadRun, require_runs
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
-from gainful.data.run import ReadRun, RunLike
+from gainful.data.run import RunLike
 from gainful.evaluation.evaluate import opened_if_stream
 from gainful.io.sources import Text
 from gainful.kernel.arrays import Bools, Ints

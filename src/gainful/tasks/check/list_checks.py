@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from gainful.data.collection import ReadRun
 from gainful.data.graded import fitting_policy, join_columns, open_run
 from gainful.data.judged import Judged
-from gainful.data.run import ReadRun, Run, RunLike, empty_run
+from gainful.data.run import Run, RunLike, empty_run
 from gainful.io.rows import fields_at, raise_faults
 from gainful.io.sources import Text
 from gainful.kernel import core
@@ -261,13 +262,12 @@ def inspect(
     if isinstance(opened, Run):
         progress.total += len(opened)
         fitting = fitting_policy(opened, judged.policy)
-        joined = join_columns(judged, opened, fitting, (False, False), threads, progress, want_facts=True)
+        in_rows = join_columns(judged, opened, fitting, (False, False), threads, progress, want_facts=True)
         places, policy, has_scores = RowPlaces(opened), fitting_policy(opened, policy), opened.has_scores
-        return InspectedRun(name, judged, policy, joined, _facts(joined), places, has_scores)
-    if isinstance(opened, ReadRun):
-        text, joined = opened.text, opened.joined()
-    else:
-        text = opened
+        return InspectedRun(name, judged, policy, in_rows, _facts(in_rows), places, has_scores)
+    joined = opened.joined(judged, judged.policy) if isinstance(opened, ReadRun) else None
+    text = opened.source if isinstance(opened, ReadRun) else opened
+    if joined is None:
         progress.total += text.data.size
         options = judged.policy.join_options()
         joined = core.join_text(text.data, judged.index, *options, False, False, threads, progress.cells, True)
