@@ -35,7 +35,7 @@ INPUT = click.Path(allow_dash=True)
 
 
 def takes(
-    name: str, adds: Callable[[_Command], _Command], make: Callable[[dict[str, Any]], object]
+    name: str, adds: Callable[[Any], Any], make: Callable[[dict[str, Any]], object]
 ) -> Callable[[_Command], _Command]:
     """Adds options to a command, which is handed the one object that is made of them under a name."""
 
@@ -45,7 +45,7 @@ def takes(
             made = make(options)
             return command(**options, **{name: made})
 
-        return adds(cast(_Command, with_object))
+        return cast(_Command, adds(with_object))
 
     return decorate
 
@@ -66,14 +66,11 @@ def complete_measure(ctx: click.Context, param: click.Parameter, incomplete: str
     return [CompletionItem(name) for name in [*MEASURES, *SHORT_NAMES] if name.startswith(incomplete)]
 
 
-def _sentence(about: str) -> str:
-    return about[0].upper() + about[1:] + "."
-
-
 def policy_options(command: _Command) -> _Command:
     """Adds a flag for every choice of the policy, and ``--like``."""
     for choice in reversed(CHOICES):
-        flag, help_text = f"--{choice.name}", f"{_sentence(choice.about)}  [default: {choice.default}]"
+        flag, about = f"--{choice.name}", choice.about[0].upper() + choice.about[1:]
+        help_text = f"{about}.  [default: {choice.default}]"
         if choice.values == ("no", "yes"):
             option = click.option(f"{flag}/--no-{choice.name}", default=None, help=help_text)
         elif len(choice.values) > 1:
@@ -93,9 +90,8 @@ def policy_from(options: dict[str, Any]) -> Policy:
     return Policy.like(like, **explicit) if like else Policy(**explicit)
 
 
-def takes_policy(command: _Command) -> _Command:
-    """Adds the flags of the policy and hands over ``policy``."""
-    return takes("policy", policy_options, policy_from)(command)
+#: Adds the flags of the policy and hands over ``policy``.
+takes_policy = takes("policy", policy_options, policy_from)
 
 
 def number_option(flag: str, about: str, metavar: str = "G") -> Callable[[_Command], _Command]:
@@ -107,28 +103,19 @@ def number_option(flag: str, about: str, metavar: str = "G") -> Callable[[_Comma
     return click.option(flag, metavar=metavar, callback=read, help=about)
 
 
-def scale_option(command: _Command) -> _Command:
-    """Adds ``--scale``."""
-    return number_option("--scale", "The highest grade there can be.  [default: the highest in the judgments]")(command)
-
-
-def names_option(command: _Command) -> _Command:
-    """Adds ``--name``, once for every run."""
-    return click.option("--name", "names", multiple=True, help="A run's name; once for every run, in their order.")(
-        command
-    )
+scale_option = number_option("--scale", "The highest grade there can be.  [default: the highest in the judgments]")
+names_option = click.option("--name", "names", multiple=True, help="A run's name; once for every run, in their order.")
+rel_option = click.option(
+    "--rel", metavar="G", help="Relevant from grade G on, for every measure that takes rel and has none."
+)
+threads_option = click.option(
+    "--threads", type=click.IntRange(1), help="How many threads to use.  [default: all cores]"
+)
 
 
 def places_option(about: str) -> Callable[[_Command], _Command]:
     """Adds ``--places``."""
     return click.option("--places", type=click.IntRange(0, 17), default=4, show_default=True, help=about)
-
-
-def threads_option(command: _Command) -> _Command:
-    """Adds ``--threads``."""
-    return click.option("--threads", type=click.IntRange(1), help="How many threads to use.  [default: all cores]")(
-        command
-    )
 
 
 def quiet_option(about: str) -> Callable[[_Command], _Command]:
@@ -152,13 +139,6 @@ def several_measures_option(default: Sequence[str], example: str = "nDCG@10") ->
         shell_complete=complete_measure,
         help=f"A measure such as {example}; may be repeated.  [default: {', '.join(default)}]",
     )
-
-
-def rel_option(command: _Command) -> _Command:
-    """Adds ``--rel``."""
-    return click.option(
-        "--rel", metavar="G", help="Relevant from grade G on, for every measure that takes rel and has none."
-    )(command)
 
 
 def measure_option(default: str) -> Callable[[_Command], _Command]:
@@ -199,15 +179,10 @@ def _with_rel(measure: Measure, rel: float) -> Measure:
 
 def output_options(command: _Command) -> _Command:
     """Adds ``--format`` and ``--output``."""
-    command = click.option(
-        "--output",
-        "-o",
-        type=click.Path(dir_okay=False, allow_dash=True),
-        help="Write a file instead; its ending chooses the format.",
-    )(command)
-    return click.option(
-        "--format", "format_", type=click.Choice(list(FORMATS)), help="How to write results.  [default: table]"
-    )(command)
+    path, ending = click.Path(dir_okay=False, allow_dash=True), "Write a file instead; its ending chooses the format."
+    command = click.option("--output", "-o", type=path, help=ending)(command)
+    formats, how = click.Choice(list(FORMATS)), "How to write results.  [default: table]"
+    return click.option("--format", "format_", type=formats, help=how)(command)
 
 
 class Output(NamedTuple):
@@ -242,9 +217,8 @@ def output_from(options: dict[str, Any], *inputs: str | None) -> Output:
     return Output(format_ or format_of(path), path)
 
 
-def takes_output(command: _Command) -> _Command:
-    """Adds ``--format`` and ``--output`` and hands over ``output``."""
-    return takes("output", output_options, lambda options: output_from(options, *_inputs()))(command)
+#: Adds ``--format`` and ``--output`` and hands over ``output``, which is none of the files that are read.
+takes_output = takes("output", output_options, lambda options: output_from(options, *_inputs()))
 
 
 def _check_written(path: str, option: str, inputs: Sequence[str | None]) -> None:
@@ -258,18 +232,10 @@ def _check_written(path: str, option: str, inputs: Sequence[str | None]) -> None
 
 def figure_options(command: _Command) -> _Command:
     """Adds ``--figure`` and ``--columns-wide``."""
-    command = click.option(
-        "--columns-wide",
-        "figure_columns",
-        type=click.Choice(["1", "2"]),
-        help="The figure's width in columns of a paper.  [default: 1, with several charts 2]",
-    )(command)
-    return click.option(
-        "--figure",
-        type=click.Path(dir_okay=False),
-        metavar="FILE",
-        help="Draw a figure, too: .svg, .png or .pdf (needs gainful[plot]).",
-    )(command)
+    wide = "The figure's width in columns of a paper.  [default: 1, with several charts 2]"
+    command = click.option("--columns-wide", "figure_columns", type=click.Choice(["1", "2"]), help=wide)(command)
+    draw = "Draw a figure, too: .svg, .png or .pdf (needs gainful[plot])."
+    return click.option("--figure", type=click.Path(dir_okay=False), metavar="FILE", help=draw)(command)
 
 
 class FigureOutput(NamedTuple):
