@@ -63,12 +63,11 @@ class Area(NamedTuple):
 
 
 class Label(NamedTuple):
-    """A text that has found its place in axes of some size."""
+    """A text that has found its place in the axes: the middle of it, in parts of their size."""
 
     text: str
-    area: Area
-    width: float
-    height: float
+    x: float
+    y: float
     is_upright: bool = False
     is_free: bool = True
 
@@ -101,8 +100,13 @@ class Ground(NamedTuple):
         for area in areas:
             if self.holds(area) and not self.met_by(area):
                 self.taken.append(area._replace(left=area.left - _APART, right=area.right + _APART))
-                return Label(text, area, self.width, self.height, is_upright)
+                return self.labelled(text, area, is_upright)
         return None
+
+    def labelled(self, text: str, area: Area, is_upright: bool, is_free: bool = True) -> Label:
+        """A text in the middle of an area."""
+        x, y = (area.left + area.right) / 2 / self.width, (area.bottom + area.top) / 2 / self.height
+        return Label(text, x, y, is_upright, is_free)
 
     def holds(self, area: Area) -> bool:
         """Whether an area is inside of the axes."""
@@ -145,7 +149,7 @@ def rule_label(rule: Rule, ground: Ground) -> Label | None:
     is_upright, areas = turned[0]
     least = min([area for area in areas if ground.holds(area)] or areas, key=ground.met_by)
     ground.taken.append(least)
-    return Label(text, least, ground.width, ground.height, is_upright, is_free=False)
+    return ground.labelled(text, least, is_upright, is_free=False)
 
 
 def _along(room: float, long: float, at: float, deep: float, gap: float, is_upright: bool) -> list[Area]:
@@ -329,8 +333,6 @@ def _draw_rule(axes: Axes, rule: Rule, ground: Ground) -> None:
 
 
 def _write(axes: Axes, label: Label, **how: Any) -> None:
-    """A text in the middle of an area of the axes."""
-    box = label.area
-    x, y = (box.left + box.right) / 2 / label.width, (box.bottom + box.top) / 2 / label.height
+    """A label at its place in the axes."""
     turned = typed(CAPTION, rotation=90 if label.is_upright else 0, ha="center", va="center")
-    axes.text(x, y, label.text, transform=axes.transAxes, **turned, **how)
+    axes.text(label.x, label.y, label.text, transform=axes.transAxes, **turned, **how)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
+from operator import methodcaller
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -95,9 +96,9 @@ def _shortenings(ids: Sequence[str], whose: str) -> Iterator[tuple[str, Change]]
     """Without what all ids of one side begin or end with; then only what stands before or after a separator, such as
     the document of a passage `d12#3`."""
     for prefix in _prefixes(ids):
-        yield f"without the {whose} prefix '{prefix}'", _without_prefix(prefix)
+        yield f"without the {whose} prefix '{prefix}'", methodcaller("removeprefix", prefix)
     for suffix in _suffixes(ids):
-        yield f"without the {whose} suffix '{suffix}'", _without_suffix(suffix)
+        yield f"without the {whose} suffix '{suffix}'", methodcaller("removesuffix", suffix)
     present = set("".join(ids))
     for separator in filter(present.__contains__, _SEPARATORS):
         yield f"with only what stands before the {whose} last '{separator}'", _before(separator)
@@ -126,14 +127,6 @@ def _as_url(identifier: str) -> str:
     return address[1] if address else identifier
 
 
-def _without_prefix(prefix: str) -> Change:
-    return lambda identifier: identifier.removeprefix(prefix)
-
-
-def _without_suffix(suffix: str) -> Change:
-    return lambda identifier: identifier.removesuffix(suffix)
-
-
 def _before(separator: str) -> Change:
     return lambda identifier: identifier.rpartition(separator)[0] or identifier
 
@@ -160,10 +153,8 @@ def _suffixes(ids: Sequence[str]) -> list[str]:
 
 def _common_start(ids: Sequence[str]) -> str:
     """What all ids begin with, short of a whole id."""
-    least, greatest = min(ids), max(ids)
-    same = takewhile(lambda pair: pair[0] == pair[1], zip(least, greatest, strict=False))
-    shortest = min(map(len, ids))
-    return "".join(character for character, _ in same)[: shortest - 1]
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(min(ids), max(ids), strict=False))
+    return "".join(character for character, _ in same)[: min(map(len, ids)) - 1]
 
 
 #: How many ids of each side, and documents of how many lists, are compared for near misses.
