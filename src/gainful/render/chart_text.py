@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from string import ascii_lowercase, ascii_uppercase
 from textwrap import wrap
-from typing import NamedTuple
 
 from gainful.pages.charts import (
     Boxes,
@@ -326,18 +325,16 @@ def _key(plot: Plot, numbers: Mapping[str, int]) -> Iterator[str]:
         yield "".join(text.ljust(wide) for text in texts[i : i + each])
 
 
-class _Cells(NamedTuple):
-    """The texts of a heat map, and how wide its columns are."""
-
-    labels: list[str]
-    header: list[str]
-    rows: list[list[str]]
-    widths: list[int]
-
-
 def _heat_map_lines(chart: HeatMap) -> Iterator[str]:
     """The texts of the cells (without texts, their values) below each other; what is outlined stands in brackets."""
-    labels, header, rows, widths = _cells(chart)
+    texts = chart.texts or tuple(tuple(map(_value_text, values)) for values in chart.values)
+    rows = [
+        [_bracketed(shortened(plain(text)), (i, j) in chart.outlined, chart) for j, text in enumerate(row)]
+        for i, row in enumerate(texts)
+    ]
+    header = [_bracketed(shortened(plain(name)), False, chart) for name in chart.columns]
+    labels = [shortened(plain(name), _LONGEST_NAME) for name in chart.rows]
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
     is_left = any(any(row) for row in chart.texts)
     yield from _wrapped(chart.title)
     margin = max(map(len, [plain(chart.y_label), *labels]))
@@ -354,17 +351,6 @@ def _heat_map_lines(chart: HeatMap) -> Iterator[str]:
     if chart.value_label and not is_left:
         yield plain(chart.value_label)
     yield from _wrapped(chart.caption)
-
-
-def _cells(chart: HeatMap) -> _Cells:
-    texts = chart.texts or tuple(tuple(map(_value_text, values)) for values in chart.values)
-    rows = [
-        [_bracketed(shortened(plain(text)), (i, j) in chart.outlined, chart) for j, text in enumerate(row)]
-        for i, row in enumerate(texts)
-    ]
-    header = [_bracketed(shortened(plain(name)), False, chart) for name in chart.columns]
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-    return _Cells([shortened(plain(name), _LONGEST_NAME) for name in chart.rows], header, rows, widths)
 
 
 def _value_text(value: float) -> str:
