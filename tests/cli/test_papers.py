@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from gainful import reproduce
-from gainful.cli.inputs import run_paths
+from gainful.data.collection import run_paths
 from gainful.errors import InputError, UsageError
 from gainful.pages.charts import Axis, Line, Plot
 from gainful.pages.page import Column, Page, Table

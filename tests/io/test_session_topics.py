@@ -9,7 +9,7 @@ import pytest
 from gainful import Sessions
 from gainful.data.sessions import SessionTopics
 from gainful.errors import InputError, UsageError
-from gainful.io.session_reader import read_topics
+from gainful.io.delimited import read_topics
 
 
 def sessions(*names: str, **topics: str) -> Sessions:

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from gainful import InputError, Run, Sessions, UsageError
-from gainful.io.session_reader import read_ratings
-from gainful.io.session_records import read_session_mapping
+from gainful.io.columns import read_session_mapping
+from gainful.io.delimited import read_ratings
 
 from .conftest import json_lines, table
 from .session_samples import (
@@ -138,10 +138,10 @@ def test_runs_of_any_format(text: bytes) -> None:
 
 def test_what_the_command_line_says_of_columns() -> None:
     text = "session=SessionID, query=Qno,rank=rank,doc=URL,qrels.query=SessionID,sessions.grade=g"
-    assert read_session_mapping(text) == (
-        {"session": "SessionID", "query": "Qno", "rank": "rank", "document": "URL", "grade": "g"},
-        {"query": "SessionID"},
-    )
+    assert read_session_mapping(text) == {
+        "qrels": {"query": "SessionID"},
+        "sessions": {"session": "SessionID", "query": "Qno", "rank": "rank", "document": "URL", "grade": "g"},
+    }
     for wrong in ("session", "subtopic=x", "run.query=x", "qrels.session=x"):
         with pytest.raises(UsageError, match="--columns: expected"):
             read_session_mapping(wrong)

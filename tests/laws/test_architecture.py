@@ -32,6 +32,7 @@ HEIGHT = {room: height for height, rooms in enumerate(ROOMS) for room in rooms.s
 #: What some rooms may not use although it stands above them.
 CLOSED = {
     "pages": {"kernel", "policy", "gains", "discounts", "io"},
+    "render": {"kernel", "policy", "gains", "discounts"},
     "measures": {"pages", "render", "io"},
     "stats": {"pages", "render", "io", "data", "measures", "evaluation"},
 }
@@ -73,6 +74,10 @@ def test_a_room_imports_only_rooms_above_it() -> None:
     against = [edge for edge in EDGES if edge[0][0] != edge[1][0] and HEIGHT[edge[1][0]] >= HEIGHT[edge[0][0]]]
     closed = [edge for edge in EDGES if edge[1][0] in CLOSED.get(edge[0][0], ())]
     assert against + closed == []
+
+
+def test_a_renderer_only_writes_files() -> None:
+    assert {b[1] for a, b in EDGES if a[0] == "render" and b[0] == "io"} == {"atomic"}
 
 
 def test_a_task_uses_only_tasks_before_it() -> None:

@@ -13,7 +13,7 @@ import scipy.stats
 
 from gainful import Policy, Qrels
 from gainful.data.judged import Judged
-from gainful.io.rows import RunFile
+from gainful.io.formats import RunFile
 from gainful.pages.charts import Plot
 from gainful.pages.page import Page, Table
 from gainful.papers.claims import Study

@@ -655,7 +655,7 @@ def test_runs_that_are_read_ahead_are_taken(reading: Any, tmp_path: Path) -> Non
     ahead = ReadAhead.start(str(judgments), [str(path) for path in paths], Policy(), 1, Progress(), lambda *_: True)
     if ahead is None:
         pytest.skip("this core does not read ahead")
-    judged = ahead.judged(Policy(), None)
+    judged = ahead.judged()
     found = study(judged, dict(zip(("one", "two"), ahead.runs(), strict=True)))
     expected = studied(qrels, {name: runs[name] for name in ("one", "two")})
     for name, title in (("Table 1", "AvP by run and level"), ("Figure 3", "Average gain")):

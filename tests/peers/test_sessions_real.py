@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from gainful import Qrels, Sessions
-from gainful.io.session_reader import read_ratings
+from gainful.io.delimited import read_ratings
 
 CAST_RUNS = ("org_convdr", "org_convdr_bert", "org_manual_ance", "org_manual_ance_bert", "org_manual_bm25")
 

@@ -11,10 +11,10 @@ import pytest
 
 from gainful.pages.charts import Axis, HeatMap, Line, Plot, Points, Rule, shortened, system_numbers
 from gainful.pages.page import Column, Page, Table
+from gainful.pages.scales import Scale, log_ticks, nice_ticks
 from gainful.render import FORMATS, text as render_text
 from gainful.render.chart_text import HEIGHT, WIDTH, chart_lines
 from gainful.render.markup import fragment
-from gainful.render.scales import Scale, log_ticks, nice_ticks
 
 RISING = Line("bm25", (0.0, 10.0), (0.0, 1.0))
 PLOT = Plot("Recall by rank", Axis("rank", 0, 10), Axis("recall", 0, 1), (RISING,))

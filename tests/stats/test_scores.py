@@ -13,8 +13,7 @@ import pytest
 
 from gainful import InputError, Measure, Policy, UsageError, evaluate_runs
 from gainful.evaluation.report import Report
-from gainful.evaluation.score_files import read_matrices
-from gainful.evaluation.score_matrix import ScoreMatrix, aligned, better_of
+from gainful.evaluation.score_matrix import ScoreMatrix, aligned, better_of, read_matrices
 from gainful.measures.base import Better
 from gainful.measures.block import Block
 

@@ -18,10 +18,10 @@ import pytest
 
 from gainful import Policy, Qrels, Run, evaluate, find_conventions, parse, simulate
 from gainful.kernel.parallel import Progress
-from gainful.tasks.whydiff.conventions import Findings, Way
+from gainful.tasks.whydiff.conventions import Findings
 from gainful.tasks.whydiff.dimensions import dimensions_for
 from gainful.tasks.whydiff.orderings import Orderings
-from gainful.tasks.whydiff.search import Outcomes, Space
+from gainful.tasks.whydiff.search import Outcomes, Space, Way
 
 # --- The naive part -------------------------------------------------------------------------------------------------
 
@@ -497,3 +497,20 @@ def test_simulated_collection() -> None:
     assert_found(case, "nDCG@5", {"gain": "exp2"})
     assert_found(case, "nDCG@5", {"ideal": "retrieved", "gain": "exp2"}, places=5)
     assert_found(case, "AP", {"rel": "2"})
+
+
+def test_conventions_whose_values_differ_in_the_eighth_digit_are_told_apart() -> None:
+    # Two documents of equal score whose grades hardly differ: which stands first moves DCG by less than 2e-8.
+    better, worse = 1.00000005, 1.0
+    descending = better / math.log2(2) + worse / math.log2(3)  # b, a
+    ascending = worse / math.log2(2) + better / math.log2(3)  # a, b
+    assert 1e-8 < descending - ascending < 2e-8
+    figures = {"descending": f"{descending:.12f}", "ascending": f"{ascending:.12f}"}
+    case = Case((("q", "a", worse), ("q", "b", better)), (("q", "a", 1, 5.0), ("q", "b", 2, 5.0)))
+    found = find_conventions(case.qrels, case.run, figures, "DCG@2")
+    first_of_both = [explained.ways[0] for explained in found.figures]
+    assert found.reproduced
+    assert [way.value for way in first_of_both] == pytest.approx([descending, ascending], rel=0, abs=1e-12)
+    assert [way.settings["ties"] for way in first_of_both] == ["docid-desc", "docid-asc"]
+    assert "docid-asc" not in first_of_both[0].alike.get("ties", ())
+    assert "docid-desc" not in first_of_both[1].alike.get("ties", ())

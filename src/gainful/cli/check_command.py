@@ -2,40 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
-
 import click
 
-from gainful.cli.inputs import Inputs, input_options, run_names
-from gainful.cli.options import output_from, output_options, policy_from, policy_options
+from gainful.cli import options
+from gainful.cli.inputs import input_options
 from gainful.cli.progress_bar import ProgressBar
-from gainful.data.collection import ReadAhead
-from gainful.data.run import ReadRun
-from gainful.errors import UsageError
-from gainful.kernel.core import default_threads
-from gainful.notation import read_number
+from gainful.data.collection import Collection, Inputs, named_runs
 from gainful.policy import Policy
-from gainful.tasks.check.examination import lenient
-
-if TYPE_CHECKING:
-    from gainful.io.rows import RunFile
-    from gainful.tasks.check.check_findings import Examination
-
-_PATH = click.Path(allow_dash=True)
+from gainful.tasks.check import lenient
 
 
 @click.command("check")
-@click.argument("qrels", type=_PATH)
-@click.argument("runs", type=_PATH, nargs=-1, required=True)
-@output_options
-@click.option("--name", "names", multiple=True, help="A run's name; once for every run, in their order.")
-@click.option("--scale", metavar="G", help="The highest grade there can be.  [default: the highest in the judgments]")
-@input_options
-@policy_options
-@click.option("--threads", type=click.IntRange(1), help="How many threads to use.  [default: all cores]")
-@click.option("--quiet", "-q", is_flag=True, help="No notes, no progress bar.")
-def command(qrels: str, runs: tuple[str, ...], **options: Any) -> int:
+@click.argument("qrels", type=options.INPUT)
+@click.argument("runs", type=options.INPUT, nargs=-1, required=True)
+@options.takes_output
+@options.names_option
+@options.scale_option
+@options.takes("inputs", input_options, Inputs.taken_from)
+@options.takes_policy
+@options.threads_option
+@options.quiet_option("No notes, no progress bar.")
+def command(
+    qrels: str,
+    runs: tuple[str, ...],
+    output: options.Output,
+    names: tuple[str, ...],
+    scale: float | None,
+    inputs: Inputs,
+    policy: Policy,
+    threads: int | None,
+    quiet: bool,
+) -> int:
     """Look for everything suspicious in the judgments QRELS and in RUNS before they are scored.
 
     Repeated documents, ids that match nowhere (and what would make them match), missing queries, ranks against scores,
@@ -45,35 +42,14 @@ def command(qrels: str, runs: tuple[str, ...], **options: Any) -> int:
 
     Example: gainful check qrels.txt bm25.run dense.run.gz
     """
-    policy, output, inputs = policy_from(options), output_from(options, qrels, *runs), Inputs.taken_from(options)
-    if [qrels, *runs].count("-") > 1:
-        raise UsageError("standard input (-) can be read once, found it twice")
-    names = run_names(runs, options["names"])
-    examination = _examination(qrels, dict(zip(names, runs, strict=True)), inputs, policy, options)
-    output.write((examination.without("note") if options["quiet"] else examination).page())
-    return 1 if examination.is_serious else 0
-
-
-def _examination(
-    qrels: str, runs: Mapping[str, str], inputs: Inputs, policy: Policy, options: Mapping[str, Any]
-) -> Examination:
-    threads = options["threads"] or default_threads()
-    scale = None if options["scale"] is None else read_number(options["scale"], "--scale")
-    with ProgressBar("reading runs", wanted=not options["quiet"]) as progress:
-        reading = lenient(policy)
-        ahead = None
-        if inputs.features is None:
-            ahead = ReadAhead.start(
-                qrels, list(runs.values()), reading, threads, progress, inputs.is_trec, want_facts=True
-            )
+    with ProgressBar("reading runs", wanted=not quiet) as progress:
+        files, reading = named_runs(runs, names), lenient(policy)
+        collection = Collection(qrels, files, reading, inputs, threads=threads, progress=progress, want_facts=True)
         # Loaded late, as is all that needs NumPy: by now the core has long been reading.
-        from gainful.data.judged import Judged
         from gainful.tasks.check.examination import examine_judged
 
-        if ahead:
-            judged = ahead.judged(reading, None)
-            sources: Mapping[str, ReadRun | RunFile] = dict(zip(runs, ahead.runs(), strict=True))
-        else:
-            judged = Judged(inputs.read_qrels(qrels, threads=threads), reading)
-            sources = inputs.runs(runs)
-        return examine_judged(judged, sources, policy, scale=scale, threads=threads, progress=progress)
+        examination = examine_judged(
+            collection.judged, collection.runs, policy, scale=scale, threads=collection.threads, progress=progress
+        )
+    output.write(examination.without("note") if quiet else examination)
+    return 1 if examination.is_serious else 0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gainful.cli.inputs import Collection, collection_from, collection_options
+from gainful.cli.inputs import GivenCollection, collection_from, collection_options
 from gainful.cli.options import complete_measure, figure_from, figure_options, output_from, output_options
 from gainful.cli.progress_bar import ProgressBar
 from gainful.errors import UsageError
@@ -131,7 +131,7 @@ class _GainOptions:
     queries: Sequence[str] = ()
     by_query: bool = False
 
-    def page(self, collection: Collection, places: int) -> Page:
+    def page(self, collection: GivenCollection, places: int) -> Page:
         """The curves of all runs as a page; what is worth knowing goes to the collection's notices."""
         at, regions, confidence = _ranks(self.at), _regions(self.regions), _confidence(self.confidence)
         collection = collection.of_queries(self.queries)
@@ -191,7 +191,7 @@ class _RecallOptions:
     queries: Sequence[str] = ()
     by_query: bool = False
 
-    def page(self, collection: Collection, places: int) -> Page:
+    def page(self, collection: GivenCollection, places: int) -> Page:
         """All levels as a page; what is worth knowing about the runs goes to the collection's notices."""
         collection = collection.of_queries(self.queries)
         from gainful.tasks.curves.recall_levels import recall_levels
@@ -223,7 +223,7 @@ class _GeneralisedOptions:
     queries: Sequence[str] = ()
     by_query: bool = False
 
-    def page(self, collection: Collection, places: int) -> Page:
+    def page(self, collection: GivenCollection, places: int) -> Page:
         """The curve as a page; what is worth knowing about the runs goes to the collection's notices."""
         collection = collection.of_queries(self.queries)
         average = _average(self.measures)
@@ -269,7 +269,7 @@ class _PlaneOptions:
     threshold: str = "0.5"
     queries: Sequence[str] = ()
 
-    def page(self, collection: Collection, places: int) -> Page:
+    def page(self, collection: GivenCollection, places: int) -> Page:
         """The planes of all runs and queries that were asked for."""
         from gainful.tasks.curves.plane import score_planes
 
@@ -293,7 +293,7 @@ class _PlaneOptions:
         return planes.page(places)
 
 
-def _notice(collection: Collection, planes: Planes) -> None:
+def _notice(collection: GivenCollection, planes: Planes) -> None:
     """What is worth knowing about the runs. A query that is not answered is drawn, whatever becomes of its score; what
     is undefined the page says."""
     evaluations = []

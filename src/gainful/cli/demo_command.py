@@ -6,11 +6,10 @@ import shlex
 import shutil
 import sys
 from pathlib import Path
-from typing import Any
 
 import click
 
-from gainful.cli.options import Output, output_from, output_options
+from gainful.cli.options import Output, takes_output
 from gainful.errors import UsageError
 from gainful.evaluation.evaluate import evaluate_runs
 from gainful.evaluation.notices import notices
@@ -25,10 +24,10 @@ MEASURES = ("nDCG@10", "nDCG(gain=0-1-10-100, discount=jarvelin2002)@100", "AP",
     "--out", type=click.Path(file_okay=False), default="gainful-demo", show_default=True, help="Where to write."
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Another seed, another collection.")
-@output_options
-def command(out: str, seed: int, **options: Any) -> None:
+@takes_output
+def command(out: str, seed: int, output: Output) -> None:
     """Simulate judgments and five systems, write them as TREC files, evaluate them and print a table."""
-    output, directory = output_from(options), Path(out)
+    directory = Path(out)
     _refuse_others_files(directory)
     directory.mkdir(parents=True, exist_ok=True)
     qrels, *runs = simulate(seed=seed).write(directory, compressed=["dense"])

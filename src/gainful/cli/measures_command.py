@@ -3,36 +3,38 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any, TextIO
+from collections.abc import Sequence
+from itertools import groupby
+from typing import TextIO
 
 import click
 
-from gainful.cli.options import output_from, output_options
+from gainful.cli.options import Output, quiet_option, takes_output
 from gainful.errors import UsageError
 from gainful.measures.base import Measure
 from gainful.measures.catalog import ALL_FAMILIES, ALL_MEASURES, SHORT_NAMES, find, long_text, offered_names
 from gainful.measures.help import Help
 from gainful.pages.page import Column, Page, Table
 
-_Found = Mapping[str, Sequence[type[Measure]]]
+#: Measures with the families that they belong to.
+_Found = Sequence[tuple[str, type[Measure]]]
 
 
 @click.command("measures")
 @click.argument("text", required=False, default="")
-@output_options
-@click.option("--quiet", "-q", is_flag=True, help="No notices.")
-def command(text: str, **options: Any) -> None:
+@takes_output
+@quiet_option("No notices.")
+def command(text: str, output: Output, quiet: bool) -> None:
     """List the measures, or those whose name, description or family contains TEXT."""
-    output = output_from(options)
-    found = {
-        family: [ALL_MEASURES[name] for name in names if _matches(text, family, ALL_MEASURES[name])]
+    found = [
+        (family, ALL_MEASURES[name])
         for family, names in ALL_FAMILIES.items()
-    }
-    found["From installed packages"] = [
-        measure for measure in (find(name).measure for name in offered_names()) if _matches(text, "", measure)
+        for name in names
+        if _matches(text, family, ALL_MEASURES[name])
     ]
-    if not any(found.values()):
+    offered = [find(name).measure for name in offered_names()]
+    found += [("From installed packages", measure) for measure in offered if _matches(text, "", measure)]
+    if not found:
         raise UsageError(f"no measure matches '{text}'", "`gainful measures` lists all")
     short = "" if text else "Short names: " + ", ".join(f"{name} = {long_text(name)}" for name in SHORT_NAMES)
     if output.format not in ("table", "jsonl"):
@@ -42,32 +44,30 @@ def command(text: str, **options: Any) -> None:
         if output.format == "table":
             _write_list(found, short, out)
         else:
-            out.writelines(json.dumps(row) + "\n" for row in _rows(found))
+            out.writelines(json.dumps(_row(family, measure)) + "\n" for family, measure in found)
 
 
 def _write_list(found: _Found, short: str, out: TextIO) -> None:
     """Two lines a measure: what it says, and how it is written."""
-    width = max(len(measure.name) for measures in found.values() for measure in measures)
-    for family, measures in found.items():
-        out.write(f"{family}\n" if measures else "")
-        for measure in measures:
+    width = max(len(measure.name) for _, measure in found)
+    for family, measures in groupby(found, key=lambda each: each[0]):
+        out.write(f"{family}\n")
+        for _, measure in measures:
             out.write(f"  {measure.name:<{width}}  {Help.of(measure).claim}\n")
             out.write(f"  {'':<{width}}  {_parameters(measure)}\n")
     out.write(f"\n{short}\n" if short else "")
 
 
 def _page(found: _Found, short: str) -> Page:
-    names = ("measure", "family", "what it says", "written", "better", "over queries")
-    rows = tuple(
-        (measure.name, family, Help.of(measure).claim, _parameters(measure), measure.better, measure.aggregate)
-        for family, measures in found.items()
-        for measure in measures
+    columns = (
+        Column("measure", get=lambda each: each[1].name),
+        Column("family", get=lambda each: each[0]),
+        Column("what it says", get=lambda each: Help.of(each[1]).claim),
+        Column("written", get=lambda each: _parameters(each[1])),
+        Column("better", get=lambda each: each[1].better),
+        Column("over queries", get=lambda each: each[1].aggregate),
     )
-    return Page("measures", (Table(tuple(map(Column, names)), rows),), (short,) if short else ())
-
-
-def _rows(found: _Found) -> list[dict[str, object]]:
-    return [_row(family, measure) for family, measures in found.items() for measure in measures]
+    return Page("measures", (Table.of(columns, found),), (short,) if short else ())
 
 
 def _matches(text: str, family: str, measure: type[Measure]) -> bool:

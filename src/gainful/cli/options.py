@@ -1,4 +1,8 @@
-"""Options that several commands share: the policy, the measures, where results go and how they look."""
+"""Options that several commands share: the policy, the measures, where results go and how they look.
+
+Options that belong together reach a command as one object: ``@takes_output`` adds the flags and hands over an
+:class:`Output`, ``@takes_policy`` a :class:`~gainful.policy.Policy`, and so on.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,12 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypeVar
+from functools import wraps
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypeVar, cast
 
 import click
 
+from gainful.data.collection import read_once
 from gainful.errors import InputError, UsageError
 from gainful.measures.catalog import DEFAULT_MEASURES, MEASURES, SHORT_NAMES
 from gainful.notation import read_number
@@ -24,6 +30,34 @@ if TYPE_CHECKING:
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
+#: The type of every argument and option that names a file to be read.
+INPUT = click.Path(allow_dash=True)
+
+
+def takes(
+    name: str, adds: Callable[[Any], Any], make: Callable[[dict[str, Any]], object]
+) -> Callable[[_Command], _Command]:
+    """Adds options to a command, which is handed the one object that is made of them under a name."""
+
+    def decorate(command: _Command) -> _Command:
+        @wraps(command)
+        def with_object(**options: Any) -> Any:
+            made = make(options)
+            return command(**options, **{name: made})
+
+        return cast(_Command, adds(with_object))
+
+    return decorate
+
+
+def _inputs() -> list[str]:
+    """The files that the command at hand is going to read; standard input is read once."""
+    ctx = click.get_current_context()
+    given = [ctx.params[each.name] for each in ctx.command.params if each.type is INPUT and each.name]
+    paths = [path for value in given if value for path in ([value] if isinstance(value, str) else value)]
+    read_once(*paths)
+    return paths
+
 
 def complete_measure(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The names of measures that begin like this."""
@@ -32,23 +66,17 @@ def complete_measure(ctx: click.Context, param: click.Parameter, incomplete: str
     return [CompletionItem(name) for name in [*MEASURES, *SHORT_NAMES] if name.startswith(incomplete)]
 
 
-def _sentence(about: str) -> str:
-    return about[0].upper() + about[1:] + "."
-
-
 def policy_options(command: _Command) -> _Command:
     """Adds a flag for every choice of the policy, and ``--like``."""
     for choice in reversed(CHOICES):
-        if choice.name == "subtopics":
-            option = click.option(
-                "--subtopics/--no-subtopics", default=None, help=f"{_sentence(choice.about)}  [default: no]"
-            )
+        flag, about = f"--{choice.name}", choice.about[0].upper() + choice.about[1:]
+        help_text = f"{about}.  [default: {choice.default}]"
+        if choice.values == ("no", "yes"):
+            option = click.option(f"{flag}/--no-{choice.name}", default=None, help=help_text)
         elif len(choice.values) > 1:
-            help_text = f"{_sentence(choice.about)}  [default: {choice.default}]"
-            option = click.option(f"--{choice.name}", type=click.Choice(choice.values), help=help_text)
+            option = click.option(flag, type=click.Choice(choice.values), help=help_text)
         else:
-            help_text = f"{_sentence(choice.about)}  [default: {choice.default}]"
-            option = click.option(f"--{choice.name}", metavar="N", help=help_text)
+            option = click.option(flag, metavar="N", help=help_text)
         command = option(command)
     dialects = click.Choice(list(DIALECTS))
     return click.option("--like", type=dialects, help="Another tool's conventions; an explicit flag beats it.")(command)
@@ -60,6 +88,39 @@ def policy_from(options: dict[str, Any]) -> Policy:
     explicit = {field: value for field, value in given.items() if value is not None}
     like = options.pop("like")
     return Policy.like(like, **explicit) if like else Policy(**explicit)
+
+
+#: Adds the flags of the policy and hands over ``policy``.
+takes_policy = takes("policy", policy_options, policy_from)
+
+
+def number_option(flag: str, about: str, metavar: str = "G") -> Callable[[_Command], _Command]:
+    """Adds an option that is a number, or None."""
+
+    def read(ctx: click.Context, param: click.Parameter, text: str | None) -> float | None:
+        return None if text is None else read_number(text, flag)
+
+    return click.option(flag, metavar=metavar, callback=read, help=about)
+
+
+scale_option = number_option("--scale", "The highest grade there can be.  [default: the highest in the judgments]")
+names_option = click.option("--name", "names", multiple=True, help="A run's name; once for every run, in their order.")
+rel_option = click.option(
+    "--rel", metavar="G", help="Relevant from grade G on, for every measure that takes rel and has none."
+)
+threads_option = click.option(
+    "--threads", type=click.IntRange(1), help="How many threads to use.  [default: all cores]"
+)
+
+
+def places_option(about: str) -> Callable[[_Command], _Command]:
+    """Adds ``--places``."""
+    return click.option("--places", type=click.IntRange(0, 17), default=4, show_default=True, help=about)
+
+
+def quiet_option(about: str) -> Callable[[_Command], _Command]:
+    """Adds ``--quiet``, which says what is left out."""
+    return click.option("--quiet", "-q", is_flag=True, help=about)
 
 
 def measure_options(command: _Command) -> _Command:
@@ -78,13 +139,6 @@ def several_measures_option(default: Sequence[str], example: str = "nDCG@10") ->
         shell_complete=complete_measure,
         help=f"A measure such as {example}; may be repeated.  [default: {', '.join(default)}]",
     )
-
-
-def rel_option(command: _Command) -> _Command:
-    """Adds ``--rel``."""
-    return click.option(
-        "--rel", metavar="G", help="Relevant from grade G on, for every measure that takes rel and has none."
-    )(command)
 
 
 def measure_option(default: str) -> Callable[[_Command], _Command]:
@@ -125,15 +179,10 @@ def _with_rel(measure: Measure, rel: float) -> Measure:
 
 def output_options(command: _Command) -> _Command:
     """Adds ``--format`` and ``--output``."""
-    command = click.option(
-        "--output",
-        "-o",
-        type=click.Path(dir_okay=False, allow_dash=True),
-        help="Write a file instead; its ending chooses the format.",
-    )(command)
-    return click.option(
-        "--format", "format_", type=click.Choice(list(FORMATS)), help="How to write results.  [default: table]"
-    )(command)
+    path, ending = click.Path(dir_okay=False, allow_dash=True), "Write a file instead; its ending chooses the format."
+    command = click.option("--output", "-o", type=path, help=ending)(command)
+    formats, how = click.Choice(list(FORMATS)), "How to write results.  [default: table]"
+    return click.option("--format", "format_", type=formats, help=how)(command)
 
 
 class Output(NamedTuple):
@@ -168,6 +217,10 @@ def output_from(options: dict[str, Any], *inputs: str | None) -> Output:
     return Output(format_ or format_of(path), path)
 
 
+#: Adds ``--format`` and ``--output`` and hands over ``output``, which is none of the files that are read.
+takes_output = takes("output", output_options, lambda options: output_from(options, *_inputs()))
+
+
 def _check_written(path: str, option: str, inputs: Sequence[str | None]) -> None:
     for source in inputs:
         if source and os.path.isfile(source) and os.path.isfile(path) and os.path.samefile(source, path):
@@ -179,18 +232,10 @@ def _check_written(path: str, option: str, inputs: Sequence[str | None]) -> None
 
 def figure_options(command: _Command) -> _Command:
     """Adds ``--figure`` and ``--columns-wide``."""
-    command = click.option(
-        "--columns-wide",
-        "figure_columns",
-        type=click.Choice(["1", "2"]),
-        help="The figure's width in columns of a paper.  [default: 1, with several charts 2]",
-    )(command)
-    return click.option(
-        "--figure",
-        type=click.Path(dir_okay=False),
-        metavar="FILE",
-        help="Draw a figure, too: .svg, .png or .pdf (needs gainful[plot]).",
-    )(command)
+    wide = "The figure's width in columns of a paper.  [default: 1, with several charts 2]"
+    command = click.option("--columns-wide", "figure_columns", type=click.Choice(["1", "2"]), help=wide)(command)
+    draw = "Draw a figure, too: .svg, .png or .pdf (needs gainful[plot])."
+    return click.option("--figure", type=click.Path(dir_okay=False), metavar="FILE", help=draw)(command)
 
 
 class FigureOutput(NamedTuple):

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 from click.core import ParameterSource
 
-from gainful.cli.inputs import collection_from, collection_options, naming_strangers, run_names, run_paths
+from gainful.cli.inputs import collection_from, collection_options
 from gainful.cli.options import Output, output_from, output_options
 from gainful.cli.progress_bar import ProgressBar
 from gainful.cli.session_inputs import session_inputs
+from gainful.data.collection import named_runs, naming_strangers, run_paths
 from gainful.errors import UsageError
-from gainful.io.session_records import GAPS, SEPARATOR, SESSION_FORMATS
+from gainful.io.formats import GAPS, SEPARATOR, SESSION_FORMATS
 from gainful.kernel.core import default_threads
 from gainful.notation import choose, count_of, read_number
 from gainful.papers.reproduction import PAPERS, Paper, check_folder
@@ -88,8 +89,7 @@ def _inside(folder: str | None) -> Iterator[str]:
 
 
 def _judged_sessions(options: Mapping[str, Any], threads: int) -> dict[str, Any]:
-    names = run_names(options["sessions"], options["names"])
-    files = dict(zip(names, options["sessions"], strict=True))
+    files = named_runs(options["sessions"], options["names"])
     inputs = session_inputs(options["qrels"], files, options, threads)
     data: dict[str, Any] = {"qrels": inputs.judged, "sessions": inputs.sessions}
     return data if inputs.topics is None else {**data, "topics": inputs.topics}

@@ -5,15 +5,15 @@ What a page made from scores says about where they come from.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from gainful.cli.inputs import Collection, collection_from, collection_options
+from gainful.cli.inputs import GivenCollection, collection_from, collection_options, print_notices
 from gainful.cli.options import measures_from, rel_option, several_measures_option
 from gainful.cli.progress_bar import ProgressBar
+from gainful.data.collection import read_once
 from gainful.errors import UsageError
 from gainful.kernel.core import default_threads
 from gainful.notation import count_of, printable, read_number
@@ -43,14 +43,12 @@ class ScoreInputs(NamedTuple):
     threads: int
     quiet: bool
     notices: list[str]
-    collection: Collection | None = None
+    collection: GivenCollection | None = None
     evaluations: Mapping[str, Evaluation] | None = None
 
     def print_notices(self) -> None:
-        """Tells what there was to notice, on standard error, below what is shown."""
-        if not self.quiet:
-            sys.stdout.flush()
-            sys.stderr.writelines(f"notice: {line}\n" for line in self.notices)
+        """Tells what there was to notice."""
+        print_notices(self.notices, self.quiet)
 
 
 def score_options(default: Sequence[str]) -> Callable[[_Command], _Command]:
@@ -126,9 +124,8 @@ def _evaluated(qrels: str, runs: tuple[str, ...], options: dict[str, Any], defau
 def _read(files: tuple[str, ...], options: dict[str, Any]) -> ScoreInputs:
     unused = {name: options.pop(name) for name in (*_OF_RUNS, *(choice.field for choice in CHOICES))}
     _refuse(unused, "has no meaning with --from, where scores exist already")
-    if files.count("-") > 1:
-        raise UsageError("standard input (-) can be read once, found it twice")
-    from gainful.evaluation.score_files import read_all
+    read_once(*files)
+    from gainful.evaluation.score_matrix import read_all
 
     wanted, rows, better = (options.pop(name) for name in ("measures", "rows", "better"))
     matrices = read_all(files, measures=wanted, rows=rows, better=better)

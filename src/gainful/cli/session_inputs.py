@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gainful.cli.options import policy_from
-from gainful.io.session_records import read_session_mapping
+from gainful.io.columns import read_session_mapping
 from gainful.notation import read_number
 
 if TYPE_CHECKING:
@@ -28,7 +28,8 @@ class SessionInputs(NamedTuple):
 
 def session_inputs(qrels: str, files: Mapping[str, str], options: Mapping[str, Any], threads: int) -> SessionInputs:
     """Reads judgments and topics; sessions are read when they are used."""
-    columns, qrels_columns = read_session_mapping(options["columns"])
+    named = read_session_mapping(options["columns"])
+    columns = named["sessions"]
     scale = None if options["scale"] is None else read_number(options["scale"], "--scale")
     policy = policy_from(dict(options))
     # Loaded late: this is what needs NumPy.
@@ -36,7 +37,7 @@ def session_inputs(qrels: str, files: Mapping[str, str], options: Mapping[str, A
     from gainful.data.qrels import Qrels
     from gainful.data.sessions import Sessions, SessionTopics
 
-    read = Qrels.read(qrels, format=options["qrels_format"], columns=qrels_columns, scale=scale, threads=threads)
+    read = Qrels.read(qrels, format=options["qrels_format"], columns=named["qrels"], scale=scale, threads=threads)
     topics = None
     if options["topics"] is not None:
         topics = SessionTopics.of(options["topics"], columns)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gainful.cli.inputs import run_names
 from gainful.cli.options import (
     figure_from,
     figure_options,
@@ -22,9 +21,9 @@ from gainful.cli.options import (
 )
 from gainful.cli.progress_bar import ProgressBar
 from gainful.cli.session_inputs import session_inputs
+from gainful.data.collection import named_runs, read_once
 from gainful.errors import UsageError
-from gainful.io.formats import FORMATS
-from gainful.io.session_records import GAPS, SEPARATOR, SESSION_FORMATS
+from gainful.io.formats import FORMATS, GAPS, SEPARATOR, SESSION_FORMATS
 from gainful.kernel.core import default_threads
 from gainful.measures.catalog import DEFAULT_SESSION_MEASURES
 from gainful.notation import nearest, printable, read_number
@@ -135,10 +134,9 @@ def command(qrels: str, sessions: tuple[str, ...], **given: Any) -> None:
     """
     inputs = (qrels, *sessions, given["ratings"], given["topics"])
     output, figure = output_from(given, *inputs), figure_from(given, *inputs)
-    if inputs.count("-") > 1:
-        raise UsageError("standard input (-) can be read once, found it twice")
+    read_once(*inputs)
     options = _Options.taken_from(given, draws_figure=figure.path is not None)
-    files = dict(zip(run_names(sessions, options.names), sessions, strict=True))
+    files = named_runs(sessions, options.names)
     study = _study(qrels, files, options, given)
     _check_names(options, files, study)
     report = study.report(options.by_session, options.places, options.baseline)
@@ -228,7 +226,7 @@ def _study(qrels: str, files: Mapping[str, str], options: _Options, given: Mappi
 
     ratings = None
     if options.ratings is not None and options.rating is not None:
-        from gainful.io.session_reader import read_ratings
+        from gainful.io.delimited import read_ratings
 
         ratings = read_ratings(options.ratings, options.rating, inputs.columns.get("session"))
     at_least = None if options.curves == "subset" else options.at_least

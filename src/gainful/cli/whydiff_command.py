@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
-from gainful.cli.inputs import Inputs, input_options
-from gainful.cli.options import measure_option, output_from, output_options, policy_from, policy_options
+from gainful.cli import options
+from gainful.cli.inputs import input_options
 from gainful.cli.progress_bar import ProgressBar
+from gainful.data.collection import Inputs
 from gainful.errors import UsageError
-from gainful.notation import read_number
-from gainful.tasks.whydiff.conventions import Figure
-
-_PATH = click.Path(allow_dash=True)
+from gainful.policy import Policy
 
 
 @click.command("whydiff")
-@click.argument("qrels", type=_PATH)
-@click.argument("run", type=_PATH)
+@click.argument("qrels", type=options.INPUT)
+@click.argument("run", type=options.INPUT)
 @click.option("--mine", metavar="X", help="The number that you have.")
 @click.option("--theirs", metavar="X", help="The number that others have.")
-@measure_option("nDCG@10")
+@options.measure_option("nDCG@10")
 @click.option("--query", metavar="ID", help="The numbers are of this query.  [default: of all]")
 @click.option(
     "--departures",
@@ -31,13 +27,28 @@ _PATH = click.Path(allow_dash=True)
     help="In how many conventions at once a combination may differ from the start; known tools are tried anyway.",
 )
 @click.option("--most", type=click.IntRange(1), default=5, show_default=True, help="How many ways to show of a number.")
-@output_options
-@click.option("--scale", metavar="G", help="The highest grade there can be.  [default: the highest in the judgments]")
-@input_options
-@policy_options
-@click.option("--threads", type=click.IntRange(1), help="How many threads to use.  [default: all cores]")
-@click.option("--quiet", "-q", is_flag=True, help="No progress bar.")
-def command(qrels: str, run: str, **options: Any) -> int:
+@options.takes_output
+@options.scale_option
+@options.takes("inputs", input_options, Inputs.taken_from)
+@options.takes_policy
+@options.threads_option
+@options.quiet_option("No progress bar.")
+def command(
+    qrels: str,
+    run: str,
+    mine: str | None,
+    theirs: str | None,
+    measure: str,
+    query: str | None,
+    departures: int,
+    most: int,
+    output: options.Output,
+    scale: float | None,
+    inputs: Inputs,
+    policy: Policy,
+    threads: int | None,
+    quiet: bool,
+) -> int:
     """Find the conventions that turn RUN, judged by QRELS, into reported numbers.
 
     The search starts from the measure and the policy given and tries other gains, discounts, ideal lists, ways to break
@@ -49,31 +60,28 @@ def command(qrels: str, run: str, **options: Any) -> int:
 
     Example: gainful whydiff qrels.txt bm25.run --mine 0.961 --theirs 0.785 -m nDCG@6
     """
-    policy, output, inputs = policy_from(options), output_from(options, qrels, run), Inputs.taken_from(options)
-    figures = {name: options[name] for name in ("mine", "theirs") if options[name] is not None}
+    figures = {name: text for name, text in (("mine", mine), ("theirs", theirs)) if text is not None}
     if not figures:
         raise UsageError(
             "expected --mine, --theirs or both, found neither", "give a number as it was reported: --theirs 0.785"
         )
-    if qrels == run == "-":
-        raise UsageError("standard input (-) can be read once, found it twice")
-    for name, text in figures.items():
-        Figure.of(f"--{name}", text)
     # Loaded late, as is all that needs NumPy.
     from gainful.tasks.whydiff.conventions import find_conventions
+    from gainful.tasks.whydiff.search import Figure
 
-    scale = None if options["scale"] is None else read_number(options["scale"], "--scale")
-    with ProgressBar("trying conventions", wanted=not options["quiet"], in_bytes=False) as progress:
+    for name, text in figures.items():
+        Figure.of(f"--{name}", text)
+    with ProgressBar("trying conventions", wanted=not quiet, in_bytes=False) as progress:
         findings = find_conventions(
-            inputs.read_qrels(qrels, scale=scale, threads=options["threads"]),
+            inputs.read_qrels(qrels, scale=scale, threads=threads),
             inputs.single_run(run),
             figures,
-            options["measure"],
+            measure,
             policy=policy,
-            query=options["query"],
-            departures=options["departures"],
-            most=options["most"],
-            threads=options["threads"],
+            query=query,
+            departures=departures,
+            most=most,
+            threads=threads,
             progress=progress,
         )
     output.write(findings)

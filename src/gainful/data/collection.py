@@ -1,28 +1,35 @@
-"""Runs by name: what is said where they are not, and of names that no run has.
+"""What a command was given: runs and their names, standard input, and judgments and runs that are read ahead.
 
-Reading ahead: the core works through files on its own threads while Python still loads what comes after.
-
-Importing NumPy takes longer than reading a collection of ordinary size. Nothing in this module loads it before the core
-has started.
+Importing NumPy takes longer than reading a collection of ordinary size: the core works through files on its own threads
+while Python still loads what comes after. Nothing in this module loads NumPy before the core has started.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+import copy
+import os.path
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from gainful.errors import UsageError
-from gainful.io.formats import HEAD
-from gainful.io.sources import Text, plain_view
+from gainful.errors import InputError, UsageError
+from gainful.io.columns import read_mapping
+from gainful.io.formats import ENDINGS, HEAD, Reading, RunFile, format_of, recognise
+from gainful.io.sources import COMPRESSED_ENDINGS, Text, plain_view
 from gainful.kernel import core
+from gainful.kernel.core import default_threads
 from gainful.kernel.parallel import Progress
-from gainful.notation import nearest, printable
+from gainful.notation import count_of, nearest, printable
 from gainful.policy import Policy
 
 if TYPE_CHECKING:
     from gainful.data.judged import Judged
-    from gainful.data.run import ReadRun
-    from gainful.kernel.core import JoinJob
+    from gainful.data.qrels import Qrels
+    from gainful.kernel.core import Joined, JoinJob
+
+_Self = TypeVar("_Self", bound="Collection")
 
 
 def require_runs(runs: object, *, at_least_one: bool = True) -> None:
@@ -47,13 +54,242 @@ def no_such_run(name: str, names: Iterable[str], what: str = "") -> UsageError:
     return UsageError(f"{where}no run is called '{printable(name)}'; there are {listed}", nearest(name, names))
 
 
-class ReadAhead:
-    """Judgments and runs that are being read."""
+def read_once(*paths: str | None) -> None:
+    """Refuses standard input where it stands for more than one file."""
+    if paths.count("-") > 1:
+        raise UsageError("standard input (-) can be read once, found it twice")
 
-    def __init__(self, qrels: tuple[str, memoryview], runs: Sequence[tuple[str, memoryview]], job: JoinJob) -> None:
-        self._qrels = qrels
-        self._runs = runs
+
+def named_runs(paths: Sequence[str], given: Sequence[str] = (), *, beside: Sequence[str] = ()) -> dict[str, str]:
+    """The files of runs by name: given, or the file's name without directory, compression and format.
+
+    ``beside`` are other files that are read with them.
+
+    >>> list(named_runs(["a/bm25.run.gz", "b/bm25.run", "dense.0.5.res", "log.xml"]))
+    ['a/bm25', 'b/bm25', 'dense.0.5', 'log']
+    """
+    read_once(*beside, *paths)
+    if given and len(given) != len(paths):
+        raise UsageError(f"--name: expected one for each of {count_of(len(paths), 'run')}, found {len(given)}")
+    names = list(given) or _distinct_names(paths)
+    if "" in names:
+        raise UsageError("--name: expected a name, found an empty one")
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"expected every run under a name of its own, found '{name}' twice", "--name gives names")
+    return dict(zip(names, paths, strict=True))
+
+
+def _distinct_names(paths: Sequence[str]) -> list[str]:
+    """Short names; with their folders where those are the same, and whole paths where even that does not help."""
+    names = [_short_name(path) for path in paths]
+    named = [
+        f"{os.path.basename(os.path.dirname(os.path.abspath(path)))}/{name}" if names.count(name) > 1 else name
+        for path, name in zip(paths, names, strict=True)
+    ]
+    return named if len(set(named)) == len(named) else list(paths)
+
+
+def _short_name(path: str) -> str:
+    if path == "-":
+        return "stdin"
+    name = os.path.basename(path)
+    for endings in (COMPRESSED_ENDINGS, ENDINGS):
+        stem, ending = os.path.splitext(name)
+        if ending.lower() in endings:
+            name = stem
+    return name
+
+
+def run_paths(sources: Sequence[str], judgments: str) -> list[str]:
+    """The files of runs that folders, patterns and files name, each once; the judgments are none of them."""
+    import glob  # loaded late: few commands need it
+
+    found: list[str] = []
+    for source in sources:
+        if os.path.isdir(source):
+            # A link that leads nowhere stays: whoever reads it says so.
+            inside = [entry.path for entry in os.scandir(source) if not (entry.is_dir() or entry.name.startswith("."))]
+            if not inside:
+                raise InputError(f"{source}: expected runs, found a folder without files")
+            found += sorted(inside)
+        elif not os.path.exists(source) and glob.has_magic(source):
+            matching = sorted(path for path in glob.glob(source) if not os.path.isdir(path))
+            if not matching:
+                raise InputError(f"{source}: expected runs, found no file of that pattern")
+            found += matching
+        elif not os.path.lexists(source) and source != "-":
+            raise InputError(
+                f"{source or '--runs'}: expected a folder of runs, a run or a pattern, found nothing of that name"
+            )
+        else:
+            found.append(source)
+    files: dict[str, str] = {}
+    for path in found:
+        files.setdefault(path if path == "-" else os.path.realpath(path), path)
+    kept = [path for path in files.values() if not _is_same(path, judgments)]
+    if not kept:
+        raise InputError(f"--runs: expected runs, found only the judgments {judgments}")
+    return kept
+
+
+def _is_same(path: str, other: str) -> bool:
+    return os.path.exists(path) and os.path.exists(other) and os.path.samefile(path, other)
+
+
+@contextmanager
+def naming_strangers(sources: Sequence[str]) -> Iterator[None]:
+    """Says of a file in a folder of runs that cannot be read as one how to leave it out."""
+    try:
+        yield
+    except InputError as error:
+        folders = [source for source in sources if os.path.isdir(source)]
+        folder = next((each for each in folders if error.message.startswith(os.path.join(each, ""))), None)
+        if folder is None:
+            raise
+        pattern = os.path.join(folder, "*.run*")
+        hint = f"every file of a folder is a run; a pattern takes some of them: --runs '{pattern}'"
+        raise InputError(error.message, hint) from None
+
+
+class Inputs(NamedTuple):
+    """How judgments and runs are to be read; ``features`` names LETOR features that are runs: 1,5,9 or all."""
+
+    qrels: Reading = Reading()
+    run: Reading = Reading()
+    features: str | None = None
+
+    @classmethod
+    def taken_from(cls, options: dict[str, Any]) -> Inputs:
+        """Takes the options that say so out of a command's options."""
+        columns = read_mapping(options.pop("columns"))
+        return cls(
+            Reading(options.pop("qrels_format"), columns["qrels"]),
+            Reading(options.pop("run_format"), columns["run"]),
+            options.pop("feature"),
+        )
+
+    def is_trec(self, head: bytes, path: str, run: bool) -> bool:
+        """Whether a file that begins like this is read as TREC text."""
+        how = self.run if run else self.qrels
+        return (how.format or recognise(head, path, run=run, columns=how.columns)) == "trec"
+
+    def read_qrels(self, source: str, *, scale: float | None = None, threads: int | None = None) -> Qrels:
+        """The judgments."""
+        from gainful.data.qrels import Qrels
+
+        how = self.qrels
+        return Qrels.read(source, format=how.format, columns=how.columns, scale=scale, threads=threads)
+
+    def runs(self, runs: Mapping[str, str]) -> dict[str, RunFile]:
+        """The runs by name, each with how to read it. Several LETOR features are as many runs."""
+        if self.features is None:
+            return {name: RunFile(path, self.run) for name, path in runs.items()}
+        return {feature: file for name, path in runs.items() for feature, file in self._features(name, path).items()}
+
+    def single_run(self, path: str) -> RunFile:
+        """The one run that a command takes."""
+        [file, *others] = self.runs({path: path}).values()
+        if others:
+            raise UsageError(f"--feature: expected one feature, found {len(others) + 1}")
+        return file
+
+    def _features(self, name: str, path: str) -> dict[str, RunFile]:
+        from gainful.io.delimited import feature_count
+        from gainful.io.sources import open_source
+
+        text = open_source(path)
+        if format_of(text, self.run, run=True) != "letor":
+            raise UsageError(f"--feature: expected LETOR runs, found {path}, which is not one")
+        wanted = _read_features(self.features or "", lambda: feature_count(text))
+        files = {feature: RunFile(text, self.run._replace(format="letor", feature=feature)) for feature in wanted}
+        return {name if len(files) == 1 else f"{name}:{feature}": file for feature, file in files.items()}
+
+
+def _read_features(text: str, count: Callable[[], int]) -> Sequence[int]:
+    if text == "all":
+        return range(1, count() + 1)
+    parts = [part.strip() for part in text.split(",")]
+    features = [int(part) for part in parts if part.isdecimal() and int(part) > 0]
+    if len(set(features)) < len(parts):
+        raise UsageError(f"--feature: expected a number, several like 1,5,9, or all, found '{text}'")
+    return features
+
+
+class Collection:
+    """Judgments, prepared under a policy, and runs by name. Plain TREC text is being read from the beginning; anything
+    else is read when it is asked for."""
+
+    def __init__(
+        self,
+        qrels: str,
+        runs: Mapping[str, str],
+        policy: Policy,
+        inputs: Inputs,
+        *,
+        scale: float | None = None,
+        threads: int | None = None,
+        progress: Progress | None = None,
+        want_facts: bool = False,
+    ) -> None:
+        self.threads = threads or default_threads()
+        self._qrels, self._paths, self._policy, self._inputs, self._scale = qrels, runs, policy, inputs, scale
+        self._ahead = None
+        if inputs.features is None:
+            self._ahead = ReadAhead.start(
+                qrels,
+                list(runs.values()),
+                policy,
+                self.threads,
+                progress or Progress(),
+                inputs.is_trec,
+                want_facts=want_facts,
+            )
+
+    @cached_property
+    def judged(self) -> Judged:
+        """The judgments."""
+        if self._ahead:
+            return self._ahead.judged(self._scale)
+        from gainful.data.judged import Judged
+
+        return Judged(self._inputs.read_qrels(self._qrels, scale=self._scale, threads=self.threads), self._policy)
+
+    @cached_property
+    def runs(self) -> Mapping[str, RunFile]:
+        """The runs, not read yet or being read."""
+        if self._ahead:
+            return dict(zip(self._paths, self._ahead.runs(), strict=True))
+        return self._inputs.runs(self._paths)
+
+    def opened(self: _Self) -> _Self:
+        """The same once the judgments are read, and it is known which runs there are."""
+        _ = self.judged, self.runs
+        return self
+
+    def of_queries(self: _Self, queries: Sequence[str]) -> _Self:
+        """The same with the judgments of some of the queries only, or of all if none is named."""
+        if not queries:
+            return self
+        from gainful.data.judged import Judged
+
+        part = copy.copy(self)
+        part.__dict__["judged"] = Judged(self.judged.qrels.select(queries), self._policy)
+        return part
+
+
+class ReadAhead:
+    """Judgments and runs in plain TREC text that the core is reading."""
+
+    def __init__(
+        self, files: Sequence[tuple[str, memoryview]], policy: Policy, progress: Progress, job: JoinJob
+    ) -> None:
+        self.progress = progress
+        self._qrels, *self._runs = files
+        self._policy = policy
         self._job = job
+        self._judged: Judged | None = None
+        self._taken: set[int] = set()
 
     @classmethod
     def start(
@@ -80,19 +316,39 @@ class ReadAhead:
         first, *others = [view for view in views if view is not None]
         progress.total += sum(map(len, others))
         job = core.JoinJob(first, others, policy.join_options(want_facts=want_facts), threads, progress.cells)
-        return cls((qrels, first), list(zip(runs, others, strict=True)), job)
+        return cls(list(zip((qrels, *runs), (first, *others), strict=True)), policy, progress, job)
 
-    def judged(self, policy: Policy, scale: float | None) -> Judged:
+    def judged(self, scale: float | None = None) -> Judged:
         """The judgments, ready for all runs."""
         from gainful.data.judged import Judged
         from gainful.data.qrels import Qrels
 
         name, view = self._qrels
         qrels = Qrels.from_columns(Text.of_view(view, name), self._job.judgments(), scale)
-        return Judged(qrels, policy, self._job.index())
+        self._judged = Judged(qrels, self._policy, self._job.index())
+        return self._judged
 
     def runs(self) -> list[ReadRun]:
         """The runs, in their order."""
-        from gainful.data.run import ReadRun
+        how = Reading("trec")
+        return [ReadRun(Text.of_view(view, path), how, self, i) for i, (path, view) in enumerate(self._runs)]
 
-        return [ReadRun(Text.of_view(view, path), self._job, i) for i, (path, view) in enumerate(self._runs)]
+    def joined(self, position: int, judged: Judged, policy: Policy) -> Joined | None:
+        """Waits for the join of a run; None for other judgments or conventions, and the second time."""
+        if judged is not self._judged or policy != self._policy or position in self._taken:
+            return None
+        self._taken.add(position)
+        return self._job.joined(position)
+
+
+@dataclass(frozen=True, eq=False)
+class ReadRun(RunFile):
+    """A run that is being read, and joined with the judgments that are read with it."""
+
+    source: Text
+    ahead: ReadAhead
+    position: int
+
+    def joined(self, judged: Judged, policy: Policy) -> Joined | None:
+        """The join that was started, where it is the one that is wanted; else the text has to be read again."""
+        return self.ahead.joined(self.position, judged, policy)

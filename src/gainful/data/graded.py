@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gainful.data.collection import ReadRun
 from gainful.data.judged import Judged
 from gainful.data.lists import Documents
-from gainful.data.run import ReadRun, Run, RunLike, empty_run
+from gainful.data.run import Run, RunLike, empty_run
 from gainful.errors import InputError
-from gainful.io.reader import read_content
-from gainful.io.rows import RANK, RunFile, duplicate_message, hint_for, input_error, raise_faults
+from gainful.io.formats import RunFile
+from gainful.io.rows import RANK, duplicate_message, hint_for, input_error, raise_faults
 from gainful.io.sources import Text
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Floats, Ints
@@ -197,12 +198,11 @@ def open_run(
     """A run in memory as it is, TREC text as text (unless its rows are wanted), any other format as a run."""
     if isinstance(run, ReadRun) and not want_rows:
         return run
-    if not isinstance(run, (Text, ReadRun, RunFile)):
+    if not isinstance(run, (Text, RunFile)):
         found = Run.in_memory(run, name)
         if found is not None:
             return found
-    file = RunFile.of(run.text if isinstance(run, ReadRun) else run)
-    content, source = read_content(*file, run=True)
+    content, source = RunFile.of(run).content()
     if isinstance(content, Text) and not want_rows:
         return content
     return Run.of_content(content, source, threads)
@@ -212,9 +212,10 @@ def _join_text(
     judged: Judged, run: Text | ReadRun, policy: Policy, want_scores: bool, threads: int, progress: Progress
 ) -> tuple[Text, Joined]:
     if isinstance(run, ReadRun):
-        if not want_scores:
-            return run.text, run.joined()
-        run = run.text
+        joined = None if want_scores else run.joined(judged, policy)
+        run = run.source
+        if joined is not None:
+            return run, joined
     progress.total += run.data.size
     options = policy.join_options(want_scores=want_scores)
     return run, core.join_text(run.data, judged.index, options, threads, progress.cells)

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from gainful.errors import InputError, UsageError
-from gainful.io.formats import checked_columns
-from gainful.io.reader import read_content, reading
+from gainful.io.columns import checked_columns
+from gainful.io.formats import Reading, read_content
 from gainful.io.rows import (
+    DocumentColumns,
     Entry,
     Frame,
     Nested,
     Origin,
     Rows,
+    Spans,
     TextLines,
-    as_source,
     gather_dicts,
     gather_entries,
     is_frame,
     place_in,
     raise_faults,
-    read_id,
+    wanted_ids,
 )
-from gainful.io.sources import Source, Text
+from gainful.io.sources import Source, Text, as_source
 from gainful.kernel import core
 from gainful.kernel.arrays import Bytes, Floats, Ints, distinct, freeze
 from gainful.kernel.core import default_threads
@@ -40,7 +41,7 @@ QrelsLike: TypeAlias = "Qrels | Source | Mapping[Any, Mapping[Any, Any]] | Frame
 
 
 @dataclass(frozen=True, eq=False)
-class Qrels:
+class Qrels(DocumentColumns):
     """Graded judgments: which document has which grade for which query. Immutable.
 
     Grades are as the judges wrote them; conventions such as ``judges`` or ``negative`` are applied when the judgments
@@ -85,7 +86,7 @@ class Qrels:
         The format is recognised unless given; ``columns`` maps the roles query, document, grade and subtopic to the
         names that a header has for them.
         """
-        content, name = read_content(source, reading(format, columns), run=False)
+        content, name = read_content(source, Reading.checked(format, columns), run=False)
         if isinstance(content, Text):
             return cls.from_columns(content, core.read_judgments(content.data, threads or default_threads()), scale)
         if isinstance(content, Rows):
@@ -95,24 +96,8 @@ class Qrels:
     @classmethod
     def from_rows(cls, rows: Rows, name: str, scale: float | None = None) -> Qrels:
         """Judgments from rows of whatever source."""
-        if rows.value is None or not rows.value.size:
-            raise _empty(name)
-        query_ids, query = core.number_ids(*rows.query)
-        subtopic_ids, subtopic = ([b"0"], np.zeros(query.size, np.int64))
-        if rows.subtopic is not None:
-            subtopic_ids, subtopic = core.number_ids(*rows.subtopic)
-        levels = _scale_and_levels(rows.value, scale, name)
-        return cls(
-            name,
-            tuple(query_ids),
-            query,
-            *rows.document,
-            tuple(subtopic_ids),
-            subtopic,
-            rows.value,
-            *levels,
-            origin=rows.origin,
-        )
+        subtopics = None if rows.subtopic is None else core.number_ids(*rows.subtopic)
+        return cls._of(name, *core.number_ids(*rows.query), rows.document, subtopics, rows.value, scale, rows.origin)
 
     @classmethod
     def from_frame(
@@ -135,20 +120,15 @@ class Qrels:
     def from_columns(cls, text: Text, columns: JudgmentText, scale: float | None) -> Qrels:
         """Judgments from what the core has read of a text."""
         raise_faults(text.name, text.data, columns["faults"], columns["fault_count"], run=False)
-        if not columns["grade"].size:
-            raise _empty(text.name)
-        return cls(
+        return cls._of(
             text.name,
-            tuple(columns["query_ids"]),
+            columns["query_ids"],
             columns["query"],
-            text.data,
-            columns["document_start"],
-            columns["document_length"],
-            tuple(columns["subtopic_ids"]),
-            columns["subtopic"],
+            (text.data, columns["document_start"], columns["document_length"]),
+            (columns["subtopic_ids"], columns["subtopic"]),
             columns["grade"],
-            *_scale_and_levels(columns["grade"], scale, text.name),
-            origin=TextLines(text.name, text.data, columns["line"]),
+            scale,
+            TextLines(text.name, text.data, columns["line"]),
         )
 
     @classmethod
@@ -162,22 +142,38 @@ class Qrels:
     @classmethod
     def of_nested(cls, gathered: Nested, name: str, scale: float | None = None) -> Qrels:
         """Judgments from gathered entries."""
-        if gathered.value is None or not gathered.value.size:
-            raise _empty(name)
         order = sorted(range(len(gathered.query_ids)), key=gathered.query_ids.__getitem__)
         place = np.empty(len(order), np.int64)
         place[order] = np.arange(len(order))
-        return cls(
+        return cls._of(
             name,
-            tuple(gathered.query_ids[i] for i in order),
+            [gathered.query_ids[i] for i in order],
             np.repeat(place, np.diff(gathered.offsets)),
-            *gathered.document,
-            (b"0",),
-            np.zeros(gathered.value.size, np.int64),
+            gathered.document,
+            None,
             gathered.value,
-            *_scale_and_levels(gathered.value, scale, name),
-            origin=gathered.origin,
+            scale,
+            gathered.origin,
         )
+
+    @classmethod
+    def _of(
+        cls,
+        name: str,
+        query_ids: Sequence[bytes],
+        query: Ints,
+        document: Spans,
+        subtopics: tuple[Sequence[bytes], Ints] | None,
+        grade: Floats | None,
+        scale: float | None,
+        origin: Origin,
+    ) -> Qrels:
+        if grade is None or not grade.size:
+            raise InputError(f"{name}: expected at least one judgment, found none")
+        subtopic_ids, subtopic = subtopics or ([b"0"], np.zeros(grade.size, np.int64))
+        levels = _scale_and_levels(grade, scale, name)
+        ids = tuple(query_ids), tuple(subtopic_ids)
+        return cls(name, ids[0], query, *document, ids[1], subtopic, grade, *levels, origin=origin)
 
     @classmethod
     def of(cls, value: QrelsLike) -> Qrels:
@@ -191,16 +187,9 @@ class Qrels:
     def __len__(self) -> int:
         return int(self.grade.size)
 
-    @property
-    def queries(self) -> list[str]:
-        """The judged queries, in byte order."""
-        return [text_of_id(identifier) for identifier in self.query_ids]
-
     def select(self, queries: Iterable[str | bytes | int]) -> Qrels:
         """The judgments of some of the queries; scale and levels stay those of the whole."""
-        if isinstance(queries, (str, bytes)):
-            raise UsageError(f"{self.name}: expected several queries to select, found one text, {queries!r}")
-        wanted = {read_id(query, f"{self.name}: query") for query in queries}
+        wanted = wanted_ids(queries, self.name, "query", "queries")
         if not wanted:
             raise UsageError(f"{self.name}: expected queries to select, found none")
         unknown = wanted.difference(self.query_ids)
@@ -222,11 +211,6 @@ class Qrels:
             left_out=self.left_out.union(self.query_ids).difference(wanted),
         )
 
-    def document(self, row: int) -> bytes:
-        """The document id of a row."""
-        start = int(self.document_start[row])
-        return self.data[start : start + int(self.document_length[row])].tobytes()
-
 
 def _entries(judgments: Mapping[Any, Any], name: str) -> Iterator[Entry]:
     for query, grade_of in judgments.items():
@@ -234,10 +218,6 @@ def _entries(judgments: Mapping[Any, Any], name: str) -> Iterator[Entry]:
         if not isinstance(grade_of, Mapping):
             raise InputError(f"{where}: expected a dict of documents and grades, found {grade_of!r}")
         yield Entry(query, list(grade_of), list(grade_of.values()), where)
-
-
-def _empty(name: str) -> InputError:
-    return InputError(f"{name}: expected at least one judgment, found none")
 
 
 def _scale_and_levels(grades: Floats, scale: float | None, name: str) -> tuple[float, tuple[float, ...]]:

@@ -4,46 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from gainful.data.lists import gather
-from gainful.errors import InputError, UsageError
-from gainful.io.formats import checked_columns
-from gainful.io.reader import Content, read_content, reading
+from gainful.errors import InputError
+from gainful.io.columns import checked_columns
+from gainful.io.formats import Content, Reading, RunFile, read_content
 from gainful.io.rows import (
+    DocumentColumns,
     Entry,
     Frame,
     Nested,
     Origin,
     Rows,
-    RunFile,
     TextLines,
     gather_dicts,
     gather_entries,
     is_frame,
     place_in,
     raise_faults,
-    read_id,
+    wanted_ids,
 )
 from gainful.io.sources import Source, Text
 from gainful.kernel import core
 from gainful.kernel.arrays import Bytes, Floats, Ints, freeze
 from gainful.kernel.core import default_threads
-from gainful.notation import text_of_id
-
-if TYPE_CHECKING:
-    from gainful.kernel.core import Joined, JoinJob
 
 #: Whatever describes a run.
-RunLike: TypeAlias = "Run | ReadRun | Source | RunFile | Mapping[Any, Any] | Frame"
+RunLike: TypeAlias = "Run | Source | RunFile | Mapping[Any, Any] | Frame"
 
 _NONE: Floats = np.zeros(0)
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class Run(DocumentColumns):
     """A system's ranked lists, one per query, rows as they came. Immutable.
 
     A run from dicts of scores, from lists of documents in rank order (it has no scores then and is ordered as given),
@@ -83,7 +79,7 @@ class Run:
         The format is recognised unless given; ``columns`` maps the roles query, document, score and rank to the names
         that a header has for them; ``feature`` is the LETOR feature that is the score.
         """
-        how = reading(format, columns, feature)
+        how = Reading.checked(format, columns, feature)
         return cls.of_content(*read_content(source, how, run=True), threads or default_threads())
 
     @classmethod
@@ -102,15 +98,14 @@ class Run:
         if not query.size:
             raise empty_run(name)
         data, start, length = rows.document
-        score = _NONE if rows.value is None else rows.value
-        rank = _NONE if rows.rank is None else rows.rank
+        score, rank = (_NONE if column is None else column for column in (rows.value, rows.rank))
+        origin = rows.origin
+        if np.any(query[1:] < query[:-1]):
+            order = np.argsort(query, kind="stable")
+            start, length, origin = start[order], length[order], origin.take(order)
+            score, rank = (column[order] if column.size else column for column in (score, rank))
         offsets = np.concatenate(([0], np.cumsum(np.bincount(query)))).astype(np.int64)
-        if np.all(query[1:] >= query[:-1]):
-            return cls(name, tuple(query_ids), offsets, data, start, length, score, rank, rows.origin)
-        order = np.argsort(query, kind="stable")
-        score, rank = (column[order] if column.size else column for column in (score, rank))
-        origin = rows.origin.take(order)
-        return cls(name, tuple(query_ids), offsets, data, start[order], length[order], score, rank, origin)
+        return cls(name, tuple(query_ids), offsets, data, start, length, score, rank, origin)
 
     @classmethod
     def from_frame(cls, frame: Frame, *, columns: Mapping[str, str] | None = None, name: str = "<frame>") -> Run:
@@ -161,7 +156,7 @@ class Run:
         run = cls.in_memory(value)
         if run is not None:
             return run
-        return cls.of_content(*read_content(*RunFile.of(value), run=True), default_threads())
+        return cls.of_content(*RunFile.of(value).content(), default_threads())
 
     @classmethod
     def in_memory(cls, value: RunLike, name: str | None = None) -> Run | None:
@@ -174,11 +169,6 @@ class Run:
 
     def __len__(self) -> int:
         return int(self.list_offsets[-1])
-
-    @property
-    def queries(self) -> list[str]:
-        """The answered queries."""
-        return [text_of_id(identifier) for identifier in self.query_ids]
 
     @property
     def has_scores(self) -> bool:
@@ -196,9 +186,7 @@ class Run:
         >>> Run.from_dict({"q1": ["d1"], "q2": ["d2", "d3"]}).select(["q2", "q3"]).queries
         ['q2']
         """
-        if isinstance(queries, (str, bytes)):
-            raise UsageError(f"{self.name}: expected several queries to select, found one text, {queries!r}")
-        wanted = {read_id(query, f"{self.name}: query") for query in queries}
+        wanted = wanted_ids(queries, self.name, "query", "queries")
         return self.take(np.array([i for i, identifier in enumerate(self.query_ids) if identifier in wanted], np.int64))
 
     def take(self, kept: Ints) -> Run:
@@ -216,11 +204,6 @@ class Run:
             origin=None if self.origin is None else self.origin.take(rows),
         )
 
-    def document(self, row: int) -> bytes:
-        """The document id of a row."""
-        start = int(self.document_start[row])
-        return self.data[start : start + int(self.document_length[row])].tobytes()
-
     def query_of(self, row: int) -> bytes:
         """The query id of a row."""
         return self.query_ids[int(np.searchsorted(self.list_offsets, row, "right")) - 1]
@@ -237,16 +220,3 @@ def _entry(query: object, ranked: object, name: str) -> Entry:
     if isinstance(ranked, (str, bytes)) or not isinstance(ranked, (Mapping, Sequence, np.ndarray)):
         raise InputError(f"{where}: expected a dict of documents and scores or a list of documents, found {ranked!r}")
     return Entry(query, list(ranked), list(ranked.values()) if isinstance(ranked, Mapping) else None, where)
-
-
-class ReadRun:
-    """A run's text and, when it is asked for, the join that was started ahead."""
-
-    def __init__(self, text: Text, job: JoinJob, position: int) -> None:
-        self.text = text
-        self._job = job
-        self._position = position
-
-    def joined(self) -> Joined:
-        """Waits for the join. To be called once."""
-        return self._job.joined(self._position)

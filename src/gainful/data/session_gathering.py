@@ -16,12 +16,12 @@ from gainful.data.run import Run
 from gainful.data.session_rows import sessions_of_rows
 from gainful.data.sessions import PART_SIZE, Sessions, sessions_of_run, turn_ids
 from gainful.errors import InputError
-from gainful.io.reader import read_content
-from gainful.io.rows import Frame, ItemRows, RunFile, as_source, packed
-from gainful.io.session_objects import read_session_objects
-from gainful.io.session_reader import read_session_content, read_session_frame, session_reading
-from gainful.io.session_records import OF_SEVERAL, SessionReading, SessionRecord, SessionRows, TurnRecord, shown_line
-from gainful.io.sources import Source, Text, open_source
+from gainful.io.formats import Reading, RunFile, read_session_content
+from gainful.io.frames import read_session_frame
+from gainful.io.json_text import read_session_objects
+from gainful.io.rows import Frame, ItemRows, packed
+from gainful.io.session_records import OF_SEVERAL, SessionRecord, SessionRows, TurnRecord, shown_line
+from gainful.io.sources import Source, Text, as_source, open_source
 from gainful.kernel.arrays import Floats, Ints
 from gainful.notation import printable
 
@@ -175,9 +175,7 @@ def _ratings(records: Sequence[SessionRecord]) -> dict[str, Floats]:
     }
 
 
-def parts_of_source(
-    source: Source | Text, how: SessionReading, threads: int, size: int | None = None
-) -> Iterator[Sessions]:
+def parts_of_source(source: Source | Text, how: Reading, threads: int, size: int | None = None) -> Iterator[Sessions]:
     """The sessions of a source, at most ``size`` at a time; without a size as they are read best."""
     given = as_source(source, "Sessions")
     text = given if isinstance(given, Text) else open_source(given)
@@ -189,20 +187,20 @@ def parts_of_source(
     if isinstance(content, SessionRows):
         whole = sessions_of_rows(content, text.name, how)
     else:
-        whole = sessions_of_run(Run.of_content(*read_content(*content, run=True), threads), how)
+        whole = sessions_of_run(Run.of_content(*content.content(), threads), how)
     size = size or len(whole)
     for first in range(0, len(whole), size):
         yield whole if size >= len(whole) else whole.part(first, first + size)
 
 
-def _records(text: Text, how: SessionReading) -> Iterable[SessionRecord]:
+def _records(text: Text, how: Reading) -> Iterable[SessionRecord]:
     content = read_session_content(text, how)
     return () if isinstance(content, (SessionRows, RunFile)) else content
 
 
 def parts_of_objects(values: Iterable[Any], name: str = "<list>") -> Iterator[Sessions]:
     """Sessions from dicts as JSON lines have them."""
-    how = session_reading()
+    how = Reading.of_sessions()
     # What can be walked through only once cannot be asked where something stood first.
     again = None if iter(values) is values else partial(read_session_objects, values, how, name)
     return gather_sessions(read_session_objects(values, how, name), name, how.separator, PART_SIZE, again)
@@ -210,7 +208,7 @@ def parts_of_objects(values: Iterable[Any], name: str = "<list>") -> Iterator[Se
 
 def sessions_of_frame(frame: Frame, columns: Mapping[str, str] | None, gaps: str, name: str) -> Sessions:
     """Sessions from a data frame, one row a result."""
-    how = session_reading(columns=columns, gaps=gaps)
+    how = Reading.of_sessions(columns=columns, gaps=gaps)
     return sessions_of_rows(read_session_frame(frame, how.columns, name), name, how)
 
 

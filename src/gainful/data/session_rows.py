@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from gainful.data.run import Run
 from gainful.data.sessions import Sessions, turn_ids, turn_places
 from gainful.errors import InputError
+from gainful.io.formats import Reading
 from gainful.io.rows import Spans, input_error
 from gainful.io.session_records import (
     DEEPEST,
@@ -19,7 +20,6 @@ from gainful.io.session_records import (
     MOST_QUERIES,
     OF_SEVERAL,
     RANKS_FROM_ONE,
-    SessionReading,
     SessionRows,
     gap_message,
     missing_rank,
@@ -37,7 +37,7 @@ _NONE: Floats = np.zeros(0)
 _Kind = TypeVar("_Kind", np.bool_, np.int64, np.float64)
 
 
-def sessions_of_rows(rows: SessionRows, name: str, how: SessionReading) -> Sessions:
+def sessions_of_rows(rows: SessionRows, name: str, how: Reading) -> Sessions:
     """Sessions from rows, checked."""
     if not rows.number.size:
         raise InputError(f"{name}: expected at least one session, found none")
@@ -87,7 +87,7 @@ def _check_rows(rows: SessionRows, is_empty: Bools) -> None:
 class _Table:
     """Rows by session, query and rank. Rows are numbered in this order; turns and sessions are, too."""
 
-    def __init__(self, rows: SessionRows, is_empty: Bools, name: str, how: SessionReading) -> None:
+    def __init__(self, rows: SessionRows, is_empty: Bools, name: str, how: Reading) -> None:
         self._rows, self._name, self._how = rows, name, how
         self._session_ids, session = core.number_ids(*rows.session)
         key = session * (MOST_QUERIES + 1) + rows.number.astype(np.int64)

@@ -18,19 +18,19 @@ import numpy as np
 from gainful.data.lists import gather
 from gainful.data.run import Run
 from gainful.errors import InputError, UsageError
-from gainful.io.rows import Frame, as_source, input_error, is_frame, read_id
-from gainful.io.session_reader import read_topics
+from gainful.io.delimited import read_topics
+from gainful.io.formats import Reading
+from gainful.io.rows import Frame, input_error, is_frame, read_id, wanted_ids
 from gainful.io.session_records import (
     FILL_GAPS,
     FROM_ONE,
     MOST_QUERIES,
     RANKS_FROM_ONE,
-    SessionReading,
     gap_message,
     repeated_query,
     repeated_rank,
 )
-from gainful.io.sources import Source, Text
+from gainful.io.sources import Source, Text, as_source
 from gainful.kernel.arrays import Floats, Ints, freeze
 from gainful.kernel.core import default_threads
 from gainful.notation import bytes_of_id, count_of, printable, text_of_id
@@ -38,7 +38,7 @@ from gainful.notation import bytes_of_id, count_of, printable, text_of_id
 _SHOWN = 10
 
 
-def sessions_of_run(run: Run, how: SessionReading) -> Sessions:
+def sessions_of_run(run: Run, how: Reading) -> Sessions:
     """Sessions from a run: what stands before the last separator of a query's id is the session, then its turn.
 
     The same rank twice in a list is an error, even where scores order it, because one of the lines must be wrong. A
@@ -240,9 +240,8 @@ class Sessions:
         number is an error, or, with ``gaps="empty"``, an empty result page.
         """
         from gainful.data.session_gathering import join_parts, parts_of_source
-        from gainful.io.session_reader import session_reading
 
-        how = session_reading(format, columns, separator, gaps)
+        how = Reading.of_sessions(format, columns, separator, gaps)
         return join_parts(parts_of_source(source, how, threads or default_threads()))
 
     @classmethod
@@ -262,23 +261,21 @@ class Sessions:
         Of JSON lines and XML no more than a part is held at a time. A session may not come twice, in no two parts.
         """
         from gainful.data.session_gathering import parts_of_source
-        from gainful.io.session_reader import session_reading
 
         if size < 1:
             raise UsageError(f"size: expected at least 1 session, found {size}")
-        how = session_reading(format, columns, separator, gaps)
+        how = Reading.of_sessions(format, columns, separator, gaps)
         return parts_of_source(source, how, threads or default_threads(), size)
 
     @classmethod
     def of(cls, value: SessionsLike) -> Sessions:
         """Sessions from whatever describes them: themselves, dicts as JSON lines have them, a frame, a run, a path."""
         from gainful.data.session_gathering import join_parts, parts_of_objects
-        from gainful.io.session_reader import session_reading
 
         if isinstance(value, Sessions):
             return value
         if isinstance(value, Run):
-            return sessions_of_run(value, session_reading())
+            return sessions_of_run(value, Reading.of_sessions())
         if is_frame(value):
             return cls.from_frame(value)
         if isinstance(value, Mapping):
@@ -319,9 +316,7 @@ class Sessions:
         >>> whole.select(["3", "1"]).ids
         ['1', '3']
         """
-        if isinstance(sessions, (str, bytes)):
-            raise UsageError(f"{self.name}: expected several sessions to select, found one text, {sessions!r}")
-        wanted = {read_id(session, f"{self.name}: session") for session in sessions}
+        wanted = wanted_ids(sessions, self.name, "session", "sessions")
         unknown = wanted.difference(self.session_ids)
         if unknown:
             first = text_of_id(min(unknown))

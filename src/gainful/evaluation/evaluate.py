@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias, TypeVar
 
-from gainful.data.collection import require_runs
+from gainful.data.collection import ReadRun, require_runs
 from gainful.data.graded import GradedRun, join
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
-from gainful.data.run import ReadRun, RunLike
+from gainful.data.run import RunLike
 from gainful.errors import UsageError
 from gainful.evaluation.results import Evaluation, Sources
-from gainful.io.rows import RunFile
+from gainful.io.formats import RunFile
 from gainful.io.sources import Text, is_stream, open_source
 from gainful.kernel.arrays import Floats
 from gainful.kernel.core import default_threads
@@ -120,8 +120,12 @@ def join_each(
     # Streams are read here: a thread that waits for somebody else could not be interrupted.
     opened = {name: opened_if_stream(run) for name, run in runs.items()}
     tasks = [lambda name=name, run=run: one(name, run) for name, run in opened.items()]
-    # What is read ahead is on the core's threads already; what is left holds the interpreter's lock most of the time.
-    workers = 1 if any(isinstance(run, ReadRun) for run in opened.values()) else min(threads, len(tasks))
+    workers = min(threads, len(tasks))
+    for run in opened.values():
+        if isinstance(run, ReadRun):
+            # It is on the core's threads already; what is left holds the interpreter's lock most of the time.
+            workers = 1
+            progress.follow(run.ahead.progress)
     results = in_parallel(tasks, workers, progress)
     return dict(zip(runs, results, strict=True))
 
@@ -152,14 +156,14 @@ def opened_if_stream(run: RunLike) -> RunLike | Text:
 
 def readable_again(run: RunLike) -> RunLike:
     """The same run for who has to read it more than once: what comes from a stream is kept in memory."""
-    opened = run.text if isinstance(run, ReadRun) else opened_if_stream(run)
+    opened = opened_if_stream(run)
     return RunFile.of(opened) if isinstance(opened, Text) else opened
 
 
 def _again(run: RunLike) -> RunLike | None:
     """What reads a run once more; None where it has flown by."""
     if isinstance(run, ReadRun):
-        return run.text.name
+        return RunFile(run.source.name, run.how)
     return None if is_stream(run.source if isinstance(run, RunFile) else run) else run
 
 

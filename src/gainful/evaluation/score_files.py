@@ -1,20 +1,16 @@
-"""Score matrices from files: tables of queries and systems, and what ``gainful eval --by-query`` writes.
-
-Scores of several files put together: the systems of a measure by query id, the measures that are wanted.
-"""
+"""Scores that exist: tables of queries and systems, and what ``gainful eval --by-query`` writes."""
 
 from __future__ import annotations
 
 import csv
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import PurePath
+from typing import NamedTuple, TypeAlias
 
 from gainful.errors import InputError, UsageError
-from gainful.evaluation.score_matrix import Better, ScoreMatrix
 from gainful.io.sources import COMPRESSED_ENDINGS, Source, open_source
 from gainful.notation import NUMBER, choose, count_of, numbered, printable
 
@@ -25,51 +21,38 @@ _ROWS |= {"system": "systems", "systems": "systems", "run": "systems", "run_id":
 _NO_SCORE = frozenset({"", "na", "nan", "none", "null", "-"})
 _FIELDS = ("run", "query", "measure", "value")
 
+#: The scores of each system by query; None where there is none.
+Scores: TypeAlias = Mapping[str, Mapping[str, float | None]]
 
-def read_matrices(
-    source: Source,
-    *,
-    rows: str | None = None,
-    measure: str | None = None,
-    better: Better | None = None,
-    queries: Iterable[str] | None = None,
-    label: str | None = None,
-) -> dict[str, ScoreMatrix]:
-    """All matrices of a file by their measures; a table has one. See :meth:`ScoreMatrix.read`.
 
-    ``label`` is what a table is called, whatever it calls itself; other files name their measures.
+class FileScores(NamedTuple):
+    """What a file says of one measure. ``is_numbered``: queries have no ids, but places; ``reading`` says in words how
+    the file was understood where it did not say so itself."""
 
-    >>> [matrix] = read_matrices(b"query,bm25,dense\\nq1,0.5,0.75\\nq2,0.25,1\\n").values()
-    >>> matrix.systems, matrix.queries, matrix.values.tolist()
-    (('bm25', 'dense'), ('q1', 'q2'), [[0.5, 0.75], [0.25, 1.0]])
-    """
+    measure: str
+    scores: Scores
+    source: str
+    is_numbered: bool = False
+    reading: str = ""
+
+
+def read_scores(
+    source: Source, rows: str | None, label: str | None, known: set[str] | None, *, any_measure: bool
+) -> list[FileScores]:
+    """The scores of a file, measure by measure; a table has one, which ``label`` names. Measures by whose mean no
+    systems can be ordered are left out, unless any may be taken. ``known`` are ids of queries from elsewhere."""
     if rows is not None:
         choose(rows, ("queries", "systems"), "rows")
     opened = open_source(source)
     text = bytes(opened.data).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
     if text.lstrip().startswith("{"):
-        return _named(_read_lines(text, opened.name, better), measure, opened.name)
-    if _is_long(text):
-        return _named(_read_long(text, opened.name, better), measure, opened.name)
-    matrix = _read_table(text, opened.name, rows, label or measure, better, None if queries is None else set(queries))
-    return {matrix.measure: matrix}
+        return _comparable(_read_lines(text, opened.name), opened.name, any_measure)
+    if re.match(r"\s*run[,\t;]query[,\t;]", text):
+        return _comparable(_read_long(text, opened.name), opened.name, any_measure)
+    return [_read_table(text, opened.name, rows, label, known)]
 
 
-def _named(found: dict[str, ScoreMatrix], measure: str | None, name: str) -> dict[str, ScoreMatrix]:
-    """All matrices, or the one of the measure that was asked for."""
-    if measure is None:
-        return found
-    if measure not in found:
-        raise UsageError(f"{name}: expected the measure '{measure}', found none such", f"there are {', '.join(found)}")
-    return {measure: found[measure]}
-
-
-def _is_long(text: str) -> bool:
-    """Whether a table has a row for each run and query, and a column for each measure."""
-    return re.match(r"\s*run[,\t;]query[,\t;]", text) is not None
-
-
-def _read_long(text: str, name: str, better: Better | None) -> dict[str, ScoreMatrix]:
+def _read_long(text: str, name: str) -> dict[str, Scores]:
     """What ``gainful eval --by-query`` writes as CSV: run, query, a column for each measure; means have no query."""
     (_, header), *body = _lines(text, name)
     scores: dict[str, dict[str, dict[str, float | None]]] = {}
@@ -87,24 +70,19 @@ def _read_long(text: str, name: str, better: Better | None) -> dict[str, ScoreMa
                     f"and '{printable(query)}' twice"
                 )
             by_query[query] = _score(cell, f"{name}:{line}", place, measure)
+    return dict(scores)
+
+
+def _comparable(scores: Mapping[str, Scores], name: str, any_measure: bool) -> list[FileScores]:
+    """The measures that can order systems by their mean; which ones cannot is said."""
     if not scores:
         raise InputError(f"{name}: expected scores by query, found none", "gainful eval needs --by-query to write them")
-    return _comparable(scores, name, better)
-
-
-def _comparable(
-    scores: Mapping[str, Mapping[str, Mapping[str, float | None]]], name: str, better: Better | None
-) -> dict[str, ScoreMatrix]:
-    """A matrix for each measure that can order systems by its mean; which ones cannot is said."""
-    unfit = [measure for measure in scores if better is None and not _orders(measure)]
+    unfit = [measure for measure in scores if not any_measure and not _orders(measure)]
     fit = [measure for measure in scores if measure not in unfit]
     if not fit:
         raise InputError(f"{name}: expected a measure whose mean orders systems, found {', '.join(unfit)}")
-    found = {measure: ScoreMatrix.of(measure, scores[measure], better=better, source=name) for measure in fit}
-    if unfit:
-        reading = f"left out, because no mean of theirs orders systems: {', '.join(unfit)}"
-        found[fit[0]] = replace(found[fit[0]], reading=reading)
-    return found
+    reading = f"left out, because no mean of theirs orders systems: {', '.join(unfit)}" if unfit else ""
+    return [FileScores(each, scores[each], name, reading=reading if each == fit[0] else "") for each in fit]
 
 
 def _orders(measure: str) -> bool:
@@ -118,7 +96,7 @@ def _orders(measure: str) -> bool:
     return found.better != "neither" and found.aggregate != "geometric"
 
 
-def _read_lines(text: str, name: str, better: Better | None) -> dict[str, ScoreMatrix]:
+def _read_lines(text: str, name: str) -> dict[str, Scores]:
     """JSON lines: one score each, of a run, a query and a measure; headers, means and other lines are passed over."""
     scores: dict[str, dict[str, dict[str, float | None]]] = {}
     for number, line in enumerate(text.split("\n"), 1):
@@ -148,9 +126,7 @@ def _read_lines(text: str, name: str, better: Better | None) -> dict[str, ScoreM
         if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):
             raise InputError(f"{where}: expected a number or null as value, found {json.dumps(value)}")
         by_query[str(query)] = value
-    if not scores:
-        raise InputError(f"{name}: expected scores by query, found none", "gainful eval needs --by-query to write them")
-    return _comparable(scores, name, better)
+    return dict(scores)
 
 
 @dataclass(frozen=True)
@@ -168,9 +144,7 @@ class _Table:
         return tuple(name for _, name, _ in self.rows)
 
 
-def _read_table(
-    text: str, name: str, rows: str | None, measure: str | None, better: Better | None, known: set[str] | None
-) -> ScoreMatrix:
+def _read_table(text: str, name: str, rows: str | None, measure: str | None, known: set[str] | None) -> FileScores:
     table = _cells(text, name)
     rows_are, reading = _orientation(table, rows, known)
     corner = table.corner if table.corner.casefold() not in _ROWS else ""
@@ -186,8 +160,7 @@ def _read_table(
         }
     if rows_are == "queries":
         lines = {column: {row: lines[row][column] for row in lines} for column in table.columns}
-    matrix = ScoreMatrix.of(measure or corner or _stem(name), lines, better=better, source=name)
-    return replace(matrix, is_numbered=table.is_numbered, reading=reading)
+    return FileScores(measure or corner or _stem(name), lines, name, table.is_numbered, reading)
 
 
 def _cells(text: str, name: str) -> _Table:
@@ -283,73 +256,3 @@ def _stem(name: str) -> str:
     for ending in (*COMPRESSED_ENDINGS, ".csv", ".tsv", ".txt"):
         stem = stem.removesuffix(ending)
     return stem
-
-
-def read_all(
-    sources: Sequence[Source],
-    *,
-    measures: Sequence[str] = (),
-    rows: str | None = None,
-    better: Better | None = None,
-) -> dict[str, ScoreMatrix]:
-    """The matrices of several files by their measures: those named, in that order, or all as they come.
-
-    Systems of one measure may be spread over files; they are paired by query id. A single table is of the measure that
-    is named. Ids of queries in earlier files help to tell rows from columns in later ones.
-
-    >>> one = b"query,a\\nq1,0.5\\nq2,1\\n"
-    >>> other = b"query,b\\nq2,0\\nq1,1\\n"
-    >>> [matrix] = read_all([one, other], measures=["RR"]).values()
-    >>> matrix.systems, matrix.values.tolist()
-    (('a', 'b'), [[0.5, 1.0], [1.0, 0.0]])
-    """
-    only = measures[0] if len(measures) == 1 else None
-    found: dict[str, list[ScoreMatrix]] = {}
-    known: set[str] = set()
-    for source in sources:
-        for name, matrix in read_matrices(source, rows=rows, better=better, queries=known or None, label=only).items():
-            found.setdefault(name, []).append(matrix)
-            known.update(() if matrix.is_numbered else matrix.queries)
-    joined = {name: _joined(parts) for name, parts in found.items()}
-    return {name: joined[name] for name in _chosen(measures, list(joined))} if measures else joined
-
-
-def _joined(parts: Sequence[ScoreMatrix]) -> ScoreMatrix:
-    """One matrix of all systems of a measure, paired by query id."""
-    if len(parts) == 1:
-        return parts[0]
-    first = parts[0]
-    scores: dict[str, dict[str, float | None]] = {}
-    for part in parts:
-        if part.is_numbered:
-            raise InputError(
-                f"{part.origin}: expected query ids to put its systems beside those of {first.origin}, found none: "
-                "scores are never paired by their place"
-            )
-        for system in part.systems:
-            if system in scores:
-                raise InputError(
-                    f"{part.origin}: expected systems that earlier files do not have, "
-                    f"found '{printable(system)}' twice with {part.measure}"
-                )
-            # A query that another system of the part lacks has no score here, either, and is left out for all.
-            scores[system] = dict.fromkeys(part.left_out, None)
-            scores[system] |= dict(zip(part.queries, part.column(system).tolist(), strict=True))
-    matrix = ScoreMatrix.of(first.measure, scores, better=first.better, source=", ".join(p.source for p in parts))
-    return replace(matrix, reading="\n".join(part.reading for part in parts if part.reading))
-
-
-def _chosen(wanted: Sequence[str], there: Sequence[str]) -> list[str]:
-    """The names of the measures wanted as the files have them: as they stand, or as the catalogue writes them."""
-    from gainful.measures.catalog import parse
-
-    chosen = []
-    for text in wanted:
-        names = [text]
-        with suppress(UsageError):
-            names.append(str(parse(text)))
-        found = next((name for name in names if name in there), None)
-        if found is None:
-            raise UsageError(f"scores: expected the measure '{text}', found none such", f"there are {', '.join(there)}")
-        chosen.append(found)
-    return list(dict.fromkeys(chosen))

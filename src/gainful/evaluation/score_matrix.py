@@ -1,12 +1,14 @@
 """Scores of several systems on the same queries by one measure: what every comparison starts from.
 
-Scores of several measures on the systems and queries that all of them have, and what that leaves out.
+They come from evaluations or from files, whose systems are put together by query id; several measures meet on the
+systems and queries that all of them have.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from gainful.errors import InputError, UsageError
+from gainful.evaluation.score_files import read_scores
 from gainful.kernel.arrays import Floats, freeze
 from gainful.measures.base import Measure
 from gainful.notation import bytes_of_id, choose, count_of, nearest, numbered, printable
@@ -142,8 +145,6 @@ class ScoreMatrix:
         ``rows`` says whether rows of a table are ``queries`` or ``systems``; without it, ids decide: those of
         ``queries`` if given, or that only one side's are numbers. A table without ids of its rows has queries there.
         """
-        from gainful.evaluation.score_files import read_matrices
-
         found = read_matrices(source, rows=rows, measure=measure, better=better, queries=queries)
         if len(found) > 1:
             raise UsageError(
@@ -337,3 +338,107 @@ def check_size(matrices: Sequence[ScoreMatrix], *, queries: int = 1, systems: in
                 f"{first.origin}: expected at least {count_of(least, one, several)}, found {found}",
                 "one system alone has no order" if one == "system" else None,
             )
+
+
+def read_matrices(
+    source: Source,
+    *,
+    rows: str | None = None,
+    measure: str | None = None,
+    better: Better | None = None,
+    queries: Iterable[str] | None = None,
+    label: str | None = None,
+) -> dict[str, ScoreMatrix]:
+    """All matrices of a file by their measures; a table has one. See :meth:`ScoreMatrix.read`.
+
+    ``label`` is what a table is called, whatever it calls itself; other files name their measures.
+
+    >>> [matrix] = read_matrices(b"query,bm25,dense\\nq1,0.5,0.75\\nq2,0.25,1\\n").values()
+    >>> matrix.systems, matrix.queries, matrix.values.tolist()
+    (('bm25', 'dense'), ('q1', 'q2'), [[0.5, 0.75], [0.25, 1.0]])
+    """
+    known = None if queries is None else set(queries)
+    found = {
+        each.measure: replace(
+            _of_ids(each.measure, each.scores, better, each.source),
+            is_numbered=each.is_numbered,
+            reading=each.reading,
+        )
+        for each in read_scores(source, rows, label or measure, known, any_measure=better is not None)
+    }
+    if measure is None:
+        return found
+    if measure not in found:
+        name = next(iter(found.values())).source
+        raise UsageError(f"{name}: expected the measure '{measure}', found none such", f"there are {', '.join(found)}")
+    return {measure: found[measure]}
+
+
+def read_all(
+    sources: Sequence[Source],
+    *,
+    measures: Sequence[str] = (),
+    rows: str | None = None,
+    better: Better | None = None,
+) -> dict[str, ScoreMatrix]:
+    """The matrices of several files by their measures: those named, in that order, or all as they come.
+
+    Systems of one measure may be spread over files; they are paired by query id. A single table is of the measure that
+    is named. Ids of queries in earlier files help to tell rows from columns in later ones.
+
+    >>> one = b"query,a\\nq1,0.5\\nq2,1\\n"
+    >>> other = b"query,b\\nq2,0\\nq1,1\\n"
+    >>> [matrix] = read_all([one, other], measures=["RR"]).values()
+    >>> matrix.systems, matrix.values.tolist()
+    (('a', 'b'), [[0.5, 1.0], [1.0, 0.0]])
+    """
+    only = measures[0] if len(measures) == 1 else None
+    found: dict[str, list[ScoreMatrix]] = {}
+    known: set[str] = set()
+    for source in sources:
+        for name, matrix in read_matrices(source, rows=rows, better=better, queries=known or None, label=only).items():
+            found.setdefault(name, []).append(matrix)
+            known.update(() if matrix.is_numbered else matrix.queries)
+    joined = {name: _joined(parts) for name, parts in found.items()}
+    return {name: joined[name] for name in _chosen(measures, list(joined))} if measures else joined
+
+
+def _joined(parts: Sequence[ScoreMatrix]) -> ScoreMatrix:
+    """One matrix of all systems of a measure, paired by query id."""
+    if len(parts) == 1:
+        return parts[0]
+    first = parts[0]
+    scores: dict[str, dict[str, float | None]] = {}
+    for part in parts:
+        if part.is_numbered:
+            raise InputError(
+                f"{part.origin}: expected query ids to put its systems beside those of {first.origin}, found none: "
+                "scores are never paired by their place"
+            )
+        for system in part.systems:
+            if system in scores:
+                raise InputError(
+                    f"{part.origin}: expected systems that earlier files do not have, "
+                    f"found '{printable(system)}' twice with {part.measure}"
+                )
+            # A query that another system of the part lacks has no score here, either, and is left out for all.
+            scores[system] = dict.fromkeys(part.left_out, None)
+            scores[system] |= dict(zip(part.queries, part.column(system).tolist(), strict=True))
+    matrix = ScoreMatrix.of(first.measure, scores, better=first.better, source=", ".join(p.source for p in parts))
+    return replace(matrix, reading="\n".join(part.reading for part in parts if part.reading))
+
+
+def _chosen(wanted: Sequence[str], there: Sequence[str]) -> list[str]:
+    """The names of the measures wanted as the files have them: as they stand, or as the catalogue writes them."""
+    from gainful.measures.catalog import parse
+
+    chosen = []
+    for text in wanted:
+        names = [text]
+        with suppress(UsageError):
+            names.append(str(parse(text)))
+        found = next((name for name in names if name in there), None)
+        if found is None:
+            raise UsageError(f"scores: expected the measure '{text}', found none such", f"there are {', '.join(there)}")
+        chosen.append(found)
+    return list(dict.fromkeys(chosen))

@@ -1,35 +1,52 @@
-"""Tables in text: fields between commas, semicolons, tabs or blanks, with or without a header.
+"""Formats in lines of fields: tables with a header, MS MARCO, LETOR and NTCIR; tables about sessions.
 
-LETOR text: judged documents as vectors of features. Its grades are judgments, any feature is a system.
+LETOR has judged documents as vectors of features: its grades are judgments, any feature is a system. NTCIREVAL has a
+file a topic, judgments with levels L0, L1, ... (.rel) or ranked documents (.res).
 """
 
 from __future__ import annotations
 
+import math
+import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from gainful.errors import InputError, UsageError
-from gainful.io.formats import HEAD, SEPARATOR_LINE, find_roles, has_header, header_separator
+from gainful.io.columns import (
+    SESSION_NAMES,
+    Names,
+    find_all,
+    find_roles,
+    find_session_roles,
+    has_header,
+    header_separator,
+    is_run_header,
+    is_session_header,
+)
+from gainful.io.formats import Reading, RunFile, SessionContent, header_line
 from gainful.io.rows import (
     FIELDS,
     NUMBER,
     OVERFLOW,
-    Reading,
+    Entry,
+    NamedRows,
     Rows,
     Spans,
     TextLines,
     fields_at,
+    ids_of,
     input_error,
     line_number,
     line_text,
+    packed,
 )
-from gainful.io.sources import Text
+from gainful.io.sources import COMPRESSED_ENDINGS, Source, Text, open_source
 from gainful.kernel import core
 from gainful.kernel.arrays import Bytes, Floats
-from gainful.notation import printable
+from gainful.notation import printable, text_of_id
 
 if TYPE_CHECKING:
     from gainful.kernel.core import Fault
@@ -37,7 +54,6 @@ if TYPE_CHECKING:
 QUOTE, EMPTY = 7, 6
 _NUMBERS = ("grade", "score", "rank")
 _LONGEST_ROW = 1 << 24  # of which a message can tell
-_BOM = b"\xef\xbb\xbf"
 
 
 class HeaderTable(NamedTuple):
@@ -67,7 +83,7 @@ def read_header_table(text: Text, reading: Reading, *, run: bool) -> Rows:
     """A CSV or TSV with a header."""
     table = open_table(text, reading.format, lambda names: has_header(names, reading.columns))
     roles = find_roles(table.names, reading.columns, run=run, where=table.where)
-    return _rows(table, roles)
+    return _table_rows(table, roles)
 
 
 def read_msmarco(text: Text, reading: Reading, *, run: bool) -> Rows:
@@ -75,10 +91,10 @@ def read_msmarco(text: Text, reading: Reading, *, run: bool) -> Rows:
     if not run:
         raise UsageError(f"{text.name}: expected a format of judgments, found msmarco, which is of runs")
     # An empty separator stands for blanks.
-    return _rows(HeaderTable(text, 0, "", [""] * 3, text.name), {"query": 0, "document": 1, "rank": 2})
+    return _table_rows(HeaderTable(text, 0, "", [""] * 3, text.name), {"query": 0, "document": 1, "rank": 2})
 
 
-def _rows(table: HeaderTable, roles: Mapping[str, int]) -> Rows:
+def _table_rows(table: HeaderTable, roles: Mapping[str, int]) -> Rows:
     spans, values, origin = read_columns(table, roles, _NUMBERS)
     return Rows(
         spans["query"],
@@ -113,23 +129,6 @@ def read_columns(
     spans = dict(zip(ids, found["ids"], strict=True))
     values = dict(zip(numbers, found["numbers"], strict=True))
     return spans, values, TextLines(text.name, text.data, found["line"])
-
-
-def header_line(data: Bytes) -> tuple[int, bytes]:
-    """The first line that is neither blank nor a comment, with its offset."""
-    offset = 3 if data[:3].tobytes() == _BOM else 0
-    while offset < data.size:
-        step = HEAD
-        line = data[offset : offset + step].tobytes()
-        while b"\n" not in line and offset + step < data.size:
-            step *= 2
-            line = data[offset : offset + step].tobytes()
-        line = line.split(b"\n", 1)[0]
-        stripped = line.strip(b" \t\r")
-        if stripped and not stripped.startswith(b"#") and not SEPARATOR_LINE.fullmatch(stripped):
-            return offset, line
-        offset += len(line) + 1
-    return int(data.size), b""
 
 
 def _separator(header: bytes, format_: str | None, is_header: Callable[[Sequence[str]], bool], name: str) -> str:
@@ -192,6 +191,80 @@ def _hint(fault: Fault, separator: str, fields: int) -> str | None:
     return 'a " within a quoted field is written twice' if code == QUOTE else None
 
 
+_SESSION_NUMBERS = ("query", "rank", "score", "grade", "scanned")
+
+
+def read_session_table(text: Text, how: Reading) -> SessionContent:
+    """The rows of sessions in a CSV or TSV with a header, or a run."""
+    if is_run_header(header_line(text.data)[1].strip(), how.columns):
+        return RunFile(text, how)
+    from gainful.io.session_records import OPTIONAL, session_rows
+
+    table = open_table(text, how.format, lambda names: is_session_header(names, how.columns))
+    roles = find_session_roles(table.names, how.columns, table.where)
+    spans, numbers, origin = read_columns(table, roles, _SESSION_NUMBERS, OPTIONAL)
+    return session_rows({**spans, **numbers}, origin)
+
+
+def read_ratings(source: Source | Text, column: str, session_column: str | None = None) -> dict[str, float]:
+    """One column of a table by session; sessions without a rating are left out.
+
+    >>> read_ratings(b"SessionID,Performance,Difficulty\\n22,3,5\\n23,,4\\n", "Performance")
+    {'22': 3.0}
+    """
+    known: Names = {"rating": (), "session": SESSION_NAMES["session"]}
+    given = {"rating": column} if session_column is None else {"rating": column, "session": session_column}
+    table = open_table(_text_of(source), None, lambda names: column in names)
+    roles = find_all(known, table.names, given, table.where)
+    spans, numbers, origin = read_columns(table, roles, ("rating",), ("rating",))
+    sessions = _distinct_sessions(spans["session"], origin)
+    rated = zip(sessions, numbers["rating"].tolist(), strict=True)
+    ratings = {text_of_id(session): rating for session, rating in rated if not math.isnan(rating)}
+    if not ratings:
+        raise InputError(f"{table.text.name}: expected ratings in column '{column}', found none")
+    return ratings
+
+
+def read_topics(source: Source | Text, columns: Mapping[str, str] | None = None) -> dict[bytes, bytes]:
+    """The topic of every session in a table.
+
+    ``columns`` maps session and topic to the names that its header has for them; names that it has not are those of
+    the sessions' own table, and left alone.
+
+    >>> read_topics(b"SessionID,User,Topic\\n22,S05,11\\n23,S05,4\\n")
+    {b'22': b'11', b'23': b'4'}
+    """
+    known: Names = {role: SESSION_NAMES[role] for role in ("session", "topic")}
+
+    def given(names: Sequence[str]) -> dict[str, str]:
+        return {role: name for role, name in (columns or {}).items() if role in known and name in names}
+
+    table = open_table(_text_of(source), None, lambda names: has_header(names, given(names), tuple(known), known))
+    spans, _, origin = read_columns(table, find_all(known, table.names, given(table.names), table.where), ())
+    sessions, topics = _distinct_sessions(spans["session"], origin), ids_of(spans["topic"])
+    if not sessions:
+        raise InputError(f"{table.text.name}: expected topics of sessions, found none")
+    return dict(zip(sessions, topics, strict=True))
+
+
+def _text_of(source: Source | Text) -> Text:
+    return source if isinstance(source, Text) else open_source(source)
+
+
+def _distinct_sessions(spans: Spans, origin: TextLines) -> list[bytes]:
+    """The sessions of a table's rows, each of which has one of its own."""
+    sessions = ids_of(spans)
+    first_row: dict[bytes, int] = {}
+    for row, session in enumerate(sessions):
+        first = first_row.setdefault(session, row)
+        if first != row:
+            raise InputError(
+                f"{origin.where(row)}: expected every session once, found '{printable(session)}' again "
+                f"(first: {origin.place(first)}){origin.shown(row)}"
+            )
+    return sessions
+
+
 LETOR_LINE = "grade qid:query 1:value 2:value ... #docid = document"
 
 
@@ -240,3 +313,79 @@ def _letor_message(text: Text, offset: int, code: int, detail: int) -> str:
     field = printable(fields_at(text.data, offset)[detail])
     what = "a number as grade" if detail == 0 else f"feature:value (field {detail + 1})"
     return f"{where}expected {what}, found '{field}'{shown}"
+
+
+REL_LINE, RES_LINE = "document L2` or `topic document L2", "document"
+_LEVEL = re.compile(rb"L(\d+)")
+
+
+class _Judgment(NamedTuple):
+    topic: bytes
+    document: bytes
+    level: int
+    where: str
+
+
+def read_ntcir(text: Text, how: Reading, *, run: bool) -> Rows | Iterable[Entry]:
+    """What one file holds. Where lines do not name the topic, it is the file's name up to the first dot."""
+    return [_ntcir_entry(text)] if run else _ntcir_rows(_judgments(text), text.name)
+
+
+def read_folder(path: str, *, run: bool) -> Rows | Iterable[Entry]:
+    """What all .rel or .res files in a folder and below it hold, in the order of their names."""
+    ending = ".res" if run else ".rel"
+    endings = (ending, *(ending + packing for packing in COMPRESSED_ENDINGS))
+    files = sorted(
+        os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names if name.endswith(endings)
+    )
+    if not files:
+        raise InputError(f"{path}: expected a file or a folder with {ending} files (NTCIR), found a folder without any")
+    texts = (open_source(file) for file in files)
+    if run:
+        return [_ntcir_entry(text) for text in texts]
+    return _ntcir_rows((judgment for text in texts for judgment in _judgments(text)), path)
+
+
+def _topic(text: Text) -> str:
+    return os.path.basename(text.name).split(".")[0]
+
+
+def _ntcir_entry(text: Text) -> Entry:
+    return Entry(_topic(text), [fields[0] for _, fields in _ntcir_lines(text, (1,), RES_LINE)], None, text.name)
+
+
+def _judgments(text: Text) -> Iterator[_Judgment]:
+    topic = _topic(text).encode("utf-8", "surrogateescape")
+    for number, fields in _ntcir_lines(text, (2, 3), REL_LINE):
+        where, level = f"{text.name}:{number}", _LEVEL.fullmatch(fields[-1])
+        if level is None:
+            raise InputError(
+                f"{where}: expected a level such as L2, found '{printable(fields[-1])}'", f"a line is `{REL_LINE}`"
+            )
+        yield _Judgment(fields[0] if len(fields) == 3 else topic, fields[-2], int(level[1]), where)
+
+
+def _ntcir_rows(judgments: Iterable[_Judgment], name: str) -> Rows:
+    found = list(judgments)
+    wheres = tuple(judgment.where for judgment in found)
+    return Rows(
+        packed([judgment.topic for judgment in found], wheres.__getitem__),
+        packed([judgment.document for judgment in found], wheres.__getitem__),
+        np.array([judgment.level for judgment in found], np.float64),
+        NamedRows(name, np.arange(len(found)), wheres),
+    )
+
+
+def _ntcir_lines(text: Text, counts: tuple[int, ...], line: str) -> Iterator[tuple[int, list[bytes]]]:
+    """The fields of every line that has any, with its number."""
+    for number, raw in enumerate(bytes(text.data).removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+        fields = re.findall(rb"[^ \t]+", raw.removesuffix(b"\r"))
+        if not fields or fields[0].startswith(b"#"):
+            continue
+        if len(fields) not in counts:
+            expected = " or ".join(map(str, counts))
+            raise InputError(
+                f"{text.name}:{number}: expected {expected} fields, found {len(fields)}\n    {printable(raw, 120)}",
+                f"a line is `{line}`",
+            )
+        yield number, fields

@@ -1,259 +1,435 @@
-"""What the columns of a table with a header mean.
+"""The formats: what each looks like, how it is recognised, and what reads it; and what columns and keys mean.
 
-Which format a text is in, by its first line. Nothing here loads NumPy: it is asked before reading starts.
+A format's reader is loaded when the format is met. Nothing here loads NumPy: it is asked before reading starts.
 """
 
 from __future__ import annotations
 
+import importlib
+import os
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from gainful.errors import InputError, UsageError
-from gainful.notation import choose, nearest
+from gainful.io.columns import (
+    SESSION_NAMES,
+    checked_columns,
+    has_header,
+    header_separator,
+    is_run_header,
+    is_session_header,
+)
+from gainful.io.sources import Source, Text, as_source, open_source
+from gainful.notation import choose, printable
 
-#: The names that each role is known by, best first: an id beats a column that may hold the query's text.
-Names: TypeAlias = Mapping[str, tuple[tuple[str, ...], ...]]
-NAMES: Names = {
-    "query": (("query_id", "query-id", "qid", "q_id", "topic", "topic_id"), ("query",)),
-    "document": (
-        ("docno",),
-        ("doc_id", "doc-id", "document_id", "document-id", "docid", "corpus-id", "corpus_id", "pid"),
-        ("document", "doc"),
-        ("url",),
-    ),
-    "grade": (("grade", "relevance", "rel", "label"), ("score",)),
-    "score": (("score",),),
-    "rank": (("rank",),),
-    "subtopic": (("subtopic", "sub-topic", "subtopic_id", "iteration"),),
-}
-#: Judgments may be by session; a run whose queries are sessions would mix the results of different queries.
-JUDGMENT_NAMES: Names = {
-    **NAMES,
-    "query": (*NAMES["query"], ("session_id", "session-id", "sessionid"), ("session",)),
-}
-SIDES = ("qrels", "run")
-_JUDGMENT_ROLES = ("query", "document", "grade", "subtopic")
-_RUN_ROLES = ("query", "document", "score", "rank")
-_NEEDED = ("query", "document", "grade")
-_KNOWN = {name for tiers in NAMES.values() for tier in tiers for name in tier}
+if TYPE_CHECKING:
+    from gainful.io.rows import Entry, Rows
+    from gainful.io.session_records import SessionRecord, SessionRows
+    from gainful.kernel.arrays import Bytes
 
-
-def read_mapping(text: str, side: str) -> dict[str, str]:
-    """The roles and names that a text gives to one side; ``qrels.`` or ``run.`` before a role is for that side alone.
-
-    >>> read_mapping("query=SessionID,doc=URL,run.score=similarity", "qrels")
-    {'query': 'SessionID', 'document': 'URL'}
-    """
-    mapping: dict[str, str] = {}
-    for part in filter(str.strip, text.split(",")):
-        role, equals, name = (piece.strip() for piece in part.partition("="))
-        if not equals or not name:
-            raise UsageError(f"--columns: expected role=name, found '{part}'", f"the roles are {', '.join(NAMES)}")
-        of_side, dot, of_role = role.rpartition(".")
-        if dot:
-            choose(of_side, SIDES, "--columns")
-        known = read_role(of_role, "--columns")
-        if not dot or of_side == side:
-            mapping[known] = name
-    return mapping
-
-
-def checked_columns(columns: Mapping[str, object] | None, known: Names = NAMES) -> dict[str, str]:
-    """The roles and names that a caller gives, if they are roles.
-
-    >>> checked_columns({"doc": "URL"})
-    {'document': 'URL'}
-    """
-    return {read_role(role, "columns", known): str(name) for role, name in (columns or {}).items()}
-
-
-def read_role(text: str, what: str, known: Names = NAMES) -> str:
-    """The role that a text names; ``doc`` is short for document."""
-    return choose({"doc": "document"}.get(text, text), known, what)
-
-
-def find_roles(names: Sequence[str], given: Mapping[str, str], *, run: bool, where: str) -> dict[str, int]:
-    """Which column is what. A role that judgments or runs need and that no column has is an error.
-
-    >>> find_roles(["qid", "query", "docno", "score"], {}, run=True, where="run.csv")
-    {'query': 0, 'document': 2, 'score': 3}
-    """
-    roles: dict[str, int] = {}
-    known = NAMES if run else JUDGMENT_NAMES
-    for role in _RUN_ROLES if run else _JUDGMENT_ROLES:
-        found = find_role(role, names, given, where, known)
-        if found is not None:
-            roles[role] = found
-        elif role in _NEEDED:
-            raise missing_column(role, names, where, known)
-    if run and "score" not in roles and "rank" not in roles:
-        _refuse_unknown(names, roles, where)
-    return roles
-
-
-def find_role(
-    role: str, names: Sequence[str], given: Mapping[str, str], where: str, known: Names = NAMES
-) -> int | None:
-    """The column of a role, given or known by its name; None if there is none."""
-    if role in given:
-        return _given(role, given[role], names, where)
-    return _known(role, names, given, where, known[role])
-
-
-def has_header(
-    names: Sequence[str],
-    given: Mapping[str, str],
-    needed: Sequence[str] = ("query", "document"),
-    known: Names = JUDGMENT_NAMES,
-) -> bool:
-    """Whether names look like a header: one of them is the query, another the document."""
-    folded = {_folded(name) for name in names}
-    return all(
-        given[role] in names if role in given else any(name in folded for tier in known[role] for name in tier)
-        for role in needed
-    )
-
-
-def _folded(name: str) -> str:
-    return name.strip().casefold().replace(" ", "_")
-
-
-def _given(role: str, name: str, names: Sequence[str], where: str) -> int:
-    found = [i for i, each in enumerate(names) if each == name]
-    if len(found) > 1:
-        raise InputError(
-            f"{where}: expected one column '{name}', found {len(found)} of that name", "rename all but one"
-        )
-    if not found:
-        close = nearest(name, names)
-        raise InputError(f"{where}: expected a column '{name}' for {role}, found {', '.join(names)}", close)
-    return found[0]
-
-
-def _known(
-    role: str, names: Sequence[str], given: Mapping[str, str], where: str, tiers: Sequence[Sequence[str]]
-) -> int | None:
-    taken = set(given.values())
-    for tier in tiers:
-        found = [i for i, name in enumerate(names) if _folded(name) in tier and name not in taken]
-        if len(found) > 1:
-            listed = [names[i] for i in found]
-            choose_one = f"--columns {role}={listed[0]} (columns= in Python) chooses one"
-            raise InputError(
-                f"{where}: expected one column for {role}, found {' and '.join(listed)}",
-                choose_one if len(set(listed)) == len(listed) else "rename all but one",
-            )
-        if found:
-            return found[0]
-    return None
-
-
-def missing_column(role: str, names: Sequence[str], where: str, known: Names = NAMES) -> InputError:
-    """What is said of a header without a column that has to be there."""
-    listed = ", ".join(name for tier in known[role] for name in tier)
-    return InputError(
-        f"{where}: expected a column for {role} ({listed}), found {', '.join(names) or 'none'}",
-        f"--columns {role}=NAME (columns= in Python) names it",
-    )
-
-
-def _refuse_unknown(names: Sequence[str], roles: Mapping[str, int], where: str) -> None:
-    """A run may come without scores, but then no other column should be left that could hold them."""
-    others = [name for i, name in enumerate(names) if i not in roles.values() and _folded(name) not in _KNOWN]
-    if any(others):
-        raise InputError(
-            f"{where}: expected a column for score or rank, found {', '.join(names)}",
-            f"--columns score={next(filter(None, others))} (columns= in Python) names it; lists in rank order have no "
-            "other columns",
-        )
-
-
-#: The formats, each with what its lines look like.
-FORMATS: Mapping[str, str] = {
-    "trec": "query subtopic document grade; query Q0 document rank score tag",
-    "msmarco": "query document rank",
-    "json": '{"q1": {"d3": 2.5}}',
-    "jsonl": '{"query": "q1", "results": ["d3"]}; {"query": "q1", "judgments": {"d3": 2.5}}',
-    "tsv": "a header, then fields between tabs",
-    "csv": "a header, then fields between commas or semicolons",
-    "letor": "grade qid:query 1:value 2:value ... #docid = document",
-    "ntcir": "document L2, or topic document L2 (.rel); document (.res)",
-    "parquet": "a table, read with pyarrow or polars",
-}
-
-#: How much of a source is looked at.
+#: What a missing query number of a session means: that something is wrong, or an empty result page.
+GAPS = ("error", "empty")
+#: What stands between session and turn in a query's id.
+SEPARATOR = "_"
+#: How much of a source is looked at to recognise it.
 HEAD = 1 << 16
 
 _BOM = b"\xef\xbb\xbf"
 #: What spreadsheets may write first: which separator follows.
-SEPARATOR_LINE = re.compile(rb"sep=.")
+_SEPARATOR_LINE = re.compile(rb"sep=.")
 _LEVEL = re.compile(rb"L\d+")
 _SCALAR_FIRST = re.compile(rb'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*[^\s\[{]')
 _WHOLE = re.compile(rb"\d+")
 
 
+class Reading(NamedTuple):
+    """How a source is to be read, as far as it is not recognised: its format, what its columns are called (role to
+    name), which LETOR feature is the score; of sessions what separates session and turn, and what gaps mean."""
+
+    format: str | None = None
+    columns: Mapping[str, str] = MappingProxyType({})
+    feature: int | None = None
+    separator: str = SEPARATOR
+    gaps: str = "error"
+
+    @classmethod
+    def checked(
+        cls, format_: str | None = None, columns: Mapping[str, str] | None = None, feature: int | None = None
+    ) -> Reading:
+        """How to read judgments or a run, if there is such a format and there are such roles."""
+        if format_ is not None:
+            choose(format_, FORMATS, "format")
+        return cls(format_, checked_columns(columns), feature)
+
+    @classmethod
+    def of_sessions(
+        cls,
+        format_: str | None = None,
+        columns: Mapping[str, str] | None = None,
+        separator: str | None = None,
+        gaps: str = "error",
+    ) -> Reading:
+        """How to read sessions, checked."""
+        if format_ is not None:
+            choose(format_, SESSION_FORMATS, "format")
+        if separator is not None and (not isinstance(separator, str) or not separator):
+            raise UsageError(f"separator: expected a text between session and turn, found {separator!r}")
+        mapping = checked_columns(columns, SESSION_NAMES)
+        return cls(format_, mapping, None, separator or SEPARATOR, choose(gaps, GAPS, "gaps"))
+
+    @property
+    def fills_gaps(self) -> bool:
+        """Whether a missing query is an empty result page."""
+        return self.gaps == "empty"
+
+
+@dataclass(frozen=True, eq=False)
+class RunFile:
+    """A run that is still to be read, and how."""
+
+    source: Source | Text
+    how: Reading
+
+    @classmethod
+    def of(cls, value: object) -> RunFile:
+        """A run's source, if that is what a value is."""
+        return value if isinstance(value, RunFile) else RunFile(as_source(value, "a Run"), Reading())
+
+    def content(self) -> tuple[Content, str]:
+        """What it holds, and what to call it in messages."""
+        return read_content(self.source, self.how, run=True)
+
+
+#: What a source of judgments or of a run holds: TREC text, which the core reads itself, rows, or entries.
+Content: TypeAlias = "Text | Rows | Iterable[Entry]"
+#: What a source of sessions holds.
+SessionContent: TypeAlias = "Iterable[SessionRecord] | SessionRows | RunFile"
+
+
+class Sample:
+    """How a source of judgments or of a run begins: what formats are recognised by."""
+
+    def __init__(self, head: bytes, name: str, columns: Mapping[str, str], run: bool) -> None:
+        self.is_parquet = head.startswith(b"PAR1")
+        if not self.is_parquet:
+            _refuse_binary(head, name)
+        self.name, self.columns, self.run = name, columns, run
+        self.line = b"" if self.is_parquet else self._line(head)
+        self.fields = self.line.split()
+
+    def _line(self, head: bytes) -> bytes:
+        return first_line(head)
+
+    @property
+    def is_json(self) -> bool:
+        return self.line.lstrip()[:1] in (b"{", b"[")
+
+    @cached_property
+    def is_json_lines(self) -> bool:
+        """One large value has lists or objects under its queries' names; an object with an id is one line of many."""
+        value = json_or_none(self.line.decode("utf-8", "replace"))
+        if value is None:
+            # Cut off, or one value over several lines: all there is to look at is the first name's value.
+            return _SCALAR_FIRST.match(self.line) is not None
+        return _has_scalar(value)
+
+    @property
+    def is_letor(self) -> bool:
+        return not self.is_json and len(self.fields) > 1 and self.fields[1].startswith(b"qid:")
+
+    @cached_property
+    def separator(self) -> str | None:
+        """What separates the names of a header; None if there is none."""
+        return header_separator(self.line, lambda names: has_header(names, self.columns))
+
+    @property
+    def is_table(self) -> bool:
+        return not self.is_json and not self.is_letor and self.separator is not None
+
+    @property
+    def is_msmarco(self) -> bool:
+        is_rank = self.run and len(self.fields) == 3 and _WHOLE.fullmatch(self.fields[2])
+        return bool(is_rank) and not (self.is_json or self.is_letor or self.is_table)
+
+    @property
+    def is_ntcir(self) -> bool:
+        if self.is_json or self.is_letor or self.is_table:
+            return False
+        if self.run:
+            alone = len(self.fields) == 1 and b"," not in self.fields[0]
+            return alone and ".res" in self.name.rsplit("/", 1)[-1]
+        return len(self.fields) in (2, 3) and _LEVEL.fullmatch(self.fields[-1]) is not None
+
+
+class SessionSample(Sample):
+    """How a source of sessions begins."""
+
+    def __init__(self, text: Text, columns: Mapping[str, str]) -> None:
+        self._text = text
+        super().__init__(text.data[:HEAD].tobytes(), text.name, columns, True)
+
+    def _line(self, head: bytes) -> bytes:
+        return header_line(self._text.data)[1].strip()
+
+    @property
+    def is_xml(self) -> bool:
+        return self.line.startswith(b"<")
+
+    @cached_property
+    def is_json_lines(self) -> bool:
+        """Whether a line of JSON is an object that ends with it, and not all there is: ``{query: results}``."""
+        value = json_or_none(self.line)
+        if isinstance(value, dict) and "queries" not in value:
+            return _has_scalar(value)
+        return self.line.startswith(b"{") and self.line.endswith(b"}")
+
+    @cached_property
+    def separator(self) -> str | None:
+        # Who names the column of the sessions has a table, even if the name is wrong.
+        is_named = "session" in self.columns
+        return header_separator(self.line, lambda names: is_named or is_session_header(names, self.columns))
+
+    @property
+    def is_table(self) -> bool:
+        return not self.is_xml and not self.is_json and self.separator is not None
+
+    def refuse_unknown_table(self) -> None:
+        """A table whose header says nothing would be told off for not being a run."""
+        is_run = is_run_header(self.line, self.columns) or len(self.fields) in (3, 6)
+        if not is_run and max(self.line.count(mark) for mark in (b"\t", b",", b";")) > 1:
+            raise InputError(
+                f"{self.name}: expected a header with session, query (its number), rank and document, found\n    "
+                f"{printable(self.line, 120)}",
+                "--columns session=NAME,query=NAME,rank=NAME,document=NAME (columns= in Python) says what names mean",
+            )
+
+
+class Format(NamedTuple):
+    """A format: what it looks like, whether a sample is in it, what reads it (``module:function`` in this package; TREC
+    text has none, the core reads it), and what names of its files end in."""
+
+    name: str
+    looks: str
+    fits: Callable[[Any], bool]
+    reader: str = ""
+    endings: tuple[str, ...] = ()
+
+    def read(self, text: Text, how: Reading, **options: object) -> Any:
+        """What a text holds."""
+        module, _, function = self.reader.partition(":")
+        return getattr(importlib.import_module(f"gainful.io.{module}"), function)(text, how, **options)
+
+
+def _is_never(sample: Sample) -> bool:
+    """TREC text is what nothing else fits."""
+    return False
+
+
+#: The formats of judgments and of runs. At most one of them fits a sample.
+_OF_ROWS = (
+    Format(
+        "trec",
+        "query subtopic document grade; query Q0 document rank score tag",
+        _is_never,
+        endings=(".run", ".res", ".txt", ".trec"),
+    ),
+    Format("msmarco", "query document rank", lambda s: s.is_msmarco, "delimited:read_msmarco"),
+    Format(
+        "json",
+        '{"q1": {"d3": 2.5}}',
+        lambda s: s.is_json and not s.is_json_lines,
+        "json_text:read_json",
+        (".json",),
+    ),
+    Format(
+        "jsonl",
+        '{"query": "q1", "results": ["d3"]}; {"query": "q1", "judgments": {"d3": 2.5}}',
+        lambda s: s.is_json and s.is_json_lines,
+        "json_text:read_json_lines",
+        (".jsonl",),
+    ),
+    Format(
+        "tsv",
+        "a header, then fields between tabs",
+        lambda s: s.is_table and s.separator == "\t",
+        "delimited:read_header_table",
+        (".tsv",),
+    ),
+    Format(
+        "csv",
+        "a header, then fields between commas or semicolons",
+        lambda s: s.is_table and s.separator != "\t",
+        "delimited:read_header_table",
+        (".csv",),
+    ),
+    Format(
+        "letor",
+        "grade qid:query 1:value 2:value ... #docid = document",
+        lambda s: s.is_letor,
+        "delimited:read_letor",
+        (".letor",),
+    ),
+    Format(
+        "ntcir",
+        "document L2, or topic document L2 (.rel); document (.res)",
+        lambda s: s.is_ntcir,
+        "delimited:read_ntcir",
+    ),
+    Format(
+        "parquet",
+        "a table, read with pyarrow or polars",
+        lambda s: s.is_parquet,
+        "frames:read_parquet",
+        (".parquet",),
+    ),
+)
+#: The formats of sessions. In runs of any format a query's id is session and turn.
+_OF_SESSIONS = (
+    Format(
+        "jsonl",
+        '{"session": "s1", "queries": [{"query": "port arthur", "results": ["d1"]}]}',
+        lambda s: s.is_json and s.is_json_lines,
+        "json_text:read_session_lines",
+    ),
+    Format(
+        "json",
+        "a list of such objects",
+        lambda s: s.is_json and not s.is_json_lines,
+        "json_text:read_session_json",
+    ),
+    Format(
+        "tsv",
+        "a header (session, query, rank, document, ...), then fields between tabs",
+        lambda s: s.is_table and s.separator == "\t",
+        "delimited:read_session_table",
+    ),
+    Format(
+        "csv",
+        "a header (session, query, rank, document, ...), then fields between commas or semicolons",
+        lambda s: s.is_table and s.separator != "\t",
+        "delimited:read_session_table",
+    ),
+    Format(
+        "parquet",
+        "such a table, read with pyarrow or polars",
+        lambda s: s.is_parquet,
+        "frames:read_session_parquet",
+    ),
+    Format("xml", "the log of TREC's Session Track", lambda s: s.is_xml, "session_records:read_session_log", (".xml",)),
+    Format("trec", "session_turn Q0 document rank score tag", _is_never, "formats:run_of_sessions"),
+    Format("msmarco", "session_turn document rank", _is_never, "formats:run_of_sessions"),
+)
+FORMATS: Mapping[str, Format] = {format_.name: format_ for format_ in _OF_ROWS}
+SESSION_FORMATS: Mapping[str, Format] = {format_.name: format_ for format_ in _OF_SESSIONS}
+#: What the names of files end in that are in one of the formats.
+ENDINGS = tuple(ending for format_ in (*_OF_ROWS, *_OF_SESSIONS) for ending in format_.endings)
+
+
 def recognise(head: bytes, name: str, *, run: bool, columns: Mapping[str, str]) -> str:
     """The format of a source that begins like this; ``trec`` where nothing else fits."""
-    if head.startswith(b"PAR1"):
-        return "parquet"
-    refuse_binary(head, name)
-    line = first_line(head)
-    fields = line.split()
-    if not fields:
-        return "trec"
-    if fields[0][:1] in b"{[":
-        return _json_or_lines(line)
-    if len(fields) > 1 and fields[1].startswith(b"qid:"):
-        return "letor"
-    separator = header_separator(line, lambda names: has_header(names, columns))
-    if separator:
-        return "tsv" if separator == "\t" else "csv"
-    return _by_fields(fields, name, run)
+    return _fitting(Sample(head, name, columns, run), FORMATS) or "trec"
 
 
-def header_separator(line: bytes, is_header: Callable[[Sequence[str]], bool]) -> str | None:
-    """What separates the names of a header; None if the line is not one."""
-    text = line.decode("utf-8", "replace")
-    for separator in "\t,;":
-        names = [field.strip().strip('"') for field in text.split(separator)]
-        if len(names) > 1 and is_header(names):
-            return separator
-    return None
+def _fitting(sample: Sample, formats: Mapping[str, Format]) -> str | None:
+    return next((name for name, format_ in formats.items() if format_.fits(sample)), None)
+
+
+def format_of(text: Text, how: Reading, *, run: bool) -> str:
+    """The format of a text, given or recognised."""
+    return how.format or recognise(text.data[:HEAD].tobytes(), text.name, run=run, columns=how.columns)
+
+
+def read_content(source: Source | Text, how: Reading, *, run: bool) -> tuple[Content, str]:
+    """What a source of judgments or of a run holds, and what to call it in messages."""
+    if isinstance(source, (str, os.PathLike)) and not os.path.isfile(source):
+        content = _without_a_file(os.fspath(source), run)
+        if content is not None:
+            return content, os.fspath(source)
+    text = source if isinstance(source, Text) else open_source(source)
+    found = FORMATS[format_of(text, how, run=run)]
+    return found.read(text, how, run=run) if found.reader else text, text.name
+
+
+def _without_a_file(source: str, run: bool) -> Content | None:
+    """What NTCIR's folders and the collections of ir_datasets hold."""
+    if os.path.isdir(source):
+        from gainful.io.delimited import read_folder
+
+        return read_folder(source, run=run)
+    if run or source == "-" or os.path.exists(source):
+        return None
+    from gainful.io.frames import is_dataset, read_dataset
+
+    return read_dataset(source) if is_dataset(source) else None
+
+
+def read_session_content(text: Text, how: Reading) -> SessionContent:
+    """What a text of sessions holds."""
+    if not header_line(text.data)[1].strip():
+        raise InputError(f"{text.name}: expected at least one session, found an empty file")
+    content: SessionContent = SESSION_FORMATS[how.format or _session_format(text, how)].read(text, how)
+    return content
+
+
+def _session_format(text: Text, how: Reading) -> str:
+    sample = SessionSample(text, how.columns)
+    name = _fitting(sample, SESSION_FORMATS)
+    if name is None:
+        sample.refuse_unknown_table()
+    return name or "trec"
+
+
+def run_of_sessions(text: Text, how: Reading) -> RunFile:
+    """A run whose queries are named by session and turn."""
+    return RunFile(text, how)
 
 
 def first_line(head: bytes) -> bytes:
-    """The first line that is neither blank nor a comment."""
-    for line in head.removeprefix(_BOM).split(b"\n"):
-        stripped = line.strip(b" \t\r")
-        if stripped and not stripped.startswith(b"#") and not SEPARATOR_LINE.fullmatch(stripped):
-            return line.strip(b" \r")
-    return b""
+    """The first line of a beginning that is neither blank nor a comment."""
+    return next((line.strip(b" \r") for line in head.removeprefix(_BOM).split(b"\n") if _tells(line)), b"")
 
 
-def _json_or_lines(line: bytes) -> str:
-    """One large value has lists or objects under its queries' names; an object with an id is one line of many."""
+def header_line(data: Bytes) -> tuple[int, bytes]:
+    """The first line that is neither blank nor a comment, with its offset."""
+    offset = 3 if data[:3].tobytes() == _BOM else 0
+    while offset < data.size:
+        step = HEAD
+        line = data[offset : offset + step].tobytes()
+        while b"\n" not in line and offset + step < data.size:
+            step *= 2
+            line = data[offset : offset + step].tobytes()
+        line = line.split(b"\n", 1)[0]
+        if _tells(line):
+            return offset, line
+        offset += len(line) + 1
+    return int(data.size), b""
+
+
+def _tells(line: bytes) -> bool:
+    """Whether a line is neither blank nor a comment nor what spreadsheets write first."""
+    stripped = line.strip(b" \t\r")
+    return bool(stripped) and not stripped.startswith(b"#") and not _SEPARATOR_LINE.fullmatch(stripped)
+
+
+def json_or_none(text: str | bytes) -> object:
+    """The value that a text in JSON is; None if it is none."""
     import json
 
     try:
-        value = json.loads(line.decode("utf-8", "replace"))
+        return json.loads(text)
     except (ValueError, RecursionError):
-        # Cut off, or one value over several lines: all there is to look at is the first name's value.
-        return "jsonl" if _SCALAR_FIRST.match(line) else "json"
-    scalar = isinstance(value, dict) and any(not isinstance(each, (dict, list)) for each in value.values())
-    return "jsonl" if scalar else "json"
+        return None
 
 
-def _by_fields(fields: list[bytes], name: str, run: bool) -> str:
-    if run:
-        if len(fields) == 3 and _WHOLE.fullmatch(fields[2]):
-            return "msmarco"
-        alone = len(fields) == 1 and b"," not in fields[0]
-        return "ntcir" if alone and ".res" in name.rsplit("/", 1)[-1] else "trec"
-    return "ntcir" if len(fields) in (2, 3) and _LEVEL.fullmatch(fields[-1]) else "trec"
+def _has_scalar(value: object) -> bool:
+    return isinstance(value, dict) and any(not isinstance(each, (dict, list)) for each in value.values())
 
 
-def refuse_binary(head: bytes, name: str) -> None:
+def _refuse_binary(head: bytes, name: str) -> None:
     """Refuses what is no text in UTF-8."""
     if head.startswith(b"PK\x03\x04"):
         raise InputError(

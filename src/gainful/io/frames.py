@@ -1,17 +1,23 @@
-"""Data frames: anything with the Arrow PyCapsule interface, and pandas without pyarrow."""
+"""What other packages hold: data frames, parquet files and the collections of ir_datasets.
+
+Data frames are anything with the Arrow PyCapsule interface, and pandas without pyarrow.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from importlib.util import find_spec
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
 from gainful.errors import InputError, MissingExtraError
-from gainful.io.formats import find_roles
-from gainful.io.rows import FrameRows, Reading, Rows, Spans, input_error, is_pandas
+from gainful.io.columns import NAMES, find_roles, find_session_roles, has_header, is_session_header
+from gainful.io.formats import Reading, RunFile, SessionContent
+from gainful.io.rows import FrameRows, Rows, Spans, input_error, is_pandas, packed
+from gainful.io.session_records import OPTIONAL, SessionRows, read_time, session_rows
 from gainful.io.sources import Text
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Floats, Ints
@@ -20,6 +26,7 @@ from gainful.kernel.parallel import Progress, in_parallel
 from gainful.notation import printable
 
 _SHOWN = 10
+_SESSION_IDS = ("session", "document", "query_id", "topic", "user", "system")
 _TEXTS = ("u", "U", "vu", "z", "Z", "vz")
 #: How Arrow's formats begin, and what is behind them.
 _KINDS = {
@@ -87,12 +94,6 @@ def read_columns(frame: Any, wanted: Wanted, name: str) -> dict[str, Any]:
     return _read_pandas(frame, wanted, name) if is_pandas(frame) else _read_arrow(frame, wanted, name)
 
 
-def column_names(frame: Any) -> list[str]:
-    """The names of a frame's columns."""
-    names = frame.column_names if hasattr(frame, "column_names") else frame.columns
-    return [str(name) for name in names]
-
-
 def read_parquet(text: Text, reading: Reading, *, run: bool) -> Rows:
     """A parquet file, through pyarrow or polars."""
     return read_frame(open_parquet(text), reading.columns, run=run, name=text.name)
@@ -126,6 +127,53 @@ def _parquet_frame(text: Text) -> Any:
         raise MissingExtraError(
             f"{text.name}: reading parquet needs pyarrow or polars", "install one: pip install 'gainful[parquet]'"
         ) from error
+
+
+def read_session_parquet(text: Text, how: Reading) -> SessionContent:
+    """Sessions in a parquet file, or a run."""
+    frame = open_parquet(text)
+    names = [str(name) for name in (frame.column_names if hasattr(frame, "column_names") else frame.columns)]
+    if not is_session_header(names, how.columns) and has_header(names, how.columns, known=NAMES):
+        return RunFile(text, how._replace(format="parquet"))
+    return read_session_frame(frame, how.columns, text.name)
+
+
+def read_session_frame(frame: Any, columns: Mapping[str, str], name: str) -> SessionRows:
+    """The rows of a data frame."""
+    moments: list[object] | None = None
+
+    def find_roles(names: Sequence[str]) -> dict[str, int]:
+        nonlocal moments
+        roles = find_session_roles(names, columns, name)
+        if "time" in roles:
+            moments = _moments(frame, roles["time"])
+        return roles if moments is None else {role: at for role, at in roles.items() if role != "time"}
+
+    found = read_columns(frame, Wanted(find_roles, _SESSION_IDS, OPTIONAL, ("time",)), name)
+    if moments is not None:
+        found["time"] = np.array([read_time(moment) for moment in moments], np.float64)
+        return session_rows(found, FrameRows(name), partial(_moment_text, moments))
+    return session_rows(found, FrameRows(name))
+
+
+def _moments(frame: Any, column: int) -> list[object] | None:
+    """The values of a column of dates and times, which are neither ids nor numbers; None if it is none."""
+    if is_pandas(frame):
+        series = frame.iloc[:, column]
+        moments = zip(series.tolist(), series.isna().tolist(), strict=True)
+        is_moment = getattr(series.dtype, "kind", "") == "M"
+        return [None if missing else moment for moment, missing in moments] if is_moment else None
+    if hasattr(frame, "to_series"):  # polars
+        series = frame.to_series(column)
+        return list(series.to_list()) if str(series.dtype).startswith("Datetime") else None
+    if hasattr(frame, "schema") and hasattr(frame, "column"):  # pyarrow
+        is_moment = str(frame.schema.field(column).type).startswith("timestamp")
+        return list(frame.column(column).to_pylist()) if is_moment else None
+    return None
+
+
+def _moment_text(moments: Sequence[object], row: int) -> str:
+    return str(moments[row])
 
 
 class _Columns:
@@ -349,3 +397,52 @@ def _number(value: object) -> float:
         return float(value)
     except OverflowError:
         return math.nan
+
+
+_PREFIX = "irds:"
+
+
+def is_dataset(source: str) -> bool:
+    """Whether a source that is no file is the id of a collection: marked by ``irds:``, or known to ir_datasets."""
+    if source.startswith(_PREFIX):
+        return True
+    if find_spec("ir_datasets") is None:
+        return False
+    import ir_datasets
+
+    return source in ir_datasets.registry
+
+
+def read_dataset(source: str) -> Rows:
+    """The judgments of a collection."""
+    dataset = _dataset(source)
+    if not dataset.has_qrels():
+        raise InputError(f"{source}: expected a collection with judgments, found one without")
+    judgments = list(dataset.qrels_iter())
+
+    def where(row: int) -> str:
+        return f"{source}: judgment {row + 1}"
+
+    subtopics = [
+        getattr(judgment, "subtopic_id", None) or getattr(judgment, "iteration", "0") for judgment in judgments
+    ]
+    return Rows(
+        packed([judgment.query_id for judgment in judgments], where),
+        packed([judgment.doc_id for judgment in judgments], where),
+        np.array([judgment.relevance for judgment in judgments], np.float64),
+        FrameRows(source),
+        subtopic=packed(subtopics, where),
+    )
+
+
+def _dataset(source: str) -> Any:
+    try:
+        import ir_datasets
+    except ImportError as error:
+        raise MissingExtraError(
+            f"{source}: reading it needs the package ir_datasets", "install it with: pip install 'gainful[datasets]'"
+        ) from error
+    try:
+        return ir_datasets.load(source.removeprefix(_PREFIX))
+    except KeyError as error:
+        raise InputError(f"{source}: expected the id of a collection, found none that ir_datasets knows") from error

@@ -9,21 +9,18 @@ Entries (one a query, from dicts and JSON) gathered into columns.
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from numbers import Real
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
 from gainful.errors import InputError, UsageError
-from gainful.io.sources import Source, Text
 from gainful.kernel import core
 from gainful.kernel.arrays import Bytes, Floats, Ints
-from gainful.notation import bytes_of_id, printable
+from gainful.notation import bytes_of_id, printable, text_of_id
 
 if TYPE_CHECKING:
     from gainful.kernel.core import Fault
@@ -288,6 +285,32 @@ class Rows(NamedTuple):
     subtopic: Spans | None = None
 
 
+class DocumentColumns:
+    """What judgments and runs have in common: their queries, and a document in every row."""
+
+    query_ids: tuple[bytes, ...]
+    data: Bytes
+    document_start: Ints
+    document_length: Ints
+
+    @property
+    def queries(self) -> list[str]:
+        """The queries, in their order: judged ones stand in byte order."""
+        return [text_of_id(identifier) for identifier in self.query_ids]
+
+    def document(self, row: int) -> bytes:
+        """The document id of a row."""
+        start = int(self.document_start[row])
+        return self.data[start : start + int(self.document_length[row])].tobytes()
+
+
+def wanted_ids(values: Iterable[object], name: str, one: str, several: str) -> set[bytes]:
+    """The ids of what is to be selected."""
+    if isinstance(values, (str, bytes)):
+        raise UsageError(f"{name}: expected several {several} to select, found one text, {values!r}")
+    return {read_id(value, f"{name}: {one}") for value in values}
+
+
 class Entry(NamedTuple):
     """What a nested format says of one query: documents with values, or documents alone; and where it says so."""
 
@@ -305,41 +328,14 @@ def packed(values: Sequence[object], where: Callable[[int], str]) -> Spans:
     return data, start, length
 
 
+def ids_of(spans: Spans) -> list[bytes]:
+    """The ids of spans."""
+    data, start, length = spans
+    return [data[at : at + size].tobytes() for at, size in zip(start.tolist(), length.tolist(), strict=True)]
+
+
 #: A data frame of any library.
 Frame: TypeAlias = Any
-
-
-class Reading(NamedTuple):
-    """How a source is to be read, as far as it is not recognised: its format, what its columns are called (role to
-    name), and which LETOR feature is the score."""
-
-    format: str | None = None
-    columns: Mapping[str, str] = MappingProxyType({})
-    feature: int | None = None
-
-
-class RunFile(NamedTuple):
-    """A run that is still to be read, and how."""
-
-    source: Source | Text
-    how: Reading
-
-    @classmethod
-    def of(cls, value: object) -> RunFile:
-        """A run's source, if that is what a value is."""
-        if isinstance(value, RunFile):
-            return value
-        return cls(as_source(value, "a Run"), Reading())
-
-
-def as_source(value: object, or_else: str) -> Source | Text:
-    """The value, if it is something to read from."""
-    if isinstance(value, (str, os.PathLike, bytes, bytearray, memoryview, Text)):
-        return value
-    raise UsageError(
-        f"expected a path, bytes, a dict, a data frame or {or_else}, found {type(value).__name__}",
-        "call .collect() first" if hasattr(value, "collect") else None,
-    )
 
 
 def is_frame(value: object) -> bool:

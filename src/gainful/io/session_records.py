@@ -1,204 +1,33 @@
-"""The formats of sessions, and what the columns of their tables mean; JSON has the same names for the same things.
+"""What session formats are read into: records, one a session, or rows, one a result; and the rules for both.
 
-The keys of a session's objects: which role each has, and which was probably meant to have one.
-What session formats are read into: records, one a session, or rows, one a result; and the rules for both.
+The log of TREC's Session Track in XML: sessions of interactions, each a query with the results that were shown. The
+query that ends a session in the log, ``currentquery``, is the one that systems were asked to answer: it has no results,
+and it is left out. Clicks tell what was opened, not how far somebody looked, and are left out, too.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, time
+from functools import partial
+from itertools import pairwise
 from numbers import Real
-from types import MappingProxyType
 from typing import Any, NamedTuple
+from xml.etree.ElementTree import Element, TreeBuilder
+from xml.parsers import expat
 
-from gainful.errors import InputError, UsageError
-from gainful.io.formats import NAMES as RUN_NAMES, Names, find_role, has_header, missing_column, read_role
-from gainful.io.rows import Origin, Spans, input_error
+import numpy as np
+
+from gainful.errors import InputError
+from gainful.io.formats import Reading
+from gainful.io.rows import Origin, Spans, input_error, line_text, read_id
+from gainful.io.sources import Text, forget
+from gainful.kernel import core
 from gainful.kernel.arrays import Floats
-from gainful.notation import NUMBER, choose, nearest, printable
-
-#: The formats of sessions, each with what it looks like. In runs of any format a query's id is session and turn.
-SESSION_FORMATS: Mapping[str, str] = {
-    "jsonl": '{"session": "s1", "queries": [{"query": "port arthur", "results": ["d1"]}]}',
-    "json": "a list of such objects",
-    "tsv": "a header (session, query, rank, document, ...), then fields between tabs",
-    "csv": "a header (session, query, rank, document, ...), then fields between commas or semicolons",
-    "parquet": "such a table, read with pyarrow or polars",
-    "xml": "the log of TREC's Session Track",
-    "trec": "session_turn Q0 document rank score tag",
-    "msmarco": "session_turn document rank",
-}
-#: What a missing query number means: that something is wrong, or an empty result page.
-GAPS = ("error", "empty")
-#: What stands between session and turn in a query's id.
-SEPARATOR = "_"
-
-#: The names that each role is known by, best first. The role ``query`` is the query's number in its session,
-#: ``query_id`` what judgments by query call it.
-SESSION_NAMES: Names = {
-    "session": (("session_id", "session-id", "sessionid", "session_num"), ("session",)),
-    "query": (
-        ("qno", "query_number", "query-number", "query_no", "query_num", "turn_number", "turn_no", "turn"),
-        ("query", "interaction"),
-    ),
-    "query_id": (("query_id", "query-id", "queryid"), ("turn_id", "turn-id")),
-    "rank": RUN_NAMES["rank"],
-    "document": RUN_NAMES["document"],
-    "topic": (("topic_id", "topic-id", "topicid", "topic_num"), ("topic",)),
-    "user": (("user_id", "user-id", "userid"), ("user",)),
-    "system": (("system_id", "system-id"), ("system",)),
-    "score": RUN_NAMES["score"],
-    "grade": (("grade", "relevance", "rel", "label"),),
-    "scanned": (("scanned",),),
-    "time": (("time", "timestamp", "start_time", "starttime"),),
-}
-_SIDES = ("qrels", "sessions")
-_NEEDED = ("session", "query", "document")
-
-
-def is_session_header(names: Sequence[str], given: Mapping[str, str]) -> bool:
-    """Whether names look like the header of a table of sessions.
-
-    >>> is_session_header(["SessionID", "Qno", "rank", "URL"], {}), is_session_header(["qid", "docno", "score"], {})
-    (True, False)
-    """
-    return has_header(names, given, ("session", "document"), SESSION_NAMES)
-
-
-def find_session_roles(names: Sequence[str], given: Mapping[str, str], where: str) -> dict[str, int]:
-    """Which column is what. Without a rank there has to be a score, as rows may stand in any order."""
-    found = {role: find_role(role, names, given, where, SESSION_NAMES) for role in SESSION_NAMES}
-    roles = {role: column for role, column in found.items() if column is not None}
-    for role in _NEEDED:
-        if role not in roles:
-            raise missing_column(role, names, where, SESSION_NAMES)
-    if "rank" not in roles and "score" not in roles:
-        raise missing_column("rank", names, where, SESSION_NAMES)
-    return roles
-
-
-def read_session_mapping(text: str) -> tuple[dict[str, str], dict[str, str]]:
-    """What ``--columns`` says of sessions, and of judgments where ``qrels.`` stands before a role.
-
-    >>> read_session_mapping("session=SessionID,query=Qno,doc=URL,qrels.query=SessionID")
-    ({'session': 'SessionID', 'query': 'Qno', 'document': 'URL'}, {'query': 'SessionID'})
-    """
-    sessions: dict[str, str] = {}
-    qrels: dict[str, str] = {}
-    for part in filter(str.strip, text.split(",")):
-        role, equals, name = (piece.strip() for piece in part.partition("="))
-        if not equals or not name:
-            listed = ", ".join(SESSION_NAMES)
-            raise UsageError(f"--columns: expected role=name, found '{part}'", f"the roles are {listed}")
-        of_side, dot, of_role = role.rpartition(".")
-        if dot and choose(of_side, _SIDES, "--columns") == "qrels":
-            qrels[read_role(of_role, "--columns")] = name
-        else:
-            sessions[read_role(of_role, "--columns", SESSION_NAMES)] = name
-    return sessions, qrels
-
-
-#: What others call the keys of a query.
-_OTHER_NAMES: Mapping[str, tuple[str, ...]] = {
-    "id": ("query_id", "query-id", "qid", "turn_id"),
-    "results": ("docs", "documents", "hits", "ranking"),
-    "number": ("query_number", "turn_number", "qno"),
-    "time": ("timestamp", "start_time", "starttime"),
-    "scanned": ("scanning_depth", "scan_depth"),
-}
-#: What objects are refused without anyway.
-_KEYS_NEEDED = ("session", "queries", "results")
-_CLOSE = 0.81
-
-
-class Keys:
-    """Which keys of objects have which roles, found once for all objects with the same keys.
-
-    Keys without a role are left alone, unless one is nearly what a role that is not there is called.
-    """
-
-    def __init__(self, given: Mapping[str, str], known: Names, roles: Sequence[str], others: Sequence[str]) -> None:
-        self._given, self._known, self._roles, self._others = given, known, roles, others
-        self._found: dict[tuple[object, ...], dict[str, str]] = {}
-
-    def of(self, value: Mapping[Any, Any], where: str) -> dict[str, str]:
-        """The key of every role that has one."""
-        keys = tuple(value)
-        found = self._found.get(keys)
-        if found is None:
-            names = [key for key in keys if isinstance(key, str)]
-            # What is given for another level of the object is not looked for here.
-            given = {role: name for role, name in self._given.items() if name in names}
-            places = {role: find_role(role, names, given, where, self._known) for role in self._roles}
-            found = {role: names[place] for role, place in places.items() if place is not None}
-            if self._others:
-                refuse_nearly(names, {**{role: role for role in self._others if role in names}, **found}, self, where)
-            self._found[keys] = found
-        return found
-
-    @property
-    def wanted(self) -> tuple[str, ...]:
-        """All keys that mean something."""
-        return (*self._roles, *self._others)
-
-
-class TurnKeys:
-    """The keys of queries, checked once for all objects with the same keys."""
-
-    wanted = ("query", "id", "number", "time", "scanned", "results")
-
-    def __init__(self) -> None:
-        self._seen: set[tuple[object, ...]] = set()
-
-    def check(self, value: Mapping[Any, Any], where: str) -> None:
-        """Refuses a query without results, or with a key that nearly is one that it lacks."""
-        keys = tuple(value)
-        if keys not in self._seen:
-            if "results" not in value:
-                error = missing_key("results", value, self.wanted, where, None)
-                raise InputError(error.message, error.hint or 'an empty result page is "results": []')
-            names = [key for key in keys if isinstance(key, str)]
-            refuse_nearly(names, {name: name for name in names if name in self.wanted}, self, where)
-            self._seen.add(keys)
-
-
-def refuse_nearly(names: Sequence[str], found: Mapping[str, str], keys: Keys | TurnKeys, where: str) -> None:
-    """Refuses names that nearly are those of roles that are not found."""
-    lacking = [role for role in keys.wanted if role not in found and role not in _KEYS_NEEDED]
-    for name in names:
-        if name not in found.values():
-            meant = next((role for role in lacking if _is_nearly(name, role)), None)
-            if meant is not None:
-                raise InputError(
-                    f"{where}: expected {', '.join(keys.wanted)} as far as they are known, found {name}",
-                    f"is {name} meant to be {meant}? Other keys may be anything",
-                )
-
-
-def _is_nearly(name: str, role: str) -> bool:
-    folded = name.casefold()
-    if folded in _OTHER_NAMES.get(role, ()):
-        return True
-    import difflib
-
-    return difflib.SequenceMatcher(None, folded, role).ratio() >= _CLOSE
-
-
-def missing_key(
-    key: str, value: Mapping[Any, Any], known: Sequence[str], where: str, example: str | None
-) -> InputError:
-    """What is said of an object without a key that it needs, and of one that may have been meant."""
-    names = [str(name) for name in value]
-    others = [name for name in names if name not in known]
-    meant = next((name for name in others if nearest(name, [key]) or name in _OTHER_NAMES.get(key, ())), None)
-    return InputError(
-        f"{where}: expected {key} in an object, found {', '.join(names) or 'nothing'}",
-        f"is {meant} meant to be {key}?" if meant else None if example is None else f"a line is {example}",
-    )
-
+from gainful.notation import NUMBER, printable, text_of_id
 
 #: The highest query number there may be: what is above it is no number of a query.
 MOST_QUERIES = 1_000_000
@@ -211,20 +40,6 @@ FROM_ONE = "queries of a session are numbered 1, 2, 3, ..."
 FILL_GAPS = "--gaps empty (gaps='empty' in Python) takes missing queries for empty result pages"
 OF_SEVERAL = "sessions of several systems that share their ids stand in a file each"
 RANKS_FROM_ONE = "results of a query have the ranks 1, 2, 3, ..."
-
-
-class SessionReading(NamedTuple):
-    """How sessions are to be read, as far as it is not recognised."""
-
-    format: str | None = None
-    columns: Mapping[str, str] = MappingProxyType({})
-    separator: str = SEPARATOR  # between session and turn in a query's id
-    gaps: str = "error"
-
-    @property
-    def fills_gaps(self) -> bool:
-        """Whether a missing query is an empty result page."""
-        return choose(self.gaps, GAPS, "gaps") == "empty"
 
 
 class TurnRecord(NamedTuple):
@@ -269,6 +84,58 @@ class SessionRows(NamedTuple):
     topic: Spans | None = None
     user: Spans | None = None
     system: Spans | None = None
+
+
+#: What an empty result page, or a row without more to tell, leaves empty.
+OPTIONAL = ("document", "score", "grade", "scanned", "time", "query_id", "topic", "user", "system")
+
+
+def session_rows(
+    found: Mapping[str, Any], origin: Origin, time_text: Callable[[int], str] | None = None
+) -> SessionRows:
+    """Rows from the columns of a table by their roles; ``time_text`` is how a row's time is written."""
+    time = found.get("time")
+    if isinstance(time, tuple):
+        time_text = partial(_text, time)
+        time = _times(time, origin)
+    return SessionRows(
+        found["session"],
+        found["query"],
+        found["document"],
+        origin,
+        found.get("rank"),
+        found.get("score"),
+        found.get("grade"),
+        found.get("scanned"),
+        time,
+        time_text,
+        found.get("query_id"),
+        found.get("topic"),
+        found.get("user"),
+        found.get("system"),
+    )
+
+
+def _text(spans: Spans, row: int) -> str:
+    data, start, length = spans
+    first = int(start[row])
+    return printable(data[first : first + int(length[row])].tobytes())
+
+
+def _times(spans: Spans, origin: Origin) -> Floats:
+    """Seconds, NaN where there are none. Every different text is read once."""
+    texts, row = core.number_ids(*spans)
+    seconds = [read_time(text_of_id(text)) if text else np.nan for text in texts]
+    known = np.array([value is not None for value in seconds], bool)[row]
+    if not known.all():
+        bad = np.flatnonzero(~known)
+        messages = [
+            f"{origin.where(at)}: expected seconds or a date and time as time, found "
+            f"'{printable(texts[int(row[at])])}'{origin.shown(at)}"
+            for at in bad[:_MOST_SHOWN].tolist()
+        ]
+        raise input_error(messages, int(bad.size), time_hint(text_of_id(texts[int(row[bad[0]])])))
+    return np.array(seconds, np.float64)[row]
 
 
 class BadPlaces:
@@ -400,3 +267,182 @@ def _time_of_day(text: str) -> float | None:
     except ValueError:
         return None
     return clock.hour * 3600 + clock.minute * 60 + clock.second + clock.microsecond / 1e6
+
+
+class Stamp(NamedTuple):
+    """A time, as it is written and where."""
+
+    seconds: float
+    shown: str
+    where: str
+
+
+def check_times(stamps: Iterable[Stamp], session: bytes) -> None:
+    """Refuses time stamps that go back."""
+    for before, after in pairwise(stamps):
+        if after.seconds < before.seconds:
+            raise InputError(time_back(after.where, session, after.shown, before.shown, before.where))
+
+
+def read_stamp(value: object, where: str) -> Stamp:
+    """A time stamp, if it is one."""
+    seconds = read_time(value)
+    if seconds is None:
+        raise InputError(
+            f"{where}: expected seconds or a date and time, found {described(value)}",
+            time_hint(value),
+        )
+    return Stamp(seconds, str(value), where)
+
+
+def described(value: object) -> str:
+    """A value as JSON has it, but texts in single quotes as everywhere."""
+    try:
+        return printable(repr(value) if isinstance(value, str) else json.dumps(value), 80)
+    except (TypeError, ValueError):
+        return printable(repr(value), 80)
+    except RecursionError:
+        return "values within values"
+
+
+_XML_STEP = 1 << 18
+_XML_LINE = "gainful:line"  # no name in XML that is not bound can be this one
+_DOCUMENT = re.compile(r"clueweb\d*id|docno|docid|id")
+_SHAPE = '<session num="1"><interaction num="1"><query>...</query><results>...'
+
+
+def read_session_log(text: Text, how: Reading) -> Iterator[SessionRecord]:
+    """The sessions of a log; no more than some are held at a time. Behind one that is bad others are only checked."""
+    fills_gaps = how.fills_gaps
+    bad = BadPlaces()
+    count = 0
+    for element in _sessions(text):
+        count += 1
+        try:
+            record = _session(element, text.name, fills_gaps)
+        except InputError as error:
+            bad.add(error, _xml_shown(text, error.message))
+            continue
+        if not bad.count:
+            yield record
+    bad.refuse()
+    if not count:
+        raise InputError(f"{text.name}: expected sessions, found XML without any", f"a log is {_SHAPE}")
+
+
+def _sessions(text: Text) -> Iterator[Element]:
+    """The session elements, one after the other; each element knows its line."""
+    parser, builder = expat.ParserCreate(), TreeBuilder()
+    parser.buffer_text = True
+    path: list[Element] = []
+    done: list[Element] = []
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        path.append(builder.start(tag, {**attributes, _XML_LINE: str(parser.CurrentLineNumber)}))
+
+    def end(tag: str) -> None:
+        builder.end(tag)
+        element = path.pop()
+        if tag == "session":
+            done.append(element)
+            if path:
+                path[-1].remove(element)
+
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.CharacterDataHandler = builder.data
+    for at in range(0, text.data.size + 1, _XML_STEP):
+        piece = text.data[at : at + _XML_STEP].tobytes()
+        try:
+            parser.Parse(piece, at + _XML_STEP > text.data.size)
+        except expat.ExpatError as error:
+            raise InputError(
+                f"{text.name}:{error.lineno}: expected XML, found {expat.ErrorString(error.code)} at column "
+                f"{error.offset + 1}\n    {line_text(text.data, _line_start(text, error.lineno))}"
+            ) from error
+        except (LookupError, ValueError) as error:
+            raise InputError(
+                f"{text.name}: expected XML in an encoding that can be read, found\n    {line_text(text.data, 0)}",
+                "UTF-8 can be read always",
+            ) from error
+        yield from done
+        done.clear()
+        forget(text.data, at)
+
+
+def _xml_shown(text: Text, message: str) -> str:
+    """The line that a message begins with."""
+    number = int(message.removeprefix(f"{text.name}:").partition(":")[0])
+    return shown_line(line_text(text.data, _line_start(text, number)).strip().encode())
+
+
+def _line_start(text: Text, number: int) -> int:
+    """Where a line starts; the end of the text where its lines do not end in LF."""
+    feeds = np.flatnonzero(text.data == 10)
+    if number == 1:
+        return 0
+    return int(feeds[number - 2]) + 1 if number - 2 < feeds.size else text.data.size
+
+
+def _session(element: Element, name: str, fills_gaps: bool) -> SessionRecord:
+    where = f"{name}:{element.get(_XML_LINE)}"
+    session = _attribute(element, "num", where)
+    turns: list[tuple[int, TurnRecord]] = []
+    stamps: list[tuple[int, Stamp]] = []
+    for interaction in element.iter("interaction"):
+        place = f"{name}:{interaction.get(_XML_LINE)}"
+        number = _xml_whole(_attribute(interaction, "num", place), place, "interaction", FROM_ONE)
+        turns.append((number, _turn(interaction, place, name)))
+        started = interaction.get("starttime")
+        if started is not None:
+            stamps.append((number, read_stamp(started, place)))
+    identifier = read_id(session, where)
+    if not turns:
+        raise InputError(f"{where}: expected at least one interaction in session '{printable(session)}', found none")
+    check_times((stamp for _, stamp in sorted(stamps, key=lambda each: each[0])), identifier)
+    topic = element.find("topic")
+    topic_number = None if topic is None else topic.get("num")
+    return SessionRecord(
+        where,
+        identifier,
+        read_id(topic_number, where) if topic_number else None,
+        element.get("userid") or None,
+        None,
+        {},
+        in_order(turns, identifier, fills_gaps),
+    )
+
+
+def _turn(interaction: Element, where: str, name: str) -> TurnRecord:
+    results = list(interaction.iterfind("results/result"))
+    places = [f"{name}:{result.get(_XML_LINE)}" for result in results]
+    documents = [_document(result, place) for result, place in zip(results, places, strict=True)]
+    if any(result.get("rank") is not None for result in results):
+        ranks = [
+            float(_xml_whole(_attribute(result, "rank", place), place, "rank", None))
+            for result, place in zip(results, places, strict=True)
+        ]
+        documents = [documents[i] for i in by_rank(ranks, places)]
+    return TurnRecord(where, interaction.findtext("query", "").strip(), documents=documents)
+
+
+def _document(result: Element, where: str) -> bytes:
+    """The id of the document, or its URL where there is none."""
+    named = [child for child in result if _DOCUMENT.fullmatch(child.tag)]
+    for child in (*named, *result.iterfind("url")):
+        text = (child.text or "").strip()
+        if text:
+            return read_id(text, where)
+    raise InputError(f"{where}: expected a result with an id (clueweb12id) or a url, found neither")
+
+
+def _attribute(element: Element, name: str, where: str) -> str:
+    value = element.get(name, "").strip()
+    if not value:
+        raise InputError(f"{where}: expected <{element.tag} {name}=...>, found none", f"a log is {_SHAPE}")
+    return value
+
+
+def _xml_whole(text: str, where: str, what: str, hint: str | None) -> int:
+    if not re.fullmatch(r"[0-9]{1,7}", text) or not 1 <= int(text) <= MOST_QUERIES:
+        raise InputError(f"{where}: expected a whole number from 1 as {what}, found '{printable(text)}'", hint)
+    return int(text)

@@ -9,7 +9,10 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, TypeGuard
 
-from gainful.errors import InputError, MissingExtraError
+import numpy as np
+
+from gainful.errors import InputError, MissingExtraError, UsageError
+from gainful.kernel.arrays import Bytes
 
 if TYPE_CHECKING:
     from gainful.kernel.arrays import Bytes
@@ -29,7 +32,6 @@ class Text(NamedTuple):
     @classmethod
     def of_view(cls, view: bytes | bytearray | memoryview | mmap.mmap, name: str) -> Text:
         """A text over any bytes, without a copy."""
-        import numpy as np
 
         return cls(np.frombuffer(view, np.uint8), name)
 
@@ -172,3 +174,13 @@ def _decompressed(data: bytes | mmap.mmap, name: str) -> bytes | mmap.mmap:
         ) from error
     except Exception as error:  # each library has its own exceptions for damaged data
         raise InputError(f"{name}: expected {kind} data, found a damaged file ({error})") from error
+
+
+def as_source(value: object, or_else: str) -> Source | Text:
+    """The value, if it is something to read from."""
+    if isinstance(value, (str, os.PathLike, bytes, bytearray, memoryview, Text)):
+        return value
+    raise UsageError(
+        f"expected a path, bytes, a dict, a data frame or {or_else}, found {type(value).__name__}",
+        "call .collect() first" if hasattr(value, "collect") else None,
+    )

@@ -27,6 +27,11 @@ class Progress:
         self.cells[0] += done
         self.report()
 
+    def follow(self, other: Progress) -> None:
+        """Goes on where another job has begun to count, which is part of this one."""
+        if self.cells is not other.cells:
+            self.cells, self.total = other.cells, self.total + other.total
+
     def cancel(self) -> None:
         """Makes joins that are under way give up."""
         self.cells[1] = 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import isnan
 from typing import NamedTuple
 
 from gainful.notation import printable
@@ -15,7 +17,7 @@ class Shown(NamedTuple):
 
     text: str
     is_marked: bool
-    difference: str
+    difference: str = ""
     marks: str = ""
 
 
@@ -47,20 +49,32 @@ def groups(table: Table) -> list[Group]:
     ]
 
 
-def shown_rows(table: Table, columns: list[Group]) -> list[list[Shown]]:
+def shown_rows(table: Table, columns: list[Group]) -> list[tuple[Shown, ...]]:
     """The cells of a table as texts, row by row, as many as people want to see."""
-    marked = table.marked
-    return [
-        [
-            Shown(
-                shown(row[place], column),
-                (i, place) in marked,
-                "" if difference is None else _shown_difference(row[place + 1], difference),
-                plain(str(row[place + 1] or "")) if has_marks else "",
-            )
-            for column, place, difference, has_marks in columns
+    by_column = list(zip(*table.rows[: table.most], strict=True))
+    return list(zip(*(_shown_column(table, group, by_column) for group in columns), strict=True)) if by_column else []
+
+
+def _shown_column(table: Table, group: Group, by_column: Sequence[Sequence[Cell]]) -> list[Shown]:
+    column, place, difference, has_marks = group
+    cells, marked = by_column[place], {row for row, marked_place in table.marked if marked_place == place}
+    if column.kind == "number":  # most cells of long tables
+        form = f".{column.decimals}f"
+        texts = [
+            format(cell, form) if type(cell) is float and not isnan(cell) else shown(cell, column) for cell in cells
         ]
-        for i, row in enumerate(table.rows[: table.most])
+    else:
+        texts = [shown(cell, column) for cell in cells]
+    if difference is None and not has_marks:
+        return [Shown(text, i in marked) for i, text in enumerate(texts)]
+    return [
+        Shown(
+            text,
+            i in marked,
+            "" if difference is None else _shown_difference(beside, difference),
+            plain(str(beside or "")) if has_marks else "",
+        )
+        for i, (text, beside) in enumerate(zip(texts, by_column[place + 1], strict=True))
     ]
 
 

@@ -1,7 +1,4 @@
-"""Intervals, boxes and critical-difference diagrams as text: one line a system or group.
-
-Charts as text, so that nobody is left without: plain characters, the same for the same data.
-"""
+"""Charts as text, so that nobody is left without: plain characters, the same for the same data."""
 
 from __future__ import annotations
 
@@ -12,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from string import ascii_lowercase, ascii_uppercase
 from textwrap import wrap
-from typing import NamedTuple
 
 from gainful.pages.charts import (
     Boxes,
@@ -30,20 +26,15 @@ from gainful.pages.charts import (
     system_numbers,
 )
 from gainful.pages.page import Page
+from gainful.pages.scales import Scale, Ticks, box_scale, interval_scale, scales_of
 from gainful.render.cells import plain
-from gainful.render.scales import Scale, Ticks, scales_of
 
-_WIDTH, _WIDEST = 56, 100
-
-
-def row_lines(chart: Intervals | CriticalDiagram | Boxes) -> Iterator[str]:
-    """A chart that has a line for each of its names."""
-    if isinstance(chart, Intervals):
-        return interval_lines(chart)
-    return box_lines(chart) if isinstance(chart, Boxes) else critical_lines(chart)
+#: How wide and high a plot is, how wide the rows of other charts and any line are, and the longest name; in signs.
+WIDTH, HEIGHT = 72, 16
+_WIDTH, _WIDEST, _LONGEST_NAME = 56, 100, 40
 
 
-def interval_lines(chart: Intervals) -> Iterator[str]:
+def _interval_lines(chart: Intervals) -> Iterator[str]:
     """A line a row: ``|--o--|``, or an arrow where an end is out of sight; the axis is below."""
     yield from _wrapped(chart.title)
     scale = interval_scale(chart, most=6)
@@ -61,14 +52,7 @@ def interval_lines(chart: Intervals) -> Iterator[str]:
     yield from _wrapped(chart.caption)
 
 
-def interval_scale(chart: Intervals, most: int) -> Scale:
-    """The axis over everything that has an end."""
-    values = [value for row in chart.rows for value in (row.value, row.low, row.high)]
-    values += [rule.x for rule in chart.rules if rule.x is not None]
-    return Scale.of(chart.axis, values, 0.03, most)
-
-
-def box_lines(chart: Boxes) -> Iterator[str]:
+def _box_lines(chart: Boxes) -> Iterator[str]:
     """A line a group: ``|--[==|===]---|``, or an arrow where an end is out of sight; the axis is below."""
     yield from _wrapped(chart.title)
     scale = box_scale(chart)
@@ -80,12 +64,7 @@ def box_lines(chart: Boxes) -> Iterator[str]:
     yield from _wrapped(chart.full_caption)
 
 
-def box_scale(chart: Boxes, most: int = 6) -> Scale:
-    """The axis over all whiskers."""
-    return Scale.of(chart.axis, [value for group in chart.groups for value in group.points], 0.05, most)
-
-
-def critical_lines(chart: CriticalDiagram) -> Iterator[str]:
+def _critical_lines(chart: CriticalDiagram) -> Iterator[str]:
     """The best first, a column for each bar over systems that are not told apart."""
     yield from _wrapped(chart.title)
     names = [shortened(plain(name)) for name in chart.names]
@@ -145,10 +124,6 @@ def _wrapped(text: str) -> list[str]:
     return wrap(plain(text), _WIDEST, break_long_words=False, break_on_hyphens=False)
 
 
-WIDTH, HEIGHT = 72, 16
-_CHART_TEXT_WIDEST = 100
-_LONGEST_NAME = 40
-
 #: The most steps from one point of an outline to the next, which may be far out of sight.
 _MOST_STEPS = 1000
 
@@ -160,11 +135,17 @@ _POINTS = "o^v#x+%@"
 
 def chart_lines(chart: Chart, numbers: Mapping[str, int] | None = None) -> list[str]:
     """A chart as lines of text; ``numbers`` are those of the systems, if the page has other charts, too."""
-    if isinstance(chart, HeatMap):
-        return [line.rstrip() for line in _heat_map_lines(chart)]
-    if isinstance(chart, (Intervals, CriticalDiagram, Boxes)):
-        return [line.rstrip() for line in row_lines(chart)]
-    return [line.rstrip() for line in _plot_lines(chart, system_numbers([chart]) if numbers is None else numbers)]
+    if isinstance(chart, Plot):
+        lines = _plot_lines(chart, system_numbers([chart]) if numbers is None else numbers)
+    elif isinstance(chart, HeatMap):
+        lines = _heat_map_lines(chart)
+    elif isinstance(chart, Intervals):
+        lines = _interval_lines(chart)
+    elif isinstance(chart, Boxes):
+        lines = _box_lines(chart)
+    else:
+        lines = _critical_lines(chart)
+    return [line.rstrip() for line in lines]
 
 
 class _Grid:
@@ -217,8 +198,7 @@ def _plot_lines(plot: Plot, numbers: Mapping[str, int]) -> Iterator[str]:
                 grid.put(place[0], place[1], sign, is_point=True)
     yield from _framed(plot, grid, x, y)
     yield from _key(plot, numbers)
-    if plot.caption:
-        yield from _chart_text_wrapped(plain(plot.caption))
+    yield from _wrapped(plot.caption)
 
 
 def _sign(what: Line | Points, numbers: Mapping[str, int]) -> str:
@@ -297,8 +277,7 @@ def _framed(plot: Plot, grid: _Grid, x: Scale, y: Scale) -> Iterator[str]:
     """The grid with its title, its axes, their ticks and their names."""
     texts = {_cell(y, value, grid.height): text for value, text in y.ticks}
     margin = max((len(text) for text in texts.values()), default=0)
-    if plot.title:
-        yield from _chart_text_wrapped(plain(plot.title))
+    yield from _wrapped(plot.title)
     yield plain(plot.y.label)
     for row, signs in zip(reversed(range(grid.height)), grid.rows(), strict=True):
         yield f"{texts.get(row, ''):>{margin}} {'+' if row in texts else '|'}{signs}"
@@ -341,28 +320,25 @@ def _key(plot: Plot, numbers: Mapping[str, int]) -> Iterator[str]:
     if not texts:
         return
     wide = max(map(len, texts)) + 3
-    each = max(1, (_CHART_TEXT_WIDEST + 3) // wide)
+    each = max(1, (_WIDEST + 3) // wide)
     for i in range(0, len(texts), each):
         yield "".join(text.ljust(wide) for text in texts[i : i + each])
 
 
-class _Cells(NamedTuple):
-    """The texts of a heat map, and how wide its columns are."""
-
-    labels: list[str]
-    header: list[str]
-    rows: list[list[str]]
-    widths: list[int]
-
-
 def _heat_map_lines(chart: HeatMap) -> Iterator[str]:
     """The texts of the cells (without texts, their values) below each other; what is outlined stands in brackets."""
-    labels, header, rows, widths = _cells(chart)
+    texts = chart.texts or tuple(tuple(map(_value_text, values)) for values in chart.values)
+    rows = [
+        [_bracketed(shortened(plain(text)), (i, j) in chart.outlined, chart) for j, text in enumerate(row)]
+        for i, row in enumerate(texts)
+    ]
+    header = [_bracketed(shortened(plain(name)), False, chart) for name in chart.columns]
+    labels = [shortened(plain(name), _LONGEST_NAME) for name in chart.rows]
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
     is_left = any(any(row) for row in chart.texts)
-    if chart.title:
-        yield from _chart_text_wrapped(plain(chart.title))
+    yield from _wrapped(chart.title)
     margin = max(map(len, [plain(chart.y_label), *labels]))
-    for first, last in _blocks(widths, _CHART_TEXT_WIDEST - margin):
+    for first, last in _blocks(widths, _WIDEST - margin):
         if chart.x_label:
             yield " " * (margin + 2) + plain(chart.x_label)
         columns = range(first, last)
@@ -374,19 +350,7 @@ def _heat_map_lines(chart: HeatMap) -> Iterator[str]:
             yield ""
     if chart.value_label and not is_left:
         yield plain(chart.value_label)
-    if chart.caption:
-        yield from _chart_text_wrapped(plain(chart.caption))
-
-
-def _cells(chart: HeatMap) -> _Cells:
-    texts = chart.texts or tuple(tuple(map(_value_text, values)) for values in chart.values)
-    rows = [
-        [_bracketed(shortened(plain(text)), (i, j) in chart.outlined, chart) for j, text in enumerate(row)]
-        for i, row in enumerate(texts)
-    ]
-    header = [_bracketed(shortened(plain(name)), False, chart) for name in chart.columns]
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-    return _Cells([shortened(plain(name), _LONGEST_NAME) for name in chart.rows], header, rows, widths)
+    yield from _wrapped(chart.caption)
 
 
 def _value_text(value: float) -> str:
@@ -412,12 +376,6 @@ def _blocks(widths: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
             first, used = i, 0
         used += width + 2
     yield first, len(widths)
-
-
-def _chart_text_wrapped(text: str) -> list[str]:
-    from textwrap import wrap
-
-    return wrap(text, _CHART_TEXT_WIDEST, break_long_words=False, break_on_hyphens=False)
 
 
 def chart_text(page: Page, chart: Chart) -> list[str]:

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import importlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gainful._version import __version__
 from gainful.errors import MissingExtraError, UsageError
 from gainful.pages.charts import Boxes, Chart, CriticalDiagram, HeatMap, Intervals, Plot
 from gainful.pages.page import Page
+from gainful.render import figure_style as style
 from gainful.render.cells import is_code
-from gainful.render.figure_style import Box, Room
+from gainful.render.figure_heat_map import HeatMapDrawing
+from gainful.render.figure_plot import PlotDrawing
+from gainful.render.figure_ranges import BoxDrawing, CriticalDrawing, IntervalDrawing
+from gainful.render.figure_style import Box, Drawing, Room
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from gainful.render.figure_style import EndLabel, Looks
 
 #: How the files of figures end, and what each says of itself. Nothing says when: the same data have the same bytes.
 ENDINGS: dict[str, dict[str, Any]] = {
@@ -28,14 +28,13 @@ ENDINGS: dict[str, dict[str, Any]] = {
     ".pdf": {"CreationDate": None, "Creator": f"gainful {__version__}"},
 }
 
-#: Where each kind of chart is drawn. Such a module has ``needed_width(chart)``, ``room(chart, width, labels)``,
-#: ``caption(chart, room)`` and ``draw(figure, chart, box, room, looks, labels)``.
-_DRAWINGS: dict[type, str] = {
-    Plot: "gainful.render.figure_plot",
-    HeatMap: "gainful.render.figure_heat_map",
-    Intervals: "gainful.render.figure_intervals",
-    CriticalDiagram: "gainful.render.figure_critical",
-    Boxes: "gainful.render.figure_boxes",
+#: How each kind of chart is drawn.
+DRAWINGS: dict[type, Callable[[Any], Drawing[Any]]] = {
+    Plot: PlotDrawing,
+    HeatMap: HeatMapDrawing,
+    Intervals: IntervalDrawing,
+    CriticalDiagram: CriticalDrawing,
+    Boxes: BoxDrawing,
 }
 
 _DOTS_PER_INCH = 300
@@ -87,11 +86,8 @@ def figure_bytes(page: Page, ending: str, columns: int | None = None) -> bytes:
     """The content of a figure's file: the same for the same page and version of matplotlib."""
     from io import BytesIO
 
-    figure = draw(page, columns)
-    from gainful.render.figure_style import settings
-
-    out = BytesIO()
-    with settings():
+    figure, out = draw(page, columns), BytesIO()
+    with style.settings():
         figure.savefig(out, format=ending.removeprefix("."), metadata=ENDINGS[ending], dpi=_DOTS_PER_INCH)
     return out.getvalue()
 
@@ -115,9 +111,7 @@ def draw(page: Page, columns: int | None = None) -> Figure:
             "choose fewer queries (--query), runs or measures, or draw several figures",
         )
     _need_matplotlib()
-    from gainful.render.figure_style import settings
-
-    with settings():
+    with style.settings():
         return _Sheet(page, charts, columns).drawn()
 
 
@@ -136,10 +130,9 @@ def _is_cloud(chart: Chart) -> bool:
 
 
 class _Panel(NamedTuple):
-    """A chart with the names beside its lines, what it needs around it, and how wide it is with all that."""
+    """A drawing with what it needs around it, and how wide it is with all that."""
 
-    chart: Chart
-    labels: Sequence[EndLabel]
+    drawing: Drawing[Any]
     room: Room
     width: float
     title: list[str]
@@ -149,77 +142,39 @@ class _Panel(NamedTuple):
 class _Sheet:
     """A figure in the making: panels side by side and below each other, a legend, notes."""
 
-    def __init__(self, page: Page, charts: tuple[Chart, ...], columns: int | None) -> None:
-        from gainful.render import figure_style
-
-        self._style = figure_style
-        self._looks: Looks = figure_style.Looks.of(charts)
-        self._width = figure_style.WIDTHS[columns or self._usual_columns(charts)] - 2 * _MARGIN
-        self._in_a_row = self._side_by_side(charts)
-        plots = [chart for chart in charts if isinstance(chart, Plot)]
+    def __init__(self, page: Page, charts: Sequence[Chart], columns: int | None) -> None:
+        drawings = [DRAWINGS[type(chart)](chart) for chart in charts]
+        needed = [drawing.needed_width() for drawing in drawings]
+        usual_columns = 2 if len(charts) > 1 or max(needed) > style.WIDTHS[1] else 1
+        self._looks = style.Looks.of(charts)
+        self._width = style.WIDTHS[columns or usual_columns] - 2 * _MARGIN
+        self._in_a_row = self._side_by_side(charts, max(needed))
+        part = self._part(self._in_a_row)
+        # Its part of the row, if a chart can do with that; otherwise all of it.
+        widths = [self._width if least > part else part for least in needed]
         # Beside three in a row there is no room for names.
-        can_name = self._in_a_row < 3 and not any(plot.points for plot in plots)
-        named = self._all_named(plots) if can_name else None
-        self._panels, shared = self._made(charts, named or {})
+        can_name = self._in_a_row < 3 and not any(isinstance(chart, Plot) and chart.points for chart in charts)
+        is_named = can_name and _name_lines(drawings, widths)
+        self._panels, shared = _made(drawings, widths)
         titles = max(len(panel.title) for panel in self._panels)
-        self._above = figure_style.height_of(figure_style.TITLE, titles) + _BELOW_TITLE
-        entries = figure_style.legend_entries(charts, are_lines_named=named is not None)
-        self._legend = figure_style.Legend.of(entries, self._width)
-        self._caption = figure_style.wrapped(shared, figure_style.CAPTION, self._width)
-        self._notes = [
-            line for note in _signatures(page) for line in figure_style.wrapped(note, figure_style.NOTE, self._width)
-        ]
+        self._above = style.height_of(style.TITLE, titles) + _BELOW_TITLE
+        self._legend = style.Legend.of(style.legend_entries(charts, are_lines_named=is_named), self._width)
+        self._caption = style.wrapped(shared, style.CAPTION, self._width)
+        self._notes = [line for note in _signatures(page) for line in style.wrapped(note, style.NOTE, self._width)]
 
-    def _usual_columns(self, charts: tuple[Chart, ...]) -> int:
-        is_wide = any(_drawing(chart).needed_width(chart) > self._style.WIDTHS[1] for chart in charts)
-        return 2 if len(charts) > 1 or is_wide else 1
-
-    def _side_by_side(self, charts: Sequence[Chart]) -> int:
+    def _side_by_side(self, charts: Sequence[Chart], needed: float) -> int:
         """How many panels stand in a row: as many as there is room for and as there are."""
-        if len(charts) == 1 or self._width < self._style.WIDTHS[2] - 1:
+        if len(charts) == 1 or self._width < style.WIDTHS[2] - 1:
             return 1
-        fit_three = all(_drawing(chart).needed_width(chart) <= self._part(3) for chart in charts)
         many = _MANY_CLOUDS if all(map(_is_cloud, charts)) else _MANY_CHARTS
-        return 3 if len(charts) > many and fit_three else 2
+        return 3 if len(charts) > many and needed <= self._part(3) else 2
 
     def _part(self, count: int) -> float:
         """The width of one of so many panels in a row."""
         return (self._width - (count - 1) * _BETWEEN) / count
 
-    def _all_named(self, plots: Sequence[Plot]) -> dict[int, Sequence[EndLabel]] | None:
-        """The names beside the lines of every plot; None if some do not fit, because then a legend has all."""
-        named: dict[int, Sequence[EndLabel]] = {}
-        for plot in plots:
-            height = _drawing(plot).room(plot, self._panel_width(plot), ()).height
-            labels = self._style.end_labels(plot, height)
-            if labels is None:
-                return None
-            named[id(plot)] = labels
-        return named
-
-    def _panel_width(self, chart: Chart) -> float:
-        """Its part of the row, if the chart can do with that; otherwise all of it."""
-        part = self._part(self._in_a_row)
-        return self._width if _drawing(chart).needed_width(chart) > part else part
-
-    def _made(self, charts: Sequence[Chart], named: dict[int, Sequence[EndLabel]]) -> tuple[list[_Panel], str]:
-        """The panels, and the caption that all of them have: it is said once."""
-        style = self._style
-        widths = [self._panel_width(chart) for chart in charts]
-        labels = [named.get(id(chart), ()) for chart in charts]
-        rooms = [_drawing(one).room(one, *around) for one, *around in zip(charts, widths, labels, strict=True)]
-        captions = [_drawing(chart).caption(chart, room) for chart, room in zip(charts, rooms, strict=True)]
-        shared = captions[0] if len(charts) > 1 and len(set(captions)) == 1 else ""
-        panels = []
-        for chart, beside, room, width, own in zip(charts, labels, rooms, widths, captions, strict=True):
-            title = style.wrapped(chart.title, style.TITLE, width, is_bold=True)
-            caption = [] if shared else style.wrapped(own, style.CAPTION, width)
-            panels.append(_Panel(chart, beside, room, width, title, caption))
-        return _aligned(panels), shared
-
     def _height(self, panel: _Panel) -> float:
-        caption = self._style.height_of(self._style.CAPTION, len(panel.caption)) + 0.05 if panel.caption else 0.0
-        return self._above + panel.room.height + panel.room.bottom + caption
+        return self._above + panel.room.height + panel.room.bottom + _block(style.CAPTION, panel.caption, 0.05)
 
     def _places(self) -> tuple[list[tuple[float, float]], float]:
         """How far every panel is from the left and from the top, and where the lowest ends.
@@ -244,11 +199,9 @@ class _Sheet:
         """The figure, as high as all of it needs."""
         from matplotlib.figure import Figure
 
-        style = self._style
         places, lowest = self._places()
-        legend = style.height_of(style.LABEL, len(self._legend.rows)) + 0.06 if self._legend.rows else 0.0
-        notes = style.height_of(style.NOTE, len(self._notes)) + 0.06 if self._notes else 0.0
-        caption = style.height_of(style.CAPTION, len(self._caption)) + 0.05 if self._caption else 0.0
+        legend = _block(style.LABEL, self._legend.rows, 0.06)
+        notes, caption = _block(style.NOTE, self._notes, 0.06), _block(style.CAPTION, self._caption, 0.05)
         height = lowest + caption + legend + notes + 2 * _MARGIN
         figure = Figure(figsize=(self._width + 2 * _MARGIN, height), dpi=_DOTS_PER_INCH, facecolor="white")
         top = height - _MARGIN
@@ -257,21 +210,45 @@ class _Sheet:
         top -= lowest
         style.write_lines(figure, _MARGIN, top - 0.05, self._caption, style.CAPTION)
         top -= caption
-        self._style.draw_legend(figure, self._legend, _MARGIN, top - 0.06, self._looks)
+        style.draw_legend(figure, self._legend, _MARGIN, top - 0.06, self._looks)
         style.write_lines(figure, _MARGIN, top - legend - 0.06, self._notes, style.NOTE, color=style.GREY)
         return figure
 
     def _draw_panel(self, figure: Figure, panel: _Panel, left: float, top: float) -> None:
-        style, chart, room = self._style, panel.chart, panel.room
+        room = panel.room
         style.write_lines(figure, left, top, panel.title, style.TITLE, is_bold=True)
         bottom = top - self._above - room.height
         box = Box(left + room.left, bottom, panel.width - room.left - room.right, room.height)
-        _drawing(chart).draw(figure, chart, box, room, self._looks, panel.labels)
+        panel.drawing.draw(figure, box, room, self._looks)
         style.write_lines(figure, left, bottom - room.bottom - 0.05, panel.caption, style.CAPTION)
 
 
-def _drawing(chart: Chart) -> ModuleType:
-    return importlib.import_module(_DRAWINGS[type(chart)])
+def _block(size: float, lines: Sequence[object], gap: float) -> float:
+    """How high lines of a size are with the gap above them; nothing, if there are none."""
+    return style.height_of(size, len(lines)) + gap if lines else 0.0
+
+
+def _name_lines(drawings: Sequence[Drawing[Any]], widths: Sequence[float]) -> bool:
+    """Puts names beside the lines of every plot, if all fit there; otherwise none, because then a legend has all."""
+    plots = [(one, width) for one, width in zip(drawings, widths, strict=True) if isinstance(one, PlotDrawing)]
+    labels = [style.end_labels(one.chart, one.room(width).height) for one, width in plots]
+    if None in labels:
+        return False
+    for (one, _), beside in zip(plots, labels, strict=True):
+        one.labels = beside or ()
+    return True
+
+
+def _made(drawings: Sequence[Drawing[Any]], widths: Sequence[float]) -> tuple[list[_Panel], str]:
+    """The panels, and the caption that all of them have: it is said once."""
+    rooms = [one.room(width) for one, width in zip(drawings, widths, strict=True)]
+    captions = [one.caption(room) for one, room in zip(drawings, rooms, strict=True)]
+    shared = captions[0] if len(drawings) > 1 and len(set(captions)) == 1 else ""
+    panels = []
+    for one, room, width, own in zip(drawings, rooms, widths, captions, strict=True):
+        title = style.wrapped(one.chart.title, style.TITLE, width, is_bold=True)
+        panels.append(_Panel(one, room, width, title, [] if shared else style.wrapped(own, style.CAPTION, width)))
+    return _aligned(panels), shared
 
 
 def _signatures(page: Page) -> list[str]:
@@ -281,14 +258,14 @@ def _signatures(page: Page) -> list[str]:
 
 def _aligned(panels: Sequence[_Panel]) -> list[_Panel]:
     """Plots of the same width get axes of the same size, and so do boxes."""
-    return [_alike(panel, panels) if isinstance(panel.chart, (Plot, Boxes)) else panel for panel in panels]
+    return [_alike(panel, panels) if isinstance(panel.drawing.chart, (Plot, Boxes)) else panel for panel in panels]
 
 
 def _alike(panel: _Panel, panels: Sequence[_Panel]) -> _Panel:
-    kind = type(panel.chart)
-    rooms = [other.room for other in panels if type(other.chart) is kind and other.width == panel.width]
+    kind = type(panel.drawing)
+    rooms = [other.room for other in panels if type(other.drawing) is kind and other.width == panel.width]
     left, right = max(room.left for room in rooms), max(room.right for room in rooms)
-    is_square = isinstance(panel.chart, Plot) and panel.chart.is_square
+    is_square = getattr(panel.drawing.chart, "is_square", False)
     height = panel.width - left - right if is_square else panel.room.height
     bottom = max(room.bottom for room in rooms)
     return panel._replace(room=panel.room._replace(left=left, right=right, bottom=bottom, height=height))

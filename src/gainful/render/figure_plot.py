@@ -1,6 +1,6 @@
-"""Where labels find room inside a plot, so that none covers a point, a line or another label.
+"""A plot drawn: bands, lines, points and rules over two named axes, and labels where they find room.
 
-A plot drawn: bands, lines, points and rules over two named axes.
+No label covers a point, a line or another label.
 """
 
 from __future__ import annotations
@@ -11,26 +11,27 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gainful.pages.charts import Line, Plot, Points, Rule
+from gainful.pages.scales import Scale, scales_of
 from gainful.render.figure_style import (
     CAPTION,
     GREY,
     LABEL,
     TICK,
     Box,
-    EndLabel,
+    Drawing,
     Looks,
     Room,
     draw_end_labels,
     fitted,
-    font,
     height_of,
     room_for,
     set_ticks,
     short,
     shown,
+    ticks_width,
+    typed,
     width_of,
 )
-from gainful.render.scales import Scale, scales_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,12 +63,11 @@ class Area(NamedTuple):
 
 
 class Label(NamedTuple):
-    """A text that has found its place in axes of some size."""
+    """A text that has found its place in the axes: the middle of it, in parts of their size."""
 
     text: str
-    area: Area
-    width: float
-    height: float
+    x: float
+    y: float
     is_upright: bool = False
     is_free: bool = True
 
@@ -100,8 +100,13 @@ class Ground(NamedTuple):
         for area in areas:
             if self.holds(area) and not self.met_by(area):
                 self.taken.append(area._replace(left=area.left - _APART, right=area.right + _APART))
-                return Label(text, area, self.width, self.height, is_upright)
+                return self.labelled(text, area, is_upright)
         return None
+
+    def labelled(self, text: str, area: Area, is_upright: bool, is_free: bool = True) -> Label:
+        """A text in the middle of an area."""
+        x, y = (area.left + area.right) / 2 / self.width, (area.bottom + area.top) / 2 / self.height
+        return Label(text, x, y, is_upright, is_free)
 
     def holds(self, area: Area) -> bool:
         """Whether an area is inside of the axes."""
@@ -144,7 +149,7 @@ def rule_label(rule: Rule, ground: Ground) -> Label | None:
     is_upright, areas = turned[0]
     least = min([area for area in areas if ground.holds(area)] or areas, key=ground.met_by)
     ground.taken.append(least)
-    return Label(text, least, ground.width, ground.height, is_upright, is_free=False)
+    return ground.labelled(text, least, is_upright, is_free=False)
 
 
 def _along(room: float, long: float, at: float, deep: float, gap: float, is_upright: bool) -> list[Area]:
@@ -204,29 +209,69 @@ _ASIDE = 7.0
 _THIN: Mapping[str, Any] = {"linewidth": 0.7, "zorder": 2.5}
 
 
-def needed_width(plot: Plot) -> float:
-    """How wide a panel has to be, in inches: lines can be drawn at any width."""
-    return 0.0
+class PlotDrawing(Drawing[Plot]):
+    """Bands, lines, points and rules over two named axes; lines can be drawn at any width."""
 
+    def room(self, width: float) -> Room:
+        """What a plot needs around its axes and how high these are, in a panel of some width; all in inches."""
+        x, y = scales_of(self.chart)
+        ticks = ticks_width(y)
+        right = room_for(self.labels) or max(_PAD, _beyond(x))
+        height = min(0.6 * width, 2.6)
+        highest = width - right - ticks - height_of(LABEL) - _SLACK if self.chart.is_square else height
+        y_lines = max(1, len(fitted(self.chart.y.label, LABEL, highest, _MOST_LINES)))
+        left = height_of(LABEL, y_lines) + ticks + 0.1
+        inside = width - left - right
+        x_lines = max(1, len(fitted(self.chart.x.label, LABEL, inside - _SLACK, _MOST_LINES)))
+        bottom = height_of(TICK) + height_of(LABEL, x_lines) + 0.05
+        return Room(left, right, bottom, inside if self.chart.is_square else height, x_lines, y_lines)
 
-def room(plot: Plot, width: float, labels: Sequence[EndLabel]) -> Room:
-    """What a plot needs around its axes and how high these are, in a panel of some width; all in inches."""
-    x, y = scales_of(plot)
-    ticks = max((width_of(shown(text), TICK) for _, text in y.ticks), default=0.0)
-    right = room_for(labels) or max(_PAD, _beyond(x))
-    height = min(0.6 * width, 2.6)
-    highest = width - right - ticks - height_of(LABEL) - _SLACK if plot.is_square else height
-    y_lines = max(1, len(fitted(plot.y.label, LABEL, highest, _MOST_LINES)))
-    left = height_of(LABEL, y_lines) + ticks + 0.1
-    inside = width - left - right
-    x_lines = max(1, len(fitted(plot.x.label, LABEL, inside - _SLACK, _MOST_LINES)))
-    bottom = height_of(TICK) + height_of(LABEL, x_lines) + 0.05
-    return Room(left, right, bottom, inside if plot.is_square else height, x_lines, y_lines)
+    def draw(self, figure: Figure, box: Box, room: Room, looks: Looks) -> None:
+        """The plot's axes into a box, and the names of its lines beside it."""
+        axes = figure.add_axes(box.of(figure))
+        x, y = scales_of(self.chart)
+        _settle(axes, x, y)
+        self._name(axes, box, room)
+        ground = Ground.of(self.chart, box, x, y)
+        for rule in self.chart.rules:
+            _draw_rule(axes, rule, ground)
+        # Bands upon each other would hide everything.
+        pale = min(0.15, 0.6 / max(1, sum(line.band is not None for line in self.chart.lines)))
+        aside = self._aside(axes)
+        for i, line in enumerate(self.chart.lines):
+            is_inside = _is_inside(line.x, x) and _is_inside(line.y, y)
+            thin = _THIN if line.name in self.chart.shared else {}
+            _draw_line(axes, line, looks, pale, {"clip_on": not is_inside, **aside[i]}, thin)
+        self._draw_points(axes, ground, looks)
+        draw_end_labels(figure, self.labels, box.right, box.bottom, box.height, looks)
 
+    def _draw_points(self, axes: Axes, ground: Ground, looks: Looks) -> None:
+        """All points, and once more, upon all others, those whose labels have found a place."""
+        many = sum(len(points.x) for points in self.chart.points) > _MANY
+        clouds = self.chart.points
+        clipped = not all(_is_inside(points.x, ground.x) and _is_inside(points.y, ground.y) for points in clouds)
+        for points in self.chart.points:
+            axes.plot(points.x, points.y, clip_on=clipped, **looks(points).points(are_many=many))
+        for points, i, label in point_labels(self.chart, ground):
+            axes.plot(points.x[i], points.y[i], clip_on=clipped, **looks(points).points(many, is_named=True))
+            _write(axes, label, zorder=7)
 
-def caption(plot: Plot, room: Room) -> str:
-    """What stands below."""
-    return plot.caption
+    def _name(self, axes: Axes, box: Box, room: Room) -> None:
+        """The axes' names, in as many lines as there is room for."""
+        how = typed(LABEL, linespacing=1.15)
+        axes.set_xlabel("\n".join(fitted(self.chart.x.label, LABEL, box.width, room.x_lines)), labelpad=2, **how)
+        axes.set_ylabel("\n".join(fitted(self.chart.y.label, LABEL, box.height, room.y_lines)), labelpad=3, **how)
+
+    def _aside(self, axes: Axes) -> list[dict[str, Any]]:
+        """Lines of a single point stand beside each other, because they would cover each other at one place."""
+        from matplotlib.transforms import ScaledTranslation
+
+        count = len(self.chart.lines)
+        if count < 2 or any(len(line.x) != 1 or line.x != self.chart.lines[0].x for line in self.chart.lines):
+            return [{} for _ in self.chart.lines]
+        inches = [_ASIDE * (i - (count - 1) / 2) / 72 for i in range(count)]
+        scale = axes.figure.dpi_scale_trans
+        return [{"transform": axes.transData + ScaledTranslation(inch, 0, scale)} for inch in inches]
 
 
 def _beyond(x: Scale) -> float:
@@ -235,56 +280,6 @@ def _beyond(x: Scale) -> float:
         return 0.0
     value, text = x.ticks[-1]
     return width_of(shown(text), TICK) / 2 + 0.02 if x.place(value) > 0.97 else 0.0
-
-
-def draw(figure: Figure, plot: Plot, box: Box, room: Room, looks: Looks, labels: Sequence[EndLabel]) -> None:
-    """The plot's axes into a box, and the names of its lines beside it."""
-    axes = figure.add_axes(box.of(figure))
-    x, y = scales_of(plot)
-    _settle(axes, x, y)
-    _name(axes, plot, box, room)
-    ground = Ground.of(plot, box, x, y)
-    for rule in plot.rules:
-        _draw_rule(axes, rule, ground)
-    # Bands upon each other would hide everything.
-    pale = min(0.15, 0.6 / max(1, sum(line.band is not None for line in plot.lines)))
-    aside = _aside(axes, plot)
-    for i, line in enumerate(plot.lines):
-        is_inside = _is_inside(line.x, x) and _is_inside(line.y, y)
-        thin = _THIN if line.name in plot.shared else {}
-        _draw_line(axes, line, looks, pale, {"clip_on": not is_inside, **aside[i]}, thin)
-    _draw_points(axes, plot, ground, looks)
-    draw_end_labels(figure, labels, box.right, box.bottom, box.height, looks)
-
-
-def _draw_points(axes: Axes, plot: Plot, ground: Ground, looks: Looks) -> None:
-    """All points, and once more, upon all others, those whose labels have found a place."""
-    many = sum(len(points.x) for points in plot.points) > _MANY
-    clipped = not all(_is_inside(points.x, ground.x) and _is_inside(points.y, ground.y) for points in plot.points)
-    for points in plot.points:
-        axes.plot(points.x, points.y, clip_on=clipped, **looks(points).points(are_many=many))
-    for points, i, label in point_labels(plot, ground):
-        axes.plot(points.x[i], points.y[i], clip_on=clipped, **looks(points).points(many, is_named=True))
-        _write(axes, label, zorder=7)
-
-
-def _name(axes: Axes, plot: Plot, box: Box, room: Room) -> None:
-    """The axes' names, in as many lines as there is room for."""
-    how: dict[str, Any] = {"fontproperties": font(LABEL), "parse_math": False, "linespacing": 1.15}
-    axes.set_xlabel("\n".join(fitted(plot.x.label, LABEL, box.width, room.x_lines)), labelpad=2, **how)
-    axes.set_ylabel("\n".join(fitted(plot.y.label, LABEL, box.height, room.y_lines)), labelpad=3, **how)
-
-
-def _aside(axes: Axes, plot: Plot) -> list[dict[str, Any]]:
-    """Lines of a single point stand beside each other, because they would cover each other at one place."""
-    from matplotlib.transforms import ScaledTranslation
-
-    count = len(plot.lines)
-    if count < 2 or any(len(line.x) != 1 or line.x != plot.lines[0].x for line in plot.lines):
-        return [{} for _ in plot.lines]
-    inches = [_ASIDE * (i - (count - 1) / 2) / 72 for i in range(count)]
-    scale = axes.figure.dpi_scale_trans
-    return [{"transform": axes.transData + ScaledTranslation(inch, 0, scale)} for inch in inches]
 
 
 def _settle(axes: Axes, x: Scale, y: Scale) -> None:
@@ -338,18 +333,6 @@ def _draw_rule(axes: Axes, rule: Rule, ground: Ground) -> None:
 
 
 def _write(axes: Axes, label: Label, **how: Any) -> None:
-    """A text in the middle of an area of the axes."""
-    box = label.area
-    x, y = (box.left + box.right) / 2 / label.width, (box.bottom + box.top) / 2 / label.height
-    axes.text(
-        x,
-        y,
-        label.text,
-        transform=axes.transAxes,
-        fontproperties=font(CAPTION),
-        parse_math=False,
-        rotation=90 if label.is_upright else 0,
-        ha="center",
-        va="center",
-        **how,
-    )
+    """A label at its place in the axes."""
+    turned = typed(CAPTION, rotation=90 if label.is_upright else 0, ha="center", va="center")
+    axes.text(label.x, label.y, label.text, transform=axes.transAxes, **turned, **how)

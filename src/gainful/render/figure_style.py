@@ -1,7 +1,7 @@
-"""Where things are on a figure, in inches from its lower left.
+"""How figures look: sizes for print, colours that everybody can tell apart, and text that comes out as it is.
 
-How figures look: sizes for print, colours that everybody can tell apart, and text that comes out as it is.
-Names of lines: at the lines' ends if they fit there, otherwise in one legend below all charts.
+Lengths are inches, from the lower left of a figure. Names of lines stand at the lines' ends if they fit there,
+otherwise in one legend below all charts.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from gainful.pages.charts import LONGEST_NAME, Chart, Line, Plot, Points, name_of, shortened, system_numbers
+from gainful.pages.scales import Scale, scales_of
 from gainful.render.cells import plain
-from gainful.render.scales import Scale, scales_of
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -56,6 +56,33 @@ class Box(NamedTuple):
         """The same in parts of a figure's size."""
         width, height = figure.get_size_inches()
         return self.left / width, self.bottom / height, self.width / width, self.height / height
+
+
+_AnyChart = TypeVar("_AnyChart", bound=Chart)
+
+
+class Drawing(Generic[_AnyChart]):
+    """How one kind of chart becomes a panel of a figure. ``labels`` are names beside a plot's lines."""
+
+    def __init__(self, chart: _AnyChart) -> None:
+        self.chart = chart
+        self.labels: Sequence[EndLabel] = ()
+
+    def needed_width(self) -> float:
+        """How wide a panel has to be: some charts can be drawn at any width."""
+        return 0.0
+
+    def room(self, width: float) -> Room:
+        """What the chart needs around its axes and how high these are, in a panel of some width."""
+        raise NotImplementedError
+
+    def caption(self, room: Room) -> str:
+        """What stands below."""
+        return self.chart.caption
+
+    def draw(self, figure: Figure, box: Box, room: Room, looks: Looks) -> None:
+        """The chart into a box."""
+        raise NotImplementedError
 
 
 #: Widths of a figure in inches, by the columns of a paper that it takes.
@@ -142,6 +169,11 @@ def font(size: float, is_bold: bool = False) -> FontProperties:
     return FontProperties(fname=_font_path(is_bold), size=size)
 
 
+def typed(size: float, **others: Any) -> dict[str, Any]:
+    """The properties of a text of some size, which is taken as it is."""
+    return {"fontproperties": font(size), "parse_math": False, **others}
+
+
 def shown(text: str) -> str:
     """A text in one line; a character that the font does not have is escaped, as in tables what cannot be printed."""
     text = plain(text)
@@ -225,17 +257,17 @@ def write_lines(figure: Figure, x: float, top: float, lines: Iterable[str], size
     return top
 
 
+def ticks_width(scale: Scale) -> float:
+    """How wide the numbers beside an upright axis are, in inches."""
+    return max((width_of(shown(text), TICK) for _, text in scale.ticks), default=0.0)
+
+
 def set_ticks(axis: MatplotlibAxis, scale: Scale) -> None:
     """An axis' ticks as they were settled, and no others."""
     from matplotlib.ticker import NullLocator
 
     axis.set_minor_locator(NullLocator())
-    axis.set_ticks(
-        [value for value, _ in scale.ticks],
-        labels=[shown(text) for _, text in scale.ticks],
-        fontproperties=font(TICK),
-        parse_math=False,
-    )
+    axis.set_ticks([value for value, _ in scale.ticks], labels=[shown(text) for _, text in scale.ticks], **typed(TICK))
 
 
 class Look(NamedTuple):

@@ -1,7 +1,6 @@
-"""Markdown: pipe tables as GitHub draws them, the best in bold.
+"""Pages as Markdown (pipe tables as GitHub draws them), HTML (one page, or a piece of one for notebooks) and LaTeX.
 
-HTML: one small page that needs nothing else, or a piece of one for notebooks.
-LaTeX: tables in the style of booktabs, the best in bold; everything that is not a table is a comment.
+The best is in bold. LaTeX has tables in the style of booktabs; everything else is a comment there.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Tables for people: aligned columns, the best marked, the conventions below.
+"""Pages as plain text: tables for people, and csv, JSON lines and trec_eval's lines for machines.
 
-Comma-separated values: for spreadsheets and data frames, full precision, one line a row (RFC 4180, LF line ends).
-JSON lines: the machine interface, full precision.
-trec_eval's lines: name, query and value. Measures that trec_eval has go by its names.
+Tables have aligned columns, the best marked, the conventions below. Machines get full precision: csv one line a row
+(RFC 4180, LF line ends), JSON lines everything, trec_eval's lines name, query and value, by trec_eval's names where it
+has them.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import math
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import zip_longest
 from typing import TYPE_CHECKING, TextIO
 
@@ -77,8 +78,8 @@ def _table(table: Table, bold: bool, always: bool) -> list[str]:
 
 
 def _physical_lines(
-    row: list[Shown], columns: list[Group], labels: int, has_marks: list[bool], raised: list[int]
-) -> tuple[list[Shown], list[Sequence[str]]]:
+    row: tuple[Shown, ...], columns: list[Group], labels: int, has_marks: list[bool], raised: list[int]
+) -> tuple[tuple[Shown, ...], list[Sequence[str]]]:
     """A row with the lines that it takes: more than one where a text is long."""
     texts = [_text(*each) for each in zip(row, columns, has_marks, raised, strict=True)]
     if all(len(text) <= _WIDEST_TEXT for text in texts):
@@ -150,11 +151,21 @@ def _titled(page: Page) -> Iterator[tuple[str, Table]]:
 
 def _lines(table: Table) -> Iterator[str]:
     yield _csv_line([_quoted(column.name) for column in table.columns])
-    for row in table.rows:
-        yield _csv_line([_field(exact(cell, column)) for cell, column in zip(row, table.columns, strict=True)])
+    by_column = zip(*table.rows, strict=True)
+    fields = [_fields(column, cells) for column, cells in zip(table.columns, by_column, strict=False)]
+    yield from map(_csv_line, zip(*fields, strict=True))
 
 
-def _csv_line(fields: list[str]) -> str:
+def _fields(column: Column, cells: Iterable[Cell]) -> list[str]:
+    if column.kind != "number":
+        return [_field(exact(cell, column)) for cell in cells]
+    # Most cells of long tables: nothing has to be asked about each.
+    return [
+        repr(cell) if type(cell) is float and not math.isnan(cell) else _field(exact(cell, column)) for cell in cells
+    ]
+
+
+def _csv_line(fields: Iterable[str]) -> str:
     # A lone empty field would be an empty line, and that separates tables.
     return (",".join(fields) or '""') + "\n"
 
@@ -172,25 +183,28 @@ def write_jsonl(page: Page, out: TextIO) -> None:
     """The header, then scores, rows (with their table's title, if it has one) and paragraphs in order, then notes."""
     import json
 
-    out.writelines(json.dumps(line) + "\n" for line in _json_lines(page))
-
-
-def _json_lines(page: Page) -> Iterator[Mapping[str, object]]:
     about = {} if page.scores is not None else {"command": page.command}
-    yield {"gainful": __version__, **about, **page.header}
+    out.write(json.dumps({"gainful": __version__, **about, **page.header}) + "\n")
     if page.scores is not None:
-        yield from (_score(score, page.unit) for score in page.scores())
-    yield from _part_lines(page.parts if page.scores is None else page.parts[1:])
-    yield from ({"note": note} for note in (page.notes if page.notes_for_machines is None else page.notes_for_machines))
+        out.writelines(_score_objects(page.scores(), page.unit))
+    notes = page.notes if page.notes_for_machines is None else page.notes_for_machines
+    parts = _part_lines(page.parts if page.scores is None else page.parts[1:])
+    out.writelines(json.dumps(line) + "\n" for line in (*parts, *({"note": note} for note in notes)))
 
 
-def _score(score: Score, unit: str) -> dict[str, object]:
-    row: dict[str, object] = {"run": score.run, unit: score.query, "measure": score.measure, "value": score.value}
-    if score.status is not None:
-        row["status"] = score.status
-    if score.difference is not None:
-        row["difference"] = score.difference
-    return row
+def _score_objects(scores: Iterable[Score], unit: str) -> Iterator[str]:
+    """An object a score. There may be very many: the texts that recur are encoded once, and no object is built."""
+    from json import dumps
+
+    encoded = cache(dumps)
+    for run, query, measure, _, value, status, difference in scores:
+        line = f'{{"run": {encoded(run)}, "{unit}": {dumps(query)}, "measure": {encoded(measure)}, "value": '
+        line += float.__repr__(value) if isinstance(value, float) and math.isfinite(value) else dumps(value)
+        if status is not None:
+            line += f', "status": {encoded(status)}'
+        if difference is not None:
+            line += f', "difference": {dumps(difference)}'
+        yield line + "}\n"
 
 
 def _part_lines(parts: Iterable[object]) -> Iterator[Mapping[str, object]]:
@@ -264,4 +278,8 @@ def _trec_text(cell: Cell, column: Column) -> str:
 
 
 def _trec_line(name: str, query: str, value: str) -> str:
-    return f"{name.translate(_ENDS):<22}\t{query.translate(_ENDS)}\t{value.translate(_ENDS)}\n"
+    return f"{_one_field(name):<22}\t{_one_field(query)}\t{_one_field(value)}\n"
+
+
+def _one_field(text: str) -> str:
+    return text if text.isprintable() else text.translate(_ENDS)

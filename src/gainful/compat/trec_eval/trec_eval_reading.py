@@ -23,8 +23,8 @@ from gainful.compat.trec_eval.trec_eval_options import (
     leading_whole,
     policy_of,
 )
-from gainful.data.collection import ReadAhead
-from gainful.data.run import ReadRun, Run
+from gainful.data.collection import ReadAhead, ReadRun
+from gainful.data.run import Run
 from gainful.errors import InputError
 from gainful.io.rows import QRELS_LINE, RUN_LINE, TextLines
 from gainful.kernel import core
@@ -146,7 +146,7 @@ def _ordinary_judgments(options: Options, ahead: ReadAhead | None) -> Judged | N
     policy = policy_of(options)
     try:
         if ahead is not None:
-            judged = ahead.judged(policy, None)
+            judged = ahead.judged()
         else:
             judged = Judged(Qrels.read(open_source(options.qrels), format="trec"), policy)
     except InputError:
@@ -169,7 +169,7 @@ def _cleaned_judgments(options: Options, notices: list[str]) -> Judged:
 def _read_run(options: Options, judged: Judged, run: ReadRun | None, notices: list[str]) -> tuple[GradedRun, Text]:
     from gainful.io.sources import Text, open_source
 
-    text = open_source(options.run) if run is None else run.text
+    text = open_source(options.run) if run is None else run.source
     if not (options.is_old and _has_comments(text.data)):
         try:
             return _joined(judged, run or text), text
@@ -183,7 +183,7 @@ def _read_run(options: Options, judged: Judged, run: ReadRun | None, notices: li
 
 def _joined(judged: Judged, run: ReadRun | Text) -> GradedRun:
     from gainful.data.graded import join
-    from gainful.io.rows import Reading, RunFile
+    from gainful.io.formats import Reading, RunFile
 
     # Whatever it looks like, it is read as TREC text.
     source = run if isinstance(run, ReadRun) else RunFile(run, Reading("trec"))

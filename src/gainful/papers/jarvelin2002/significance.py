@@ -29,8 +29,7 @@ from gainful.papers.jarvelin2002.setting import (
 from gainful.stats.procedures import PaperRow, paper_rows
 from gainful.stats.rank_tests import conover, protected
 from gainful.tasks.compare import Comparison
-from gainful.tasks.judgments.judges import JudgmentComparison, compare_judgments
-from gainful.tasks.judgments.judges_page import cross_table
+from gainful.tasks.judgments.judges import JudgmentComparison, compare_judgments, cross_table
 
 LAST_RANK = 200
 #: More systems than these stand in rows, not in columns; and so do some with longer names than these letters in all.

@@ -17,8 +17,8 @@ from gainful.data.qrels import Qrels
 from gainful.data.run import Run
 from gainful.errors import InputError, UsageError
 from gainful.io.delimited import feature_count, null_count, read_letor
-from gainful.io.formats import HEAD, first_line
-from gainful.io.rows import Reading, Rows, duplicate_message, input_error, line_text
+from gainful.io.formats import HEAD, Reading, first_line
+from gainful.io.rows import Rows, duplicate_message, input_error, line_text
 from gainful.io.sources import Text, open_source
 from gainful.kernel import core
 from gainful.kernel.arrays import Floats

@@ -1,74 +1,173 @@
-"""What an examination found.
-
-From where the core found something to what a person can look up: query, document and line.
-A run as the doctor sees it: what is remarkable about its lists, and what they share with the judgments.
-"""
+"""What is looked for in judgments and runs, and what was found."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
-import numpy as np
-
-from gainful.data.graded import fitting_policy, join_columns, open_run
-from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels
-from gainful.data.run import ReadRun, Run, RunLike, empty_run
-from gainful.io.rows import fields_at, raise_faults
-from gainful.io.sources import Text
-from gainful.kernel import core
-from gainful.kernel.arrays import Bools, Bytes, Ints
-from gainful.kernel.parallel import Progress
-from gainful.notation import count_of, number_text, printable, text_of_id
-from gainful.pages.page import Cell, Column, Page, Table
-from gainful.policy import Policy
+from gainful.notation import count_of, printable, text_of_id
+from gainful.pages.page import Column, Page, Table
 from gainful.render.showable import Showable
-
-if TYPE_CHECKING:
-    from gainful.kernel.core import Joined, ListFacts
 
 #: ``serious``: eval refuses the files, or its numbers would mean nothing. ``warning``: numbers are affected.
 #: ``note``: good to know.
 Severity: TypeAlias = Literal["serious", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("serious", "warning", "note")
 
+
+class Check(NamedTuple):
+    """Something that is looked for: how serious it usually is, what it does to the numbers, and what to do about it.
+
+    ``{ties}`` and the like stand for choices of the policy, other names for what the case at hand has.
+    """
+
+    severity: Severity
+    consequence: str
+    remedy: str
+
+
+_SAME_COLLECTION = "Are these judgments and this run of the same collection?"
+_RANKS = "No matter here, where ranks decide nothing; tools that read them may be misled."
+_NUMBER_THEM = "Number the documents of every list 1, 2, 3 and so on."
+
 #: Everything that is looked for, in the order of reports: first what eval refuses or what makes its numbers void.
-CHECKS = (
-    "conflicting-judgments",
-    "grades-above-scale",
-    "nothing-relevant",
-    "unmatched-queries",
-    "unmatched-documents",
-    "repeated-documents",
-    "reversed-scores",
-    "constant-scores",
-    "empty-lists",
-    "missing-queries",
-    "extra-queries",
-    "rank-conflicts",
-    "tied-documents",
-    "float32-ties",
-    "unjudged-top-10",
-    "unjudged-bias",
-    "different-depths",
-    "short-lists",
-    "self-hits",
-    "queries-without-relevant",
-    "outlying-grades",
-    "fractional-grades",
-    "negative-grades",
-    "equal-grades",
-    "no-zero-grade",
-    "repeated-judgments",
-    "ranks-not-from-1",
-    "uneven-ranks",
-    "identical-runs",
-    "equal-tags",
-)
+CHECKS: Mapping[str, Check] = {
+    "conflicting-judgments": Check(
+        "serious",
+        "gainful eval refuses these judgments.",
+        "Keep one of them, or let --judges mean, median, max or min make one grade of several.",
+    ),
+    "grades-above-scale": Check(
+        "serious",
+        "gainful eval --scale {scale} refuses these judgments.",
+        "Correct the grades, or give the scale that they have.",
+    ),
+    "nothing-relevant": Check(
+        "serious",
+        "No grade is above {grade_zero}: every score is 0 or undefined.",
+        "The highest grade is {highest}: is the grade in the last column, and --grade-zero right?",
+    ),
+    "unmatched-queries": Check("serious", "gainful eval refuses the run.", _SAME_COLLECTION),
+    "unmatched-documents": Check(
+        "serious", "Nothing that the run retrieved is judged: every score is 0.", _SAME_COLLECTION
+    ),
+    "repeated-documents": Check(
+        "serious",
+        "gainful eval refuses the run.",
+        "Remove the repeats, or let --duplicates first keep the best ranked.",
+    ),
+    "reversed-scores": Check(
+        "serious",
+        "The lower the score the better the place, as with distances: order=score turns lists upside down.",
+        "Negate the scores, or use --order rank.",
+    ),
+    "constant-scores": Check(
+        "serious",
+        "Nothing but ties={ties} orders these lists: their scores are those of chance.",
+        "Write the scores that ranked them; --order rank or input takes the order from elsewhere.",
+    ),
+    "empty-lists": Check(
+        "serious",
+        "They score 0, whatever --missing says: an empty answer is an answer.",
+        "Right if the system found nothing; else see whether its results were lost.",
+    ),
+    "missing-queries": Check(
+        "warning",
+        "missing=zero scores each 0 and keeps it in the mean, which is lower by that share.",
+        "Run the system on all judged queries; --missing skip averages over the others.",
+    ),
+    "extra-queries": Check(
+        "note",
+        "extra=ignore leaves them aside.",
+        "Nothing need be done, if only some queries were meant to be judged.",
+    ),
+    "rank-conflicts": Check(
+        "warning",
+        "order=score goes by the scores, as trec_eval does, not by the ranks.",
+        "See which of them the system meant: --order rank goes by the ranks.",
+    ),
+    "tied-documents": Check(
+        "warning",
+        "ties={ties} orders them; a tool that does it otherwise prints other numbers.",
+        "Write scores with more digits; --ties chooses what breaks ties.",
+    ),
+    "float32-ties": Check(
+        "warning",
+        "trec_eval 9 reads scores as 32-bit numbers, for which these are ties: its numbers may differ.",
+        "--like trec_eval-9 does as that tool does; scores further apart avoid it.",
+    ),
+    "unjudged-top-10": Check(
+        "warning",
+        "They count as not relevant, which may be wrong: the run may be better than its scores.",
+        "Judge them, or look at --unjudged condensed and the measure Judged@10 beside the scores.",
+    ),
+    "unjudged-bias": Check(
+        "warning",
+        "The judgments favour runs that they were made from: others look worse than they are.",
+        "Compare on judged documents, too (--unjudged condensed), and show Judged@10.",
+    ),
+    "different-depths": Check(
+        "warning",
+        "Recall, AP and all that looks further down favours the deeper runs.",
+        "--depth {depth} cuts all runs alike; measures @k up to there are not affected.",
+    ),
+    "short-lists": Check(
+        "warning",
+        "What is not retrieved counts as not found, in recall and average precision above all.",
+        "Right if the system found no more; else see whether the run was cut or is incomplete.",
+    ),
+    "self-hits": Check(
+        "warning",
+        "A query that is a document of the collection finds itself, which is no achievement.",
+        "Leave it out of its own list, if ids of queries and documents mean the same things.",
+    ),
+    "queries-without-relevant": Check(
+        "warning",
+        "nDCG, AP, R and others divide by 0: undefined={undefined}, they {done}.",
+        "--undefined skip leaves them out of the mean, zero keeps them; say which in a report.",
+    ),
+    "outlying-grades": Check(
+        "warning",
+        "The others go from {lowest} to {highest}: {outweighs} them.",
+        "Correct {slip}; --scale G says what the highest grade can be.",
+    ),
+    "fractional-grades": Check(
+        "note",
+        "They count as they are; other tools cut them to whole numbers or refuse them.",
+        "Correct them if they are slips; means of several judges are fine.",
+    ),
+    "negative-grades": Check(
+        "note",
+        "negative={negative} counts them as {counted}; either way their gain is 0.",
+        "Choose with --negative judged or unjudged; trec_eval takes them as unjudged.",
+    ),
+    "equal-grades": Check(
+        "note",
+        "Nothing is judged not relevant: grades make no difference, unjudged and not relevant are one.",
+        "Fine where only relevant documents were recorded; else see whether the grades were lost.",
+    ),
+    "no-zero-grade": Check(
+        "note",
+        "All grades from 1 to {highest} count as relevant, the lowest too.",
+        "If 1 means not relevant, --grade-zero 1 says so.",
+    ),
+    "repeated-judgments": Check("note", "Repeats with the same grade count once.", "Nothing need be done."),
+    "ranks-not-from-1": Check("note", _RANKS, _NUMBER_THEM),
+    "uneven-ranks": Check("note", _RANKS, _NUMBER_THEM),
+    "identical-runs": Check(
+        "note",
+        "They have the same judged documents at the same ranks: every measure gives the same.",
+        "Is one a copy of the other under another name?",
+    ),
+    "equal-tags": Check(
+        "note",
+        "Tools that go by what runs call themselves take them for one.",
+        "Nothing need be done here, where runs are called by their files.",
+    ),
+}
+_PLACE = {name: i for i, name in enumerate(CHECKS)}
 
 
 @dataclass(frozen=True)
@@ -106,6 +205,37 @@ class Finding:
         """How much of what was looked at is concerned."""
         return self.count / self.total if self.total else 0.0
 
+    @classmethod
+    def of(
+        cls,
+        check: str,
+        count: int,
+        total: int,
+        example: Example,
+        *,
+        run: str | None = None,
+        severity: Severity | None = None,
+        consequence: str | None = None,
+        remedy: str | None = None,
+        **words: str,
+    ) -> Finding:
+        """A finding as the catalogue has it, except in what the case at hand says otherwise."""
+        usual = CHECKS[check]
+        return cls(
+            check,
+            severity or usual.severity,
+            run,
+            count,
+            total,
+            example,
+            consequence or usual.consequence.format(**words),
+            remedy or usual.remedy.format(**words),
+        )
+
+    def place(self) -> tuple[int, int]:
+        """Where it stands in a report: by severity, then kind by kind."""
+        return SEVERITIES.index(self.severity), _PLACE[self.check]
+
     def __str__(self) -> str:
         where = "" if self.run is None else f" in {self.run}"
         return f"{self.severity}: {self.check}{where}: {self.count:,} of {self.total:,}, such as {self.example}"
@@ -122,14 +252,6 @@ class Examination(Showable):
     findings: tuple[Finding, ...]
 
     __str__ = Showable.__str__
-
-    @classmethod
-    def of(
-        cls, qrels: str, queries: int, judgments: int, runs: Sequence[str], findings: Iterable[Finding]
-    ) -> Examination:
-        """Puts findings in order: by severity, then kind by kind, then in the order of the runs."""
-        ordered = sorted(findings, key=lambda each: (SEVERITIES.index(each.severity), CHECKS.index(each.check)))
-        return cls(qrels, queries, judgments, tuple(runs), tuple(ordered))
 
     @property
     def is_serious(self) -> bool:
@@ -153,12 +275,18 @@ class Examination(Showable):
 
     def _table(self) -> Table:
         """The findings. People read the advice below; without findings only machines want to see the columns."""
-        texts, counts = ("severity", "check", "run"), ("count", "of")
-        shown = (*map(Column, texts), *(Column(name, "count") for name in counts), Column("example"))
-        if not self.findings:
-            shown = tuple(replace(column, for_machines=True) for column in shown)
-        advice = (Column("consequence", for_machines=True), Column("remedy", for_machines=True))
-        return Table((*shown, *advice), tuple(map(_row, self.findings)))
+        nothing = not self.findings
+        columns = (
+            Column("severity", for_machines=nothing),
+            Column("check", for_machines=nothing),
+            Column("run", for_machines=nothing, get=lambda each: None if each.run is None else printable(each.run, 32)),
+            Column("count", "count", for_machines=nothing),
+            Column("of", "count", for_machines=nothing, get=lambda each: each.total),
+            Column("example", for_machines=nothing, get=lambda each: each.example.text),
+            Column("consequence", for_machines=True),
+            Column("remedy", for_machines=True),
+        )
+        return Table.of(columns, self.findings)
 
     def _counts(self) -> dict[str, int]:
         return {severity: sum(each.severity == severity for each in self.findings) for severity in SEVERITIES}
@@ -174,141 +302,13 @@ class Examination(Showable):
         return f"{looked_at}: {', '.join(found)}."
 
 
-def _row(found: Finding) -> tuple[Cell, ...]:
-    example = str(found.example)
-    return (
-        *(found.severity, found.check, _short(found.run), found.count, found.total, example),
-        *(found.consequence, found.remedy),
-    )
-
-
-def _short(name: str | None) -> str | None:
-    return None if name is None else printable(name, 32)
-
-
-_BLOCK = 1 << 18
-_PIECE = 1 << 14
 _WIDEST_ID = 32
-
-
-class Row(NamedTuple):
-    """One row of a run as it was read."""
-
-    query: bytes
-    document: bytes
-    rank: str
-    score: str
-    place: str  # the line or row, where there is one
-
-
-class Places(Protocol):
-    """Looks up rows of a run by what the core calls their place."""
-
-    def row(self, where: int) -> Row: ...
-
-    def documents(self, where: int, most: int) -> list[bytes]:
-        """Some documents of the list whose first row is at a place."""
-        ...
-
-    @property
-    def tag(self) -> str | None:
-        """What the run calls itself."""
-        ...
-
-
-class LineNumbers:
-    """The number, from 1, of the line that starts at an offset; no part of the data is counted through twice."""
-
-    def __init__(self, data: Bytes) -> None:
-        self._data = data
-        self._feeds = [0]  # line feeds before each block
-
-    def __call__(self, offset: int) -> int:
-        block = offset // _BLOCK
-        while len(self._feeds) <= block:
-            start = (len(self._feeds) - 1) * _BLOCK
-            self._feeds.append(self._feeds[-1] + self._count(start, start + _BLOCK))
-        return 1 + self._feeds[block] + self._count(block * _BLOCK, offset)
-
-    def _count(self, start: int, end: int) -> int:
-        return int(np.count_nonzero(self._data[start:end] == 10))
-
-
-class TextPlaces:
-    """Places in TREC text: offsets of lines."""
-
-    def __init__(self, data: Bytes) -> None:
-        self._data = data
-        self._line_number = LineNumbers(data)
-
-    def row(self, where: int) -> Row:
-        query, _, document, rank, score, _ = fields_at(self._data, where)
-        place = f"line {self._line_number(where)}"
-        return Row(query, document, printable(rank), number_text(float(score)), place)
-
-    def documents(self, where: int, most: int) -> list[bytes]:
-        found: list[bytes] = []
-        query = b""
-        for fields in self._lines(where):
-            query = query or fields[0]
-            if fields[0] != query or len(found) == most:
-                break
-            found.append(fields[2])
-        return found
-
-    @property
-    def tag(self) -> str | None:
-        fields = next(self._lines(0), None)
-        return None if fields is None else text_of_id(fields[5])
-
-    def _lines(self, where: int) -> Iterator[list[bytes]]:
-        """The fields of the lines from an offset on; long lines and long lists are read in pieces."""
-        rest = b""
-        for at in range(where, self._data.size, _PIECE):
-            *lines, rest = (rest + self._data[at : at + _PIECE].tobytes()).split(b"\n")
-            yield from _well_formed(lines)
-        yield from _well_formed([rest])
-
-
-def _well_formed(lines: list[bytes]) -> Iterator[list[bytes]]:
-    for line in lines:
-        fields = line.removesuffix(b"\r").replace(b"\t", b" ").split(b" ")
-        found = [field for field in fields if field]
-        if len(found) == 6 and not found[0].startswith(b"#"):
-            yield found
-
-
-class RowPlaces:
-    """Places in a run that is in columns: rows."""
-
-    def __init__(self, run: Run) -> None:
-        self._run = run
-
-    def row(self, where: int) -> Row:
-        run = self._run
-        rank = number_text(run.rank[where]) if run.has_ranks and not np.isnan(run.rank[where]) else ""
-        score = number_text(run.score[where]) if run.has_scores else ""
-        place = "" if run.origin is None else run.origin.place(where)
-        return Row(run.query_of(where), run.document(where), rank, score, place)
-
-    def documents(self, where: int, most: int) -> list[bytes]:
-        end = self._run.list_offsets[np.searchsorted(self._run.list_offsets, where, "right")]
-        return [self._run.document(row) for row in range(where, min(int(end), where + most))]
-
-    @property
-    def tag(self) -> str | None:
-        return None
-
-
-def at_row(row: Row, detail: str = "") -> Example:
-    """A row of a run as an example, with something to say about it."""
-    return _example(row.query, row.document, row.place, detail)
 
 
 def at_judgment(qrels: Qrels, row: int, detail: str = "") -> Example:
     """A judgment as an example, with something to say about it."""
     place = "" if qrels.origin is None else qrels.origin.place(row)
-    return _example(qrels.query_ids[int(qrels.query[row])], qrels.document(row), place, detail)
+    return example_of(qrels.query_ids[int(qrels.query[row])], qrels.document(row), place, detail)
 
 
 def at_query(query: bytes, detail: str = "") -> Example:
@@ -316,7 +316,8 @@ def at_query(query: bytes, detail: str = "") -> Example:
     return Example(f"query {shown_id(query)}{detail}", text_of_id(query))
 
 
-def _example(query: bytes, document: bytes, place: str, detail: str) -> Example:
+def example_of(query: bytes, document: bytes, place: str, detail: str) -> Example:
+    """A document of a query as an example, with the line or row where there is one."""
     where = f"{place}: " if place else ""
     text = f"{where}{shown_id(query)} {shown_id(document)}{detail}"
     return Example(text, text_of_id(query), text_of_id(document), place)
@@ -325,140 +326,3 @@ def _example(query: bytes, document: bytes, place: str, detail: str) -> Example:
 def shown_id(identifier: bytes) -> str:
     """An id as it can be shown beside others."""
     return printable(identifier, _WIDEST_ID)
-
-
-TOP = 10
-
-
-@dataclass(frozen=True, eq=False)
-class InspectedRun:
-    """One run, list by list. ``policy`` is the user's, as this run can carry it."""
-
-    name: str
-    judged: Judged
-    policy: Policy
-    joined: Joined
-    lists: ListFacts
-    places: Places
-    has_scores: bool
-
-    @property
-    def size(self) -> int:
-        """How many lists there are."""
-        return len(self.lists["query_ids"])
-
-    @property
-    def by_score(self) -> bool:
-        """Whether scores decide the order of the lists."""
-        return self.policy.order == "score"
-
-    @cached_property
-    def is_judged(self) -> Bools:
-        """The lists whose queries have judgments."""
-        return np.asarray(self.lists["query"] >= 0)
-
-    @cached_property
-    def counts(self) -> Bools:
-        """The lists that make numbers: those with judgments; all of them when none has any."""
-        return self.is_judged if self.is_judged.any() else np.ones(self.size, bool)
-
-    def total(self, lists: Bools | None = None) -> int:
-        """How many distinct documents some lists hold, before depth; those of all lists that count by default."""
-        distinct = self.lists["rows"] - self.lists["duplicates"]
-        return int(distinct[self.counts if lists is None else lists].sum())
-
-    def rows_at(self, lists: Bools, *places: str) -> list[Row]:
-        """The rows of the example that stands first in the input, among some lists."""
-        chosen = np.flatnonzero(lists)
-        where = self.column(places[0])[chosen]
-        first = chosen[int(np.argmin(where))]
-        return [self.places.row(int(self.column(place)[first])) for place in places]
-
-    def column(self, name: str) -> Ints:
-        """One fact of all lists."""
-        values: Ints = self.lists[name]  # type: ignore[literal-required]
-        return values
-
-    @property
-    def missing(self) -> list[bytes]:
-        """Judged queries that the run does not answer, in byte order."""
-        unanswered = np.flatnonzero(~self.joined["answered"]).tolist()
-        return [self.judged.qrels.query_ids[i] for i in unanswered]
-
-    @cached_property
-    def _counting_hits(self) -> Bools:
-        """The retrieved documents that are judged, except those that the policy counts as unjudged."""
-        return np.asarray(~np.isnan(self.judged.grade[self.joined["hit_item"]]))
-
-    @cached_property
-    def hits(self) -> int:
-        """How many retrieved documents are judged."""
-        return int(np.count_nonzero(self._counting_hits))
-
-    @cached_property
-    def possible_hits(self) -> int:
-        """How many could be: as many as are judged, and as many as are retrieved."""
-        items = np.diff(self.judged.item_offsets)
-        return int(np.minimum(items, self.joined["retrieved"]).sum())
-
-    @cached_property
-    def shown(self) -> int:
-        """How many documents stand in the first ten of the judged lists."""
-        return int(np.minimum(self.joined["retrieved"], TOP).sum())
-
-    @cached_property
-    def unjudged(self) -> int:
-        """How many of them are unjudged."""
-        seen = self._counting_hits & (self.joined["hit_rank"] <= TOP)
-        return self.shown - int(np.count_nonzero(seen))
-
-    @cached_property
-    def usual_depth(self) -> int:
-        """The median length of the lists that count."""
-        return int(np.median(self.lists["retrieved"][self.counts])) if self.counts.any() else 0
-
-    def fingerprint(self) -> bytes:
-        """Equal for runs that have the same judged documents at the same ranks, and as many others."""
-        digest = hashlib.blake2b(digest_size=16)
-        for name in ("answered", "retrieved", "hit_offsets", "hit_rank", "hit_item"):
-            digest.update(self.joined[name].tobytes())
-        return digest.digest()
-
-
-def inspect(
-    judged: Judged,
-    run: RunLike | Text,
-    name: str,
-    policy: Policy,
-    *,
-    threads: int = 1,
-    progress: Progress | None = None,
-) -> InspectedRun:
-    """Orders a run's lists as the judgments' policy says, and looks each of them over."""
-    progress = progress or Progress()
-    opened = open_run(run, name, threads=threads)
-    if isinstance(opened, Run):
-        progress.total += len(opened)
-        fitting = fitting_policy(opened, judged.policy)
-        joined = join_columns(judged, opened, fitting, threads, progress, want_facts=True)
-        return _inspected(name, judged, fitting_policy(opened, policy), joined, RowPlaces(opened), opened.has_scores)
-    if isinstance(opened, ReadRun):
-        text, joined = opened.text, opened.joined()
-    else:
-        text = opened
-        progress.total += text.data.size
-        options = judged.policy.join_options(want_facts=True)
-        joined = core.join_text(text.data, judged.index, options, threads, progress.cells)
-    raise_faults(text.name, text.data, joined["faults"], joined["fault_count"], run=True)
-    if not joined["list_count"]:
-        raise empty_run(text.name)
-    return _inspected(name, judged, policy, joined, TextPlaces(text.data), True)
-
-
-def _inspected(
-    name: str, judged: Judged, policy: Policy, joined: Joined, places: Places, has_scores: bool
-) -> InspectedRun:
-    lists = joined["facts"]
-    if lists is None:
-        raise TypeError("the join was not asked for facts")
-    return InspectedRun(name, judged, policy, joined, lists, places, has_scores)

@@ -1,7 +1,4 @@
-"""Ids that are nearly the same: what would have to be done to those of a run or of the judgments to make them meet.
-
-Whether the queries and documents of a run are those of the judgments.
-"""
+"""Whether queries and documents of a run are those of the judgments, and what would make ids meet that nearly do."""
 
 from __future__ import annotations
 
@@ -9,13 +6,15 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
+from operator import methodcaller
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from gainful.kernel.arrays import Ints
 from gainful.notation import bytes_of_id, text_of_id
-from gainful.tasks.check.check_findings import Example, Finding, InspectedRun, Severity, at_query, shown_id
+from gainful.tasks.check.check_findings import Example, Finding, Severity, at_query, shown_id
+from gainful.tasks.check.list_checks import InspectedRun
 
 Change: TypeAlias = Callable[[str], str]
 
@@ -97,9 +96,9 @@ def _shortenings(ids: Sequence[str], whose: str) -> Iterator[tuple[str, Change]]
     """Without what all ids of one side begin or end with; then only what stands before or after a separator, such as
     the document of a passage `d12#3`."""
     for prefix in _prefixes(ids):
-        yield f"without the {whose} prefix '{prefix}'", _without_prefix(prefix)
+        yield f"without the {whose} prefix '{prefix}'", methodcaller("removeprefix", prefix)
     for suffix in _suffixes(ids):
-        yield f"without the {whose} suffix '{suffix}'", _without_suffix(suffix)
+        yield f"without the {whose} suffix '{suffix}'", methodcaller("removesuffix", suffix)
     present = set("".join(ids))
     for separator in filter(present.__contains__, _SEPARATORS):
         yield f"with only what stands before the {whose} last '{separator}'", _before(separator)
@@ -128,14 +127,6 @@ def _as_url(identifier: str) -> str:
     return address[1] if address else identifier
 
 
-def _without_prefix(prefix: str) -> Change:
-    return lambda identifier: identifier.removeprefix(prefix)
-
-
-def _without_suffix(suffix: str) -> Change:
-    return lambda identifier: identifier.removesuffix(suffix)
-
-
 def _before(separator: str) -> Change:
     return lambda identifier: identifier.rpartition(separator)[0] or identifier
 
@@ -162,10 +153,8 @@ def _suffixes(ids: Sequence[str]) -> list[str]:
 
 def _common_start(ids: Sequence[str]) -> str:
     """What all ids begin with, short of a whole id."""
-    least, greatest = min(ids), max(ids)
-    same = takewhile(lambda pair: pair[0] == pair[1], zip(least, greatest, strict=False))
-    shortest = min(map(len, ids))
-    return "".join(character for character, _ in same)[: shortest - 1]
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(min(ids), max(ids), strict=False))
+    return "".join(character for character, _ in same)[: min(map(len, ids)) - 1]
 
 
 #: How many ids of each side, and documents of how many lists, are compared for near misses.
@@ -176,7 +165,6 @@ _FEW, _HARDLY_ANY = 0.05, 0.01
 #: Near misses must outnumber what matches as it is.
 _MORE = 3
 _DONE_MISSING = {
-    "zero": "missing=zero scores each 0 and keeps it in the mean, which is lower by that share.",
     "skip": "missing=skip leaves them out: the means of runs are then over different queries.",
     "error": "missing=error: gainful eval refuses the run.",
 }
@@ -189,9 +177,7 @@ def unmatched_queries(run: InspectedRun) -> Iterator[Finding]:
     found, judged = run.lists["query_ids"], run.judged.qrels.query_ids
     match = _near_miss(found, judged)
     example = _pair(match) if match else _unlike(found[0], judged[0])
-    consequence = "gainful eval refuses the run."
-    remedy = _alike(match, "queries") or "Are these judgments and this run of the same collection?"
-    yield Finding("unmatched-queries", "serious", run.name, run.size, run.size, example, consequence, remedy)
+    yield run.found("unmatched-queries", run.size, run.size, example, remedy=_alike(match, "queries"))
     yield from _documents_of_unmatched_queries(run, match)
 
 
@@ -211,10 +197,15 @@ def _documents_of_unmatched_queries(run: InspectedRun, queries: NearMiss | None)
     if match is None:
         return
     unlike, total = len(set(found) - set(judged)), len(set(found))
-    severity: Severity = "serious" if unlike == total else "warning"
-    consequence = "Were the queries written alike, hardly anything that the run retrieved would be judged."
-    remedy = str(_alike(match, "documents"))
-    yield Finding("unmatched-documents", severity, run.name, unlike, total, _pair(match), consequence, remedy)
+    yield run.found(
+        "unmatched-documents",
+        unlike,
+        total,
+        _pair(match),
+        severity="serious" if unlike == total else "warning",
+        consequence="Were the queries written alike, hardly anything that the run retrieved would be judged.",
+        remedy=_alike(match, "documents"),
+    )
 
 
 def missing_queries(run: InspectedRun) -> Iterator[Finding]:
@@ -222,14 +213,16 @@ def missing_queries(run: InspectedRun) -> Iterator[Finding]:
     missing, total = run.missing, len(run.judged.qrels.query_ids)
     if not missing or not run.is_judged.any():
         return
-    match = _near_miss(run.joined["extra_ids"], missing)
-    choice = run.policy.missing
-    severity: Severity = "serious" if choice == "error" else "warning"
-    example = _pair(match) if match else at_query(missing[0])
-    remedy = (
-        _alike(match, "queries") or "Run the system on all judged queries; --missing skip averages over the others."
+    match, choice = _near_miss(run.joined["extra_ids"], missing), run.policy.missing
+    yield run.found(
+        "missing-queries",
+        len(missing),
+        total,
+        _pair(match) if match else at_query(missing[0]),
+        severity="serious" if choice == "error" else "warning",
+        consequence=_DONE_MISSING.get(choice),
+        remedy=_alike(match, "queries"),
     )
-    yield Finding("missing-queries", severity, run.name, len(missing), total, example, _DONE_MISSING[choice], remedy)
 
 
 def extra_queries(run: InspectedRun) -> Iterator[Finding]:
@@ -239,11 +232,11 @@ def extra_queries(run: InspectedRun) -> Iterator[Finding]:
         return
     # As long as all judged queries are answered this is a larger set of queries, of which some were judged.
     severity: Severity = "warning" if run.missing else "note"
-    consequence = "extra=ignore leaves them aside."
+    consequence = None
     if run.policy.extra == "error":
         severity, consequence = "serious", "extra=error: gainful eval refuses the run."
-    remedy = "Nothing need be done, if only some queries were meant to be judged."
-    yield Finding("extra-queries", severity, run.name, len(extra), run.size, at_query(extra[0]), consequence, remedy)
+    example = at_query(extra[0])
+    yield run.found("extra-queries", len(extra), run.size, example, severity=severity, consequence=consequence)
 
 
 def unmatched_documents(run: InspectedRun) -> Iterator[Finding]:
@@ -255,16 +248,13 @@ def unmatched_documents(run: InspectedRun) -> Iterator[Finding]:
     match = _nearer_than_equal(found, judged)
     if run.hits and not match and run.hits > _HARDLY_ANY * run.possible_hits:
         return
-    total = run.total()
-    severity: Severity = "serious" if not run.hits else "warning"
+    otherwise: dict[str, str] = {}
+    if run.hits:
+        consequence = "Hardly anything that the run retrieved is judged: scores say little."
+        otherwise = {"severity": "warning", "consequence": consequence}
     example = _pair(match) if match else _unlike(found[0], judged[0])
-    consequence = (
-        "Nothing that the run retrieved is judged: every score is 0."
-        if not run.hits
-        else "Hardly anything that the run retrieved is judged: scores say little."
-    )
-    remedy = _alike(match, "documents") or "Are these judgments and this run of the same collection?"
-    yield Finding("unmatched-documents", severity, run.name, total - run.hits, total, example, consequence, remedy)
+    remedy = _alike(match, "documents")
+    yield run.found("unmatched-documents", run.total - run.hits, run.total, example, remedy=remedy, **otherwise)
 
 
 def _nearer_than_equal(found: Sequence[bytes], wanted: Sequence[bytes]) -> NearMiss | None:

@@ -1,26 +1,287 @@
-"""What may be wrong with the lists of one run: their documents, scores and ranks."""
+"""A run's lists as the checks see them, and what may be wrong with their documents, scores and ranks.
+
+Lists come with what the core found remarkable about them and what they share with the judgments; places in the input
+are turned into what a person can look up: query, document and line.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gainful.kernel.arrays import Bools, Ints
-from gainful.notation import number_text
-from gainful.tasks.check.check_findings import (
-    TOP,
-    Example,
-    Finding,
-    InspectedRun,
-    Row,
-    Severity,
-    at_judgment,
-    at_query,
-    at_row,
-    shown_id,
-)
-from gainful.tasks.check.id_checks import extra_queries, missing_queries, unmatched_documents, unmatched_queries
+from gainful.data.collection import ReadRun
+from gainful.data.graded import fitting_policy, join_columns, open_run
+from gainful.data.judged import Judged
+from gainful.data.run import Run, RunLike, empty_run
+from gainful.io.rows import fields_at, raise_faults
+from gainful.io.sources import Text
+from gainful.kernel import core
+from gainful.kernel.arrays import Bools, Bytes, Ints
+from gainful.kernel.parallel import Progress
+from gainful.notation import number_text, printable, text_of_id
+from gainful.policy import Policy
+from gainful.tasks.check.check_findings import Example, Finding, Severity, at_judgment, at_query, example_of, shown_id
+
+if TYPE_CHECKING:
+    from gainful.kernel.core import Joined, ListFacts
+
+_BLOCK = 1 << 18
+_PIECE = 1 << 14
+
+
+class Row(NamedTuple):
+    """One row of a run as it was read."""
+
+    query: bytes
+    document: bytes
+    rank: str
+    score: str
+    place: str  # the line or row, where there is one
+
+
+class LineNumbers:
+    """The number, from 1, of the line that starts at an offset; no part of the data is counted through twice."""
+
+    def __init__(self, data: Bytes) -> None:
+        self._data = data
+        self._feeds = [0]  # line feeds before each block
+
+    def __call__(self, offset: int) -> int:
+        block = offset // _BLOCK
+        while len(self._feeds) <= block:
+            start = (len(self._feeds) - 1) * _BLOCK
+            self._feeds.append(self._feeds[-1] + self._count(start, start + _BLOCK))
+        return 1 + self._feeds[block] + self._count(block * _BLOCK, offset)
+
+    def _count(self, start: int, end: int) -> int:
+        return int(np.count_nonzero(self._data[start:end] == 10))
+
+
+class TextPlaces:
+    """Looks up rows of a run by what the core calls their place: in TREC text, the offset of a line."""
+
+    def __init__(self, data: Bytes) -> None:
+        self._data = data
+        self._line_number = LineNumbers(data)
+
+    def row(self, where: int) -> Row:
+        query, _, document, rank, score, _ = fields_at(self._data, where)
+        place = f"line {self._line_number(where)}"
+        return Row(query, document, printable(rank), number_text(float(score)), place)
+
+    def documents(self, where: int, most: int) -> list[bytes]:
+        """Some documents of the list whose first row is at a place."""
+        found: list[bytes] = []
+        query = b""
+        for fields in self._lines(where):
+            query = query or fields[0]
+            if fields[0] != query or len(found) == most:
+                break
+            found.append(fields[2])
+        return found
+
+    @property
+    def tag(self) -> str | None:
+        """What the run calls itself."""
+        fields = next(self._lines(0), None)
+        return None if fields is None else text_of_id(fields[5])
+
+    def _lines(self, where: int) -> Iterator[list[bytes]]:
+        """The fields of the lines from an offset on; long lines and long lists are read in pieces."""
+        rest = b""
+        for at in range(where, self._data.size, _PIECE):
+            *lines, rest = (rest + self._data[at : at + _PIECE].tobytes()).split(b"\n")
+            yield from _well_formed(lines)
+        yield from _well_formed([rest])
+
+
+def _well_formed(lines: list[bytes]) -> Iterator[list[bytes]]:
+    for line in lines:
+        fields = line.removesuffix(b"\r").replace(b"\t", b" ").split(b" ")
+        found = [field for field in fields if field]
+        if len(found) == 6 and not found[0].startswith(b"#"):
+            yield found
+
+
+class RowPlaces:
+    """The same for a run that is in columns, where places are rows."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+
+    def row(self, where: int) -> Row:
+        run = self._run
+        rank = number_text(run.rank[where]) if run.has_ranks and not np.isnan(run.rank[where]) else ""
+        score = number_text(run.score[where]) if run.has_scores else ""
+        place = "" if run.origin is None else run.origin.place(where)
+        return Row(run.query_of(where), run.document(where), rank, score, place)
+
+    def documents(self, where: int, most: int) -> list[bytes]:
+        end = self._run.list_offsets[np.searchsorted(self._run.list_offsets, where, "right")]
+        return [self._run.document(row) for row in range(where, min(int(end), where + most))]
+
+    @property
+    def tag(self) -> str | None:
+        return None
+
+
+def at_row(row: Row, detail: str = "") -> Example:
+    """A row of a run as an example, with something to say about it."""
+    return example_of(row.query, row.document, row.place, detail)
+
+
+TOP = 10
+
+
+@dataclass(frozen=True, eq=False)
+class InspectedRun:
+    """One run, list by list. ``policy`` is the user's, as this run can carry it."""
+
+    name: str
+    judged: Judged
+    policy: Policy
+    joined: Joined
+    lists: ListFacts
+    places: TextPlaces | RowPlaces
+    has_scores: bool
+
+    @property
+    def size(self) -> int:
+        """How many lists there are."""
+        return len(self.lists["query_ids"])
+
+    @property
+    def by_score(self) -> bool:
+        """Whether scores decide the order of the lists."""
+        return self.policy.order == "score"
+
+    @cached_property
+    def is_judged(self) -> Bools:
+        """The lists whose queries have judgments."""
+        return np.asarray(self.lists["query"] >= 0)
+
+    @cached_property
+    def counts(self) -> Bools:
+        """The lists that make numbers: those with judgments; all of them when none has any."""
+        return self.is_judged if self.is_judged.any() else np.ones(self.size, bool)
+
+    @property
+    def distinct(self) -> Ints:
+        """How many different documents each list holds, before depth."""
+        return self.lists["rows"] - self.lists["duplicates"]
+
+    @property
+    def total(self) -> int:
+        """How many different documents the lists that count hold."""
+        return int(self.distinct[self.counts].sum())
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether fewer than ten documents a query are judged."""
+        return len(self.judged.qrels) < TOP * len(self.judged.qrels.query_ids)
+
+    def found(self, check: str, count: int, total: int, example: Example, **otherwise: Any) -> Finding:
+        """A finding about this run; see :meth:`Finding.of`."""
+        return Finding.of(check, count, total, example, run=self.name, ties=self.policy.ties, **otherwise)
+
+    def rows_at(self, lists: Bools, *places: str) -> list[Row]:
+        """The rows of the example that stands first in the input, among some lists."""
+        chosen = np.flatnonzero(lists)
+        where = self.column(places[0])[chosen]
+        first = chosen[int(np.argmin(where))]
+        return [self.places.row(int(self.column(place)[first])) for place in places]
+
+    def column(self, name: str) -> Ints:
+        """One fact of all lists."""
+        values: Ints = self.lists[name]  # type: ignore[literal-required]
+        return values
+
+    @property
+    def missing(self) -> list[bytes]:
+        """Judged queries that the run does not answer, in byte order."""
+        unanswered = np.flatnonzero(~self.joined["answered"]).tolist()
+        return [self.judged.qrels.query_ids[i] for i in unanswered]
+
+    @cached_property
+    def _counting_hits(self) -> Bools:
+        """The retrieved documents that are judged, except those that the policy counts as unjudged."""
+        return np.asarray(~np.isnan(self.judged.grade[self.joined["hit_item"]]))
+
+    @cached_property
+    def hits(self) -> int:
+        """How many retrieved documents are judged."""
+        return int(np.count_nonzero(self._counting_hits))
+
+    @cached_property
+    def possible_hits(self) -> int:
+        """How many could be: as many as are judged, and as many as are retrieved."""
+        items = np.diff(self.judged.item_offsets)
+        return int(np.minimum(items, self.joined["retrieved"]).sum())
+
+    @cached_property
+    def shown(self) -> int:
+        """How many documents stand in the first ten of the judged lists."""
+        return int(np.minimum(self.joined["retrieved"], TOP).sum())
+
+    @cached_property
+    def unjudged(self) -> int:
+        """How many of them are unjudged."""
+        seen = self._counting_hits & (self.joined["hit_rank"] <= TOP)
+        return self.shown - int(np.count_nonzero(seen))
+
+    @cached_property
+    def usual_depth(self) -> int:
+        """The median length of the lists that count."""
+        return int(np.median(self.lists["retrieved"][self.counts])) if self.counts.any() else 0
+
+    def fingerprint(self) -> bytes:
+        """Equal for runs that have the same judged documents at the same ranks, and as many others."""
+        digest = hashlib.blake2b(digest_size=16)
+        for name in ("answered", "retrieved", "hit_offsets", "hit_rank", "hit_item"):
+            digest.update(self.joined[name].tobytes())
+        return digest.digest()
+
+
+def inspect(
+    judged: Judged,
+    run: RunLike | Text,
+    name: str,
+    policy: Policy,
+    *,
+    threads: int = 1,
+    progress: Progress | None = None,
+) -> InspectedRun:
+    """Orders a run's lists as the judgments' policy says, and looks each of them over."""
+    progress = progress or Progress()
+    opened = open_run(run, name, threads=threads)
+    if isinstance(opened, Run):
+        progress.total += len(opened)
+        fitting = fitting_policy(opened, judged.policy)
+        in_rows = join_columns(judged, opened, fitting, threads, progress, want_facts=True)
+        places, policy, has_scores = RowPlaces(opened), fitting_policy(opened, policy), opened.has_scores
+        return InspectedRun(name, judged, policy, in_rows, _facts(in_rows), places, has_scores)
+    joined = opened.joined(judged, judged.policy) if isinstance(opened, ReadRun) else None
+    text = opened.source if isinstance(opened, ReadRun) else opened
+    if joined is None:
+        progress.total += text.data.size
+        options = judged.policy.join_options(want_facts=True)
+        joined = core.join_text(text.data, judged.index, options, threads, progress.cells)
+    raise_faults(text.name, text.data, joined["faults"], joined["fault_count"], run=True)
+    if not joined["list_count"]:
+        raise empty_run(text.name)
+    return InspectedRun(name, judged, policy, joined, _facts(joined), TextPlaces(text.data), has_scores=True)
+
+
+def _facts(joined: Joined) -> ListFacts:
+    if joined["facts"] is None:
+        raise TypeError("the join was not asked for facts")
+    return joined["facts"]
+
 
 #: Shares from which on something is worth a warning, or worth saying at all.
 _MANY_TIES, _SOME_TIES = 0.05, 0.01
@@ -44,16 +305,12 @@ def repeated_documents(run: InspectedRun) -> Iterator[Finding]:
     if not repeats.any():
         return
     later, first = run.rows_at(repeats > 0, "duplicate_at", "duplicate_of")
-    detail = " again" + (f" (first: {first.place})" if first.place else "")
-    severity: Severity = "serious"
-    consequence = "gainful eval refuses the run."
+    example = at_row(later, " again" + (f" (first: {first.place})" if first.place else ""))
+    otherwise: dict[str, str] = {}
     if run.policy.duplicates == "first":
-        severity, consequence = "note", "duplicates=first keeps the best ranked of them."
-    remedy = "Remove the repeats, or let --duplicates first keep the best ranked."
-    total = int(run.lists["rows"].sum())
-    yield Finding(
-        "repeated-documents", severity, run.name, int(repeats.sum()), total, at_row(later, detail), consequence, remedy
-    )
+        otherwise = {"severity": "note", "consequence": "duplicates=first keeps the best ranked of them."}
+    count, total = int(repeats.sum()), int(run.lists["rows"].sum())
+    yield run.found("repeated-documents", count, total, example, **otherwise)
 
 
 def reversed_scores(run: InspectedRun) -> Iterator[Finding]:
@@ -61,131 +318,107 @@ def reversed_scores(run: InspectedRun) -> Iterator[Finding]:
     lists = _upside_down(run)
     if not lists.any():
         return
+    otherwise: dict[str, str] = {}
     if np.all(run.lists["conflict_at"][lists] >= 0):
         row, other = run.rows_at(lists, "conflict_at", "conflict_with")
         example = at_row(row, f", {_ranked(row)}, {_ranked(other)}")
-        severity: Severity = "serious"
-        remedy = "Negate the scores, or use --order rank."
     else:
         # Only the order of the file says so, which need not mean anything.
         row = run.rows_at(lists, "first")[0]
         example = at_row(row, f" comes first with score {row.score}")
-        severity, remedy = "warning", "If the best were meant to come first, negate the scores, or use --order input."
-    consequence = "The lower the score the better the place, as with distances: order=score turns lists upside down."
-    count, total = int(np.count_nonzero(lists)), int(np.count_nonzero(_with_different_scores(run)))
-    yield Finding("reversed-scores", severity, run.name, count, total, example, consequence, remedy)
+        remedy = "If the best were meant to come first, negate the scores, or use --order input."
+        otherwise = {"severity": "warning", "remedy": remedy}
+    yield run.found("reversed-scores", _count(lists), _count(_with_different_scores(run)), example, **otherwise)
 
 
 def constant_scores(run: InspectedRun) -> Iterator[Finding]:
     """Lists whose documents all have the same score."""
-    constant, several = run.counts & (run.lists["constant"] > 0), run.counts & (_distinct(run) > 1)
+    constant, several = run.counts & (run.lists["constant"] > 0), run.counts & (run.distinct > 1)
     if not run.by_score or not constant.any():
         return
-    count, total = int(np.count_nonzero(constant)), int(np.count_nonzero(several))
+    count, total = _count(constant), _count(several)
     row = run.rows_at(constant, "tied_at")[0]
-    severity: Severity = "serious" if count == total else "warning"
-    consequence = f"Nothing but ties={run.policy.ties} orders these lists: their scores are those of chance."
-    remedy = "Write the scores that ranked them; --order rank or input takes the order from elsewhere."
     example = at_row(row, f", score {row.score} as all others")
-    yield Finding("constant-scores", severity, run.name, count, total, example, consequence, remedy)
+    yield run.found("constant-scores", count, total, example, severity="serious" if count == total else "warning")
 
 
 def rank_conflicts(run: InspectedRun) -> Iterator[Finding]:
     """The rank column says otherwise than the scores."""
-    conflicts = np.where(run.counts, run.lists["rank_conflicts"], 0)
-    conflicts = np.where(_upside_down(run), 0, conflicts)
+    conflicts = np.where(run.counts & ~_upside_down(run), run.lists["rank_conflicts"], 0)
     if not run.has_scores or not conflicts.any():
         return
     row, other = run.rows_at(conflicts > 0, "conflict_at", "conflict_with")
-    detail = f", {_ranked(row)}, {_ranked(other)}"
-    severity: Severity = "warning"
-    consequence = "order=score goes by the scores, as trec_eval does, not by the ranks."
+    example = at_row(row, f", {_ranked(row)}, {_ranked(other)}")
+    otherwise: dict[str, str] = {}
     if not run.by_score:
-        severity, consequence = "note", f"order={run.policy.order} does not go by the scores."
-    remedy = "See which of them the system meant: --order rank goes by the ranks."
-    count = int(conflicts.sum())
-    yield Finding("rank-conflicts", severity, run.name, count, run.total(), at_row(row, detail), consequence, remedy)
+        otherwise = {"severity": "note", "consequence": f"order={run.policy.order} does not go by the scores."}
+    yield run.found("rank-conflicts", int(conflicts.sum()), run.total, example, **otherwise)
 
 
 def tied_documents(run: InspectedRun) -> Iterator[Finding]:
     """Documents with the score of another, where not all have the same."""
     lists = run.counts & (run.lists["constant"] == 0) & (run.lists["tied"] > 0)
-    count, total = int(run.lists["tied"][lists].sum()), run.total()
+    count, total = int(run.lists["tied"][lists].sum()), run.total
     if not run.by_score or count <= _SOME_TIES * total:
         return
     row, other = run.rows_at(lists, "tied_at", "tied_with")
-    severity: Severity = "warning" if count > _MANY_TIES * total else "note"
-    consequence = f"ties={run.policy.ties} orders them; a tool that does it otherwise prints other numbers."
-    remedy = "Write scores with more digits; --ties chooses what breaks ties."
     example = at_row(row, f" and {shown_id(other.document)}")
-    yield Finding("tied-documents", severity, run.name, count, total, example, consequence, remedy)
+    yield run.found("tied-documents", count, total, example, severity=_if_many(count, _MANY_TIES * total))
 
 
 def float32_ties(run: InspectedRun) -> Iterator[Finding]:
     """Documents whose scores only 64 bits tell apart."""
     lists = run.counts & (run.lists["float32_tied"] > 0)
-    count, total = int(run.lists["float32_tied"][lists].sum()), run.total()
+    count, total = int(run.lists["float32_tied"][lists].sum()), run.total
     if not run.by_score or not count:
         return
     row, other = run.rows_at(lists, "float32_at", "float32_with")
-    severity: Severity = "warning" if count > _MANY_TIES * total else "note"
-    consequence = "trec_eval 9 reads scores as 32-bit numbers, for which these are ties: its numbers may differ."
+    example = at_row(row, f" and {shown_id(other.document)}")
+    consequence = None
     if run.policy.scores == "float32":
         consequence = f"scores=float32 makes ties of them, which ties={run.policy.ties} orders."
-    remedy = "--like trec_eval-9 does as that tool does; scores further apart avoid it."
-    example = at_row(row, f" and {shown_id(other.document)}")
-    yield Finding("float32-ties", severity, run.name, count, total, example, consequence, remedy)
+    severity = _if_many(count, _MANY_TIES * total)
+    yield run.found("float32-ties", count, total, example, severity=severity, consequence=consequence)
 
 
 def rank_column(run: InspectedRun) -> Iterator[Finding]:
     """Ranks that are not numbers, do not start at 1, or are not consecutive."""
-    lists, distinct = run.lists, _distinct(run)
+    lists, distinct = run.lists, run.distinct
     ranked = run.counts & np.isfinite(lists["lowest_rank"])
     if not ranked.any():
         return
     count_ranked = distinct - lists["unranked"]
     uneven = ranked & (lists["duplicates"] == 0) & (lists["highest_rank"] - lists["lowest_rank"] + 1 != count_ranked)
     not_from_one = ranked & (lists["lowest_rank"] != 1)
+    consequence = None
+    if run.policy.needs_rank:
+        consequence = "Only the order of ranks matters here; equal ones are broken by the ids of documents."
     for check, concerned in (("ranks-not-from-1", not_from_one), ("uneven-ranks", uneven)):
-        if not concerned.any():
-            continue
-        first = int(np.flatnonzero(concerned)[0])
-        bounds = number_text(lists["lowest_rank"][first]), number_text(lists["highest_rank"][first])
-        detail = f": ranks {bounds[0]} to {bounds[1]} for {distinct[first]:,} documents"
-        example = at_query(lists["query_ids"][first], detail)
-        consequence = "No matter here, where ranks decide nothing; tools that read them may be misled."
-        if run.policy.needs_rank:
-            consequence = "Only the order of ranks matters here; equal ones are broken by the ids of documents."
-        remedy = "Number the documents of every list 1, 2, 3 and so on."
-        count, total = int(np.count_nonzero(concerned)), int(np.count_nonzero(ranked))
-        yield Finding(check, "note", run.name, count, total, example, consequence, remedy)
+        if concerned.any():
+            first = int(np.flatnonzero(concerned)[0])
+            bounds = number_text(lists["lowest_rank"][first]), number_text(lists["highest_rank"][first])
+            detail = f": ranks {bounds[0]} to {bounds[1]} for {distinct[first]:,} documents"
+            example = at_query(lists["query_ids"][first], detail)
+            yield run.found(check, _count(concerned), _count(ranked), example, consequence=consequence)
 
 
 def self_hits(run: InspectedRun) -> Iterator[Finding]:
     """Lists that hold a document with the id of their query."""
     lists = run.counts & (run.lists["self_rank"] > 0)
     lists[[i for i in np.flatnonzero(lists).tolist() if _is_numbered(run, i)]] = False
-    count, total = int(np.count_nonzero(lists)), int(np.count_nonzero(run.counts))
-    if not count:
-        return
-    row = run.rows_at(lists, "self_at")[0]
-    severity: Severity = "warning" if count > _MANY_SELF * total else "note"
-    consequence = "A query that is a document of the collection finds itself, which is no achievement."
-    remedy = "Leave it out of its own list, if ids of queries and documents mean the same things."
-    yield Finding("self-hits", severity, run.name, count, total, at_row(row), consequence, remedy)
+    count, total = _count(lists), _count(run.counts)
+    if count:
+        row = run.rows_at(lists, "self_at")[0]
+        yield run.found("self-hits", count, total, at_row(row), severity=_if_many(count, _MANY_SELF * total))
 
 
 def empty_lists(run: InspectedRun) -> Iterator[Finding]:
     """Queries that are answered with nothing."""
     empty = run.counts & (run.lists["rows"] == 0)
-    if not empty.any():
-        return
-    count, total = int(np.count_nonzero(empty)), int(np.count_nonzero(run.counts))
-    severity: Severity = "serious" if count == total else "warning"
-    consequence = "They score 0, whatever --missing says: an empty answer is an answer."
-    remedy = "Right if the system found nothing; else see whether its results were lost."
-    example = at_query(run.lists["query_ids"][int(np.argmax(empty))])
-    yield Finding("empty-lists", severity, run.name, count, total, example, consequence, remedy)
+    if empty.any():
+        count, total = _count(empty), _count(run.counts)
+        example = at_query(run.lists["query_ids"][int(np.argmax(empty))])
+        yield run.found("empty-lists", count, total, example, severity="serious" if count == total else "warning")
 
 
 def short_lists(run: InspectedRun) -> Iterator[Finding]:
@@ -193,30 +426,33 @@ def short_lists(run: InspectedRun) -> Iterator[Finding]:
     short = run.counts & (run.lists["rows"] > 0) & (run.lists["retrieved"] < _SHORT * run.usual_depth)
     if run.usual_depth < _USUAL or not short.any():
         return
-    count, total = int(np.count_nonzero(short)), int(np.count_nonzero(run.counts))
+    count, total = _count(short), _count(run.counts)
     shortest = int(np.argmin(np.where(short, run.lists["retrieved"], np.iinfo(np.int64).max)))
     detail = f": {run.lists['retrieved'][shortest]:,} documents, usually {run.usual_depth:,}"
-    severity: Severity = "warning" if count > _MANY_SHORT * total else "note"
-    consequence = "What is not retrieved counts as not found, in recall and average precision above all."
-    remedy = "Right if the system found no more; else see whether the run was cut or is incomplete."
     example = at_query(run.lists["query_ids"][shortest], detail)
-    yield Finding("short-lists", severity, run.name, count, total, example, consequence, remedy)
+    yield run.found("short-lists", count, total, example, severity=_if_many(count, _MANY_SHORT * total))
 
 
 def unjudged_documents(run: InspectedRun) -> Iterator[Finding]:
     """Unjudged documents in the top 10, where they are many."""
     if not run.hits or run.unjudged <= _SOME_UNJUDGED * run.shown:
         return
-    # Where fewer than ten documents a query are judged, most of the first ten cannot be.
-    sparse = is_sparse(run)
-    severity: Severity = "warning" if run.unjudged > _MANY_UNJUDGED * run.shown and not sparse else "note"
-    each = len(run.judged.qrels) / len(run.judged.qrels.query_ids)
-    consequence = "They count as not relevant, which may be wrong: the run may be better than its scores."
-    if sparse:
+    severity, consequence = _if_many(run.unjudged, _MANY_UNJUDGED * run.shown), None
+    if run.is_sparse:
+        # Where fewer than ten documents a query are judged, most of the first ten cannot be.
+        each = len(run.judged.qrels) / len(run.judged.qrels.query_ids)
         consequence = f"With {each:.1f} judgments a query that must be so; relevant documents may be among them."
-    remedy = "Judge them, or look at --unjudged condensed and the measure Judged@10 beside the scores."
+        severity = "note"
     example = _unjudged_example(run)
-    yield Finding("unjudged-top-10", severity, run.name, run.unjudged, run.shown, example, consequence, remedy)
+    yield run.found("unjudged-top-10", run.unjudged, run.shown, example, severity=severity, consequence=consequence)
+
+
+def _count(lists: Bools) -> int:
+    return int(np.count_nonzero(lists))
+
+
+def _if_many(count: int, many: float) -> Severity:
+    return "warning" if count > many else "note"
 
 
 def _unjudged_example(run: InspectedRun) -> Example:
@@ -227,11 +463,6 @@ def _unjudged_example(run: InspectedRun) -> Example:
     grade = run.judged.grade[run.joined["hit_item"]]
     item = run.joined["hit_item"][int(np.argmax(np.isnan(grade) & (run.joined["hit_rank"] <= TOP)))]
     return at_judgment(run.judged.qrels, int(np.argmax(run.judged.item == item)))
-
-
-def is_sparse(run: InspectedRun) -> bool:
-    """Whether fewer than ten documents a query are judged."""
-    return len(run.judged.qrels) < TOP * len(run.judged.qrels.query_ids)
 
 
 def _is_numbered(run: InspectedRun, one: int) -> bool:
@@ -249,18 +480,14 @@ def _ranked(row: Row) -> str:
     return f"rank {row.rank} has {row.score}"
 
 
-def _distinct(run: InspectedRun) -> Ints:
-    return run.lists["rows"] - run.lists["duplicates"]
-
-
 def _with_different_scores(run: InspectedRun) -> Bools:
-    return np.asarray(run.counts & (_distinct(run) > 1) & (run.lists["constant"] == 0))
+    return np.asarray(run.counts & (run.distinct > 1) & (run.lists["constant"] == 0))
 
 
 def _upside_down(run: InspectedRun) -> Bools:
     """The lists whose scores rise where they should fall, if most that are long enough to tell do so; otherwise they
     are contradictions like others."""
-    distinct, lists = _distinct(run), run.lists
+    distinct, lists = run.distinct, run.lists
     ranked = (lists["unranked"] == 0) & (lists["lowest_rank"] < lists["highest_rank"])
     telling = _with_different_scores(run) & (distinct >= np.where(ranked, _TELLING_RANKED, _TELLING))
     rising = telling & (lists["reversed"] > 0)
@@ -268,27 +495,3 @@ def _upside_down(run: InspectedRun) -> Bools:
     if not is_rule or distinct[rising].sum() < _TELLING:
         return np.zeros(run.size, bool)
     return np.asarray(rising | (run.counts & ranked & (lists["reversed"] > 0)))
-
-
-RUN_CHECKS: tuple[Callable[[InspectedRun], Iterator[Finding]], ...] = (
-    unmatched_queries,
-    unmatched_documents,
-    repeated_documents,
-    reversed_scores,
-    constant_scores,
-    missing_queries,
-    extra_queries,
-    rank_conflicts,
-    tied_documents,
-    float32_ties,
-    unjudged_documents,
-    self_hits,
-    empty_lists,
-    short_lists,
-    rank_column,
-)
-
-
-def examine_run(run: InspectedRun) -> list[Finding]:
-    """All that is suspicious about one run."""
-    return [finding for check in RUN_CHECKS for finding in check(run)]

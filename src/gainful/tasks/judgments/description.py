@@ -1,7 +1,4 @@
-"""What is in a set of judgments: levels, recall bases, and what is unlike the rest.
-
-What is in a set of judgments, as a page.
-"""
+"""What is in a set of judgments: levels, recall bases, and what is unlike the rest; and the page that says it."""
 
 from __future__ import annotations
 
@@ -295,11 +292,15 @@ def sizes(found: JudgmentDescription, name: str) -> str:
     return f"{name} judges {documents} for {queries}, {_range(found.judged_by_query)}."
 
 
+def means_relevant(rel: float | None) -> str:
+    """Which grades count as relevant."""
+    return "grade above 0" if rel is None else f"grade {number_text(rel)} or more"
+
+
 def about_relevance(found: JudgmentDescription, name: str = "") -> str:
     """How many relevant documents queries have, and which have none."""
-    means = "grade above 0" if found.rel is None else f"grade {number_text(found.rel)} or more"
     intro = f"{name}: relevant" if name else "Relevant"
-    line = f"{intro} ({means}) are {_range(found.relevant_by_query, 'document')}"
+    line = f"{intro} ({means_relevant(found.rel)}) are {_range(found.relevant_by_query, 'document')}"
     without = found.without_relevant
     if not without:
         return f"{line}; every query has one."
@@ -314,7 +315,7 @@ def oddities(found: JudgmentDescription, name: str = "") -> Iterator[str]:
 
 def _odd_things(found: JudgmentDescription) -> Iterator[str]:
     if found.above_scale is not None:
-        yield _description_page_above(found, found.above_scale)
+        yield _about_grades_above(found, found.above_scale)
     if found.negative.judgments:
         fate = (
             "They count as judged, not relevant (negative=judged)."
@@ -328,17 +329,14 @@ def _odd_things(found: JudgmentDescription) -> Iterator[str]:
         highest = number_text(found.levels[-1].grade)
         yield f"no document reaches the scale {number_text(found.scale)}; the highest grade is {highest}."
     if found.subtopics > 1:
-        use = (
-            "taken as the sub-topic (subtopics=yes)"
-            if found.policy.subtopics
-            else "not taken as the sub-topic (--subtopics)"
-        )
-        yield f"column 2 has {found.subtopics:,} different values, {use}."
+        use = "taken" if found.policy.subtopics else "not taken"
+        flag = "subtopics=yes" if found.policy.subtopics else "--subtopics"
+        yield f"column 2 has {found.subtopics:,} different values, {use} as the sub-topic ({flag})."
     if found.repeated:
-        yield _description_page_repetitions(found)
+        yield _about_repetitions(found)
 
 
-def _description_page_repetitions(found: JudgmentDescription) -> str:
+def _about_repetitions(found: JudgmentDescription) -> str:
     repeated = count_of(found.repeated, "judgment repeats", "judgments repeat")
     line = f"{repeated} a document that is judged before"
     if not found.conflicting:
@@ -351,7 +349,7 @@ def _description_page_repetitions(found: JudgmentDescription) -> str:
     return f"{line}; {conflicts} different grades, made one by judges={found.policy.judges}."
 
 
-def _description_page_above(found: JudgmentDescription, above: AboveScale) -> str:
+def _about_grades_above(found: JudgmentDescription, above: AboveScale) -> str:
     share = f"{100 * above.judgments / found.judgments:.1f} % of {count_of(found.judgments, 'judgment')}"
     grades = listed([number_text(grade) for grade in above.grades])
     place = f"; the first is {above.where}" if above.where else "; the first is"
@@ -371,9 +369,13 @@ def levels_table(found: JudgmentDescription, title: str) -> Table:
     """How many documents have which grade; of many different grades, how they are spread."""
     if len(found.levels) > MOST_SHOWN:
         return _grade_spread(found, title)
-    columns = (Column("grade"), Column("documents", "count"), Column("share", "share"), Column("queries", "count"))
-    rows = tuple((number_text(level.grade), level.documents, level.share, level.queries) for level in found.levels)
-    return Table(columns, rows, title)
+    columns = (
+        Column("grade", get=lambda level: number_text(level.grade)),
+        Column("documents", "count"),
+        Column("share", "share"),
+        Column("queries", "count"),
+    )
+    return Table.of(columns, found.levels, title=title)
 
 
 def _grade_spread(found: JudgmentDescription, title: str) -> Table:
@@ -393,20 +395,15 @@ def _by_level_names(found: JudgmentDescription) -> list[str]:
 
 def recall_bases(found: JudgmentDescription, title: str) -> Table:
     """How many documents each query has: all, relevant, and of each level."""
-    names = ["judged", "relevant", *_by_level_names(found)]
+    names = ("judged", "relevant", *_by_level_names(found))
     columns = (Column("query"), *(Column(name, "count") for name in names))
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (base.query, base.judged, base.relevant, *base.by_level) for base in found.by_query
-    )
-    return Table(columns, rows, title)
+    return Table(columns, tuple((*base[:3], *base.by_level) for base in found.by_query), title)
 
 
 def _recall_base_spread(found: JudgmentDescription) -> Table:
-    queries = [base.query for base in found.by_query]
-    counts = {"judged": [base.judged for base in found.by_query], "relevant": [b.relevant for b in found.by_query]}
-    for i, name in enumerate(_by_level_names(found)[:MOST_SHOWN]):
-        counts[name] = [base.by_level[i] for base in found.by_query]
-    return spread_table("Documents a query", "documents", queries, counts)
+    names = ("judged", "relevant", *_by_level_names(found)[:MOST_SHOWN])
+    queries, *counts = zip(*((*base[:3], *base.by_level) for base in found.by_query), strict=True)
+    return spread_table("Documents a query", "documents", queries, dict(zip(names, counts, strict=False)))
 
 
 def spread_table(
@@ -438,3 +435,30 @@ def _range(spread: Spread, noun: str = "") -> str:
     if spread.lowest == spread.highest:
         return f"{highest} a query"
     return f"{spread.lowest:,} to {highest} a query (median {number_text(spread.median)})"
+
+
+def side_parts(a: JudgmentDescription, b: JudgmentDescription, by_query: bool) -> Iterator[Table | str]:
+    """What is in either set: levels side by side, relevant documents (by query, if wanted), what is odd."""
+    if max(len(a.levels), len(b.levels)) > MOST_SHOWN:
+        yield from (levels_table(side, f"Grades of {name}") for name, side in (("A", a), ("B", b)))
+    else:
+        yield _levels_of_both(a, b)
+    for name, side in (("A", a), ("B", b)):
+        if by_query:
+            yield recall_bases(side, f"Documents of {name} by query")
+        yield about_relevance(side, name)
+        yield from oddities(side, name)
+
+
+def _levels_of_both(a: JudgmentDescription, b: JudgmentDescription) -> Table:
+    sides = [{level.grade: level for level in side.levels} for side in (a, b)]
+    columns = [Column("grade")]
+    for name in ("A", "B"):
+        columns += [Column(name, "count"), Column(f"% of {name}", "share")]
+    rows: list[tuple[Cell, ...]] = []
+    for grade in sorted({*sides[0], *sides[1]}):
+        row: list[Cell] = [number_text(grade)]
+        for side in sides:
+            row += [side[grade].documents, side[grade].share] if grade in side else [0, 0.0]
+        rows.append(tuple(row))
+    return Table(tuple(columns), tuple(rows), "All documents by level")

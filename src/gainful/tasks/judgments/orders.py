@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
@@ -15,7 +15,8 @@ from gainful.evaluation.evaluate import evaluate_judged
 from gainful.evaluation.results import Evaluation
 from gainful.io.sources import is_stream
 from gainful.measures.base import Measure
-from gainful.notation import printable
+from gainful.notation import count_of, printable
+from gainful.pages.page import Column, Table
 from gainful.stats.agreement import Swap, kendall_tau_b
 
 #: Means closer than this are equal: the difference is what adding up in another order makes.
@@ -138,3 +139,50 @@ def _swaps(names: Sequence[str], by_a: Sequence[float], by_b: Sequence[float]) -
         if by_a[i] > by_a[j] and by_b[i] < by_b[j]
     ]
     return tuple(sorted(found, key=lambda swap: -min(swap.lead_a, swap.lead_b)))
+
+
+_MOST_SWAPS = 20
+
+
+def signatures(orders: SystemOrders) -> tuple[str, ...]:
+    """The conventions of the evaluations: one line, or one for A and one for B where they differ."""
+    one, other = (side[0].signature().short() for side in (orders.evaluations_a, orders.evaluations_b))
+    return (one,) if one == other else (f"A: {one}", f"B: {other}")
+
+
+def order_parts(found: OrderComparison) -> Iterator[Table | str]:
+    """The systems by either judgments, whether they change places, and which do."""
+    columns = (
+        Column("run"),
+        Column("mean by A", "number"),
+        Column("mean by B", "number"),
+        Column("rank by A", "count"),
+        Column("rank by B", "count"),
+    )
+    moved = frozenset((i, 4) for i, system in enumerate(found.systems) if system.rank_a != system.rank_b)
+    notes = [f"means over {count_of(found.queries, 'query', 'queries')} that both judge"]
+    if moved:
+        notes.append("* another place than by A")
+    yield Table(columns, tuple(found.systems), f"Systems by {found.measure}", tuple(notes), moved)
+    yield _order_sentence(found)
+    if found.swaps:
+        names = (
+            Column("better by A"),
+            Column("better by B"),
+            Column("lead by A", "number"),
+            Column("lead by B", "number"),
+        )
+        rest = len(found.swaps) - _MOST_SWAPS
+        more = (f"the clearest of {len(found.swaps):,}",) if rest > 0 else ()
+        yield Table(names, tuple(found.swaps[:_MOST_SWAPS]), f"Systems that change places by {found.measure}", more)
+
+
+def _order_sentence(found: OrderComparison) -> str:
+    if found.pairs == 0:
+        return "One system alone has no order."
+    tau = "undefined, since one of the judges scores all alike" if found.tau is None else f"{found.tau:.4f}"
+    changing = "No two systems change"
+    if found.swaps:
+        verb = "changes" if len(found.swaps) == 1 else "change"
+        changing = f"{len(found.swaps):,} of {count_of(found.pairs, 'pair')} of systems {verb}"
+    return f"{changing} places by {found.measure}: Kendall's tau is {tau}."

@@ -1,15 +1,11 @@
-"""Reported numbers, and how precise they are.
-
-Which conventions reproduce a figure, the simplest first.
-"""
+"""Which conventions reproduce reported numbers, the simplest first; and the page that says so."""
 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterable, Mapping, Sequence
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.run import Run, RunLike
@@ -20,139 +16,20 @@ from gainful.kernel.core import default_threads
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure, read_whole
 from gainful.measures.catalog import parse
-from gainful.notation import NUMBER, read_number, text_of_id
-from gainful.pages.page import Page
-from gainful.policy import Policy
+from gainful.notation import count_of, number_text, printable, text_of_id
+from gainful.pages.page import Column, Page, Table
+from gainful.policy import CHOICES, Policy
 from gainful.render.showable import Showable
-from gainful.tasks.whydiff.dimensions import Dialect, Dimension, dialects_for, dimensions_for
-from gainful.tasks.whydiff.orderings import Orderings
+from gainful.tasks.whydiff.dimensions import Dimension, dialects_for, dimensions_for, meaning, usual_divisor
+from gainful.tasks.whydiff.orderings import Orderings, Variant
 from gainful.tasks.whydiff.search import (
-    Cluster,
-    Combination,
-    Outcome,
+    Explained,
+    Figure,
     Outcomes,
+    Search,
     Space,
-    alike,
-    clusters,
-    departed,
-    simplicity,
+    Way,
 )
-
-#: A figure may be off by this, relative to 1 or to itself, beyond what its last digit leaves open.
-_NOISE = 1e-9
-
-_PER_CENT = re.compile(r"(.*\S)\s*%")
-_WITH_COMMA = re.compile(r"[+-]?\d*,\d+")
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A number that somebody reported. Its text says how precise it is: 0.785 is anything that rounds to that.
-
-    >>> Figure.of("theirs", "0.785").holds(0.78463), Figure.of("theirs", "0.7850").holds(0.78463)
-    (True, False)
-    """
-
-    name: str
-    text: str
-    value: float
-    slack: float  # half a unit of the last digit
-
-    @classmethod
-    def of(cls, name: str, given: float | str) -> Figure:
-        """A figure from its text, or from a number, which is as precise as it prints."""
-        value = _read(name, given)
-        text = str(given).strip()
-        return cls._of_text(name, text if NUMBER.fullmatch(text) else str(value))
-
-    @classmethod
-    def _of_text(cls, name: str, text: str) -> Figure:
-        return cls(name, text, float(text), 0.5 * 10.0 ** int(Decimal(text).as_tuple().exponent))
-
-    def as_share(self) -> Figure:
-        """The figure read as a per cent: 46.4 is 0.464."""
-        return self._of_text(self.name, format(Decimal(self.text).scaleb(-2), "f"))
-
-    def cuts(self, value: float) -> bool:
-        """Whether the figure is the first digits of a value, the rest cut off."""
-        unit = 2.0 * self.slack
-        return math.floor(value / unit + _NOISE) == round(self.value / unit)
-
-    @property
-    def places(self) -> int:
-        """How many decimal places it has."""
-        return max(0, -int(Decimal(self.text).as_tuple().exponent))
-
-    def holds(self, value: float) -> bool:
-        """Whether a value rounds to the figure."""
-        return abs(value - self.value) <= self._room
-
-    def is_within(self, bounds: tuple[float, float]) -> bool:
-        """Whether a value between two bounds can round to the figure."""
-        low, high = bounds
-        return low - self._room <= self.value <= high + self._room
-
-    @property
-    def _room(self) -> float:
-        return self.slack + _NOISE * max(1.0, abs(self.value))
-
-
-def _read(name: str, given: float | str) -> float:
-    """The number; who writes a per cent or a decimal comma is told how to write it here."""
-    text = given.strip() if isinstance(given, str) else ""
-    per_cent = _PER_CENT.fullmatch(text)
-    number = per_cent[1] if per_cent else text
-    if _WITH_COMMA.fullmatch(number):
-        number = number.replace(",", ".")
-    if number == text or not NUMBER.fullmatch(number):
-        return read_number(given, name)
-    value = Decimal(number).scaleb(-2) if per_cent else Decimal(number)
-    raise UsageError(f"{name}: expected a number, found '{text}'", f"write {value:f}")
-
-
-@dataclass(frozen=True)
-class Way:
-    """One way to compute the measure: the value of every dimension, and what the data say of it.
-
-    ``departed`` are the dimensions in which it leaves the start, ``dialects`` the tools and papers that compute it so,
-    as far as these data show (``with`` what those who use them choose); ``alike`` has for a dimension the other values
-    that would make no difference, ``instead`` other combinations, as simple, that give the same for every query.
-    """
-
-    value: float
-    settings: Mapping[str, str]
-    departed: tuple[str, ...]
-    dialects: tuple[str, ...]
-    alike: Mapping[str, tuple[str, ...]]
-    instead: tuple[Mapping[str, str], ...]
-
-    def differs_from(self, other: Way) -> tuple[str, ...]:
-        """The dimensions in which two ways differ."""
-        return tuple(name for name, value in self.settings.items() if other.settings[name] != value)
-
-
-@dataclass(frozen=True)
-class Explained:
-    """A figure and the ways that reproduce it, the simplest first; where there is none, the nearest.
-
-    ``found`` counts all the ways that give different scores and reproduce the figure; some may not be listed.
-    ``outside`` are the measure's bounds where the figure lies outside them; ``per_cent`` is how it is read then.
-    """
-
-    figure: Figure
-    found: int
-    ways: tuple[Way, ...]
-    outside: tuple[float, float] | None = None
-    per_cent: Figure | None = None
-
-    @property
-    def reproduced(self) -> bool:
-        return self.found > 0
-
-    @property
-    def read_as(self) -> Figure:
-        """The figure that the ways are compared with."""
-        return self.per_cent or self.figure
 
 
 @dataclass(frozen=True)
@@ -173,9 +50,16 @@ class Findings(Showable):
     __str__ = Showable.__str__
 
     def page(self) -> Page:
-        from gainful.tasks.whydiff.conventions_page import page_of
-
-        return page_of(self)
+        """A table of the ways to each figure, what its words mean, and a conclusion."""
+        indifferent = _indifferent(self)
+        parts: list[Table | str] = [_beginning(self), _table(self)]
+        if indifferent:
+            parts.append(_not_told_apart(self, indifferent))
+        conclusions = (_conclusion(self, each, indifferent) for each in self.figures)
+        parts.append("\n".join([*conclusions, *_differences(self)]))
+        start = {dimension.name: dimension.values[0] for dimension in self.dimensions}
+        header = {"measure": str(self.measure), "query": self.query, "start": start, "value": self.start}
+        return Page("whydiff", tuple(parts), header=header)
 
     @property
     def reproduced(self) -> bool:
@@ -217,7 +101,7 @@ def find_conventions(
     if not wanted:
         raise UsageError("figures: expected at least one, found none")
     measure = parse(measure)
-    settled = policy if isinstance(policy, Policy) else Policy() if policy is None else Policy.like(policy)
+    settled = Policy.of(policy)
     judgments, given_run = Qrels.of(qrels), Run.of(run)
     identifier = None if query is None else read_id(query, "query")
     orderings = Orderings(
@@ -231,7 +115,7 @@ def find_conventions(
     dimensions = dimensions_for(measure, settled, orderings.facts)
     space = Space(dimensions)
     outcomes = Outcomes(space, orderings, measure, settled.recall_cut)
-    search = _Search(space, outcomes, dialects_for(measure, dimensions), progress or Progress())
+    search = Search(space, outcomes, dialects_for(measure, dimensions), progress or Progress())
     search.try_all(read_whole(departures, "departures"))
     if not search.tried:
         raise InputError(f"{judgments.name}: {measure} has no value on these data, whatever the conventions")
@@ -251,129 +135,152 @@ def find_conventions(
     )
 
 
-class _Search:
-    """What was tried, and what can be said about it."""
+#: The most names of tools, combinations that do the same, and decimal places that are shown.
+_MOST_NAMES, _MOST_INSTEAD, _MOST_PLACES = 3, 2, 15
 
-    def __init__(self, space: Space, outcomes: Outcomes, dialects: Sequence[Dialect], progress: Progress) -> None:
-        self._space = space
-        self._outcomes = outcomes
-        self._dialects = dialects
-        self._progress = progress
-        self.tried: Mapping[Combination, Outcome] = {}
-        self.clusters: Sequence[Cluster] = ()
+#: What only this search computes; no choice of the policy and no parameter of a measure does.
+_NOT_OFFERED = {
+    "ideal": ("retrieved", "shown", "uncut", "highest"),
+    "ties": ("averaged",),
+    "undefined": ("one",),
+    "duplicates": ("last", "all"),
+}
 
-    @property
-    def start(self) -> float | None:
-        """What there is without any departure."""
-        outcome = self.tried.get(self._space.start)
-        return None if outcome is None else outcome.value
 
-    def try_all(self, departures: int) -> None:
-        """Computes every combination with so many departures, and the dialects, however many they have."""
-        spoken = (combination for dialect in self._dialects for combination in self._space.spoken(dialect))
-        tried = self._outcomes.of([*self._space.near(departures), *spoken], self._progress)
-        self.tried = {**tried, **self._trimmed([one for one in tried if departed(one) > departures])}
-        self.clusters = clusters(self.tried)
+def _beginning(findings: Findings) -> str:
+    of_query = "" if findings.query is None else f" of query {printable(findings.query)}"
+    value = "has no value" if findings.start is None else f"is {findings.start:.6g}"
+    return (
+        f"{findings.measure}{of_query} {value} where the search starts. {count_of(findings.tried, 'combination')} of "
+        f"conventions give {count_of(findings.different, 'different result')}."
+    )
 
-    def _trimmed(self, found: Sequence[Combination]) -> dict[Combination, Outcome]:
-        """The same combinations without the departures that make no difference on these data."""
-        trimmed: dict[Combination, Outcome] = {}
-        while found:
-            shorter = {one: list(self._space.without_one_departure(one)) for one in found}
-            wanted = [*found, *(other for others in shorter.values() for other in others)]
-            outcomes = self._outcomes.of(wanted, self._progress)
-            same = {
-                other: outcomes[other]
-                for one, others in shorter.items()
-                for other in others
-                if other in outcomes and alike(outcomes[one], outcomes[other])
-            }
-            found = [one for one in same if one not in trimmed]
-            trimmed.update(same)
-        return trimmed
 
-    def explained(self, figure: Figure, most: int, bounds: tuple[float, float] | None) -> Explained:
-        """The ways that reproduce a figure, or else the nearest; what cannot be is read as a per cent."""
-        is_reached = any(figure.holds(cluster.value) for cluster in self.clusters)
-        if bounds is None or is_reached or figure.is_within(bounds):
-            return Explained(figure, *self._ways(figure, most))
-        share = figure.as_share()
-        if bounds != (0.0, 1.0) or not share.is_within(bounds):
-            return Explained(figure, *self._ways(figure, most), bounds)
-        return Explained(figure, *self._ways(share, most), bounds, share)
+def _table(findings: Findings) -> Table:
+    """A row a way: of a record, the figure explained and the way to it."""
+    places = min(_MOST_PLACES, max(4, *(each.read_as.places + 2 for each in findings.figures)))
+    columns = (
+        Column("figure", get=lambda row: row[0].figure.name),
+        Column("reported", get=lambda row: row[0].figure.text + ("" if row[0].per_cent is None else " %")),
+        Column("value", "number", places, get=lambda row: row[1].value),
+        Column("off by", "number", places, get=lambda row: row[1].value - row[0].read_as.value),
+        Column("departures", "count", get=lambda row: len(row[1].departed)),
+        Column("conventions", get=lambda row: _departures(row[1])),
+        Column("known as", none="", get=lambda row: ", ".join(row[1].dialects) or None),
+    )
+    ways = [(each, way) for each in findings.figures for way in each.ways]
+    return Table.of(columns, ways, notes=tuple(_table_notes(findings.figures)))
 
-    def _ways(self, figure: Figure, most: int) -> tuple[int, tuple[Way, ...]]:
-        """How many ways reproduce a figure, and the simplest of them; where there is none, the nearest."""
-        matching = [cluster for cluster in self.clusters if figure.holds(cluster.value)]
-        if matching:
-            named = self._named(matching)
-            chosen = sorted(matching, key=lambda cluster: self._rank(cluster.simplest, named[cluster.simplest]))[:most]
-        else:
-            chosen = sorted(
-                self.clusters, key=lambda cluster: (abs(cluster.value - figure.value), simplicity(cluster.simplest))
-            )[:most]
-            named = self._named(chosen)
-        return len(matching), tuple(self._way(cluster, named[cluster.simplest]) for cluster in chosen)
 
-    def _named(self, found: Iterable[Cluster]) -> dict[Combination, list[Dialect]]:
-        """For the simplest combination of each cluster the dialects that give the same."""
-        spoken = {
-            cluster.simplest: [(dialect, self._space.adopted(dialect, cluster.simplest)) for dialect in self._dialects]
-            for cluster in found
-        }
-        wanted = [combination for pairs in spoken.values() for _, combination in pairs if combination is not None]
-        outcomes = self._outcomes.of([*spoken, *wanted], self._progress)
-        return {
-            simplest: [
-                dialect
-                for dialect, other in pairs
-                if other in outcomes
-                and alike(outcomes[simplest], outcomes[other])
-                and not self._is_of_users(simplest, dialect)
-            ]
-            for simplest, pairs in spoken.items()
-        }
+def _departures(way: Way) -> str:
+    return ", ".join(f"{name}={way.settings[name]}" for name in way.departed) or "no departure"
 
-    def _departed(self, combination: Combination) -> tuple[str, ...]:
-        return tuple(d.name for d, place in zip(self._space.dimensions, combination, strict=True) if place)
 
-    def _is_of_users(self, combination: Combination, dialect: Dialect) -> bool:
-        """Whether all that a combination changes is left to those who use the tool: then it explains nothing."""
-        changed = self._departed(combination)
-        return bool(changed) and all(map(dialect.leaves_open, changed))
+def _some(names: Sequence[str]) -> str:
+    """The first names, and how many there are beside them."""
+    if len(names) <= _MOST_NAMES:
+        return ", ".join(names)
+    return f"{', '.join(names[: _MOST_NAMES - 1])} and {len(names) - _MOST_NAMES + 1} more"
 
-    def _rank(self, combination: Combination, dialects: Iterable[Dialect]) -> tuple[object, ...]:
-        """What sorts ways: what a known tool does by itself is one choice, however many departures it has."""
-        changed = self._departed(combination)
-        choices = [len(changed), *(1 + sum(map(dialect.leaves_open, changed)) for dialect in dialects)]
-        return (min(choices), *simplicity(combination))
 
-    def _way(self, cluster: Cluster, dialects: Iterable[Dialect]) -> Way:
-        space, simplest = self._space, cluster.simplest
-        settings = space.settings(simplest)
-        neighbours = self._outcomes.of([simplest, *space.neighbours(simplest)], self._progress)
-        same: dict[str, tuple[str, ...]] = {}
-        for combination, outcome in neighbours.items():
-            if combination != simplest and alike(neighbours[simplest], outcome):
-                [(name, value)] = space.settings(combination).items() - settings.items()
-                same[name] = (*same.get(name, ()), value)
-        instead = [
-            space.settings(member)
-            for member in cluster.members[1:]
-            if departed(member) == departed(simplest) and member not in neighbours
-        ]
-        changed = {name: settings[name] for name in self._departed(simplest)}
-        return Way(
-            cluster.value,
-            settings,
-            tuple(changed),
-            tuple(dict.fromkeys(_name(dialect, changed) for dialect in dialects)),
-            same,
-            tuple(instead),
+def _same_as(way: Way, indifferent: Mapping[str, Sequence[str]]) -> str | None:
+    """What gives the same scores, apart from what makes no difference for any figure."""
+    texts = [f"{name}={'|'.join(values)}" for name, values in way.alike.items() if name not in indifferent]
+    for settings in way.instead[:_MOST_INSTEAD]:
+        changed = [(name, value) for name, value in settings.items() if way.settings[name] != value]
+        texts.append(" with ".join(f"{name}={value}" for name, value in changed))
+    return " or ".join(texts) or None
+
+
+def _table_notes(figures: Sequence[Explained]) -> Iterator[str]:
+    ways = [way for each in figures for way in each.ways]
+    departed = dict.fromkeys((name, way.settings[name]) for way in ways for name in way.departed)
+    yield from (f"{name}={value}: {meaning(name, value)}" for name, value in departed)
+    for each in figures:
+        if each.found > len(each.ways):
+            more = count_of(each.found - len(each.ways), "more way")
+            yield f"{each.figure.name}: {more} to {each.figure.text}"
+
+
+def _indifferent(findings: Findings) -> dict[str, list[str]]:
+    """The values between which no figure can decide, by dimension."""
+    ways = [each.ways[0] for each in findings.figures]
+    found = {}
+    for dimension in findings.dimensions:
+        sets = {frozenset({e.settings[dimension.name], *e.alike.get(dimension.name, ())}) for e in ways}
+        if len(sets) == 1 and len(values := sets.pop()) > 1:
+            found[dimension.name] = [value for value in dimension.values if value in values]
+    return found
+
+
+def _not_told_apart(findings: Findings, indifferent: Mapping[str, Sequence[str]]) -> str:
+    counts = {dimension.name: len(dimension.values) for dimension in findings.dimensions}
+    alike = [name for name, values in indifferent.items() if len(values) == counts[name]]
+    partly = [f"{name} ({', '.join(values)})" for name, values in indifferent.items() if name not in alike]
+    wholly = [f"all values of {', '.join(alike)}"] if alike else []
+    return f"The data cannot tell apart: {'; '.join([*wholly, *partly])}."
+
+
+def _conclusion(findings: Findings, explained: Explained, indifferent: Mapping[str, Sequence[str]]) -> str:
+    figure, first = explained.read_as, explained.ways[0]
+    if not explained.reproduced:
+        off = first.value - figure.value
+        text = f"off by {off:+.{min(_MOST_PLACES, figure.places + 2)}f} ({_departures(first)})"
+        cut = ", and the figure is its first digits, not rounded" if figure.cuts(first.value) else ""
+        return f"{_opening(explained)}: not reproduced; the nearest is {text}{cut}."
+    tools = _some(first.dialects)
+    text = f"{_opening(explained)}: {_departures(first)}" + (f" (as {tools})." if tools else ".")
+    same = _same_as(first, indifferent)
+    text += f" The same with {same}." if same else ""
+    # A run with duplicates is refused unless a choice is made, even if it is the one that the search starts from.
+    printed = printing(findings, first.settings) if first.departed or "duplicates" in first.settings else None
+    text += f" {printed}." if printed else ""
+    if len(first.departed) > 1 and not tools:
+        text += (
+            f" With several departures it may be chance ({explained.found} of {findings.different} results round to "
+            f"{figure.text}); more digits would tell."
         )
+    return text
 
 
-def _name(dialect: Dialect, changed: Mapping[str, str]) -> str:
-    """A dialect's name, with the changes that it leaves to those who use it."""
-    chosen = [f"{name}={value}" for name, value in changed.items() if dialect.leaves_open(name)]
-    return f"{dialect.name} with {', '.join(chosen)}" if chosen else dialect.name
+def _opening(explained: Explained) -> str:
+    """The figure, and how it has to be read where the measure cannot have such a value."""
+    text = f"{explained.figure.name} {explained.figure.text}"
+    if explained.outside is None:
+        return text
+    low, high = (number_text(bound) if math.isfinite(bound) else "" for bound in explained.outside)
+    text += f" lies outside {low}..{high}"
+    if explained.per_cent is None:
+        return text
+    which = ", which is reproduced" if explained.reproduced else ""
+    return f"{text}; as a per cent it is {explained.per_cent.text}{which}"
+
+
+def _differences(findings: Findings) -> Iterator[str]:
+    if len(findings.figures) != 2 or not findings.reproduced:
+        return
+    one, other = (each.ways[0] for each in findings.figures)
+    names = one.differs_from(other)
+    listed = ", ".join(f"{name} ({one.settings[name]}, {other.settings[name]})" for name in names)
+    yield f"They differ in: {listed}." if names else "They do not differ: the same conventions give both."
+
+
+def printing(findings: Findings, settings: Mapping[str, str]) -> str | None:
+    """Which command prints the value of some settings; None where none offers them."""
+    measure, policy = findings.measure, findings.policy
+    usual = usual_divisor(measure)
+    refused = any(settings.get(name) in values for name, values in _NOT_OFFERED.items())
+    if refused or settings.get("divisor", usual) != usual:
+        return None
+    changes = {choice.field: settings[choice.name] for choice in CHOICES if choice.name in settings}
+    variant = Variant.of(measure, settings, policy.recall_cut)
+    flags = [
+        f"--{name} {value}" for name, value in policy.replace(**changes).differences().items() if name != "subtopics"
+    ]
+    flags += ["--subtopics"] if policy.subtopics else []
+    flags += [] if findings.scale is None else [f"--scale {number_text(findings.scale)}"]
+    name = shlex.quote(str(variant.measure))
+    if findings.query is None:
+        return " ".join(["gainful eval prints it with -m", name, *flags])
+    query = shlex.quote(printable(findings.query))
+    return " ".join(["gainful explain", name, "--qrels QRELS --run RUN --query", query, *flags, "prints it"])

@@ -1,10 +1,8 @@
 """What two computations of the same measure can do differently: the dimensions of the search, and their values.
 
-Known tools and papers, each as the conventions that it has.
-
-As read from the sources of the tools and from the papers. A dimension that is not mentioned is left to those who use
-the tool; several values are several ways in which it is used. Where nothing is said of the divisor, it is that of the
-measure.
+Known tools and papers are dialects: the conventions that each has, as read from its source or its text. A dimension
+that is not mentioned is left to those who use the tool; several values are several ways in which it is used. Where
+nothing is said of the divisor, it is that of the measure.
 """
 
 from __future__ import annotations

@@ -1,196 +1,25 @@
-"""Scores of a measure's variants: those that measures have parameters for, and those that no measure should have.
-
-The search: all combinations with few departures, what they give, and which of them give the same.
-"""
+"""The search: all combinations with few departures, what they give, and which of them reproduce a reported number."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
+from decimal import Decimal
 from itertools import combinations, product
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from gainful.data.lists import Documents, GainLists
-from gainful.discounts import divisors
+from gainful.errors import UsageError
 from gainful.evaluation.results import aggregated, settled
 from gainful.kernel.arrays import Floats
 from gainful.kernel.parallel import Progress
-from gainful.measures.average_precision import AP
 from gainful.measures.base import Measure
-from gainful.measures.block import raw_scores
-from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG
-from gainful.measures.precision import P, R
-from gainful.tasks.whydiff.dimensions import Dialect, Dimension, discount_of, is_cumulated, usual_divisor
-from gainful.tasks.whydiff.orderings import Orderings, RankedLists
-
-Cumulated: TypeAlias = CG | DCG | NCG | NDCG
-
-
-class Variant(NamedTuple):
-    """A measure, and what is done unlike any measure: the ideal list, the divisor; ``recall_cut`` is the policy's."""
-
-    measure: Measure
-    ideal: str
-    divisor: str
-    recall_cut: str
-
-    @classmethod
-    def of(cls, measure: Measure, settings: Mapping[str, str], recall_cut: str) -> Variant:
-        """The variant of a measure under some settings."""
-        changes: dict[str, object] = {}
-        if "gain" in settings:
-            changes["gain"] = settings["gain"]
-        if "discount" in settings:
-            changes["discount"], changes["base"] = discount_of(settings["discount"])
-        if "rel" in settings:
-            changes["rel"] = None if settings["rel"] == "none" else settings["rel"]
-        if "unjudged" in measure.parameters():
-            changes["unjudged"] = None  # lists come with or without their unjudged documents
-        return cls(
-            measure.replace(**changes) if changes else measure,
-            settings.get("ideal", "judged"),
-            settings.get("divisor", usual_divisor(measure)),
-            settings.get("recall-cut", recall_cut),
-        )
-
-    @property
-    def is_public(self) -> bool:
-        """Whether the measure itself computes this."""
-        return self.ideal == "judged" and self.divisor == usual_divisor(self.measure)
-
-
-class VariantScores:
-    """The scores of variants on one set of lists. What several variants need is made once."""
-
-    def __init__(self, lists: RankedLists) -> None:
-        self._lists = lists
-        self._graded = lists.graded
-        self._size = len(lists.graded.query_ids)
-        row = np.repeat(np.arange(self._size), np.diff(lists.graded.hit_offsets))
-        self._hits = Documents(row, lists.graded.hit_rank, lists.graded.hit_grade)
-        self._made: dict[object, GainLists] = {}
-
-    def of(self, variants: Sequence[Variant]) -> list[Floats]:
-        """The raw scores of all queries for every variant, NaN where it is undefined."""
-        measured = self._measured([variant for variant in variants if self._is_measured(variant)])
-        return [measured[variant] if variant in measured else self._own(variant) for variant in variants]
-
-    def _is_measured(self, variant: Variant) -> bool:
-        # Documents that share gains, or that count twice and can so beat the ideal, are not what measures know.
-        peculiar = self._lists.shared or self._lists.repeated
-        return variant.is_public and not (peculiar and is_cumulated(variant.measure))
-
-    def _measured(self, variants: Sequence[Variant]) -> dict[Variant, Floats]:
-        """Those that measures compute themselves."""
-        found: dict[Variant, Floats] = {}
-        for recall_cut in dict.fromkeys(variant.recall_cut for variant in variants):
-            chosen = [variant for variant in variants if variant.recall_cut == recall_cut]
-            graded = replace(self._graded, policy=self._graded.policy.replace(recall_cut=recall_cut))
-            found.update(zip(chosen, raw_scores(graded, [variant.measure for variant in chosen]), strict=True))
-        return found
-
-    def _own(self, variant: Variant) -> Floats:
-        measure = variant.measure
-        if isinstance(measure, (NCG, NDCG)):
-            return self._normalised(measure, variant.ideal)
-        if isinstance(measure, (CG, DCG)):
-            return self._averaged(self._value(self._run_gains(measure), measure, measure.cutoff), measure)
-        if isinstance(measure, (AP, P, R)):
-            return self._divided(measure, variant.divisor)
-        raise TypeError(f"{measure} has no variants of its own")
-
-    def _normalised(self, measure: NCG | NDCG, ideal: str) -> Floats:
-        run = self._value(self._run_gains(measure), measure, measure.cutoff)
-        best = self._value(self._ideal_gains(measure, ideal), measure, None if ideal == "uncut" else measure.cutoff)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return self._averaged(np.where(best > 0, run / best, np.nan), measure)
-
-    def _value(self, gains: GainLists, measure: Cumulated, cutoff: int | None) -> Floats:
-        """The cumulated gain at the cutoff, or with average=ranks at every rank."""
-        divide = partial(divisors, measure.discount, measure.base)
-        if measure.average is None:
-            return gains.total(divide, cutoff)
-        depth = self._depth(measure)
-        return np.cumsum(gains.dense(depth) / divide(np.arange(1.0, depth + 1.0)), axis=1)
-
-    def _averaged(self, values: Floats, measure: Cumulated) -> Floats:
-        if measure.average is None:
-            return values
-        k = measure.cutoff or values.shape[1]
-        # Past the longest list nothing changes any more.
-        return np.asarray((values.sum(axis=1) + (k - values.shape[1]) * values[:, -1]) / k)
-
-    def _depth(self, measure: Cumulated) -> int:
-        judged = np.diff(self._graded.judged.best_first[0])
-        width = max(1, int(self._graded.retrieved.max(initial=0)), int(judged.max(initial=0)))
-        return min(measure.cutoff or width, width)
-
-    def _run_gains(self, measure: Cumulated) -> GainLists:
-        key = ("run", measure.gain, measure.rel, measure.level)
-        if key not in self._made:
-            plain = self._gains_of(self._hits, measure)
-            self._made[key] = self._shared(plain) if self._lists.shared else plain
-        return self._made[key]
-
-    def _ideal_gains(self, measure: Cumulated, ideal: str) -> GainLists:
-        key = (ideal, measure.gain, measure.rel, measure.level, measure.cutoff)
-        if key not in self._made:
-            self._made[key] = self._new_ideal(measure, ideal)
-        return self._made[key]
-
-    def _new_ideal(self, measure: Cumulated, ideal: str) -> GainLists:
-        hits = self._hits
-        if ideal == "retrieved":
-            return self._gains_of(hits, measure).best_first()
-        if ideal == "shown":
-            shown = hits.rank <= (measure.cutoff or 0)
-            first = Documents(hits.row[shown], hits.rank[shown], hits.grade[shown])
-            return self._gains_of(first, measure).best_first()
-        if ideal == "highest":
-            return self._highest(measure)
-        return self._graded.judged.ideal_lists(measure.gain, measure.rel, measure.level)
-
-    def _highest(self, measure: Cumulated) -> GainLists:
-        """One list for all queries: k documents of the highest gain that there is."""
-        scale, gain = self._graded.judged.scale, measure.gain
-        highest = [weight for _, weight in gain.weights] or gain.of_grades(np.array([scale]), scale).tolist()
-        k = measure.cutoff or 1
-        return GainLists(1, np.zeros(k, np.int64), np.arange(1, k + 1), np.full(k, max(highest)))
-
-    def _gains_of(self, documents: Documents, measure: Cumulated) -> GainLists:
-        scale = self._graded.judged.scale
-        return GainLists.of(documents, self._size, measure.gain, scale, measure.rel, measure.level)
-
-    def _shared(self, gains: GainLists) -> GainLists:
-        """The same lists where every document has the mean gain of the documents that have its score."""
-        group, starts = self._lists.groups, np.cumsum(self._graded.retrieved) - self._graded.retrieved
-        sizes = np.bincount(group)
-        sums = np.bincount(group[starts[gains.row] + gains.rank - 1], gains.gain, minlength=sizes.size)
-        place = np.flatnonzero(sums[group] > 0)
-        row = np.searchsorted(starts + self._graded.retrieved, place, "right")
-        return GainLists(self._size, row, place - starts[row] + 1, (sums / sizes)[group[place]])
-
-    def _divided(self, measure: AP | P | R, divisor: str) -> Floats:
-        relevant = self._hits.relevant(measure.rel, measure.level)
-        worth = relevant.ordinal / relevant.rank if isinstance(measure, AP) else np.ones(relevant.row.size)
-        seen = np.full(relevant.row.size, True) if measure.cutoff is None else relevant.rank <= measure.cutoff
-        total = np.bincount(relevant.row[seen], worth[seen], minlength=self._size)
-        base = self._graded.judged.recall_base(measure.rel, measure.level)
-        k = measure.cutoff or 1
-        if divisor == "retrieved":
-            found = np.bincount(relevant.row[seen], minlength=self._size)
-            below = np.minimum(self._graded.retrieved, k) if isinstance(measure, P) else found
-        elif divisor == "capped":
-            below = np.minimum(base, k)
-        else:
-            below = np.where(base > 0, k, 0)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.where(below > 0, total / below, np.nan)
-
+from gainful.notation import NUMBER, read_number
+from gainful.tasks.whydiff.dimensions import Dialect, Dimension
+from gainful.tasks.whydiff.orderings import Orderings, RankedLists, Variant, VariantScores
 
 #: One value, by its place, for every dimension; 0 is where the search starts.
 Combination: TypeAlias = tuple[int, ...]
@@ -397,3 +226,248 @@ def clusters(outcomes: Mapping[Combination, Outcome]) -> list[Cluster]:
         found[-1].append(combination)
     ordered = [tuple(sorted(members, key=simplicity)) for members in found]
     return [Cluster(outcomes[members[0]].value, members) for members in ordered]
+
+
+#: A figure may be off by this, relative to 1 or to itself, beyond what its last digit leaves open.
+_NOISE = 1e-9
+
+_PER_CENT = re.compile(r"(.*\S)\s*%")
+_WITH_COMMA = re.compile(r"[+-]?\d*,\d+")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number that somebody reported. Its text says how precise it is: 0.785 is anything that rounds to that.
+
+    >>> Figure.of("theirs", "0.785").holds(0.78463), Figure.of("theirs", "0.7850").holds(0.78463)
+    (True, False)
+    """
+
+    name: str
+    text: str
+    value: float
+    slack: float  # half a unit of the last digit
+
+    @classmethod
+    def of(cls, name: str, given: float | str) -> Figure:
+        """A figure from its text, or from a number, which is as precise as it prints."""
+        value = _read(name, given)
+        text = str(given).strip()
+        return cls._of_text(name, text if NUMBER.fullmatch(text) else str(value))
+
+    @classmethod
+    def _of_text(cls, name: str, text: str) -> Figure:
+        return cls(name, text, float(text), 0.5 * 10.0 ** int(Decimal(text).as_tuple().exponent))
+
+    def as_share(self) -> Figure:
+        """The figure read as a per cent: 46.4 is 0.464."""
+        return self._of_text(self.name, format(Decimal(self.text).scaleb(-2), "f"))
+
+    def cuts(self, value: float) -> bool:
+        """Whether the figure is the first digits of a value, the rest cut off."""
+        unit = 2.0 * self.slack
+        return math.floor(value / unit + _NOISE) == round(self.value / unit)
+
+    @property
+    def places(self) -> int:
+        """How many decimal places it has."""
+        return max(0, -int(Decimal(self.text).as_tuple().exponent))
+
+    def holds(self, value: float) -> bool:
+        """Whether a value rounds to the figure."""
+        return abs(value - self.value) <= self._room
+
+    def is_within(self, bounds: tuple[float, float]) -> bool:
+        """Whether a value between two bounds can round to the figure."""
+        low, high = bounds
+        return low - self._room <= self.value <= high + self._room
+
+    @property
+    def _room(self) -> float:
+        return self.slack + _NOISE * max(1.0, abs(self.value))
+
+
+def _read(name: str, given: float | str) -> float:
+    """The number; who writes a per cent or a decimal comma is told how to write it here."""
+    text = given.strip() if isinstance(given, str) else ""
+    per_cent = _PER_CENT.fullmatch(text)
+    number = per_cent[1] if per_cent else text
+    if _WITH_COMMA.fullmatch(number):
+        number = number.replace(",", ".")
+    if number == text or not NUMBER.fullmatch(number):
+        return read_number(given, name)
+    value = Decimal(number).scaleb(-2) if per_cent else Decimal(number)
+    raise UsageError(f"{name}: expected a number, found '{text}'", f"write {value:f}")
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to compute the measure: the value of every dimension, and what the data say of it.
+
+    ``departed`` are the dimensions in which it leaves the start, ``dialects`` the tools and papers that compute it so,
+    as far as these data show (``with`` what those who use them choose); ``alike`` has for a dimension the other values
+    that would make no difference, ``instead`` other combinations, as simple, that give the same for every query.
+    """
+
+    value: float
+    settings: Mapping[str, str]
+    departed: tuple[str, ...]
+    dialects: tuple[str, ...]
+    alike: Mapping[str, tuple[str, ...]]
+    instead: tuple[Mapping[str, str], ...]
+
+    def differs_from(self, other: Way) -> tuple[str, ...]:
+        """The dimensions in which two ways differ."""
+        return tuple(name for name, value in self.settings.items() if other.settings[name] != value)
+
+
+@dataclass(frozen=True)
+class Explained:
+    """A figure and the ways that reproduce it, the simplest first; where there is none, the nearest.
+
+    ``found`` counts all the ways that give different scores and reproduce the figure; some may not be listed.
+    ``outside`` are the measure's bounds where the figure lies outside them; ``per_cent`` is how it is read then.
+    """
+
+    figure: Figure
+    found: int
+    ways: tuple[Way, ...]
+    outside: tuple[float, float] | None = None
+    per_cent: Figure | None = None
+
+    @property
+    def reproduced(self) -> bool:
+        return self.found > 0
+
+    @property
+    def read_as(self) -> Figure:
+        """The figure that the ways are compared with."""
+        return self.per_cent or self.figure
+
+
+class Search:
+    """What was tried, and what can be said about it."""
+
+    def __init__(self, space: Space, outcomes: Outcomes, dialects: Sequence[Dialect], progress: Progress) -> None:
+        self._space = space
+        self._outcomes = outcomes
+        self._dialects = dialects
+        self._progress = progress
+        self.tried: Mapping[Combination, Outcome] = {}
+        self.clusters: Sequence[Cluster] = ()
+
+    @property
+    def start(self) -> float | None:
+        """What there is without any departure."""
+        outcome = self.tried.get(self._space.start)
+        return None if outcome is None else outcome.value
+
+    def try_all(self, departures: int) -> None:
+        """Computes every combination with so many departures, and the dialects, however many they have."""
+        spoken = (combination for dialect in self._dialects for combination in self._space.spoken(dialect))
+        tried = self._outcomes.of([*self._space.near(departures), *spoken], self._progress)
+        self.tried = {**tried, **self._trimmed([one for one in tried if departed(one) > departures])}
+        self.clusters = clusters(self.tried)
+
+    def _trimmed(self, found: Sequence[Combination]) -> dict[Combination, Outcome]:
+        """The same combinations without the departures that make no difference on these data."""
+        trimmed: dict[Combination, Outcome] = {}
+        while found:
+            shorter = {one: list(self._space.without_one_departure(one)) for one in found}
+            wanted = [*found, *(other for others in shorter.values() for other in others)]
+            outcomes = self._outcomes.of(wanted, self._progress)
+            same = {
+                other: outcomes[other]
+                for one, others in shorter.items()
+                for other in others
+                if other in outcomes and alike(outcomes[one], outcomes[other])
+            }
+            found = [one for one in same if one not in trimmed]
+            trimmed.update(same)
+        return trimmed
+
+    def explained(self, figure: Figure, most: int, bounds: tuple[float, float] | None) -> Explained:
+        """The ways that reproduce a figure, or else the nearest; what cannot be is read as a per cent."""
+        is_reached = any(figure.holds(cluster.value) for cluster in self.clusters)
+        if bounds is None or is_reached or figure.is_within(bounds):
+            return Explained(figure, *self._ways(figure, most))
+        share = figure.as_share()
+        if bounds != (0.0, 1.0) or not share.is_within(bounds):
+            return Explained(figure, *self._ways(figure, most), bounds)
+        return Explained(figure, *self._ways(share, most), bounds, share)
+
+    def _ways(self, figure: Figure, most: int) -> tuple[int, tuple[Way, ...]]:
+        """How many ways reproduce a figure, and the simplest of them; where there is none, the nearest."""
+        matching = [cluster for cluster in self.clusters if figure.holds(cluster.value)]
+        if matching:
+            named = self._named(matching)
+            chosen = sorted(matching, key=lambda cluster: self._rank(cluster.simplest, named[cluster.simplest]))[:most]
+        else:
+            chosen = sorted(
+                self.clusters, key=lambda cluster: (abs(cluster.value - figure.value), simplicity(cluster.simplest))
+            )[:most]
+            named = self._named(chosen)
+        return len(matching), tuple(self._way(cluster, named[cluster.simplest]) for cluster in chosen)
+
+    def _named(self, found: Iterable[Cluster]) -> dict[Combination, list[Dialect]]:
+        """For the simplest combination of each cluster the dialects that give the same."""
+        spoken = {
+            cluster.simplest: [(dialect, self._space.adopted(dialect, cluster.simplest)) for dialect in self._dialects]
+            for cluster in found
+        }
+        wanted = [combination for pairs in spoken.values() for _, combination in pairs if combination is not None]
+        outcomes = self._outcomes.of([*spoken, *wanted], self._progress)
+        return {
+            simplest: [
+                dialect
+                for dialect, other in pairs
+                if other in outcomes
+                and alike(outcomes[simplest], outcomes[other])
+                and not self._is_of_users(simplest, dialect)
+            ]
+            for simplest, pairs in spoken.items()
+        }
+
+    def _departed(self, combination: Combination) -> tuple[str, ...]:
+        return tuple(d.name for d, place in zip(self._space.dimensions, combination, strict=True) if place)
+
+    def _is_of_users(self, combination: Combination, dialect: Dialect) -> bool:
+        """Whether all that a combination changes is left to those who use the tool: then it explains nothing."""
+        changed = self._departed(combination)
+        return bool(changed) and all(map(dialect.leaves_open, changed))
+
+    def _rank(self, combination: Combination, dialects: Iterable[Dialect]) -> tuple[object, ...]:
+        """What sorts ways: what a known tool does by itself is one choice, however many departures it has."""
+        changed = self._departed(combination)
+        choices = [len(changed), *(1 + sum(map(dialect.leaves_open, changed)) for dialect in dialects)]
+        return (min(choices), *simplicity(combination))
+
+    def _way(self, cluster: Cluster, dialects: Iterable[Dialect]) -> Way:
+        space, simplest = self._space, cluster.simplest
+        settings = space.settings(simplest)
+        neighbours = self._outcomes.of([simplest, *space.neighbours(simplest)], self._progress)
+        same: dict[str, tuple[str, ...]] = {}
+        for combination, outcome in neighbours.items():
+            if combination != simplest and alike(neighbours[simplest], outcome):
+                [(name, value)] = space.settings(combination).items() - settings.items()
+                same[name] = (*same.get(name, ()), value)
+        instead = [
+            space.settings(member)
+            for member in cluster.members[1:]
+            if departed(member) == departed(simplest) and member not in neighbours
+        ]
+        changed = {name: settings[name] for name in self._departed(simplest)}
+        return Way(
+            cluster.value,
+            settings,
+            tuple(changed),
+            tuple(dict.fromkeys(_name(dialect, changed) for dialect in dialects)),
+            same,
+            tuple(instead),
+        )
+
+
+def _name(dialect: Dialect, changed: Mapping[str, str]) -> str:
+    """A dialect's name, with the changes that it leaves to those who use it."""
+    chosen = [f"{name}={value}" for name, value in changed.items() if dialect.leaves_open(name)]
+    return f"{dialect.name} with {', '.join(chosen)}" if chosen else dialect.name

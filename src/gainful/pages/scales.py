@@ -7,7 +7,12 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from gainful.notation import number_text
-from gainful.pages.charts import Axis, Plot
+from gainful.pages.charts import (
+    Axis,
+    Boxes,
+    Intervals,
+    Plot,
+)
 
 _STEPS = (1, 2, 5)
 _ROUNDING = 1e-9
@@ -144,3 +149,15 @@ def _text(number: float, places: int) -> str:
     if abs(number) >= 1e7 or places > 7:
         return f"{number:g}"
     return f"{number:.{places}f}" if places else number_text(number)
+
+
+def interval_scale(chart: Intervals, most: int) -> Scale:
+    """The axis over everything that has an end."""
+    values = [value for row in chart.rows for value in (row.value, row.low, row.high)]
+    values += [rule.x for rule in chart.rules if rule.x is not None]
+    return Scale.of(chart.axis, values, 0.03, most)
+
+
+def box_scale(chart: Boxes, most: int = 6) -> Scale:
+    """The axis over all whiskers."""
+    return Scale.of(chart.axis, [value for group in chart.groups for value in group.points], 0.05, most)

@@ -1,0 +1,325 @@
+"""What columns and keys mean: the names that each role is known by, in headers, frames and JSON objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from gainful.errors import InputError, UsageError
+from gainful.notation import choose, nearest
+
+#: The names that each role is known by, best first: an id beats a column that may hold the query's text.
+Names: TypeAlias = Mapping[str, tuple[tuple[str, ...], ...]]
+NAMES: Names = {
+    "query": (("query_id", "query-id", "qid", "q_id", "topic", "topic_id"), ("query",)),
+    "document": (
+        ("docno",),
+        ("doc_id", "doc-id", "document_id", "document-id", "docid", "corpus-id", "corpus_id", "pid"),
+        ("document", "doc"),
+        ("url",),
+    ),
+    "grade": (("grade", "relevance", "rel", "label"), ("score",)),
+    "score": (("score",),),
+    "rank": (("rank",),),
+    "subtopic": (("subtopic", "sub-topic", "subtopic_id", "iteration"),),
+}
+#: Judgments may be by session; a run whose queries are sessions would mix the results of different queries.
+JUDGMENT_NAMES: Names = {
+    **NAMES,
+    "query": (*NAMES["query"], ("session_id", "session-id", "sessionid"), ("session",)),
+}
+#: The same of sessions. The role ``query`` is the query's number in its session,
+#: ``query_id`` what judgments by query call it.
+SESSION_NAMES: Names = {
+    "session": (("session_id", "session-id", "sessionid", "session_num"), ("session",)),
+    "query": (
+        ("qno", "query_number", "query-number", "query_no", "query_num", "turn_number", "turn_no", "turn"),
+        ("query", "interaction"),
+    ),
+    "query_id": (("query_id", "query-id", "queryid"), ("turn_id", "turn-id")),
+    "rank": NAMES["rank"],
+    "document": NAMES["document"],
+    "topic": (("topic_id", "topic-id", "topicid", "topic_num"), ("topic",)),
+    "user": (("user_id", "user-id", "userid"), ("user",)),
+    "system": (("system_id", "system-id"), ("system",)),
+    "score": NAMES["score"],
+    "grade": (("grade", "relevance", "rel", "label"),),
+    "scanned": (("scanned",),),
+    "time": (("time", "timestamp", "start_time", "starttime"),),
+}
+_JUDGMENT_ROLES = ("query", "document", "grade", "subtopic")
+_RUN_ROLES = ("query", "document", "score", "rank")
+_NEEDED = ("query", "document", "grade")
+_SESSION_NEEDED = ("session", "query", "document")
+_KNOWN = {name for tiers in NAMES.values() for tier in tiers for name in tier}
+
+
+def read_mapping(text: str) -> dict[str, dict[str, str]]:
+    """The roles and names that ``--columns`` gives to judgments and runs; ``qrels.`` or ``run.`` before a role is for
+    that side alone.
+
+    >>> read_mapping("query=SessionID,doc=URL,run.score=similarity")["qrels"]
+    {'query': 'SessionID', 'document': 'URL'}
+    """
+    return _mapping(text, {"qrels": NAMES, "run": NAMES}, ("qrels", "run"))
+
+
+def read_session_mapping(text: str) -> dict[str, dict[str, str]]:
+    """What ``--columns`` says of sessions, and of judgments where ``qrels.`` stands before a role.
+
+    >>> read_session_mapping("session=SessionID,query=Qno,doc=URL,qrels.query=SessionID")
+    {'qrels': {'query': 'SessionID'}, 'sessions': {'session': 'SessionID', 'query': 'Qno', 'document': 'URL'}}
+    """
+    return _mapping(text, {"qrels": NAMES, "sessions": SESSION_NAMES}, ("sessions",))
+
+
+def _mapping(text: str, known: Mapping[str, Names], default: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Names of columns by side and role; roles without a side are of the default ones."""
+    found: dict[str, dict[str, str]] = {side: {} for side in known}
+    for part in filter(str.strip, text.split(",")):
+        role, equals, name = (piece.strip() for piece in part.partition("="))
+        if not equals or not name:
+            listed = ", ".join(known[default[0]])
+            raise UsageError(f"--columns: expected role=name, found '{part}'", f"the roles are {listed}")
+        of_side, dot, of_role = role.rpartition(".")
+        for side in (choose(of_side, known, "--columns"),) if dot else default:
+            found[side][read_role(of_role, "--columns", known[side])] = name
+    return found
+
+
+def checked_columns(columns: Mapping[str, object] | None, known: Names = NAMES) -> dict[str, str]:
+    """The roles and names that a caller gives, if they are roles.
+
+    >>> checked_columns({"doc": "URL"})
+    {'document': 'URL'}
+    """
+    return {read_role(role, "columns", known): str(name) for role, name in (columns or {}).items()}
+
+
+def read_role(text: str, what: str, known: Names = NAMES) -> str:
+    """The role that a text names; ``doc`` is short for document."""
+    return choose({"doc": "document"}.get(text, text), known, what)
+
+
+def find_roles(names: Sequence[str], given: Mapping[str, str], *, run: bool, where: str) -> dict[str, int]:
+    """Which column is what. A role that judgments or runs need and that no column has is an error.
+
+    >>> find_roles(["qid", "query", "docno", "score"], {}, run=True, where="run.csv")
+    {'query': 0, 'document': 2, 'score': 3}
+    """
+    roles: dict[str, int] = {}
+    known = NAMES if run else JUDGMENT_NAMES
+    for role in _RUN_ROLES if run else _JUDGMENT_ROLES:
+        found = find_role(role, names, given, where, known)
+        if found is not None:
+            roles[role] = found
+        elif role in _NEEDED:
+            raise missing_column(role, names, where, known)
+    if run and "score" not in roles and "rank" not in roles:
+        _refuse_unknown(names, roles, where)
+    return roles
+
+
+def is_session_header(names: Sequence[str], given: Mapping[str, str]) -> bool:
+    """Whether names look like the header of a table of sessions.
+
+    >>> is_session_header(["SessionID", "Qno", "rank", "URL"], {}), is_session_header(["qid", "docno", "score"], {})
+    (True, False)
+    """
+    return has_header(names, given, ("session", "document"), SESSION_NAMES)
+
+
+def find_session_roles(names: Sequence[str], given: Mapping[str, str], where: str) -> dict[str, int]:
+    """Which column is what. Without a rank there has to be a score, as rows may stand in any order."""
+    found = {role: find_role(role, names, given, where, SESSION_NAMES) for role in SESSION_NAMES}
+    roles = {role: column for role, column in found.items() if column is not None}
+    for role in _SESSION_NEEDED:
+        if role not in roles:
+            raise missing_column(role, names, where, SESSION_NAMES)
+    if "rank" not in roles and "score" not in roles:
+        raise missing_column("rank", names, where, SESSION_NAMES)
+    return roles
+
+
+def find_all(known: Names, names: Sequence[str], given: Mapping[str, str], where: str) -> dict[str, int]:
+    """The column of every role, given or known by its name; one that no column has is an error."""
+    roles: dict[str, int] = {}
+    for role in known:
+        found = find_role(role, names, given, where, known)
+        if found is None:
+            raise missing_column(role, names, where, known)
+        roles[role] = found
+    return roles
+
+
+def find_role(
+    role: str, names: Sequence[str], given: Mapping[str, str], where: str, known: Names = NAMES
+) -> int | None:
+    """The column of a role, given or known by its name; None if there is none."""
+    if role in given:
+        return _given(role, given[role], names, where)
+    return _known(role, names, given, where, known[role])
+
+
+def has_header(
+    names: Sequence[str],
+    given: Mapping[str, str],
+    needed: Sequence[str] = ("query", "document"),
+    known: Names = JUDGMENT_NAMES,
+) -> bool:
+    """Whether names look like a header: one of them is the query, another the document."""
+    folded = {_folded(name) for name in names}
+    return all(
+        given[role] in names if role in given else any(name in folded for tier in known[role] for name in tier)
+        for role in needed
+    )
+
+
+def _folded(name: str) -> str:
+    return name.strip().casefold().replace(" ", "_")
+
+
+def _given(role: str, name: str, names: Sequence[str], where: str) -> int:
+    found = [i for i, each in enumerate(names) if each == name]
+    if len(found) > 1:
+        raise InputError(
+            f"{where}: expected one column '{name}', found {len(found)} of that name", "rename all but one"
+        )
+    if not found:
+        close = nearest(name, names)
+        raise InputError(f"{where}: expected a column '{name}' for {role}, found {', '.join(names)}", close)
+    return found[0]
+
+
+def _known(
+    role: str, names: Sequence[str], given: Mapping[str, str], where: str, tiers: Sequence[Sequence[str]]
+) -> int | None:
+    taken = set(given.values())
+    for tier in tiers:
+        found = [i for i, name in enumerate(names) if _folded(name) in tier and name not in taken]
+        if len(found) > 1:
+            listed = [names[i] for i in found]
+            choose_one = f"--columns {role}={listed[0]} (columns= in Python) chooses one"
+            raise InputError(
+                f"{where}: expected one column for {role}, found {' and '.join(listed)}",
+                choose_one if len(set(listed)) == len(listed) else "rename all but one",
+            )
+        if found:
+            return found[0]
+    return None
+
+
+def missing_column(role: str, names: Sequence[str], where: str, known: Names = NAMES) -> InputError:
+    """What is said of a header without a column that has to be there."""
+    listed = ", ".join(name for tier in known[role] for name in tier)
+    return InputError(
+        f"{where}: expected a column for {role} ({listed}), found {', '.join(names) or 'none'}",
+        f"--columns {role}=NAME (columns= in Python) names it",
+    )
+
+
+def _refuse_unknown(names: Sequence[str], roles: Mapping[str, int], where: str) -> None:
+    """A run may come without scores, but then no other column should be left that could hold them."""
+    others = [name for i, name in enumerate(names) if i not in roles.values() and _folded(name) not in _KNOWN]
+    if any(others):
+        raise InputError(
+            f"{where}: expected a column for score or rank, found {', '.join(names)}",
+            f"--columns score={next(filter(None, others))} (columns= in Python) names it; lists in rank order have no "
+            "other columns",
+        )
+
+
+def header_separator(line: bytes, is_header: Callable[[Sequence[str]], bool]) -> str | None:
+    """What separates the names of a header; None if the line is not one."""
+    text = line.decode("utf-8", "replace")
+    for separator in "\t,;":
+        names = [field.strip().strip('"') for field in text.split(separator)]
+        if len(names) > 1 and is_header(names):
+            return separator
+    return None
+
+
+def is_run_header(line: bytes, columns: Mapping[str, str]) -> bool:
+    """Whether a header has queries and documents but no sessions."""
+    if "session" in columns or header_separator(line, lambda names: is_session_header(names, columns)):
+        return False
+    return header_separator(line, lambda names: has_header(names, columns, known=NAMES)) is not None
+
+
+#: What others call the keys of a query.
+_OTHER_NAMES: Mapping[str, tuple[str, ...]] = {
+    "id": ("query_id", "query-id", "qid", "turn_id"),
+    "results": ("docs", "documents", "hits", "ranking"),
+    "number": ("query_number", "turn_number", "qno"),
+    "time": ("timestamp", "start_time", "starttime"),
+    "scanned": ("scanning_depth", "scan_depth"),
+}
+#: What objects are refused without anyway.
+_KEYS_NEEDED = ("session", "queries", "results")
+_CLOSE = 0.81
+
+
+class Keys:
+    """Which keys of objects have which roles, found once for all objects with the same keys.
+
+    Keys without a role are left alone, unless one is nearly what a role that is not there is called.
+    """
+
+    def __init__(self, given: Mapping[str, str], known: Names, roles: Sequence[str], others: Sequence[str]) -> None:
+        self._given, self._known, self._roles, self._others = given, known, roles, others
+        self._found: dict[tuple[object, ...], dict[str, str]] = {}
+
+    def of(self, value: Mapping[Any, Any], where: str) -> dict[str, str]:
+        """The key of every role that has one."""
+        keys = tuple(value)
+        found = self._found.get(keys)
+        if found is None:
+            names = [key for key in keys if isinstance(key, str)]
+            # What is given for another level of the object is not looked for here.
+            given = {role: name for role, name in self._given.items() if name in names}
+            places = {role: find_role(role, names, given, where, self._known) for role in self._roles}
+            found = {role: names[place] for role, place in places.items() if place is not None}
+            if self._others:
+                _refuse_nearly(names, {**{role: role for role in self._others if role in names}, **found}, self, where)
+            self._found[keys] = found
+        return found
+
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """All keys that mean something."""
+        return (*self._roles, *self._others)
+
+
+def _refuse_nearly(names: Sequence[str], found: Mapping[str, str], keys: Keys, where: str) -> None:
+    """Refuses names that nearly are those of roles that are not found."""
+    lacking = [role for role in keys.wanted if role not in found and role not in _KEYS_NEEDED]
+    for name in names:
+        if name not in found.values():
+            meant = next((role for role in lacking if _is_nearly(name, role)), None)
+            if meant is not None:
+                raise InputError(
+                    f"{where}: expected {', '.join(keys.wanted)} as far as they are known, found {name}",
+                    f"is {name} meant to be {meant}? Other keys may be anything",
+                )
+
+
+def _is_nearly(name: str, role: str) -> bool:
+    folded = name.casefold()
+    if folded in _OTHER_NAMES.get(role, ()):
+        return True
+    import difflib
+
+    return difflib.SequenceMatcher(None, folded, role).ratio() >= _CLOSE
+
+
+def missing_key(
+    key: str, value: Mapping[Any, Any], known: Sequence[str], where: str, example: str | None
+) -> InputError:
+    """What is said of an object without a key that it needs, and of one that may have been meant."""
+    names = [str(name) for name in value]
+    others = [name for name in names if name not in known]
+    meant = next((name for name in others if nearest(name, [key]) or name in _OTHER_NAMES.get(key, ())), None)
+    return InputError(
+        f"{where}: expected {key} in an object, found {', '.join(names) or 'nothing'}",
+        f"is {meant} meant to be {key}?" if meant else None if example is None else f"a line is {example}",
+    )

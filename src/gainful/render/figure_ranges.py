@@ -1,0 +1,306 @@
+"""Intervals, boxes and critical-difference diagrams drawn: names along one axis of values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from gainful.pages.charts import LONGEST_NAME, Boxes, CriticalDiagram, Intervals, Percentiles
+from gainful.pages.scales import Scale, box_scale, interval_scale
+from gainful.render.figure_style import (
+    CAPTION,
+    COLOURS,
+    GREY,
+    INK,
+    LABEL,
+    PALE,
+    TICK,
+    Box,
+    Drawing,
+    Look,
+    Looks,
+    Room,
+    fitted,
+    height_of,
+    set_ticks,
+    short,
+    shown,
+    ticks_width,
+    typed,
+    width_of,
+    wrapped,
+    write_lines,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: The height of an interval's row, in inches.
+_EACH = 0.165
+
+
+class IntervalDrawing(Drawing[Intervals]):
+    """A point and a line for every name, below each other, with a text beside each."""
+
+    def needed_width(self) -> float:
+        """How wide a panel has to be, in inches: names, texts, and something between them."""
+        around = self.room(10.0)
+        return around.left + around.right + 1.2
+
+    def room(self, width: float) -> Room:
+        """What the rows need around them and how high they are; all in inches."""
+        left = max((width_of(short(row.name), TICK) for row in self.chart.rows), default=0.0) + 0.08
+        texts = [width_of(shown(row.text), TICK) for row in self.chart.rows] + [
+            width_of(shown(self.chart.side), CAPTION)
+        ]
+        right = max(texts) + 0.12 if any(texts) else 0.06
+        bottom = height_of(TICK) + height_of(LABEL) + 0.05
+        above = height_of(CAPTION) if self.chart.side or self.chart.rules else 0.0
+        return Room(left, right, bottom, _EACH * max(1, len(self.chart.rows)) + above)
+
+    def draw(self, figure: Figure, box: Box, room: Room, looks: Looks) -> None:
+        """The rows into a box, the first one at the top."""
+        axes = figure.add_axes(box.of(figure))
+        scale = interval_scale(self.chart, 5)
+        count = max(1, len(self.chart.rows))
+        head = height_of(CAPTION) / _EACH if self.chart.side or self.chart.rules else 0.0
+        axes.set_xlim(scale.low, scale.high)
+        axes.set_ylim(count - 0.5, -0.5 - head)
+        how = typed(TICK)
+        axes.set_xticks([value for value, _ in scale.ticks], labels=[shown(text) for _, text in scale.ticks], **how)
+        axes.set_yticks(range(len(self.chart.rows)), labels=[short(row.name) for row in self.chart.rows], **how)
+        axes.tick_params(axis="y", length=0, pad=3)
+        axes.spines["left"].set_visible(False)
+        axes.set_xlabel(shown(self.chart.axis.label), labelpad=2, **typed(LABEL))
+        small = typed(CAPTION, va="center")
+        for rule in self.chart.rules:
+            if rule.x is not None:
+                ends = [count - 0.5, -0.5]
+                axes.plot([rule.x, rule.x], ends, color=GREY, linewidth=0.5, linestyle=(0, (4, 2)), zorder=1.5)
+                axes.text(rule.x, -0.5 - head / 2, shown(rule.label), color=GREY, ha="center", **small)
+        beside = axes.get_yaxis_transform()
+        for i, row in enumerate(self.chart.rows):
+            if i % 2:
+                axes.axhspan(i - 0.5, i + 0.5, color=PALE, alpha=0.25, linewidth=0, zorder=0.5)
+            low, high = max(row.low, scale.low), min(row.high, scale.high)
+            axes.plot([low, high], [i, i], color=COLOURS[0], linewidth=1.2, solid_capstyle="butt", zorder=2)
+            for end in (row.low, row.high):
+                if math.isfinite(end):
+                    axes.plot([end, end], [i - 0.2, i + 0.2], color=COLOURS[0], linewidth=0.8, clip_on=False, zorder=2)
+            point: dict[str, Any] = {"color": COLOURS[0], "markeredgecolor": "white", "markeredgewidth": 0.4}
+            axes.plot([row.value], [i], "o", markersize=3.6, zorder=3, **point)
+            axes.text(1.0, i, "  " + shown(row.text), transform=beside, ha="left", va="center_baseline", **how)
+        if self.chart.side:
+            axes.text(
+                1.0, -0.5 - head / 2, "  " + shown(self.chart.side), transform=beside, color=GREY, ha="left", **small
+            )
+
+
+#: What a group needs at least, and what its name may ask for; the gap between names; how wide a box gets: in inches.
+_LEAST, _ASKED, _GAP, _WIDEST_BOX = 0.4, 0.6, 0.08, 0.55
+
+#: A box's part of its group's room, and a cap's part of its box.
+_BOX, _CAP = 0.55, 0.5
+
+#: The most lines of a name, and the fewest letters it has before its words are broken.
+_MOST_LINES, _SHORTEST = 2, 14
+
+#: What is free beside the axes and between them and the names, in inches.
+_PAD, _BELOW = 0.06, 0.04
+
+
+class BoxDrawing(Drawing[Boxes]):
+    """Groups side by side over one upright axis, each with its name and its size below."""
+
+    def needed_width(self) -> float:
+        """How wide a panel has to be, in inches: something for each group, more where names are long."""
+        widest = max((width_of(text, TICK) for group in self.chart.groups for text in _texts(group)), default=0.0)
+        return self._left(1) + _PAD + len(self.chart.groups) * max(_LEAST, min(widest, _ASKED) + _GAP)
+
+    def room(self, width: float) -> Room:
+        """What boxes need around them and how high they are, in a panel of some width; all in inches."""
+        height = min(0.6 * width, 2.6)
+        y_lines = max(1, len(fitted(self.chart.axis.label, LABEL, height, _MOST_LINES)))
+        left = self._left(y_lines)
+        inside = width - left - _PAD
+        x_lines = max((len(_name_lines(group, self._each(inside))) for group in self.chart.groups), default=1)
+        return Room(left, _PAD, height_of(TICK, x_lines + 1) + _BELOW, height, x_lines, y_lines)
+
+    def _left(self, y_lines: int) -> float:
+        return height_of(LABEL, y_lines) + ticks_width(box_scale(self.chart)) + 0.1
+
+    def _each(self, width: float) -> float:
+        return width / max(1, len(self.chart.groups))
+
+    def caption(self, room: Room) -> str:
+        """What is to be said below, and what a box is."""
+        return self.chart.full_caption
+
+    def draw(self, figure: Figure, box: Box, room: Room, looks: Looks) -> None:
+        """The groups into a box, in their order from the left."""
+        axes = figure.add_axes(box.of(figure))
+        scale = box_scale(self.chart)
+        each = self._each(box.width)
+        axes.set_yscale("log" if scale.is_log else "linear")
+        set_ticks(axes.yaxis, scale)
+        axes.set_ylim(scale.low, scale.high)
+        axes.set_xlim(-0.5, max(1, len(self.chart.groups)) - 0.5)
+        axes.set_xticks([])
+        label = "\n".join(fitted(self.chart.axis.label, LABEL, box.height, room.y_lines))
+        axes.set_ylabel(label, labelpad=3, **typed(LABEL, linespacing=1.15))
+        half = min(_BOX, _WIDEST_BOX / each) / 2
+        for i, group in enumerate(self.chart.groups):
+            if all(map(math.isfinite, group.points)):
+                is_inside = scale.low <= group.points[0] and group.points[-1] <= scale.high
+                _draw_group(axes, i, group, half, looks.of_system(group.name), is_clipped=not is_inside)
+            lines = _name_lines(group, each, room.x_lines)
+            # All sizes stand in one row, however many lines names have.
+            below = [*lines, *[""] * (room.x_lines - len(lines)), _size(group)]
+            write_lines(figure, box.left + (i + 0.5) * each, box.bottom - _BELOW, below, TICK, ha="center")
+
+
+def _draw_group(axes: Axes, at: int, group: Percentiles, half: float, look: Look, is_clipped: bool) -> None:
+    """Whiskers with their caps, the box upon them, and the line in it; what ends where the axis does is not cut."""
+    from matplotlib.patches import Rectangle
+
+    first, low, middle, high, last = group.points
+    thin: dict[str, Any] = {"color": look.colour, "linewidth": 0.8, "solid_capstyle": "butt", "clip_on": is_clipped}
+    for end, side in ((first, low), (last, high)):
+        axes.plot([at, at], [side, end], **thin, zorder=2)
+        axes.plot([at - half * _CAP, at + half * _CAP], [end, end], **thin, zorder=2)
+    face: dict[str, Any] = {"facecolor": (look.colour, 0.25), "edgecolor": look.colour, "linewidth": 0.8}
+    axes.add_patch(Rectangle((at - half, low), 2 * half, high - low, **face, clip_on=is_clipped, zorder=3))
+    axes.plot([at - half, at + half], [middle, middle], **{**thin, "linewidth": 1.6}, zorder=4)
+
+
+def _name_lines(group: Percentiles, room: float, most: int = _MOST_LINES) -> list[str]:
+    """A name in as few lines as there may be, without its middle where it is too long."""
+    tried = [(short(group.name, length), length) for length in range(LONGEST_NAME, 2, -1)]
+    fitting = [
+        (text, lines, length) for text, length in tried if len(lines := wrapped(text, TICK, room - _GAP)) <= most
+    ]
+    # Rather a letter less than a break within a word, unless few letters would be left.
+    whole = (lines for text, lines, length in fitting if " ".join(lines) == text and length >= _SHORTEST)
+    longest = fitting[0][1] if fitting else [short(group.name, 3)]
+    return next(whole, longest)
+
+
+def _size(group: Percentiles) -> str:
+    return f"n = {group.size:,}"
+
+
+def _texts(group: Percentiles) -> tuple[str, str]:
+    return short(group.name), _size(group)
+
+
+#: Heights in inches: of a lane of bars, a name, the axis with its numbers, and the yardstick above it.
+_BAR, _NAME, _AXIS, _CRITICAL = 0.09, 0.15, 0.3, 0.3
+
+
+class CriticalDrawing(Drawing[CriticalDiagram]):
+    """Names at their values, bars over those that are not told apart."""
+
+    def needed_width(self) -> float:
+        """How wide a panel has to be, in inches."""
+        return 2 * self._widest() + 2.0
+
+    def room(self, width: float) -> Room:
+        """What the axis needs beside it for names, and how high all of it is; in inches."""
+        side = self._widest() + 0.12
+        rows = math.ceil(len(self.chart.names) / 2)
+        height = self._critical_room() + _AXIS + _BAR * (len(self._lanes()) + 0.5) + _NAME * rows + 0.05
+        return Room(side, side, 0.0, height)
+
+    def draw(self, figure: Figure, box: Box, room: Room, looks: Looks) -> None:
+        """The axis at the top, bars below it, names at both sides: the better half on the better side.
+
+        Everything is placed in inches from the axis' left end downwards.
+        """
+        axes = figure.add_axes(box.of(figure))
+        axes.set_axis_off()
+        axes.set_xlim(0, box.width)
+        axes.set_ylim(-box.height, 0)
+        scale = Scale.of(self.chart.axis, self.chart.values, 0.04, 6)
+        places = [scale.place(value) * box.width for value in self.chart.values]
+        top = -self._critical_room() - _AXIS
+        self._draw_axis(axes, scale, box.width, top)
+        lanes = self._lanes()
+        for lane, bars in enumerate(lanes):
+            y = top - _BAR * (lane + 0.9)
+            for first, last in bars:
+                ends = sorted((places[first], places[last]))
+                axes.plot(
+                    [ends[0] - 0.03, ends[1] + 0.03], [y, y], color=INK, linewidth=2.4, solid_capstyle="butt", zorder=3
+                )
+        self._draw_names(axes, places, top, top - _BAR * (len(lanes) + 0.5), box.width)
+
+    def _widest(self) -> float:
+        return max((width_of(self._name(i), TICK) for i in range(len(self.chart.names))), default=0.0)
+
+    def _name(self, place: int) -> str:
+        return f"{short(self.chart.names[place])} {self._number(self.chart.values[place])}"
+
+    def _number(self, value: float) -> str:
+        """With as many places as all values of the diagram."""
+        return f"{value:.{self._places()}f}"
+
+    def _places(self) -> int:
+        return 3 if max(map(abs, self.chart.values)) < 1 else 2
+
+    def _critical_room(self) -> float:
+        return _CRITICAL if math.isfinite(self.chart.critical) else 0.05
+
+    def _draw_axis(self, axes: Axes, scale: Scale, width: float, top: float) -> None:
+        line: dict[str, Any] = {"color": INK, "linewidth": 0.6, "zorder": 2}
+        axes.plot([0, width], [top, top], **line)
+        for value, text in scale.ticks:
+            x = scale.place(value) * width
+            axes.plot([x, x], [top, top + 0.04], **line)
+            axes.text(x, top + 0.06, shown(text), **typed(TICK, ha="center", va="bottom"))
+        axes.text(width + 0.05, top + 0.05, shown(self.chart.axis.label), **typed(LABEL, ha="left", va="bottom"))
+        if not math.isfinite(self.chart.critical):
+            return
+        # The yardstick itself, as long as it is on the axis.
+        reach = min(width, self.chart.critical / (scale.high - scale.low) * width)
+        y = -0.12
+        axes.plot([0, reach], [y, y], **line)
+        for x in (0, reach):
+            axes.plot([x, x], [y - 0.03, y + 0.03], **line)
+        text = f"told apart from {self._number(_above(self.chart.critical, self._places()))} on"
+        axes.text(reach + 0.05, y, text, **typed(CAPTION, ha="left", va="center"))
+
+    def _lanes(self) -> list[list[tuple[int, int]]]:
+        """Bars that do not touch share a height."""
+        lanes: list[list[tuple[int, int]]] = []
+        for bar in self.chart.bars:
+            for lane in lanes:
+                if lane[-1][1] < bar[0]:
+                    lane.append(bar)
+                    break
+            else:
+                lanes.append([bar])
+        return lanes
+
+    def _draw_names(self, axes: Axes, places: Sequence[float], top: float, start: float, width: float) -> None:
+        """An elbow from each place to a name at the nearer side: no two of them cross."""
+        count = len(self.chart.names)
+        by_x = sorted(range(count), key=lambda i: (places[i], i if not self.chart.is_falling else -i))
+        left, right = by_x[: math.ceil(count / 2)], by_x[math.ceil(count / 2) :][::-1]
+        line: dict[str, Any] = {"color": INK, "linewidth": 0.5, "zorder": 1}
+        how = typed(TICK, va="center")
+        for names, end, ha, shift in ((left, 0.0, "right", -0.05), (right, width, "left", 0.05)):
+            for row, i in enumerate(names):
+                y = start - _NAME * (row + 0.5)
+                axes.plot([places[i], places[i], end], [top, y, y], clip_on=False, **line)
+                axes.text(end + shift, y, self._name(i), ha=ha, clip_on=False, **how)
+
+
+def _above(critical: float, places: int) -> float:
+    """The next number of so many places: some procedures ask for more than the critical difference itself.
+
+    >>> _above(0.8626, 2), _above(0.5, 2)
+    (0.87, 0.51)
+    """
+    return (math.floor(critical * 10.0**places) + 1) / float(10**places)
