@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from gainful.data.run import Run
-from gainful.data.session_rows import sessions_of_rows
-from gainful.data.sessions import PART_SIZE, Sessions, sessions_of_run, turn_ids
+from gainful.data.session_rows import sessions_of_rows, sessions_of_run, turn_ids
+from gainful.data.sessions import PART_SIZE, Sessions
 from gainful.errors import InputError
 from gainful.io.formats import Reading, RunFile, read_session_content
 from gainful.io.frames import read_session_frame

@@ -16,7 +16,7 @@ import numpy as np
 
 from gainful.data.judged import Judged
 from gainful.data.lists import GainLists, is_relevant, ordinal_in_row, running_sums
-from gainful.data.ranked_sessions import RankedSessions, refuse_repeats
+from gainful.data.sessions import RankedSessions, refuse_repeats
 from gainful.errors import UsageError
 from gainful.gains import Gain
 from gainful.kernel import core

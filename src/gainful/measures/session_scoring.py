@@ -9,8 +9,7 @@ import numpy as np
 
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels
-from gainful.data.ranked_sessions import RankedSessions, rank_sessions
-from gainful.data.sessions import sessions_from_lists
+from gainful.data.sessions import RankedSessions, rank_sessions, sessions_from_lists
 from gainful.errors import UsageError
 from gainful.kernel.arrays import Floats
 from gainful.measures.scoring import condenses

@@ -13,8 +13,7 @@ import numpy as np
 
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
-from gainful.data.ranked_sessions import rank_sessions
-from gainful.data.sessions import Sessions
+from gainful.data.sessions import Sessions, rank_sessions
 from gainful.errors import UsageError
 from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.kernel.exact_sums import RankSums

@@ -15,9 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gainful.data.judged import Judged
-from gainful.data.ranked_sessions import JUDGED_BY
 from gainful.data.run import Run
-from gainful.data.sessions import Sessions
+from gainful.data.sessions import JUDGED_BY, Sessions
 from gainful.errors import InputError
 from gainful.evaluation.results import Evaluation
 from gainful.io.session_records import MOST_QUERIES
