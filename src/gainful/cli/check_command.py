@@ -12,8 +12,7 @@ from gainful.cli.options import output_from, output_options, policy_from, policy
 from gainful.cli.progress_bar import ProgressBar
 from gainful.data.collection import Collection, Inputs, named_runs
 from gainful.notation import read_number
-from gainful.policy import Policy
-from gainful.tasks.check.examination import lenient
+from gainful.policy import Policy, lenient
 
 if TYPE_CHECKING:
     from gainful.tasks.check.check_findings import Examination

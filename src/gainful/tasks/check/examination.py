@@ -19,20 +19,10 @@ from gainful.kernel.core import default_threads
 from gainful.kernel.parallel import Progress, side_by_side
 from gainful.measures.base import read_whole
 from gainful.notation import printable
-from gainful.policy import Policy
+from gainful.policy import Policy, lenient
 from gainful.tasks.check.check_findings import Examination, Example, Finding, InspectedRun, Severity, inspect
 from gainful.tasks.check.judgment_checks import examine_judgments
 from gainful.tasks.check.list_checks import examine_run, is_sparse
-
-
-def lenient(policy: Policy) -> Policy:
-    """The same policy without refusals on the way to the findings.
-
-    >>> lenient(Policy(judges="mean")).differences()
-    {'duplicates': 'first', 'judges': 'mean'}
-    """
-    return policy.replace(duplicates="first", judges="max" if policy.judges == "error" else policy.judges)
-
 
 #: Depths this many times apart make numbers that cannot be compared; below the second nobody need care.
 _FAR_APART, _APART = 2.0, 1.1
