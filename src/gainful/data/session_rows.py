@@ -13,7 +13,7 @@ from gainful.data.run import Run
 from gainful.data.sessions import Sessions, refuse_repeated_ranks
 from gainful.errors import InputError
 from gainful.io.formats import Reading
-from gainful.io.rows import Spans, input_error
+from gainful.io.rows import Spans, refuse_rows
 from gainful.io.session_records import (
     DEEPEST,
     FILL_GAPS,
@@ -32,7 +32,6 @@ from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.notation import number_text, printable, text_of_id
 
-_SHOWN = 10
 _EMPTY_PAGE = "an empty result page is one row with rank 0 and - as document"
 _OF_SESSIONS = ("topic", "user", "system")
 _NONE: Floats = np.zeros(0)
@@ -61,14 +60,11 @@ def _check_rows(rows: SessionRows, is_empty: Bools) -> None:
     """Refuses values that no row may have."""
 
     def refuse(bad: Bools, expected: str, values: Floats | None, hint: str | None) -> None:
-        if bad.any():
-            places = np.flatnonzero(bad)
-            messages = [
-                f"{rows.origin.where(row)}: expected {expected}, found "
-                f"{'nothing' if values is None else number_text(values[row])}{rows.origin.shown(row)}"
-                for row in places[:_SHOWN].tolist()
-            ]
-            raise input_error(messages, int(places.size), hint)
+        def message(row: int) -> str:
+            found = "nothing" if values is None else number_text(values[row])
+            return f"{rows.origin.where(row)}: expected {expected}, found {found}{rows.origin.shown(row)}"
+
+        refuse_rows(np.flatnonzero(bad), message, hint)
 
     number = rows.number
     is_number = (number >= 1) & (number <= MOST_QUERIES) & (number == np.floor(number))
@@ -288,10 +284,8 @@ class _Table:
 
     def _refuse(self, bad: Ints, message: Callable[[int], str], hint: str | None) -> None:
         """Refuses rows, those first that came first."""
-        if bad.size:
-            came = bad if self._order is None else bad[np.argsort(self._order[bad])]
-            messages = [message(row) + self._rows.origin.shown(self._came(row)) for row in came[:_SHOWN].tolist()]
-            raise input_error(messages, int(bad.size), hint)
+        came = bad if self._order is None else bad[np.argsort(self._order[bad])]
+        refuse_rows(came, lambda row: message(row) + self._rows.origin.shown(self._came(row)), hint)
 
     def _came(self, row: int) -> int:
         return row if self._order is None else int(self._order[row])
@@ -345,12 +339,13 @@ def sessions_of_run(run: Run, how: Reading) -> Sessions:
     _refuse_repeats(run, order, session_ids, session, number)
 
     def complain(turns: Ints, missing: Ints) -> None:
-        messages = [
-            gap_message(_where(run, int(order[at])), session_ids[int(session[at])], int(gap), int(number[at]))
-            + _shown(run, int(order[at]))
-            for at, gap in zip(turns[:_SHOWN].tolist(), missing[:_SHOWN].tolist(), strict=True)
-        ]
-        raise input_error(messages, int(turns.size), FILL_GAPS)
+        gap = dict(zip(turns.tolist(), missing.tolist(), strict=True))
+
+        def message(at: int) -> str:
+            where, shown = _place(run, int(order[at]))
+            return gap_message(where, session_ids[int(session[at])], gap[at], int(number[at])) + shown
+
+        refuse_rows(turns, message, FILL_GAPS)
 
     offsets, place = turn_places(session, number, None if how.fills_gaps else complain)
     lists = run if np.array_equal(order, np.arange(order.size)) else run.take(order)
@@ -374,16 +369,17 @@ def _split(run: Run, separator: bytes) -> tuple[tuple[bytes, ...], Ints, Ints]:
     parts = [identifier.rpartition(separator) for identifier in run.query_ids]
     # What is not a number, or too long to be one, becomes 0, which no turn has.
     turns = np.array([int(turn) if session and turn.isdigit() and len(turn) < 10 else 0 for session, _, turn in parts])
-    bad = np.flatnonzero((turns < 1) | (turns > MOST_QUERIES)).tolist()
-    if bad:
-        messages = [
-            f"{_where(run, i)}: expected a session, '{printable(separator)}' and the number of a query in it as query, "
-            f"found '{printable(run.query_ids[i])}'{_shown(run, i)}"
-            for i in bad[:_SHOWN]
-        ]
-        example = f"106{printable(separator)}1"
-        hint = f"such as {example}; {FROM_ONE}; --session-separator (separator= in Python) names another separator"
-        raise input_error(messages, len(bad), hint)
+    between = printable(separator)
+
+    def message(turn: int) -> str:
+        where, shown = _place(run, turn)
+        return (
+            f"{where}: expected a session, '{between}' and the number of a query in it as query, "
+            f"found '{printable(run.query_ids[turn])}'{shown}"
+        )
+
+    hint = f"such as 106{between}1; {FROM_ONE}; --session-separator (separator= in Python) names another separator"
+    refuse_rows(np.flatnonzero((turns < 1) | (turns > MOST_QUERIES)), message, hint)
     session_ids = sorted({session for session, _, _ in parts})
     place = {identifier: i for i, identifier in enumerate(session_ids)}
     session = np.array([place[session] for session, _, _ in parts], np.int64)
@@ -393,32 +389,20 @@ def _split(run: Run, separator: bytes) -> tuple[tuple[bytes, ...], Ints, Ints]:
 def _refuse_repeats(run: Run, order: Ints, session_ids: Sequence[bytes], session: Ints, number: Ints) -> None:
     """Turns 1 and 01 are the same."""
     again = np.flatnonzero((np.diff(session) == 0) & (np.diff(number) == 0)) + 1
-    if again.size:
-        messages = [
-            repeated_query(
-                _where(run, int(order[at])),
-                session_ids[int(session[at])],
-                int(number[at]),
-                f"'{printable(run.query_ids[int(order[at - 1])])}'",
-            )
-            for at in again[:_SHOWN].tolist()
-        ]
-        raise input_error(messages, int(again.size), FROM_ONE)
+
+    def message(at: int) -> str:
+        first = f"'{printable(run.query_ids[int(order[at - 1])])}'"
+        return repeated_query(_place(run, int(order[at]))[0], session_ids[int(session[at])], int(number[at]), first)
+
+    refuse_rows(again, message, FROM_ONE)
 
 
-def _first_row(run: Run, turn: int) -> int | None:
+def _place(run: Run, turn: int) -> tuple[str, str]:
+    """Where a list begins, and what stands there, as far as that is known."""
     start, end = run.list_offsets[turn : turn + 2].tolist()
-    return start if end > start and run.origin is not None else None
-
-
-def _where(run: Run, turn: int) -> str:
-    row = _first_row(run, turn)
-    return run.name if row is None or run.origin is None else run.origin.where(row)
-
-
-def _shown(run: Run, turn: int) -> str:
-    row = _first_row(run, turn)
-    return "" if row is None or run.origin is None else run.origin.shown(row)
+    if start == end or run.origin is None:
+        return run.name, ""
+    return run.origin.where(start), run.origin.shown(start)
 
 
 def turn_places(session: Ints, number: Ints, complain: Callable[[Ints, Ints], None] | None) -> tuple[Ints, Ints]:

@@ -24,7 +24,7 @@ from gainful.data.run import Run
 from gainful.errors import InputError, UsageError
 from gainful.io.delimited import read_topics
 from gainful.io.formats import Reading
-from gainful.io.rows import Frame, input_error, is_frame, read_id, wanted_ids
+from gainful.io.rows import Frame, is_frame, read_id, refuse_rows, wanted_ids
 from gainful.io.session_records import (
     RANKS_FROM_ONE,
     repeated_rank,
@@ -39,9 +39,6 @@ from gainful.policy import Policy
 
 if TYPE_CHECKING:
     from gainful.kernel.core import Joined
-
-_SHOWN = 10
-
 
 #: Whatever describes sessions.
 SessionsLike: TypeAlias = "Sessions | Run | Source | Iterable[Mapping[str, Any]] | Mapping[str, Any] | Frame"
@@ -507,17 +504,13 @@ def refuse_repeated_ranks(run: Run) -> None:
     order = np.lexsort((run.rank, turn))
     turn, rank = turn[order], run.rank[order]
     again = np.flatnonzero((np.diff(turn) == 0) & (np.diff(rank) == 0)) + 1
-    if again.size and run.origin is not None:
-        origin = run.origin
-        again = again[np.argsort(order[again])]
-        messages = [
-            repeated_rank(
-                origin.where(int(order[at])),
-                rank[at],
-                origin.place(int(order[at - 1])),
-                f"query '{printable(run.query_of(int(order[at])))}'",
-            )
-            + origin.shown(int(order[at]))
-            for at in again[:_SHOWN].tolist()
-        ]
-        raise input_error(messages, int(again.size), RANKS_FROM_ONE)
+    if run.origin is None:
+        return
+    origin = run.origin
+
+    def message(at: int) -> str:
+        row, first = int(order[at]), int(order[at - 1])
+        of = f"query '{printable(run.query_of(row))}'"
+        return repeated_rank(origin.where(row), rank[at], origin.place(first), of) + origin.shown(row)
+
+    refuse_rows(again[np.argsort(order[again])], message, RANKS_FROM_ONE)

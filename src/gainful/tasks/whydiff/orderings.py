@@ -18,7 +18,7 @@ from gainful.data.graded import GradedRun, join
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
-from gainful.io.rows import pack
+from gainful.io.rows import packed
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Ints
 from gainful.policy import Policy
@@ -46,7 +46,7 @@ class Repeats:
         """
         run = self._run
         copies = np.flatnonzero(self._nth > 0)
-        data, start, length = pack([_copy_id(run.document(int(row)), int(self._nth[row])) for row in copies])
+        data, start, length = packed([_copy_id(run.document(int(row)), int(self._nth[row])) for row in copies], str)
         document_start, document_length = run.document_start.copy(), run.document_length.copy()
         document_start[copies], document_length[copies] = start + run.data.size, length
         renamed = replace(
@@ -80,7 +80,7 @@ class Repeats:
             for nth in range(1, counts[qrels.query_ids[int(qrels.query[row])], document] + 1):
                 rows.append(row)
                 ids.append(_copy_id(document, nth))
-        data, start, length = pack(ids)
+        data, start, length = packed(ids, str)
         chosen = np.array(rows, np.int64)
         judgments = replace(
             qrels,
