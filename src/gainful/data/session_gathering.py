@@ -1,7 +1,4 @@
-"""Records of sessions gathered into columns, some at a time.
-
-Sessions from sources of any kind, in parts, and the parts as one.
-"""
+"""Sessions from sources of any kind: records gathered into columns, some at a time, and the parts as one."""
 
 from __future__ import annotations
 
