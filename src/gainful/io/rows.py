@@ -207,10 +207,19 @@ def refuse_rows(rows: Sequence[int] | Ints, message: Callable[[int], str], hint:
 
 def raise_faults(name: str, data: Bytes, faults: Sequence[Fault], count: int, *, run: bool) -> None:
     """Turns the core's faults in a text into an error, if there are any."""
-    if not count:
-        return
-    messages = [f"{name}:{_message(data, fault, run)}\n    {line_text(data, fault[0])}" for fault in faults]
-    raise input_error(messages, count, _mistaken(data, faults[0], run) or hint_for(faults[0][1], run=run))
+    if count:
+        hint = _mistaken(data, faults[0], run) or hint_for(faults[0][1], run=run)
+        raise fault_error(name, data, faults, count, lambda fault: _message(data, fault, run), hint)
+
+
+def fault_error(
+    name: str, data: Bytes, faults: Sequence[Fault], count: int, describe: Callable[[Fault], str], hint: str | None
+) -> InputError:
+    """One error for the lines of a text that cannot be read, each with its number and shown."""
+    messages = [
+        f"{name}:{line_number(data, fault[0])}: {describe(fault)}\n    {line_text(data, fault[0])}" for fault in faults
+    ]
+    return input_error(messages, count, hint)
 
 
 def _mistaken(data: Bytes, fault: Fault, run: bool) -> str | None:
@@ -232,18 +241,17 @@ def _mistaken(data: Bytes, fault: Fault, run: bool) -> str | None:
 
 def _message(data: Bytes, fault: Fault, run: bool) -> str:
     offset, code, detail = fault
-    where = f"{line_number(data, offset)}: "
     if code == FIELDS:
-        return where + f"expected {6 if run else 4} fields, found {detail}"
+        return f"expected {6 if run else 4} fields, found {detail}"
     fields = fields_at(data, offset)
     what, value = ("score", fields[4]) if run else ("grade", fields[3])
     if code == NUMBER:
-        return where + f"expected a number as {what}, found '{printable(value)}'"
+        return f"expected a number as {what}, found '{printable(value)}'"
     if code == OVERFLOW:
-        return where + f"expected a {what} that fits a 64-bit float, found '{printable(value)}'"
+        return f"expected a {what} that fits a 64-bit float, found '{printable(value)}'"
     if code == RANK:
-        return where + f"expected a number as rank, found '{printable(fields[3])}'"
-    return where + duplicate_message(fields[2], fields[0], f"line {line_number(data, detail)}")
+        return f"expected a number as rank, found '{printable(fields[3])}'"
+    return duplicate_message(fields[2], fields[0], f"line {line_number(data, detail)}")
 
 
 def duplicate_message(document: bytes, query: bytes, first: str) -> str:
