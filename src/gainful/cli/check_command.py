@@ -8,8 +8,7 @@ from gainful.cli import options
 from gainful.cli.inputs import input_options
 from gainful.cli.progress_bar import ProgressBar
 from gainful.data.collection import Collection, Inputs, named_runs
-from gainful.policy import Policy
-from gainful.tasks.check import lenient
+from gainful.policy import Policy, lenient
 
 
 @click.command("check")

@@ -333,10 +333,12 @@ class ReadAhead:
         how = Reading("trec")
         return [ReadRun(Text.of_view(view, path), how, self, i) for i, (path, view) in enumerate(self._runs)]
 
-    def joined(self, position: int, judged: Judged, policy: Policy) -> Joined | None:
-        """Waits for the join of a run; None for other judgments or conventions, and the second time."""
-        if judged is not self._judged or policy != self._policy or position in self._taken:
-            return None
+    def serves(self, position: int, judged: Judged, policy: Policy) -> bool:
+        """Whether the join of a run is one with these judgments under this policy, and was not taken yet."""
+        return judged is self._judged and policy == self._policy and position not in self._taken
+
+    def taken(self, position: int) -> Joined:
+        """Waits for the join of a run, which can be taken once."""
         self._taken.add(position)
         return self._job.joined(position)
 
@@ -349,6 +351,10 @@ class ReadRun(RunFile):
     ahead: ReadAhead
     position: int
 
+    def serves(self, judged: Judged, policy: Policy) -> bool:
+        """Whether the join that was started is the one that is wanted; else the text has to be read again."""
+        return self.ahead.serves(self.position, judged, policy)
+
     def joined(self, judged: Judged, policy: Policy) -> Joined | None:
-        """The join that was started, where it is the one that is wanted; else the text has to be read again."""
-        return self.ahead.joined(self.position, judged, policy)
+        """The join that was started, where it is the one that is wanted."""
+        return self.ahead.taken(self.position) if self.serves(judged, policy) else None

@@ -1,7 +1,4 @@
-"""Records of sessions gathered into columns, some at a time.
-
-Sessions from sources of any kind, in parts, and the parts as one.
-"""
+"""Sessions from sources of any kind: records gathered into columns, some at a time, and the parts as one."""
 
 from __future__ import annotations
 
@@ -13,8 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from gainful.data.run import Run
-from gainful.data.session_rows import sessions_of_rows
-from gainful.data.sessions import PART_SIZE, Sessions, sessions_of_run, turn_ids
+from gainful.data.session_rows import sessions_of_rows, sessions_of_run, turn_ids
+from gainful.data.sessions import PART_SIZE, Sessions
 from gainful.errors import InputError
 from gainful.io.formats import Reading, RunFile, read_session_content
 from gainful.io.frames import read_session_frame

@@ -1,18 +1,19 @@
-"""Sessions from rows, one a result, in any order."""
+"""Sessions from rows, one a result, in any order; and from runs whose query ids are session and turn."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gainful.data.run import Run
-from gainful.data.sessions import Sessions, turn_ids, turn_places
+from gainful.data.sessions import Sessions, refuse_repeated_ranks
 from gainful.errors import InputError
 from gainful.io.formats import Reading
-from gainful.io.rows import Spans, input_error
+from gainful.io.rows import Spans, refuse_rows
 from gainful.io.session_records import (
     DEEPEST,
     FILL_GAPS,
@@ -23,6 +24,7 @@ from gainful.io.session_records import (
     SessionRows,
     gap_message,
     missing_rank,
+    repeated_query,
     repeated_rank,
     time_back,
 )
@@ -30,7 +32,6 @@ from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.notation import number_text, printable, text_of_id
 
-_SHOWN = 10
 _EMPTY_PAGE = "an empty result page is one row with rank 0 and - as document"
 _OF_SESSIONS = ("topic", "user", "system")
 _NONE: Floats = np.zeros(0)
@@ -59,14 +60,11 @@ def _check_rows(rows: SessionRows, is_empty: Bools) -> None:
     """Refuses values that no row may have."""
 
     def refuse(bad: Bools, expected: str, values: Floats | None, hint: str | None) -> None:
-        if bad.any():
-            places = np.flatnonzero(bad)
-            messages = [
-                f"{rows.origin.where(row)}: expected {expected}, found "
-                f"{'nothing' if values is None else number_text(values[row])}{rows.origin.shown(row)}"
-                for row in places[:_SHOWN].tolist()
-            ]
-            raise input_error(messages, int(places.size), hint)
+        def message(row: int) -> str:
+            found = "nothing" if values is None else number_text(values[row])
+            return f"{rows.origin.where(row)}: expected {expected}, found {found}{rows.origin.shown(row)}"
+
+        refuse_rows(np.flatnonzero(bad), message, hint)
 
     number = rows.number
     is_number = (number >= 1) & (number <= MOST_QUERIES) & (number == np.floor(number))
@@ -286,10 +284,8 @@ class _Table:
 
     def _refuse(self, bad: Ints, message: Callable[[int], str], hint: str | None) -> None:
         """Refuses rows, those first that came first."""
-        if bad.size:
-            came = bad if self._order is None else bad[np.argsort(self._order[bad])]
-            messages = [message(row) + self._rows.origin.shown(self._came(row)) for row in came[:_SHOWN].tolist()]
-            raise input_error(messages, int(bad.size), hint)
+        came = bad if self._order is None else bad[np.argsort(self._order[bad])]
+        refuse_rows(came, lambda row: message(row) + self._rows.origin.shown(self._came(row)), hint)
 
     def _came(self, row: int) -> int:
         return row if self._order is None else int(self._order[row])
@@ -326,3 +322,110 @@ def _taken(column: NDArray[_Kind], rows: Ints | None) -> NDArray[_Kind]:
 
 def _texts(labels: list[bytes | None]) -> tuple[str | None, ...]:
     return tuple(None if label is None else text_of_id(label) for label in labels)
+
+
+def sessions_of_run(run: Run, how: Reading) -> Sessions:
+    """Sessions from a run: what stands before the last separator of a query's id is the session, then its turn.
+
+    The same rank twice in a list is an error, even where scores order it, because one of the lines must be wrong. A
+    rank column that is the same everywhere, as some tools write it, says nothing and is no error until ranks are asked
+    to order the lists.
+    """
+    if run.has_ranks and len(run) and run.rank.min() != run.rank.max():
+        refuse_repeated_ranks(run)
+    session_ids, session, number = _split(run, how.separator.encode())
+    order = np.lexsort((number, session))
+    session, number = session[order], number[order]
+    _refuse_repeats(run, order, session_ids, session, number)
+
+    def complain(turns: Ints, missing: Ints) -> None:
+        gap = dict(zip(turns.tolist(), missing.tolist(), strict=True))
+
+        def message(at: int) -> str:
+            where, shown = _place(run, int(order[at]))
+            return gap_message(where, session_ids[int(session[at])], gap[at], int(number[at])) + shown
+
+        refuse_rows(turns, message, FILL_GAPS)
+
+    offsets, place = turn_places(session, number, None if how.fills_gaps else complain)
+    lists = run if np.array_equal(order, np.arange(order.size)) else run.take(order)
+    return Sessions(run.name, session_ids, offsets, spread(lists, place, offsets, session_ids, how.separator))
+
+
+def spread(lists: Run, place: Ints, offsets: Ints, session_ids: Sequence[bytes], separator: str) -> Run:
+    """The lists at their places; those in between are empty."""
+    turns = int(offsets[-1])
+    if place.size == turns:
+        return lists
+    ids = turn_ids(session_ids, offsets, separator)
+    for at, identifier in zip(place.tolist(), lists.query_ids, strict=True):
+        ids[at] = identifier
+    counts = np.zeros(turns, np.int64)
+    counts[place] = np.diff(lists.list_offsets)
+    return replace(lists, query_ids=tuple(ids), list_offsets=np.append(0, np.cumsum(counts)))
+
+
+def _split(run: Run, separator: bytes) -> tuple[tuple[bytes, ...], Ints, Ints]:
+    parts = [identifier.rpartition(separator) for identifier in run.query_ids]
+    # What is not a number, or too long to be one, becomes 0, which no turn has.
+    turns = np.array([int(turn) if session and turn.isdigit() and len(turn) < 10 else 0 for session, _, turn in parts])
+    between = printable(separator)
+
+    def message(turn: int) -> str:
+        where, shown = _place(run, turn)
+        return (
+            f"{where}: expected a session, '{between}' and the number of a query in it as query, "
+            f"found '{printable(run.query_ids[turn])}'{shown}"
+        )
+
+    hint = f"such as 106{between}1; {FROM_ONE}; --session-separator (separator= in Python) names another separator"
+    refuse_rows(np.flatnonzero((turns < 1) | (turns > MOST_QUERIES)), message, hint)
+    session_ids = sorted({session for session, _, _ in parts})
+    place = {identifier: i for i, identifier in enumerate(session_ids)}
+    session = np.array([place[session] for session, _, _ in parts], np.int64)
+    return tuple(session_ids), session, turns
+
+
+def _refuse_repeats(run: Run, order: Ints, session_ids: Sequence[bytes], session: Ints, number: Ints) -> None:
+    """Turns 1 and 01 are the same."""
+    again = np.flatnonzero((np.diff(session) == 0) & (np.diff(number) == 0)) + 1
+
+    def message(at: int) -> str:
+        first = f"'{printable(run.query_ids[int(order[at - 1])])}'"
+        return repeated_query(_place(run, int(order[at]))[0], session_ids[int(session[at])], int(number[at]), first)
+
+    refuse_rows(again, message, FROM_ONE)
+
+
+def _place(run: Run, turn: int) -> tuple[str, str]:
+    """Where a list begins, and what stands there, as far as that is known."""
+    start, end = run.list_offsets[turn : turn + 2].tolist()
+    if start == end or run.origin is None:
+        return run.name, ""
+    return run.origin.where(start), run.origin.shown(start)
+
+
+def turn_places(session: Ints, number: Ints, complain: Callable[[Ints, Ints], None] | None) -> tuple[Ints, Ints]:
+    """Where each session's turns start, and the place of every turn; given by session and number, ascending.
+
+    ``complain`` is told of turns before which a number is missing, and which; without it places are left free.
+    """
+    is_first = np.diff(session, prepend=-1) != 0
+    expected = np.where(is_first, 1, np.append(0, number[:-1]) + 1)
+    if complain is not None and not np.array_equal(number, expected):
+        gaps = np.flatnonzero(number != expected)
+        complain(gaps, expected[gaps])
+    last = np.append(is_first[1:], True)
+    offsets = np.append(0, np.cumsum(number[last]))
+    return offsets, offsets[session] + number - 1
+
+
+def turn_ids(session_ids: Sequence[bytes], offsets: Ints, separator: str) -> list[bytes]:
+    """What turns are called that have no name of their own: session, separator, number."""
+    between = separator.encode()
+    counts = np.diff(offsets).tolist()
+    return [
+        b"%b%b%d" % (identifier, between, number)
+        for identifier, count in zip(session_ids, counts, strict=True)
+        for number in range(1, count + 1)
+    ]

@@ -1,185 +1,44 @@
-"""Turns in their sessions: which numbers they have, and runs whose query ids are session and turn.
+"""Sessions as columns: sequences of queries, each with its ranked results.
 
-Sessions as columns: sequences of queries, each with its ranked results.
-Topics that sessions have from elsewhere, such as from a table of a user study.
+Topics that sessions have from elsewhere, such as from a table of a user study. Sessions under a policy: every list in
+its order, and the judgments that each turn is judged by.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import repeat
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from gainful.data.graded import JoinFacts, fitting_policy, join_columns, unordered_ranks
+from gainful.data.judged import Judged
 from gainful.data.lists import gather
+from gainful.data.qrels import Qrels
 from gainful.data.run import Run
 from gainful.errors import InputError, UsageError
 from gainful.io.delimited import read_topics
 from gainful.io.formats import Reading
-from gainful.io.rows import Frame, input_error, is_frame, read_id, wanted_ids
+from gainful.io.rows import Frame, is_frame, read_id, refuse_rows, wanted_ids
 from gainful.io.session_records import (
-    FILL_GAPS,
-    FROM_ONE,
-    MOST_QUERIES,
     RANKS_FROM_ONE,
-    gap_message,
-    repeated_query,
     repeated_rank,
 )
 from gainful.io.sources import Source, Text, as_source
-from gainful.kernel.arrays import Floats, Ints, freeze
+from gainful.kernel import core
+from gainful.kernel.arrays import Bools, Bytes, Floats, Ints, freeze
 from gainful.kernel.core import default_threads
-from gainful.notation import bytes_of_id, count_of, printable, text_of_id
+from gainful.kernel.parallel import Progress
+from gainful.notation import bytes_of_id, count_of, number_text, printable, text_of_id
+from gainful.policy import Policy
 
-_SHOWN = 10
-
-
-def sessions_of_run(run: Run, how: Reading) -> Sessions:
-    """Sessions from a run: what stands before the last separator of a query's id is the session, then its turn.
-
-    The same rank twice in a list is an error, even where scores order it, because one of the lines must be wrong. A
-    rank column that is the same everywhere, as some tools write it, says nothing and is no error until ranks are asked
-    to order the lists.
-    """
-    if run.has_ranks and len(run) and run.rank.min() != run.rank.max():
-        refuse_repeated_ranks(run)
-    session_ids, session, number = _split(run, how.separator.encode())
-    order = np.lexsort((number, session))
-    session, number = session[order], number[order]
-    _refuse_repeats(run, order, session_ids, session, number)
-
-    def complain(turns: Ints, missing: Ints) -> None:
-        messages = [
-            gap_message(_where(run, int(order[at])), session_ids[int(session[at])], int(gap), int(number[at]))
-            + _shown(run, int(order[at]))
-            for at, gap in zip(turns[:_SHOWN].tolist(), missing[:_SHOWN].tolist(), strict=True)
-        ]
-        raise input_error(messages, int(turns.size), FILL_GAPS)
-
-    offsets, place = turn_places(session, number, None if how.fills_gaps else complain)
-    lists = run if np.array_equal(order, np.arange(order.size)) else run.take(order)
-    return Sessions(run.name, session_ids, offsets, spread(lists, place, offsets, session_ids, how.separator))
-
-
-def refuse_repeated_ranks(run: Run) -> None:
-    """Refuses lists that have a rank twice."""
-    is_first = np.zeros(len(run), bool)
-    is_first[run.list_offsets[:-1][np.diff(run.list_offsets) > 0]] = True
-    if (is_first[1:] | (np.diff(run.rank) > 0)).all():
-        return
-    turn = np.cumsum(is_first)
-    order = np.lexsort((run.rank, turn))
-    turn, rank = turn[order], run.rank[order]
-    again = np.flatnonzero((np.diff(turn) == 0) & (np.diff(rank) == 0)) + 1
-    if again.size and run.origin is not None:
-        origin = run.origin
-        again = again[np.argsort(order[again])]
-        messages = [
-            repeated_rank(
-                origin.where(int(order[at])),
-                rank[at],
-                origin.place(int(order[at - 1])),
-                f"query '{printable(run.query_of(int(order[at])))}'",
-            )
-            + origin.shown(int(order[at]))
-            for at in again[:_SHOWN].tolist()
-        ]
-        raise input_error(messages, int(again.size), RANKS_FROM_ONE)
-
-
-def turn_places(session: Ints, number: Ints, complain: Callable[[Ints, Ints], None] | None) -> tuple[Ints, Ints]:
-    """Where each session's turns start, and the place of every turn; given by session and number, ascending.
-
-    ``complain`` is told of turns before which a number is missing, and which; without it places are left free.
-    """
-    is_first = np.diff(session, prepend=-1) != 0
-    expected = np.where(is_first, 1, np.append(0, number[:-1]) + 1)
-    if complain is not None and not np.array_equal(number, expected):
-        gaps = np.flatnonzero(number != expected)
-        complain(gaps, expected[gaps])
-    last = np.append(is_first[1:], True)
-    offsets = np.append(0, np.cumsum(number[last]))
-    return offsets, offsets[session] + number - 1
-
-
-def spread(lists: Run, place: Ints, offsets: Ints, session_ids: Sequence[bytes], separator: str) -> Run:
-    """The lists at their places; those in between are empty."""
-    turns = int(offsets[-1])
-    if place.size == turns:
-        return lists
-    ids = turn_ids(session_ids, offsets, separator)
-    for at, identifier in zip(place.tolist(), lists.query_ids, strict=True):
-        ids[at] = identifier
-    counts = np.zeros(turns, np.int64)
-    counts[place] = np.diff(lists.list_offsets)
-    return replace(lists, query_ids=tuple(ids), list_offsets=np.append(0, np.cumsum(counts)))
-
-
-def turn_ids(session_ids: Sequence[bytes], offsets: Ints, separator: str) -> list[bytes]:
-    """What turns are called that have no name of their own: session, separator, number."""
-    between = separator.encode()
-    counts = np.diff(offsets).tolist()
-    return [
-        b"%b%b%d" % (identifier, between, number)
-        for identifier, count in zip(session_ids, counts, strict=True)
-        for number in range(1, count + 1)
-    ]
-
-
-def _split(run: Run, separator: bytes) -> tuple[tuple[bytes, ...], Ints, Ints]:
-    parts = [identifier.rpartition(separator) for identifier in run.query_ids]
-    # What is not a number, or too long to be one, becomes 0, which no turn has.
-    turns = np.array([int(turn) if session and turn.isdigit() and len(turn) < 10 else 0 for session, _, turn in parts])
-    bad = np.flatnonzero((turns < 1) | (turns > MOST_QUERIES)).tolist()
-    if bad:
-        messages = [
-            f"{_where(run, i)}: expected a session, '{printable(separator)}' and the number of a query in it as query, "
-            f"found '{printable(run.query_ids[i])}'{_shown(run, i)}"
-            for i in bad[:_SHOWN]
-        ]
-        example = f"106{printable(separator)}1"
-        hint = f"such as {example}; {FROM_ONE}; --session-separator (separator= in Python) names another separator"
-        raise input_error(messages, len(bad), hint)
-    session_ids = sorted({session for session, _, _ in parts})
-    place = {identifier: i for i, identifier in enumerate(session_ids)}
-    session = np.array([place[session] for session, _, _ in parts], np.int64)
-    return tuple(session_ids), session, turns
-
-
-def _refuse_repeats(run: Run, order: Ints, session_ids: Sequence[bytes], session: Ints, number: Ints) -> None:
-    """Turns 1 and 01 are the same."""
-    again = np.flatnonzero((np.diff(session) == 0) & (np.diff(number) == 0)) + 1
-    if again.size:
-        messages = [
-            repeated_query(
-                _where(run, int(order[at])),
-                session_ids[int(session[at])],
-                int(number[at]),
-                f"'{printable(run.query_ids[int(order[at - 1])])}'",
-            )
-            for at in again[:_SHOWN].tolist()
-        ]
-        raise input_error(messages, int(again.size), FROM_ONE)
-
-
-def _first_row(run: Run, turn: int) -> int | None:
-    start, end = run.list_offsets[turn : turn + 2].tolist()
-    return start if end > start and run.origin is not None else None
-
-
-def _where(run: Run, turn: int) -> str:
-    row = _first_row(run, turn)
-    return run.name if row is None or run.origin is None else run.origin.where(row)
-
-
-def _shown(run: Run, turn: int) -> str:
-    row = _first_row(run, turn)
-    return "" if row is None or run.origin is None else run.origin.shown(row)
-
+if TYPE_CHECKING:
+    from gainful.kernel.core import Joined
 
 #: Whatever describes sessions.
 SessionsLike: TypeAlias = "Sessions | Run | Source | Iterable[Mapping[str, Any]] | Mapping[str, Any] | Frame"
@@ -275,6 +134,8 @@ class Sessions:
         if isinstance(value, Sessions):
             return value
         if isinstance(value, Run):
+            from gainful.data.session_rows import sessions_of_run
+
             return sessions_of_run(value, Reading.of_sessions())
         if is_frame(value):
             return cls.from_frame(value)
@@ -502,3 +363,154 @@ def sessions_from_lists(
         Run.from_dict(turns, name=name),
         () if topics is None else tuple(bytes_of_id(topics[s]) if s in topics else None for s in ordered),
     )
+
+
+#: What a turn's results are judged by.
+JUDGED_BY = ("topic", "session", "query")
+
+
+class RankedSessions(NamedTuple):
+    """Sessions whose lists stand in rank order, freed of duplicates and cut as the policy says."""
+
+    sessions: Sessions
+    policy: Policy
+    turn_offsets: Ints
+    judged_query: Ints  # by turn: position among the judged queries, -1 where there is none
+    scanned: Ints  # by turn, -1 where it is not known
+    list_offsets: Ints
+    data: Bytes
+    document_start: Ints
+    document_length: Ints
+    grade: Floats  # by document, or empty
+    judged_by: str
+    facts: JoinFacts
+    is_unchecked: bool  # whether a list may still have a document twice, which is then an error
+
+
+def rank_sessions(
+    judged: Judged,
+    sessions: Sessions,
+    judged_by: str,
+    policy: Policy,
+    threads: int = 1,
+    judged_query: Ints | None = None,
+) -> RankedSessions:
+    """Orders every list by the policy and finds what judges it, unless that is known."""
+    lists = sessions.lists
+    settled = fitting_policy(lists, policy)
+    if settled.order == "rank" and lists.has_ranks and len(lists):
+        refuse_repeated_ranks(lists)
+    rows, offsets, facts = _ranked_rows(lists, settled, threads)
+    turns = int(sessions.turn_offsets[-1])
+    return RankedSessions(
+        sessions,
+        settled,
+        sessions.turn_offsets,
+        judged_turns(judged.qrels, sessions, judged_by) if judged_query is None else judged_query,
+        sessions.scanned if sessions.scanned.size else np.broadcast_to(np.int64(-1), turns),
+        offsets,
+        lists.data,
+        lists.document_start if rows is None else lists.document_start[rows],
+        lists.document_length if rows is None else lists.document_length[rows],
+        _given_grades(sessions, judged, rows),
+        judged_by,
+        facts,
+        rows is None and settled.duplicates == "error",
+    )
+
+
+def _given_grades(sessions: Sessions, judged: Judged, rows: Ints | None) -> Floats:
+    """The grades of the appearances themselves, in the units of the judgments."""
+    grade = sessions.grade
+    if not grade.size:
+        return grade
+    highest, zero = grade[~np.isnan(grade)].max(initial=-np.inf), judged.policy.grade_zero
+    if highest > judged.qrels.scale:
+        row = int(np.nanargmax(grade))
+        lists = sessions.lists
+        where, shown = (lists.name, "") if lists.origin is None else (lists.origin.where(row), lists.origin.shown(row))
+        raise InputError(
+            f"{where}: expected grades up to the scale of the judgments, {number_text(judged.qrels.scale)}, "
+            f"found {number_text(highest)}{shown}",
+            f"--scale {number_text(highest)} (scale={number_text(highest)} in Python) makes room for it",
+        )
+    grade = np.maximum(grade - zero, 0.0) if zero else grade
+    return grade if rows is None else grade[rows]
+
+
+def judged_turns(qrels: Qrels, sessions: Sessions, judged_by: str) -> Ints:
+    """For every turn the place of its judgments among all judged queries, -1 where there are none."""
+    place: dict[bytes | None, int] = {identifier: i for i, identifier in enumerate(qrels.query_ids)}
+
+    def places(ids: Sequence[bytes | None]) -> Ints:
+        # No id is None: a session without a topic finds nothing.
+        return np.fromiter(map(place.get, ids, repeat(-1)), np.int64, len(ids))
+
+    if judged_by == "query":
+        return places(sessions.lists.query_ids)
+    return np.repeat(places(_ids(sessions, judged_by)), sessions.query_counts)
+
+
+def judged_sessions(sessions: Sessions, judged_query: Ints) -> Bools:
+    """Which sessions have judgments for at least one of their turns."""
+    before = np.concatenate(([0], np.cumsum(judged_query >= 0)))[sessions.turn_offsets]
+    return np.asarray(np.diff(before) > 0)
+
+
+def _ids(sessions: Sessions, judged_by: str) -> Sequence[bytes | None]:
+    """What judgments call each session."""
+    if judged_by == "session":
+        return sessions.session_ids
+    return sessions.topics or [None] * len(sessions)
+
+
+def _ranked_rows(lists: Run, policy: Policy, threads: int) -> tuple[Ints | None, Ints, JoinFacts]:
+    """The rows in rank order with where each list starts among them; None where they are in order as they stand."""
+    if policy.order == "input" and policy.depth is None:
+        # Where a repeated document is an error, it is found together with the judgments, in the same walk.
+        spans = lists.data, lists.document_start, lists.document_length
+        if policy.duplicates == "error" or not core.find_repeats(lists.list_offsets, *spans, threads).any():
+            conflicts = unordered_ranks(lists, set(lists.query_ids)) if lists.has_ranks and len(lists) else 0
+            return None, lists.list_offsets, JoinFacts(rank_conflicts=conflicts)
+    joined = _in_rank_order(lists, policy, threads)
+    facts = JoinFacts((), joined["duplicate_count"], joined["rank_conflicts"], joined["float32_ties"])
+    return joined["rows"], np.concatenate(([0], np.cumsum(joined["retrieved"]))), facts
+
+
+def refuse_repeats(ranked: RankedSessions) -> None:
+    """Raises the error of lists that have a document twice."""
+    _in_rank_order(ranked.sessions.lists, ranked.policy, 1)
+
+
+def _in_rank_order(lists: Run, policy: Policy, threads: int) -> Joined:
+    # The join orders lists of judged queries: here every list is of one, with nothing judged.
+    nothing = Judged(_unjudged(lists), policy)
+    return join_columns(nothing, lists, policy, threads, Progress(), want_rows=True)
+
+
+def _unjudged(lists: Run) -> Qrels:
+    none = np.zeros(0, np.int64)
+    data = np.zeros(0, np.uint8)
+    return Qrels(lists.name, lists.query_ids, none, data, none, none, (), none, np.zeros(0), 0.0, ())
+
+
+def refuse_repeated_ranks(run: Run) -> None:
+    """Refuses lists that have a rank twice."""
+    is_first = np.zeros(len(run), bool)
+    is_first[run.list_offsets[:-1][np.diff(run.list_offsets) > 0]] = True
+    if (is_first[1:] | (np.diff(run.rank) > 0)).all():
+        return
+    turn = np.cumsum(is_first)
+    order = np.lexsort((run.rank, turn))
+    turn, rank = turn[order], run.rank[order]
+    again = np.flatnonzero((np.diff(turn) == 0) & (np.diff(rank) == 0)) + 1
+    if run.origin is None:
+        return
+    origin = run.origin
+
+    def message(at: int) -> str:
+        row, first = int(order[at]), int(order[at - 1])
+        of = f"query '{printable(run.query_of(row))}'"
+        return repeated_rank(origin.where(row), rank[at], origin.place(first), of) + origin.shown(row)
+
+    refuse_rows(again[np.argsort(order[again])], message, RANKS_FROM_ONE)

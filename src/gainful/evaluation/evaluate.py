@@ -122,7 +122,7 @@ def join_each(
     tasks = [lambda name=name, run=run: one(name, run) for name, run in opened.items()]
     workers = min(threads, len(tasks))
     for run in opened.values():
-        if isinstance(run, ReadRun):
+        if isinstance(run, ReadRun) and not needed and run.serves(judged, judged.policy):
             # It is on the core's threads already; what is left holds the interpreter's lock most of the time.
             workers = 1
             progress.follow(run.ahead.progress)

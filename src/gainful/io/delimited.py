@@ -36,11 +36,10 @@ from gainful.io.rows import (
     Rows,
     Spans,
     TextLines,
+    fault_error,
     fields_at,
     ids_of,
-    input_error,
     line_number,
-    line_text,
     packed,
 )
 from gainful.io.sources import COMPRESSED_ENDINGS, Source, Text, open_source
@@ -124,8 +123,14 @@ def read_columns(
     )
     if found["fault_count"]:
         by_field = {field: role for role, field in roles.items()}
-        messages = [_message(text, fault, separator, len(names), by_field) for fault in found["faults"]]
-        raise input_error(messages, found["fault_count"], _hint(found["faults"][0], separator, len(names)))
+        raise fault_error(
+            text.name,
+            text.data,
+            found["faults"],
+            found["fault_count"],
+            lambda fault: _message(text.data, fault, separator, len(names), by_field),
+            _hint(found["faults"][0], separator, len(names)),
+        )
     spans = dict(zip(ids, found["ids"], strict=True))
     values = dict(zip(numbers, found["numbers"], strict=True))
     return spans, values, TextLines(text.name, text.data, found["line"])
@@ -143,20 +148,18 @@ def _separator(header: bytes, format_: str | None, is_header: Callable[[Sequence
     return ";" if b";" in header and b"," not in header else ","
 
 
-def _message(text: Text, fault: Fault, separator: str, fields: int, roles: Mapping[int, str]) -> str:
+def _message(data: Bytes, fault: Fault, separator: str, fields: int, roles: Mapping[int, str]) -> str:
     offset, code, detail = fault
-    where = f"{text.name}:{line_number(text.data, offset)}: "
-    shown = f"\n    {line_text(text.data, offset)}"
     if code == FIELDS:
-        return f"{where}expected {fields} fields, found {detail}{shown}"
+        return f"expected {fields} fields, found {detail}"
     if code == QUOTE:
-        return f'{where}expected a closing " at the end of a field, found none{shown}'
+        return 'expected a closing " at the end of a field, found none'
     role = roles[detail]
     if code == EMPTY:
-        return f"{where}expected an id as {role} (field {detail + 1}), found nothing{shown}"
-    value = printable(_fields(text.data, offset, separator)[detail])
+        return f"expected an id as {role} (field {detail + 1}), found nothing"
+    value = printable(_fields(data, offset, separator)[detail])
     expected = "a number as" if code == NUMBER else "a number that fits a 64-bit float as"
-    return f"{where}expected {expected} {role} (field {detail + 1}), found '{value}'{shown}"
+    return f"expected {expected} {role} (field {detail + 1}), found '{value}'"
 
 
 def _fields(data: Bytes, offset: int, separator: str) -> Sequence[bytes]:
@@ -277,8 +280,8 @@ def read_letor(text: Text, reading: Reading, *, run: bool) -> Rows:
         )
     columns = core.read_letor(text.data, feature if run else 0)
     if columns["fault_count"]:
-        messages = [_letor_message(text, *fault) for fault in columns["faults"]]
-        raise input_error(messages, columns["fault_count"], f"a line is `{LETOR_LINE}`")
+        faults, count, hint = columns["faults"], columns["fault_count"], f"a line is `{LETOR_LINE}`"
+        raise fault_error(text.name, text.data, faults, count, lambda fault: _letor_message(text.data, *fault), hint)
     if run and feature > columns["feature_count"]:
         raise InputError(f"{text.name}: expected a feature {feature}, found {columns['feature_count']} features")
     values = _below_all(columns["value"]) if run else columns["grade"]
@@ -303,16 +306,14 @@ def _below_all(values: Floats) -> Floats:
     return np.where(np.isnan(values), lowest - max(1.0, abs(lowest)), values)
 
 
-def _letor_message(text: Text, offset: int, code: int, detail: int) -> str:
-    where = f"{text.name}:{line_number(text.data, offset)}: "
-    shown = f"\n    {line_text(text.data, offset)}"
+def _letor_message(data: Bytes, offset: int, code: int, detail: int) -> str:
     if code == FIELDS:
-        return f"{where}expected `grade qid:query` at the start of the line, found none{shown}"
+        return "expected `grade qid:query` at the start of the line, found none"
     if code == EMPTY:
-        return f"{where}expected a query behind qid:, found nothing{shown}"
-    field = printable(fields_at(text.data, offset)[detail])
+        return "expected a query behind qid:, found nothing"
+    field = printable(fields_at(data, offset)[detail])
     what = "a number as grade" if detail == 0 else f"feature:value (field {detail + 1})"
-    return f"{where}expected {what}, found '{field}'{shown}"
+    return f"expected {what}, found '{field}'"
 
 
 REL_LINE, RES_LINE = "document L2` or `topic document L2", "document"

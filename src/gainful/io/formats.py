@@ -1,4 +1,4 @@
-"""The formats: what each looks like, how it is recognised, and what reads it; and what columns and keys mean.
+"""The formats: what each looks like, how it is recognised, and what reads it.
 
 A format's reader is loaded when the format is met. Nothing here loads NumPy: it is asked before reading starts.
 """
@@ -118,51 +118,36 @@ class Sample:
         if not self.is_parquet:
             _refuse_binary(head, name)
         self.name, self.columns, self.run = name, columns, run
-        self.line = b"" if self.is_parquet else self._line(head)
+        self.line = self._first_line(head)
         self.fields = self.line.split()
 
-    def _line(self, head: bytes) -> bytes:
+    @cached_property
+    def shape(self) -> str:
+        """What it looks like at first sight: parquet, json, jsonl, letor, tsv, csv, or just lines."""
+        if self.is_parquet:
+            return "parquet"
+        if self.line.lstrip()[:1] in (b"{", b"["):
+            return "jsonl" if self._is_json_lines() else "json"
+        if self._is_letor():
+            return "letor"
+        separator = self._separator()
+        return "lines" if separator is None else "tsv" if separator == "\t" else "csv"
+
+    def _first_line(self, head: bytes) -> bytes:
         return first_line(head)
 
-    @property
-    def is_json(self) -> bool:
-        return self.line.lstrip()[:1] in (b"{", b"[")
-
-    @cached_property
-    def is_json_lines(self) -> bool:
+    def _is_json_lines(self) -> bool:
         """One large value has lists or objects under its queries' names; an object with an id is one line of many."""
         value = json_or_none(self.line.decode("utf-8", "replace"))
-        if value is None:
-            # Cut off, or one value over several lines: all there is to look at is the first name's value.
-            return _SCALAR_FIRST.match(self.line) is not None
-        return _has_scalar(value)
+        # Cut off, or one value over several lines: all there is to look at is the first name's value.
+        return _SCALAR_FIRST.match(self.line) is not None if value is None else _has_scalar(value)
 
-    @property
-    def is_letor(self) -> bool:
-        return not self.is_json and len(self.fields) > 1 and self.fields[1].startswith(b"qid:")
+    def _is_letor(self) -> bool:
+        return len(self.fields) > 1 and self.fields[1].startswith(b"qid:")
 
-    @cached_property
-    def separator(self) -> str | None:
+    def _separator(self) -> str | None:
         """What separates the names of a header; None if there is none."""
         return header_separator(self.line, lambda names: has_header(names, self.columns))
-
-    @property
-    def is_table(self) -> bool:
-        return not self.is_json and not self.is_letor and self.separator is not None
-
-    @property
-    def is_msmarco(self) -> bool:
-        is_rank = self.run and len(self.fields) == 3 and _WHOLE.fullmatch(self.fields[2])
-        return bool(is_rank) and not (self.is_json or self.is_letor or self.is_table)
-
-    @property
-    def is_ntcir(self) -> bool:
-        if self.is_json or self.is_letor or self.is_table:
-            return False
-        if self.run:
-            alone = len(self.fields) == 1 and b"," not in self.fields[0]
-            return alone and ".res" in self.name.rsplit("/", 1)[-1]
-        return len(self.fields) in (2, 3) and _LEVEL.fullmatch(self.fields[-1]) is not None
 
 
 class SessionSample(Sample):
@@ -172,30 +157,28 @@ class SessionSample(Sample):
         self._text = text
         super().__init__(text.data[:HEAD].tobytes(), text.name, columns, True)
 
-    def _line(self, head: bytes) -> bytes:
+    @cached_property
+    def shape(self) -> str:
+        """As of runs, or xml."""
+        return "xml" if self.line.startswith(b"<") and not self.is_parquet else super().shape
+
+    def _first_line(self, head: bytes) -> bytes:
         return header_line(self._text.data)[1].strip()
 
-    @property
-    def is_xml(self) -> bool:
-        return self.line.startswith(b"<")
-
-    @cached_property
-    def is_json_lines(self) -> bool:
+    def _is_json_lines(self) -> bool:
         """Whether a line of JSON is an object that ends with it, and not all there is: ``{query: results}``."""
         value = json_or_none(self.line)
         if isinstance(value, dict) and "queries" not in value:
             return _has_scalar(value)
         return self.line.startswith(b"{") and self.line.endswith(b"}")
 
-    @cached_property
-    def separator(self) -> str | None:
+    def _is_letor(self) -> bool:
+        return False
+
+    def _separator(self) -> str | None:
         # Who names the column of the sessions has a table, even if the name is wrong.
         is_named = "session" in self.columns
         return header_separator(self.line, lambda names: is_named or is_session_header(names, self.columns))
-
-    @property
-    def is_table(self) -> bool:
-        return not self.is_xml and not self.is_json and self.separator is not None
 
     def refuse_unknown_table(self) -> None:
         """A table whose header says nothing would be told off for not being a run."""
@@ -209,14 +192,20 @@ class SessionSample(Sample):
 
 
 class Format(NamedTuple):
-    """A format: what it looks like, whether a sample is in it, what reads it (``module:function`` in this package; TREC
-    text has none, the core reads it), and what names of its files end in."""
+    """A format: what it looks like, what reads it (``module:function`` in this package; TREC text has none, the core
+    reads it), what names of its files end in, and by what mere lines are known to be in it; others have a shape."""
 
     name: str
     looks: str
-    fits: Callable[[Any], bool]
     reader: str = ""
     endings: tuple[str, ...] = ()
+    has_lines: Callable[[Sample], bool] | None = None
+
+    def fits(self, sample: Sample) -> bool:
+        """Whether a source that begins like this is in the format."""
+        return sample.shape == self.name or (
+            self.has_lines is not None and sample.shape == "lines" and self.has_lines(sample)
+        )
 
     def read(self, text: Text, how: Reading, **options: object) -> Any:
         """What a text holds."""
@@ -224,104 +213,55 @@ class Format(NamedTuple):
         return getattr(importlib.import_module(f"gainful.io.{module}"), function)(text, how, **options)
 
 
-def _is_never(sample: Sample) -> bool:
-    """TREC text is what nothing else fits."""
-    return False
+def _is_msmarco(sample: Sample) -> bool:
+    return sample.run and len(sample.fields) == 3 and _WHOLE.fullmatch(sample.fields[2]) is not None
 
 
-#: The formats of judgments and of runs. At most one of them fits a sample.
+def _is_ntcir(sample: Sample) -> bool:
+    fields = sample.fields
+    if sample.run:
+        return len(fields) == 1 and b"," not in fields[0] and ".res" in sample.name.rsplit("/", 1)[-1]
+    return len(fields) in (2, 3) and _LEVEL.fullmatch(fields[-1]) is not None
+
+
+_TREC = (".run", ".res", ".txt", ".trec")
+_HEADER = "a header (session, query, rank, document, ...), then fields between"
+#: The formats of judgments and of runs. What fits none of them is TREC text.
 _OF_ROWS = (
-    Format(
-        "trec",
-        "query subtopic document grade; query Q0 document rank score tag",
-        _is_never,
-        endings=(".run", ".res", ".txt", ".trec"),
-    ),
-    Format("msmarco", "query document rank", lambda s: s.is_msmarco, "delimited:read_msmarco"),
-    Format(
-        "json",
-        '{"q1": {"d3": 2.5}}',
-        lambda s: s.is_json and not s.is_json_lines,
-        "json_text:read_json",
-        (".json",),
-    ),
+    Format("trec", "query subtopic document grade; query Q0 document rank score tag", endings=_TREC),
+    Format("msmarco", "query document rank", "delimited:read_msmarco", has_lines=_is_msmarco),
+    Format("json", '{"q1": {"d3": 2.5}}', "json_text:read_json", (".json",)),
     Format(
         "jsonl",
         '{"query": "q1", "results": ["d3"]}; {"query": "q1", "judgments": {"d3": 2.5}}',
-        lambda s: s.is_json and s.is_json_lines,
         "json_text:read_json_lines",
         (".jsonl",),
     ),
-    Format(
-        "tsv",
-        "a header, then fields between tabs",
-        lambda s: s.is_table and s.separator == "\t",
-        "delimited:read_header_table",
-        (".tsv",),
-    ),
-    Format(
-        "csv",
-        "a header, then fields between commas or semicolons",
-        lambda s: s.is_table and s.separator != "\t",
-        "delimited:read_header_table",
-        (".csv",),
-    ),
-    Format(
-        "letor",
-        "grade qid:query 1:value 2:value ... #docid = document",
-        lambda s: s.is_letor,
-        "delimited:read_letor",
-        (".letor",),
-    ),
+    Format("tsv", "a header, then fields between tabs", "delimited:read_header_table", (".tsv",)),
+    Format("csv", "a header, then fields between commas or semicolons", "delimited:read_header_table", (".csv",)),
+    Format("letor", "grade qid:query 1:value 2:value ... #docid = document", "delimited:read_letor", (".letor",)),
     Format(
         "ntcir",
         "document L2, or topic document L2 (.rel); document (.res)",
-        lambda s: s.is_ntcir,
         "delimited:read_ntcir",
+        has_lines=_is_ntcir,
     ),
-    Format(
-        "parquet",
-        "a table, read with pyarrow or polars",
-        lambda s: s.is_parquet,
-        "frames:read_parquet",
-        (".parquet",),
-    ),
+    Format("parquet", "a table, read with pyarrow or polars", "frames:read_parquet", (".parquet",)),
 )
 #: The formats of sessions. In runs of any format a query's id is session and turn.
 _OF_SESSIONS = (
     Format(
         "jsonl",
         '{"session": "s1", "queries": [{"query": "port arthur", "results": ["d1"]}]}',
-        lambda s: s.is_json and s.is_json_lines,
         "json_text:read_session_lines",
     ),
-    Format(
-        "json",
-        "a list of such objects",
-        lambda s: s.is_json and not s.is_json_lines,
-        "json_text:read_session_json",
-    ),
-    Format(
-        "tsv",
-        "a header (session, query, rank, document, ...), then fields between tabs",
-        lambda s: s.is_table and s.separator == "\t",
-        "delimited:read_session_table",
-    ),
-    Format(
-        "csv",
-        "a header (session, query, rank, document, ...), then fields between commas or semicolons",
-        lambda s: s.is_table and s.separator != "\t",
-        "delimited:read_session_table",
-    ),
-    Format(
-        "parquet",
-        "such a table, read with pyarrow or polars",
-        lambda s: s.is_parquet,
-        "frames:read_session_parquet",
-    ),
-    Format("xml", "the log of TREC's Session Track", lambda s: s.is_xml, "session_records:read_session_log", (".xml",)),
-    Format("trec", "session_turn Q0 document rank score tag", _is_never, "formats:run_of_sessions"),
-    Format("msmarco", "session_turn document rank", _is_never, "formats:run_of_sessions"),
+    Format("json", "a list of such objects", "json_text:read_session_json"),
+    Format("tsv", f"{_HEADER} tabs", "delimited:read_session_table"),
+    Format("csv", f"{_HEADER} commas or semicolons", "delimited:read_session_table"),
+    Format("parquet", "such a table, read with pyarrow or polars", "frames:read_session_parquet"),
+    Format("xml", "the log of TREC's Session Track", "session_records:read_session_log", (".xml",)),
+    Format("trec", "session_turn Q0 document rank score tag", "formats:run_of_sessions"),
+    Format("msmarco", "session_turn document rank", "formats:run_of_sessions"),
 )
 FORMATS: Mapping[str, Format] = {format_.name: format_ for format_ in _OF_ROWS}
 SESSION_FORMATS: Mapping[str, Format] = {format_.name: format_ for format_ in _OF_SESSIONS}

@@ -1,9 +1,7 @@
-"""Where a row came from, in words that let a person find it.
+"""What every format is read into: rows with ids and numbers, or entries of a query each, gathered into columns.
 
-Ids and numbers from Python objects.
-TREC text: what its lines are, and what to say when one is not.
-What every format is read into: rows, and how a source is to be read.
-Entries (one a query, from dicts and JSON) gathered into columns.
+And where each row came from, in words that let a person find it: what is said of a line that is none of TREC text, and
+of any other value that cannot be taken.
 """
 
 from __future__ import annotations
@@ -25,6 +23,8 @@ from gainful.notation import bytes_of_id, printable, text_of_id
 if TYPE_CHECKING:
     from gainful.kernel.core import Fault
 
+#: Of so many places an error tells, the rest is counted.
+MOST_SHOWN = 10
 _WIDEST = 120
 
 
@@ -175,13 +175,6 @@ def read_value(value: object, where: str, what: str) -> float:
     raise InputError(f"{where}: expected a finite number as {what}, found {value!r}")
 
 
-def pack(ids: Sequence[bytes]) -> tuple[Bytes, Ints, Ints]:
-    """One block of bytes with the start and length of every id in it."""
-    lengths = np.fromiter((len(identifier) for identifier in ids), np.int64, len(ids))
-    ends = np.cumsum(lengths)
-    return np.frombuffer(b"".join(ids), np.uint8), ends - lengths, lengths
-
-
 RUN_LINE = "query Q0 document rank score tag"
 QRELS_LINE = "query subtopic document grade"
 
@@ -206,12 +199,27 @@ def input_error(messages: Sequence[str], count: int, hint: str | None) -> InputE
     return InputError("\n".join([*messages, f"... and {rest:,} more like these"] if rest else messages), hint)
 
 
+def refuse_rows(rows: Sequence[int] | Ints, message: Callable[[int], str], hint: str | None) -> None:
+    """Raises one error for rows, if there are any; each of the first has its message, the rest are counted."""
+    if len(rows):
+        raise input_error([message(int(row)) for row in rows[:MOST_SHOWN]], len(rows), hint)
+
+
 def raise_faults(name: str, data: Bytes, faults: Sequence[Fault], count: int, *, run: bool) -> None:
     """Turns the core's faults in a text into an error, if there are any."""
-    if not count:
-        return
-    messages = [f"{name}:{_message(data, fault, run)}\n    {line_text(data, fault[0])}" for fault in faults]
-    raise input_error(messages, count, _mistaken(data, faults[0], run) or hint_for(faults[0][1], run=run))
+    if count:
+        hint = _mistaken(data, faults[0], run) or hint_for(faults[0][1], run=run)
+        raise fault_error(name, data, faults, count, lambda fault: _message(data, fault, run), hint)
+
+
+def fault_error(
+    name: str, data: Bytes, faults: Sequence[Fault], count: int, describe: Callable[[Fault], str], hint: str | None
+) -> InputError:
+    """One error for the lines of a text that cannot be read, each with its number and shown."""
+    messages = [
+        f"{name}:{line_number(data, fault[0])}: {describe(fault)}\n    {line_text(data, fault[0])}" for fault in faults
+    ]
+    return input_error(messages, count, hint)
 
 
 def _mistaken(data: Bytes, fault: Fault, run: bool) -> str | None:
@@ -233,18 +241,17 @@ def _mistaken(data: Bytes, fault: Fault, run: bool) -> str | None:
 
 def _message(data: Bytes, fault: Fault, run: bool) -> str:
     offset, code, detail = fault
-    where = f"{line_number(data, offset)}: "
     if code == FIELDS:
-        return where + f"expected {6 if run else 4} fields, found {detail}"
+        return f"expected {6 if run else 4} fields, found {detail}"
     fields = fields_at(data, offset)
     what, value = ("score", fields[4]) if run else ("grade", fields[3])
     if code == NUMBER:
-        return where + f"expected a number as {what}, found '{printable(value)}'"
+        return f"expected a number as {what}, found '{printable(value)}'"
     if code == OVERFLOW:
-        return where + f"expected a {what} that fits a 64-bit float, found '{printable(value)}'"
+        return f"expected a {what} that fits a 64-bit float, found '{printable(value)}'"
     if code == RANK:
-        return where + f"expected a number as rank, found '{printable(fields[3])}'"
-    return where + duplicate_message(fields[2], fields[0], f"line {line_number(data, detail)}")
+        return f"expected a number as rank, found '{printable(fields[3])}'"
+    return duplicate_message(fields[2], fields[0], f"line {line_number(data, detail)}")
 
 
 def duplicate_message(document: bytes, query: bytes, first: str) -> str:

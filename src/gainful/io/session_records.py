@@ -23,7 +23,7 @@ import numpy as np
 
 from gainful.errors import InputError
 from gainful.io.formats import Reading
-from gainful.io.rows import Origin, Spans, input_error, line_text, read_id
+from gainful.io.rows import MOST_SHOWN, Origin, Spans, input_error, line_text, read_id, refuse_rows
 from gainful.io.sources import Text, forget
 from gainful.kernel import core
 from gainful.kernel.arrays import Floats
@@ -33,8 +33,6 @@ from gainful.notation import NUMBER, printable, text_of_id
 MOST_QUERIES = 1_000_000
 #: The deepest place that somebody may have looked at: above it not every whole number can be told from the next.
 DEEPEST = 2**53
-
-_MOST_SHOWN = 10
 
 FROM_ONE = "queries of a session are numbered 1, 2, 3, ..."
 FILL_GAPS = "--gaps empty (gaps='empty' in Python) takes missing queries for empty result pages"
@@ -129,12 +127,12 @@ def _times(spans: Spans, origin: Origin) -> Floats:
     known = np.array([value is not None for value in seconds], bool)[row]
     if not known.all():
         bad = np.flatnonzero(~known)
-        messages = [
-            f"{origin.where(at)}: expected seconds or a date and time as time, found "
-            f"'{printable(texts[int(row[at])])}'{origin.shown(at)}"
-            for at in bad[:_MOST_SHOWN].tolist()
-        ]
-        raise input_error(messages, int(bad.size), time_hint(text_of_id(texts[int(row[bad[0]])])))
+
+        def message(at: int) -> str:
+            found = f"'{printable(texts[int(row[at])])}'{origin.shown(at)}"
+            return f"{origin.where(at)}: expected seconds or a date and time as time, found {found}"
+
+        refuse_rows(bad, message, time_hint(text_of_id(texts[int(row[bad[0]])])))
     return np.array(seconds, np.float64)[row]
 
 
@@ -148,7 +146,7 @@ class BadPlaces:
     def add(self, error: InputError, shown: str) -> None:
         """One more, with what stands there unless it says that itself."""
         self.count += 1
-        if self.count <= _MOST_SHOWN:
+        if self.count <= MOST_SHOWN:
             message = error.message if "\n" in error.message else error.message + shown
             self._errors.append(InputError(message, error.hint))
 

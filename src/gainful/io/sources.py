@@ -9,10 +9,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, TypeGuard
 
-import numpy as np
-
 from gainful.errors import InputError, MissingExtraError, UsageError
-from gainful.kernel.arrays import Bytes
 
 if TYPE_CHECKING:
     from gainful.kernel.arrays import Bytes
@@ -32,6 +29,7 @@ class Text(NamedTuple):
     @classmethod
     def of_view(cls, view: bytes | bytearray | memoryview | mmap.mmap, name: str) -> Text:
         """A text over any bytes, without a copy."""
+        import numpy as np
 
         return cls(np.frombuffer(view, np.uint8), name)
 

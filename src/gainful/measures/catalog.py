@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from gainful.errors import UsageError
-from gainful.measures.base import Measure
 from gainful.notation import nearest
 
 if TYPE_CHECKING:
+    from gainful.measures.base import Measure
     from gainful.measures.names_trec_eval import Translation
 
 
@@ -270,6 +270,8 @@ def parse_all(measures: str | Measure | Iterable[str | Measure]) -> list[Measure
     >>> parse_all(["AP", "P.5,10", "map"])
     [AP, P@5, P@10]
     """
+    from gainful.measures.base import Measure  # loaded late: it needs NumPy
+
     if isinstance(measures, (str, Measure)):
         measures = [measures]
     parsed = list(dict.fromkeys(measure for text in measures for measure in _named(text)))
@@ -280,6 +282,8 @@ def parse_all(measures: str | Measure | Iterable[str | Measure]) -> list[Measure
 
 def _named(text: str | Measure) -> Sequence[Measure]:
     """The measures that a text stands for: one, unless it is a list of trec_eval's."""
+    from gainful.measures.base import Measure
+
     if isinstance(text, Measure):
         return [text]
     if not isinstance(text, str):

@@ -16,8 +16,7 @@ import numpy as np
 from gainful.data.judged import Judged
 from gainful.data.lists import GainLists, is_relevant, ordinal_in_row, running_sums
 from gainful.data.qrels import Qrels
-from gainful.data.ranked_sessions import RankedSessions, rank_sessions, refuse_repeats
-from gainful.data.sessions import sessions_from_lists
+from gainful.data.sessions import RankedSessions, rank_sessions, refuse_repeats, sessions_from_lists
 from gainful.errors import UsageError
 from gainful.gains import Gain
 from gainful.kernel import core

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 
 from gainful.data.lists import is_relevant, ordinal_in_row, running_sums, sum_by
-from gainful.data.ranked_sessions import RankedSessions
+from gainful.data.sessions import RankedSessions
 from gainful.discounts import Base, divisors, logarithms
 from gainful.errors import InputError, UsageError
 from gainful.gains import Gain

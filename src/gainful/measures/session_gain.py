@@ -17,7 +17,7 @@ import numpy as np
 
 from gainful.data.judged import Judged
 from gainful.data.lists import gather, is_relevant
-from gainful.data.ranked_sessions import RankedSessions
+from gainful.data.sessions import RankedSessions
 from gainful.discounts import Base
 from gainful.errors import UsageError
 from gainful.gains import Gain

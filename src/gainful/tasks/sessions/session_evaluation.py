@@ -12,8 +12,7 @@ import numpy as np
 from gainful.data.graded import JoinFacts
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
-from gainful.data.ranked_sessions import JUDGED_BY, judged_sessions, judged_turns, rank_sessions
-from gainful.data.sessions import PART_SIZE, Sessions
+from gainful.data.sessions import JUDGED_BY, PART_SIZE, Sessions, judged_sessions, judged_turns, rank_sessions
 from gainful.errors import InputError, UsageError
 from gainful.evaluation.evaluate import MeasuresLike
 from gainful.evaluation.results import Evaluation

@@ -21,7 +21,7 @@ from gainful.data.lists import Documents, GainLists
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
 from gainful.discounts import divisors
-from gainful.io.rows import pack
+from gainful.io.rows import packed
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.measures.average_precision import AP
@@ -54,7 +54,7 @@ class Repeats:
         """
         run = self._run
         copies = np.flatnonzero(self._nth > 0)
-        data, start, length = pack([_copy_id(run.document(int(row)), int(self._nth[row])) for row in copies])
+        data, start, length = packed([_copy_id(run.document(int(row)), int(self._nth[row])) for row in copies], str)
         document_start, document_length = run.document_start.copy(), run.document_length.copy()
         document_start[copies], document_length[copies] = start + run.data.size, length
         renamed = replace(
@@ -88,7 +88,7 @@ class Repeats:
             for nth in range(1, counts[qrels.query_ids[int(qrels.query[row])], document] + 1):
                 rows.append(row)
                 ids.append(_copy_id(document, nth))
-        data, start, length = pack(ids)
+        data, start, length = packed(ids, str)
         chosen = np.array(rows, np.int64)
         judgments = replace(
             qrels,

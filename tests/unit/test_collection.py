@@ -1,0 +1,84 @@
+"""What a command was given: standard input, names, and judgments and runs that are read ahead."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gainful import Policy, Qrels, Run, UsageError
+from gainful.data.collection import Collection, Inputs, ReadRun, named_runs, read_once
+from gainful.data.graded import join
+from gainful.data.judged import Judged
+from gainful.evaluation.evaluate import evaluate_judged
+from gainful.io.formats import Reading
+from gainful.kernel import core
+from gainful.measures.catalog import parse
+
+QRELS = "q1 0 a 2\nq1 0 b 1\nq2 0 c 1\n"
+RUN = "q1 Q0 b 1 3 x\nq1 Q0 a 2 2 x\nq2 Q0 x 1 3 x\nq2 Q0 c 2 2 x\n"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[str, dict[str, str]]:
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    (tmp_path / "mine.run").write_text(RUN)
+    return str(tmp_path / "qrels.txt"), {"mine": str(tmp_path / "mine.run")}
+
+
+def collected(files: tuple[str, dict[str, str]], inputs: Inputs = Inputs()) -> Collection:  # noqa: B008 - immutable
+    found = Collection(*files, Policy(), inputs, threads=1)
+    if not hasattr(core, "JoinJob"):
+        pytest.skip("this core does not read ahead")
+    return found
+
+
+def test_standard_input_stands_for_one_file() -> None:
+    read_once("-", "q.txt", None, None)
+    for paths in (("-", "-"), ("q.txt", "-", None, "-")):
+        with pytest.raises(UsageError, match=r"standard input \(-\) can be read once, found it twice"):
+            read_once(*paths)
+    with pytest.raises(UsageError, match="can be read once"):
+        named_runs(["-"], beside=["-"])
+
+
+def test_plain_text_is_read_ahead_and_the_same_comes_out(files: tuple[str, dict[str, str]]) -> None:
+    collection = collected(files)
+    assert all(isinstance(run, ReadRun) for run in collection.runs.values())
+    [ahead] = evaluate_judged(collection.judged, collection.runs, [parse("RR"), parse("nDCG@10")]).values()
+    whole = evaluate_judged(Judged(Qrels.read(files[0]), Policy()), files[1], [parse("RR"), parse("nDCG@10")])
+    assert np.array_equal(ahead.raw, whole["mine"].raw)
+
+
+def test_what_is_not_plain_text_is_read_as_usual(files: tuple[str, dict[str, str]]) -> None:
+    collection = collected(files, Inputs(run=Reading("msmarco")))
+    assert not any(isinstance(run, ReadRun) for run in collection.runs.values())
+    assert collection.judged.qrels.queries == ["q1", "q2"]
+
+
+def test_a_run_that_is_read_ahead_serves_other_judgments_policies_and_times(
+    files: tuple[str, dict[str, str]],
+) -> None:
+    collection = collected(files)
+    judged, run = collection.judged, collection.runs["mine"]
+    first, again = (join(judged, run, judged.policy) for _ in range(2))
+    assert first.hit_rank.tolist() == again.hit_rank.tolist() == [1, 2, 2]
+    one = collection.of_queries(["q2"])
+    assert one.judged.qrels.queries == ["q2"]
+    assert join(one.judged, one.runs["mine"], one.judged.policy).hit_rank.tolist() == [2]
+    other = collected(files)
+    shallow = join(other.judged, other.runs["mine"], Policy(depth=1))
+    assert shallow.hit_rank.tolist() == [1]
+    assert join(other.judged, other.runs["mine"], Policy()).hit_rank.tolist() == [1, 2, 2]
+    assert Run.of(other.runs["mine"]).queries == ["q1", "q2"]
+
+
+@pytest.mark.parametrize(
+    "name", ["agree", "check", "compare", "curves", "eval", "explain", "judgments", "power", "sensitivity", "stability"]
+)
+def test_a_command_loads_numpy_only_when_the_core_is_reading(name: str) -> None:
+    script = f"import sys, gainful.cli.{name}_command; sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
