@@ -22,15 +22,7 @@ from gainful.kernel.core import default_threads
 from gainful.notation import choose, count_of, read_number
 from gainful.pages.page import Page
 from gainful.papers.claims import table
-from gainful.papers.reproduction import (
-    FIGURES,
-    PAPERS,
-    Paper,
-    Reproduction,
-    check_folder,
-    check_given,
-    reproduction_of,
-)
+from gainful.papers.reproduction import FIGURES, PAPERS, Paper, Reproduction, check_folder, check_given, reproduction_of
 from gainful.policy import CHOICES
 
 _PATH = click.Path()

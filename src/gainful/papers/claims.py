@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
 import numpy as np
 
@@ -20,12 +20,16 @@ from gainful.data.collection import require_runs
 from gainful.data.judged import Judged
 from gainful.data.run import RunLike
 from gainful.errors import InputError, UsageError
+from gainful.evaluation.evaluate import readable_again
 from gainful.evaluation.results import Evaluation
+from gainful.kernel.parallel import Progress
+from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.notation import count_of, number_text
 from gainful.pages.charts import Chart, Line, Plot
 from gainful.pages.page import Cell, Column, Kind, Table
 from gainful.stats.settled import settle
+from gainful.tasks.curves.gain_curves import GainCurves, gain_curves_judged
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
 
 #: What a section is made of: single parts, and several together, which follow one another.
@@ -290,6 +294,32 @@ def added(cumulated: Sequence[float]) -> list[float]:
     return [here - before for before, here in pairwise((0.0, *cumulated))]
 
 
+class How(TypedDict):
+    """How work is done: on how many threads, and who is told how far it is."""
+
+    threads: int | None
+    progress: Progress | None
+
+
+@dataclass(frozen=True)
+class Case:
+    """The judgments and runs of a paper's case study, which may be read several times, and how that is done."""
+
+    judged: Judged
+    runs: Mapping[str, Any]
+    how: How
+
+    @classmethod
+    def of(cls, paper: str, judged: Judged, runs: Mapping[str, RunLike], how: How) -> Case:
+        """Of two or more runs."""
+        require_several_runs(paper, runs, "two", "--runs takes a folder, a pattern, or may be repeated")
+        return cls(judged, {name: readable_again(run) for name, run in runs.items()}, how)
+
+    def gain_curves(self, measures: Sequence[Measure], average: str = "ratios") -> GainCurves:
+        """What the runs give by rank, without bands."""
+        return gain_curves_judged(self.judged, self.runs, measures, average=average, draws=0, **self.how)
+
+
 def require_several_runs(paper: str, runs: Mapping[str, RunLike], fewest: Literal["two", "three"], hint: str) -> None:
     """Refuses what is no mapping of names to runs, and fewer runs than a paper compares."""
     require_runs(runs)
@@ -381,6 +411,22 @@ def course(values: Sequence[float], scale: float | None = None) -> Course:
     if any(after < before for before, after in steps):
         return "falls"
     return "rises" if all(before < after for before, after in steps) else "ties"
+
+
+def rising(
+    what: str, says: str, finds: str, values: Sequence[float], scale: float, note: str = "", *, tied: str, missing: str
+) -> Claim:
+    """A statement that each value is larger than the one before; equals decide nothing, nor does one that is missing.
+
+    >>> rising("gain", "grows with the level", "1, 2", [1, 2], 1.0, tied="", missing="").verdict
+    'holds'
+    """
+    if any(map(math.isnan, values)):
+        return undecided(what, says, finds, missing)
+    how = course(values, scale)
+    if how == "ties":
+        return undecided(what, says, finds, f"{note}; {tied}" if note else tied)
+    return statement(what, says, finds, how == "rises", note)
 
 
 def highest(values: Mapping[str, float], scale: float | None = None) -> tuple[str, ...]:

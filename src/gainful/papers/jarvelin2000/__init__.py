@@ -14,13 +14,13 @@ import numpy as np
 
 from gainful.data.judged import Judged
 from gainful.data.run import RunLike
-from gainful.evaluation.evaluate import readable_again
 from gainful.evaluation.report import Report
 from gainful.gains import Gain
 from gainful.kernel.parallel import Progress
 from gainful.measures.catalog import parse
 from gainful.notation import count_of, number_text
 from gainful.papers.claims import (
+    Case,
     Claim,
     Section,
     Study,
@@ -30,27 +30,28 @@ from gainful.papers.claims import (
     head,
     number_claim,
     numbers,
-    require_several_runs,
     statement,
     table,
     undecided,
     vector_claim,
 )
-from gainful.papers.jarvelin2000.curve_readings import section_3_6, section_3_7
-from gainful.papers.jarvelin2000.level_weights import BASES, Weightings, figure_2, figures_3
-from gainful.papers.jarvelin2000.recall_bases import (
+from gainful.papers.jarvelin2000.case_study import (
+    BASES,
     LARGEST_PER_CENT,
     LARGEST_POINTS,
     RECALL_BASES,
     TABLE_1,
+    Weightings,
     figure_1,
+    figure_2,
+    figures_3,
     has_the_papers_bases,
     recall_bases,
     recall_bases_text,
     table_1,
     table_1_section,
 )
-from gainful.tasks.curves.gain_curves import gain_curves_judged
+from gainful.papers.jarvelin2000.curve_readings import section_3_6, section_3_7
 from gainful.tasks.curves.recall_levels import Difference, checked_baseline, recall_levels_judged
 
 _KEY = "jarvelin2000"
@@ -98,12 +99,11 @@ def study(
     >>> [section.name for section in found.sections][:3]
     ['Section 3.2', 'Table 1', 'Figure 1']
     """
-    require_several_runs(_KEY, runs, "two", "--runs takes a folder, a pattern, or may be repeated")
+    case = Case.of(_KEY, judged, runs, {"threads": threads, "progress": progress})
     checked_baseline(runs, baseline)
     weightings = Weightings.of(graded_levels(judged, _KEY), [grade for grade in judged.levels.tolist() if grade > 0])
-    kept = {name: readable_again(run) for name, run in runs.items()}
-    levels = recall_levels_judged(judged, kept, by="level", baseline=baseline, threads=threads, progress=progress)
-    curves = gain_curves_judged(judged, kept, weightings.measures, draws=0, threads=threads, progress=progress)
+    levels = recall_levels_judged(judged, case.runs, by="level", baseline=baseline, **case.how)
+    curves = case.gain_curves(weightings.measures)
     sections = (
         recall_bases(levels),
         table_1_section(levels, is_chosen=baseline is not None),

@@ -18,15 +18,15 @@ from gainful.papers.claims import (
     Section,
     beside,
     claims_tables,
-    course,
     head,
     highest,
     numbers,
+    rising,
     statement,
     table,
     undecided,
 )
-from gainful.papers.jarvelin2000.level_weights import BASES, CG_DEPTH, DCG_DEPTH, DEPTH, Weightings, Weights
+from gainful.papers.jarvelin2000.case_study import BASES, CG_DEPTH, DCG_DEPTH, DEPTH, Weightings, Weights
 from gainful.stats.settled import settled_differences
 from gainful.tasks.curves.gain_curves import GainCurves
 from gainful.tasks.curves.gain_page import sentences
@@ -288,13 +288,7 @@ def _highest_level_alone(panels: Sequence[_Panel]) -> Iterator[Claim]:
 
 
 def _larger(what: str, says: str, finds: str, values: Sequence[float], scale: float, note: str = "") -> Claim:
-    """Whether each value is larger than the one before; equals decide nothing."""
-    if any(map(math.isnan, values)):
-        return undecided(what, says, finds, "-: the ideal gains nothing")
-    how = course(values, scale)
-    if how == "ties":
-        return undecided(what, says, finds, f"{note}; {_TIED}" if note else _TIED)
-    return statement(what, says, finds, how == "rises", note)
+    return rising(what, says, finds, values, scale, note, tied=_TIED, missing="-: the ideal gains nothing")
 
 
 def _base_claims(of_bases: Sequence[_Panel]) -> Iterator[Claim]:

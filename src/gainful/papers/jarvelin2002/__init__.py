@@ -11,13 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.run import RunLike
-from gainful.evaluation.evaluate import join_each, readable_again
+from gainful.evaluation.evaluate import join_each
 from gainful.evaluation.report import Report
 from gainful.gains import Gain
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure, read_whole
 from gainful.measures.catalog import parse
 from gainful.papers.claims import (
+    Case,
     Claim,
     Part,
     Section,
@@ -27,7 +28,6 @@ from gainful.papers.claims import (
     claims_tables,
     head,
     number_claim,
-    require_several_runs,
     statement,
     table,
     vector_claim,
@@ -67,17 +67,15 @@ def study(
     ``other`` are judgments of the same documents by somebody else, for Table 1; ``collection_size`` is the number of
     documents in the collection, which some of the earlier measures need. Runs are read several times.
     """
-    require_several_runs(KEY, runs, "two", "--runs takes a folder, a pattern, or may be repeated")
+    case = Case.of(KEY, judged, runs, {"threads": threads, "progress": progress})
     size = None if collection_size is None else read_whole(collection_size, "collection size")
     weights = Weights.of(judged)
-    again = {name: readable_again(run) for name, run in runs.items()}
-    curves = figure_curves(judged, again, weights, threads, progress)
-    cut = CutLists.of(judged, again, threads, progress)
+    curves = figure_curves(case, weights)
+    cut = CutLists.of(case)
     # nDCG while the highest level gains weight.
     varied = measure("nDCG", weights.flat, LAST_RANK, over_ranks=True).replace(gain="linear")
-    sweep = assess_judged(judged, again, varied, Wanted(gains=["flat"]), threads=threads, progress=progress).sweep
-    ties = frozenset({"ties"})
-    graded = join_each(judged, again, lambda name, run: run, ties, threads=threads, progress=progress)
+    sweep = assess_judged(judged, case.runs, varied, Wanted(gains=["flat"]), **case.how).sweep
+    graded = join_each(judged, case.runs, lambda name, run: run, frozenset({"ties"}), **case.how)
     table_2 = list(table_2_measures(weights).values())
     # What the highest level alone leaves undefined is said once, beside Table 2, not of every run.
     noted = evaluated(graded, table_2[:2])

@@ -12,7 +12,6 @@ from gainful.data.graded import GradedRun
 from gainful.data.judged import Judged
 from gainful.evaluation.results import Evaluation
 from gainful.evaluation.score_matrix import ScoreMatrix
-from gainful.gains import Gain
 from gainful.kernel.arrays import Bools
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
@@ -120,7 +119,8 @@ def last_rank_section(graded: Mapping[str, GradedRun], weights: Weights) -> Sect
         tau = _tau_between(found.cell, tested[kind, gain, LATER].cell)
         rows.append((f"{kind} ({gain})", k, best_runs(found.cell) or None, found.pairs, *lost, tau))
     pairs = len(graded) * (len(graded) - 1) // 2
-    claims = [claim for gain in gains for claim in depth_claims(str(gain), _of_gain(tested, gain))]
+    by_gain = {gain: {(kind, k): found for (kind, of, k), found in tested.items() if of == gain} for gain in gains}
+    claims = [claim for gain, of_gain in by_gain.items() for claim in depth_claims(str(gain), of_gain)]
     return Section.of(
         "Section 4, last rank",
         f"Whether the last rank considered matters. The article contrasts ranks 1 to {EARLY} with ranks 1 to {LATE}; "
@@ -136,10 +136,6 @@ def last_rank_section(graded: Mapping[str, GradedRun], weights: Weights) -> Sect
         claims_tables("Said of the last rank", claims),
         _all_means(found.cell for found in tested.values()),
     )
-
-
-def _of_gain(tested: Mapping[tuple[str, Gain, int], ToldApart], gain: Gain) -> dict[tuple[str, int], ToldApart]:
-    return {(kind, k): found for (kind, of, k), found in tested.items() if of == gain}
 
 
 def depth_claims(gain: str, tested: Mapping[tuple[str, int], ToldApart]) -> tuple[Claim, ...]:

@@ -13,16 +13,14 @@ import numpy as np
 
 from gainful.data.graded import GradedRun
 from gainful.data.judged import Judged
-from gainful.data.run import RunLike
 from gainful.evaluation.evaluate import evaluate_judged
 from gainful.evaluation.results import Evaluation
-from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.notation import count_of, number_text
 from gainful.pages.charts import shortened
 from gainful.pages.page import Cell, Table
-from gainful.papers.claims import Claim, Section, claims_tables, head, remark, statement, table, undecided
+from gainful.papers.claims import Case, Claim, Section, claims_tables, head, remark, statement, table, undecided
 from gainful.papers.jarvelin2002.setting import best_runs, evaluated
 from gainful.tasks.sensitivity.sensitivity_cells import cell_of, tau_of_ranks
 
@@ -73,21 +71,16 @@ class CutLists:
     evaluations: tuple[Mapping[str, Evaluation], ...]
 
     @classmethod
-    def of(
-        cls,
-        judged: Judged,
-        runs: Mapping[str, RunLike],
-        threads: int | None,
-        progress: Progress | None,
-    ) -> CutLists:
+    def of(cls, case: Case) -> CutLists:
         """Reads the runs once for every depth."""
+        judged = case.judged
         whole = judged.policy.depth
         cuts = (*(cut for cut in _CUTS if whole is None or cut < whole), whole)
         measures = [parse(name) for name in cls.measures()]
         found = []
         for cut in cuts:
             at_cut = Judged(judged.qrels, judged.policy.replace(depth=cut), judged.index)
-            found.append(evaluate_judged(at_cut, runs, measures, threads=threads, progress=progress))
+            found.append(evaluate_judged(at_cut, case.runs, measures, **case.how))
         return cls(cuts, tuple(found))
 
     @staticmethod

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from gainful.data.judged import Judged
-from gainful.data.run import RunLike
-from gainful.kernel.parallel import Progress
 from gainful.measures.cumulated_gain import CumulatedGain
 from gainful.pages.charts import Axis, Line, Plot, shortened
 from gainful.pages.page import Table
 from gainful.papers.claims import (
+    Case,
     Claim,
     Section,
     beside,
@@ -25,7 +23,7 @@ from gainful.papers.claims import (
 )
 from gainful.papers.jarvelin2002.setting import Weights, measure
 from gainful.tasks.curves.averages import GainCurve
-from gainful.tasks.curves.gain_curves import GainCurves, gain_curves_judged
+from gainful.tasks.curves.gain_curves import GainCurves
 from gainful.tasks.curves.gain_page import table_ranks
 from gainful.tasks.sensitivity.sensitivity_cells import ranks_of, tau_of_ranks
 
@@ -131,35 +129,22 @@ def said_of_discounted(a: Panel, b: Panel, figure_1: tuple[Panel, Panel]) -> tup
 
 def said_of_shares(a: Panel, b: Panel) -> tuple[Claim, ...]:
     """Figure 3 (section 3.6): where curves start, and whether they reach the ideal."""
-    highest = [max(panel.at(DEPTH)) for panel in (a, b)]
-    return (
-        _lower_starts(a, b),
-        remark(
-            "highest value at rank 100",
-            "1 in due course",
-            f"(a) {highest[0]:.3f}, (b) {highest[1]:.3f}",
-            max(highest) > 1 - _ROUNDING,
-        ),
-    )
+    one, other = (max(panel.at(DEPTH)) for panel in (a, b))
+    finds, is_1 = f"(a) {one:.3f}, (b) {other:.3f}", max(one, other) > 1 - _ROUNDING
+    return _lower_starts(a, b), remark("highest value at rank 100", "1 in due course", finds, is_1)
 
 
 def said_of_discounted_shares(a: Panel, b: Panel, figure_3: tuple[Panel, Panel]) -> tuple[Claim, ...]:
     """Figure 4 (section 3.6): what discount and weights do to the order of runs."""
-    taus = [tau_of_ranks(one.places(), two.places()) for one, two in zip(figure_3, (a, b), strict=True)]
-    is_other = [one.places() != two.places() for one, two in zip(figure_3, (a, b), strict=True)]
-    highest = [max(max(panel.at(rank)) for rank in range(2, DEPTH + 1)) for panel in (a, b)]
-    found = ", ".join(f"{panel.letter} tau {tau_text(tau)}" for panel, tau in zip((a, b), taus, strict=True))
+    pairs = list(zip(figure_3, (a, b), strict=True))
+    taus = ", ".join(f"{two.letter} tau {tau_text(tau_of_ranks(one.places(), two.places()))}" for one, two in pairs)
+    is_other = any(one.places() != two.places() for one, two in pairs)
+    highest = {each.letter: max(max(each.at(rank)) for rank in range(2, DEPTH + 1)) for each in (a, b)}
+    what, finds = "highest value at ranks 2 to 100", ", ".join(f"{name} {most:.3f}" for name, most in highest.items())
+    is_below, note = max(highest.values()) < 1 - _ROUNDING, "it holds where no run has 1 at any of these ranks"
     return (
-        remark("runs at rank 100, Figures 3 and 4", "the order changes", found, any(is_other)),
-        statement(
-            "highest value at ranks 2 to 100",
-            "never 1",
-            ", ".join(f"{panel.letter} {value:.3f}" for panel, value in zip((a, b), highest, strict=True)),
-            max(highest) < 1 - _ROUNDING,
-            "it holds where no run has 1 at any of these ranks",
-        )
-        if a.has_gain
-        else undecided("highest value at ranks 2 to 100", "never 1", _NOTHING),
+        remark("runs at rank 100, Figures 3 and 4", "the order changes", taus, is_other),
+        statement(what, "never 1", finds, is_below, note) if a.has_gain else undecided(what, "never 1", _NOTHING),
         _order_claim("runs at rank 100, (a) and (b)", "weighting affects the order", a, b),
     )
 
@@ -237,15 +222,17 @@ def _reach_claims(panel: Panel, at: int, first: str, last: str) -> tuple[Claim, 
     reading = panel.curves.sideways(panel.measure, at=[at])
     what = f"{panel.letter} documents for the ideal's gain at {at}"
     ranks = {run: reading.rank(run, at) for run in reading.runs}
-    there = {run: rank for run, rank in ranks.items() if rank is not None}
-    quickest, slowest = "not within 100", "not within 100"
-    if there:
-        quickest = _by(there, min(there.values()))
+    there = [rank for rank in ranks.values() if rank is not None]
+    quickest = _by(ranks, min(there)) if there else "not within 100"
+    return beside(f"{what}, best run", first, quickest), beside(f"{what}, worst run", last, _slowest(ranks))
+
+
+def _slowest(ranks: Mapping[str, int | None]) -> str:
+    """The last rank at which a run is there, or how many never are."""
+    there = [rank for rank in ranks.values() if rank is not None]
     if len(there) == len(ranks):
-        slowest = _by(there, max(there.values()))
-    elif there:
-        slowest += f" ({len(ranks) - len(there)} of {len(ranks)})"
-    return beside(f"{what}, best run", first, quickest), beside(f"{what}, worst run", last, slowest)
+        return _by(ranks, max(there))
+    return "not within 100" + (f" ({len(ranks) - len(there)} of {len(ranks)})" if there else "")
 
 
 def _behind_the_best(panel: Panel, at: int) -> dict[str, int | None]:
@@ -290,17 +277,10 @@ def _catching_up(panel: Panel, at: int, says: str) -> Claim:
     """How many documents the slowest run needs for what the best one gives by a rank."""
     what = f"{panel.letter} documents for the best run's gain at {at}, worst run"
     ranks = _behind_the_best(panel, at)
-    if not ranks:
-        return undecided(what, says, f"{_NOTHING} by rank {at}")
-    late = [run for run, rank in ranks.items() if rank is None]
-    finds = f"not within 100 ({len(late)} of {len(ranks)})" if late else ""
-    if not late:
-        there = {run: rank for run, rank in ranks.items() if rank is not None}
-        finds = _by(there, max(there.values()))
-    return beside(what, says, finds)
+    return beside(what, says, _slowest(ranks)) if ranks else undecided(what, says, f"{_NOTHING} by rank {at}")
 
 
-def _by(ranks: Mapping[str, int], rank: int) -> str:
+def _by(ranks: Mapping[str, int | None], rank: int) -> str:
     runs = [run for run, reached in ranks.items() if reached == rank]
     return f"{rank} ({shortened(runs[0], _NAME)})" if len(runs) == 1 else f"{rank} ({len(runs)} runs)"
 
@@ -319,16 +299,10 @@ def _short(value: float) -> str:
 KINDS = {"Figure 1": "CG", "Figure 2": "DCG", "Figure 3": "nCG", "Figure 4": "nDCG"}
 
 
-def figure_curves(
-    judged: Judged,
-    runs: Mapping[str, RunLike],
-    weights: Weights,
-    threads: int | None,
-    progress: Progress | None,
-) -> GainCurves:
+def figure_curves(case: Case, weights: Weights) -> GainCurves:
     """The curves of all four figures; normalised ones as ratios of means, as the article has them."""
     wanted = [measure(kind, gain, DEPTH) for kind in KINDS.values() for gain in (weights.flat, weights.tenfold)]
-    return gain_curves_judged(judged, runs, wanted, average="means", draws=0, threads=threads, progress=progress)
+    return case.gain_curves(wanted, average="means")
 
 
 def figure_sections(curves: GainCurves, weights: Weights) -> tuple[Section, ...]:

@@ -34,10 +34,7 @@ from gainful.tasks.sessions.session_positions import ByPosition, LastAgainstBest
 from gainful.tasks.sessions.session_study import SessionStudy, SystemQueries, study_judged_sessions
 
 #: Sessions with exactly 1 to 11 queries, by system.
-_COUNTS = {
-    "System 1": (28, 7, 10, 4, 5, 4, 1, 1, 0, 0, 0),
-    "System 2": (21, 7, 9, 11, 2, 4, 2, 2, 0, 1, 1),
-}
+_COUNTS = {"System 1": (28, 7, 10, 4, 5, 4, 1, 1, 0, 0, 0), "System 2": (21, 7, 9, 11, 2, 4, 2, 2, 0, 1, 1)}
 #: What is printed beside them: queries per session, sessions of each system, and queries in all.
 PAPER_AVERAGES = (2.53, 3.18)
 PAPER_SESSIONS = 60

@@ -33,7 +33,6 @@ from gainful.papers.claims import (
     beside,
     by_rank,
     claims_tables,
-    head,
     number_claim,
     statement,
     table,
@@ -387,11 +386,9 @@ def _figure(name: str, about: str, found: _Judgment, claims: Iterator[Claim], ru
     maps = [found.maps[strategy.name] for strategy in STRATEGIES]
     by_threshold = table(
         "",
-        (
-            *head("threshold . | queries #", for_machines=True),
-            *head((f"MAP {strategy.name} ." for strategy in STRATEGIES), for_machines=True),
-        ),
+        f"threshold . | queries # | {' | '.join(f'MAP {strategy.name} .' for strategy in STRATEGIES)}",
         zip(found.thresholds, found.reached, *maps, strict=True),
+        for_machines=True,
     )
     said = claims_tables("", claims)
     return Section.of(
@@ -438,8 +435,8 @@ def _means(found: _Judgment) -> Table:
 def _own_list(found: _Judgment, run: Strategy | str) -> Iterator[Claim]:
     for measure in _MEASURES:
         value = found.mean(run, measure)
-        finds = "1" if abs(value - 1.0) < _ROUNDING else f"{value:.6f}"
-        yield statement(f"{measure} of the reference itself", "1.0", finds, abs(value - 1.0) < _ROUNDING)
+        is_1 = abs(value - 1.0) < _ROUNDING
+        yield statement(f"{measure} of the reference itself", "1.0", "1" if is_1 else f"{value:.6f}", is_1)
 
 
 def _people_claims(found: _Judgment) -> Iterator[Claim]:

@@ -254,16 +254,13 @@ _RULE = (
 
 
 def _all_values(found: SwapCurves) -> Table:
-    columns = (
-        *head("levels # | swaps #", for_machines=True),
-        *head((f"{m} ." for m in found.measures), for_machines=True),
-    )
     return table(
         "",
-        columns,
+        f"levels # | swaps # | {' | '.join(f'{measure} .' for measure in found.measures)}",
         (
             (levels, swaps, *map(float, found.values[:, i, swaps]))
             for i, levels in enumerate(LEVEL_COUNTS)
             for swaps in range(ITEMS)
         ),
+        for_machines=True,
     )
