@@ -1,19 +1,40 @@
-"""What a paper's run is made of: sections that are called as in the paper, and the evaluations behind them.
+"""The engine of the papers: sections called as in the paper, claims with a verdict, and the tables that show them.
 
-What a paper says beside what gainful finds, and whether that is the same.
+A claim is what a paper says beside what gainful finds; the functions that make one are the rules of its verdict. What
+several papers do alike stands here, too: vectors of worked examples, heads of tables, charts of many runs, and numbers
+compared as in exact arithmetic, where rounding decides nothing.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
-from gainful.errors import UsageError
+import numpy as np
+
+from gainful.data.collection import require_runs
+from gainful.data.judged import Judged
+from gainful.data.run import RunLike
+from gainful.errors import InputError, UsageError
+from gainful.evaluation.evaluate import readable_again
 from gainful.evaluation.results import Evaluation
-from gainful.pages.charts import Chart
-from gainful.pages.page import Cell, Column, Table
+from gainful.kernel.parallel import Progress
+from gainful.measures.base import Measure
+from gainful.measures.catalog import parse
+from gainful.notation import count_of, number_text
+from gainful.pages.charts import Chart, Line, Plot
+from gainful.pages.page import Cell, Column, Kind, Table
+from gainful.stats.settled import settle
+from gainful.tasks.curves.gain_curves import GainCurves, gain_curves
+from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
+
+#: What a section is made of: single parts, and several together, which follow one another.
+Part: TypeAlias = Table | Chart | str
+Parts: TypeAlias = Part | Iterable[Part]
 
 
 @dataclass(frozen=True)
@@ -25,7 +46,19 @@ class Section:
 
     name: str
     about: str
-    parts: tuple[Table | Chart | str, ...]
+    parts: tuple[Part, ...]
+
+    @classmethod
+    def of(cls, name: str, about: str, *parts: Parts) -> Section:
+        """From parts and groups of parts; an empty paragraph is none.
+
+        >>> Section.of("Table 2", "", "one", ("two", "three"), "").parts
+        ('one', 'two', 'three')
+        """
+        groups = (
+            (part,) if isinstance(part, (str, Table)) or not isinstance(part, Iterable) else part for part in parts
+        )
+        return cls(name, about, tuple(part for group in groups for part in group if part != ""))
 
     @property
     def file_name(self) -> str:
@@ -57,6 +90,9 @@ class Study:
 #: why. ``holds`` and ``fails``: of a statement. ``not seen``: of a remark that something can happen, which it does not
 #: here, or of a statement that these data cannot decide. ``other data``: the paper's figure is of other data.
 Verdict: TypeAlias = Literal["agrees", "truncated", "erratum", "differs", "holds", "fails", "not seen", "other data"]
+
+#: All verdicts, in the order in which they are counted.
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 _EPSILON = 1e-9
 
@@ -92,11 +128,7 @@ def vector_claim(what: str, says: Sequence[float], finds: Sequence[float], place
     if len(says) != len(finds):
         raise UsageError(f"{what}: expected {len(says)} numbers, found {len(finds)}")
     verdict = _verdict(says, finds, places)
-    if erratum and verdict == "agrees":
-        raise UsageError(f"{what}: expected a difference that needs an erratum, found none")
-    if erratum:
-        verdict = "erratum"
-    return Claim(what, _joined(says, places), _joined(finds, places), verdict, erratum)
+    return _or_erratum(Claim(what, numbers(says, places, " "), numbers(finds, places, " "), verdict), erratum)
 
 
 def text_claim(what: str, says: str, finds: str, erratum: str = "") -> Claim:
@@ -105,9 +137,13 @@ def text_claim(what: str, says: str, finds: str, erratum: str = "") -> Claim:
     >>> text_claim("who beats whom", "D > A*", "D > A*").verdict
     'agrees'
     """
-    if erratum and says == finds:
-        raise UsageError(f"{what}: expected a difference that needs an erratum, found none")
-    return Claim(what, says, finds, "erratum" if erratum else "agrees" if says == finds else "differs", erratum)
+    return _or_erratum(Claim(what, says, finds, "agrees" if says == finds else "differs"), erratum)
+
+
+def _or_erratum(claim: Claim, erratum: str) -> Claim:
+    if erratum and claim.verdict == "agrees":
+        raise UsageError(f"{claim.what}: expected a difference that needs an erratum, found none")
+    return replace(claim, verdict="erratum", note=erratum) if erratum else claim
 
 
 def statement(what: str, says: str, finds: str, holds: bool, note: str = "") -> Claim:
@@ -130,6 +166,22 @@ def beside(what: str, says: str, finds: str, note: str = "") -> Claim:
     return Claim(what, says, finds, "other data", note)
 
 
+def _verdict(says: Sequence[float], finds: Sequence[float], places: int) -> Verdict:
+    unit = 10.0**places
+    cut = [
+        abs(math.floor(found * unit + _EPSILON) / unit - said) < _EPSILON
+        for said, found in zip(says, finds, strict=True)
+    ]
+    rounded = [abs(said - found) <= 0.5 * 10.0**-places + _EPSILON for said, found in zip(says, finds, strict=True)]
+    if all(rounded):
+        return "agrees"
+    return "truncated" if all(one or other for one, other in zip(rounded, cut, strict=True)) else "differs"
+
+
+#: Texts longer than these do not stand side by side.
+_LONG = 40
+
+
 def claims_tables(title: str, claims: Iterable[Claim]) -> tuple[Table, ...]:
     """The claims as a table; long ones one below the other, for people, so that digits can be compared by eye.
 
@@ -141,71 +193,248 @@ def claims_tables(title: str, claims: Iterable[Claim]) -> tuple[Table, ...]:
     claims = tuple(claims)
     if not claims:
         return ()
-    has_notes = any(claim.note for claim in claims)
-    notes = _notes(claims)
     is_long = any(len(claim.says) > _LONG or len(claim.finds) > _LONG for claim in claims)
-    side_by_side = Table(
-        (
-            Column("what", for_machines=is_long),
-            Column("the paper says", for_machines=is_long),
-            Column("gainful finds", for_machines=is_long),
-            Column("verdict", for_machines=is_long),
-            *((Column("note", none="", for_machines=True),) if has_notes else ()),
-        ),
-        tuple(
-            (claim.what, claim.says, claim.finds, claim.verdict, *((claim.note,) if has_notes else ()))
-            for claim in claims
-        ),
-        title,
-        () if is_long else notes,
-    )
+    notes = _notes(claims)
+    columns = head("what | the paper says | gainful finds | verdict", for_machines=is_long)
+    rows: list[tuple[Cell, ...]] = [(claim.what, claim.says, claim.finds, claim.verdict) for claim in claims]
+    if notes:
+        columns = (*columns, *head("note", for_machines=True, none=""))
+        rows = [(*row, claim.note) for row, claim in zip(rows, claims, strict=True)]
+    side_by_side = Table(columns, tuple(rows), title, () if is_long else notes)
     if not is_long:
         return (side_by_side,)
-    stacked = Table(
-        (Column("what"), Column("who"), Column("values"), Column("verdict", none="")),
-        tuple(row for claim in claims for row in _stacked(claim)),
-        title,
-        notes,
-        for_people=True,
-    )
-    return (stacked, side_by_side)
+    stacked: list[tuple[Cell, ...]] = []
+    for claim in claims:
+        stacked.append((claim.what, "the paper says", claim.says, None))
+        stacked.append(("", "gainful finds", claim.finds, claim.verdict))
+    below = (*head("what | who | values"), *head("verdict", none=""))
+    return Table(below, tuple(stacked), title, notes, for_people=True), side_by_side
 
 
 def _notes(claims: Sequence[Claim]) -> tuple[str, ...]:
     """What belongs to several claims, or to all of them, is said once."""
-    noted = dict.fromkeys(claim.note for claim in claims if claim.note)
-    of_note = {note: [claim.what for claim in claims if claim.note == note] for note in noted}
+    of_note: dict[str, list[str]] = {}
+    for claim in claims:
+        if claim.note:
+            of_note.setdefault(claim.note, []).append(claim.what)
     return tuple(
         f"{'all' if len(whats) == len(claims) > 1 else '; '.join(dict.fromkeys(whats))}: {note}"
         for note, whats in of_note.items()
     )
 
 
-#: Texts longer than these do not stand side by side.
-_LONG = 40
+_KINDS: dict[str, Kind] = {"#": "count", ".": "number", "%": "share", "±": "difference"}
+_NAME_AND_KIND = re.compile(r"(.*?)(?: ([#.%±])(\d?))?")
 
 
-def _stacked(claim: Claim) -> tuple[tuple[Cell, ...], tuple[Cell, ...]]:
-    return (claim.what, "the paper says", claim.says, None), ("", "gainful finds", claim.finds, claim.verdict)
+def head(names: str | Iterable[str], *, for_machines: bool = False, none: str = "-") -> tuple[Column, ...]:
+    """The columns of a table as its head reads, with a bar between names, or one by one.
+
+    What a column's values are stands behind its name: ``#`` counts, ``.`` numbers and ``.3`` those with three places,
+    ``%`` shares, ``±1`` the difference that belongs to the column before; all else is text.
+
+    >>> [(column.name, column.kind, column.places) for column in head("run | documents # | AP .3")]
+    [('run', 'text', None), ('documents', 'count', None), ('AP', 'number', 3)]
+    """
+    columns = []
+    for text in names.split(" | ") if isinstance(names, str) else names:
+        found = _NAME_AND_KIND.fullmatch(text)
+        assert found is not None  # any text is a name
+        name, kind, places = found.groups()
+        columns.append(
+            Column(name, _KINDS[kind] if kind else "text", int(places) if places else None, none, for_machines)
+        )
+    return tuple(columns)
 
 
-def _verdict(says: Sequence[float], finds: Sequence[float], places: int) -> Verdict:
-    pairs = list(zip(says, finds, strict=True))
-    if all(_is_rounded(said, found, places) for said, found in pairs):
-        return "agrees"
-    if all(_is_rounded(said, found, places) or _is_cut(said, found, places) for said, found in pairs):
-        return "truncated"
-    return "differs"
+def table(
+    title: str,
+    columns: str | Iterable[Column],
+    rows: Iterable[Iterable[Cell]],
+    *notes: str,
+    for_machines: bool = False,
+    **others: Any,
+) -> Table:
+    """A table whose columns are given as its :func:`head`; ``for_machines`` holds for all of them."""
+    known = head(columns, for_machines=for_machines) if isinstance(columns, str) else tuple(columns)
+    return Table(known, tuple(tuple(row) for row in rows), title, notes, **others)
 
 
-def _is_rounded(said: float, found: float, places: int) -> bool:
-    return abs(said - found) <= 0.5 * 10.0**-places + _EPSILON
+def numbers(values: Iterable[float], places: int = 2, between: str = ", ", sign: str = "") -> str:
+    """Numbers in a row, with a dash where there is none.
+
+    >>> numbers([4.2, math.nan], 1)
+    '4.2, -'
+    """
+    return between.join("-" if math.isnan(value) else f"{value:{sign}.{places}f}" for value in values)
 
 
-def _is_cut(said: float, found: float, places: int) -> bool:
-    unit = 10.0**places
-    return abs(math.floor(found * unit + _EPSILON) / unit - said) < _EPSILON
+def tau_text(tau: float | None, places: int = 2) -> str:
+    """A correlation as people read it."""
+    return "undefined" if tau is None else f"{tau:.{places}f}"
 
 
-def _joined(values: Sequence[float], places: int) -> str:
-    return " ".join(f"{value:.{places}f}" for value in values)
+def by_rank(measure: str, grades: Sequence[float], missed: Sequence[float] = (), to: int | None = None) -> list[float]:
+    """A measure at rank 1, 2, and so on of a list that is given by its grades: the vectors of worked examples.
+
+    ``missed`` are the grades of judged documents that the list does not have.
+
+    >>> by_rank("CG", [3, 2, 3])
+    [3.0, 5.0, 8.0]
+    """
+    return [parse(f"{measure}@{rank}").score(grades, missed) for rank in range(1, (to or len(grades)) + 1)]
+
+
+def added(cumulated: Sequence[float]) -> list[float]:
+    """What each rank adds to a cumulated vector.
+
+    >>> added([3, 5, 8])
+    [3.0, 2, 3]
+    """
+    return [here - before for before, here in pairwise((0.0, *cumulated))]
+
+
+class How(TypedDict):
+    """How work is done: on how many threads, and who is told how far it is."""
+
+    threads: int | None
+    progress: Progress | None
+
+
+@dataclass(frozen=True)
+class Case:
+    """The judgments and runs of a paper's case study, which may be read several times, and how that is done."""
+
+    judged: Judged
+    runs: Mapping[str, Any]
+    how: How
+
+    @classmethod
+    def of(cls, paper: str, judged: Judged, runs: Mapping[str, RunLike], how: How) -> Case:
+        """Of two or more runs."""
+        require_several_runs(paper, runs, "two", "--runs takes a folder, a pattern, or may be repeated")
+        return cls(judged, {name: readable_again(run) for name, run in runs.items()}, how)
+
+    def gain_curves(self, measures: Sequence[Measure], average: str = "ratios") -> GainCurves:
+        """What the runs give by rank, without bands."""
+        return gain_curves(self.judged, self.runs, measures, average=average, draws=0, **self.how)
+
+
+def require_several_runs(paper: str, runs: Mapping[str, RunLike], fewest: Literal["two", "three"], hint: str) -> None:
+    """Refuses what is no mapping of names to runs, and fewer runs than a paper compares."""
+    require_runs(runs)
+    if len(runs) < {"two": 2, "three": 3}[fewest]:
+        raise UsageError(f"{paper}: expected {fewest} or more runs to compare, found {len(runs)}", hint)
+
+
+#: More levels than these have no place in a paper's tables.
+_MOST_LEVELS = 9
+_PAPERS_GRADES = "the paper's judgments have the grades 0, 1, 2 and 3"
+
+
+def graded_levels(judged: Judged, paper: str) -> GradeLevels:
+    """The grade levels above 0 of whole grades 1, 2, ..., at least two; judgments of another kind are refused.
+
+    The papers weigh four levels, 0 to 3. On another scale ``named("flat")`` is what 0-1-1-1 is there,
+    ``named("tenfold")`` what 0-1-10-100 is, and ``named("top")`` what 0-0-0-1 is.
+    """
+    name = judged.qrels.name
+    levels = GradeLevels.of(judged)
+    if not levels.is_whole and levels.levels:
+        strange = next((level for level in levels.levels if not level.is_integer()), levels.levels[-1])
+        raise InputError(
+            f"{name}: {paper} expects grades 0, 1, 2 and so on, found {number_text(strange)}",
+            "its weights are by level: 0-1-10-100; gainful curves takes any grades",
+        )
+    if not 2 <= len(levels.levels) <= _MOST_LEVELS:
+        raise InputError(
+            f"{name}: {paper} expects 2 to {_MOST_LEVELS} grade levels above 0, "
+            f"found {count_of(len(levels.levels), 'level')}",
+            _PAPERS_GRADES,
+        )
+    if len([grade for grade in judged.levels.tolist() if grade > 0]) < 2:
+        raise InputError(f"{name}: {paper} expects documents of two or more grades above 0, found one", _PAPERS_GRADES)
+    return levels
+
+
+#: Of more runs than these only the best and the worst of each panel are named.
+MOST_NAMED, BEST, WORST = 8, 3, 1
+
+
+def named_runs(panels: Sequence[Mapping[str, float]]) -> frozenset[str]:
+    """The runs that have a name: all, or of many the best three and the worst of every panel, by these values.
+
+    >>> sorted(named_runs([{f"run {i}": float(i) for i in range(10)}]))
+    ['run 0', 'run 7', 'run 8', 'run 9']
+    """
+    if all(len(values) <= MOST_NAMED for values in panels):
+        return frozenset(run for values in panels for run in values)
+    chosen: set[str] = set()
+    for values in panels:
+        ordered = sorted(values, key=lambda run: -values[run])
+        chosen.update((*ordered[:BEST], *ordered[-WORST:]))
+    return frozenset(chosen)
+
+
+def with_few_names(plots: Iterable[Plot], panels: Sequence[Mapping[str, float]]) -> Iterator[Plot]:
+    """The plots, in which of many runs only the best and the worst have names; ``panels`` are the runs' values."""
+    named = named_runs(panels)
+    for plot in plots:
+        others = [line for line in plot.lines if line.role == "system" and line.name not in named]
+        grey = [Line("", line.x, line.y, "guide") for line in others]
+        kept = [line for line in plot.lines if line not in others]
+        about = f"in grey: {len(others)} other runs"
+        caption = f"{plot.caption}; {about}" if plot.caption else about
+        yield replace(plot, lines=(*grey, *kept), caption=caption) if others else plot
+
+
+Course: TypeAlias = Literal["rises", "falls", "ties"]
+
+
+def settled(values: Sequence[float], scale: float | None = None) -> list[float]:
+    """The values, equal where they are equal but for rounding. ``scale`` is how large what they were made of is.
+
+    >>> settled([0.1 + 0.2, 0.3])
+    [0.3, 0.3]
+    """
+    # + 0.0 makes -0.0 a 0.0, which prints without a sign.
+    return [float(value) + 0.0 for value in settle(np.array(values, np.float64), scale)]
+
+
+def course(values: Sequence[float], scale: float | None = None) -> Course:
+    """Whether values rise from each to the next, fall somewhere, or, if they never fall, are somewhere equal.
+
+    >>> course([1, 2, 3]), course([1, 3, 2]), course([0.3, 0.1 + 0.2, 1])
+    ('rises', 'falls', 'ties')
+    """
+    steps = list(pairwise(settled(values, scale)))
+    if any(after < before for before, after in steps):
+        return "falls"
+    return "rises" if all(before < after for before, after in steps) else "ties"
+
+
+def rising(
+    what: str, says: str, finds: str, values: Sequence[float], scale: float, note: str = "", *, tied: str, missing: str
+) -> Claim:
+    """A statement that each value is larger than the one before; equals decide nothing, nor does one that is missing.
+
+    >>> rising("gain", "grows with the level", "1, 2", [1, 2], 1.0, tied="", missing="").verdict
+    'holds'
+    """
+    if any(map(math.isnan, values)):
+        return undecided(what, says, finds, missing)
+    how = course(values, scale)
+    if how == "ties":
+        return undecided(what, says, finds, f"{note}; {tied}" if note else tied)
+    return statement(what, says, finds, how == "rises", note)
+
+
+def highest(values: Mapping[str, float], scale: float | None = None) -> tuple[str, ...]:
+    """The names that share the highest value.
+
+    >>> highest({"a": 0.3, "b": 0.1, "c": 0.1 + 0.2})
+    ('a', 'c')
+    """
+    known = dict(zip(values, settled(list(values.values()), scale), strict=True))
+    most = max(known.values())
+    return tuple(name for name, value in known.items() if value == most)

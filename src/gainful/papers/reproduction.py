@@ -1,7 +1,7 @@
-"""The five papers: what each proposed, what of it can be run again, and what that needs.
+"""The five papers, and one of them run again: its worked examples, and its experiment if there are data for it.
 
-A reproduction as a folder: the report, a file for every table, a figure for every section with charts.
-A paper run again: its worked examples, and its experiment if there are data for it.
+A reproduction can be shown, or written as a folder: the report, a file for every table, a figure for every section with
+charts.
 """
 
 from __future__ import annotations
@@ -9,24 +9,23 @@ from __future__ import annotations
 import importlib
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from gainful.data.judged import Judged
+from gainful.data.qrels import Qrels, QrelsLike
+from gainful.data.run import RunLike
 from gainful.errors import InputError, UsageError
 from gainful.io.atomic import atomic_output
 from gainful.kernel.parallel import Progress
 from gainful.notation import choose, nearest
 from gainful.pages.page import Heading, Page, Table
-from gainful.papers.claims import Section, Study
+from gainful.papers.claims import VERDICTS, Section, Study
+from gainful.policy import Policy
 from gainful.render import save, text
 from gainful.render.markup import escaped
 from gainful.render.showable import Showable
-
-if TYPE_CHECKING:
-    from gainful.data.qrels import QrelsLike
-    from gainful.data.run import RunLike
-    from gainful.policy import Policy
 
 
 @dataclass(frozen=True)
@@ -142,63 +141,6 @@ def check_folder(folder: str, figures: str, has_charts: bool = True) -> None:
         check_path(f"x.{figures}")
 
 
-def write_folder(found: Reproduction, folder: str, figures: str) -> list[str]:
-    """Writes all files, each whole or not at all, and returns their names; others in the folder are left alone."""
-    check_folder(folder, figures, any(found.page().charts))
-    try:
-        os.makedirs(folder, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be made ({error.strerror})") from error
-    written = ["report.md"]
-    blocks = [f"# {found.paper.key}", _markdown(found.paper.citation)]
-    for section in found.examples:
-        blocks += _written(section, folder, figures, (), written)
-    if found.study is not None:
-        blocks.append(_markdown(found.study.data))
-        for section in found.study.sections:
-            blocks += _written(section, folder, figures, found.study.conventions, written)
-    blocks.append(text(Page("papers", (), found.page().notes), "markdown").strip("\n"))
-    with atomic_output(os.path.join(folder, "report.md")) as out:
-        out.write("\n\n".join(block for block in blocks if block) + "\n")
-    return written
-
-
-def _written(
-    section: Section, folder: str, figures: str, conventions: tuple[str, ...], written: list[str]
-) -> Iterator[str]:
-    """Writes the files of a section and adds their names; what the report has of it."""
-    yield f"## {escaped(section.name)}"
-    yield _markdown(section.about)
-    charts = Page("papers", section.parts, conventions)
-    if any(charts.charts):
-        name = f"{section.file_name}.{figures}"
-        save(charts, os.path.join(folder, name))
-        written.append(name)
-        yield f"![{escaped(section.name)}]({name})"
-    yield _markdown(*(part for part in section.parts if isinstance(part, (str, Table))))
-    links = []
-    for name, table in _tables(section):
-        save(Page("papers", (table,)), os.path.join(folder, name))
-        written.append(name)
-        links.append(f"[{name}]({name}) {escaped(table.title)}".rstrip())
-    yield "; ".join(links)
-
-
-def _tables(section: Section) -> Iterator[tuple[str, Table]]:
-    """The tables with everything in them by the names of their files, numbered where there are several."""
-    tables = list(Page("papers", section.parts).tables_for_machines)
-    for number, table in enumerate(tables, 1):
-        yield f"{section.file_name}{f'-{number}' if len(tables) > 1 else ''}.csv", table
-
-
-def _markdown(*parts: str | Table) -> str:
-    return text(Page("papers", parts), "markdown").strip("\n")
-
-
-#: Verdicts in the order in which they are counted.
-_VERDICTS = ("agrees", "truncated", "erratum", "differs", "holds", "fails", "not seen", "other data")
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Reproduction(Showable):
     """What became of a paper: sections that need no data, and the study of some data if there were any.
@@ -235,9 +177,11 @@ class Reproduction(Showable):
     def only(self, names: str | Iterable[str]) -> Reproduction:
         """The same with some of its sections only."""
         wanted = [self.section(name) for name in ([names] if isinstance(names, str) else names)]
-        of_study = _kept(self.study.sections, wanted) if self.study else ()
-        study = replace(self.study, sections=of_study) if self.study and of_study else None
-        return replace(self, examples=_kept(self.examples, wanted), study=study)
+        examples = tuple(section for section in self.examples if section in wanted)
+        kept = tuple(section for section in self.study.sections if section in wanted) if self.study else ()
+        return replace(
+            self, examples=examples, study=replace(self.study, sections=kept) if self.study and kept else None
+        )
 
     def without_charts(self) -> Reproduction:
         """The same without charts."""
@@ -246,8 +190,13 @@ class Reproduction(Showable):
     @property
     def verdicts(self) -> dict[str, int]:
         """How often the paper and gainful agree, and how often not."""
-        found = Counter(verdict for section in self.sections for verdict in _verdicts(section))
-        return {verdict: found[verdict] for verdict in _VERDICTS if found[verdict]}
+        found: Counter[str] = Counter()
+        for section in self.sections:
+            for table in Page("papers", section.parts).tables_for_machines:
+                names = [column.name for column in table.columns]
+                if "verdict" in names:
+                    found.update(str(row[names.index("verdict")]) for row in table.rows)
+        return {verdict: found[verdict] for verdict in VERDICTS if found[verdict]}
 
     def page(self) -> Page:
         """The sections one below the other."""
@@ -275,21 +224,55 @@ class Reproduction(Showable):
     def save_all(self, folder: str | os.PathLike[str], figures: str = "svg") -> list[str]:
         """Writes a folder: report.md, a .csv for every table and a figure for every section with charts.
 
-        Returns the names of the files. Figures (svg, png or pdf) need gainful[plot].
+        Returns the names of the files, each of which is written whole or not at all; others in the folder are left
+        alone. Figures (svg, png or pdf) need gainful[plot].
         """
-        return write_folder(self, os.fspath(folder), figures)
+        folder = os.fspath(folder)
+        check_folder(folder, figures, any(self.page().charts))
+        try:
+            os.makedirs(folder, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{folder}: cannot be made ({error.strerror})") from error
+        written = ["report.md"]
+        blocks = [f"# {self.paper.key}", _markdown(self.paper.citation)]
+        for section in self.examples:
+            blocks += _written(section, folder, figures, (), written)
+        if self.study is not None:
+            blocks.append(_markdown(self.study.data))
+            for section in self.study.sections:
+                blocks += _written(section, folder, figures, self.study.conventions, written)
+        blocks.append(text(Page("papers", (), self.page().notes), "markdown").strip("\n"))
+        with atomic_output(os.path.join(folder, "report.md")) as out:
+            out.write("\n\n".join(block for block in blocks if block) + "\n")
+        return written
 
 
-def _kept(sections: tuple[Section, ...], wanted: Sequence[Section]) -> tuple[Section, ...]:
-    return tuple(section for section in sections if section in wanted)
+def _written(
+    section: Section, folder: str, figures: str, conventions: tuple[str, ...], written: list[str]
+) -> Iterator[str]:
+    """Writes the files of a section and adds their names; what the report has of it."""
+    yield f"## {escaped(section.name)}"
+    yield _markdown(section.about)
+    page = Page("papers", section.parts, conventions)
+    if any(page.charts):
+        name = f"{section.file_name}.{figures}"
+        save(page, os.path.join(folder, name))
+        written.append(name)
+        yield f"![{escaped(section.name)}]({name})"
+    yield _markdown(*(part for part in section.parts if isinstance(part, (str, Table))))
+    # The tables with everything in them, numbered where there are several.
+    tables = list(page.tables_for_machines)
+    links = []
+    for number, table in enumerate(tables, 1):
+        name = f"{section.file_name}{f'-{number}' if len(tables) > 1 else ''}.csv"
+        save(Page("papers", (table,)), os.path.join(folder, name))
+        written.append(name)
+        links.append(f"[{name}]({name}) {escaped(table.title)}".rstrip())
+    yield "; ".join(links)
 
 
-def _verdicts(section: Section) -> Iterator[str]:
-    for table in Page("papers", section.parts).tables_for_machines:
-        names = [column.name for column in table.columns]
-        if "verdict" in names:
-            place = names.index("verdict")
-            yield from (str(row[place]) for row in table.rows)
+def _markdown(*parts: str | Table) -> str:
+    return text(Page("papers", parts), "markdown").strip("\n")
 
 
 def reproduce(
@@ -315,16 +298,10 @@ def reproduce(
     >>> found.study is None, "differs" in found.verdicts
     (True, False)
     """
-    about = PAPERS[choose(paper, PAPERS, "paper")]
     given = {"qrels": qrels, "runs": runs, "sessions": sessions, "letor": letor}
-    return reproduction_of(
-        about,
-        {name: value for name, value in given.items() if value is not None},
-        settings,
-        policy=policy,
-        threads=threads,
-        progress=progress,
-    )
+    data = {name: value for name, value in given.items() if value is not None}
+    about = PAPERS[choose(paper, PAPERS, "paper")]
+    return reproduction_of(about, data, settings, policy=policy, threads=threads, progress=progress)
 
 
 def reproduction_of(
@@ -382,8 +359,4 @@ def _prepared(name: str, value: Any, policy: Policy | str | None) -> Any:
         raise UsageError(f"{name}: expected a mapping of names to {name}, found {type(value).__name__}")
     if name != "qrels":
         return value
-    from gainful.data.judged import Judged
-    from gainful.data.qrels import Qrels
-    from gainful.policy import Policy
-
     return value if isinstance(value, Judged) else Judged(Qrels.of(value), Policy.of(policy))

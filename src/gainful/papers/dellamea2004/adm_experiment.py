@@ -1,7 +1,6 @@
-"""What few systems can tell of Kendall's tau: conclusions of Della Mea and Mizzaro (2004) and one exchange.
+"""The experiment of Della Mea and Mizzaro (2004) on any runs: what its tables and figures are made of.
 
-Which systems are the best, which are left out, and the three groups of Della Mea and Mizzaro (2004).
-The experiment of Della Mea and Mizzaro (2004) on any runs: what its tables and figures are made of.
+Which systems are the best, which are left out, the three groups, and what few systems can tell of Kendall's tau.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gainful.data.collection import no_such_run, require_runs
+from gainful.data.collection import no_such_run
 from gainful.data.judged import Judged
 from gainful.data.run import RunLike
 from gainful.errors import InputError, UsageError
@@ -24,7 +23,7 @@ from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.notation import count_of, number_text, printable, read_number
-from gainful.papers.claims import Claim, statement, undecided
+from gainful.papers.claims import Claim, require_several_runs, statement, undecided
 from gainful.papers.dellamea2004.adm_sets import MEASURES, Sets, SystemLists, agree_on_sets, distances, read_lists
 from gainful.stats.settled import check_draws, settle
 from gainful.stats.stability import order_of_topics
@@ -126,7 +125,12 @@ def choose_systems(
     names = tuple(sorted(lists, key=lambda name: (-means[name], name)))
     chosen = _best(names, given)
     depth = max(int(each.length.max(initial=0)) for each in lists.values())
-    short = tuple(found for name in names if (found := _shortage(name, lists[name], depth)))
+    lengths = {name: lists[name].length for name in names}
+    short = tuple(
+        Short(name, int((length < depth).sum()), int((length == 0).sum()), int(length.min()))
+        for name, length in lengths.items()
+        if (length < depth).any()
+    )
     left_out = {each.name for each in short}
     kept = tuple(name for name in names if name not in left_out)
     _refuse_few(judged, lists, kept, depth)
@@ -175,14 +179,6 @@ def _best(names: Sequence[str], given: Sequence[str]) -> tuple[str, ...]:
     if given:
         return tuple(name for name in names if name in given)
     return tuple(names[: TEN if len(names) > TEN else max(1, len(names) // 2)])
-
-
-def _shortage(name: str, lists: SystemLists, depth: int) -> Short | None:
-    is_short = lists.length < depth
-    if not is_short.any():
-        return None
-    unanswered = int(np.count_nonzero(lists.length == 0))
-    return Short(name, int(np.count_nonzero(is_short)), unanswered, int(lists.length.min()))
 
 
 def _refuse_few(judged: Judged, lists: Mapping[str, SystemLists], kept: Sequence[str], depth: int) -> None:
@@ -278,15 +274,12 @@ class Experiment:
     @property
     def data(self) -> str:
         """What data these are, in a sentence."""
-        runs, topics = (
-            count_of(len(self.systems.names), "run"),
-            count_of(len(self.queries), "judged query", "judged queries"),
-        )
         order, _ = order_of_topics(self.queries)
         first, last = self.queries[order[0]], self.queries[order[-1]]
+        topics = f"{count_of(len(self.queries), 'judged query', 'judged queries')} ({first} to {last})"
         here = (
-            f"{runs}, {topics} ({first} to {last}), {count_of(self.relevant, 'relevant document')}, lists of "
-            f"{self.systems.depth:,}"
+            f"{count_of(len(self.systems.names), 'run')}, {topics}, {count_of(self.relevant, 'relevant document')}, "
+            f"lists of {self.systems.depth:,}"
         )
         if self.is_own:
             return (
@@ -319,12 +312,7 @@ def run_experiment(
     progress: Progress,
 ) -> Experiment:
     """Reads the runs, chooses the systems, and compares them by all measures and on all sets."""
-    require_runs(runs)
-    if len(runs) < FEWEST:
-        raise UsageError(
-            f"dellamea2004: expected three or more runs to compare, found {len(runs)}",
-            "give several, or a folder of them; the paper has 129",
-        )
+    require_several_runs("dellamea2004", runs, "three", "give several, or a folder of them; the paper has 129")
     check_draws(draws, seed)
     if draws > _MOST_DRAWS:
         raise UsageError(f"draws: expected at most {_MOST_DRAWS:,}, found {draws:,}: each compares all documents anew")

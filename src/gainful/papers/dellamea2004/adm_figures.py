@@ -1,7 +1,6 @@
-"""Ellipses around points: where a group's points lie, without its few outliers.
+"""Figures 7 to 9 and the first hypothesis of Della Mea and Mizzaro (2004): systems by ADM, in three groups.
 
-The first hypothesis of Della Mea and Mizzaro (2004): groups of systems compared by ADM' and ADM''.
-Figures 7 to 9 of Della Mea and Mizzaro (2004): systems by ADM and by the reference measures, in three groups.
+Ellipses around points say where a group's points lie, without its few outliers.
 """
 
 from __future__ import annotations
@@ -10,14 +9,15 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, permutations
+from statistics import fmean
 
 import numpy as np
 
 from gainful.errors import UsageError
 from gainful.kernel.arrays import Floats
 from gainful.pages.charts import Axis, Boxes, Line, Percentiles, Plot, Points
-from gainful.pages.page import Cell, Column, Table
-from gainful.papers.claims import Claim, Section, claims_tables, remark, statement, undecided
+from gainful.pages.page import Cell, Table
+from gainful.papers.claims import Claim, Section, claims_tables, head, remark, statement, table, undecided
 from gainful.papers.dellamea2004.adm_experiment import GROUPS, REFERENCES, Experiment
 from gainful.papers.dellamea2004.adm_sets import MEASURES
 from gainful.papers.dellamea2004.adm_tables import ALL_MEASURES
@@ -69,7 +69,7 @@ def density_ellipse(x: Sequence[float], y: Sequence[float], share: float = 0.95,
     pairs = [(float(a), float(b)) for a, b in zip(x, y, strict=True) if math.isfinite(a) and math.isfinite(b)]
     if len(pairs) < 3:
         return None
-    centre = _mean([a for a, _ in pairs]), _mean([b for _, b in pairs])
+    centre = fmean(a for a, _ in pairs), fmean(b for _, b in pairs)
     away = [(a - centre[0], b - centre[1]) for a, b in pairs]
     xx, xy, yy = (
         math.fsum(values) / (len(pairs) - 1) for values in zip(*((a * a, a * b, b * b) for a, b in away), strict=True)
@@ -99,10 +99,6 @@ def _check(x: Sequence[float], y: Sequence[float], share: float, points: int) ->
         raise UsageError(f"density_ellipse: expected at least 3 points of an outline, found {points}")
 
 
-def _mean(values: list[float]) -> float:
-    return math.fsum(values) / len(values)
-
-
 def _outline(
     centre: tuple[float, float], half_axes: tuple[float, float], angle: float, points: int
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -128,40 +124,35 @@ def first_hypothesis(found: Experiment) -> Section:
     if min(map(len, groups.values())) < 2:
         return Section("First hypothesis", about, ("There is only one group with members: nothing to compare.",))
     compared = {name: compare_groups(each) for name, each in groups.items()}
-    parts: tuple[Table | str, ...] = (
+    return Section.of(
+        "First hypothesis",
+        about,
         "Descriptive: the groups were chosen by a measure of the same runs, so that significance is foregone, and runs "
         "of one team are not independent.",
         _tests_table(compared),
         "Claims of Mann-Whitney are judged by the exact P where no values are equal, whatever the sizes: of the "
         "paper's 7 Best and 19 Worst systems the normal approximation cannot have P below 0.0001, even if all Best are "
         "above all Worst. Where no order of the values would make P fall below 0.0001, nothing is decided.",
-        *claims_tables("Kruskal-Wallis and Mann-Whitney", list(_test_claims(groups, compared))),
+        claims_tables("Kruskal-Wallis and Mann-Whitney", _test_claims(groups, compared)),
     )
-    return Section("First hypothesis", about, parts)
 
 
 def _tests_table(compared: dict[str, GroupComparison]) -> Table:
-    columns = (
-        Column("measure"),
-        Column("groups"),
-        Column("test"),
-        Column("sizes"),
-        Column("statistic", "number", 2),
-        Column("P"),
-        Column("P value", "number", for_machines=True),
-    )
     rows: list[tuple[Cell, ...]] = []
     for name, comparison in compared.items():
-        overall = comparison.overall
+        overall, names = comparison.overall, ", ".join(comparison.names)
         sizes = ", ".join(map(str, overall.sizes))
-        groups = ", ".join(comparison.names)
-        rows.append((name, groups, "Kruskal-Wallis H", sizes, overall.h, p_words(overall.p), overall.p))
+        rows.append((name, names, "Kruskal-Wallis H", sizes, overall.h, p_words(overall.p), overall.p))
         for one, other, test in comparison.pairs:
             kind = "Mann-Whitney U" + (", exact" if test.is_exact else "")
             both = ", ".join(map(str, test.sizes))
             rows.append((name, f"{one}, {other}", kind, both, test.u, p_words(test.p), test.p))
-    notes = ("two-sided; Mann-Whitney is exact for groups of at most 8 without ties, else normal with continuity",)
-    return Table(columns, tuple(rows), "Groups compared by rank", notes)
+    return table(
+        "Groups compared by rank",
+        (*head("measure | groups | test | sizes | statistic .2 | P"), *head("P value .", for_machines=True)),
+        rows,
+        "two-sided; Mann-Whitney is exact for groups of at most 8 without ties, else normal with continuity",
+    )
 
 
 def _test_claims(groups: dict[str, _Groups], compared: dict[str, GroupComparison]) -> Iterator[Claim]:
@@ -232,28 +223,39 @@ def figure_7(found: Experiment) -> Section:
     plots, inside = [], []
     for name in MEASURES:
         for reference in REFERENCES:
+            title = f"{name} and {reference}"
             lines, row = _ellipses(found, reference, name)
-            points = tuple(_points(found, group, reference, name) for group in _largest_first(found))
-            plots.append(Plot(f"{name} and {reference}", Axis(reference), Axis(name), lines, points))
-            inside.append((f"{name} and {reference}", *row))
-    counts = Table(
-        (Column("panel"), *(Column(group, none="no ellipse") for group in GROUPS)),
-        tuple(inside),
-        "Systems inside the ellipses",
-        (f"ellipses have the shape of a group's covariance and hold at least {100 * _SHARE:g} % of its systems",),
+            points = _points(found, found.scores[reference], found.scores[name])
+            plots.append(Plot(title, Axis(reference), Axis(name), lines, points))
+            inside.append((title, *row))
+    group_of = {name: group for group, members in found.systems.groups.items() for name in members}
+    return Section.of(
+        "Figure 7",
+        "ADMs are drawn against reference measures, with the groups' 95 % ellipses.",
+        plots,
+        table(
+            "Systems inside the ellipses",
+            (*head("panel"), *head(GROUPS, none="no ellipse")),
+            inside,
+            f"ellipses have the shape of a group's covariance and hold at least {100 * _SHARE:g} % of its systems",
+        ),
+        claims_tables("The best system", [_rightmost(found)]),
+        table(
+            "Scores of the systems",
+            f"system | group | {' | '.join(f'{name} .' for name in ALL_MEASURES)}",
+            (
+                (name, group_of[name], *(float(found.scores[measure][i]) for measure in ALL_MEASURES))
+                for i, name in enumerate(found.systems.kept)
+            ),
+            for_machines=True,
+        ),
     )
-    parts: tuple[Plot | Table, ...] = (
-        *plots,
-        counts,
-        *claims_tables("The best system", [_rightmost(found)]),
-        _scores_table(found),
-    )
-    return Section("Figure 7", "ADMs are drawn against reference measures, with the groups' 95 % ellipses.", parts)
 
 
-def _points(found: Experiment, group: str, x: str, y: str) -> Points:
-    places = found.systems.places(group)
-    return Points(group, _tuple(found.scores[x][places]), _tuple(found.scores[y][places]))
+def _points(found: Experiment, x: Floats, y: Floats) -> tuple[Points, ...]:
+    """The systems of every group by two measures."""
+    places = {group: found.systems.places(group) for group in _largest_first(found)}
+    return tuple(Points(group, tuple(x[each].tolist()), tuple(y[each].tolist())) for group, each in places.items())
 
 
 def _ellipses(found: Experiment, x: str, y: str) -> tuple[tuple[Line, ...], tuple[Cell, ...]]:
@@ -262,7 +264,7 @@ def _ellipses(found: Experiment, x: str, y: str) -> tuple[tuple[Line, ...], tupl
     row: list[Cell] = []
     for group in GROUPS:
         places = found.systems.places(group)
-        outline = density_ellipse(_tuple(found.scores[x][places]), _tuple(found.scores[y][places]), _SHARE)
+        outline = density_ellipse(found.scores[x][places].tolist(), found.scores[y][places].tolist(), _SHARE)
         row.append(None if outline is None else f"{outline.inside} of {places.size}")
         if outline is not None:
             lines.append(Line(group, outline.x, outline.y))
@@ -291,20 +293,6 @@ def _rightmost(found: Experiment) -> Claim:
     return remark(what, says, finds, rank > 1, note)
 
 
-def _scores_table(found: Experiment) -> Table:
-    group_of = {name: group for group, members in found.systems.groups.items() for name in members}
-    columns = (
-        Column("system", for_machines=True),
-        Column("group", for_machines=True),
-        *(Column(name, "number", for_machines=True) for name in ALL_MEASURES),
-    )
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (name, group_of[name], *(float(found.scores[measure][i]) for measure in ALL_MEASURES))
-        for i, name in enumerate(found.systems.kept)
-    )
-    return Table(columns, rows, "Scores of the systems")
-
-
 def figure_8(found: Experiment) -> Section:
     """The groups' percentiles."""
     charts, claims = [], []
@@ -317,21 +305,17 @@ def figure_8(found: Experiment) -> Section:
         rows += [(name, group, int(groups[group].size), *points) for group, points in percentiles.items()]
         if len(groups) > 1:
             claims.append(_medians_claim(name, {group: points[2] for group, points in percentiles.items()}))
-    table = Table(
-        (
-            Column("measure"),
-            Column("group"),
-            Column("systems", "count"),
-            *(Column(f"{point} %", "number") for point in _PERCENTILES),
-        ),
-        tuple(rows),
-        "Percentiles",
-        ("linear between neighbouring values",),
-    )
-    return Section(
+    return Section.of(
         "Figure 8",
         "ADMs of the groups are drawn as 10, 25, 50, 75 and 90 % points.",
-        (*charts, table, *claims_tables("Medians", claims)),
+        charts,
+        table(
+            "Percentiles",
+            f"measure | group | systems # | {' | '.join(f'{point} % .' for point in _PERCENTILES)}",
+            rows,
+            "linear between neighbouring values",
+        ),
+        claims_tables("Medians", claims),
     )
 
 
@@ -350,49 +334,38 @@ def figure_9(found: Experiment) -> Section:
     sets = {"set 1": found.sets.set_1, "set 3": found.sets.set_3}
     topics = found.sets.first_topics[0]
     names = {"set 1": f"set 1 (first {topics} queries)", "set 3": "set 3 (half of the documents)"}
+    whole = found.sets.whole
     plots = [
         Plot(
             f"{name}: the whole and {which}",
-            _axis(f"{name}, whole set", found.sets.whole[place]),
+            _axis(f"{name}, whole set", whole[place]),
             _axis(f"{name}, {names[which]}", values[place]),
-            (_diagonal(found.sets.whole[place], values[place]),),
-            tuple(
-                Points(group, _tuple(found.sets.whole[place][places]), _tuple(values[place][places]))
-                for group in _largest_first(found)
-                if (places := found.systems.places(group)).size
-            ),
+            (_diagonal(whole[place], values[place]),),
+            _points(found, whole[place], values[place]),
         )
         for place, name in enumerate(MEASURES)
         for which, values in sets.items()
     ]
-    columns = (
-        Column("system", for_machines=True),
-        *(
-            Column(f"{name}, {which}", "number", for_machines=True)
-            for name in MEASURES
-            for which in ("whole set", *sets)
+    taus = {row.number: row.tau for row in found.sets.rows}
+    every = [values[place] for place in range(len(MEASURES)) for values in (whole, *sets.values())]
+    columns = " | ".join(f"{name}, {which} ." for name in MEASURES for which in ("whole set", *sets))
+    return Section.of(
+        "Figure 9",
+        "ADMs on the whole set are drawn against those on sets 1 and 3.",
+        plots,
+        table(
+            "Read off the figure, as in Table 4",
+            "measure | tau with set 1 .3 | tau with set 3 .3",
+            ((name, taus[1][place], taus[3][place]) for place, name in enumerate(MEASURES)),
+            for_people=True,
+        ),
+        table(
+            "Scores on the whole and on sets 1 and 3",
+            f"system | {columns}",
+            ((system, *(float(values[i]) for values in every)) for i, system in enumerate(found.systems.kept)),
+            for_machines=True,
         ),
     )
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (
-            system,
-            *(
-                float(values[place][i])
-                for place in range(len(MEASURES))
-                for values in (found.sets.whole, *sets.values())
-            ),
-        )
-        for i, system in enumerate(found.systems.kept)
-    )
-    taus = {row.number: row.tau for row in found.sets.rows}
-    read = Table(
-        (Column("measure"), *(Column(f"tau with {which}", "number", 3) for which in sets)),
-        tuple((name, *(taus[number][place] for number in (1, 3))) for place, name in enumerate(MEASURES)),
-        "Read off the figure, as in Table 4",
-        for_people=True,
-    )
-    table = Table(columns, rows, "Scores on the whole and on sets 1 and 3")
-    return Section("Figure 9", "ADMs on the whole set are drawn against those on sets 1 and 3.", (*plots, read, table))
 
 
 def _axis(label: str, values: Floats) -> Axis:
@@ -407,7 +380,3 @@ def _diagonal(x: Floats, y: Floats) -> Line:
     low, high = max(float(x.min()), float(y.min())), min(float(x.max()), float(y.max()))
     ends = (low, high) if low < high else ()
     return Line("equal", ends, ends, "guide")
-
-
-def _tuple(values: Floats) -> tuple[float, ...]:
-    return tuple(values.tolist())

@@ -1,6 +1,6 @@
-"""All documents that systems retrieve, not only the judged ones: for every query numbered in the order of their ids.
+"""ADM over parts of the documents and of the topics: the eight sets of Table 4 of Della Mea and Mizzaro (2004).
 
-ADM over parts of the documents and of the topics: the eight sets of Table 4 of Della Mea and Mizzaro (2004).
+All documents that systems retrieve count, not only the judged ones: for every query numbered in the order of their ids.
 """
 
 from __future__ import annotations
@@ -123,7 +123,8 @@ class QueryDocuments:
 def numbered_documents(judged: Judged, systems: Sequence[SystemLists]) -> Iterator[QueryDocuments]:
     """The documents of each judged query in turn."""
     scaled = Gain("scaled")
-    items, offsets = _relevant_items(judged), judged.item_offsets
+    # A grade that counts as no judgment is NaN, and above nothing.
+    items, offsets = np.flatnonzero(judged.grade > 0), judged.item_offsets
     first_row = np.empty(judged.grade.size, np.int64)
     first_row[judged.item[::-1]] = np.arange(judged.item.size)[::-1]
     qrels = judged.qrels
@@ -134,11 +135,6 @@ def numbered_documents(judged: Judged, systems: Sequence[SystemLists]) -> Iterat
         numbers, size = _numbered([*(system.ids[query] for system in systems), judged_ids])
         urs = scaled.scaled_to_1(judged.grade[relevant], judged.scale)
         yield QueryDocuments(size, tuple(numbers[:-1]), numbers[-1], urs)
-
-
-def _relevant_items(judged: Judged) -> Ints:
-    # A grade that counts as no judgment is NaN, and above nothing.
-    return np.flatnonzero(judged.grade > 0)
 
 
 def _numbered(lists: Sequence[Ids]) -> tuple[list[Ints], int]:
@@ -234,20 +230,12 @@ class _Query:
         """ADM, measures x systems, over retrieved and relevant, over retrieved, and over relevant documents."""
         depth, base = self.listed.shape[1], self.documents.relevant.size
         all_missed = [math.fsum(user[self.documents.relevant]) for user in self.urs]
-        whole = np.stack([more.sum(axis=1) + each for more, each in zip(self.more, all_missed, strict=True)])
+        both = list(zip(self.more, all_missed, strict=True))
+        whole = np.stack([more.sum(axis=1) + each for more, each in both])
         retrieved = np.stack([off.sum(axis=1) for off in self.off])
-        relevant = np.stack(
-            [
-                np.where(self.is_relevant, more, 0.0).sum(axis=1) + each
-                for more, each in zip(self.more, all_missed, strict=True)
-            ]
-        )
-        nothing = np.full(relevant.shape, np.nan)
-        return (
-            1 - whole / (depth + self.missed),
-            1 - retrieved / depth,
-            1 - np.divide(relevant, base, out=nothing, where=base > 0),
-        )
+        relevant = np.stack([np.where(self.is_relevant, more, 0.0).sum(axis=1) + each for more, each in both])
+        of_relevant = np.divide(relevant, base, out=np.full(relevant.shape, np.nan), where=base > 0)
+        return 1 - whole / (depth + self.missed), 1 - retrieved / depth, 1 - of_relevant
 
     def by_part(self, part: Ints) -> tuple[Floats, Ints]:
         """The sums of distances, measures x systems x parts, and the numbers of documents, systems x parts."""
@@ -306,34 +294,22 @@ def agree_on_sets(found: Distances, queries: Sequence[str], depth: int) -> Sets:
     count = depth + found.missed
     rows = [SetAgreement(0, "all", _documents(count), (1.0, 1.0))]
     for number, place, topics, what in ((1, 0, half, "first 50 % of topics"), (2, 1, fifth, "first 20 % of topics")):
-        rows.append(
-            SetAgreement(
-                number,
-                what,
-                _documents(count[topics]),
-                tuple(_mean_of(each[place].part_whole) for each in first),
-                tuple(_mean_of(each[place].split_half) for each in first),
-            )
-        )
+        with_whole = tuple(mean_of(each[place].part_whole) for each in first)
+        with_other = tuple(mean_of(each[place].split_half) for each in first)
+        rows.append(SetAgreement(number, what, _documents(count[topics]), with_whole, with_other))
     every = np.arange(len(queries))
+    most, rest, tenth, next_tenth = slice(0, 3), slice(3, 4), slice(0, 1), slice(1, 2)
+    both = "50 % of documents, first 50 % of topics"
     rows += [
-        _drawn_set(found, whole, 3, "50 % of documents", (slice(0, 3), every), (slice(3, 4), every)),
-        _drawn_set(found, whole, 4, "10 % of documents", (slice(0, 1), every), (slice(1, 2), every)),
-        _drawn_set(
-            found, whole, 5, "50 % of documents, first 50 % of topics", (slice(0, 3), half), (slice(3, 4), next_half)
-        ),
+        _drawn_set(found, whole, 3, "50 % of documents", (most, every), (rest, every)),
+        _drawn_set(found, whole, 4, "10 % of documents", (tenth, every), (next_tenth, every)),
+        _drawn_set(found, whole, 5, both, (most, half), (rest, next_half)),
         SetAgreement(6, "retrieved documents only", depth * len(queries), _taus(found.retrieved, whole)),
         SetAgreement(7, "relevant documents only", float(found.recall_base.sum()), _taus(found.relevant, whole)),
     ]
-    means_of_half = np.stack([_means(matrix[half]) for matrix in found.whole])
-    return Sets(
-        tuple(rows),
-        (half.size, fifth.size),
-        by_number,
-        whole,
-        means_of_half,
-        np.stack([_means(matrix) for matrix in _averages(found, 0, slice(0, 3), every)]),
-    )
+    set_1 = np.stack([_means(matrix[half]) for matrix in found.whole])
+    set_3 = np.stack([_means(matrix) for matrix in _averages(found, 0, most, every)])
+    return Sets(tuple(rows), (half.size, fifth.size), by_number, whole, set_1, set_3)
 
 
 #: Which parts of the drawn pairs, and which topics.
@@ -349,15 +325,8 @@ def _drawn_set(
         taus.append(_taus(part, whole))
         apart.append(_taus(part, [_means(matrix) for matrix in other]))
     parts, topics = chosen
-    return SetAgreement(
-        number,
-        what,
-        _documents(found.drawn_count[0][topics][:, :, parts].sum(axis=2)),
-        taus[0],
-        apart[0],
-        _spread(taus[1:]),
-        _spread(apart[1:]),
-    )
+    documents = _documents(found.drawn_count[0][topics][:, :, parts].sum(axis=2))
+    return SetAgreement(number, what, documents, taus[0], apart[0], _spread(taus[1:]), _spread(apart[1:]))
 
 
 def _averages(found: Distances, draw: int, parts: slice, topics: Ints) -> Floats:
@@ -381,7 +350,8 @@ def _spread(values: Sequence[tuple[float | None, ...]]) -> tuple[Spread | None, 
     return tuple(Spread.of([each[measure] for each in values]) for measure in range(len(MEASURES)))
 
 
-def _mean_of(spread: Spread | None) -> float | None:
+def mean_of(spread: Spread | None) -> float | None:
+    """The mean over draws, where there are some."""
     return None if spread is None else spread.mean
 
 

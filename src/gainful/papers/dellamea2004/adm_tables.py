@@ -1,22 +1,30 @@
-"""Systems, correlations of measures and groups compared: Table 3 of Della Mea and Mizzaro (2004), and around it.
-
-Table 4 of Della Mea and Mizzaro (2004): the order of systems on parts of the documents and of the topics.
-"""
+"""Tables 3 and 4 of Della Mea and Mizzaro (2004): which systems, how measures correlate, and on parts of the data."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
+from statistics import fmean
 
 import numpy as np
 
-from gainful.kernel.arrays import Floats
 from gainful.notation import count_of
-from gainful.pages.page import Cell, Column, Table
-from gainful.papers.claims import Claim, Section, beside, claims_tables, number_claim, statement, undecided
+from gainful.pages.page import Cell, Table
+from gainful.papers.claims import (
+    Claim,
+    Section,
+    beside,
+    claims_tables,
+    head,
+    number_claim,
+    numbers,
+    statement,
+    table,
+    tau_text,
+    undecided,
+)
 from gainful.papers.dellamea2004.adm_experiment import EPSILON, GROUPS, REFERENCES, TEN, Experiment, Systems, concluded
-from gainful.papers.dellamea2004.adm_sets import MEASURES, SetAgreement
+from gainful.papers.dellamea2004.adm_sets import MEASURES, SetAgreement, mean_of
 from gainful.stats.agreement import kendall_tau
 from gainful.stats.stability import Spread
 
@@ -43,25 +51,42 @@ _MOST_SHOWN = 10
 def systems_section(found: Experiment) -> Section:
     """Which systems there are, which of them make URS'', which are left out, and the groups."""
     systems = found.systems
+    counts = (
+        ("systems", 129, len(systems.names)),
+        ("systems whose mean SRS is in URS''", TEN, len(systems.chosen)),
+        ("systems left out for short lists", 20, len(systems.short)),
+        ("systems that remain", 109, len(systems.kept)),
+    )
     claims = [
-        _count_claim(found, "systems", 129, len(systems.names)),
-        _count_claim(found, "systems whose mean SRS is in URS''", TEN, len(systems.chosen)),
-        _count_claim(found, "systems left out for short lists", 20, len(systems.short)),
-        _count_claim(found, "systems that remain", 109, len(systems.kept)),
-        *(_count_claim(found, f"{group} systems", _SIZES[group], len(systems.groups[group]), True) for group in GROUPS),
+        *(number_beside(*count, 0, found.is_own) for count in counts),
+        *(
+            number_beside(f"{group} systems", _SIZES[group], len(systems.groups[group]), 0, found.is_own, True)
+            for group in GROUPS
+        ),
         _range_claim(found),
     ]
-    parts: tuple[Table | str, ...] = (
-        " ".join(_choices(found)),
-        *claims_tables("Systems", claims),
-        _chosen_table(found),
-        *((_short_table(found),) if systems.short else ()),
+    short = {each.name for each in systems.short}
+    hidden = len(short) - _MOST_SHOWN
+    left_out = table(
+        "Systems left out",
+        "system | short for # | unanswered # | fewest documents #",
+        systems.short,
+        f"short for: queries without {count_of(systems.depth, 'document')}; unanswered: those of them with none",
+        *((f"{hidden:,} more in csv and jsonl",) if hidden > 0 else ()),
+        most=_MOST_SHOWN,
     )
-    return Section("Experimental results", "These are the systems, and what became of them.", parts)
-
-
-def _count_claim(found: Experiment, what: str, says: int, finds: int, depends_on_best: bool = False) -> Claim:
-    return number_beside(what, says, finds, 0, found.is_own, depends_on_best)
+    return Section.of(
+        "Experimental results",
+        "These are the systems, and what became of them.",
+        " ".join(_choices(found)),
+        claims_tables("Systems", claims),
+        table(
+            "Systems whose mean SRS is in URS''",
+            "best system | AvgPrec . | group",
+            ((name, systems.means[name], "left out" if name in short else "Best") for name in systems.chosen),
+        ),
+        left_out if short else (),
+    )
 
 
 def _choices(found: Experiment) -> Iterator[str]:
@@ -109,35 +134,8 @@ def _range_claim(found: Experiment) -> Claim:
     what, says, finds = "ADM values lie", "between 0.45 and 0.6", f"{values.min():.3f} to {values.max():.3f}"
     if not found.is_own:
         return beside(what, says, finds)
-    first, second = (_is_in_range(found.scores[name]) for name in MEASURES)
+    first, second = (bool(found.scores[name].min() >= 0.445 and found.scores[name].max() <= 0.605) for name in MEASURES)
     return beside(what, says, finds, NOT_NAMED) if first and not second else statement(what, says, finds, first)
-
-
-def _is_in_range(values: Floats) -> bool:
-    return bool(values.min() >= 0.445 and values.max() <= 0.605)
-
-
-def _chosen_table(found: Experiment) -> Table:
-    systems, short = found.systems, {each.name for each in found.systems.short}
-    rows = tuple((name, systems.means[name], "left out" if name in short else "Best") for name in systems.chosen)
-    columns = (Column("best system"), Column("AvgPrec", "number"), Column("group"))
-    return Table(columns, rows, "Systems whose mean SRS is in URS''")
-
-
-def _short_table(found: Experiment) -> Table:
-    columns = (
-        Column("system"),
-        Column("short for", "count"),
-        Column("unanswered", "count"),
-        Column("fewest documents", "count"),
-    )
-    rows: tuple[tuple[Cell, ...], ...] = tuple(tuple(each) for each in found.systems.short)
-    hidden = len(rows) - _MOST_SHOWN
-    notes = (
-        f"short for: queries without {count_of(found.systems.depth, 'document')}; unanswered: those of them with none",
-        *((f"{hidden:,} more in csv and jsonl",) if hidden > 0 else ()),
-    )
-    return Table(columns, rows, "Systems left out", notes, most=_MOST_SHOWN)
 
 
 def table_3(found: Experiment) -> Section:
@@ -146,35 +144,31 @@ def table_3(found: Experiment) -> Section:
         (row, column): kendall_tau(found.scores[row], found.scores[column])
         for column, row in combinations(ALL_MEASURES, 2)
     }
-    kept = count_of(len(found.systems.kept), "system")
-    long = Table(
-        (
-            *(Column(name, for_machines=True) for name in ("measure", "with")),
-            *(Column(name, "number", for_machines=True) for name in ("tau", "the paper's tau")),
-        ),
-        tuple((*pair, tau, _TABLE_3[pair]) for pair, tau in taus.items()),
-        "Table 3",
-    )
     pairs = [
         tau_claim(f"{row} and {column}", _TABLE_3[row, column], tau, "ADM''" in (row, column))
         for (row, column), tau in taus.items()
     ]
-    parts = (
-        _triangle(taus, f"Kendall's tau-b here, {kept}"),
+    return Section.of(
+        "Table 3",
+        "Kendall's correlation is computed between ADM', ADM'' and the reference measures.",
+        _triangle(taus, f"Kendall's tau-b here, {count_of(len(found.systems.kept), 'system')}"),
         _triangle(_TABLE_3, "Kendall's tau in the paper, TREC-8 ad hoc, 109 systems"),
-        long,
-        *(claims_tables("Correlations", pairs) if found.is_own else ()),
-        *claims_tables("What the paper concludes", _conclusions(taus, len(found.systems.kept))),
+        table(
+            "Table 3",
+            "measure | with | tau . | the paper's tau .",
+            ((*pair, tau, _TABLE_3[pair]) for pair, tau in taus.items()),
+            for_machines=True,
+        ),
+        claims_tables("Correlations", pairs) if found.is_own else (),
+        claims_tables("What the paper concludes", _conclusions(taus, len(found.systems.kept))),
     )
-    about = "Kendall's correlation is computed between ADM', ADM'' and the reference measures."
-    return Section("Table 3", about, parts)
 
 
-def _triangle(taus: dict[tuple[str, str], float | None] | dict[tuple[str, str], float], title: str) -> Table:
+def _triangle(taus: Mapping[tuple[str, str], float | None], title: str) -> Table:
     """The lower triangle as the paper prints it."""
-    columns = (Column("measure"), *(Column(name, "number", 3, none="") for name in ALL_MEASURES[:-1]))
-    rows = tuple((row, *(taus.get((row, column)) for column in ALL_MEASURES[:-1])) for row in ALL_MEASURES[1:])
-    return Table(columns, rows, title, for_people=True)
+    columns = (*head("measure"), *head((f"{name} .3" for name in ALL_MEASURES[:-1]), none=""))
+    rows = ((row, *(taus.get((row, column)) for column in ALL_MEASURES[:-1])) for row in ALL_MEASURES[1:])
+    return table(title, columns, rows, for_people=True)
 
 
 def _conclusions(taus: dict[tuple[str, str], float | None], systems: int) -> Iterator[Claim]:
@@ -189,14 +183,14 @@ def _conclusions(taus: dict[tuple[str, str], float | None], systems: int) -> Ite
     with_adm = [known[name, adm] for name in REFERENCES for adm in MEASURES]
     between = [known[row, column] for column, row in combinations(REFERENCES, 2)]
     rule = f"holds if the mean of the first is less than {_NEAR:g} below the mean of the second"
-    finds = f"{_ends(with_adm)} beside {_ends(between)}"
-    yield concluded(*same_order, finds, _mean(with_adm) - _mean(between) + _NEAR, rule, systems, _NEAR)
+    finds = " beside ".join(f"{min(values):.3f} to {max(values):.3f}" for values in (with_adm, between))
+    yield concluded(*same_order, finds, fmean(with_adm) - fmean(between) + _NEAR, rule, systems, _NEAR)
     of_adms = [known["Rel-Ret", adm] for adm in MEASURES]
     others = [known["AvgPrec", "Rel-Ret"], known["R-Prec", "Rel-Ret"]]
     rule = "holds if all of the first are above all of the second"
     yield _comparison(*recall, of_adms, others, min(of_adms) - max(others), rule, systems, _NEAR)
     first, second = ([known[name, adm] for name in REFERENCES] for adm in MEASURES)
-    ahead = _mean(first) - _mean(second)
+    ahead = fmean(first) - fmean(second)
     # One that is the same with both is not lower, as Rel-Ret in the paper: it has no margin, and needs none.
     lower = [one - other for one, other in zip(first, second, strict=True) if one < other - EPSILON]
     margin = min(ahead, _SLIGHTLY - ahead, *lower)
@@ -218,7 +212,7 @@ def _comparison(
     fine: float,
 ) -> Claim:
     """Some correlations beside others; where all are the same there is nothing to tell."""
-    finds = f"{_list(one)} beside {_list(other)}"
+    finds = f"{numbers(one, 3)} beside {numbers(other, 3)}"
     if len({*one, *other}) == 1:
         return undecided(what, says, finds, "all the same: these systems cannot tell")
     return concluded(what, says, finds, margin, rule, systems, fine)
@@ -249,23 +243,6 @@ def number_beside(
     return beside(what, f"{says:.{places}f}", f"{finds:.{places}f}")
 
 
-def tau_text(tau: float | None) -> str:
-    """Three places, as the paper has."""
-    return "undefined" if tau is None else f"{tau:.3f}"
-
-
-def _list(values: Sequence[float]) -> str:
-    return ", ".join(f"{value:.3f}" for value in values)
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)
-
-
-def _ends(values: Sequence[float]) -> str:
-    return f"{min(values):.3f} to {max(values):.3f}"
-
-
 #: Table 4: documents (about), tau by ADM' and by ADM''.
 _TABLE_4 = (
     (53_000, 1.0, 1.0),
@@ -281,54 +258,35 @@ _TABLE_4 = (
 
 def table_4(found: Experiment) -> Section:
     """The sets, Kendall's tau with the whole set, and the paper's values beside."""
-    rows = found.sets.rows
-    topics = found.sets.first_topics
+    rows, topics = found.sets.rows, found.sets.first_topics
     order = "numbers" if found.sets.by_number else "bytes"
-    explained = (
+    return Section.of(
+        "Table 4",
+        "Kendall's correlation is computed between ADMs on parts of the data and ADMs on all.",
         f"Sets 1 and 2 are the first {topics[0]} and {topics[1]} queries by id (in the order of {order}). In sets 3 to "
         f"5 each of {found.pairs:,} pairs of a query and a document that some system retrieves or that is relevant is "
         "kept with the given chance, the same for all systems; a document keeps the SRS of its rank in the whole list. "
         f"Seed {found.seed}; the spread is over {count_of(found.draws, 'further draw')}. Documents are what a system "
-        "is judged by, on average."
-    )
-    parts: tuple[Table | str, ...] = (
-        explained,
-        _sets_table(rows),
-        _spread_table(rows),
+        "is judged by, on average.",
+        table(
+            "Sets and the whole",
+            "set # | of what | documents # | ADM' tau .3 | ADM'' tau .3 | paper: documents # | paper: ADM' .3 | "
+            "paper: ADM'' .3",
+            ((row.number, row.what, round(row.documents), *row.tau, *_TABLE_4[row.number]) for row in rows),
+        ),
+        table(
+            "Sets 3 to 5 drawn again",
+            "set # | measure | mean tau .3 | sd .3 | lowest .3 | highest .3 | draws # | paper .3",
+            (
+                (row.number, MEASURES[place], *_spread_cells(spread), _TABLE_4[row.number][1 + place])
+                for row in rows
+                for place, spread in enumerate(row.spread or ())
+            ),
+        ),
         _apart_table(rows),
-        *(claims_tables("Correlations", _set_claims(rows)) if found.is_own else ()),
-        *claims_tables("What the paper concludes", _set_statements(found)),
+        claims_tables("Correlations", _set_claims(rows)) if found.is_own else (),
+        claims_tables("What the paper concludes", _set_statements(found)),
     )
-    about = "Kendall's correlation is computed between ADMs on parts of the data and ADMs on all."
-    return Section("Table 4", about, parts)
-
-
-def _sets_table(rows: Sequence[SetAgreement]) -> Table:
-    columns = (
-        Column("set", "count"),
-        Column("of what"),
-        Column("documents", "count"),
-        *(Column(f"{name} tau", "number", 3) for name in MEASURES),
-        Column("paper: documents", "count"),
-        *(Column(f"paper: {name}", "number", 3) for name in MEASURES),
-    )
-    cells = tuple((row.number, row.what, round(row.documents), *row.tau, *_TABLE_4[row.number]) for row in rows)
-    return Table(columns, cells, "Sets and the whole")
-
-
-def _spread_table(rows: Sequence[SetAgreement]) -> Table:
-    columns = (
-        Column("set", "count"),
-        Column("measure"),
-        *(Column(name, "number", 3) for name in ("mean tau", "sd", "lowest", "highest")),
-        Column("draws", "count"),
-        Column("paper", "number", 3),
-    )
-    cells: list[tuple[Cell, ...]] = []
-    for row in rows:
-        for place, spread in enumerate(row.spread or ()):
-            cells.append((row.number, MEASURES[place], *_spread_cells(spread), _TABLE_4[row.number][1 + place]))
-    return Table(columns, tuple(cells), "Sets 3 to 5 drawn again")
 
 
 def _spread_cells(spread: Spread | None) -> tuple[Cell, ...]:
@@ -339,31 +297,21 @@ def _spread_cells(spread: Spread | None) -> tuple[Cell, ...]:
 
 
 def _apart_table(rows: Sequence[SetAgreement]) -> Table:
-    columns = (
-        Column("set", "count"),
-        *(
-            Column(f"{name} {what}", "number", 3)
-            for name in MEASURES
-            for what in ("with the whole", "with another part")
-        ),
-    )
-    cells: list[tuple[Cell, ...]] = []
+    cells = []
     for row in rows:
-        if row.apart is None:
-            continue
-        # Of what can be drawn again, means over the draws.
-        whole = row.tau if row.spread is None else tuple(_set_tables_mean(each) for each in row.spread)
-        apart = row.apart if row.spread_apart is None else tuple(_set_tables_mean(each) for each in row.spread_apart)
-        cells.append((row.number, *(value for both in zip(whole, apart, strict=True) for value in both)))
-    notes = (
+        if row.apart is not None:
+            # Of what can be drawn again, means over the draws.
+            whole = row.tau if row.spread is None else map(mean_of, row.spread)
+            apart = row.apart if row.spread_apart is None else map(mean_of, row.spread_apart)
+            cells.append((row.number, *(value for both in zip(whole, apart, strict=True) for value in both)))
+    return table(
+        "A part with the whole, and with another part",
+        "set # | ADM' with the whole .3 | ADM' with another part .3 | ADM'' with the whole .3 | "
+        "ADM'' with another part .3",
+        cells,
         "another part: as large, with nothing in common (next topics, other documents); sets 3 to 5: means of draws",
         "a part agrees with the whole also because it is in it: the other column has no such help",
     )
-    return Table(columns, tuple(cells), "A part with the whole, and with another part", notes)
-
-
-def _set_tables_mean(spread: Spread | None) -> float | None:
-    return None if spread is None else spread.mean
 
 
 def _set_claims(rows: Sequence[SetAgreement]) -> Iterator[Claim]:
@@ -414,21 +362,13 @@ def _set_statements(found: Experiment) -> Iterator[Claim]:
         for number, which, says, enough in _READINGS:
             row = found.sets.rows[number]
             # What is drawn counts by the mean of its draws: one draw is chance.
-            tau = row.tau[place] if row.spread is None else _set_tables_mean(row.spread[place])
-            what, finds = f"{name}: set {number}, {which}", f"tau {tau_text(tau)}"
-            why_not = _undecided_because(found, number, tau)
-            if tau is None or why_not:
-                yield undecided(what, says, finds, why_not)
+            tau = row.tau[place] if row.spread is None else mean_of(row.spread[place])
+            what, finds = f"{name}: set {number}, {which}", f"tau {tau_text(tau, 3)}"
+            if tau is None:
+                yield undecided(what, says, finds, "all systems are alike")
+            elif number == 1 and found.sets.first_topics[0] == len(found.queries):
+                yield undecided(what, says, finds, "the half is the whole")
             else:
                 printed = f"{_TABLE_4[number][1 + place]:.3f}"
                 rule = f"taken to hold from a tau of {enough:g} on; the paper has {printed}"
                 yield concluded(what, says, finds, tau - enough, rule, len(found.systems.kept), _COARSE)
-
-
-def _undecided_because(found: Experiment, number: int, tau: float | None) -> str:
-    """Why the data cannot tell; empty where they can."""
-    if tau is None:
-        return "all systems are alike"
-    if number == 1 and found.sets.first_topics[0] == len(found.queries):
-        return "the half is the whole"
-    return ""

@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
 
 from gainful.measures.base import Measure
 from gainful.notation import count_of, printable
-from gainful.pages.page import Cell, Column, Table
-from gainful.papers.claims import Claim, Section, beside, claims_tables, statement, undecided
-from gainful.papers.jarvelin2000.recall_bases import BASES, CG_DEPTH, DCG_DEPTH, DEPTH, Weightings, Weights
-from gainful.papers.readings import course, highest
+from gainful.pages.page import Table
+from gainful.papers.claims import (
+    Claim,
+    Part,
+    Section,
+    beside,
+    claims_tables,
+    head,
+    highest,
+    numbers,
+    rising,
+    statement,
+    table,
+    undecided,
+)
+from gainful.papers.jarvelin2000.case_study import BASES, CG_DEPTH, DCG_DEPTH, DEPTH, Weightings, Weights
 from gainful.stats.settled import settled_differences
 from gainful.tasks.curves.gain_curves import Distance, GainCurves, Sideways
 from gainful.tasks.curves.gain_page import sentences
@@ -148,37 +161,33 @@ def section_3_6(curves: GainCurves, weightings: Weightings) -> Section:
     panels = [_Panel.of(curves, weights, weights.cumulated, _CG_REGION) for weights in weightings.drawn]
     claims = [*_claims(panels), *_highest_level_alone(panels)]
     all_levels = _Panel.of(curves, weightings.all_levels, weightings.all_levels.cumulated, _CG_REGION)
+    said = claims_tables("What the paper reads off its Figure 2", claims)
     about = (
         "How far users read for what the best possible list gives in 5 or 10 documents, and how far below it they are."
     )
-    return Section("Section 3.6", about, (*_parts(panels, all_levels), *_claims_of("Figure 2", claims)))
+    return Section.of("Section 3.6", about, _parts(panels, all_levels), said)
 
 
 def section_3_7(curves: GainCurves, weightings: Weightings) -> Section:
     """Section 3.7: DCG with base 2 read the same way, and how far the base drives the runs apart."""
-    panels = [_Panel.of(curves, weights, weights.discounted("2"), _DCG_REGION) for weights in weightings.drawn]
-    by_base = {
-        weights: [_Panel.of(curves, weights, weights.discounted(base), _DCG_REGION) for base in BASES]
+    by_base = [
+        [_Panel.of(curves, weights, weights.discounted(base), _DCG_REGION) for base in BASES]
         for weights in weightings.drawn
-    }
+    ]
+    panels = [of_bases[0] for of_bases in by_base]
     claims = [*_claims(panels), *_highest_level_alone(panels)]
-    for of_bases in by_base.values():
-        claims += _base_claims(of_bases)
+    claims += [claim for of_bases in by_base for claim in _base_claims(of_bases)]
     all_levels = _Panel.of(curves, weightings.all_levels, weightings.all_levels.discounted("2"), _DCG_REGION)
-    parts = (
-        *_parts(panels, all_levels),
-        _base_table([panel for of_bases in by_base.values() for panel in of_bases]),
-        *_claims_of("Figure 3", claims),
+    return Section.of(
+        "Section 3.7",
+        "The same of discounted gain (base 2), and what the base of the logarithm changes.",
+        _parts(panels, all_levels),
+        _base_table([panel for of_bases in by_base for panel in of_bases]),
+        claims_tables("What the paper reads off its Figure 3", claims),
     )
-    about = "The same of discounted gain (base 2), and what the base of the logarithm changes."
-    return Section("Section 3.7", about, parts)
 
 
-def _claims_of(figure: str, claims: Sequence[Claim]) -> tuple[Table, ...]:
-    return claims_tables(f"What the paper reads off its {figure}", claims)
-
-
-def _parts(panels: Sequence[_Panel], all_levels: _Panel) -> Iterator[Table | str]:
+def _parts(panels: Sequence[_Panel], all_levels: _Panel) -> Iterator[Part]:
     """A table for each panel; of all levels sentences, and the table for machines."""
     for panel in panels:
         yield _table(panel)
@@ -191,18 +200,13 @@ def _table(panel: _Panel, for_machines: bool = False) -> Table:
     reading = panel.reading
     never = f"not within {reading.depth}"
     columns = (
-        Column("run", for_machines=for_machines),
-        Column("measure", for_machines=True),
-        Column("documents for 5", "count", none=never, for_machines=for_machines),
-        Column("for 10", "count", none=never, for_machines=for_machines),
-        Column("x best", "number", 2, for_machines=for_machines),
-        Column("below ideal: least", "number", 1, for_machines=for_machines),
-        Column("most", "number", 1, for_machines=for_machines),
-        Column("least share", "share", for_machines=for_machines),
-        Column("most share", "share", for_machines=for_machines),
+        *head("run", for_machines=for_machines),
+        *head("measure", for_machines=True),
+        *head("documents for 5 # | for 10 #", none=never, for_machines=for_machines),
+        *head("x best .2 | below ideal: least .1 | most .1 | least share % | most share %", for_machines=for_machines),
     )
     times = {reach.run: reach.times_best for reach in reading.reaches if reach.at == _AT[1]}
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
+    rows = (
         (
             *(each.run, str(reading.measure), *(reading.rank(each.run, at) for at in _AT), times[each.run]),
             *(each.least, each.most, each.least_share, each.most_share),
@@ -210,13 +214,15 @@ def _table(panel: _Panel, for_machines: bool = False) -> Table:
         for each in reading.distances
     )
     first, last = reading.distances[0].first, reading.distances[0].last
-    notes = (
+    letter = f"{panel.figure}: " if panel.weights.panel else ""
+    return table(
+        f"{letter}{panel.name}, {panel.weights}",
+        columns,
+        rows,
         "documents for 5, for 10: how many gain what the ideal gives in 5, in 10",
         "x best: times as many as the run that needs fewest for 10",
         f"below ideal: points at ranks {first} to {last}, and shares of what the ideal has there",
     )
-    letter = f"{panel.figure}: " if panel.weights.panel else ""
-    return Table(columns, rows, f"{letter}{panel.name}, {panel.weights}", notes)
 
 
 def _claims(panels: Sequence[_Panel]) -> Iterator[Claim]:
@@ -267,11 +273,8 @@ def _highest_level_alone(panels: Sequence[_Panel]) -> Iterator[Claim]:
     if len(panels) < 2:
         return
     names = f"{panels[1].figure}, not {panels[0].figure}"
-    points, shares = [], []
-    for panel in panels:
-        runs = panel.reading.distances
-        points.append(math.fsum(each.most for each in runs) / len(runs))
-        shares.append(math.fsum(each.most_share for each in runs) / len(runs))
+    points = [fmean(each.most for each in panel.reading.distances) for panel in panels]
+    shares = [fmean(each.most_share for each in panel.reading.distances) for panel in panels]
     absolute, proportional = f"{names}: distance to ideal", f"{names}: the same, proportional"
     found = f"{points[1]:.1f}, not {points[0]:.1f} points", f"{_per_cent(shares[1])}, not {_per_cent(shares[0])} %"
     note = "the largest distance of each run in these ranks, averaged over runs"
@@ -284,13 +287,7 @@ def _highest_level_alone(panels: Sequence[_Panel]) -> Iterator[Claim]:
 
 
 def _larger(what: str, says: str, finds: str, values: Sequence[float], scale: float, note: str = "") -> Claim:
-    """Whether each value is larger than the one before; equals decide nothing."""
-    if any(map(math.isnan, values)):
-        return undecided(what, says, finds, "-: the ideal gains nothing")
-    how = course(values, scale)
-    if how == "ties":
-        return undecided(what, says, finds, f"{note}; {_TIED}" if note else _TIED)
-    return statement(what, says, finds, how == "rises", note)
+    return rising(what, says, finds, values, scale, note, tied=_TIED, missing="-: the ideal gains nothing")
 
 
 def _base_claims(of_bases: Sequence[_Panel]) -> Iterator[Claim]:
@@ -304,8 +301,9 @@ def _base_claims(of_bases: Sequence[_Panel]) -> Iterator[Claim]:
         yield undecided(grows, says, _SAME)
         yield undecided(similar, "similar", _SAME)
         return
-    finds = ", ".join(f"{difference:.1f}" for difference in differences)
-    yield _larger(grows, says, finds, differences, max(panel.at_the_end(panel.best) for panel in of_bases))
+    yield _larger(
+        grows, says, numbers(differences, 1), differences, max(panel.at_the_end(panel.best) for panel in of_bases)
+    )
     if is_a:
         best, worst = last.at_the_end(last.best), last.at_the_end(last.worst)
         of_both = [f"{100 * differences[-1] / end:.0f} %" if end else "-" for end in (best, worst)]
@@ -333,25 +331,18 @@ def _similar(what: str, of_bases: Sequence[_Panel]) -> Claim:
 
 
 def _base_table(panels: Sequence[_Panel]) -> Table:
-    columns = (
-        Column("levels"),
-        Column("base"),
-        Column("best"),
-        Column("worst"),
-        Column("DCG of best", "number", 2),
-        Column("of worst", "number", 2),
-        Column("difference", "number", 2),
-        Column("of worst, per cent", "difference", 1),
-    )
-    rows: list[tuple[Cell, ...]] = []
+    rows = []
     for i, panel in enumerate(panels):
-        high, low = panel.at_the_end(panel.best), panel.at_the_end(panel.worst)
-        apart = panel.spread
+        high, low, apart = panel.at_the_end(panel.best), panel.at_the_end(panel.worst), panel.spread
         share = 100 * apart / low if low else None
         names = (_of_tied(panel.all_best), _of_tied(panel.all_worst)) if apart else (None, None)
         rows.append((str(panel.weights), BASES[i % len(BASES)], *names, high, low, apart, share))
-    notes = ("difference in points, and in parentheses in per cent of what the worst run has",)
-    return Table(columns, rows, f"DCG at rank {DCG_DEPTH} by the base of the logarithm", notes)
+    return table(
+        f"DCG at rank {DCG_DEPTH} by the base of the logarithm",
+        "levels | base | best | worst | DCG of best .2 | of worst .2 | difference .2 | of worst, per cent ±1",
+        rows,
+        "difference in points, and in parentheses in per cent of what the worst run has",
+    )
 
 
 def _of_tied(runs: Sequence[str]) -> str:

@@ -1,11 +1,8 @@
-"""What jarvelin2002 says of the last rank considered (section 4): which runs are told apart over few ranks and many.
-
-The discussion of jarvelin2002 (section 4) as statements about runs: gain values, base, scenarios.
-"""
+"""The discussion of jarvelin2002 (section 4) as statements about runs: last rank, gain values, base, scenarios."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -15,28 +12,59 @@ from gainful.data.graded import GradedRun
 from gainful.data.judged import Judged
 from gainful.evaluation.results import Evaluation
 from gainful.evaluation.score_matrix import ScoreMatrix
-from gainful.gains import Gain
 from gainful.kernel.arrays import Bools
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.notation import count_of, number_text
+from gainful.pages.charts import shortened
 from gainful.pages.page import Cell as TableCell, Column, Table
-from gainful.papers.claims import Claim, Section, claims_tables, remark, statement, undecided
-from gainful.papers.jarvelin2002.setting import (
-    Weights,
-    all_means,
-    best_runs,
-    cell_columns,
-    cell_row,
-    evaluated,
-    measure,
-    tau_between,
+from gainful.papers.claims import (
+    Claim,
+    Part,
+    Section,
+    claims_tables,
+    head,
+    remark,
+    statement,
+    table,
     tau_text,
+    undecided,
 )
-from gainful.papers.jarvelin2002.significance import LAST_RANK
+from gainful.papers.jarvelin2002.setting import LAST_RANK, Weights, best_runs, evaluated, measure
 from gainful.stats.rank_tests import conover, friedman, protected
 from gainful.tasks.sensitivity.scenarios import SCENARIOS
-from gainful.tasks.sensitivity.sensitivity_findings import Cell, Sweep, cell_of
+from gainful.tasks.sensitivity.sensitivity_findings import Cell, Sweep, cell_of, tau_of_ranks
+
+#: An order of more systems than these is not written out.
+_MOST_NAMED = 6
+
+
+def _all_means(cells: Iterable[Cell]) -> Table:
+    """Every run's mean and place in every setting, for machines."""
+    rows = ((str(cell.measure), *score) for cell in cells for score in cell.scores)
+    return table("", "measure | run | mean . | place #", rows, for_machines=True)
+
+
+def _cell_head(first: str, reference: str) -> tuple[Column, ...]:
+    """The columns of :func:`_cell_row`, after the first ones."""
+    return (*head(first), *head("best run | its mean .3 | lead .3"), *head([f"tau with {reference} .2", "order"]))
+
+
+def _cell_row(cell: Cell, reference: Cell) -> tuple[TableCell, ...]:
+    """Who is best by a setting, by how much, and how far its order is that of another one."""
+    return best_runs(cell) or None, cell.value, cell.lead, _tau_between(cell, reference), _order(cell)
+
+
+def _order(cell: Cell) -> str:
+    """The runs, best first; of many only the first ones."""
+    groups = ["=".join(shortened(run) for run in group) for group in cell.order]
+    return " > ".join(groups) if len(cell.scores) <= _MOST_NAMED else " > ".join([*groups[:3], "..."])
+
+
+def _tau_between(one: Cell, other: Cell) -> float | None:
+    """Kendall's tau-b of the orders by two settings."""
+    return tau_of_ranks(one.ranks, other.ranks)
+
 
 DEPTHS = (10, 50, 100, 200)
 #: The article contrasts ranks 1 to 10 with ranks 1 to 100, "or down to lower positions"; its Table 2 has 200.
@@ -85,45 +113,34 @@ def last_rank_section(graded: Mapping[str, GradedRun], weights: Weights) -> Sect
     }
     evaluations = evaluated(graded, list(wanted.values()))
     tested = {key: ToldApart.of(each, evaluations) for key, each in wanted.items()}
-    rows: list[tuple[TableCell, ...]] = []
+    rows = []
     for (kind, gain, k), found in tested.items():
         lost = [int(found.not_in(tested[kind, gain, last]).sum()) if k < last else None for last in (LATE, LATER)]
-        tau = tau_between(found.cell, tested[kind, gain, LATER].cell)
+        tau = _tau_between(found.cell, tested[kind, gain, LATER].cell)
         rows.append((f"{kind} ({gain})", k, best_runs(found.cell) or None, found.pairs, *lost, tau))
     pairs = len(graded) * (len(graded) - 1) // 2
-    columns = (
-        Column("measure"),
-        Column("to rank", "count"),
-        Column("best run"),
-        Column("pairs told apart", "count"),
-        *(Column(f"not to {last}", "count") for last in (LATE, LATER)),
-        Column(f"tau with {LATER}", "number", 2),
-    )
-    notes = (
-        f"of {count_of(pairs, 'pair')}, by Friedman and Conover at {_ALPHA} (as Table 2)",
-        f"not to {LATE}, not to {LATER}: pairs that are told apart here, and over so many ranks no longer",
-    )
-    table = Table(columns, tuple(rows), "Averages over ranks 1 to the last one", notes)
-    claims = [claim for gain in gains for claim in depth_claims(str(gain), _of_gain(tested, gain))]
-    about = (
+    by_gain = {gain: {(kind, k): found for (kind, of, k), found in tested.items() if of == gain} for gain in gains}
+    claims = [claim for gain, of_gain in by_gain.items() for claim in depth_claims(str(gain), of_gain)]
+    return Section.of(
+        "Section 4, last rank",
         f"Whether the last rank considered matters. The article contrasts ranks 1 to {EARLY} with ranks 1 to {LATE}; "
-        f"what is found for {LATER}, as in its Table 2, stands in parentheses."
+        f"what is found for {LATER}, as in its Table 2, stands in parentheses.",
+        table(
+            "Averages over ranks 1 to the last one",
+            f"measure | to rank # | best run | pairs told apart # | not to {LATE} # | not to {LATER} # | "
+            f"tau with {LATER} .2",
+            rows,
+            f"of {count_of(pairs, 'pair')}, by Friedman and Conover at {_ALPHA} (as Table 2)",
+            f"not to {LATE}, not to {LATER}: pairs that are told apart here, and over so many ranks no longer",
+        ),
+        claims_tables("Said of the last rank", claims),
+        _all_means(found.cell for found in tested.values()),
     )
-    means = all_means(found.cell for found in tested.values())
-    return Section("Section 4, last rank", about, (table, *claims_tables("Said of the last rank", claims), means))
-
-
-def _of_gain(tested: Mapping[tuple[str, Gain, int], ToldApart], gain: Gain) -> dict[tuple[str, int], ToldApart]:
-    return {(kind, k): found for (kind, of, k), found in tested.items() if of == gain}
 
 
 def depth_claims(gain: str, tested: Mapping[tuple[str, int], ToldApart]) -> tuple[Claim, ...]:
     """What the article says of nCG and nDCG, by measure and last rank, under one weighting scheme."""
-    return (
-        _lost_by_ncg(gain, tested),
-        _preserved_by_ndcg(gain, tested),
-        _particularly_ncg(gain, tested),
-    )
+    return _lost_by_ncg(gain, tested), _preserved_by_ndcg(gain, tested), _particularly_ncg(gain, tested)
 
 
 def _lost_by_ncg(gain: str, tested: Mapping[tuple[str, int], ToldApart]) -> Claim:
@@ -180,24 +197,7 @@ def _particularly_ncg(gain: str, tested: Mapping[tuple[str, int], ToldApart]) ->
 
 #: Those in the table; between them others are tried, to see where the order changes.
 BASES_SHOWN: tuple[float | str, ...] = (2.0, "e", 10.0, 100.0)
-_BASES: tuple[float | str, ...] = (
-    2.0,
-    "e",
-    3.0,
-    4.0,
-    5.0,
-    6.0,
-    7.0,
-    8.0,
-    9.0,
-    10.0,
-    15.0,
-    20.0,
-    30.0,
-    50.0,
-    70.0,
-    100.0,
-)
+_BASES: tuple[float | str, ...] = (2.0, "e", *map(float, (3, 4, 5, 6, 7, 8, 9, 10, 15, 20, 30, 50, 70, 100)))
 
 #: Orders that agree at least so far do not "vary markedly".
 _SAME_ORDER = 0.9
@@ -211,9 +211,6 @@ def gain_section(graded: Mapping[str, GradedRun], weights: Weights, sweep: Sweep
     }
     evaluations = evaluated(graded, list(wanted.values()))
     cells = {key: cell_of("", each, (), evaluations) for key, each in wanted.items()}
-    rows = [(kind, str(gain), *cell_row(cell, cells[kind, weights.flat])) for (kind, gain), cell in cells.items()]
-    columns = (Column("measure"), Column("weights"), *cell_columns(str(weights.flat)))
-    table = Table(columns, tuple(rows), f"Averages over ranks 1 to {LAST_RANK} under other weights")
     changed = [gain for gain in gains if cells["nDCG", gain].ranks != cells["nDCG", weights.flat].ranks]
     claims = (
         remark(
@@ -224,13 +221,18 @@ def gain_section(graded: Mapping[str, GradedRun], weights: Weights, sweep: Sweep
         ),
         _standing_out(weights, cells["nDCG", weights.flat], cells["nDCG", weights.tenfold]),
     )
-    parts: list[Table | str] = [table, *claims_tables("Said of gain values", claims)]
-    if sweep is not None:
-        parts.append(_sweep_sentence(sweep))
-        parts += [_sweep_table(sweep)] if sweep.changes else []
-    parts.append(all_means(cells.values()))
-    about = "Whether the gain values matter: the same runs, from flat weights to the highest level alone."
-    return Section("Section 4, gain values", about, tuple(parts))
+    return Section.of(
+        "Section 4, gain values",
+        "Whether the gain values matter: the same runs, from flat weights to the highest level alone.",
+        table(
+            f"Averages over ranks 1 to {LAST_RANK} under other weights",
+            _cell_head("measure | weights", str(weights.flat)),
+            ((kind, str(gain), *_cell_row(cell, cells[kind, weights.flat])) for (kind, gain), cell in cells.items()),
+        ),
+        claims_tables("Said of gain values", claims),
+        _sweep_parts(sweep) if sweep is not None else (),
+        _all_means(cells.values()),
+    )
 
 
 def _standing_out(weights: Weights, flat: Cell, tenfold: Cell) -> Claim:
@@ -247,36 +249,29 @@ def _standing_out(weights: Weights, flat: Cell, tenfold: Cell) -> Claim:
     )
 
 
-def _sweep_sentence(sweep: Sweep) -> str:
+def _sweep_parts(sweep: Sweep) -> Iterator[Part]:
+    """In a sentence what changes as the highest level gains weight, and every change; people see the first ones."""
     low, high = (number_text(weight) for weight in (sweep.weights[0], sweep.weights[-1]))
     said = (
         f"The highest level from {low} to {high} times the weight of the others, as Voorhees (2001) weighed it in the "
         f"Web Track, by {sweep.points[0].measure.name} over {LAST_RANK} ranks: "
     )
     if not sweep.changes:
-        return said + "no two runs change places."
-    first = [change for change in sweep.changes if change.for_first]
-    lead = (
-        " The best run stays the same."
-        if not first
-        else "".join(
-            f" {change.overtaking} takes the lead from {change.overtaken} at about {change.high:.3g}."
-            for change in first
-        )
+        yield said + "no two runs change places."
+        return
+    first = [
+        f" {change.overtaking} takes the lead from {change.overtaken} at about {change.high:.3g}."
+        for change in sweep.changes
+        if change.for_first
+    ]
+    lead = "".join(first) or " The best run stays the same."
+    yield f"{said}{count_of(len(sweep.changes), 'pair')} of runs change places.{lead}"
+    yield table(
+        "Runs that change places as the highest level gains weight",
+        "overtaking | overtaken | between weight .2 | and .2",
+        ((change.overtaking, change.overtaken, change.low, change.high) for change in sweep.changes),
+        most=10,
     )
-    return f"{said}{count_of(len(sweep.changes), 'pair')} of runs change places.{lead}"
-
-
-def _sweep_table(sweep: Sweep) -> Table:
-    """Every change of places; people see the first ones."""
-    columns = (
-        Column("overtaking"),
-        Column("overtaken"),
-        Column("between weight", "number", 2),
-        Column("and", "number", 2),
-    )
-    rows = tuple((change.overtaking, change.overtaken, change.low, change.high) for change in sweep.changes)
-    return Table(columns, rows, "Runs that change places as the highest level gains weight", most=10)
 
 
 def base_section(graded: Mapping[str, GradedRun], weights: Weights) -> Section:
@@ -287,49 +282,44 @@ def base_section(graded: Mapping[str, GradedRun], weights: Weights) -> Section:
     wanted[None] = measure("nCG", weights.tenfold, LAST_RANK, over_ranks=True)
     evaluations = evaluated(graded, list(wanted.values()))
     cells = {base: cell_of("", each, (), evaluations) for base, each in wanted.items()}
-    names = {
-        base: "CG, no discount" if base is None else f"b = {base if base == 'e' else number_text(float(base))}"
-        for base in cells
-    }
-    shown = [base for base in cells if base is None or base in BASES_SHOWN]
-    rows = [(names[base], *cell_row(cells[base], cells[2.0])) for base in shown]
-    columns = (Column("discount"), *cell_columns("b = 2"))
-    title = f"nDCG, {weights.tenfold}, averaged over ranks 1 to {LAST_RANK}, by base"
+    names = {base: base if base == "e" else number_text(float(base)) for base in _BASES}
     is_same = [cells[one].ranks == cells[other].ranks for one, other in pairwise(_BASES)]
     until = next((i for i, same in enumerate(is_same) if not same), len(is_same))
-    reached = names[_BASES[until]].removeprefix("b = ")
-    nothing_changes = (
-        "From base 2 to base 100 no two runs change places."
-        if until == len(is_same)
-        else f"Nothing changes from base 2 to base {reached}; the order is another one at base "
-        f"{names[_BASES[until + 1]].removeprefix('b = ')}."
-        if until
-        else f"The order changes between base 2 and base {names[_BASES[1]].removeprefix('b = ')} already."
-    )
+    if until == len(is_same):
+        nothing_changes = "From base 2 to base 100 no two runs change places."
+    elif until:
+        reached, after = names[_BASES[until]], names[_BASES[until + 1]]
+        nothing_changes = f"Nothing changes from base 2 to base {reached}; the order is another one at base {after}."
+    else:
+        nothing_changes = f"The order changes between base 2 and base {names[_BASES[1]]} already."
     to_10 = [cells[base].ranks == cells[2.0].ranks for base in _BASES[: _BASES.index(10.0) + 1]]
     claims = (
         _two_bases(cells[2.0], cells[10.0], all(to_10)),
         remark(
             "nDCG, b = 2, and nCG",
             "discounting affects the order",
-            f"tau {tau_text(tau_between(cells[2.0], cells[None]))}",
+            f"tau {tau_text(_tau_between(cells[2.0], cells[None]))}",
             cells[2.0].ranks != cells[None].ranks,
         ),
     )
-    about = "Whether the base of the discount matters, from the impatient user (2) to hardly any discount (100)."
-    tried = ", ".join(names[base].removeprefix("b = ") for base in _BASES)
-    table = Table(columns, tuple(rows), title, (f"bases tried: {tried}",))
-    parts: tuple[Table | str, ...] = (
-        table,
+    shown = {base: f"b = {names[base]}" for base in BASES_SHOWN} | {None: "CG, no discount"}
+    return Section.of(
+        "Section 4, base",
+        "Whether the base of the discount matters, from the impatient user (2) to hardly any discount (100).",
+        table(
+            f"nDCG, {weights.tenfold}, averaged over ranks 1 to {LAST_RANK}, by base",
+            _cell_head("discount", "b = 2"),
+            ((name, *_cell_row(cells[base], cells[2.0])) for base, name in shown.items()),
+            f"bases tried: {', '.join(names.values())}",
+        ),
         nothing_changes,
-        *claims_tables("Said of the base", claims),
-        all_means(cells.values()),
+        claims_tables("Said of the base", claims),
+        _all_means(cells.values()),
     )
-    return Section("Section 4, base", about, parts)
 
 
 def _two_bases(two: Cell, ten: Cell, is_same_between: bool) -> Claim:
-    what, says, tau = "bases 2 and 10", "results do not vary markedly", tau_between(two, ten)
+    what, says, tau = "bases 2 and 10", "results do not vary markedly", _tau_between(two, ten)
     if tau is None:
         return undecided(what, says, "tau undefined")
     finds = f"tau {tau_text(tau)}" + (", the same order" if is_same_between else "")
@@ -343,17 +333,22 @@ def scenario_section(judged: Judged, graded: Mapping[str, GradedRun]) -> Section
     evaluations = evaluated(graded, list(wanted.values()))
     cells = {name: cell_of(name, each, (), evaluations) for name, each in wanted.items()}
     first = next(iter(cells.values()))
-    rows = [(name, str(wanted[name]), *cell_row(cell, first)) for name, cell in cells.items()]
-    columns = (Column("user"), Column("measure"), *cell_columns(first.label))
     one, other = cells.values()
     moved = sum(x != y for x, y in zip(one.ranks, other.ranks, strict=True))
     claim = remark(
         "runs that are better in one scenario only",
         "try out both, to see if there are",
-        f"{moved} of {len(graded)} change places, tau {tau_text(tau_between(one, other))}",
+        f"{moved} of {len(graded)} change places, tau {tau_text(_tau_between(one, other))}",
         moved > 0,
     )
-    about = "The two scenarios that the article argues for: very busy users, and patient ones."
-    table = Table(columns, tuple(rows), "Two users")
-    parts = (table, *claims_tables("Said of scenarios", [claim]), all_means(cells.values()))
-    return Section("Section 4, scenarios", about, parts)
+    return Section.of(
+        "Section 4, scenarios",
+        "The two scenarios that the article argues for: very busy users, and patient ones.",
+        table(
+            "Two users",
+            _cell_head("user | measure", first.label),
+            ((name, str(wanted[name]), *_cell_row(cell, first)) for name, cell in cells.items()),
+        ),
+        claims_tables("Said of scenarios", [claim]),
+        _all_means(cells.values()),
+    )

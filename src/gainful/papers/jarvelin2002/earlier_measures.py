@@ -6,23 +6,22 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
+from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
 
 from gainful.data.graded import GradedRun
 from gainful.data.judged import Judged
-from gainful.data.run import RunLike
-from gainful.evaluation.evaluate import evaluate_graded, evaluate_judged
+from gainful.evaluation.evaluate import evaluate_judged
 from gainful.evaluation.results import Evaluation
-from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.notation import count_of, number_text
 from gainful.pages.charts import shortened
-from gainful.pages.page import Cell, Column, Table
-from gainful.papers.claims import Claim, Section, claims_tables, remark, statement, undecided
-from gainful.papers.jarvelin2002.setting import best_runs
+from gainful.pages.page import Cell, Table
+from gainful.papers.claims import Case, Claim, Section, claims_tables, head, remark, statement, table, undecided
+from gainful.papers.jarvelin2002.setting import best_runs, evaluated
 from gainful.tasks.sensitivity.sensitivity_findings import cell_of, tau_of_ranks
 
 #: SR and its kin need lists that are longer than this.
@@ -72,21 +71,16 @@ class CutLists:
     evaluations: tuple[Mapping[str, Evaluation], ...]
 
     @classmethod
-    def of(
-        cls,
-        judged: Judged,
-        runs: Mapping[str, RunLike],
-        threads: int | None,
-        progress: Progress | None,
-    ) -> CutLists:
+    def of(cls, case: Case) -> CutLists:
         """Reads the runs once for every depth."""
+        judged = case.judged
         whole = judged.policy.depth
         cuts = (*(cut for cut in _CUTS if whole is None or cut < whole), whole)
         measures = [parse(name) for name in cls.measures()]
         found = []
         for cut in cuts:
             at_cut = Judged(judged.qrels, judged.policy.replace(depth=cut), judged.index)
-            found.append(evaluate_judged(at_cut, runs, measures, threads=threads, progress=progress))
+            found.append(evaluate_judged(at_cut, case.runs, measures, **case.how))
         return cls(cuts, tuple(found))
 
     @staticmethod
@@ -106,29 +100,33 @@ class CutLists:
 def earlier_section(graded: Mapping[str, GradedRun], cut: CutLists, size: int | None) -> Section:
     """Section 2.4: means, orders, and its points as statements about these runs."""
     wanted = [each for each in earlier_measures(size) if each.short != "RR" or _have_scores(graded)]
-    measures = [each.measure for each in wanted]
-    evaluations = {name: evaluate_graded(run, measures) for name, run in graded.items()}
-    judged = next(iter(graded.values())).judged
+    evaluations = evaluated(graded, [each.measure for each in wanted])
     known = {each.short: size is not None or not each.needs_size for each in wanted}
     claims = [*_size_claims(cut), *_half_life_claims(evaluations)]
-    parts: list[Table | str] = [_means(wanted, known, evaluations), _orders(wanted, known, evaluations)]
-    if size is None:
+    no_size = no_scores = ""
+    if size is not None:
+        claims.append(_outlier_claim(graded, size))
+    else:
         missed = sum(_misses_something(run) for run in graded.values())
-        parts.append(
+        queries = len(next(iter(graded.values())).judged.qrels.query_ids)
+        no_size = (
             "ASL and NR need the size of the collection (--collection-size N) for relevant documents that were not "
-            f"retrieved: {missed:,} of {count_of(len(graded) * len(judged.qrels.query_ids), 'list')} miss some. "
+            f"retrieved: {missed:,} of {count_of(len(graded) * queries, 'list')} miss some. "
             "Without it there are no means of them here, and no statement about outliers."
         )
-    else:
-        claims += _outlier_claims(graded, size)
     if not _have_scores(graded):
-        parts.append("RR compares scores with grades; not every run has scores, so it is left out.")
-    parts += [_cut_table(cut), *claims_tables("Said of the earlier measures", claims)]
-    about = (
+        no_scores = "RR compares scores with grades; not every run has scores, so it is left out."
+    return Section.of(
+        "Section 2.4",
         "The measures that came before, on the same runs. Gains are the grades; nDCG has base 2; ESL counts the "
-        "documents that a user sees down to the first relevant one."
+        "documents that a user sees down to the first relevant one.",
+        _means(wanted, known, evaluations),
+        _orders(wanted, known, evaluations),
+        no_size,
+        no_scores,
+        _cut_table(cut),
+        claims_tables("Said of the earlier measures", claims),
     )
-    return Section("Section 2.4", about, tuple(parts))
 
 
 def _have_scores(graded: Mapping[str, GradedRun]) -> bool:
@@ -142,16 +140,17 @@ def _misses_something(run: GradedRun) -> int:
 
 
 def _means(wanted: list[Earlier], known: Mapping[str, bool], evaluations: Mapping[str, Evaluation]) -> Table:
-    columns = (Column("run"), *(Column(each.short, "number", each.places) for each in wanted))
-    rows: list[tuple[Cell, ...]] = []
-    for name, evaluation in evaluations.items():
-        rows.append((name, *(evaluation.mean(each.measure) if known[each.short] else None for each in wanted)))
-    notes = (
+    return table(
+        "Means by earlier measures",
+        (*head("run"), *head(f"{each.short} .{each.places}" for each in wanted)),
+        (
+            (name, *(evaluation.mean(each.measure) if known[each.short] else None for each in wanted))
+            for name, evaluation in evaluations.items()
+        ),
         f"SR, S (satisfaction), F (frustration), T (their total), nCG and nDCG at rank {_DEPTH}",
         "lower is better: ASL, ESL, F, RHL; with the grades as gains S is SR",
         "RR (relative relevance) is of the size of scores, not of ranks: not really a measure of performance",
     )
-    return Table(columns, tuple(rows), "Means by earlier measures", notes)
 
 
 def _orders(wanted: list[Earlier], known: Mapping[str, bool], evaluations: Mapping[str, Evaluation]) -> Table:
@@ -165,28 +164,25 @@ def _orders(wanted: list[Earlier], known: Mapping[str, bool], evaluations: Mappi
             taus = [tau_of_ranks(cells[each.short].ranks, cells[other].ranks) for other in ("nCG", "nDCG")]
             best = best_runs(cells[each.short]) or None
         rows.append((each.short, str(each.measure), each.measure.better, best, *taus, without))
-    columns = (
-        Column("measure"),
-        Column("in gainful"),
-        Column("better", for_machines=True),
-        Column("best run"),
-        Column("tau with nCG", "number", 2),
-        Column("tau with nDCG", "number", 2),
-        Column("lists without a value", "count"),
+    return table(
+        "The order of runs by each measure",
+        (
+            *head("measure | in gainful"),
+            *head("better", for_machines=True),
+            *head("best run | tau with nCG .2 | tau with nDCG .2 | lists without a value #"),
+        ),
+        rows,
+        "tau: Kendall's tau-b between the orders of the runs, best first in both",
     )
-    note = "tau: Kendall's tau-b between the orders of the runs, best first in both"
-    return Table(columns, tuple(rows), "The order of runs by each measure", (note,))
 
 
 def _cut_table(cut: CutLists) -> Table:
     names = [f"list of {number_text(each)}" if each else "whole" for each in cut.cuts]
-    ratio, ncg = cut.measures()
-    columns = (
-        Column("run"),
-        *(Column(f"{short}, {name}", "number", 3) for short in ("SR", "nCG") for name in names),
+    return table(
+        f"SR and nCG at rank {_SEEN_TO} while the list gets longer",
+        (*head("run"), *head(f"{short}, {name} .3" for short in ("SR", "nCG") for name in names)),
+        ((run, *(mean for each in cut.measures() for mean in cut.means(each, run))) for run in cut.evaluations[0]),
     )
-    rows: list[tuple[Cell, ...]] = [(run, *cut.means(ratio, run), *cut.means(ncg, run)) for run in cut.evaluations[0]]
-    return Table(columns, tuple(rows), f"SR and nCG at rank {_SEEN_TO} while the list gets longer")
 
 
 def _size_claims(cut: CutLists) -> list[Claim]:
@@ -225,32 +221,30 @@ def _half_life_claims(evaluations: Mapping[str, Evaluation]) -> list[Claim]:
     return [remark(what, says, finds, other > 0, f"furthest apart: {where}" if where else "")]
 
 
-def _outlier_claims(graded: Mapping[str, GradedRun], size: int) -> list[Claim]:
+def _outlier_claim(graded: Mapping[str, GradedRun], size: int) -> Claim:
     """The last relevant document that each list has, moved to the end of the collection."""
     what, says = "last document found, to the collection's end", "ASL and NR depend on it, nCG and nDCG do not much"
     if not any(((run.hit_grade > 0) & (run.hit_rank > _DEPTH)).any() for run in graded.values()):
-        return [undecided(what, says, f"no list has a relevant document after rank {_DEPTH}")]
+        return undecided(what, says, f"no list has a relevant document after rank {_DEPTH}")
     at_the_end = f"(N={size}, unretrieved=bottom)"
     names = (f"ASL{at_the_end}", f"NormRecall{at_the_end}", _NCG, _NDCG)
     measures = [parse(name) for name in names]
-    before = {name: evaluate_graded(run, measures) for name, run in graded.items()}
-    after = {name: evaluate_graded(_without_last_found(run), measures) for name, run in graded.items()}
+    before = evaluated(graded, measures)
+    after = evaluated({name: _without_last_found(run) for name, run in graded.items()}, measures)
     changes = []
     for each in measures:
         means = [(before[run].mean(each), after[run].mean(each)) for run in graded]
         shares = [abs(new - old) / old for old, new in means if old]
-        changes.append(math.fsum(shares) / len(shares) if shares else 0.0)
+        changes.append(fmean(shares) if shares else 0.0)
     asl, recall, ncg, ndcg = changes
-    return [
-        statement(
-            what,
-            says,
-            f"ASL {_per_cent(asl)}, NR {_per_cent(recall)}, nCG {_per_cent(ncg)}, nDCG {_per_cent(ndcg)}",
-            min(asl, recall) > max(ncg, ndcg),
-            "the last relevant document of every list, moved to the end of the collection: by how much the runs' means "
-            f"change on average; it holds where both change more than nCG and nDCG at rank {_DEPTH}",
-        )
-    ]
+    return statement(
+        what,
+        says,
+        f"ASL {_per_cent(asl)}, NR {_per_cent(recall)}, nCG {_per_cent(ncg)}, nDCG {_per_cent(ndcg)}",
+        min(asl, recall) > max(ncg, ndcg),
+        "the last relevant document of every list, moved to the end of the collection: by how much the runs' means "
+        f"change on average; it holds where both change more than nCG and nDCG at rank {_DEPTH}",
+    )
 
 
 def _per_cent(share: float) -> str:

@@ -1,23 +1,87 @@
-"""What jarvelin2002 reads off its figures, read off those of any runs.
-
-Figures 1 to 4 of jarvelin2002: gain by rank, as it is and beside the ideal.
-"""
+"""Figures 1 to 4 of jarvelin2002: gain by rank, as it is and beside the ideal, and what is read off them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from gainful.data.judged import Judged
-from gainful.data.run import RunLike
-from gainful.kernel.parallel import Progress
-from gainful.pages.charts import Axis, Chart, Line, Plot, shortened
-from gainful.pages.page import Cell, Column, Table
-from gainful.papers.claims import Claim, Section, beside, claims_tables, remark, statement, undecided
-from gainful.papers.jarvelin2002.setting import DEPTH, Panel, Weights, measure
-from gainful.papers.readings import with_few_names
-from gainful.tasks.curves.gain_curves import GainCurves, gain_curves
+from gainful.measures.cumulated_gain import CumulatedGain
+from gainful.pages.charts import Axis, Line, Plot, shortened
+from gainful.pages.page import Table
+from gainful.papers.claims import (
+    Case,
+    Claim,
+    Section,
+    beside,
+    claims_tables,
+    head,
+    remark,
+    statement,
+    table,
+    tau_text,
+    undecided,
+    with_few_names,
+)
+from gainful.papers.jarvelin2002.setting import Weights, measure
+from gainful.tasks.curves.averages import GainCurve
+from gainful.tasks.curves.gain_curves import GainCurves
 from gainful.tasks.curves.gain_page import table_ranks
-from gainful.tasks.sensitivity.sensitivity_findings import tau_of_ranks
+from gainful.tasks.sensitivity.sensitivity_findings import ranks_of, tau_of_ranks
+
+#: The last rank of the figures.
+DEPTH = 100
+
+
+class Panel:
+    """One half of a figure: the curves of all runs, and the ideal's, under one weighting scheme."""
+
+    def __init__(self, curves: GainCurves, letter: str, kind: str, gain: object) -> None:
+        self.letter, self.kind, self.gain = letter, kind, str(gain)
+        self.curves = curves
+        self.measure: CumulatedGain = curves.measure(
+            next(each for each in curves.measures if each.name == kind and str(each.gain) == str(gain))
+        )
+        self.runs = [curves.curve(run, self.measure) for run in curves.runs]
+        self.ideal = None if self.measure.normalised else curves.ideal(self.measure)
+
+    @property
+    def all(self) -> list[GainCurve]:
+        """The ideal's curve, where it is not 1 everywhere, and the runs'."""
+        return [*([self.ideal] if self.ideal else []), *self.runs]
+
+    def at(self, rank: int) -> list[float]:
+        """The runs' values at a rank."""
+        return [float(curve.values[rank - 1]) for curve in self.runs]
+
+    @property
+    def has_gain(self) -> bool:
+        """Whether any run gains anything at all."""
+        return max(self.at(DEPTH)) > 0
+
+    @property
+    def best(self) -> GainCurve:
+        """The run that has the most at the last rank."""
+        values = self.at(DEPTH)
+        return self.runs[values.index(max(values))]
+
+    def places(self) -> list[int | None]:
+        """The runs' places at the last rank."""
+        return ranks_of(list(self.at(DEPTH)))
+
+    def below_ideal(self) -> list[float]:
+        """How far the best run is below the ideal, by rank."""
+        assert self.ideal is not None
+        return [float(value) for value in (self.ideal.values - self.best.values).tolist()]
+
+    def below_best(self) -> list[float]:
+        """How far the other runs are below the best one, at all ranks."""
+        best = self.best
+        others = [curve for curve in self.runs if curve.run != best.run]
+        return [float(value) for curve in others for value in (best.values - curve.values).tolist()]
+
+    def widest(self) -> float:
+        """The largest distance between two runs at any rank."""
+        return max(max(self.at(rank)) - min(self.at(rank)) for rank in range(1, DEPTH + 1))
+
 
 _ROUNDING = 1e-12
 #: The most letters of a run's name.
@@ -32,9 +96,8 @@ def said_of_gain(a: Panel, b: Panel) -> tuple[Claim, ...]:
     """Figure 1 (section 3.4): distances to the ideal, and how far one has to read for what it gives."""
     assert b.ideal is not None
     by_50 = float(b.ideal.values[49] / b.ideal.values[-1])
-    tau = tau_of_ranks(a.places(), b.places())
     return (
-        _order_claim("runs at rank 100, (a) and (b)", "weights change the curves' places", a, b, tau),
+        _order_claim("runs at rank 100, (a) and (b)", "weights change the curves' places", a, b),
         remark(
             "(b) ideal at rank 50, of that at 100",
             "most of the higher levels found",
@@ -52,10 +115,9 @@ def said_of_gain(a: Panel, b: Panel) -> tuple[Claim, ...]:
 
 def said_of_discounted(a: Panel, b: Panel, figure_1: tuple[Panel, Panel]) -> tuple[Claim, ...]:
     """Figure 2 (section 3.5): the same with a discount, and what the discount changes."""
-    tau = tau_of_ranks(figure_1[0].places(), b.places())
     return (
         _narrower_gaps((a, b), figure_1),
-        _order_claim("runs at rank 100, Figures 1(a) and 2(b)", "discount and weights change it", figure_1[0], b, tau),
+        _order_claim("runs at rank 100, Figures 1(a) and 2(b)", "discount and weights change it", figure_1[0], b),
         *_distance_claims(a, "0.5 to 10", "0.25 to 1"),
         *_distance_claims(b, "71 to 408", "13 to 40"),
         *_reach_claims(a, 5, "40", "about 95"),
@@ -67,44 +129,30 @@ def said_of_discounted(a: Panel, b: Panel, figure_1: tuple[Panel, Panel]) -> tup
 
 def said_of_shares(a: Panel, b: Panel) -> tuple[Claim, ...]:
     """Figure 3 (section 3.6): where curves start, and whether they reach the ideal."""
-    highest = [max(panel.at(DEPTH)) for panel in (a, b)]
-    return (
-        _lower_starts(a, b),
-        remark(
-            "highest value at rank 100",
-            "1 in due course",
-            f"(a) {highest[0]:.3f}, (b) {highest[1]:.3f}",
-            max(highest) > 1 - _ROUNDING,
-        ),
-    )
+    one, other = (max(panel.at(DEPTH)) for panel in (a, b))
+    finds, is_1 = f"(a) {one:.3f}, (b) {other:.3f}", max(one, other) > 1 - _ROUNDING
+    return _lower_starts(a, b), remark("highest value at rank 100", "1 in due course", finds, is_1)
 
 
 def said_of_discounted_shares(a: Panel, b: Panel, figure_3: tuple[Panel, Panel]) -> tuple[Claim, ...]:
     """Figure 4 (section 3.6): what discount and weights do to the order of runs."""
-    taus = [tau_of_ranks(one.places(), two.places()) for one, two in zip(figure_3, (a, b), strict=True)]
-    is_other = [one.places() != two.places() for one, two in zip(figure_3, (a, b), strict=True)]
-    highest = [max(max(panel.at(rank)) for rank in range(2, DEPTH + 1)) for panel in (a, b)]
-    found = ", ".join(f"{panel.letter} tau {_tau(tau)}" for panel, tau in zip((a, b), taus, strict=True))
+    pairs = list(zip(figure_3, (a, b), strict=True))
+    taus = ", ".join(f"{two.letter} tau {tau_text(tau_of_ranks(one.places(), two.places()))}" for one, two in pairs)
+    is_other = any(one.places() != two.places() for one, two in pairs)
+    highest = {each.letter: max(max(each.at(rank)) for rank in range(2, DEPTH + 1)) for each in (a, b)}
+    what, finds = "highest value at ranks 2 to 100", ", ".join(f"{name} {most:.3f}" for name, most in highest.items())
+    is_below, note = max(highest.values()) < 1 - _ROUNDING, "it holds where no run has 1 at any of these ranks"
     return (
-        remark("runs at rank 100, Figures 3 and 4", "the order changes", found, any(is_other)),
-        statement(
-            "highest value at ranks 2 to 100",
-            "never 1",
-            ", ".join(f"{panel.letter} {value:.3f}" for panel, value in zip((a, b), highest, strict=True)),
-            max(highest) < 1 - _ROUNDING,
-            "it holds where no run has 1 at any of these ranks",
-        )
-        if a.has_gain
-        else undecided("highest value at ranks 2 to 100", "never 1", _NOTHING),
-        _order_claim(
-            "runs at rank 100, (a) and (b)", "weighting affects the order", a, b, tau_of_ranks(a.places(), b.places())
-        ),
+        remark("runs at rank 100, Figures 3 and 4", "the order changes", taus, is_other),
+        statement(what, "never 1", finds, is_below, note) if a.has_gain else undecided(what, "never 1", _NOTHING),
+        _order_claim("runs at rank 100, (a) and (b)", "weighting affects the order", a, b),
     )
 
 
-def _order_claim(what: str, says: str, one: Panel, other: Panel, tau: float | None) -> Claim:
+def _order_claim(what: str, says: str, one: Panel, other: Panel) -> Claim:
+    tau = tau_of_ranks(one.places(), other.places())
     moved = sum(x != y for x, y in zip(one.places(), other.places(), strict=True))
-    return remark(what, says, f"{moved} of {len(one.runs)} move, tau {_tau(tau)}", moved > 0)
+    return remark(what, says, f"{moved} of {len(one.runs)} move, tau {tau_text(tau)}", moved > 0)
 
 
 def _greatest_distance(a: Panel, b: Panel) -> Claim:
@@ -174,15 +222,17 @@ def _reach_claims(panel: Panel, at: int, first: str, last: str) -> tuple[Claim, 
     reading = panel.curves.sideways(panel.measure, at=[at])
     what = f"{panel.letter} documents for the ideal's gain at {at}"
     ranks = {run: reading.rank(run, at) for run in reading.runs}
-    there = {run: rank for run, rank in ranks.items() if rank is not None}
-    quickest, slowest = "not within 100", "not within 100"
-    if there:
-        quickest = _by(there, min(there.values()))
+    there = [rank for rank in ranks.values() if rank is not None]
+    quickest = _by(ranks, min(there)) if there else "not within 100"
+    return beside(f"{what}, best run", first, quickest), beside(f"{what}, worst run", last, _slowest(ranks))
+
+
+def _slowest(ranks: Mapping[str, int | None]) -> str:
+    """The last rank at which a run is there, or how many never are."""
+    there = [rank for rank in ranks.values() if rank is not None]
     if len(there) == len(ranks):
-        slowest = _by(there, max(there.values()))
-    elif there:
-        slowest += f" ({len(ranks) - len(there)} of {len(ranks)})"
-    return beside(f"{what}, best run", first, quickest), beside(f"{what}, worst run", last, slowest)
+        return _by(ranks, max(there))
+    return "not within 100" + (f" ({len(ranks) - len(there)} of {len(ranks)})" if there else "")
 
 
 def _behind_the_best(panel: Panel, at: int) -> dict[str, int | None]:
@@ -227,17 +277,10 @@ def _catching_up(panel: Panel, at: int, says: str) -> Claim:
     """How many documents the slowest run needs for what the best one gives by a rank."""
     what = f"{panel.letter} documents for the best run's gain at {at}, worst run"
     ranks = _behind_the_best(panel, at)
-    if not ranks:
-        return undecided(what, says, f"{_NOTHING} by rank {at}")
-    late = [run for run, rank in ranks.items() if rank is None]
-    finds = f"not within 100 ({len(late)} of {len(ranks)})" if late else ""
-    if not late:
-        there = {run: rank for run, rank in ranks.items() if rank is not None}
-        finds = _by(there, max(there.values()))
-    return beside(what, says, finds)
+    return beside(what, says, _slowest(ranks)) if ranks else undecided(what, says, f"{_NOTHING} by rank {at}")
 
 
-def _by(ranks: Mapping[str, int], rank: int) -> str:
+def _by(ranks: Mapping[str, int | None], rank: int) -> str:
     runs = [run for run, reached in ranks.items() if reached == rank]
     return f"{rank} ({shortened(runs[0], _NAME)})" if len(runs) == 1 else f"{rank} ({len(runs)} runs)"
 
@@ -252,24 +295,14 @@ def _short(value: float) -> str:
     return "0" if float(text) == 0 else text
 
 
-def _tau(tau: float | None) -> str:
-    return "undefined" if tau is None else f"{tau:.2f}"
-
-
 #: The measure of each figure.
 KINDS = {"Figure 1": "CG", "Figure 2": "DCG", "Figure 3": "nCG", "Figure 4": "nDCG"}
 
 
-def figure_curves(
-    judged: Judged,
-    runs: Mapping[str, RunLike],
-    weights: Weights,
-    threads: int | None,
-    progress: Progress | None,
-) -> GainCurves:
+def figure_curves(case: Case, weights: Weights) -> GainCurves:
     """The curves of all four figures; normalised ones as ratios of means, as the article has them."""
     wanted = [measure(kind, gain, DEPTH) for kind in KINDS.values() for gain in (weights.flat, weights.tenfold)]
-    return gain_curves(judged, runs, wanted, average="means", draws=0, threads=threads, progress=progress)
+    return case.gain_curves(wanted, average="means")
 
 
 def figure_sections(curves: GainCurves, weights: Weights) -> tuple[Section, ...]:
@@ -279,76 +312,67 @@ def figure_sections(curves: GainCurves, weights: Weights) -> tuple[Section, ...]
         for name, kind in KINDS.items()
     }
     one, two, three, four = panels.values()
-    said = {
-        "Figure 1": said_of_gain(*one),
-        "Figure 2": said_of_discounted(*two, one),
-        "Figure 3": said_of_shares(*three),
-        "Figure 4": said_of_discounted_shares(*four, three),
-    }
-    return tuple(_section(name, figure, weights, said[name]) for name, figure in panels.items())
+    said = (said_of_gain(*one), said_of_discounted(*two, one), said_of_shares(*three))
+    claims = (*said, said_of_discounted_shares(*four, three))
+    return tuple(
+        _section(name, figure, weights, each) for (name, figure), each in zip(panels.items(), claims, strict=True)
+    )
 
 
 def _section(name: str, panels: tuple[Panel, Panel], weights: Weights, said: Sequence[Claim]) -> Section:
     is_share = panels[0].ideal is None
-    averaged = (
-        "ratios of means: the average vector over the average ideal one"
-        if is_share
-        else "means over queries, with the ideal"
-    )
-    about = f"{panels[0].kind} by rank, {averaged}. (a) is {weights.flat}, (b) is {weights.tenfold}."
+    averaged = "ratios of means: the average vector over the average ideal one" if is_share else _MEANS
     last = [{str(curve.run): float(curve.values[-1]) for curve in panel.runs} for panel in panels]
-    parts: list[Table | Chart | str] = [
-        *with_few_names([_plot(panel) for panel in panels], last),
-        *(_some_ranks(panel) for panel in panels),
-    ]
-    parts += claims_tables(f"Said of {name}", said)
-    return Section(name, about, (*parts, _all_ranks(panels)))
+    every_value = table(
+        "",
+        "panel | measure | average | run | rank # | value .",
+        (
+            (panel.letter, str(panel.measure), curve.average, curve.run or "(ideal)", rank, value)
+            for panel in panels
+            for curve in panel.all
+            for rank, value in enumerate(curve.values.tolist(), 1)
+        ),
+        for_machines=True,
+    )
+    return Section.of(
+        name,
+        f"{panels[0].kind} by rank, {averaged}. (a) is {weights.flat}, (b) is {weights.tenfold}.",
+        with_few_names(map(_plot, panels), last),
+        map(_some_ranks, panels),
+        claims_tables(f"Said of {name}", said),
+        every_value,
+    )
+
+
+_MEANS = "means over queries, with the ideal"
 
 
 def _plot(panel: Panel) -> Plot:
     ranks = tuple(float(rank) for rank in range(1, DEPTH + 1))
-    return Plot(
-        f"{panel.letter} {panel.kind}, {panel.gain}",
-        Axis("rank", 1.0, float(DEPTH), is_whole=True),
-        Axis(panel.kind, 0.0, 1.0 if panel.ideal is None else None),
-        tuple(
-            Line(curve.run or "ideal", ranks, tuple(curve.values.tolist()), "system" if curve.run else "ideal")
-            for curve in panel.all
-        ),
+    lines = tuple(
+        Line(curve.run or "ideal", ranks, tuple(curve.values.tolist()), "system" if curve.run else "ideal")
+        for curve in panel.all
     )
+    x, y = Axis("rank", 1.0, float(DEPTH), is_whole=True), Axis(panel.kind, 0.0, 1.0 if panel.ideal is None else None)
+    return Plot(f"{panel.letter} {panel.kind}, {panel.gain}", x, y, lines)
 
 
 def _some_ranks(panel: Panel) -> Table:
     ranks = table_ranks(DEPTH)
     highest = max(float(curve.values[-1]) for curve in panel.all)
     places = 3 if highest <= 1 else 2 if highest < 100 else 1
-    columns = (Column("run"), *(Column(str(rank), "number", places) for rank in ranks))
-    rows: list[tuple[Cell, ...]] = [
-        ("(ideal)" if curve.run is None else curve.run, *(float(curve.values[rank - 1]) for rank in ranks))
-        for curve in panel.all
-    ]
-    first = len(rows) - len(panel.runs)
-    marked = {
+    first = len(panel.all) - len(panel.runs)
+    marked = frozenset(
         (first + i, column)
         for column, rank in enumerate(ranks, 1)
         for i, value in enumerate(panel.at(rank))
         if value == max(panel.at(rank)) > 0
-    }
-    title = f"{panel.letter} {panel.kind} at some ranks, {panel.gain}"
-    return Table(columns, tuple(rows), title, ("* best of its column",), frozenset(marked), for_people=True)
-
-
-def _all_ranks(panels: Sequence[Panel]) -> Table:
-    """Every value, for machines."""
-    columns = (
-        *(Column(name, for_machines=True) for name in ("panel", "measure", "average", "run")),
-        Column("rank", "count", for_machines=True),
-        Column("value", "number", for_machines=True),
     )
-    rows = tuple(
-        (panel.letter, str(panel.measure), curve.average, "(ideal)" if curve.run is None else curve.run, rank, value)
-        for panel in panels
-        for curve in panel.all
-        for rank, value in enumerate(curve.values.tolist(), 1)
+    return table(
+        f"{panel.letter} {panel.kind} at some ranks, {panel.gain}",
+        (*head("run"), *head(f"{rank} .{places}" for rank in ranks)),
+        ((curve.run or "(ideal)", *(float(curve.values[rank - 1]) for rank in ranks)) for curve in panel.all),
+        "* best of its column",
+        marked=marked,
+        for_people=True,
     )
-    return Table(columns, rows)

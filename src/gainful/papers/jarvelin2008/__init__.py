@@ -13,11 +13,20 @@ import numpy as np
 
 from gainful.data.sessions import sessions_from_lists
 from gainful.discounts import divisors
-from gainful.measures.cumulated_gain import CG, DCG
 from gainful.measures.session_block import SessionMeasure
 from gainful.measures.session_gain import NSDCG, SDCG
-from gainful.pages.page import Column, Table
-from gainful.papers.claims import Section, claims_tables, number_claim, statement, text_claim, vector_claim
+from gainful.papers.claims import (
+    Section,
+    added,
+    by_rank,
+    claims_tables,
+    number_claim,
+    numbers,
+    statement,
+    table,
+    text_claim,
+    vector_claim,
+)
 from gainful.papers.jarvelin2008.session_experiment import (
     PAPER_AVERAGES,
     PAPER_QUERIES,
@@ -36,6 +45,8 @@ _PRINTED_CG = (3, 5, 8, 8, 8, 9, 11, 13, 16, 16)
 _PRINTED_DCG = (3, 4, 5.67, 5.67, 5.67, 6.11, 6.94, 8.14, 9.30, 9.30)
 #: With other gains at ranks 2 and 8 the formula gives what is printed.
 _SLIPPED_GAINS = (3, 1.5, 3, 0, 0, 1, 2, 3, 3, 0)
+_RANKS = range(1, len(_GAINS) + 1)
+_DISCOUNTS = ("jarvelin2002", "jarvelin2008")
 #: What is printed with two places can be off by so much, twice, in a difference.
 _ROUNDING = 0.0101
 #: So many queries the longest session of the paper has.
@@ -51,32 +62,27 @@ def examples() -> tuple[Section, ...]:
     return _rank_discount(), _query_discount(), _behaviour(), _printed_lengths(), _appendix()
 
 
-def _cumulated(gains: Sequence[float], discount: str, base: float = 4.0) -> tuple[float, ...]:
-    return tuple(DCG(discount=discount, base=base, cutoff=i).score(gains) for i in range(1, len(gains) + 1))
+def _divisors(discount: str) -> list[float]:
+    found: list[float] = divisors(discount, 4.0, np.array(_RANKS, np.float64)).tolist()
+    return found
+
+
+def _cumulated(gains: Sequence[float], discount: str) -> list[float]:
+    return by_rank(f"DCG(discount={discount}, base=4)", gains)
 
 
 def _rank_discount() -> Section:
     """The discount by rank beside that of 2002."""
-    places = range(1, len(_GAINS) + 1)
-    of_2002, of_2008 = (
-        divisors(name, 4.0, np.array(places, np.float64)).tolist() for name in ("jarvelin2002", "jarvelin2008")
-    )
-    columns = (
-        Column("rank", "count"),
-        Column("gain", "count"),
-        *(Column(f"{year} {what}", "number", 2) for year in (2002, 2008) for what in ("divisor", "DCG")),
-    )
-    old, new = (_cumulated(_GAINS, name) for name in ("jarvelin2002", "jarvelin2008"))
-    table = Table(
-        columns,
-        tuple(zip(places, _GAINS, of_2002, old, of_2008, new, strict=True)),
+    of_2002, of_2008 = map(_divisors, _DISCOUNTS)
+    old, new = (_cumulated(_GAINS, name) for name in _DISCOUNTS)
+    both = table(
         "The gains of the appendix under both discounts, b = 4",
-        ("2002: 1 before rank b, from there on log_b j; 2008: 1 + log_b j",),
+        "rank # | gain # | 2002 divisor .2 | 2002 DCG .2 | 2008 divisor .2 | 2008 DCG .2",
+        zip(_RANKS, _GAINS, of_2002, old, of_2008, new, strict=True),
+        "2002: 1 before rank b, from there on log_b j; 2008: 1 + log_b j",
     )
-    spared, discounted = (
-        [rank for rank, divisor in zip(places, found, strict=True) if (divisor > 1) == is_discounted]
-        for found, is_discounted in ((of_2002, False), (of_2008, True))
-    )
+    spared = [rank for rank, divisor in zip(_RANKS, of_2002, strict=True) if not divisor > 1]
+    discounted = [rank for rank, divisor in zip(_RANKS, of_2008, strict=True) if divisor > 1]
     claims = (
         statement("2002", "CG up to the rank of the base", f"b = 4: at {_ranks(spared)}", spared == [1, 2, 3, 4]),
         text_claim(
@@ -87,7 +93,7 @@ def _rank_discount() -> Section:
         ),
     )
     about = "The discount by rank is not that of 2002: it begins at once and has no bend at the base."
-    return Section("Section 2.1", about, (table, *claims_tables("What the paper says of both", claims)))
+    return Section.of("Section 2.1", about, both, claims_tables("What the paper says of both", claims))
 
 
 def _ranks(ranks: Sequence[int]) -> str:
@@ -96,30 +102,22 @@ def _ranks(ranks: Sequence[int]) -> str:
 
 def _query_discount() -> Section:
     """Formula (1)."""
-    bases, numbers = (2.0, 4.0, 10.0), range(1, _LONGEST + 1)
-    left = {base: [_left_of_1(number, base) for number in numbers] for base in bases}
-    table = Table(
-        (Column("query", "count"), *(Column(f"bq = {base:g}", "number") for base in bases)),
-        tuple((number, *(left[base][number - 1] for base in bases)) for number in numbers),
+    queries = range(1, _LONGEST + 1)
+    left = {base: [_left_of_1(number, base) for number in queries] for base in (2.0, 4.0, 10.0)}
+    shares = table(
         "What is left of a gain of 1 that the q-th query of a session gives at rank 1",
+        "query # | bq = 2 . | bq = 4 . | bq = 10 .",
+        zip(queries, *left.values(), strict=True),
     )
     falls = [later < sooner for values in left.values() for sooner, later in pairwise(values)]
+    keeps_less = all(small < large for small, large in zip(left[2.0][1:], left[10.0][1:], strict=True))
+    finds = f"{sum(falls)} of {len(falls)} below the one before", f"Q2 keeps {left[2.0][1]:.2f}, {left[10.0][1]:.2f}"
     claims = (
-        statement(
-            "later queries",
-            "progressively less valuable",
-            f"{sum(falls)} of {len(falls)} below the one before",
-            all(falls),
-        ),
-        statement(
-            "bq = 2, bq = 10",
-            "impatient, patient searchers",
-            f"Q2 keeps {left[2.0][1]:.2f}, {left[10.0][1]:.2f}",
-            all(small < large for small, large in zip(left[2.0][1:], left[10.0][1:], strict=True)),
-        ),
+        statement("later queries", "progressively less valuable", finds[0], all(falls)),
+        statement("bq = 2, bq = 10", "impatient, patient searchers", finds[1], keeps_less),
     )
     about = "Formula (1): what the q-th query gives is divided by 1 + log_bq q. The paper prints no numbers of it."
-    return Section("Section 2.2", about, (table, *claims_tables("What the paper says of it", claims)))
+    return Section.of("Section 2.2", about, shares, claims_tables("What the paper says of it", claims))
 
 
 def _left_of_1(number: int, query_base: float) -> float:
@@ -131,12 +129,10 @@ def _behaviour() -> Section:
     """What sections 3, 3.3 and 4 say of sessions, tried with sessions made by hand."""
     gained, share = SDCG(cutoff=10), NSDCG(cutoff=10)
     pages = [[*(f"x{i}" for i in range(above)), "a"] for above in range(10)]
-    sooner, later = ([_score(gained, [page]) for page in pages], [_score(gained, [[], page]) for page in pages])
+    worth_more = [_score(gained, [page]) > _score(gained, [[], page]) for page in pages]
     ideal = ["a", "b", "c"]
-    once, again = _score(gained, [ideal]), _score(gained, [ideal, ideal])
-    stopped = _score(gained, [ideal, []])
+    once, again, stopped = (_score(gained, lists) for lists in ([ideal], [ideal, ideal], [ideal, []]))
     shares = [_score(share, [ideal] * count) for count in range(1, _LONGEST + 1)]
-    worth_more = [first > second for first, second in zip(sooner, later, strict=True)]
     claims = (
         statement(
             "the same rank",
@@ -177,14 +173,10 @@ def _score(measure: SessionMeasure, lists: Sequence[Sequence[str]]) -> float:
 def _printed_lengths() -> Section:
     """The averages of Table 2 from its own counts."""
     systems = paper_systems()
-    claims = [
-        claim
-        for (name, found), average in zip(systems.items(), PAPER_AVERAGES, strict=True)
-        for claim in (
-            number_claim(f"{name}, sessions", PAPER_SESSIONS, found.sessions, 0),
-            number_claim(f"{name}, queries per session", average, found.average),
-        )
-    ]
+    claims = []
+    for (name, found), average in zip(systems.items(), PAPER_AVERAGES, strict=True):
+        claims.append(number_claim(f"{name}, sessions", PAPER_SESSIONS, found.sessions, 0))
+        claims.append(number_claim(f"{name}, queries per session", average, found.average))
     claims.append(number_claim("queries in all", PAPER_QUERIES, sum(found.queries for found in systems.values()), 0))
     misprint = text_claim(
         "range of the base of the query discount",
@@ -192,26 +184,25 @@ def _printed_lengths() -> Section:
         "1.5 <= bq <= 10",
         "b is the base of the discount by rank, whose range stands above it; formula (1) allows 1 < bq < 1000",
     )
-    about = "The paper's sessions are not public, but what its Table 2 adds up to can be checked."
-    parts = (
-        *length_tables(systems),
-        *claims_tables("Sums and averages of the printed counts", claims),
-        *claims_tables("A misprint", [misprint]),
+    return Section.of(
+        "Section 3.1",
+        "The paper's sessions are not public, but what its Table 2 adds up to can be checked.",
+        length_tables(systems),
+        claims_tables("Sums and averages of the printed counts", claims),
+        claims_tables("A misprint", [misprint]),
     )
-    return Section("Section 3.1", about, parts)
 
 
 def _appendix() -> Section:
     """CG and DCG of the printed gains, and the misprints."""
-    places = range(1, len(_GAINS) + 1)
+    cumulated = by_rank("CG", _GAINS)
     right, slipped = (_cumulated(gains, "jarvelin2008") for gains in (_GAINS, _SLIPPED_GAINS))
-    steps, printed_steps = ([b - a for a, b in pairwise((0.0, *vector))] for vector in (right, _PRINTED_DCG))
-    wrong = [rank for rank, a, b in zip(places, steps, printed_steps, strict=True) if abs(a - b) > _ROUNDING]
+    steps, printed_steps = added(right), added(_PRINTED_DCG)
+    wrong = [rank for rank, a, b in zip(_RANKS, steps, printed_steps, strict=True) if abs(a - b) > _ROUNDING]
     # What the formula says as it is printed: the whole sum divided by the discount of the last rank.
-    divided = divisors("jarvelin2008", 4.0, np.array(places, np.float64))
-    literal = [CG(cutoff=i).score(_GAINS) / float(divisor) for i, divisor in enumerate(divided, 1)]
+    literal = [total / divisor for total, divisor in zip(cumulated, _divisors("jarvelin2008"), strict=True)]
     claims = (
-        vector_claim("CG'", _PRINTED_CG, [CG(cutoff=i).score(_GAINS) for i in places], 0),
+        vector_claim("CG'", _PRINTED_CG, cumulated, 0),
         vector_claim(
             "DCG', b = 4",
             _PRINTED_DCG,
@@ -224,8 +215,8 @@ def _appendix() -> Section:
             "discount in formula (2)",
             "1 + log_b i",
             "1 + log_b j",
-            f"j is the rank that is summed; as printed, G' would have {_vector(literal)}, which falls where nothing is "
-            "gained, and the example does not follow it",
+            f"j is the rank that is summed; as printed, G' would have {numbers(literal, 2, ' ')}, which falls where "
+            "nothing is gained, and the example does not follow it",
         ),
         text_claim(
             "reference of the original DCG and of its normalisation",
@@ -234,31 +225,17 @@ def _appendix() -> Section:
             "[9] is of another author; Section 4 has [5], the article of 2002",
         ),
     )
-    adds = Table(
-        (
-            Column("rank", "count"),
-            Column("gain", "count"),
-            Column("by the formula", "number", 2),
-            Column("as printed", "number", 2),
+    pairs = zip(_RANKS, _GAINS, _SLIPPED_GAINS, strict=True)
+    odd = ", ".join(f"{gain:g} at rank {rank}" for rank, before, gain in pairs if gain != before)
+    return Section.of(
+        "Appendix",
+        "The example of the appendix, where it departs from its formula, and two misprints.",
+        claims_tables("G' = 3 2 3 0 0 1 2 2 3 0", claims),
+        table(
+            "What each rank adds to DCG', b = 4",
+            "rank # | gain # | by the formula .2 | as printed .2",
+            zip(_RANKS, _GAINS, steps, printed_steps, strict=True),
         ),
-        tuple(zip(places, _GAINS, steps, printed_steps, strict=True)),
-        "What each rank adds to DCG', b = 4",
+        f"With other gains, {odd}, the formula would give {numbers(slipped, 2, ' ')}: this is our guess at the slip.",
+        claims_tables("Misprints", misprints),
     )
-    odd = ", ".join(
-        f"{gain:g} at rank {rank}"
-        for rank, before, gain in zip(places, _GAINS, _SLIPPED_GAINS, strict=True)
-        if gain != before
-    )
-    conjecture = f"With other gains, {odd}, the formula would give {_vector(slipped)}: this is our guess at the slip."
-    about = "The example of the appendix, where it departs from its formula, and two misprints."
-    parts: tuple[Table | str, ...] = (
-        *claims_tables("G' = 3 2 3 0 0 1 2 2 3 0", claims),
-        adds,
-        conjecture,
-        *claims_tables("Misprints", misprints),
-    )
-    return Section("Appendix", about, parts)
-
-
-def _vector(values: Sequence[float]) -> str:
-    return " ".join(f"{value:.2f}" for value in values)

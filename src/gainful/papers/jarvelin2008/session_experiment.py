@@ -1,8 +1,4 @@
-"""Table 2 of Järvelin et al. 2008 as it is printed: how many queries its sessions have.
-
-What Järvelin et al. 2008 read off their figures, and what is to be read off the same figures of other sessions.
-Table 2 and Figures 1 to 4 of Järvelin et al. 2008 on any sessions.
-"""
+"""Table 2 and Figures 1 to 4 of Järvelin et al. 2008 on any sessions, and what the paper reads off its own."""
 
 from __future__ import annotations
 
@@ -26,10 +22,8 @@ from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure, read_whole
 from gainful.measures.session_gain import NSDCG, SDCG
 from gainful.notation import bytes_of_id, count_of, printable
-from gainful.pages.charts import Chart, Plot
-from gainful.pages.page import Table
-from gainful.papers.claims import Claim, Section, Study, beside, claims_tables, statement, undecided
-from gainful.papers.readings import settled
+from gainful.pages.charts import Plot
+from gainful.papers.claims import Claim, Part, Section, Study, beside, claims_tables, settled, statement, undecided
 from gainful.tasks.curves.averages import MEAN_OF_RATIOS, RATIO_OF_MEANS, Resampling
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
 from gainful.tasks.sessions import SessionStudy, SystemQueries, study_sessions
@@ -39,10 +33,7 @@ from gainful.tasks.sessions.session_page import curves_notes, curves_parts, leng
 from gainful.tasks.sessions.session_positions import ByPosition, LastAgainstBest, Queries
 
 #: Sessions with exactly 1 to 11 queries, by system.
-_COUNTS = {
-    "System 1": (28, 7, 10, 4, 5, 4, 1, 1, 0, 0, 0),
-    "System 2": (21, 7, 9, 11, 2, 4, 2, 2, 0, 1, 1),
-}
+_COUNTS = {"System 1": (28, 7, 10, 4, 5, 4, 1, 1, 0, 0, 0), "System 2": (21, 7, 9, 11, 2, 4, 2, 2, 0, 1, 1)}
 #: What is printed beside them: queries per session, sessions of each system, and queries in all.
 PAPER_AVERAGES = (2.53, 3.18)
 PAPER_SESSIONS = 60
@@ -262,7 +253,11 @@ def study(
     return Study(
         _about_data(judged, by_session),
         (
-            _lengths(by_session),
+            Section.of(
+                "Table 2",
+                "How many sessions have exactly 1, 2, ... queries, and how many they have on average.",
+                length_tables({**by_session.queries, **paper_systems("the paper's ")}),
+            ),
             _last_queries(by_query, _longest_list(parts)),
             _averages(by_session),
             _subsets(together, about_topic, notes),
@@ -304,16 +299,13 @@ def _gain(judged: Judged, parts: Mapping[str, Sequence[Sessions]]) -> tuple[Gain
     if not levels.levels:
         raise InputError(f"{judged.qrels.name}: jarvelin2008 expects grades above 0, found none")
     if not levels.is_whole or len(levels.levels) > _MOST_LEVELS:
-        return Gain(
-            "linear"
-        ), f"gains are the grades themselves; the paper's are {_PAPER_WEIGHTS} for its grades 0 to 3"
+        about = f"gains are the grades themselves; the paper's are {_PAPER_WEIGHTS} for its grades 0 to 3"
+        return Gain("linear"), about
     gain = levels.named("tenfold")
     if str(gain) == _PAPER_WEIGHTS:
         return gain, f"gains are {gain}, as in the paper"
-    return (
-        gain,
-        f"gains are {gain} for the grades 0 to {len(levels.levels)}; the paper's are {_PAPER_WEIGHTS} for 0 to 3",
-    )
+    of_levels = f"for the grades 0 to {len(levels.levels)}; the paper's are {_PAPER_WEIGHTS} for 0 to 3"
+    return gain, f"gains are {gain} {of_levels}"
 
 
 def _topic(
@@ -352,17 +344,10 @@ def _about_data(judged: Judged, found: SessionStudy) -> str:
     )
 
 
-def _lengths(found: SessionStudy) -> Section:
-    systems = {**found.queries, **paper_systems("the paper's ")}
-    about = "How many sessions have exactly 1, 2, ... queries, and how many they have on average."
-    return Section("Table 2", about, tuple(length_tables(systems)))
-
-
 def _last_queries(found: SessionStudy, longest_list: int) -> Section:
     about = "What the last queries of sessions give down to rank 100, and what all earlier ones give (not normalised)."
-    words = ABOUT_LAST
-    if any(queries.unjudged for queries in found.queries.values()):
-        words += " Queries without judgments do not count."
+    unjudged = any(queries.unjudged for queries in found.queries.values())
+    words = ABOUT_LAST + (" Queries without judgments do not count." if unjudged else "")
     return Section("Figure 1", about, _figure("Figure 1", _curves(found), last_readings(found, longest_list), words))
 
 
@@ -377,21 +362,20 @@ def _averages(found: SessionStudy) -> Section:
 
 def _subsets(found: SessionStudy, about_topic: str, notes: Sequence[str]) -> Section:
     about = f"The top 10 of up to {_FEW_QUERIES} queries, not normalised, of {about_topic}."
+    names = ", ".join(map(printable, found.left_out))
+    left_out = f"{names}: no session of this topic, left out" if names else ""
     parts = _figure("Figure 3", _curves(found), subset_readings(found), ABOUT_SUBSETS)
-    return Section("Figure 3", about, (*notes, *_left_out(found), *parts))
+    return Section.of("Figure 3", about, notes, left_out, parts)
 
 
 def _individuals(found: SessionStudy, about_topic: str, notes: Sequence[str]) -> Section:
     curves = _curves(found)
     first = next(iter(found.evaluations))
-    own = replace(
-        curves,
-        curves=tuple(curve for curve in curves.curves if curve.run == first),
-        evaluations={first: found.evaluations[first]},
-    )
+    of_first = tuple(curve for curve in curves.curves if curve.run == first)
+    own = replace(curves, curves=of_first, evaluations={first: found.evaluations[first]})
     about = f"Every session of {printable(first)}: the top 10 of up to {_FEW_QUERIES} queries, of {about_topic}."
     parts = _figure("Figure 4", own, individual_readings(found, own), ABOUT_EACH)
-    return Section("Figure 4", about, (*notes, *parts))
+    return Section.of("Figure 4", about, notes, parts)
 
 
 def _curves(found: SessionStudy) -> SessionCurves:
@@ -399,18 +383,12 @@ def _curves(found: SessionStudy) -> SessionCurves:
     return found.curves
 
 
-def _left_out(found: SessionStudy) -> tuple[str, ...]:
-    names = ", ".join(map(printable, found.left_out))
-    return (f"{names}: no session of this topic, left out",) if names else ()
-
-
 def _figure(
     name: str, curves: SessionCurves, readings: Iterable[Claim], words: str = "", places: int = _PLACES
-) -> tuple[Table | Chart | str, ...]:
+) -> tuple[Part, ...]:
     """Charts, tables and values, then what the paper reads off the figure, and what its words are taken to mean."""
     parts = tuple(curves_parts(curves, places))
     captions = {part.caption for part in parts if isinstance(part, Plot)}
     notes = (note for note in curves_notes(curves) if note not in captions)
-    read = tuple(readings)
-    tables = claims_tables(f"What the paper reads off {name}", read) if read else ()
+    tables = claims_tables(f"What the paper reads off {name}", readings)
     return (*parts, *notes, *tables, *((f"{words} {ABOUT_FEW}",) if words else ()))

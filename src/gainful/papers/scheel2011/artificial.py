@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,10 +17,10 @@ from gainful.evaluation.evaluate import evaluate_judged
 from gainful.kernel.arrays import Floats, Ints
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure, read_whole
-from gainful.measures.catalog import parse_all
+from gainful.measures.catalog import parse
 from gainful.pages.charts import Axis, Line, Plot
-from gainful.pages.page import Cell, Column, Table
-from gainful.papers.claims import Claim, Section, claims_tables, statement, undecided
+from gainful.pages.page import Table
+from gainful.papers.claims import Claim, Section, claims_tables, head, statement, table, undecided
 from gainful.policy import Policy
 from gainful.stats.settled import check_seed, stream
 
@@ -54,25 +54,13 @@ class _Panel(NamedTuple):
 
 
 _PANELS = tuple(
-    _Panel(title, measure, depends)
-    for (title, depends), measure in zip(
-        (
-            ("NDCG, mean over ranks", True),
-            ("NDCG, whole list", True),
-            ("NDCNG, mean over ranks", False),
-            ("NDCNG, whole list", False),
-            ("muAP", False),
-        ),
-        parse_all(
-            (
-                f"nDCG(gain=exp2, average=ranks)@{ITEMS}",
-                "nDCG(gain=exp2)",
-                f"NDCNG(average=ranks)@{ITEMS}",
-                "NDCNG",
-                "muAP",
-            )
-        ),
-        strict=True,
+    _Panel(title, parse(measure), depends)
+    for title, measure, depends in (
+        ("NDCG, mean over ranks", f"nDCG(gain=exp2, average=ranks)@{ITEMS}", True),
+        ("NDCG, whole list", "nDCG(gain=exp2)", True),
+        ("NDCNG, mean over ranks", f"NDCNG(average=ranks)@{ITEMS}", False),
+        ("NDCNG, whole list", "NDCNG", False),
+        ("muAP", "muAP", False),
     )
 )
 
@@ -111,9 +99,10 @@ def figures(
 ) -> tuple[Section, Section]:
     """Figures 4 and 5: references with equally many items a level, and with random shares of them."""
     uniform, random = swap_experiment(repetitions, seed, threads=threads, progress=progress)
+    means = f"the mean of {repetitions:,} test rankings" if repetitions > 1 else "one test ranking"
     return (
-        _section("Figure 4", f"Every level has the same number of items; {_means(repetitions)}", uniform),
-        _section("Figure 5", f"Levels are of random frequency, some without an item; {_means(repetitions)}", random),
+        _section("Figure 4", f"Every level has the same number of items; each point is {means}.", uniform),
+        _section("Figure 5", f"Levels are of random frequency, some without an item; each point is {means}.", random),
     )
 
 
@@ -133,14 +122,17 @@ def swap_experiment(
     lists = swapped_lists(repetitions, stream(seed))
     measures = tuple(str(panel.measure) for panel in _PANELS)
 
-    def curves(references: Iterator[Floats]) -> SwapCurves:
+    def curves(references: Iterable[Floats]) -> SwapCurves:
         scores = []
         for grades in references:
             scores.append(_scores(grades, lists, threads))
             progress.advance(1)
         return SwapCurves.of_scores(measures, np.stack(scores, axis=1))
 
-    return curves(_uniform_references(repetitions)), curves(_random_references(repetitions, seed))
+    uniform = (np.tile(uniform_grades(levels), (repetitions, 1)) for levels in LEVEL_COUNTS)
+    streams = ((levels, stream(seed, levels)) for levels in LEVEL_COUNTS)
+    random = (np.array([random_grades(levels, each) for _ in range(repetitions)]) for levels, each in streams)
+    return curves(uniform), curves(random)
 
 
 def swapped_lists(repetitions: int, random: np.random.Generator) -> Ints:
@@ -176,18 +168,6 @@ def random_grades(levels: int, random: np.random.Generator) -> Floats:
             return grades.astype(np.float64)
 
 
-def _uniform_references(repetitions: int) -> Iterator[Floats]:
-    """For every number of levels the grades of repetitions x items."""
-    for levels in LEVEL_COUNTS:
-        yield np.tile(uniform_grades(levels), (repetitions, 1))
-
-
-def _random_references(repetitions: int, seed: int) -> Iterator[Floats]:
-    for levels in LEVEL_COUNTS:
-        random = stream(seed, levels)
-        yield np.array([random_grades(levels, random) for _ in range(repetitions)])
-
-
 def _scores(grades: Floats, lists: Ints, threads: int | None) -> Floats:
     """Measures x numbers of swaps x repetitions. Every repetition is a query, as often as a run takes numbers of swaps
     together."""
@@ -204,13 +184,11 @@ def _scores(grades: Floats, lists: Ints, threads: int | None) -> Floats:
 
 def _judgments(grades: Floats) -> Qrels:
     levels = sorted(set(grades.flat))
-    query_ids, lengths = _query_ids(len(grades)), np.full(grades.size, _ID_LENGTH)
     query = np.repeat(np.arange(len(grades)), ITEMS)
-    start = np.tile(np.arange(ITEMS) * _ID_LENGTH, len(grades))
+    ids = _IDS, np.tile(np.arange(ITEMS) * _ID_LENGTH, len(grades)), np.full(grades.size, _ID_LENGTH)
     no_subtopic = (b"0",), np.zeros(grades.size, np.int64)
-    return Qrels(
-        "reference", query_ids, query, _IDS, start, lengths, *no_subtopic, grades.ravel(), levels[-1], tuple(levels)
-    )
+    queries = _query_ids(len(grades))
+    return Qrels("reference", queries, query, *ids, *no_subtopic, grades.ravel(), levels[-1], tuple(levels))
 
 
 def _run(lists: Ints) -> Run:
@@ -222,56 +200,36 @@ def _query_ids(count: int) -> tuple[bytes, ...]:
     return tuple(b"%07d" % query for query in range(count))
 
 
-def _means(repetitions: int) -> str:
-    means = f"the mean of {repetitions:,} test rankings" if repetitions > 1 else "one test ranking"
-    return f"each point is {means}."
-
-
 def _section(name: str, about: str, found: SwapCurves) -> Section:
     swaps = tuple(float(swap) for swap in range(ITEMS))
-    charts = tuple(
-        Plot(
-            panel.title,
-            Axis("number of swaps", 0, ITEMS - 1, is_whole=True),
-            Axis("mean score", 0, 1),
-            tuple(
-                Line(f"{levels} levels", swaps, tuple(map(float, curve)))
-                for levels, curve in zip(LEVEL_COUNTS, curves, strict=True)
-            ),
-        )
-        for panel, curves in zip(_PANELS, found.values, strict=True)
-    )
-    return Section(name, about, (*charts, _ends(found), *claims_tables("", _claims(found)), _RULE, _all_values(found)))
+    x, y = Axis("number of swaps", 0, ITEMS - 1, is_whole=True), Axis("mean score", 0, 1)
+    charts = []
+    for panel, curves in zip(_PANELS, found.values.tolist(), strict=True):
+        by_levels = zip(LEVEL_COUNTS, curves, strict=True)
+        lines = tuple(Line(f"{levels} levels", swaps, tuple(curve)) for levels, curve in by_levels)
+        charts.append(Plot(panel.title, x, y, lines))
+    return Section.of(name, about, charts, _ends(found), claims_tables("", _claims(found)), _RULE, _all_values(found))
 
 
 def _ends(found: SwapCurves) -> Table:
     """Where the curves end, and how far they lie apart."""
-    columns = (
-        Column("measure"),
-        *(Column(f"{levels} levels", "number", 3) for levels in LEVEL_COUNTS),
-        Column("spread", "number", 3),
-        Column("error", "number", 3),
-    )
-    rows: list[tuple[Cell, ...]] = [
-        (panel.title, *map(float, curves[:, -1]), float(spread), float(error) if math.isfinite(error) else None)
-        for panel, curves, spread, error in zip(_PANELS, found.values, found.spreads, found.errors, strict=True)
-    ]
-    notes = (
+    return table(
+        f"Mean score after {ITEMS - 1} swaps",
+        (*head("measure"), *head(f"{levels} levels .3" for levels in LEVEL_COUNTS), *head("spread .3 | error .3")),
+        (
+            (panel.title, *map(float, curves[:, -1]), float(spread), float(error) if math.isfinite(error) else None)
+            for panel, curves, spread, error in zip(_PANELS, found.values, found.spreads, found.errors, strict=True)
+        ),
         "spread: the largest difference, over all numbers of swaps, between the means of two numbers of levels; error: "
         f"the standard error of that difference, from {_FEWEST_REPETITIONS} repetitions on",
         "gain=exp2: 2^grade - 1 is what the paper's NDCG gains; muAP is of whole lists",
     )
-    return Table(columns, rows, f"Mean score after {ITEMS - 1} swaps", notes)
 
 
 def _claims(found: SwapCurves) -> Iterator[Claim]:
     at_start = found.values[:, :, 0]
-    yield statement(
-        "without a swap",
-        "1.0",
-        "1 everywhere" if (at_start == 1.0).all() else f"as low as {at_start.min():.6f}",
-        bool((abs(at_start - 1.0) < 1e-12).all()),
-    )
+    finds = "1 everywhere" if (at_start == 1.0).all() else f"as low as {at_start.min():.6f}"
+    yield statement("without a swap", "1.0", finds, bool((abs(at_start - 1.0) < 1e-12).all()))
     for panel, spread, error in zip(_PANELS, found.spreads.tolist(), found.errors.tolist(), strict=True):
         yield _spread_claim(panel, spread, error)
 
@@ -296,14 +254,13 @@ _RULE = (
 
 
 def _all_values(found: SwapCurves) -> Table:
-    columns = (
-        Column("levels", "count", for_machines=True),
-        Column("swaps", "count", for_machines=True),
-        *(Column(measure, "number", for_machines=True) for measure in found.measures),
+    return table(
+        "",
+        f"levels # | swaps # | {' | '.join(f'{measure} .' for measure in found.measures)}",
+        (
+            (levels, swaps, *map(float, found.values[:, i, swaps]))
+            for i, levels in enumerate(LEVEL_COUNTS)
+            for swaps in range(ITEMS)
+        ),
+        for_machines=True,
     )
-    rows = [
-        (levels, swaps, *map(float, found.values[:, i, swaps]))
-        for i, levels in enumerate(LEVEL_COUNTS)
-        for swaps in range(ITEMS)
-    ]
-    return Table(columns, rows)

@@ -140,7 +140,8 @@ def read_collection(folder: str | os.PathLike[str]) -> Collection:
         raise UsageError(f"letor: expected the path of a folder, found {folder!r}", _HINT)
     root = Path(folder)
     if not root.is_dir():
-        raise InputError(f"{folder}: expected a folder with LETOR files, found {_what_it_is(root)}", _HINT)
+        found = "a file" if root.exists() else "nothing there"
+        raise InputError(f"{folder}: expected a folder with LETOR files, found {found}", _HINT)
     root = next((path for path in (root / _FOLDER, root / "Feature_null") if path.is_dir()), root)
     texts = list(_letor_texts(root))
     if not texts:
@@ -148,10 +149,6 @@ def read_collection(folder: str | os.PathLike[str]) -> Collection:
     collection = Collection(_together(texts, str(root)))
     _check(collection)
     return collection
-
-
-def _what_it_is(path: Path) -> str:
-    return "a file" if path.exists() else "nothing there"
 
 
 def _letor_texts(root: Path) -> Iterator[Text]:

@@ -1,6 +1,6 @@
-"""jarvelin2000, sections 3.2 and 3.5: the recall base of each level, AvP with Friedman's test, and P-R curves.
+"""jarvelin2000, section 3: the recall base of each level, AvP with Friedman's test, P-R curves, and gain by rank.
 
-jarvelin2000, Figures 2 and 3: gain by rank with and without a discount, when only the higher levels count.
+Gain is shown with and without a discount, when only the higher levels count.
 """
 
 from __future__ import annotations
@@ -14,18 +14,23 @@ from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.notation import count_of, number_text, printable
-from gainful.pages.charts import Axis, Chart, Plot
-from gainful.pages.page import Cell, Column, Table
-from gainful.papers.claims import Claim, Section, beside, claims_tables, statement, undecided, vector_claim
-from gainful.papers.jarvelin2000.printed_vectors import (
-    LARGEST_PER_CENT,
-    LARGEST_POINTS,
-    RECALL_BASES,
-    REQUESTS,
-    TABLE_1,
-    table_1,
+from gainful.pages.charts import Axis, Plot
+from gainful.pages.page import Cell, Table
+from gainful.papers.claims import (
+    Claim,
+    Section,
+    beside,
+    claims_tables,
+    head,
+    numbers,
+    rising,
+    settled,
+    statement,
+    table,
+    undecided,
+    vector_claim,
+    with_few_names,
 )
-from gainful.papers.readings import course, settled, with_few_names
 from gainful.stats.procedures import PaperRow, paper_rows
 from gainful.stats.rank_tests import conover, protected
 from gainful.tasks.compare.compare_words import listed, p_words
@@ -34,6 +39,21 @@ from gainful.tasks.curves.gain_page import gain_line
 from gainful.tasks.curves.recall_levels import RecallBase, RecallLevels
 from gainful.tasks.curves.recall_page import Curves, average_table, bases_table, difference_tables, level_plots
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
+
+#: Section 3.2: documents at levels 1, 2 and 3, of so many requests.
+RECALL_BASES = (857, 700, 366)
+REQUESTS = 30
+
+#: Table 1: AvP in per cent at levels 1, 2 and 3, of query types unexpanded (u) and expanded (e).
+TABLE_1 = {
+    "SUM/u": (12.8, 22.4, 25.9),
+    "SUM/e": (10.1, 21.1, 22.2),
+    "SSYN-C/u": (12.4, 21.5, 23.5),
+    "SSYN-C/e": (13.3, 27.4, 39.1),
+    "WSYN/u": (13.8, 22.9, 25.7),
+    "WSYN/e": (14.3, 29.3, 41.0),
+}
+LARGEST_POINTS, LARGEST_PER_CENT = 15.1, 58.3
 
 #: AvP with so many decimal places has one as per cent, as the paper prints it.
 _PLACES = 3
@@ -72,13 +92,23 @@ def recall_bases_text(found: RecallLevels) -> str:
 
 def recall_bases(found: RecallLevels) -> Section:
     """Section 3.2: how many documents there are at each level."""
-    grades = [base.grade for base in found.bases]
     if has_the_papers_bases(found):
         claim = vector_claim("documents at levels 1, 2, 3", RECALL_BASES, _documents(found), 0)
     else:
-        claim = beside("documents by level", _listed((1, 2, 3), RECALL_BASES), _listed(grades, _documents(found)))
-    parts = (bases_table(found), *claims_tables("Beside the paper", [claim]))
-    return Section("Section 3.2", "Every level of relevance has a recall base of its own.", parts)
+        says, finds = (
+            ", ".join(f"{number_text(grade)}: {count}" for grade, count in each)
+            for each in (enumerate(RECALL_BASES, 1), ((base.grade, base.documents) for base in found.bases))
+        )
+        claim = beside("documents by level", says, finds)
+    about = "Every level of relevance has a recall base of its own."
+    return Section.of("Section 3.2", about, bases_table(found), claims_tables("Beside the paper", [claim]))
+
+
+def table_1() -> Table:
+    """The paper's Table 1 as it is printed."""
+    rows = ((name, *values) for name, values in TABLE_1.items())
+    title = "The paper's Table 1: AvP in per cent (u unexpanded, e expanded)"
+    return table(title, "query type | level 1 .1 | level 2 .1 | level 3 .1", rows)
 
 
 def table_1_section(found: RecallLevels, is_chosen: bool = True) -> Section:
@@ -91,58 +121,43 @@ def table_1_section(found: RecallLevels, is_chosen: bool = True) -> Section:
         "Non-interpolated average precision at each level; documents of other levels stay at their ranks as not "
         f"relevant. Differences are to {printable(found.baseline, _WIDEST)}."
     )
-    differences = difference_tables(found, _PLACES)
-    parts = (
-        *(replace(table, for_people=True) for table in (average_table(found, _PLACES), *differences)),
+    return Section.of(
+        "Table 1",
+        about,
+        (
+            replace(each, for_people=True)
+            for each in (average_table(found, _PLACES), *difference_tables(found, _PLACES))
+        ),
         _test_table(found, tests),
-        *claims_tables("What the paper says of its Table 1", _claims(found, tests, is_chosen)),
+        claims_tables("What the paper says of its Table 1", _claims(found, tests, is_chosen)),
         table_1(),
         Curves.of_levels(found, _PLACES).averages("AvP by run and level", found.baseline, for_machines=True),
     )
-    return Section("Table 1", about, parts)
 
 
 def figure_1(found: RecallLevels) -> Section:
     """Figure 1: a chart of P-R curves a level, and how far the curves are apart."""
     gaps = [_widest_gap(found, base) for base in found.bases]
-    columns = (
-        Column("relevant"),
-        Column("widest gap", "number", _PLACES),
-        Column("at recall", "number", 1),
-        Column("highest there"),
-        Column("lowest there"),
-    )
-    rows = tuple((str(base), *gap) for base, gap in zip(found.bases, gaps, strict=True))
     widths = [gap[0] for gap in gaps]
-    claim = _greater_above(
-        "distance of the curves",
-        "greater at higher levels",
-        _values(widths, _PLACES),
-        widths,
-        1.0,
-    )
+    finds = numbers(widths, _PLACES)
+    claim = _greater_above("distance of the curves", "greater at higher levels", finds, widths, 1.0)
     levels = [{run: found.average_precision(run, base.grade, base.mode) for run in found.runs} for base in found.bases]
-    plots = [replace(plot, caption=_SKIPS) for plot in level_plots(found)]
-    parts: tuple[Table | Chart | str, ...] = (
-        *with_few_names(plots, levels),
-        Table(columns, rows, "Where the highest and the lowest curve are furthest apart"),
-        *claims_tables("What the paper says of its Figure 1", [claim]),
+    return Section.of(
+        "Figure 1",
+        "Interpolated precision at eleven points of recall, level by level.",
+        with_few_names((replace(plot, caption=_SKIPS) for plot in level_plots(found)), levels),
+        table(
+            "Where the highest and the lowest curve are furthest apart",
+            f"relevant | widest gap .{_PLACES} | at recall .1 | highest there | lowest there",
+            ((str(base), *gap) for base, gap in zip(found.bases, gaps, strict=True)),
+        ),
+        claims_tables("What the paper says of its Figure 1", [claim]),
         Curves.of_levels(found, _PLACES).points("Precision at recall"),
     )
-    return Section("Figure 1", "Interpolated precision at eleven points of recall, level by level.", parts)
 
 
 def _documents(found: RecallLevels) -> list[int]:
     return [base.documents for base in found.bases]
-
-
-def _listed(grades: Sequence[float], documents: Sequence[int]) -> str:
-    """Documents by grade.
-
-    >>> _listed([1.0, 2.0], [857, 700])
-    '1: 857, 2: 700'
-    """
-    return ", ".join(f"{number_text(grade)}: {count}" for grade, count in zip(grades, documents, strict=True))
 
 
 def _tests(found: RecallLevels) -> dict[RecallBase, PaperRow | None]:
@@ -166,15 +181,10 @@ def _shared_queries(found: RecallLevels, base: RecallBase) -> set[str]:
 def _test_table(found: RecallLevels, tests: Mapping[RecallBase, PaperRow | None]) -> Table:
     pairs = math.comb(len(found.runs), 2)
     columns = (
-        Column("relevant"),
-        Column("queries", "count"),
-        Column("empty", "count"),
-        Column("Friedman F", "number", 2),
-        Column("p"),
-        Column("p value", "number", for_machines=True),
-        Column("pairs **", "count"),
-        Column("pairs *", "count"),
-        Column("who beats whom", none="nobody", for_machines=len(found.runs) > _MOST_NAMED),
+        *head("relevant | queries # | empty # | Friedman F .2 | p"),
+        *head("p value .", for_machines=True),
+        *head("pairs ** # | pairs * #"),
+        *head("who beats whom", none="nobody", for_machines=len(found.runs) > _MOST_NAMED),
     )
     rows: list[tuple[Cell, ...]] = []
     for base, row in tests.items():
@@ -190,7 +200,7 @@ def _test_table(found: RecallLevels, tests: Mapping[RecallBase, PaperRow | None]
         f"empty: {_ALWAYS_SKIPS}",
         *(f"{base}: {_NO_SHARED_QUERY}, nothing is tested" for base, row in tests.items() if row is None),
     )
-    return Table(columns, rows, "Friedman's test", notes)
+    return table("Friedman's test", columns, rows, *notes)
 
 
 def _told_apart(row: PaperRow) -> tuple[int, int]:
@@ -203,8 +213,8 @@ def _told_apart(row: PaperRow) -> tuple[int, int]:
 def _claims(found: RecallLevels, tests: Mapping[RecallBase, PaperRow | None], is_chosen: bool) -> Iterator[Claim]:
     papers = [max(level) - min(level) for level in zip(*TABLE_1.values(), strict=True)]
     spreads = [_spread(found, base) for base in found.bases]
-    says = f"greater at higher levels: {_values(papers)}"
-    yield _greater_above("best - worst, points", says, _values(spreads), spreads, _OF_POINTS)
+    says = f"greater at higher levels: {numbers(papers, 1)}"
+    yield _greater_above("best - worst, points", says, numbers(spreads, 1), spreads, _OF_POINTS)
     what, says = "largest gain over the baseline", "at the highest level"
     largest = _largest(found)
     if not largest:
@@ -229,14 +239,9 @@ def _claims(found: RecallLevels, tests: Mapping[RecallBase, PaperRow | None], is
 
 def _greater_above(what: str, says: str, finds: str, differences: Sequence[float], scale: float) -> Claim:
     """Whether differences rise with the level; where runs differ at none, or levels are equal, nobody can say."""
-    if any(math.isnan(difference) for difference in differences):
-        return undecided(what, says, finds, "-: no two runs have a value")
     if not any(settled(differences, scale)):
         return undecided(what, says, "no difference at any level")
-    how = course(differences, scale)
-    if how == "ties":
-        return undecided(what, says, finds, _TIED)
-    return statement(what, says, finds, how == "rises")
+    return rising(what, says, finds, differences, scale, tied=_TIED, missing="-: no two runs have a value")
 
 
 def _most_significant(tests: Mapping[RecallBase, PaperRow | None]) -> Claim:
@@ -289,15 +294,6 @@ def _widest_gap(found: RecallLevels, base: RecallBase) -> tuple[float, float | N
         return 0.0, None, None, None
     at = {run: curve[i] for run, curve in curves.items()}
     return gaps[i], found.recall[i], max(at, key=at.__getitem__), min(at, key=at.__getitem__)
-
-
-def _values(values: Sequence[float], places: int = 1) -> str:
-    """Values in a row, with a dash where there is none.
-
-    >>> _values([4.2, math.nan])
-    '4.2, -'
-    """
-    return ", ".join("-" if math.isnan(value) else f"{value:.{places}f}" for value in values)
 
 
 #: The paper's vectors have 200 components; its figures go to ranks 100 (CG) and 50 (DCG).
@@ -393,9 +389,8 @@ def figure_2(curves: GainCurves, weightings: Weightings) -> Section:
     return _figure("Figure 2", about, curves, shown, CG_DEPTH, weightings.note)
 
 
-def figures_3(curves: GainCurves, weightings: Weightings) -> tuple[Section, ...]:
+def figures_3(curves: GainCurves, weightings: Weightings) -> Iterator[Section]:
     """Figure 3: DCG to rank 50 with base 2, and the same with the other bases that the paper tried."""
-    sections = []
     for base in BASES:
         shown = [(weights, weights.discounted(base)) for weights in weightings.drawn]
         if base == "2":
@@ -407,28 +402,29 @@ def figures_3(curves: GainCurves, weightings: Weightings) -> tuple[Section, ...]
                 f"The same with base {base}, of which the paper shows no figure. {boosted} for more than rank 1, so a "
                 "list can have more than the ideal one."
             )
-        sections.append(_figure(name, about, curves, shown, DCG_DEPTH, weightings.note))
-    return tuple(sections)
+        yield _figure(name, about, curves, shown, DCG_DEPTH, weightings.note)
 
 
 def _figure(
-    name: str,
-    about: str,
-    curves: GainCurves,
-    shown: Sequence[tuple[Weights, Measure]],
-    depth: int,
-    note: str,
+    name: str, about: str, curves: GainCurves, shown: Sequence[tuple[Weights, Measure]], depth: int, note: str
 ) -> Section:
-    plots = with_few_names(
-        [_plot(curves, weights, measure, depth) for weights, measure in shown],
-        [
-            {run: float(curves.curve(run, curves.measure(measure)).values[depth - 1]) for run in curves.runs}
-            for _, measure in shown
-        ],
-    )
+    measures = [curves.measure(measure) for _, measure in shown]
+    ends = [{run: float(curves.curve(run, each).values[depth - 1]) for run in curves.runs} for each in measures]
+    plots = with_few_names((_plot(curves, weights, measure, depth) for weights, measure in shown), ends)
     tables = [_some_ranks(curves, weights, measure, depth) for weights, measure in shown]
-    data = _data(curves, [measure for _, measure in shown], depth)
-    return Section(name, about, (*([note] if note else []), *plots, *tables, data))
+    every_value = table(
+        "Average gain by rank",
+        "run | measure | rank # | value .",
+        (
+            ("(ideal)" if curve.run is None else curve.run, str(curve.measure), rank, value)
+            for measure in measures
+            for curve in curves.curves
+            if curve.measure == measure
+            for rank, value in enumerate(curve.values[:depth].tolist(), 1)
+        ),
+        for_machines=True,
+    )
+    return Section.of(name, about, note, plots, tables, every_value)
 
 
 def _plot(curves: GainCurves, weights: Weights, measure: Measure, depth: int) -> Plot:
@@ -447,36 +443,21 @@ def _some_ranks(curves: GainCurves, weights: Weights, measure: Measure, depth: i
     """The curves at a few ranks; with many runs a chart cannot show who is who."""
     ranks = [rank for rank in _SOME_RANKS if rank <= depth]
     found = curves.measure(measure)
-    columns = (Column("run"), *(Column(f"at {rank}", "number", 2) for rank in ranks))
-    values = {run: [float(curves.curve(run, found).values[rank - 1]) for rank in ranks] for run in curves.runs}
+    every = [curves.ideal(found), *(curves.curve(run, found) for run in curves.runs)]
+    rows = [[float(curve.values[rank - 1]) for rank in ranks] for curve in every]
     # Equals are all best, whatever rounding makes of them.
-    at_ranks = [settled(at_rank) for at_rank in zip(*values.values(), strict=True)]
+    at_ranks = [settled(at_rank) for at_rank in zip(*rows[1:], strict=True)]
     marked = frozenset(
         (row, column)
         for column, at_rank in enumerate(at_ranks, 1)
         for row, value in enumerate(at_rank, 1)
         if value == max(at_rank) > 0
     )
-    ideal = [float(curves.ideal(found).values[rank - 1]) for rank in ranks]
-    rows: list[tuple[Cell, ...]] = [("(ideal)", *ideal)]
-    rows += [(run, *of_run) for run, of_run in values.items()]
-    title = f"{_title(weights, measure)}, at some ranks"
-    return Table(columns, rows, title, ("* best of its column",) if marked else (), marked, for_people=True)
-
-
-def _data(curves: GainCurves, measures: Sequence[Measure], depth: int) -> Table:
-    """Every value, for machines."""
-    columns = (
-        *(Column(name, for_machines=True) for name in ("run", "measure")),
-        Column("rank", "count", for_machines=True),
-        Column("value", "number", for_machines=True),
+    return table(
+        f"{_title(weights, measure)}, at some ranks",
+        (*head("run"), *head(f"at {rank} .2" for rank in ranks)),
+        ((curve.run or "(ideal)", *values) for curve, values in zip(every, rows, strict=True)),
+        *(("* best of its column",) if marked else ()),
+        marked=marked,
+        for_people=True,
     )
-    known = [curves.measure(measure) for measure in measures]
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
-        ("(ideal)" if curve.run is None else curve.run, str(curve.measure), rank, value)
-        for measure in known
-        for curve in curves.curves
-        if curve.measure == measure
-        for rank, value in enumerate(curve.values[:depth].tolist(), 1)
-    )
-    return Table(columns, rows, "Average gain by rank")
