@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gainful import InputError, Measure, Policy, UsageError, evaluate, parse
+from gainful import InputError, Measure, Policy, UsageError, evaluate, explain, parse
 from gainful.evaluation.notices import notices
 from gainful.measures import list_order as preference
 from gainful.measures.block import Block
@@ -392,3 +392,12 @@ def test_how_values_are_read(measure: Measure, said: str) -> None:
 )
 def test_two_measures_that_papers_call_rr(name: str, words: str) -> None:
     assert words in type(parse(name)).help_text()
+
+
+def test_ndpm_adds_up_rank_by_rank():
+    # Grades 1, 0, 2, 2 in this order, all scores different: 1 is after nothing worse, each 2 is after 1 and 0.
+    qrels, run = {"q": {"a": 1, "b": 0, "c": 2, "d": 2}}, {"q": {"a": 9.0, "b": 8.0, "c": 7.0, "d": 6.0}}
+    explanation = explain("NDPM", qrels, run, "q")
+    assert explanation.columns["2 C- + Cu"].tolist() == [0, 0, 4, 4]
+    assert explanation.columns["so far"].tolist() == [0, 0, 4, 8]
+    assert explanation.value == 8 / (2 * 5)

@@ -314,3 +314,10 @@ class TestOthers:
         sessions = sessions_from_lists({"s": [["a"], ["c"], ["a"]]})
         found = evaluate_sessions(qrels, sessions, "InstanceRecall", policy=Policy(subtopics=True))
         assert found.mean("InstanceRecall") == pytest.approx(1 / 3)
+
+
+def test_a_grade_of_0_is_a_judgment_where_lower_ones_are_none():
+    measure = parse("DocumentsToFirst")
+    assert measure.score_session([[0, 0, 2]], negative="unjudged", unjudged="condensed") == 3.0
+    assert measure.score_session([[-1, 0, None, 2]], negative="unjudged", unjudged="condensed") == 2.0
+    assert measure.score_session([[-1, 0, None, 2]], unjudged="condensed") == 3.0
