@@ -77,7 +77,7 @@ def test_a_run_that_is_read_ahead_serves_other_judgments_policies_and_times(
 
 
 @pytest.mark.parametrize(
-    "name", ["agree", "check", "compare", "curves", "eval", "explain", "judgments", "power", "sensitivity", "stability"]
+    "name", ["check", "curves", "eval", "explain", "judgments", "sensitivity", "sessions", "whydiff"]
 )
 def test_a_command_loads_numpy_only_when_the_core_is_reading(name: str) -> None:
     script = f"import sys, gainful.cli.{name}_command; sys.exit('numpy' in sys.modules)"

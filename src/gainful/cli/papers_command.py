@@ -12,10 +12,9 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from gainful.cli.inputs import collection_from, collection_options
+from gainful.cli.inputs import collection_from, collection_options, session_inputs
 from gainful.cli.options import Output, output_from, output_options
 from gainful.cli.progress_bar import ProgressBar
-from gainful.cli.session_inputs import session_inputs
 from gainful.data.collection import named_runs, naming_strangers, run_paths
 from gainful.errors import UsageError
 from gainful.io.formats import GAPS, SEPARATOR, SESSION_FORMATS

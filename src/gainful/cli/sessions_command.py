@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gainful.cli.inputs import session_inputs
 from gainful.cli.options import (
     figure_from,
     figure_options,
@@ -20,7 +21,6 @@ from gainful.cli.options import (
     several_measures_option,
 )
 from gainful.cli.progress_bar import ProgressBar
-from gainful.cli.session_inputs import session_inputs
 from gainful.data.collection import named_runs, read_once
 from gainful.errors import UsageError
 from gainful.io.formats import FORMATS, GAPS, SEPARATOR, SESSION_FORMATS

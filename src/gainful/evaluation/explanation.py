@@ -28,7 +28,7 @@ from gainful.measures.catalog import parse, translation_of
 from gainful.notation import nearest, printable, text_of_id
 from gainful.pages.page import Page
 from gainful.policy import Policy
-from gainful.render.showable import Showable
+from gainful.render import Showable
 
 if TYPE_CHECKING:
     from gainful.measures.names_trec_eval import Translation

@@ -16,7 +16,7 @@ from gainful.evaluation.results import Evaluation
 from gainful.measures.base import Measure
 from gainful.notation import count_of, printable
 from gainful.pages.page import Cell, Column, Page, RowsOnDemand, Score, Table
-from gainful.render.showable import Showable
+from gainful.render import Showable
 
 if TYPE_CHECKING:
     from gainful.pages.charts import Chart

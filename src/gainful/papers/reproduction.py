@@ -23,9 +23,8 @@ from gainful.notation import choose, nearest
 from gainful.pages.page import Heading, Page, Table
 from gainful.papers.claims import VERDICTS, Section, Study
 from gainful.policy import Policy
-from gainful.render import save, text
+from gainful.render import Showable, save, text
 from gainful.render.markup import escaped
-from gainful.render.showable import Showable
 
 
 @dataclass(frozen=True)

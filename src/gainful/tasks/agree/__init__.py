@@ -12,7 +12,7 @@ from gainful.evaluation.score_matrix import MatricesLike, ScoreMatrix, check_siz
 from gainful.kernel.parallel import Progress
 from gainful.notation import choose, nearest
 from gainful.pages.page import Page
-from gainful.render.showable import Showable
+from gainful.render import Showable
 from gainful.stats.agreement import COEFFICIENTS, PERSISTENCE, MeasureAgreement, OrderAgreement, agreement_of_measures
 
 

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from gainful.data.qrels import Qrels
 from gainful.notation import count_of, printable, text_of_id
 from gainful.pages.page import Column, Page, Table
-from gainful.render.showable import Showable
+from gainful.render import Showable
 
 #: ``serious``: eval refuses the files, or its numbers would mean nothing. ``warning``: numbers are affected.
 #: ``note``: good to know.

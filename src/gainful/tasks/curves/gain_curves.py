@@ -28,7 +28,7 @@ from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG, CumulatedGain
 from gainful.notation import choose, printable
 from gainful.pages.page import Page
 from gainful.policy import Policy
-from gainful.render.showable import Showable
+from gainful.render import Showable
 from gainful.tasks.curves.averages import (
     AVERAGES,
     MEAN,

@@ -35,7 +35,7 @@ from gainful.notation import bytes_of_id, count_of, number_text, printable, read
 from gainful.pages.charts import Axis, Line, Plot, Points, Rule
 from gainful.pages.page import Column, Page, Table
 from gainful.policy import Policy
-from gainful.render.showable import Showable
+from gainful.render import Showable
 
 
 class PlacedDocument(NamedTuple):

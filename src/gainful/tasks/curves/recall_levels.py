@@ -26,7 +26,7 @@ from gainful.measures.generalised import GIAP, GIPrec
 from gainful.notation import choose, count_of, number_text, printable, read_number
 from gainful.pages.page import Page
 from gainful.policy import Policy
-from gainful.render.showable import Showable
+from gainful.render import Showable
 
 _MOST_POINTS = 1001
 

@@ -19,7 +19,7 @@ from gainful.kernel.parallel import Progress
 from gainful.notation import count_of, number_text, printable, read_number, text_of_id
 from gainful.pages.page import Cell, Column, Page, Table
 from gainful.policy import Policy
-from gainful.render.showable import Showable
+from gainful.render import Showable
 from gainful.stats.coefficients import Cells, coefficients
 from gainful.tasks.judgments.description import MOST_SHOWN, conventions, means_relevant, spread_table
 

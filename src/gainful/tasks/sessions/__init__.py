@@ -30,7 +30,7 @@ from gainful.measures.session_cumulation import SessionGain
 from gainful.measures.session_gain import SDCG
 from gainful.notation import nearest, printable
 from gainful.policy import Policy
-from gainful.render.showable import Showable
+from gainful.render import Showable
 from gainful.tasks.sessions.session_choice import SessionChoice
 from gainful.tasks.sessions.session_curves import (
     CurvesOfSystem,

@@ -31,7 +31,7 @@ from gainful.measures.session_gain import NSDCG, SDCG
 from gainful.notation import bytes_of_id, choose, nearest, printable, text_of_id
 from gainful.pages.page import Page
 from gainful.policy import Policy
-from gainful.render.showable import Showable
+from gainful.render import Showable
 from gainful.tasks.curves.averages import (
     AVERAGES,
     FEWEST,

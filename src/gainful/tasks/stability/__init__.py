@@ -26,7 +26,7 @@ from gainful.measures.catalog import parse_all
 from gainful.notation import choose
 from gainful.pages.page import Page
 from gainful.policy import Policy
-from gainful.render.showable import Showable
+from gainful.render import Showable
 from gainful.stats.agreement import SYMMETRIC, Coefficient
 from gainful.stats.settled import check_alpha, check_draws, stream
 from gainful.stats.stability import (

@@ -19,7 +19,7 @@ from gainful.measures.catalog import parse
 from gainful.notation import count_of, number_text, printable, text_of_id
 from gainful.pages.page import Column, Page, Table
 from gainful.policy import CHOICES, Policy
-from gainful.render.showable import Showable
+from gainful.render import Showable
 from gainful.tasks.whydiff.dimensions import Dimension, dialects_for, dimensions_for, meaning, usual_divisor
 from gainful.tasks.whydiff.orderings import Orderings, Variant
 from gainful.tasks.whydiff.search import (
