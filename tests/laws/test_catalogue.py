@@ -36,7 +36,7 @@ NAMED = re.compile(rf"({'|'.join(sorted(map(re.escape, MEASURES), key=len, rever
 def comparing_files() -> list[Path]:
     """The tests that compare our values with a peer's, or with a naive computation's."""
     peers = [path for path in (TESTS / "peers").glob("test_*.py") if path.name not in COMPARING_NOTHING]
-    return sorted([*peers, *(TESTS / "unit").glob("test_naive*.py")])
+    return sorted([*peers, *(TESTS / "measures").glob("test_naive*.py")])
 
 
 def named_in(source: str, in_trec_eval: bool = False) -> set[str]:
@@ -117,7 +117,7 @@ def test_comparison(name: str) -> None:
     if name in WITHOUT_COMPARISON:
         assert not comparisons()[name], f"{name} is compared in {comparisons()[name]}: it needs no excuse"
     else:
-        assert comparisons()[name], f"{name}: neither a peer in tests/peers nor a naive computation in tests/unit"
+        assert comparisons()[name], f"{name}: neither a peer in tests/peers nor a naive computation in tests/measures"
 
 
 def test_excuses_are_for_measures_that_there_are() -> None:
