@@ -1,9 +1,10 @@
-"""The plan of the house: a room imports only rooms that stand above it, imports in functions and for types too."""
+"""The plan of the house: a room imports only rooms that stand below it, imports in functions and for types too."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 SOURCE = Path(__file__).parents[2] / "src" / "gainful"
@@ -29,7 +30,7 @@ ROOMS = (
 )
 HEIGHT = {room: height for height, rooms in enumerate(ROOMS) for room in rooms.split()}
 
-#: What some rooms may not use although it stands above them.
+#: What some rooms may not use although it stands below them.
 CLOSED = {
     "pages": {"kernel", "policy", "gains", "discounts", "io"},
     "render": {"kernel", "policy", "gains", "discounts"},
@@ -69,7 +70,7 @@ EDGES = [
 ]
 
 
-def test_a_room_imports_only_rooms_above_it() -> None:
+def test_a_room_imports_only_rooms_below_it() -> None:
     assert len(EDGES) > 1000
     against = [edge for edge in EDGES if edge[0][0] != edge[1][0] and HEIGHT[edge[1][0]] >= HEIGHT[edge[0][0]]]
     closed = [edge for edge in EDGES if edge[1][0] in CLOSED.get(edge[0][0], ())]
@@ -93,3 +94,12 @@ def test_only_one_module_knows_the_cores() -> None:
 def test_no_base_name_twice() -> None:
     names = [path.stem for path in SOURCE.rglob("*.py") if path.stem != "__init__"]
     assert sorted(name for name in set(names) if names.count(name) > 1) == []
+
+
+def test_scripts_import_what_there_is() -> None:
+    """Benchmarks, studies and the makers of documentation are not run by tests."""
+    root = SOURCE.parents[1]
+    for script in [path for folder in ("benchmarks", "studies", "docs") for path in (root / folder).rglob("*.py")]:
+        for name in imported(script):
+            module, _, attribute = name.rpartition(".")
+            assert name == "gainful" or hasattr(import_module(module), attribute) or import_module(name), script
