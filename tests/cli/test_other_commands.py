@@ -350,7 +350,7 @@ def failing_with(error: BaseException):
 
 
 def test_interrupted(files, monkeypatch):
-    monkeypatch.setattr(evaluation, "evaluate_judged", failing_with(KeyboardInterrupt()))
+    monkeypatch.setattr(evaluation, "evaluate_runs", failing_with(KeyboardInterrupt()))
     result = files("eval", "qrels", "r.run")
     assert (result.code, result.out, result.err.strip()) == (130, "", "interrupted")
 
@@ -392,7 +392,7 @@ def test_interrupted_while_waiting_for_input(files, environment, what):
 
 
 def test_unexpected_exceptions(files, monkeypatch):
-    monkeypatch.setattr(evaluation, "evaluate_judged", failing_with(ZeroDivisionError("by zero")))
+    monkeypatch.setattr(evaluation, "evaluate_runs", failing_with(ZeroDivisionError("by zero")))
     result = files("eval", "qrels", "r.run")
     assert (result.code, result.out) == (70, "")
     assert result.err.splitlines() == [
@@ -402,7 +402,7 @@ def test_unexpected_exceptions(files, monkeypatch):
 
 
 def test_unexpected_exceptions_with_a_traceback(files, monkeypatch):
-    monkeypatch.setattr(evaluation, "evaluate_judged", failing_with(ZeroDivisionError("by zero")))
+    monkeypatch.setattr(evaluation, "evaluate_runs", failing_with(ZeroDivisionError("by zero")))
     monkeypatch.setenv("GAINFUL_TRACEBACK", "1")
     result = files("eval", "qrels", "r.run")
     assert result.code == 70

@@ -125,7 +125,7 @@ def test_what_fails_leaves_the_old_file(files, monkeypatch, error, code):
     before = sorted(os.listdir(files.directory))
     monkeypatch.setattr("gainful.render.text_formats._csv_line", fail)
     assert files("eval", "qrels", "r.run", "-o", "results.csv").code == code
-    monkeypatch.setattr(evaluation, "evaluate_judged", fail)
+    monkeypatch.setattr(evaluation, "evaluate_runs", fail)
     assert files("eval", "qrels", "r.run", "-o", "results.csv").code == code
     assert (files.directory / "results.csv").read_text() == "old\n"
     assert sorted(os.listdir(files.directory)) == before

@@ -13,7 +13,7 @@ from gainful import Policy, Qrels, Run, UsageError
 from gainful.data.collection import Collection, Inputs, ReadRun, named_runs, read_once
 from gainful.data.graded import join
 from gainful.data.judged import Judged
-from gainful.evaluation.evaluate import evaluate_judged
+from gainful.evaluation.evaluate import evaluate_runs
 from gainful.io.formats import Reading
 from gainful.kernel import core
 from gainful.measures.catalog import parse
@@ -48,8 +48,8 @@ def test_standard_input_stands_for_one_file() -> None:
 def test_plain_text_is_read_ahead_and_the_same_comes_out(files: tuple[str, dict[str, str]]) -> None:
     collection = collected(files)
     assert all(isinstance(run, ReadRun) for run in collection.runs.values())
-    [ahead] = evaluate_judged(collection.judged, collection.runs, [parse("RR"), parse("nDCG@10")]).values()
-    whole = evaluate_judged(Judged(Qrels.read(files[0]), Policy()), files[1], [parse("RR"), parse("nDCG@10")])
+    [ahead] = evaluate_runs(collection.judged, collection.runs, [parse("RR"), parse("nDCG@10")]).values()
+    whole = evaluate_runs(Judged(Qrels.read(files[0]), Policy()), files[1], [parse("RR"), parse("nDCG@10")])
     assert np.array_equal(ahead.raw, whole["mine"].raw)
 
 

@@ -33,7 +33,6 @@ from gainful import (
     parse,
 )
 from gainful.data.collection import ReadAhead
-from gainful.evaluation.evaluate import evaluate_judged
 from gainful.kernel.parallel import Progress
 from gainful.measures.arithmetic import Arithmetic, Step
 from gainful.measures.catalog import MEASURES
@@ -561,7 +560,7 @@ class TestFromAnEvaluation:
         ahead = ReadAhead.start(files[0], [files[1]], policy, 1, Progress(), lambda *_: True)
         if ahead is None:
             pytest.skip("this core does not read ahead")
-        [result] = evaluate_judged(ahead.judged(), {"r": ahead.runs()[0]}, [parse("P@2")]).values()
+        [result] = evaluate_runs(ahead.judged(), {"r": ahead.runs()[0]}, [parse("P@2")]).values()
         assert result.explain("P@2", "q1").value == 1.0
 
     def test_under_its_policy(self) -> None:

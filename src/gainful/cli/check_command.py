@@ -45,10 +45,15 @@ def command(
         files, reading = named_runs(runs, names), lenient(policy)
         collection = Collection(qrels, files, reading, inputs, threads=threads, progress=progress, want_facts=True)
         # Loaded late, as is all that needs NumPy: by now the core has long been reading.
-        from gainful.tasks.check.examination import examine_judged
+        from gainful.tasks.check.examination import examine
 
-        examination = examine_judged(
-            collection.judged, collection.runs, policy, scale=scale, threads=collection.threads, progress=progress
+        examination = examine(
+            collection.judged,
+            collection.runs,
+            policy=policy,
+            scale=scale,
+            threads=collection.threads,
+            progress=progress,
         )
     output.write(examination.without("note") if quiet else examination)
     return 1 if examination.is_serious else 0

@@ -58,13 +58,13 @@ def command(
         collection = Collection(qrels, files, policy, inputs, scale=scale, threads=threads, progress=progress)
         wanted = options.measures_from(measures, rel)
         # Loaded late, as is all that needs NumPy: by now the core has long been reading.
-        from gainful.evaluation.evaluate import evaluate_judged
+        from gainful.evaluation.evaluate import evaluate_runs
         from gainful.evaluation.notices import notices
         from gainful.evaluation.report import Report
 
         judged = collection.judged
         _check_baseline(baseline, collection.runs)
-        evaluations = evaluate_judged(judged, collection.runs, wanted, threads=collection.threads, progress=progress)
+        evaluations = evaluate_runs(judged, collection.runs, wanted, threads=collection.threads, progress=progress)
     output.write(Report(evaluations, by_query, places, baseline))
     print_notices(notices(evaluations.values()), quiet)
 

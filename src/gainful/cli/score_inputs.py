@@ -108,11 +108,11 @@ def scores_from(options: dict[str, Any], default: Sequence[str]) -> ScoreInputs:
 def _evaluated(qrels: str, runs: tuple[str, ...], options: dict[str, Any], default: Sequence[str]) -> ScoreInputs:
     measures = measures_from(options.pop("measures") or tuple(default), options.pop("rel"))
     collection = collection_from(qrels, runs, options)
-    from gainful.evaluation.evaluate import evaluate_judged
+    from gainful.evaluation.evaluate import evaluate_runs
     from gainful.evaluation.score_matrix import ScoreMatrix
 
     with ProgressBar("reading runs", wanted=not collection.quiet) as progress:
-        evaluations = evaluate_judged(
+        evaluations = evaluate_runs(
             collection.judged, collection.runs, measures, threads=collection.threads, progress=progress
         )
     collection.notice(evaluations.values())

@@ -54,7 +54,8 @@ class Judged:
     def of(cls, judgments: QrelsLike | Judged, policy: Policy | str | None = None) -> Judged:
         """Judgments made ready under a policy. Those that already are bring their own, and take no other."""
         if not isinstance(judgments, Judged):
-            return cls(Qrels.of(judgments), Policy.of(policy))
+            settled = Policy.of(policy)
+            return cls(Qrels.of(judgments), settled)
         if policy is not None:
             raise UsageError("policy: expected none beside judgments that are already prepared under their own")
         return judgments

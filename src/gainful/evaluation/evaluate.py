@@ -8,7 +8,7 @@ from typing import TypeAlias, TypeVar
 from gainful.data.collection import ReadRun, require_runs
 from gainful.data.graded import GradedRun, join
 from gainful.data.judged import Judged
-from gainful.data.qrels import Qrels, QrelsLike
+from gainful.data.qrels import QrelsLike
 from gainful.data.run import RunLike
 from gainful.errors import UsageError
 from gainful.evaluation.results import Evaluation, Sources
@@ -50,7 +50,7 @@ def evaluate(
 
 
 def evaluate_runs(
-    qrels: QrelsLike,
+    qrels: QrelsLike | Judged,
     runs: Mapping[str, RunLike],
     measures: MeasuresLike = DEFAULT_MEASURES,
     *,
@@ -60,23 +60,12 @@ def evaluate_runs(
 ) -> dict[str, Evaluation]:
     """Scores several runs against the same judgments, side by side on all cores.
 
-    The judgments are prepared once. If runs fail, the error of the first of them is raised.
+    The judgments are prepared once; those that already are bring their policy. If runs fail, the error of the first of
+    them is raised.
     """
     require_runs(runs, at_least_one=False)
-    settled, wanted = Policy.of(policy), parse_all(measures)
-    return evaluate_judged(Judged(Qrels.of(qrels), settled), runs, wanted, threads=threads, progress=progress)
-
-
-def evaluate_judged(
-    judged: Judged,
-    runs: Mapping[str, RunLike],
-    measures: Sequence[Measure],
-    *,
-    threads: int | None = None,
-    progress: Progress | None = None,
-) -> dict[str, Evaluation]:
-    """Scores several runs against judgments that are already prepared, under the policy they were prepared for."""
-    wanted = tuple(measures)
+    wanted = parse_all(measures)
+    judged = Judged.of(qrels, policy)
     check_measures(wanted, judged)
     needed = frozenset(need for measure in wanted for need in measure.needed())
 

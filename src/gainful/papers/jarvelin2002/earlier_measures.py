@@ -13,7 +13,7 @@ import numpy as np
 
 from gainful.data.graded import GradedRun
 from gainful.data.judged import Judged
-from gainful.evaluation.evaluate import evaluate_judged
+from gainful.evaluation.evaluate import evaluate_runs
 from gainful.evaluation.results import Evaluation
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
@@ -80,7 +80,7 @@ class CutLists:
         found = []
         for cut in cuts:
             at_cut = Judged(judged.qrels, judged.policy.replace(depth=cut), judged.index)
-            found.append(evaluate_judged(at_cut, case.runs, measures, **case.how))
+            found.append(evaluate_runs(at_cut, case.runs, measures, **case.how))
         return cls(cuts, tuple(found))
 
     @staticmethod

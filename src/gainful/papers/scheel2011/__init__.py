@@ -17,7 +17,7 @@ from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
 from gainful.errors import InputError
-from gainful.evaluation.evaluate import evaluate, evaluate_judged
+from gainful.evaluation.evaluate import evaluate, evaluate_runs
 from gainful.evaluation.results import Evaluation
 from gainful.kernel.arrays import distinct
 from gainful.kernel.parallel import Progress
@@ -269,7 +269,7 @@ class _Judgment:
             raise InputError(f"{qrels.name}: expected grades above 0, found none", "is this a part of the collection?")
         measures = tuple(_MEASURES.values())
         averages = [parse("AP").replace(rel=threshold) for threshold in thresholds]
-        found = evaluate_judged(Judged(qrels, Policy(undefined="skip")), runs, (*measures, *averages), threads=threads)
+        found = evaluate_runs(Judged(qrels, Policy(undefined="skip")), runs, (*measures, *averages), threads=threads)
         return cls(
             name,
             is_whole,

@@ -13,7 +13,7 @@ from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
 from gainful.errors import UsageError
-from gainful.evaluation.evaluate import evaluate_judged
+from gainful.evaluation.evaluate import evaluate_runs
 from gainful.kernel.arrays import Floats, Ints
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure, read_whole
@@ -177,7 +177,7 @@ def _scores(grades: Floats, lists: Ints, threads: int | None) -> Floats:
     runs = {
         str(first): _run(lists[:, first : first + together].reshape(-1, ITEMS)) for first in range(0, ITEMS, together)
     }
-    evaluations = evaluate_judged(judged, runs, [panel.measure for panel in _PANELS], threads=threads)
+    evaluations = evaluate_runs(judged, runs, [panel.measure for panel in _PANELS], threads=threads)
     scores = [evaluation.raw.reshape(len(_PANELS), repetitions, together) for evaluation in evaluations.values()]
     return np.concatenate(scores, axis=2).swapaxes(1, 2)
 

@@ -356,7 +356,7 @@ CHECKS_TOGETHER: tuple[Callable[[Sequence[RunSummary]], Iterator[Finding]], ...]
 
 
 def examine(
-    qrels: QrelsLike,
+    qrels: QrelsLike | Judged,
     runs: Mapping[str, RunLike],
     *,
     policy: Policy | str | None = None,
@@ -367,7 +367,8 @@ def examine(
     """Everything suspicious about judgments and runs, before anything is scored.
 
     Judgments and runs are what :func:`gainful.evaluate_runs` takes. Files that cannot be read raise an error as there;
-    what a policy would refuse, such as duplicates, is a finding. ``scale`` is the highest grade there can be.
+    what a policy would refuse, such as duplicates, is a finding. Judgments that are already prepared have to be so
+    under the lenient form of the policy. ``scale`` is the highest grade there can be.
 
     >>> found = examine({"q1": {"d1": 1, "d2": 0}}, {"mine": {"q1": {"D1": 0.5, "D2": 0.25}}})
     >>> print(found.findings[0])
@@ -377,27 +378,13 @@ def examine(
     """
     require_runs(runs, at_least_one=False)
     settled = Policy.of(policy)
-    judged = Judged(Qrels.of(qrels), lenient(settled))
-    return examine_judged(judged, runs, settled, scale=scale, threads=threads, progress=progress)
-
-
-def examine_judged(
-    judged: Judged,
-    runs: Mapping[str, RunLike],
-    policy: Policy,
-    *,
-    scale: float | None = None,
-    threads: int | None = None,
-    progress: Progress | None = None,
-) -> Examination:
-    """Examines judgments, prepared under the lenient form of a policy, and runs against them."""
+    judged = qrels if isinstance(qrels, Judged) else Judged(Qrels.of(qrels), lenient(settled))
     threads = default_threads() if threads is None else read_whole(threads, "threads")
-    progress = progress or Progress()
+    shown = progress or Progress()
     each = max(1, threads // max(1, len(runs)))
-    settled = progress
 
     def one(name: str, run: RunLike | Text) -> tuple[list[Finding], RunSummary]:
-        inspected = inspect(judged, run, name, policy, threads=each, progress=settled)
+        inspected = inspect(judged, run, name, settled, threads=each, progress=shown)
         findings = [finding for check in RUN_CHECKS for finding in check(inspected)]
         return findings, RunSummary.of(inspected)
 
@@ -405,10 +392,11 @@ def examine_judged(
     opened = {name: opened_if_stream(run) for name, run in runs.items()}
     tasks = [lambda name=name, run=run: one(name, run) for name, run in opened.items()]
     workers = 1 if any(isinstance(run, ReadRun) for run in opened.values()) else min(threads, len(tasks))
-    found = in_parallel(tasks, workers, progress)
-    these, summaries = JudgmentsUnderPolicy(judged, policy, scale), [summary for _, summary in found]
+    found = in_parallel(tasks, workers, shown)
+    these, summaries = JudgmentsUnderPolicy(judged, settled, scale), [summary for _, summary in found]
     findings = [finding for check in JUDGMENT_CHECKS for finding in check(these)]
     findings += [finding for of_run, _ in found for finding in of_run]
     findings += [finding for check in CHECKS_TOGETHER if len(runs) > 1 for finding in check(summaries)]
-    qrels, ordered = judged.qrels, tuple(sorted(findings, key=Finding.place))
-    return Examination(qrels.name, len(qrels.query_ids), len(qrels), tuple(runs), ordered)
+    these_qrels, ordered = judged.qrels, tuple(sorted(findings, key=Finding.place))
+    name, queries = these_qrels.name, len(these_qrels.query_ids)
+    return Examination(name, queries, len(these_qrels), tuple(runs), ordered)

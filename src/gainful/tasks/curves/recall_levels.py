@@ -16,7 +16,7 @@ from gainful.data.judged import Judged
 from gainful.data.qrels import QrelsLike
 from gainful.data.run import RunLike
 from gainful.errors import InputError, UsageError
-from gainful.evaluation.evaluate import evaluate_judged
+from gainful.evaluation.evaluate import evaluate_runs
 from gainful.evaluation.results import Evaluation
 from gainful.gains import Gain
 from gainful.kernel.parallel import Progress
@@ -254,7 +254,7 @@ def recall_levels(
         for base in bases
         for measure in (base.average_precision, *(base.precision_at(point) for point in recall))
     ]
-    evaluations = evaluate_judged(judged, runs, measures, threads=threads, progress=progress)
+    evaluations = evaluate_runs(judged, runs, measures, threads=threads, progress=progress)
     return RecallLevels(tuple(evaluations.values()), bases, recall, evaluations[baseline].run)
 
 
@@ -393,7 +393,7 @@ def generalised_recall(
     average = GIAP(gain=Gain.of(gain)) if measure is None else measure
     recall, baseline = recall_points(points), checked_baseline(runs, baseline)
     measures = [average, *_precision_measures(average, recall)]
-    evaluations = evaluate_judged(judged, runs, measures, threads=threads, progress=progress)
+    evaluations = evaluate_runs(judged, runs, measures, threads=threads, progress=progress)
     return GeneralisedRecall(tuple(evaluations.values()), average, recall, evaluations[baseline].run)
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from gainful.data.judged import Judged
 from gainful.data.run import Run, RunLike
 from gainful.errors import InputError, UsageError
-from gainful.evaluation.evaluate import evaluate_judged
+from gainful.evaluation.evaluate import evaluate_runs
 from gainful.evaluation.results import Evaluation
 from gainful.io.sources import is_stream
 from gainful.measures.base import Measure
@@ -88,7 +88,7 @@ def compare_orders(
     # What can be read only once is kept for the second time.
     kept = {name: Run.of(run) if is_stream(run) else run for name, run in runs.items()}
     by_a, by_b = (
-        tuple(evaluate_judged(Judged(side.qrels.select(common), side.policy), kept, measures, threads=threads).values())
+        tuple(evaluate_runs(Judged(side.qrels.select(common), side.policy), kept, measures, threads=threads).values())
         for side in (a, b)
     )
     return SystemOrders(tuple(_compared(measure, by_a, by_b) for measure in measures), by_a, by_b)
