@@ -347,7 +347,10 @@ struct ListColumns {
     ListColumns(const nb::list& ids, Input<int64_t> offsets, Input<uint8_t> bytes, Input<int64_t> document_start,
                 Input<int64_t> document_length, Input<double> scores, Input<double> ranks)
         : query_ids(to_strings(ids)), list_offsets(std::move(offsets)), data(std::move(bytes)),
-          start(std::move(document_start)), length(std::move(document_length)), score(std::move(scores)), rank(std::move(ranks)) {
+          start(std::move(document_start)), length(std::move(document_length)), score(std::move(scores)), rank(std::move(ranks)) {}
+
+    /// To be called when they are used: the arrays are Python's, and what was right may have been changed since.
+    void check() const {
         require(list_offsets.size() == query_ids.size() + 1, "the list offsets do not fit the rows");
         require_offsets(list_offsets, score.size());
         require(start.size() == score.size() && length.size() == score.size(), "the columns differ in length");
@@ -357,6 +360,7 @@ struct ListColumns {
 
 nb::dict join_columns_py(const ListColumns& run, const Index& index, const JoinOptions& options, int threads,
                          Cells progress_cells) {
+    run.check();
     const bool has_ranks = run.rank.size() > 0;
     require(has_ranks || run.score.size() == 0 || !options.needs_rank(), "there is no rank column");
     Joined joined;

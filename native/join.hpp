@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <stdexcept>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -30,7 +31,10 @@ struct JoinOptions {
     JoinOptions(int order, int ties, bool float32, bool keep_first, int64_t depth, bool want_scores, bool want_rows,
                 bool want_facts)
         : order(static_cast<Order>(order)), ties(static_cast<Ties>(ties)), float32(float32), keep_first(keep_first),
-          depth(depth), want_scores(want_scores), want_rows(want_rows), want_facts(want_facts) {}
+          depth(depth), want_scores(want_scores), want_rows(want_rows), want_facts(want_facts) {
+        if (order < 0 || order > 2 || ties < 0 || ties > 3 || depth < 0)
+            throw std::invalid_argument("there is no such order, rule for ties or depth");
+    }
 
     bool needs_rank() const { return order == Order::rank || ties == Ties::rank; }
     double score_as_used(double score) const { return float32 ? to_float32(score) : score; }

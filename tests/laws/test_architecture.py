@@ -56,6 +56,7 @@ TASKS = [
 def imported(path: Path) -> Iterator[str]:
     """The modules of the package that a file imports, anywhere in it."""
     for node in ast.walk(ast.parse(path.read_text())):
+        assert not getattr(node, "level", 0), f"{path}: imports are absolute"
         if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "gainful":
             yield from (f"{node.module}.{name.name}" for name in node.names)
         elif isinstance(node, ast.Import):

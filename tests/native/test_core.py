@@ -421,6 +421,21 @@ def test_columns_that_do_not_fit_are_refused(core: Any, wrong: dict[str, Any]) -
         join_with(**wrong)
 
 
+def test_columns_that_change_before_they_are_used_are_refused(core: Any) -> None:
+    index, offsets = index_of(core, b"q 0 a 1\n"), ints(0, 2)
+    spans = as_array(b"abc"), ints(0, 1), ints(1, 1)
+    run = core.ListColumns([b"q"], offsets, *spans, np.ones(2), np.empty(0))
+    offsets[1] = 5_000_000
+    with pytest.raises(ValueError, match="offsets"):
+        core.join_columns(run, index, *settings_of(core), no_progress())
+
+
+@pytest.mark.parametrize("wrong", [{"order": 3}, {"order": -1}, {"ties": 4}, {"ties": -1}, {"depth": -1}], ids=str)
+def test_options_that_mean_nothing_are_refused(core: Any, wrong: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match="there is no such order"):
+        settings_of(core, **wrong)
+
+
 def test_an_empty_span_is_an_id_like_any_other(core: Any) -> None:
     data = as_array(b"abc")
     index = core.JudgmentIndex([b""], ints(0, 0), data, ints(3, 0), ints(0, 0))

@@ -15,7 +15,8 @@ import pytest
 
 from gainful._version import __version__
 from gainful.pages.page import Column, Page, Table
-from gainful.render import FORMATS, text as render_text
+from gainful.render import FORMATS, Page as ShownPage, text as render_text
+from gainful.render.markup import fragment
 
 LEVELS = Table(
     (Column("grade", "number", 1), Column("documents", "count"), Column("share", "share"), Column("remark")),
@@ -199,6 +200,12 @@ def test_html():
     assert '<td class="number">0.0</td><td class="number marked">1200</td><td class="number">93.8 %</td>' in html
     assert '<p class="note">bold: most</p>' in html
     assert '<p class="note"><code>order:score|ties:docid-desc</code></p>\n</body>\n</html>\n' in html
+
+
+def test_printing_a_page_prints_its_table():
+    page = ShownPage(PAGE.command, PAGE.parts, PAGE.notes, PAGE.header)
+    assert str(page) + "\n" == page.text() == render_text(PAGE)
+    assert page._repr_html_() == fragment(PAGE)
 
 
 def cell_of(format_, cell, column):

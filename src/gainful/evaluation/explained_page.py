@@ -18,7 +18,8 @@ from gainful.measures.base import Measure, value_text
 from gainful.measures.help import SECTIONS, Help, differences_of, gain_meaning, meaning, parameter_text, reading
 from gainful.measures.names_trec_eval import Translation
 from gainful.notation import count_of, number_text
-from gainful.pages.page import Cell, Column, Page, Table
+from gainful.pages.page import Cell, Column, Table
+from gainful.render import Page
 
 #: Judgments with more different grades than this are not shown grade by grade.
 _GRADES = 12

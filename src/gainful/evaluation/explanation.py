@@ -26,9 +26,8 @@ from gainful.measures.base import Measure
 from gainful.measures.block import Block, computed, condenses
 from gainful.measures.catalog import parse, translation_of
 from gainful.notation import nearest, printable, text_of_id
-from gainful.pages.page import Page
 from gainful.policy import Policy
-from gainful.render import Showable
+from gainful.render import Page, Showable
 
 if TYPE_CHECKING:
     from gainful.measures.names_trec_eval import Translation

@@ -15,8 +15,8 @@ from gainful.errors import UsageError
 from gainful.evaluation.results import Evaluation
 from gainful.measures.base import Measure
 from gainful.notation import count_of, printable
-from gainful.pages.page import Cell, Column, Page, RowsOnDemand, Score, Table
-from gainful.render import Showable
+from gainful.pages.page import Cell, Column, RowsOnDemand, Score, Table
+from gainful.render import Page, Showable
 
 if TYPE_CHECKING:
     from gainful.pages.charts import Chart

@@ -228,6 +228,10 @@ class JoinOptions:
     want_rows: bool = False
     want_facts: bool = False
 
+    def __post_init__(self) -> None:
+        if self.order not in range(3) or self.ties not in range(4) or self.depth < 0:
+            raise ValueError("there is no such order, rule for ties or depth")
+
     @property
     def needs_rank(self) -> bool:
         """Whether the rank column decides anything."""
@@ -246,7 +250,8 @@ class ListColumns:
     score: Floats
     rank: Floats
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Refuses columns that do not fit each other, when they are used: arrays may change until then."""
         if len(self.list_offsets) != len(self.query_ids) + 1:
             raise ValueError("the list offsets do not fit the rows")
         require_offsets(self.list_offsets, len(self.score))
@@ -398,6 +403,7 @@ def join_text(data: Bytes, index: JudgmentIndex, options: JoinOptions, threads: 
 
 def join_columns(run: ListColumns, index: JudgmentIndex, options: JoinOptions, threads: int, progress: Ints) -> Joined:
     """Join a run that is already in columns; progress counts rows."""
+    run.check()
     documents = ids_at(run.data, run.document_start, run.document_length)
     require_distinct(run.query_ids)
     if np.isnan(run.score).any():

@@ -20,10 +20,10 @@ from gainful.errors import InputError, UsageError
 from gainful.io.atomic import atomic_output
 from gainful.kernel.parallel import Progress
 from gainful.notation import choose, nearest
-from gainful.pages.page import Heading, Page, Table
+from gainful.pages.page import Heading, Table
 from gainful.papers.claims import VERDICTS, Section, Study
 from gainful.policy import Policy
-from gainful.render import Showable, save, text
+from gainful.render import Page, Showable, save, text
 from gainful.render.markup import escaped
 
 

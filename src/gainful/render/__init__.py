@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, TextIO
 
 from gainful.errors import UsageError
 from gainful.notation import choose
+from gainful.pages import page as data
+from gainful.pages.page import HasPage
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from gainful.pages.page import HasPage, Page
 
 #: The formats: what writes each one, loaded when it is asked for, and how its files end.
 FORMATS = {
@@ -77,7 +77,7 @@ def format_of(path: str | os.PathLike[str]) -> str:
 class Showable:
     """What can be shown in every format. A subclass says what its page is."""
 
-    def page(self) -> Page:
+    def page(self) -> data.Page:
         """The data that the formats draw."""
         raise NotImplementedError
 
@@ -105,3 +105,15 @@ class Showable:
         from gainful.render.markup import fragment
 
         return fragment(self.page())
+
+
+class Page(data.Page, Showable):
+    """A page that shows itself, as what it is the page of does.
+
+    >>> column, table = data.Column("AP", "number", 2), data.Table
+    >>> print(Page("demo", (table((data.Column("run"), column), (("a", 0.5), ("b", None))),)))
+    run    AP
+    ---  ----
+    a    0.50
+    b       -
+    """

@@ -223,8 +223,8 @@ def _reach_claims(panel: Panel, at: int, first: str, last: str) -> tuple[Claim, 
     what = f"{panel.letter} documents for the ideal's gain at {at}"
     ranks = {run: reading.rank(run, at) for run in reading.runs}
     there = [rank for rank in ranks.values() if rank is not None]
-    quickest = _by(ranks, min(there)) if there else "not within 100"
-    return beside(f"{what}, best run", first, quickest), beside(f"{what}, worst run", last, _slowest(ranks))
+    quickest, slowest = (_by(ranks, min(there)), _slowest(ranks)) if there else ("not within 100", "not within 100")
+    return beside(f"{what}, best run", first, quickest), beside(f"{what}, worst run", last, slowest)
 
 
 def _slowest(ranks: Mapping[str, int | None]) -> str:
@@ -232,7 +232,7 @@ def _slowest(ranks: Mapping[str, int | None]) -> str:
     there = [rank for rank in ranks.values() if rank is not None]
     if len(there) == len(ranks):
         return _by(ranks, max(there))
-    return "not within 100" + (f" ({len(ranks) - len(there)} of {len(ranks)})" if there else "")
+    return f"not within 100 ({len(ranks) - len(there)} of {len(ranks)})"
 
 
 def _behind_the_best(panel: Panel, at: int) -> dict[str, int | None]:

@@ -11,8 +11,7 @@ from gainful.errors import UsageError
 from gainful.evaluation.score_matrix import MatricesLike, ScoreMatrix, check_size, on_common, upward
 from gainful.kernel.parallel import Progress
 from gainful.notation import choose, nearest
-from gainful.pages.page import Page
-from gainful.render import Showable
+from gainful.render import Page, Showable
 from gainful.stats.agreement import COEFFICIENTS, PERSISTENCE, MeasureAgreement, OrderAgreement, agreement_of_measures
 
 

@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from gainful.data.qrels import Qrels
 from gainful.notation import count_of, printable, text_of_id
-from gainful.pages.page import Column, Page, Table
-from gainful.render import Showable
+from gainful.pages.page import Column, Table
+from gainful.render import Page, Showable
 
 #: ``serious``: eval refuses the files, or its numbers would mean nothing. ``warning``: numbers are affected.
 #: ``note``: good to know.

@@ -12,8 +12,7 @@ from gainful.evaluation.results import Evaluation
 from gainful.evaluation.score_matrix import ScoreMatrix, aligned
 from gainful.kernel.parallel import Progress
 from gainful.notation import choose, count_of, nearest, printable
-from gainful.pages.page import Page
-from gainful.render import Showable
+from gainful.render import Page, Showable
 from gainful.stats.families import FLIPS, FamilyPlan, families_of
 from gainful.stats.groups import FamilyResult, GroupComparison, compare_groups
 from gainful.stats.paired import PairResult, compare_pair

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from gainful.notation import count_of
 from gainful.pages.charts import Chart
-from gainful.pages.page import Cell, Column, Kind, Page, Table
+from gainful.pages.page import Cell, Column, Kind, Table
+from gainful.render import Page
 from gainful.stats.paired import FEW_QUERIES
 from gainful.stats.settled import settled_differences
 from gainful.tasks.compare.compare_charts import difference_plot

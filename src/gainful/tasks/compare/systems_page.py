@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from gainful.notation import count_of, number_text, printable
 from gainful.pages.charts import Chart
-from gainful.pages.page import Cell, Column, Kind, Page, Table
+from gainful.pages.page import Cell, Column, Kind, Table
+from gainful.render import Page
 from gainful.stats.procedures import PairRecord
 from gainful.tasks.compare.compare_charts import critical_diagram, leaderboard_chart, p_map
 from gainful.tasks.compare.compare_words import limits_text, listed, p_words, places_text

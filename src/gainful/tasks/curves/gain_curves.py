@@ -26,9 +26,8 @@ from gainful.measures.base import Measure, read_whole
 from gainful.measures.catalog import parse, parse_all
 from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG, CumulatedGain
 from gainful.notation import choose, printable
-from gainful.pages.page import Page
 from gainful.policy import Policy
-from gainful.render import Showable
+from gainful.render import Page, Showable
 from gainful.tasks.curves.averages import (
     AVERAGES,
     MEAN,

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Protocol, overload
 from gainful.evaluation.report import Report
 from gainful.notation import count_of, number_text, printable
 from gainful.pages.charts import Axis, Band, Chart, Line, Plot, Role
-from gainful.pages.page import Cell, Column, Page, Table
+from gainful.pages.page import Cell, Column, Table
+from gainful.render import Page
 
 if TYPE_CHECKING:
     from gainful.kernel.arrays import Floats, Ints

@@ -33,9 +33,9 @@ from gainful.measures.distance import ADM, ADP, ADR, AverageDistance
 from gainful.measures.score_based import ROUNDING
 from gainful.notation import bytes_of_id, count_of, number_text, printable, read_number, text_of_id
 from gainful.pages.charts import Axis, Line, Plot, Points, Rule
-from gainful.pages.page import Column, Page, Table
+from gainful.pages.page import Column, Table
 from gainful.policy import Policy
-from gainful.render import Showable
+from gainful.render import Page, Showable
 
 
 class PlacedDocument(NamedTuple):

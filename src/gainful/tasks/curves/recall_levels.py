@@ -24,9 +24,8 @@ from gainful.measures.average_precision import AP, IPrec
 from gainful.measures.base import Measure
 from gainful.measures.generalised import GIAP, GIPrec
 from gainful.notation import choose, count_of, number_text, printable, read_number
-from gainful.pages.page import Page
 from gainful.policy import Policy
-from gainful.render import Showable
+from gainful.render import Page, Showable
 
 _MOST_POINTS = 1001
 

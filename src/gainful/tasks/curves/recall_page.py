@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from gainful.evaluation.report import Report
 from gainful.notation import number_text, printable
 from gainful.pages.charts import Axis, Line, Plot
-from gainful.pages.page import Cell, Column, Page, Table
+from gainful.pages.page import Cell, Column, Table
+from gainful.render import Page
 
 if TYPE_CHECKING:
     from gainful.evaluation.results import Evaluation

@@ -17,9 +17,9 @@ from gainful.data.qrels import Qrels, QrelsLike
 from gainful.errors import UsageError
 from gainful.kernel.arrays import Bools, Floats, Ints, distinct
 from gainful.notation import count_of, number_text, printable, read_number, text_of_id
-from gainful.pages.page import Cell, Column, Page, Table
+from gainful.pages.page import Cell, Column, Table
 from gainful.policy import Policy
-from gainful.render import Showable
+from gainful.render import Page, Showable
 
 #: With more levels than these, grades are a measurement rather than a scale, and queries are not counted by level.
 MOST_LEVELS = 50

@@ -17,9 +17,9 @@ from gainful.kernel import core
 from gainful.kernel.arrays import Floats, Ints, distinct
 from gainful.kernel.parallel import Progress
 from gainful.notation import count_of, number_text, printable, read_number, text_of_id
-from gainful.pages.page import Cell, Column, Page, Table
+from gainful.pages.page import Cell, Column, Table
 from gainful.policy import Policy
-from gainful.render import Showable
+from gainful.render import Page, Showable
 from gainful.stats.coefficients import Cells, coefficients
 from gainful.tasks.judgments.description import MOST_SHOWN, conventions, means_relevant, spread_table
 

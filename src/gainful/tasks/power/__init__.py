@@ -13,8 +13,7 @@ from typing import NamedTuple
 from gainful.errors import InputError, UsageError
 from gainful.evaluation.score_matrix import MatricesLike, ScoreMatrix, check_size, matrices_of
 from gainful.notation import choose, number_text
-from gainful.pages.page import Page
-from gainful.render import Showable
+from gainful.render import Page, Showable
 from gainful.stats.power import (
     VARIANCES,
     detectable_difference,

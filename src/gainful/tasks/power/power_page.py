@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gainful.notation import count_of, number_text, printable
 from gainful.pages.charts import Axis, Chart, Line, Plot, Rule, shortened
-from gainful.pages.page import Column, Kind, Page, Table
+from gainful.pages.page import Column, Kind, Table
+from gainful.render import Page
 from gainful.stats.power import VARIANCES
 
 if TYPE_CHECKING:

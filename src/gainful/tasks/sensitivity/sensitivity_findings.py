@@ -19,9 +19,8 @@ from gainful.evaluation.results import Evaluation
 from gainful.evaluation.signature import Signature
 from gainful.measures.base import Measure
 from gainful.notation import number_text, read_number
-from gainful.pages.page import Page
 from gainful.policy import Policy
-from gainful.render import Showable
+from gainful.render import Page, Showable
 from gainful.stats.agreement import kendall_tau_b
 from gainful.tasks.sensitivity.scenarios import Scenario
 from gainful.tasks.sensitivity.sensitivity_grid import Axis

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from gainful.measures.base import value_text
 from gainful.notation import count_of, number_text, printable
 from gainful.pages.charts import Axis, Chart, HeatMap, Line, Plot, Rule
-from gainful.pages.page import Column, Page, Table
+from gainful.pages.page import Column, Table
+from gainful.render import Page
 
 if TYPE_CHECKING:
     from gainful.tasks.sensitivity.sensitivity_findings import Cell, Sensitivity, Sweep

@@ -49,7 +49,7 @@ from gainful.tasks.sessions.session_evaluation import (
 from gainful.tasks.sessions.session_positions import NO_SESSIONS, ByPosition, LastAgainstBest, Queries, QueryValues
 
 if TYPE_CHECKING:
-    from gainful.pages.page import Page
+    from gainful.render import Page
     from gainful.tasks.sessions.session_page import SessionReport
 
 #: Pieces of so many values are compared all with all.

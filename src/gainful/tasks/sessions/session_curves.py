@@ -29,9 +29,8 @@ from gainful.measures.session_block import SessionBlock
 from gainful.measures.session_cumulation import SessionGain, gained_and_ideal, same_positions
 from gainful.measures.session_gain import NSDCG, SDCG
 from gainful.notation import bytes_of_id, choose, nearest, printable, text_of_id
-from gainful.pages.page import Page
 from gainful.policy import Policy
-from gainful.render import Showable
+from gainful.render import Page, Showable
 from gainful.tasks.curves.averages import (
     AVERAGES,
     FEWEST,

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from gainful.evaluation.report import Report
 from gainful.notation import count_of, number_text, printable
 from gainful.pages.charts import Axis, Chart, Line, Plot, Rule
-from gainful.pages.page import Column, Page, Table
+from gainful.pages.page import Column, Table
+from gainful.render import Page
 from gainful.tasks.curves.gain_page import Row, RowsOnTheWay, curve_line, rows_by_place, table_ranks, value_columns
 from gainful.tasks.sessions.session_curves import mean_vector
 

@@ -24,9 +24,8 @@ from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse_all
 from gainful.notation import choose
-from gainful.pages.page import Page
 from gainful.policy import Policy
-from gainful.render import Showable
+from gainful.render import Page, Showable
 from gainful.stats.agreement import SYMMETRIC, Coefficient
 from gainful.stats.settled import check_alpha, check_draws, stream
 from gainful.stats.stability import (

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from gainful.notation import count_of, number_text
 from gainful.pages.charts import Axis, Chart, Line, Plot, Rule
-from gainful.pages.page import Cell, Column, Page, Table
+from gainful.pages.page import Cell, Column, Table
+from gainful.render import Page
 from gainful.stats.agreement import SYMMETRIC
 from gainful.stats.stability import order_of_topics
 

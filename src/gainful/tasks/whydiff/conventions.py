@@ -17,9 +17,9 @@ from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure, read_whole
 from gainful.measures.catalog import parse
 from gainful.notation import count_of, number_text, printable, text_of_id
-from gainful.pages.page import Column, Page, Table
+from gainful.pages.page import Column, Table
 from gainful.policy import CHOICES, Policy
-from gainful.render import Showable
+from gainful.render import Page, Showable
 from gainful.tasks.whydiff.dimensions import Dimension, dialects_for, dimensions_for, meaning, usual_divisor
 from gainful.tasks.whydiff.orderings import Orderings, Variant
 from gainful.tasks.whydiff.search import (
