@@ -18,7 +18,7 @@ from gainful.pages.page import Table
 from gainful.papers.claims import Section
 from gainful.papers.dellamea2004.adm_experiment import Experiment, run_experiment
 from gainful.policy import Policy
-from gainful.stats.settled import stream
+from gainful.stats.repeatable import stream
 
 Judgments = dict[str, dict[str, float]]
 Lists = dict[str, dict[str, list[str]]]

@@ -20,7 +20,7 @@ from gainful.papers.dellamea2004.adm_experiment import Experiment, run_experimen
 from gainful.papers.dellamea2004.adm_figures import figure_7
 from gainful.papers.dellamea2004.adm_tables import systems_section, table_3, table_4
 from gainful.policy import Policy
-from gainful.stats.settled import stream
+from gainful.stats.repeatable import stream
 from tests.papers.dellamea2004_collection import (
     BY_PRECISION,
     CHOSEN,

@@ -17,7 +17,7 @@ from gainful.pages.charts import Plot
 from gainful.pages.page import Page
 from gainful.papers.claims import Section
 from gainful.papers.scheel2011 import artificial, examples
-from gainful.stats.settled import stream
+from gainful.stats.repeatable import stream
 
 MEASURES = ("nDCG(gain=exp2, average=ranks)@100", "nDCG(gain=exp2)", "NDCNG(average=ranks)@100", "NDCNG", "muAP")
 

@@ -16,8 +16,8 @@ from scipy import stats
 
 from gainful import UsageError
 from gainful.stats.flips import Flips, exact_extremes, exponent, on_grid, subset_sums
+from gainful.stats.repeatable import BLOCK, fixed_point, least_count, settle, settled_differences
 from gainful.stats.resampling import AllSubsets, FlippedSubsets
-from gainful.stats.settled import BLOCK, fixed_point, least_count, settle, settled_differences
 
 
 def exact_p(differences: Iterable[float], shift: Fraction = Fraction(0)) -> Fraction:

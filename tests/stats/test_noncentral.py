@@ -18,7 +18,7 @@ from gainful.stats.power import (
     t_p,
     t_quantile,
 )
-from gainful.stats.settled import LEAST_P
+from gainful.stats.repeatable import LEAST_P
 
 
 @pytest.mark.parametrize("df", [1, 2, 5, 49, 248, 5000])

@@ -11,7 +11,7 @@ from scipy import stats
 
 from gainful.stats.paired import compare_pair
 from gainful.stats.paired_tests import PairedScores
-from gainful.stats.settled import LEAST_P
+from gainful.stats.repeatable import LEAST_P
 from gainful.stats.trimmed import trimmed_mean
 
 

@@ -1,7 +1,4 @@
-"""What commands need that compare systems by their scores: judgments and runs to score, or scores that exist.
-
-What a page made from scores says about where they come from.
-"""
+"""What commands need that compare systems by their scores: runs to score, or scores that exist; and where they are from."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Sessions as columns: sequences of queries, each with its ranked results.
-
-Topics that sessions have from elsewhere, such as from a table of a user study. Sessions under a policy: every list in
-its order, and the judgments that each turn is judged by.
-"""
+"""Sessions as columns: sequences of queries, each with its ranked results; their topics, and the order of their lists."""
 
 from __future__ import annotations
 

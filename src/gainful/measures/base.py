@@ -1,7 +1,4 @@
-"""How the parameters of measures are read: from texts, or as what they are.
-
-What a measure is: a frozen set of parameters and a formula over a block of queries.
-"""
+"""What a measure is: a frozen set of parameters, read from texts or as they are, and a formula over a block of queries."""
 
 from __future__ import annotations
 

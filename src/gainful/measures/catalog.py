@@ -1,6 +1,6 @@
-"""All measures by name: one explicit, ordered table. A family's file is loaded when one of its measures is needed.
+"""All measures by name: one explicit, ordered table, and ``Name(key=value, ...)@k`` from text to measures and back.
 
-``Name(key=value, ...)@k``: from text to measures and back.
+A family's file is loaded when one of its measures is needed.
 """
 
 from __future__ import annotations

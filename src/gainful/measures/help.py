@@ -1,6 +1,6 @@
-"""A measure's docstring, taken apart: the same text serves the command line and the documentation.
+"""What is said of a measure: its docstring, taken apart, and where another tool's number is not ours.
 
-Where another tool's number is not ours, on purpose or by its fault: data, which the tests hold to be true.
+The same text serves the command line and the documentation; the differences are data, which the tests hold to be true.
 """
 
 from __future__ import annotations

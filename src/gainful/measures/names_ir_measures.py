@@ -1,7 +1,4 @@
-"""ir_measures' names: one Python expression, ``Name(parameter=value, ...)@x``.
-
-ranx's names: ``metric@k-lN``, and ``rbp.95``.
-"""
+"""The names of ir_measures, ``Name(parameter=value, ...)@x``, and of ranx, ``metric@k-lN``."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""How far a user has to read: search length and half-life. Lower is better, and there is no worst value.
+"""How far a user has to read: search length, half-life, and normalised recall and precision.
 
-K. Järvelin and J. Kekäläinen, ACM TOIS 20(4), 2002, section 2.4, compare cumulated gain with them.
-
-Normalised recall and precision: where a ranking of the collection lies between the best one and the worst.
+Lengths have no worst value, and lower is better; the normalised ones say where a ranking of the collection lies
+between the best one and the worst. K. Järvelin and J. Kekäläinen, ACM TOIS 20(4), 2002, section 2.4, compare
+cumulated gain with them.
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
-"""How gain cumulates over a session and over an ideal one: what sDCG and nsDCG share.
+"""How gain cumulates over a session and over an ideal one: what sDCG and nsDCG share, and their vectors by position.
 
 Reference: K. Järvelin, S. Price, L. Delcambre and M. Lykke Nielsen, Discounted cumulated gain based evaluation of
-multiple-query IR sessions, ECIR 2008.
-
-Session vectors: the value after every position, of real and of ideal sessions.
-
-Reference: K. Järvelin, S. Price, L. Delcambre and M. Lykke Nielsen, ECIR 2008, section 3.3.
+multiple-query IR sessions, ECIR 2008; the vectors are in section 3.3.
 """
 
 from __future__ import annotations

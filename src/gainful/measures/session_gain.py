@@ -1,10 +1,7 @@
-"""Cumulated gain over a session: what a user gains with query after query.
+"""What a session gives: cumulated gain (sDCG, nsDCG), rank-biased precision (sRBP), and the instances of a topic found.
 
 Reference: K. Järvelin, S. Price, L. Delcambre and M. Lykke Nielsen, Discounted cumulated gain based evaluation of
 multiple-query IR sessions, ECIR 2008.
-
-Rank-biased precision of a session: a user who goes on reading, asks again, or leaves.
-Instance recall: how many of the answers that a topic has a session has found.
 """
 
 from __future__ import annotations

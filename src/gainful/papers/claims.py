@@ -28,7 +28,7 @@ from gainful.measures.catalog import parse
 from gainful.notation import count_of, number_text
 from gainful.pages.charts import Chart, Line, Plot
 from gainful.pages.page import Cell, Column, Kind, Table
-from gainful.stats.settled import settle
+from gainful.stats.repeatable import settle
 from gainful.tasks.curves.gain_curves import GainCurves, gain_curves
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
 

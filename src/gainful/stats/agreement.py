@@ -17,7 +17,7 @@ from gainful.errors import UsageError
 from gainful.kernel.arrays import Floats, Ints
 from gainful.kernel.parallel import Progress
 from gainful.stats.anova import checked, column_means
-from gainful.stats.settled import check_draws, on_grid, settle, stream
+from gainful.stats.repeatable import check_draws, on_grid, settle, stream
 
 #: How far down an order RBO looks: the chance of going on to the next system.
 PERSISTENCE = 0.9

@@ -11,7 +11,7 @@ import numpy as np
 
 from gainful.errors import UsageError
 from gainful.kernel.arrays import Floats, Ints
-from gainful.stats.settled import LEAST_P
+from gainful.stats.repeatable import LEAST_P
 
 #: From here on one pooled spread misjudges some pairs: the largest sd of paired differences over the pooled one.
 UNEVEN_SPREAD = 1.5

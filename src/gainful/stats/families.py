@@ -24,7 +24,7 @@ from gainful.stats.flips import MOST_ENUMERATED, Flips, exact_extremes, exponent
 from gainful.stats.groups import FamilyResult
 from gainful.stats.paired import MOST_RANKED, TESTS, rank_warning
 from gainful.stats.paired_tests import MOST_FLIPPED, PairedScores
-from gainful.stats.settled import check_alpha, largest_at, least_told
+from gainful.stats.repeatable import check_alpha, largest_at, least_told
 
 #: Flips unless another number is asked for.
 FLIPS = 10_000

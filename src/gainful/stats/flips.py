@@ -14,7 +14,7 @@ import numpy as np
 
 from gainful.kernel.arrays import Floats, Ints
 from gainful.kernel.exact_sums import FixedPoint
-from gainful.stats.settled import BLOCK, check_draws, fixed_point, least_count
+from gainful.stats.repeatable import BLOCK, check_draws, fixed_point, least_count
 
 #: Up to so many non-zero differences all flips are looked at.
 MOST_ENUMERATED = 20

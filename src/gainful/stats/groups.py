@@ -20,7 +20,7 @@ from gainful.notation import bytes_of_id, count_of, nearest, printable
 from gainful.stats.corrections import CORRECTIONS
 from gainful.stats.paired_tests import Verdict, signed_verdict
 from gainful.stats.rank_tests import mid_ranks
-from gainful.stats.settled import settle
+from gainful.stats.repeatable import settle
 
 
 class PairVerdict(NamedTuple):

@@ -31,6 +31,7 @@ from gainful.stats.paired_tests import (
 )
 from gainful.stats.power import detectable_effect, noncentrality_interval
 from gainful.stats.rank_tests import SIGN, WILCOXON, rank_biserial
+from gainful.stats.repeatable import check_alpha
 from gainful.stats.resampling import (
     BCA,
     BOOTSTRAP,
@@ -41,7 +42,6 @@ from gainful.stats.resampling import (
     percentile_limits,
     resampled_rows,
 )
-from gainful.stats.settled import check_alpha
 from gainful.stats.trimmed import YUEN, YUEN_INTERVAL
 
 Scores: TypeAlias = Mapping[str, float] | Sequence[float] | Floats

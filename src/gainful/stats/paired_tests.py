@@ -16,7 +16,7 @@ import numpy as np
 
 from gainful.kernel.arrays import Floats
 from gainful.stats.power import t_p, t_quantile
-from gainful.stats.settled import LEAST_P, settle, settled_differences, settled_step
+from gainful.stats.repeatable import LEAST_P, settle, settled_differences, settled_step
 
 _Made = TypeVar("_Made")
 

@@ -18,7 +18,7 @@ from gainful.errors import UsageError
 from gainful.kernel.arrays import Floats
 from gainful.notation import choose
 from gainful.stats.anova import checked, one_way, pair_variances, two_way
-from gainful.stats.settled import LEAST_P, check_alpha
+from gainful.stats.repeatable import LEAST_P, check_alpha
 
 #: Where the variance of a difference comes from, and what it is.
 VARIANCES = {

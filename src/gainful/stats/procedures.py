@@ -23,7 +23,7 @@ from gainful.stats.groups import MOST_WITH_LETTERS, FamilyResult, letters
 from gainful.stats.paired import MOST_RANKED, rank_warning, too_few_draws
 from gainful.stats.paired_tests import Verdict
 from gainful.stats.rank_tests import Friedman, RankComparisons, conover, friedman, nemenyi, stars_text
-from gainful.stats.settled import settle
+from gainful.stats.repeatable import settle
 from gainful.stats.tukey import RandomisedTukeyTest, TukeyTest, randomised_tukey, tukey
 
 

@@ -1,10 +1,8 @@
-"""Ranks of values among each other.
+"""Tests that go by ranks: Wilcoxon's signed ranks and the sign test of two systems; Friedman and what follows it.
 
-Wilcoxon's signed ranks and the sign test. Neither is about means: each names what it tests.
-Systems compared by their ranks within each query: Friedman, and what follows it.
-
-All of it is the two-way analysis of variance of the ranks: Iman and Davenport's F is its F, Kendall's W the share of
-the systems in its sum of squares, and Conover's comparisons are least significant differences with its residual.
+None is about means: each names what it tests. Friedman's test is the two-way analysis of variance of the ranks: Iman
+and Davenport's F is its F, Kendall's W the share of the systems in its sum of squares, and Conover's comparisons are
+least significant differences with its residual.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ from gainful.notation import choose
 from gainful.stats.anova import TwoWayAnova, checked, pairs_of, two_way
 from gainful.stats.corrections import corrected
 from gainful.stats.paired_tests import Finding, PairedScores, PairedTest, Zeros
-from gainful.stats.settled import LEAST_P, settle
+from gainful.stats.repeatable import LEAST_P, settle
 from gainful.stats.tukey import studentised_range_critical, studentised_range_sf
 
 

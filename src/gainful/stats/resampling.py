@@ -15,7 +15,7 @@ import numpy as np
 from gainful.kernel.arrays import Floats, Ints
 from gainful.stats.flips import MOST_ENUMERATED, Columns, Flips, exact_extremes, exponent, on_grid, subset_sums
 from gainful.stats.paired_tests import Finding, Interval, IntervalKind, NullSummary, PairedScores, PairedTest
-from gainful.stats.settled import BLOCK, check_draws, fixed_point, largest_at, least_count, settle
+from gainful.stats.repeatable import BLOCK, check_draws, fixed_point, largest_at, least_count, settle
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,9 +1,8 @@
-"""The studentised range: how far the largest and the smallest of several means lie apart by chance.
+"""All pairs of systems by one yardstick: Tukey's honestly significant difference, and its randomised form.
 
-With R the range of m independent standard normal values and S an independent estimate of their standard deviation on v
-degrees of freedom, q = R / S. Both integrals are Gauss-Legendre sums, for all q at once.
-
-All pairs of systems by one yardstick: Tukey's honestly significant difference, and its randomised form.
+The yardstick is the studentised range: with R the range of m independent standard normal values and S an independent
+estimate of their standard deviation on v degrees of freedom, q = R / S. Both integrals are Gauss-Legendre sums, for
+all q at once.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from gainful.errors import UsageError
 from gainful.kernel.arrays import Floats, Ints
 from gainful.kernel.core import default_threads
 from gainful.stats.anova import TwoWayAnova, checked, column_means, pairs_of, two_way
-from gainful.stats.settled import BLOCK, LEAST_P, check_draws, largest_at, least_count, least_told, on_grid, settle
+from gainful.stats.repeatable import BLOCK, LEAST_P, check_draws, largest_at, least_count, least_told, on_grid, settle
 
 _ROOT_2PI = math.sqrt(2 * math.pi)
 _Z_NODES = 128

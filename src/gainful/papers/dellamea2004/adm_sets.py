@@ -26,7 +26,7 @@ from gainful.kernel.core import default_threads
 from gainful.kernel.parallel import Progress, in_parallel
 from gainful.measures.base import read_whole
 from gainful.stats.agreement import kendall_tau
-from gainful.stats.settled import check_draws, stream
+from gainful.stats.repeatable import check_draws, stream
 from gainful.stats.stability import Spread, order_of_topics, settled_means, stability_over_queries
 
 _NOTHING = np.zeros(0, np.int64)

@@ -27,7 +27,7 @@ from gainful.papers.claims import (
     undecided,
 )
 from gainful.papers.jarvelin2000.case_study import BASES, CG_DEPTH, DCG_DEPTH, DEPTH, Weightings, Weights
-from gainful.stats.settled import settled_differences
+from gainful.stats.repeatable import settled_differences
 from gainful.tasks.curves.gain_curves import Distance, GainCurves, Sideways
 from gainful.tasks.curves.gain_page import sentences
 

@@ -22,7 +22,7 @@ from gainful.pages.charts import Axis, Line, Plot
 from gainful.pages.page import Table
 from gainful.papers.claims import Claim, Section, claims_tables, head, statement, table, undecided
 from gainful.policy import Policy
-from gainful.stats.settled import check_seed, stream
+from gainful.stats.repeatable import check_seed, stream
 
 #: A reference ranking has so many items; test rankings have from 0 to one less swaps.
 ITEMS = 100

@@ -122,22 +122,22 @@ def compare(
     """
     charts = (chart,) if isinstance(chart, str) else tuple(chart or ())
     how = CompareOptions(
-        baseline,
-        procedure,
-        test,
-        interval,
-        correction,
-        family,
-        alpha,
-        draws,
-        seed,
-        margin,
-        groups,
-        papers,
-        pairs,
-        charts,
-        places,
-        threads,
+        baseline=baseline,
+        procedure=procedure,
+        test=test,
+        interval=interval,
+        correction=correction,
+        family=family,
+        alpha=alpha,
+        draws=draws,
+        seed=seed,
+        margin=margin,
+        groups=groups,
+        papers=papers,
+        pairs=pairs,
+        chart=charts,
+        places=places,
+        threads=threads,
     )
     return compare_matrices(_matrices(scores, measures), how, progress)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from gainful.notation import count_of, printable
 from gainful.pages.charts import Axis, CriticalDiagram, HeatMap, IntervalRow, Intervals, Plot, Points, Rule
-from gainful.stats.settled import settled_differences
+from gainful.stats.repeatable import settled_differences
 from gainful.tasks.compare.compare_words import p_words, places_text
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from gainful.notation import count_of
 from gainful.pages.charts import Chart
 from gainful.pages.page import Cell, Column, Kind, Table
 from gainful.render import Page
-from gainful.stats.paired import FEW_QUERIES
-from gainful.stats.settled import settled_differences
+from gainful.stats.paired import FEW_QUERIES, INTERVALS
+from gainful.stats.repeatable import settled_differences
 from gainful.tasks.compare.compare_charts import difference_plot
 from gainful.tasks.compare.compare_words import difference_sentence, interval_text, level_text, p_words
 
@@ -48,13 +48,15 @@ def _beginning(result: PairResult) -> str:
 
 def _differences(results: list[PairResult], places: int) -> Table:
     a, b = results[0].names
+    kind = INTERVALS.get(results[0].interval.method)
+    of_what = f" of the {kind.of}" if kind is not None and kind.of != "mean" else ""
     columns = (
         Column("measure", get=lambda r: r.measure + (" (lower is better)" if r.better == "lower" else "")),
         Column(b, "number", places, get=lambda r: r.mean_b),
         Column(a, "number", places, get=lambda r: r.mean_a),
         Column("difference", "number", places),
         Column(
-            f"{level_text(results[0].interval)} interval",
+            f"{level_text(results[0].interval)} interval{of_what}",
             get=lambda r: interval_text(r.interval, places) + (" (a guide)" if r.interval.is_stopgap else ""),
         ),
         Column("p", get=lambda r: r.test.p_text.removeprefix("p ").removeprefix("= ")),

@@ -26,7 +26,7 @@ from gainful.stats.power import (
     queries_for_pair,
     variance_of_difference,
 )
-from gainful.stats.settled import check_alpha
+from gainful.stats.repeatable import check_alpha
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from gainful.notation import choose
 from gainful.policy import Policy
 from gainful.render import Page, Showable
 from gainful.stats.agreement import SYMMETRIC, Coefficient
-from gainful.stats.settled import check_alpha, check_draws, stream
+from gainful.stats.repeatable import check_alpha, check_draws, stream
 from gainful.stats.stability import (
     BINS,
     TOPICS,

@@ -1,7 +1,8 @@
-"""Random streams that are told apart by a seed and a number, so that blocks of draws do not depend on each other.
+"""What makes statistics the same to the bit, on any machine and any number of threads.
 
-Sums that are exact, so that neither their order nor the machine's linear algebra nor threads can change a bit.
-Numbers that are equal in exact arithmetic made equal, and sums that no order of addition can change.
+Random streams are told apart by a seed and a number, so that blocks of draws do not depend on each other. Numbers
+that are equal in exact arithmetic are made equal, and sums go over fixed points, which no order of addition can
+change.
 """
 
 from __future__ import annotations
