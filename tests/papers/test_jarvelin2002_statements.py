@@ -9,6 +9,7 @@ from gainful.data.judged import Judged
 from gainful.pages.page import Page
 from gainful.papers.claims import Study
 from gainful.papers.jarvelin2002 import study
+from gainful.papers.jarvelin2002.gain_figures import _slowest
 
 QUERIES = [f"q{i}" for i in range(6)]
 #: Every query has three documents of each grade: a0 to a2 (grade 0), b (1), c (2), d (3); z is not judged.
@@ -125,3 +126,9 @@ def test_bases_that_make_another_order():
     found = row(studied(QRELS, runs), "Section 4, base", "bases 2 and 10")
     assert (found["gainful finds"], found["verdict"]) == ("tau -1.00", "fails")
     assert found["note"] == "it holds where tau is 0.9 or more"
+
+
+def test_runs_that_never_get_there_are_counted() -> None:
+    assert _slowest({"a": None, "b": None}) == "not within 100 (2 of 2)"
+    assert _slowest({"a": 7, "b": None}) == "not within 100 (1 of 2)"
+    assert _slowest({"a": 7, "b": 12}) == "12 (b)"

@@ -1,4 +1,4 @@
-"""What commands need that compare systems by their scores: runs to score, or scores that exist; and where they are from."""
+"""What commands need that compare systems by scores: runs to score, or scores that exist; and where they are from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions as columns: sequences of queries, each with its ranked results; their topics, and the order of their lists."""
+"""Sessions as columns: sequences of queries with their ranked results; their topics, and the order of their lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a measure is: a frozen set of parameters, read from texts or as they are, and a formula over a block of queries."""
+"""What a measure is: a frozen set of parameters, read from texts or as such, and a formula over a block of queries."""
 
 from __future__ import annotations
 
