@@ -324,6 +324,8 @@ class TestEffects:
 
     def test_no_ratio_without_a_ground(self) -> None:
         assert compare_pair([0.5, 0.2, 0.1], [0.0, 0.0, 0.0]).practical is None
+        # Utility may be below 0: a ratio to it would have the wrong sign.
+        assert compare_pair([0.5, 0.2, 0.1], [-1.0, -2.0, 0.5]).practical is None
 
 
 class TestVerdicts:
