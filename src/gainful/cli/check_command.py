@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from gainful.cli import options
-from gainful.cli.inputs import input_options
+from gainful.cli.inputs import takes_inputs
 from gainful.cli.progress_bar import ProgressBar
 from gainful.data.collection import Collection, Inputs, named_runs
 from gainful.policy import Policy, lenient
@@ -17,7 +17,7 @@ from gainful.policy import Policy, lenient
 @options.takes_output
 @options.names_option
 @options.scale_option
-@options.takes("inputs", input_options, Inputs.taken_from)
+@takes_inputs
 @options.takes_policy
 @options.threads_option
 @options.quiet_option("No notes, no progress bar.")

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import click
 
 from gainful.cli import options
-from gainful.cli.inputs import input_options, print_notices
+from gainful.cli.inputs import print_notices, takes_inputs
 from gainful.cli.progress_bar import ProgressBar
 from gainful.data.collection import Collection, Inputs, named_runs, no_such_run
 from gainful.policy import Policy
@@ -23,7 +23,7 @@ from gainful.policy import Policy
 @click.option("--baseline", metavar="RUN", help="Add every run's difference to this one.")
 @options.names_option
 @options.scale_option
-@options.takes("inputs", input_options, Inputs.taken_from)
+@takes_inputs
 @options.takes_policy
 @options.threads_option
 @options.quiet_option("No notices, no progress bar.")
