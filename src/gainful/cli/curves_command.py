@@ -305,7 +305,7 @@ def _asked(given: dict[str, Any]) -> _Asked:
 @options.places_option("Decimal places in tables.")
 @options.takes_output_and_figure
 @options.takes(asked=_asked)
-@takes_collection
+@takes_collection()
 def command(
     qrels: str,
     runs: tuple[str, ...],

@@ -13,6 +13,7 @@ from gainful.cli import options
 from gainful.data.collection import Collection, Inputs, named_runs
 from gainful.io.columns import read_session_mapping
 from gainful.io.formats import FORMATS, GAPS, SEPARATOR, SESSION_FORMATS
+from gainful.kernel.parallel import Progress
 from gainful.policy import Policy
 
 if TYPE_CHECKING:
@@ -87,12 +88,22 @@ class CollectionOptions:
     threads: int | None
     quiet: bool
 
+    def started(self, qrels: str, files: Mapping[str, str], progress: Progress | None = None) -> GivenCollection:
+        """The judgments and the runs by name, which are being read."""
+        return GivenCollection(
+            qrels,
+            files,
+            self.policy,
+            self.inputs,
+            scale=self.scale,
+            threads=self.threads,
+            progress=progress,
+            quiet=self.quiet,
+        )
+
     def opened(self, qrels: str, runs: Sequence[str]) -> GivenCollection:
         """The judgments, read, and the runs, which are being read."""
-        files = named_runs(runs, self.names, beside=[qrels])
-        return GivenCollection(
-            qrels, files, self.policy, self.inputs, scale=self.scale, threads=self.threads, quiet=self.quiet
-        ).opened()
+        return self.started(qrels, named_runs(runs, self.names, beside=[qrels])).opened()
 
 
 #: What says how judgments and runs are read, in the order of the help.
@@ -102,15 +113,18 @@ COLLECTION_OPTIONS = (
     input_options,
     options.policy_options,
     options.threads_option,
-    options.quiet_option("No notices, no progress bar."),
 )
-#: Adds them and hands over ``reading``.
-takes_collection = options.takes(
-    *COLLECTION_OPTIONS,
-    policy=options.policy_from,
-    inputs=Inputs.taken_from,
-    reading=options.made_of(CollectionOptions),
-)
+
+
+def takes_collection(quiet: str = "No notices, no progress bar.") -> Callable[[_Command], _Command]:
+    """Adds them and ``--quiet``, which says what is left out, and hands over ``reading``."""
+    return options.takes(
+        *COLLECTION_OPTIONS,
+        options.quiet_option(quiet),
+        policy=options.policy_from,
+        inputs=Inputs.taken_from,
+        reading=options.made_of(CollectionOptions),
+    )
 
 
 class SessionInputs(NamedTuple):

@@ -237,7 +237,7 @@ def _check(paper: Paper, given: Sequence[str], settings: Mapping[str, Any]) -> N
 @options.number_option("--worst-share", "dellamea2004: share of queries below the median.  [default: 1]", "S")
 @click.option("--draws", type=click.IntRange(1), metavar="N", help="dellamea2004: samples of documents.  [default: 20]")
 @options.output_options
-@options.takes(*COLLECTION_OPTIONS, asked=_asked)
+@options.takes(*COLLECTION_OPTIONS, options.quiet_option("No notices, no progress bar."), asked=_asked)
 def command(format_: str | None, output: str | None, asked: PaperOptions | None) -> None:
     """Run one of the five PAPERS again, or list them.
 

@@ -156,7 +156,7 @@ def takes_scores(default: Sequence[str]) -> Callable[[_Command], _Command]:
             type=click.Choice(["higher", "lower"]),
             help="--from: which values are better.  [default: what the measure says, else higher]",
         ),
-        takes_collection,
+        takes_collection(),
         scores=options.made_of(ScoreOptions, default=tuple(default)),
     )
 

@@ -82,7 +82,7 @@ def _sweep(text: str, option: str) -> tuple[float, float] | bool:
 )
 @options.places_option("Decimal places in tables.")
 @options.takes_output_and_figure
-@takes_collection
+@takes_collection()
 def command(
     qrels: str,
     runs: tuple[str, ...],

@@ -49,7 +49,7 @@ class _CurvesChoice(_Choice):
 
 
 @dataclass(frozen=True)
-class Asked:
+class StudyOptions:
     """What is to be found out, of which sessions, and how it is shown; how files are read is not among it."""
 
     measures: tuple[str, ...]
@@ -151,14 +151,14 @@ class Asked:
 @takes_sessions
 @options.threads_option
 @options.quiet_option("No notices, no progress bar.")
-@options.takes(asked=options.made_of(Asked))
+@options.takes(asked=options.made_of(StudyOptions))
 def command(
     qrels: str,
     sessions: tuple[str, ...],
     output: options.Output,
     figure: options.FigureOutput,
     reading: SessionOptions,
-    asked: Asked,
+    asked: StudyOptions,
 ) -> None:
     """Score whole SESSIONS, one file a system, against the judgments QRELS.
 
@@ -181,7 +181,7 @@ def command(
     print_notices(study.notices(), asked.quiet)
 
 
-def _study(qrels: str, files: Mapping[str, str], asked: Asked, reading: SessionOptions) -> SessionStudy:
+def _study(qrels: str, files: Mapping[str, str], asked: StudyOptions, reading: SessionOptions) -> SessionStudy:
     threads = asked.threads or default_threads()
     measures = options.measures_from(asked.measures or DEFAULT_SESSION_MEASURES, asked.rel)
     curves = asked.wanted_curves(measures)
@@ -214,7 +214,7 @@ def _study(qrels: str, files: Mapping[str, str], asked: Asked, reading: SessionO
         )
 
 
-def _check_names(asked: Asked, files: Mapping[str, str], study: SessionStudy) -> None:
+def _check_names(asked: StudyOptions, files: Mapping[str, str], study: SessionStudy) -> None:
     names, wanted = list(study.evaluations), asked.baseline
     for name in asked.names:
         if name not in [*names, *study.left_out]:
