@@ -91,9 +91,9 @@ def command(
             "--documents: expected judgments and runs to score again, found --from",
             "scores that exist cannot be made again with fewer judgments",
         )
-    stream = next(filter(is_stream, scores.qrels_and_runs[1:]), None)
-    if documents and stream is not None:
-        raise UsageError(f"--documents: expected runs that can be read twice, found {stream}, which is a stream")
+    for run in scores.qrels_and_runs[1:] if documents else ():
+        if is_stream(run):
+            raise UsageError(f"--documents: expected runs that can be read twice, found {run}, which is a stream")
     coefficient = coefficient.replace("-", "_")
     inputs = scores.found()
     by_documents = None
