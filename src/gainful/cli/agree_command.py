@@ -3,41 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from dataclasses import dataclass, fields
-from typing import Any
 
 import click
 
-from gainful.cli.options import figure_from, figure_options, output_from, output_options
+from gainful.cli import options
 from gainful.cli.progress_bar import ProgressBar
-from gainful.cli.score_inputs import input_files, page_notes, score_options, scores_from
+from gainful.cli.score_inputs import ScoreOptions, takes_scores
 from gainful.errors import UsageError
 from gainful.measures.catalog import parse
-from gainful.notation import read_number
 from gainful.stats.agreement import COEFFICIENTS
 from gainful.tasks.agree import assess_agreement
 
 _MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
-
-
-@dataclass(frozen=True)
-class AgreeOptions:
-    """What is asked of the scores, and how to show it."""
-
-    coefficients: tuple[str, ...]
-    scatters: tuple[tuple[str, str], ...]
-    persistence: float
-    draws: int
-    seed: int
-    places: int
-
-    @classmethod
-    def of(cls, options: dict[str, Any]) -> AgreeOptions:
-        """Takes these out of the command's options."""
-        given = {field.name: options.pop(field.name) for field in fields(cls)}
-        names = tuple(name.replace("-", "_") for name in given["coefficients"])
-        persistence = read_number(given["persistence"], "--persistence")
-        return cls(**{**given, "coefficients": names or ("tau_b",), "persistence": persistence})
 
 
 @click.command("agree")
@@ -56,18 +33,25 @@ class AgreeOptions:
     metavar="MEASURE MEASURE",
     help="Draw the means by these two against each other; may be repeated.  [default: the least agreeing two]",
 )
-@click.option(
-    "--persistence", metavar="P", default="0.9", show_default=True, help="How far down RBO looks, between 0 and 1."
-)
+@options.number_option("--persistence", "How far down RBO looks, between 0 and 1.", "P", "0.9")
 @click.option(
     "--draws", type=click.IntRange(0), default=1000, show_default=True, help="Resamples for the intervals, 0 for none."
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Another seed, other resamples.")
-@click.option("--places", type=click.IntRange(0, 17), default=4, show_default=True, help="Decimal places in tables.")
-@figure_options
-@output_options
-@score_options(_MEASURES)
-def command(**options: Any) -> None:
+@options.places_option("Decimal places in tables.")
+@options.takes_output_and_figure
+@takes_scores(_MEASURES)
+def command(
+    coefficients: tuple[str, ...],
+    scatters: tuple[tuple[str, str], ...],
+    persistence: float,
+    draws: int,
+    seed: int,
+    places: int,
+    output: options.Output,
+    figure: options.FigureOutput,
+    scores: ScoreOptions,
+) -> None:
     """Say how far measures agree on the order of systems, of RUNS judged by QRELS or of scores that exist.
 
     Kendall's tau-b, AP correlation both ways and with ties, rank-biased overlap beside its chance level, and Pearson's
@@ -77,25 +61,21 @@ def command(**options: Any) -> None:
 
     Example: gainful agree --from ap.csv --from ndcg.csv --coefficient tau-ap-b --figure scatter.pdf
     """
-    files = input_files(options)
-    output, figure = output_from(options, *files), figure_from(options, *files)
-    asked = AgreeOptions.of(options)
-    inputs = scores_from(options, _MEASURES)
+    inputs = scores.found()
     with ProgressBar("comparing measures", wanted=not inputs.quiet, in_bytes=False) as progress:
         report = assess_agreement(
             inputs.matrices,
-            coefficients=asked.coefficients,
-            scatters=[_named(pair, inputs.matrices) for pair in asked.scatters],
-            persistence=asked.persistence,
-            draws=asked.draws,
-            seed=asked.seed,
+            coefficients=[name.replace("-", "_") for name in coefficients] or ["tau_b"],
+            scatters=[_named(pair, inputs.matrices) for pair in scatters],
+            persistence=persistence,
+            draws=draws,
+            seed=seed,
             progress=progress,
         )
-    page = report.page(asked.places, *page_notes(inputs))
+    page = report.page(places, *inputs.page_notes())
     output.write(page)
     figure.write(page)
-    inputs.notices.extend(report.notices)
-    inputs.print_notices()
+    inputs.print_notices(report.notices)
 
 
 def _named(pair: tuple[str, str], known: Container[str]) -> tuple[str, str]:

@@ -5,33 +5,18 @@ from __future__ import annotations
 import click
 
 from gainful.cli import options
-from gainful.cli.inputs import input_options
+from gainful.cli.inputs import CollectionOptions, takes_collection
 from gainful.cli.progress_bar import ProgressBar
-from gainful.data.collection import Collection, Inputs, named_runs
-from gainful.policy import Policy, lenient
+from gainful.data.collection import Collection, named_runs
+from gainful.policy import lenient
 
 
 @click.command("check")
 @click.argument("qrels", type=options.INPUT)
 @click.argument("runs", type=options.INPUT, nargs=-1, required=True)
 @options.takes_output
-@options.names_option
-@options.scale_option
-@options.takes("inputs", input_options, Inputs.taken_from)
-@options.takes_policy
-@options.threads_option
-@options.quiet_option("No notes, no progress bar.")
-def command(
-    qrels: str,
-    runs: tuple[str, ...],
-    output: options.Output,
-    names: tuple[str, ...],
-    scale: float | None,
-    inputs: Inputs,
-    policy: Policy,
-    threads: int | None,
-    quiet: bool,
-) -> int:
+@takes_collection("No notes, no progress bar.")
+def command(qrels: str, runs: tuple[str, ...], output: options.Output, reading: CollectionOptions) -> int:
     """Look for everything suspicious in the judgments QRELS and in RUNS before they are scored.
 
     Repeated documents, ids that match nowhere (and what would make them match), missing queries, ranks against scores,
@@ -41,19 +26,21 @@ def command(
 
     Example: gainful check qrels.txt bm25.run dense.run.gz
     """
-    with ProgressBar("reading runs", wanted=not quiet) as progress:
-        files, reading = named_runs(runs, names), lenient(policy)
-        collection = Collection(qrels, files, reading, inputs, threads=threads, progress=progress, want_facts=True)
+    with ProgressBar("reading runs", wanted=not reading.quiet) as progress:
+        files, policy, inputs = named_runs(runs, reading.names), lenient(reading.policy), reading.inputs
+        collection = Collection(
+            qrels, files, policy, inputs, threads=reading.threads, progress=progress, want_facts=True
+        )
         # Loaded late, as is all that needs NumPy: by now the core has long been reading.
         from gainful.tasks.check.examination import examine
 
         examination = examine(
             collection.judged,
             collection.runs,
-            policy=policy,
-            scale=scale,
+            policy=reading.policy,
+            scale=reading.scale,
             threads=collection.threads,
             progress=progress,
         )
-    output.write(examination.without("note") if quiet else examination)
+    output.write(examination.without("note") if reading.quiet else examination)
     return 1 if examination.is_serious else 0

@@ -9,26 +9,30 @@ from typing import Any
 
 import click
 
-from gainful.cli.options import figure_from, figure_options, output_from, output_options
+from gainful.cli import options
 from gainful.cli.progress_bar import ProgressBar
-from gainful.cli.score_inputs import input_files, page_notes, score_options, scores_from
-from gainful.errors import UsageError
+from gainful.cli.score_inputs import ScoreOptions, read_pair, takes_scores
 from gainful.io.sources import open_source
-from gainful.notation import read_number
 from gainful.stats.corrections import CORRECTIONS
 from gainful.stats.families import FLIPS
 from gainful.stats.paired import INTERVALS, TESTS
 from gainful.stats.procedures import PROCEDURES
 from gainful.tasks.compare import CHARTS, CompareOptions, compare_matrices, read_groups
 
-#: The measure that is compared by if none is named.
-DEFAULT = ("nDCG@10",)
+_MEASURES = ("nDCG@10",)
 
 
 def _titles(catalogue: Mapping[str, Any]) -> str:
     """All members of a catalogue as a list for people."""
     *first, last = (member.title for member in catalogue.values())
     return f"{', '.join(first)}, or {last}"
+
+
+def _asked(given: dict[str, Any]) -> CompareOptions:
+    """What to do with the scores, checked as far as it can be before they are read."""
+    pairs = tuple(read_pair(text, "--pairs") for text in given.pop("pairs"))
+    given |= {"pairs": None if given.pop("all_pairs") else pairs, "chart": given.pop("charts")}
+    return options.made_of(CompareOptions, groups=None, threads=None)(given)
 
 
 @click.command("compare")
@@ -43,7 +47,7 @@ def _titles(catalogue: Mapping[str, Any]) -> str:
     type=click.Choice(list(INTERVALS)),
     help=f"Two systems: the interval: {_titles(INTERVALS)}.  [default: the test's own]",
 )
-@click.option("--margin", metavar="D", help="Two systems: differences below D count as equal; makes a verdict of it.")
+@options.number_option("--margin", "Two systems: differences below D count as equal; makes a verdict of it.", "D")
 @click.option(
     "--procedure",
     type=click.Choice(list(PROCEDURES)),
@@ -56,7 +60,7 @@ def _titles(catalogue: Mapping[str, Any]) -> str:
     "[default: maxt, of other tests holm]",
 )
 @click.option("--family", type=click.Choice(["each", "all"]), default="each", help="all: one family of all measures.")
-@click.option("--alpha", metavar="P", default="0.05", help="The level.  [default: 0.05]")
+@options.number_option("--alpha", "The level.", "P", "0.05")
 @click.option(
     "--draws",
     type=click.IntRange(1),
@@ -70,11 +74,17 @@ def _titles(catalogue: Mapping[str, Any]) -> str:
 )
 @click.option("--papers", is_flag=True, help="The papers' table: measures by systems, who beats whom by Friedman.")
 @click.option("--chart", "charts", multiple=True, type=click.Choice(CHARTS), help="What to draw; may be repeated.")
-@click.option("--places", type=click.IntRange(0, 17), default=4, show_default=True, help="Decimal places in tables.")
-@figure_options
-@output_options
-@score_options(DEFAULT)
-def command(**options: Any) -> None:
+@options.places_option("Decimal places in tables.")
+@options.takes_output_and_figure
+@options.takes(asked=_asked)
+@takes_scores(_MEASURES)
+def command(
+    groups: tuple[str, ...],
+    output: options.Output,
+    figure: options.FigureOutput,
+    asked: CompareOptions,
+    scores: ScoreOptions,
+) -> None:
     """Ask whether systems differ: RUNS judged by QRELS, or scores --from files.
 
     Two systems: the second is compared with the first, in one sentence and then in numbers. More: all pairs, or each
@@ -86,41 +96,17 @@ def command(**options: Any) -> None:
 
     Example: gainful compare --from scores.csv --rows systems --figure leaderboard.pdf
     """
-    files = input_files(options)
-    output, figure = output_from(options, *files), figure_from(options, *files)
-    asked, groups = _asked(options), options.pop("groups")
-    inputs = scores_from(options, DEFAULT)
+    inputs = scores.found()
     if groups:
         systems = next(iter(inputs.matrices.values())).systems
         asked = replace(asked, groups=read_groups(_group_lines(groups), systems))
     with ProgressBar("flipping signs", wanted=not inputs.quiet, in_bytes=False) as progress:
         progress.total = (asked.draws or FLIPS) * (len(inputs.matrices) if asked.family == "each" else 1)
         found = compare_matrices(inputs.matrices, replace(asked, threads=inputs.threads), progress)
-    found = replace(found, signatures=page_notes(inputs)[0])
+    found = replace(found, signatures=inputs.page_notes()[0])
     output.write(found)
     figure.write(found)
     inputs.print_notices()
-
-
-def _asked(options: dict[str, Any]) -> CompareOptions:
-    """What to do with the scores, checked as far as it can be before they are read."""
-    names = ("baseline", "test", "interval", "procedure", "correction", "family", "draws", "seed", "papers", "places")
-    given = {name: options.pop(name) for name in names}
-    margin, alpha, pairs = (options.pop(name) for name in ("margin", "alpha", "pairs"))
-    return CompareOptions(
-        **given,
-        margin=None if margin is None else read_number(margin, "--margin"),
-        alpha=read_number(alpha, "--alpha"),
-        pairs=None if options.pop("all_pairs") else tuple(_pair(text) for text in pairs),
-        chart=options.pop("charts"),
-    )
-
-
-def _pair(text: str) -> tuple[str, str]:
-    parts = [part.strip() for part in text.split(",")]
-    if len(parts) != 2 or not all(parts):
-        raise UsageError(f"--pairs: expected two systems like bm25,dense, found '{text}'")
-    return parts[0], parts[1]
 
 
 def _group_lines(texts: Sequence[str]) -> list[str]:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gainful.cli.inputs import GivenCollection, collection_from, collection_options
-from gainful.cli.options import complete_measure, figure_from, figure_options, output_from, output_options
+from gainful.cli import options
+from gainful.cli.inputs import CollectionOptions, GivenCollection, takes_collection
 from gainful.cli.progress_bar import ProgressBar
 from gainful.errors import UsageError
 from gainful.notation import choose, count_of, printable, read_number
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from gainful.pages.page import Page
     from gainful.tasks.curves.plane import Planes
 
-_PATH = click.Path(allow_dash=True)
-
 #: The kinds of curve.
 KINDS = {
     "gain": "what a user has gained by each rank: CG, DCG, nCG, nDCG, and the ideal",
@@ -29,87 +27,6 @@ KINDS = {
     "generalised": "generalised precision at generalised recall",
     "plane": "one query's documents by the user's and by the system's score (ADM)",
 }
-
-
-@click.command("curves")
-@click.argument("qrels", type=_PATH)
-@click.argument("runs", type=_PATH, nargs=-1, required=True)
-@click.option(
-    "--kind",
-    type=click.Choice(list(KINDS)),
-    default="gain",
-    show_default=True,
-    help="; ".join(f"{name}: {about}" for name, about in KINDS.items()) + ".",
-)
-@click.option(
-    "-m",
-    "--measure",
-    "measures",
-    multiple=True,
-    metavar="MEASURE",
-    shell_complete=complete_measure,
-    help="gain: CG, DCG, nCG or nDCG, @k is the depth; generalised: gIPrec; plane: ADM; with parameters.",
-)
-@click.option(
-    "--average",
-    type=click.Choice(["ratios", "means", "both"]),
-    help="gain: how nCG and nDCG are averaged.  [default: ratios]",
-)
-@click.option("--reference", metavar="RUN", help="gain: the run that others have to catch up with.  [default: ideal]")
-@click.option("--at", metavar="R,...", help="gain: the reference's ranks to catch up with.  [default: 5,10,20]")
-@click.option(
-    "--regions",
-    metavar="R-R,...",
-    help="gain: ranks for the distance to the ideal.  [default: 1-10, 11-50, 51-100, ...]",
-)
-@click.option("--draws", type=click.IntRange(0), help="gain: resamples for the bands, 0 for none.  [default: 1000]")
-@click.option("--seed", type=click.IntRange(0), help="gain: another seed, other resamples.  [default: 0]")
-@click.option("--confidence", metavar="PERCENT", help="gain: what the bands hold.  [default: 95]")
-@click.option("--levels", metavar="G,...", help="recall: the grade levels.  [default: all above 0]")
-@click.option(
-    "--by",
-    type=click.Choice(["level", "rel", "both"]),
-    help="recall: a level alone, or it and all above.  [default: both]",
-)
-@click.option("--points", type=click.IntRange(2), help="recall, generalised: how many recall levels.  [default: 11]")
-@click.option("--baseline", metavar="RUN", help="recall, generalised: the run that others are compared with.")
-@click.option("--threshold", metavar="T", help="plane: relevant from this on, on both axes.  [default: 0.5]")
-@click.option("--query", "queries", multiple=True, metavar="ID", help="Only this query; may be repeated.")
-@click.option("--by-query", is_flag=True, default=None, help="Every query's curve, too (jsonl and csv).")
-@click.option("--places", type=click.IntRange(0, 17), default=4, show_default=True, help="Decimal places in tables.")
-@figure_options
-@output_options
-@collection_options
-def command(qrels: str, runs: tuple[str, ...], kind: str, places: int, **given: Any) -> None:
-    """Draw curves of RUNS judged by QRELS: as text, as data, as a figure, and in sentences.
-
-    Example: gainful curves qrels.txt bm25.run dense.run -m nDCG@100 --figure ndcg.pdf
-
-    Example: gainful curves qrels.txt bm25.run dense.run --kind recall --figure levels.svg
-    """
-    output, figure = output_from(given, qrels, *runs), figure_from(given, qrels, *runs)
-    options = _taken_from(given, kind)
-    collection = collection_from(qrels, runs, given)
-    page = options.page(collection, places)
-    figure.write(page)
-    output.write(page)
-    collection.print_notices()
-
-
-def _taken_from(given: dict[str, Any], kind: str) -> _Options:
-    """The options of a kind; one that belongs to another kind is refused, not ignored."""
-    of_kinds = {name: {field.name for field in fields(options)} for name, options in _OPTIONS.items()}
-    values: dict[str, Any] = {}
-    for option in command.params:
-        name = option.name or ""
-        if not any(name in names for names in of_kinds.values()) or (value := given.pop(name)) in (None, ()):
-            continue
-        if name not in of_kinds[kind]:
-            raise UsageError(
-                f"{option.opts[-1]}: has no meaning with --kind {kind}", "gainful curves --help says what has"
-            )
-        values[name] = value
-    return _OPTIONS[kind](**values)
 
 
 _REGION = re.compile(r"\s*(\d+)\s*-\s*(\d+)\s*", re.ASCII)
@@ -313,12 +230,99 @@ def _notice(collection: GivenCollection, planes: Planes) -> None:
     collection.notice(evaluations)
 
 
-_Options = _GainOptions | _RecallOptions | _GeneralisedOptions | _PlaneOptions
+_Asked = _GainOptions | _RecallOptions | _GeneralisedOptions | _PlaneOptions
 
 #: The options of each kind, with what they are if not given, and how its page is made of them.
-_OPTIONS: Mapping[str, type[_Options]] = {
+_OPTIONS: Mapping[str, type[_Asked]] = {
     "gain": _GainOptions,
     "recall": _RecallOptions,
     "generalised": _GeneralisedOptions,
     "plane": _PlaneOptions,
 }
+
+
+def _asked(given: dict[str, Any]) -> _Asked:
+    """The options of a kind; one that belongs to another kind is refused, not ignored."""
+    of_kinds = {name: {field.name for field in fields(kind)} for name, kind in _OPTIONS.items()}
+    kind, values = given.pop("kind"), {}
+    for option in command.params:
+        name = option.name or ""
+        if not any(name in names for names in of_kinds.values()) or (value := given.pop(name)) in (None, ()):
+            continue
+        if name not in of_kinds[kind]:
+            raise UsageError(
+                f"{option.opts[-1]}: has no meaning with --kind {kind}", "gainful curves --help says what has"
+            )
+        values[name] = value
+    return _OPTIONS[kind](**values)
+
+
+@click.command("curves")
+@click.argument("qrels", type=options.INPUT)
+@click.argument("runs", type=options.INPUT, nargs=-1, required=True)
+@click.option(
+    "--kind",
+    type=click.Choice(list(KINDS)),
+    default="gain",
+    show_default=True,
+    help="; ".join(f"{name}: {about}" for name, about in KINDS.items()) + ".",
+)
+@click.option(
+    "-m",
+    "--measure",
+    "measures",
+    multiple=True,
+    metavar="MEASURE",
+    shell_complete=options.complete_measure,
+    help="gain: CG, DCG, nCG or nDCG, @k is the depth; generalised: gIPrec; plane: ADM; with parameters.",
+)
+@click.option(
+    "--average",
+    type=click.Choice(["ratios", "means", "both"]),
+    help="gain: how nCG and nDCG are averaged.  [default: ratios]",
+)
+@click.option("--reference", metavar="RUN", help="gain: the run that others have to catch up with.  [default: ideal]")
+@click.option("--at", metavar="R,...", help="gain: the reference's ranks to catch up with.  [default: 5,10,20]")
+@click.option(
+    "--regions",
+    metavar="R-R,...",
+    help="gain: ranks for the distance to the ideal.  [default: 1-10, 11-50, 51-100, ...]",
+)
+@click.option("--draws", type=click.IntRange(0), help="gain: resamples for the bands, 0 for none.  [default: 1000]")
+@click.option("--seed", type=click.IntRange(0), help="gain: another seed, other resamples.  [default: 0]")
+@click.option("--confidence", metavar="PERCENT", help="gain: what the bands hold.  [default: 95]")
+@click.option("--levels", metavar="G,...", help="recall: the grade levels.  [default: all above 0]")
+@click.option(
+    "--by",
+    type=click.Choice(["level", "rel", "both"]),
+    help="recall: a level alone, or it and all above.  [default: both]",
+)
+@click.option("--points", type=click.IntRange(2), help="recall, generalised: how many recall levels.  [default: 11]")
+@click.option("--baseline", metavar="RUN", help="recall, generalised: the run that others are compared with.")
+@click.option("--threshold", metavar="T", help="plane: relevant from this on, on both axes.  [default: 0.5]")
+@click.option("--query", "queries", multiple=True, metavar="ID", help="Only this query; may be repeated.")
+@click.option("--by-query", is_flag=True, default=None, help="Every query's curve, too (jsonl and csv).")
+@options.places_option("Decimal places in tables.")
+@options.takes_output_and_figure
+@options.takes(asked=_asked)
+@takes_collection()
+def command(
+    qrels: str,
+    runs: tuple[str, ...],
+    places: int,
+    output: options.Output,
+    figure: options.FigureOutput,
+    asked: _Asked,
+    reading: CollectionOptions,
+) -> None:
+    """Draw curves of RUNS judged by QRELS: as text, as data, as a figure, and in sentences.
+
+    Example: gainful curves qrels.txt bm25.run dense.run -m nDCG@100 --figure ndcg.pdf
+
+    Example: gainful curves qrels.txt bm25.run dense.run --kind recall --figure levels.svg
+    """
+    collection = reading.opened(qrels, runs)
+    page = asked.page(collection, places)
+    figure.write(page)
+    output.write(page)
+    collection.print_notices()

@@ -7,10 +7,9 @@ from collections.abc import Iterable
 import click
 
 from gainful.cli import options
-from gainful.cli.inputs import input_options, print_notices
+from gainful.cli.inputs import CollectionOptions, print_notices, takes_collection
 from gainful.cli.progress_bar import ProgressBar
-from gainful.data.collection import Collection, Inputs, named_runs, no_such_run
-from gainful.policy import Policy
+from gainful.data.collection import named_runs, no_such_run
 
 
 @click.command("eval")
@@ -21,12 +20,7 @@ from gainful.policy import Policy
 @click.option("--by-query", is_flag=True, help="Every query's value, too.")
 @options.places_option("Decimal places in tables.")
 @click.option("--baseline", metavar="RUN", help="Add every run's difference to this one.")
-@options.names_option
-@options.scale_option
-@options.takes("inputs", input_options, Inputs.taken_from)
-@options.takes_policy
-@options.threads_option
-@options.quiet_option("No notices, no progress bar.")
+@takes_collection()
 def command(
     qrels: str,
     runs: tuple[str, ...],
@@ -36,12 +30,7 @@ def command(
     by_query: bool,
     places: int,
     baseline: str | None,
-    names: tuple[str, ...],
-    scale: float | None,
-    inputs: Inputs,
-    policy: Policy,
-    threads: int | None,
-    quiet: bool,
+    reading: CollectionOptions,
 ) -> None:
     """Score RUNS against the judgments QRELS and print a table, best values marked.
 
@@ -51,11 +40,11 @@ def command(
 
     Example: gainful eval qrels.txt bm25.run dense.run.gz -m nDCG@10 -m AP
     """
-    files = named_runs(runs, names)
-    if inputs.features is None:
+    files = named_runs(runs, reading.names)
+    if reading.inputs.features is None:
         _check_baseline(baseline, files)
-    with ProgressBar("reading runs", wanted=not quiet) as progress:
-        collection = Collection(qrels, files, policy, inputs, scale=scale, threads=threads, progress=progress)
+    with ProgressBar("reading runs", wanted=not reading.quiet) as progress:
+        collection = reading.started(qrels, files, progress)
         wanted = options.measures_from(measures, rel)
         # Loaded late, as is all that needs NumPy: by now the core has long been reading.
         from gainful.evaluation.evaluate import evaluate_runs
@@ -66,7 +55,7 @@ def command(
         _check_baseline(baseline, collection.runs)
         evaluations = evaluate_runs(judged, collection.runs, wanted, threads=collection.threads, progress=progress)
     output.write(Report(evaluations, by_query, places, baseline))
-    print_notices(notices(evaluations.values()), quiet)
+    print_notices(notices(evaluations.values()), reading.quiet)
 
 
 def _check_baseline(wanted: str | None, names: Iterable[str]) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gainful.cli import options
-from gainful.cli.inputs import input_options
+from gainful.cli.inputs import takes_inputs
 from gainful.data.collection import Inputs, named_runs
 from gainful.errors import UsageError
 from gainful.policy import Policy
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @options.rel_option
 @options.scale_option
 @options.takes_output
-@options.takes("inputs", input_options, Inputs.taken_from)
+@takes_inputs
 @options.takes_policy
 @options.quiet_option("No notices.")
 def command(

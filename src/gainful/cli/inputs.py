@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from gainful.cli.options import policy_from, policy_options
+from gainful.cli import options
 from gainful.data.collection import Collection, Inputs, named_runs
 from gainful.io.columns import read_session_mapping
-from gainful.io.formats import FORMATS
-from gainful.notation import read_number
+from gainful.io.formats import FORMATS, GAPS, SEPARATOR, SESSION_FORMATS
+from gainful.kernel.parallel import Progress
+from gainful.policy import Policy
 
 if TYPE_CHECKING:
     from gainful.data.judged import Judged
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _FORMAT = click.Choice(list(FORMATS))
+_qrels_format_option = click.option(
+    "--qrels-format", type=_FORMAT, help="Format of the judgments.  [default: recognised]"
+)
 
 
 def input_options(command: _Command) -> _Command:
@@ -36,17 +41,21 @@ def input_options(command: _Command) -> _Command:
             help="What a header calls query, document, grade, subtopic, score, rank; qrels.query=... for one side.",
         ),
         click.option("--run-format", type=_FORMAT, help="Format of the runs.  [default: recognised]"),
-        click.option("--qrels-format", type=_FORMAT, help="Format of the judgments.  [default: recognised]"),
+        _qrels_format_option,
     ):
         command = option(command)
     return command
 
 
+#: Adds how judgments and runs are read and hands over ``inputs``.
+takes_inputs = options.takes(input_options, inputs=Inputs.taken_from)
+
+
 class GivenCollection(Collection):
     """A collection with what there is to say about it when all is shown, unless that is to be kept quiet."""
 
-    def __init__(self, *args: Any, quiet: bool, **options: Any) -> None:
-        super().__init__(*args, **options)
+    def __init__(self, *args: Any, quiet: bool, **how: Any) -> None:
+        super().__init__(*args, **how)
         self.quiet = quiet
         self.notices: list[str] = []
 
@@ -68,35 +77,54 @@ def print_notices(notices: Iterable[str], quiet: bool) -> None:
         sys.stderr.writelines(f"notice: {line}\n" for line in notices)
 
 
-def collection_options(command: _Command) -> _Command:
-    """Adds what says how judgments and runs are read: names, scale, formats, policy, threads, and ``--quiet``."""
-    for option in (
-        click.option("--quiet", "-q", is_flag=True, help="No notices, no progress bar."),
-        click.option("--threads", type=click.IntRange(1), help="How many threads to use.  [default: all cores]"),
-        policy_options,
-        input_options,
-        click.option(
-            "--scale", metavar="G", help="The highest grade there can be.  [default: the highest in the judgments]"
-        ),
-        click.option("--name", "names", multiple=True, help="A run's name; once for every run, in their order."),
-    ):
-        command = option(command)
-    return command
+@dataclass(frozen=True)
+class CollectionOptions:
+    """How judgments and runs are read, what runs are called, and whether notices are printed."""
+
+    policy: Policy
+    inputs: Inputs
+    scale: float | None
+    names: tuple[str, ...]
+    threads: int | None
+    quiet: bool
+
+    def started(self, qrels: str, files: Mapping[str, str], progress: Progress | None = None) -> GivenCollection:
+        """The judgments and the runs by name, which are being read."""
+        return GivenCollection(
+            qrels,
+            files,
+            self.policy,
+            self.inputs,
+            scale=self.scale,
+            threads=self.threads,
+            progress=progress,
+            quiet=self.quiet,
+        )
+
+    def opened(self, qrels: str, runs: Sequence[str]) -> GivenCollection:
+        """The judgments, read, and the runs, which are being read."""
+        return self.started(qrels, named_runs(runs, self.names, beside=[qrels])).opened()
 
 
-def collection_from(qrels: str, runs: tuple[str, ...], options: dict[str, Any]) -> GivenCollection:
-    """Takes these options out of a command's options and begins to read."""
-    policy, inputs, scale = policy_from(options), Inputs.taken_from(options), options.pop("scale")
-    files = named_runs(runs, options.pop("names"), beside=[qrels])
-    return GivenCollection(
-        qrels,
-        files,
-        policy,
-        inputs,
-        scale=None if scale is None else read_number(scale, "--scale"),
-        threads=options.pop("threads"),
-        quiet=options.pop("quiet"),
-    ).opened()
+#: What says how judgments and runs are read, in the order of the help.
+COLLECTION_OPTIONS = (
+    options.names_option,
+    options.scale_option,
+    input_options,
+    options.policy_options,
+    options.threads_option,
+)
+
+
+def takes_collection(quiet: str = "No notices, no progress bar.") -> Callable[[_Command], _Command]:
+    """Adds them and ``--quiet``, which says what is left out, and hands over ``reading``."""
+    return options.takes(
+        *COLLECTION_OPTIONS,
+        options.quiet_option(quiet),
+        policy=options.policy_from,
+        inputs=Inputs.taken_from,
+        reading=options.made_of(CollectionOptions),
+    )
 
 
 class SessionInputs(NamedTuple):
@@ -111,31 +139,70 @@ class SessionInputs(NamedTuple):
     columns: Mapping[str, str]
 
 
-def session_inputs(qrels: str, files: Mapping[str, str], options: Mapping[str, Any], threads: int) -> SessionInputs:
-    """Reads judgments and topics; sessions are read when they are used."""
-    named = read_session_mapping(options["columns"])
-    columns = named["sessions"]
-    scale = None if options["scale"] is None else read_number(options["scale"], "--scale")
-    policy = policy_from(dict(options))
-    # Loaded late: this is what needs NumPy.
-    from gainful.data.judged import Judged
-    from gainful.data.qrels import Qrels
-    from gainful.data.sessions import Sessions, SessionTopics
+@dataclass(frozen=True)
+class SessionOptions:
+    """How judgments and sessions are read."""
 
-    read = Qrels.read(qrels, format=options["qrels_format"], columns=named["qrels"], scale=scale, threads=threads)
-    topics = None
-    if options["topics"] is not None:
-        topics = SessionTopics.of(options["topics"], columns)
-        columns.pop("topic", None)  # it is of that table
+    policy: Policy
+    scale: float | None
+    qrels_format: str | None
+    columns: str
+    topics: str | None
+    session_format: str | None
+    session_separator: str | None
+    gaps: str | None
 
-    def parts(path: str) -> Iterator[Sessions]:
-        return Sessions.read_parts(
-            path,
-            format=options["session_format"],
-            columns=columns,
-            separator=options["session_separator"],
-            gaps=options["gaps"] or "error",
-            threads=threads,
-        )
+    def read(self, qrels: str, files: Mapping[str, str], threads: int) -> SessionInputs:
+        """Reads judgments and topics; sessions are read when they are used."""
+        named = read_session_mapping(self.columns)
+        columns = named["sessions"]
+        # Loaded late: this is what needs NumPy.
+        from gainful.data.judged import Judged
+        from gainful.data.qrels import Qrels
+        from gainful.data.sessions import Sessions, SessionTopics
 
-    return SessionInputs(Judged(read, policy), {name: parts(path) for name, path in files.items()}, topics, columns)
+        read = Qrels.read(qrels, format=self.qrels_format, columns=named["qrels"], scale=self.scale, threads=threads)
+        topics = None
+        if self.topics is not None:
+            topics = SessionTopics.of(self.topics, columns)
+            columns.pop("topic", None)  # it is of that table
+
+        def parts(path: str) -> Iterator[Sessions]:
+            return Sessions.read_parts(
+                path,
+                format=self.session_format,
+                columns=columns,
+                separator=self.session_separator,
+                gaps=self.gaps or "error",
+                threads=threads,
+            )
+
+        sessions = {name: parts(path) for name, path in files.items()}
+        return SessionInputs(Judged(read, self.policy), sessions, topics, columns)
+
+
+#: Adds what says how sessions are read, but for ``--topics``.
+takes_sessions = options.takes(
+    click.option(
+        "--session-format",
+        type=click.Choice(list(SESSION_FORMATS)),
+        help="Format of the sessions.  [default: recognised]",
+    ),
+    _qrels_format_option,
+    click.option(
+        "--columns",
+        metavar="ROLE=NAME,...",
+        default="",
+        help="What a header calls session, query (its number), rank, document, topic, ...; qrels.query=... in "
+        "judgments.",
+    ),
+    click.option(
+        "--session-separator", metavar="TEXT", help=f"In runs: between session and turn.  [default: {SEPARATOR}]"
+    ),
+    click.option(
+        "--gaps", type=click.Choice(GAPS), default="error", show_default=True, help="What a missing query number is."
+    ),
+    options.policy_options,
+    policy=options.policy_from,
+    reading=options.made_of(SessionOptions),
+)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import click
 
 from gainful.cli import options
-from gainful.cli.inputs import input_options, print_notices
+from gainful.cli.inputs import print_notices, takes_inputs
 from gainful.data.collection import Inputs, named_runs
 from gainful.errors import UsageError
 from gainful.notation import read_number
@@ -28,7 +28,7 @@ _MEASURES = ("nDCG@10",)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Another seed, other resamples.")
 @options.names_option
 @options.scale_option
-@options.takes("inputs", input_options, Inputs.taken_from)
+@takes_inputs
 @options.takes_policy
 @options.quiet_option("No notices.")
 def command(

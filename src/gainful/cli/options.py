@@ -1,7 +1,8 @@
 """Options that several commands share: the policy, the measures, where results go and how they look.
 
 Options that belong together reach a command as one object: ``@takes_output`` adds the flags and hands over an
-:class:`Output`, ``@takes_policy`` a :class:`~gainful.policy.Policy`, and so on.
+:class:`Output`, ``@takes_policy`` a :class:`~gainful.policy.Policy`, and so on. Objects are made in the order in which
+a command's decorators stand.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from functools import wraps
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypeVar, cast
 
@@ -29,25 +31,37 @@ if TYPE_CHECKING:
     from gainful.pages.page import HasPage
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
+_Made = TypeVar("_Made")
 
 #: The type of every argument and option that names a file to be read.
 INPUT = click.Path(allow_dash=True)
 
 
-def takes(
-    name: str, adds: Callable[[Any], Any], make: Callable[[dict[str, Any]], object]
-) -> Callable[[_Command], _Command]:
-    """Adds options to a command, which is handed the one object that is made of them under a name."""
+def takes(*adds: Callable[[Any], Any], **makers: Callable[[dict[str, Any]], object]) -> Callable[[_Command], _Command]:
+    """Adds options to a command, which is handed the objects that are made of them, one after another, by name.
+
+    A maker takes what it needs out of the options; what is made is there for the next one.
+    """
 
     def decorate(command: _Command) -> _Command:
         @wraps(command)
-        def with_object(**options: Any) -> Any:
-            made = make(options)
-            return command(**options, **{name: made})
+        def with_objects(**options: Any) -> Any:
+            for name, make in makers.items():
+                options[name] = make(options)
+            return command(**options)
 
-        return cast(_Command, adds(with_object))
+        decorated: Any = with_objects
+        for add in reversed(adds):
+            decorated = add(decorated)
+        return cast(_Command, decorated)
 
     return decorate
+
+
+def made_of(kind: Callable[..., _Made], **more: object) -> Callable[[dict[str, Any]], _Made]:
+    """Makes an object of a dataclass from the options that are called like its fields, and from what else is said."""
+    names = [field.name for field in fields(cast(Any, kind)) if field.name not in more]
+    return lambda options: kind(**{name: options.pop(name) for name in names}, **more)
 
 
 def _inputs() -> list[str]:
@@ -91,16 +105,27 @@ def policy_from(options: dict[str, Any]) -> Policy:
 
 
 #: Adds the flags of the policy and hands over ``policy``.
-takes_policy = takes("policy", policy_options, policy_from)
+takes_policy = takes(policy_options, policy=policy_from)
 
 
-def number_option(flag: str, about: str, metavar: str = "G") -> Callable[[_Command], _Command]:
+def number_option(
+    flag: str, about: str, metavar: str = "G", default: str | None = None
+) -> Callable[[_Command], _Command]:
     """Adds an option that is a number, or None."""
+    return read_option(flag, about, metavar, read_number, default)
 
-    def read(ctx: click.Context, param: click.Parameter, text: str | None) -> float | None:
-        return None if text is None else read_number(text, flag)
 
-    return click.option(flag, metavar=metavar, callback=read, help=about)
+def read_option(
+    flag: str, about: str, metavar: str, read: Callable[[str, str], object], default: str | None = None
+) -> Callable[[_Command], _Command]:
+    """Adds an option whose text is read at once, by a function that is told the flag, too; or None."""
+
+    def value(ctx: click.Context, param: click.Parameter, text: str | None) -> object:
+        return None if text is None else read(text, flag)
+
+    return click.option(
+        flag, metavar=metavar, callback=value, default=default, show_default=default is not None, help=about
+    )
 
 
 scale_option = number_option("--scale", "The highest grade there can be.  [default: the highest in the judgments]")
@@ -207,23 +232,26 @@ class Output(NamedTuple):
         with self.opened() as out:
             write(content, self.format, out)
 
+    @classmethod
+    def of(cls, format_: str | None, path: str | None, inputs: Sequence[str]) -> Output:
+        """What was asked for; a file that cannot be written, or that is read, is refused before the work begins."""
+        if path is None or path == "-":
+            return cls(format_ or "table", None)
+        _check_written(path, "--output", inputs)
+        return cls(format_ or format_of(path), path)
 
-def output_from(options: dict[str, Any], *inputs: str | None) -> Output:
-    """Takes the output's options out of a command's options. What cannot work is refused before the work begins."""
-    format_, path = options.pop("format_"), options.pop("output")
-    if path in (None, "-"):
-        return Output(format_ or "table", None)
-    _check_written(path, "--output", inputs)
-    return Output(format_ or format_of(path), path)
+
+def _output(options: dict[str, Any]) -> Output:
+    return Output.of(options.pop("format_"), options.pop("output"), _inputs())
 
 
 #: Adds ``--format`` and ``--output`` and hands over ``output``, which is none of the files that are read.
-takes_output = takes("output", output_options, lambda options: output_from(options, *_inputs()))
+takes_output = takes(output_options, output=_output)
 
 
-def _check_written(path: str, option: str, inputs: Sequence[str | None]) -> None:
+def _check_written(path: str, option: str, inputs: Sequence[str]) -> None:
     for source in inputs:
-        if source and os.path.isfile(source) and os.path.isfile(path) and os.path.samefile(source, path):
+        if os.path.isfile(source) and os.path.isfile(path) and os.path.samefile(source, path):
             raise UsageError(f"{option}: expected a file of its own, found {path}, which is read")
     folder = os.path.dirname(path) or "."
     if not os.path.isdir(folder):
@@ -252,14 +280,18 @@ class FigureOutput(NamedTuple):
             save(content.page(), self.path, self.columns)
 
 
-def figure_from(options: dict[str, Any], *inputs: str | None) -> FigureOutput:
-    """Takes the figure's options out of a command's options. What cannot work is refused before the work begins."""
+def _figure(options: dict[str, Any]) -> FigureOutput:
+    """What cannot work is refused before the work begins."""
     path, columns = options.pop("figure"), options.pop("figure_columns")
     if path is None and columns is not None:
         raise UsageError("--columns-wide: expected a figure, found none", "--figure out.pdf draws one")
     if path is not None:
         from gainful.render.figure import check_path
 
-        _check_written(path, "--figure", inputs)
+        _check_written(path, "--figure", _inputs())
         check_path(path)
     return FigureOutput(path, None if columns is None else int(columns))
+
+
+#: Adds what says where a figure and all results go, and hands over ``output`` and ``figure``.
+takes_output_and_figure = takes(figure_options, output_options, output=_output, figure=_figure)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,14 +12,14 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from gainful.cli.inputs import collection_from, collection_options, session_inputs
-from gainful.cli.options import Output, output_from, output_options
+from gainful.cli import options
+from gainful.cli.inputs import COLLECTION_OPTIONS, CollectionOptions, SessionOptions, print_notices
 from gainful.cli.progress_bar import ProgressBar
-from gainful.data.collection import named_runs, naming_strangers, run_paths
+from gainful.data.collection import Inputs, named_runs, naming_strangers, run_paths
 from gainful.errors import UsageError
 from gainful.io.formats import GAPS, SEPARATOR, SESSION_FORMATS
 from gainful.kernel.core import default_threads
-from gainful.notation import choose, count_of, read_number
+from gainful.notation import choose, count_of
 from gainful.pages.page import Page
 from gainful.papers.claims import table
 from gainful.papers.reproduction import FIGURES, PAPERS, Paper, Reproduction, check_folder, check_given, reproduction_of
@@ -45,11 +45,7 @@ _FLAGS = {"format_": "format", "names": "name", "other": "other-qrels"}
 
 @dataclass(frozen=True)
 class PaperOptions:
-    """What was asked for: the paper, data, settings, and where results go.
-
-    ``given`` are the names of the options on the command line, ``settings`` those of the paper among them, and
-    ``reading`` has what says how judgments, runs and sessions are read.
-    """
+    """What was asked for: the paper, data with how they are read, the paper's settings, and where results go."""
 
     paper: Paper
     qrels: str
@@ -59,40 +55,14 @@ class PaperOptions:
     only: tuple[str, ...]
     out: str | None
     figures: str | None
-    quiet: bool
-    threads: int
-    given: tuple[str, ...]
     settings: Mapping[str, Any]
-    reading: Mapping[str, Any]
-
-    @classmethod
-    def of(cls, paper: Paper, given: Iterable[str], options: Mapping[str, Any]) -> PaperOptions:
-        own = {
-            name: options[name] for name in ("qrels", "runs", "sessions", "letor", "only", "out", "figures", "quiet")
-        }
-        settings = {name: options[name] for name in given if name in _SETTINGS}
-        threads = options["threads"] or default_threads()
-        return cls(paper, **own, threads=threads, given=tuple(given), settings=settings, reading=options)
-
-    def check(self) -> None:
-        """Refuses options that have no meaning for this paper, or none without data, and a part of the data."""
-        paper, has_data = self.paper, self.has_data
-        wanted = {*_ALWAYS, *paper.data, *paper.settings, *paper.settings_alone}
-        wanted.update(name for data in paper.data for name in _BELONGING.get(data, ()))
-        for name in self.given:
-            if name not in wanted:
-                needs = f"it needs {paper.options}: {paper.needs}"
-                raise UsageError(f"--{_flag(name)}: has no meaning for {paper.key}", needs)
-            if not has_data and name not in (*_ALWAYS, *paper.settings_alone):
-                raise UsageError(f"--{_flag(name)}: has no meaning without data", f"{paper.key} needs {paper.options}")
-        check_given(paper, dict.fromkeys(name for name in _DATA if name in self.given), self.settings)
-        if self.figures and self.out is None:
-            raise UsageError("--figures: expected a folder, found none", "--out DIR writes figures")
+    reading: CollectionOptions
+    session_reading: SessionOptions
 
     @property
     def has_data(self) -> bool:
         """Whether some data are named."""
-        return any(name in self.given for name in _DATA)
+        return bool(self.qrels or self.runs or self.sessions or self.letor is not None)
 
     @cached_property
     def run_files(self) -> tuple[str, ...]:
@@ -107,7 +77,7 @@ class PaperOptions:
         if self.letor is not None:
             inside = [os.path.join(above, name) for above, _, names in os.walk(self.letor) for name in names]
             inside += [] if os.path.isdir(self.letor) else [self.letor]
-        return (*self.run_files, *(file for file in (*single, *self.sessions, *inside) if file is not None))
+        return (*self.run_files, *(file for file in (*single, *self.sessions, *inside) if file))
 
     def check_written(self, output: str | None) -> None:
         """Refuses a folder to write into that has files which are read, or links to them.
@@ -133,30 +103,28 @@ class PaperOptions:
 
     def reproduced(self) -> Reproduction:
         """The paper run again, with a progress bar if it takes long."""
-        settings = dict(self.settings)
-        if "worst_share" in settings:
-            settings["worst_share"] = read_number(settings["worst_share"], "--worst-share")
+        settings, threads = dict(self.settings), self.reading.threads or default_threads()
         if "other" in settings:
             from gainful.data.qrels import Qrels
 
-            settings["other"] = Qrels.read(settings["other"], threads=self.threads)
+            settings["other"] = Qrels.read(settings["other"], threads=threads)
         data: dict[str, Any] = {}
         if self.letor is not None:
             data = {"letor": self.letor}
         elif self.sessions:
-            files = named_runs(self.sessions, self.reading["names"])
-            inputs = session_inputs(self.qrels, files, self.reading, self.threads)
+            files = named_runs(self.sessions, self.reading.names)
+            inputs = self.session_reading.read(self.qrels, files, threads)
             data = {"qrels": inputs.judged, "sessions": inputs.sessions}
             if "topics" in settings:
                 settings["topics"] = inputs.topics
         elif self.run_files:
-            collection = collection_from(self.qrels, self.run_files, dict(self.reading))
+            collection = self.reading.opened(self.qrels, self.run_files)
             data = {"qrels": collection.judged, "runs": collection.runs}
-        bar = ProgressBar(self.paper.key, wanted=not self.quiet, in_bytes=False)
+        bar = ProgressBar(self.paper.key, wanted=not self.reading.quiet, in_bytes=False)
         with bar as progress, naming_strangers(self.runs):
-            return reproduction_of(self.paper, data, settings, threads=self.threads, progress=progress)
+            return reproduction_of(self.paper, data, settings, threads=threads, progress=progress)
 
-    def show(self, found: Reproduction, output: Output) -> None:
+    def show(self, found: Reproduction, output: options.Output) -> None:
         """Writes the folder, if one is wanted, and then the page: charts are in the folder then."""
         shown = found.only(self.only) if self.only else found
         if self.out is None:
@@ -164,18 +132,54 @@ class PaperOptions:
         else:
             written = shown.save_all(self.out, self.figures or "svg")
             output.write(shown.without_charts())
-            if not self.quiet:
+            if not self.reading.quiet:
                 sys.stdout.flush()
                 sys.stderr.write(f"wrote {count_of(len(written), 'file')} to {self.out}: report.md shows all of them\n")
-        if found.study is not None and not self.quiet:
+        if found.study is not None:
             from gainful.evaluation.notices import notices
 
-            sys.stdout.flush()
-            sys.stderr.writelines(f"notice: {line}\n" for line in notices(found.study.evaluations.values()))
+            print_notices(notices(found.study.evaluations.values()), self.reading.quiet)
 
 
 def _flag(name: str) -> str:
     return _FLAGS.get(name, name).replace("_", "-")
+
+
+def _asked(given: dict[str, Any]) -> PaperOptions | None:
+    """What was asked for, or None where all papers are to be listed; what has no meaning is refused."""
+    ctx = click.get_current_context()
+    named = [name for name in ctx.params if ctx.get_parameter_source(name) == ParameterSource.COMMANDLINE]
+    values = {name: given.pop(name) for name in ctx.params if name not in ("format_", "output")}
+    if values["paper"] is None:
+        for name in named:
+            if name not in ("format_", "output", "quiet"):
+                raise UsageError(f"--{_flag(name)}: expected a paper, found none", f"one of {', '.join(PAPERS)}")
+        return None
+    values["paper"] = paper = PAPERS[choose(values["paper"], PAPERS, "paper")]
+    values["settings"] = {name: values[name] for name in named if name in _SETTINGS}
+    _check(paper, named, values["settings"])
+    if values["figures"] and values["out"] is None:
+        raise UsageError("--figures: expected a folder, found none", "--out DIR writes figures")
+    values |= {"qrels": values["qrels"] or "", "policy": options.policy_from(values)}
+    values["session_reading"] = options.made_of(SessionOptions)(dict(values))
+    # What a header calls things means something else where sessions are read.
+    values["inputs"] = Inputs() if values["sessions"] else Inputs.taken_from(values)
+    values["reading"] = options.made_of(CollectionOptions)(values)
+    return options.made_of(PaperOptions)(values)
+
+
+def _check(paper: Paper, given: Sequence[str], settings: Mapping[str, Any]) -> None:
+    """Refuses options that have no meaning for this paper, or none without data, and a part of the data."""
+    data = [name for name in _DATA if name in given]
+    wanted = {*_ALWAYS, *paper.data, *paper.settings, *paper.settings_alone}
+    wanted.update(name for each in paper.data for name in _BELONGING.get(each, ()))
+    for name in given:
+        if name not in wanted:
+            needs = f"it needs {paper.options}: {paper.needs}"
+            raise UsageError(f"--{_flag(name)}: has no meaning for {paper.key}", needs)
+        if not data and name not in (*_ALWAYS, *paper.settings_alone):
+            raise UsageError(f"--{_flag(name)}: has no meaning without data", f"{paper.key} needs {paper.options}")
+    check_given(paper, dict.fromkeys(data), settings)
 
 
 @click.command("papers")
@@ -230,11 +234,11 @@ def _flag(name: str) -> str:
 @click.option(
     "--best", multiple=True, metavar="RUN", help="dellamea2004: a best system.  [default: the first ten by AP]"
 )
-@click.option("--worst-share", metavar="S", help="dellamea2004: share of queries below the median.  [default: 1]")
+@options.number_option("--worst-share", "dellamea2004: share of queries below the median.  [default: 1]", "S")
 @click.option("--draws", type=click.IntRange(1), metavar="N", help="dellamea2004: samples of documents.  [default: 20]")
-@output_options
-@collection_options
-def command(paper: str | None, **options: Any) -> None:
+@options.output_options
+@options.takes(*COLLECTION_OPTIONS, options.quiet_option("No notices, no progress bar."), asked=_asked)
+def command(format_: str | None, output: str | None, asked: PaperOptions | None) -> None:
     """Run one of the five PAPERS again, or list them.
 
     Without data its worked examples and errata; with data its tables and figures on these.
@@ -243,19 +247,12 @@ def command(paper: str | None, **options: Any) -> None:
 
     Example: gainful papers jarvelin2002 --qrels qrels.txt --runs runs/ --out jarvelin2002/
     """
-    ctx = click.get_current_context()
-    given = [name for name in ctx.params if ctx.get_parameter_source(name) == ParameterSource.COMMANDLINE]
-    if paper is None:
-        for name in given:
-            if name not in ("format_", "output", "quiet"):
-                raise UsageError(f"--{_flag(name)}: expected a paper, found none", f"one of {', '.join(PAPERS)}")
-        output_from(options).write(papers_page())
+    if asked is None:
+        options.Output.of(format_, output, ()).write(papers_page())
         return
-    wanted = PaperOptions.of(PAPERS[choose(paper, PAPERS, "paper")], given, options)
-    wanted.check()
-    output = output_from(options, *wanted.files)
-    wanted.check_written(output.path)
-    wanted.show(wanted.reproduced(), output)
+    to = options.Output.of(format_, output, asked.files)
+    asked.check_written(to.path)
+    asked.show(asked.reproduced(), to)
 
 
 def papers_page() -> Page:

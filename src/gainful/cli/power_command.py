@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import click
 
-from gainful.cli.options import figure_from, figure_options, output_from, output_options
-from gainful.cli.score_inputs import input_files, page_notes, read_numbers, score_options, scores_from
+from gainful.cli import options
+from gainful.cli.score_inputs import OF_RUNS, OF_SCORES, ScoreOptions, read_numbers, read_pair, refuse, takes_scores
 from gainful.errors import UsageError
 from gainful.notation import NUMBER, read_number
 from gainful.stats.power import VARIANCES
@@ -17,66 +14,58 @@ from gainful.tasks.power import assess_power
 _MEASURES = ("nDCG@10",)
 
 
-@dataclass(frozen=True)
-class PowerOptions:
-    """What is to be planned, and how to show it."""
+def _whole(text: str, option: str) -> list[int]:
+    numbers = read_numbers(text, option)
+    if any(number != int(number) for number in numbers):
+        raise UsageError(f"{option}: expected whole numbers, found '{text}'")
+    return [int(number) for number in numbers]
 
-    queries: list[int]
-    differences: list[float]
-    widths: list[float]
-    systems: int | None
-    power: float
-    alpha: float
-    pair: tuple[str, str] | None
-    variance: str | float | None
-    sd: float | None
-    places: int
 
-    @classmethod
-    def of(cls, options: dict[str, Any]) -> PowerOptions:
-        """Takes these out of the command's options."""
-        return cls(
-            queries=_whole(options.pop("queries")),
-            differences=_numbers(options.pop("difference"), "--difference"),
-            widths=_numbers(options.pop("width"), "--width"),
-            systems=options.pop("systems"),
-            power=read_number(options.pop("power"), "--power"),
-            alpha=read_number(options.pop("alpha"), "--alpha"),
-            pair=_pair(options.pop("pair")),
-            variance=_variance(options.pop("variance")),
-            sd=None if (sd := options.pop("sd")) is None else read_number(sd, "--sd"),
-            places=options.pop("places"),
-        )
-
-    @property
-    def needs_no_scores(self) -> bool:
-        """Whether the spread of a difference is given as a number."""
-        return self.sd is not None or isinstance(self.variance, float)
+def _variance(text: str, option: str) -> str | float:
+    if text in VARIANCES:
+        return text
+    if not NUMBER.fullmatch(text.strip()):
+        raise UsageError(f"{option}: expected {' | '.join(VARIANCES)} or a number, found '{text}'")
+    return read_number(text, option)
 
 
 @click.command("power")
-@click.option("--pair", metavar="SYSTEM,SYSTEM", help="Plan for these two.  [default: if there are just two]")
-@click.option("--queries", metavar="N,...", help="What so many queries show.  [default: as many as there are]")
-@click.option("--difference", metavar="D,...", help="How many queries a difference that would matter needs.")
-@click.option("--width", metavar="W,...", help="How many queries make the interval so wide, end to end.")
+@options.read_option("--pair", "Plan for these two.  [default: if there are just two]", "SYSTEM,SYSTEM", read_pair)
+@options.read_option("--queries", "What so many queries show.  [default: as many as there are]", "N,...", _whole)
+@options.read_option("--difference", "How many queries a difference that would matter needs.", "D,...", read_numbers)
+@options.read_option("--width", "How many queries make the interval so wide, end to end.", "W,...", read_numbers)
 @click.option(
     "--systems", type=click.IntRange(2), help="Analysis of variance of so many.  [default: as many as there are]"
 )
-@click.option("--power", metavar="P", default="0.8", show_default=True, help="The power wanted.")
-@click.option("--alpha", metavar="A", default="0.05", show_default=True, help="The level of the test.")
-@click.option(
+@options.number_option("--power", "The power wanted.", "P", "0.8")
+@options.number_option("--alpha", "The level of the test.", "A", "0.05")
+@options.read_option(
     "--variance",
-    metavar="KIND|V",
-    help="Of the difference of two systems on a query: pair (of the two systems), residual (two-way, all systems), "
+    "Of the difference of two systems on a query: pair (of the two systems), residual (two-way, all systems), "
     "sakai2016 (one-way: larger, because the difficulty of queries counts), or a number.  [default: pair for two "
     "systems, else residual]",
+    "KIND|V",
+    _variance,
 )
-@click.option("--sd", metavar="S", help="Without scores: the standard deviation of the difference of two systems.")
-@click.option("--places", type=click.IntRange(0, 17), default=4, show_default=True, help="Decimal places in tables.")
-@figure_options
-@output_options
-@score_options(_MEASURES)
-def command(**options: Any) -> None:
+@options.number_option("--sd", "Without scores: the standard deviation of the difference of two systems.", "S")
+@options.places_option("Decimal places in tables.")
+@options.takes_output_and_figure
+@takes_scores(_MEASURES)
+def command(
+    pair: tuple[str, str] | None,
+    queries: list[int] | None,
+    difference: list[float] | None,
+    width: list[float] | None,
+    systems: int | None,
+    power: float,
+    alpha: float,
+    variance: str | float | None,
+    sd: float | None,
+    places: int,
+    output: options.Output,
+    figure: options.FigureOutput,
+    scores: ScoreOptions,
+) -> None:
     """Say which difference a number of queries can show, and how many queries a difference needs.
 
     For two systems by the paired t test, for several by analysis of variance; from the scores of RUNS judged by QRELS,
@@ -87,71 +76,34 @@ def command(**options: Any) -> None:
 
     Example: gainful power --sd 0.2 --queries 50,100 --width 0.1 --figure power.pdf
     """
-    files = input_files(options)
-    output, figure = output_from(options, *files), figure_from(options, *files)
-    asked = PowerOptions.of(options)
-    if asked.needs_no_scores and files:
-        flag = "--sd" if asked.sd is not None else "--variance"
-        raise UsageError(f"{flag}: expected scores, or the spread of a difference, found both: {files[0]}")
-    if asked.needs_no_scores:
-        _refuse_others(options)
-    elif not files:
+    inputs = None
+    if sd is not None or isinstance(variance, float):
+        if scores.files:
+            flag = "--sd" if sd is not None else "--variance"
+            raise UsageError(f"{flag}: expected scores, or the spread of a difference, found both: {scores.files[0]}")
+        why = "has no meaning with --sd or a number of --variance, where no scores are read"
+        refuse((*OF_RUNS, *OF_SCORES, "measures"), why)
+    elif scores.files:
+        inputs = scores.found()
+    else:
         raise UsageError(
             "power: expected scores, or the spread of a difference, found neither",
             "gainful power QRELS RUN RUN, --from FILE, or --sd 0.2",
         )
-    inputs = None if asked.needs_no_scores else scores_from(options, _MEASURES)
     report = assess_power(
         inputs and inputs.matrices,
-        pair=asked.pair,
-        variance=asked.variance,
-        sd=asked.sd,
-        queries=asked.queries,
-        differences=asked.differences,
-        widths=asked.widths,
-        systems=asked.systems,
-        power=asked.power,
-        alpha=asked.alpha,
+        pair=pair,
+        variance=variance,
+        sd=sd,
+        queries=queries or [],
+        differences=difference or [],
+        widths=width or [],
+        systems=systems,
+        power=power,
+        alpha=alpha,
     )
-    page = report.page(asked.places, *(page_notes(inputs) if inputs else ()))
+    page = report.page(places, *(inputs.page_notes() if inputs else ()))
     output.write(page)
     figure.write(page)
     if inputs:
-        inputs.notices.extend(report.notices)
-        inputs.print_notices()
-
-
-def _refuse_others(options: dict[str, Any]) -> None:
-    """Without scores, what says how they are read or made has no meaning, and is not ignored."""
-    for name, value in options.items():
-        if name not in ("quiet", "threads") and value not in (None, (), "", False):
-            flag = {"measures": "measure", "names": "name"}.get(name, name).replace("_", "-")
-            raise UsageError(f"--{flag}: has no meaning with --sd or a number of --variance, where no scores are read")
-
-
-def _numbers(text: str | None, option: str) -> list[float]:
-    return [] if text is None else read_numbers(text, option)
-
-
-def _pair(text: str | None) -> tuple[str, str] | None:
-    if text is None:
-        return None
-    parts = [part.strip() for part in text.split(",")]
-    if len(parts) != 2 or not all(parts):
-        raise UsageError(f"--pair: expected two systems like bm25,dense, found '{text}'")
-    return parts[0], parts[1]
-
-
-def _whole(text: str | None) -> list[int]:
-    numbers = _numbers(text, "--queries")
-    if any(number != int(number) for number in numbers):
-        raise UsageError(f"--queries: expected whole numbers, found '{text}'")
-    return [int(number) for number in numbers]
-
-
-def _variance(text: str | None) -> str | float | None:
-    if text is None or text in VARIANCES:
-        return text
-    if not NUMBER.fullmatch(text.strip()):
-        raise UsageError(f"--variance: expected {' | '.join(VARIANCES)} or a number, found '{text}'")
-    return read_number(text, "--variance")
+        inputs.print_notices(report.notices)

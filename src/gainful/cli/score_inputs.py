@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from gainful.cli.inputs import GivenCollection, collection_from, collection_options, print_notices
-from gainful.cli.options import measures_from, rel_option, several_measures_option
+from gainful.cli import options
+from gainful.cli.inputs import CollectionOptions, GivenCollection, print_notices, takes_collection
 from gainful.cli.progress_bar import ProgressBar
-from gainful.data.collection import read_once
 from gainful.errors import UsageError
 from gainful.kernel.core import default_threads
 from gainful.notation import count_of, printable, read_number
@@ -18,18 +18,21 @@ from gainful.policy import CHOICES
 
 if TYPE_CHECKING:
     from gainful.evaluation.results import Evaluation
-    from gainful.evaluation.score_matrix import ScoreMatrix
+    from gainful.evaluation.score_matrix import Better, ScoreMatrix
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
-_PATH = click.Path(allow_dash=True)
 _SHOWN = 5
 #: What has no meaning where no judgments and runs are read: the options by their parameters.
-_OF_RUNS = ("like", "qrels_format", "run_format", "columns", "feature", "scale", "names", "rel")
-_OF_SCORES = ("rows", "better")
+OF_RUNS = (
+    *("like", "qrels_format", "run_format", "columns", "feature", "scale", "names", "rel"),
+    *(choice.field for choice in CHOICES),
+)
+#: What has no meaning where no scores are read.
+OF_SCORES = ("rows", "better")
 
 
-class ScoreInputs(NamedTuple):
+class Scores(NamedTuple):
     """Scores by measure, the first being the primary one, and what there is to say about them.
 
     ``collection`` and ``evaluations`` are there if the scores come from judgments and runs.
@@ -43,98 +46,116 @@ class ScoreInputs(NamedTuple):
     collection: GivenCollection | None = None
     evaluations: Mapping[str, Evaluation] | None = None
 
-    def print_notices(self) -> None:
+    def print_notices(self, more: Iterable[str] = ()) -> None:
         """Tells what there was to notice."""
-        print_notices(self.notices, self.quiet)
+        print_notices([*self.notices, *more], self.quiet)
+
+    def page_notes(self) -> tuple[tuple[str, ...], dict[str, object]]:
+        """The notes below a page (the signature of evaluations), and what its header adds."""
+        header: dict[str, object] = {"sources": list(self.sources)}
+        if not self.evaluations:
+            return (), header
+        signature = next(iter(self.evaluations.values())).signature()
+        return (signature.short(),), {"signature": str(signature), **header}
 
 
-def score_options(default: Sequence[str]) -> Callable[[_Command], _Command]:
-    """Adds QRELS and RUNS, ``--from`` instead of them, ``-m`` with a command's default, and how all is read."""
+@dataclass(frozen=True)
+class ScoreOptions:
+    """Judgments and runs to score, or files of scores, and how they are read; ``default`` is what to score by."""
 
-    def add(command: _Command) -> _Command:
-        for option in (
-            collection_options,
-            click.option(
-                "--better",
-                type=click.Choice(["higher", "lower"]),
-                help="--from: which values are better.  [default: what the measure says, else higher]",
-            ),
-            click.option(
-                "--rows",
-                type=click.Choice(["queries", "systems"]),
-                help="--from: what the rows of a table are.  [default: found from ids, and said]",
-            ),
-            click.option(
-                "--from",
-                "score_files",
-                multiple=True,
-                type=_PATH,
-                metavar="FILE",
-                help="Scores that exist, instead of QRELS and RUNS: what eval --by-query writes as jsonl or csv, or a "
-                "table of queries and systems; may be repeated.",
-            ),
-            rel_option,
-            several_measures_option(default),
-            click.argument("inputs", type=_PATH, nargs=-1, metavar="[QRELS RUNS...]"),
-        ):
-            command = option(command)
-        return command
+    default: tuple[str, ...]
+    qrels_and_runs: tuple[str, ...]
+    score_files: tuple[str, ...]
+    measures: tuple[str, ...]
+    rel: str | None
+    rows: str | None
+    better: Better | None
+    reading: CollectionOptions
 
-    return add
+    @property
+    def files(self) -> tuple[str, ...]:
+        """All files that are going to be read."""
+        return (*self.qrels_and_runs, *self.score_files)
 
+    def found(self) -> Scores:
+        """The scores, made or read."""
+        if self.score_files:
+            if self.qrels_and_runs:
+                raise UsageError(
+                    f"--from: expected it instead of judgments and runs, found both: {self.qrels_and_runs[0]}"
+                )
+            refuse(OF_RUNS, "has no meaning with --from, where scores exist already")
+            return self._read()
+        refuse(OF_SCORES, "has no meaning without --from")
+        if len(self.qrels_and_runs) < 2:
+            found = f"found only {self.qrels_and_runs[0]}" if self.qrels_and_runs else "found none"
+            raise UsageError(f"expected judgments and runs, or --from, {found}", "--from FILE reads scores that exist")
+        return self._evaluated()
 
-def input_files(options: Mapping[str, Any]) -> tuple[str, ...]:
-    """All files that are going to be read, for :func:`gainful.cli.options.output_from`."""
-    return (*options["inputs"], *options["score_files"])
+    def _evaluated(self) -> Scores:
+        measures = options.measures_from(self.measures or self.default, self.rel)
+        collection = self.reading.opened(self.qrels_and_runs[0], self.qrels_and_runs[1:])
+        from gainful.evaluation.evaluate import evaluate_runs
+        from gainful.evaluation.score_matrix import ScoreMatrix
 
+        threads, quiet = collection.threads, collection.quiet
+        with ProgressBar("reading runs", wanted=not quiet) as progress:
+            evaluations = evaluate_runs(
+                collection.judged, collection.runs, measures, threads=threads, progress=progress
+            )
+        collection.notice(evaluations.values())
+        matrices = {str(measure): ScoreMatrix.from_evaluations(evaluations, measure) for measure in measures}
+        notices = [*collection.notices, *_about(matrices)]
+        return Scores(matrices, self.qrels_and_runs, threads, quiet, notices, collection, evaluations)
 
-def scores_from(options: dict[str, Any], default: Sequence[str]) -> ScoreInputs:
-    """Takes these options out of a command's options and finds the scores."""
-    inputs, files = options.pop("inputs"), options.pop("score_files")
-    if files:
-        if inputs:
-            raise UsageError(f"--from: expected it instead of judgments and runs, found both: {inputs[0]}")
-        return _read(files, options)
-    _refuse({name: options.pop(name) for name in _OF_SCORES}, "has no meaning without --from")
-    if len(inputs) < 2:
-        found = f"found only {inputs[0]}" if inputs else "found none"
-        raise UsageError(f"expected judgments and runs, or --from, {found}", "--from FILE reads scores that exist")
-    return _evaluated(inputs[0], inputs[1:], options, default)
+    def _read(self) -> Scores:
+        from gainful.evaluation.score_matrix import read_all
 
-
-def _evaluated(qrels: str, runs: tuple[str, ...], options: dict[str, Any], default: Sequence[str]) -> ScoreInputs:
-    measures = measures_from(options.pop("measures") or tuple(default), options.pop("rel"))
-    collection = collection_from(qrels, runs, options)
-    from gainful.evaluation.evaluate import evaluate_runs
-    from gainful.evaluation.score_matrix import ScoreMatrix
-
-    with ProgressBar("reading runs", wanted=not collection.quiet) as progress:
-        evaluations = evaluate_runs(
-            collection.judged, collection.runs, measures, threads=collection.threads, progress=progress
-        )
-    collection.notice(evaluations.values())
-    matrices = {str(measure): ScoreMatrix.from_evaluations(evaluations, measure) for measure in measures}
-    notices = [*collection.notices, *_about(matrices)]
-    return ScoreInputs(matrices, (qrels, *runs), collection.threads, collection.quiet, notices, collection, evaluations)
+        matrices = read_all(self.score_files, measures=self.measures, rows=self.rows, better=self.better)
+        threads = self.reading.threads or default_threads()
+        return Scores(matrices, self.score_files, threads, self.reading.quiet, _about(matrices))
 
 
-def _read(files: tuple[str, ...], options: dict[str, Any]) -> ScoreInputs:
-    unused = {name: options.pop(name) for name in (*_OF_RUNS, *(choice.field for choice in CHOICES))}
-    _refuse(unused, "has no meaning with --from, where scores exist already")
-    read_once(*files)
-    from gainful.evaluation.score_matrix import read_all
-
-    wanted, rows, better = (options.pop(name) for name in ("measures", "rows", "better"))
-    matrices = read_all(files, measures=wanted, rows=rows, better=better)
-    threads = options.pop("threads") or default_threads()
-    return ScoreInputs(matrices, files, threads, options.pop("quiet"), _about(matrices))
-
-
-def _refuse(given: Mapping[str, object], why: str) -> None:
-    for name, value in given.items():
-        if value not in (None, (), ""):
-            flag = {"names": "name"}.get(name, name).replace("_", "-")
+def refuse(names: Iterable[str], why: str) -> None:
+    """Refuses options that were given, by their parameters."""
+    given = click.get_current_context().params
+    for name in names:
+        if given[name] not in (None, (), ""):
+            flag = {"names": "name", "measures": "measure"}.get(name, name).replace("_", "-")
             raise UsageError(f"--{flag}: {why}")
+
+
+def takes_scores(default: Sequence[str]) -> Callable[[_Command], _Command]:
+    """Adds QRELS and RUNS, ``--from`` instead of them, ``-m`` with a command's default, and how all is read.
+
+    A command is handed ``scores``.
+    """
+    return options.takes(
+        click.argument("qrels_and_runs", type=options.INPUT, nargs=-1, metavar="[QRELS RUNS...]"),
+        options.several_measures_option(default),
+        options.rel_option,
+        click.option(
+            "--from",
+            "score_files",
+            multiple=True,
+            type=options.INPUT,
+            metavar="FILE",
+            help="Scores that exist, instead of QRELS and RUNS: what eval --by-query writes as jsonl or csv, or a "
+            "table of queries and systems; may be repeated.",
+        ),
+        click.option(
+            "--rows",
+            type=click.Choice(["queries", "systems"]),
+            help="--from: what the rows of a table are.  [default: found from ids, and said]",
+        ),
+        click.option(
+            "--better",
+            type=click.Choice(["higher", "lower"]),
+            help="--from: which values are better.  [default: what the measure says, else higher]",
+        ),
+        takes_collection(),
+        scores=options.made_of(ScoreOptions, default=tuple(default)),
+    )
 
 
 def _about(matrices: Mapping[str, ScoreMatrix]) -> list[str]:
@@ -152,13 +173,12 @@ def _about(matrices: Mapping[str, ScoreMatrix]) -> list[str]:
     return list(dict.fromkeys(lines))
 
 
-def page_notes(inputs: ScoreInputs) -> tuple[tuple[str, ...], dict[str, object]]:
-    """The notes below a page (the signature of evaluations), and what its header adds."""
-    header: dict[str, object] = {"sources": list(inputs.sources)}
-    if not inputs.evaluations:
-        return (), header
-    signature = next(iter(inputs.evaluations.values())).signature()
-    return (signature.short(),), {"signature": str(signature), **header}
+def read_pair(text: str, option: str) -> tuple[str, str]:
+    """Two systems with a comma between them."""
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) != 2 or not all(parts):
+        raise UsageError(f"{option}: expected two systems like bm25,dense, found '{text}'")
+    return parts[0], parts[1]
 
 
 def read_numbers(text: str, option: str) -> list[float]:

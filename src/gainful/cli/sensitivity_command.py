@@ -3,48 +3,71 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from gainful.cli.inputs import collection_from, collection_options
-from gainful.cli.options import figure_from, figure_options, measure_option, output_from, output_options
+from gainful.cli import options
+from gainful.cli.inputs import CollectionOptions, takes_collection
 from gainful.cli.progress_bar import ProgressBar
 from gainful.errors import UsageError
 
 if TYPE_CHECKING:
     from gainful.tasks.sensitivity.scenarios import Scenario
 
-_PATH = click.Path(allow_dash=True)
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def _values_option(flag: str, metavar: str, about: str) -> Callable[[_Command], _Command]:
+    """Adds an option that may be repeated, with several values between commas (not those in a map's braces)."""
+
+    def split(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> list[str] | None:
+        parts = [part.strip() for text in texts for part in re.findall(r"(?:\{[^}]*\}|[^,])+", text)]
+        if texts and not all(parts):
+            raise UsageError(f"{flag}: expected values between commas, found '{','.join(texts)}'")
+        if texts and not parts:
+            raise UsageError(f"{flag}: expected a value, found none")
+        return parts or None
+
+    return click.option(flag, multiple=True, metavar=metavar, callback=split, help=about)
+
+
+def _sweep(text: str, option: str) -> tuple[float, float] | bool:
+    if text == "none":
+        return False
+    match = re.fullmatch(r"\s*([\d.]+(?:e\d+)?)\s*-\s*([\d.]+(?:e\d+)?)\s*", text)
+    if not match:
+        raise UsageError(f"{option}: expected two weights like 1-1000, or none, found '{text}'")
+    from gainful.tasks.sensitivity.sensitivity_findings import WeightRange
+
+    return WeightRange.of(match[1], match[2])
 
 
 @click.command("sensitivity")
-@click.argument("qrels", type=_PATH)
-@click.argument("runs", type=_PATH, nargs=-1, required=True)
-@measure_option("nDCG")
-@click.option(
+@click.argument("qrels", type=options.INPUT)
+@click.argument("runs", type=options.INPUT, nargs=-1, required=True)
+@options.measure_option("nDCG")
+@_values_option(
     "--gain",
-    multiple=True,
-    metavar="G,...",
-    help="What grades are worth: weights like 0-1-10-100, linear, exp2, binary, or flat, tenfold, top for any scale; "
+    "G,...",
+    "What grades are worth: weights like 0-1-10-100, linear, exp2, binary, or flat, tenfold, top for any scale; "
     "of ADM the values of the categories (urs).  [default: 0-1-1-1, 0-1-2-3, exp2, 0-1-10-100, 0-0-0-1, for as many "
     "levels as there are]",
 )
-@click.option(
+@_values_option(
     "--discount",
-    multiple=True,
-    metavar="D,...",
-    help="jarvelin2002, burges2005 (no base can change nDCG with it: it cancels), ...  [default: jarvelin2002, none]",
+    "D,...",
+    "jarvelin2002, burges2005 (no base can change nDCG with it: it cancels), ...  [default: jarvelin2002, none]",
 )
-@click.option("--base", multiple=True, metavar="B,...", help="Bases of the discounts' logarithms.  [default: 2, e, 10]")
-@click.option("--at", multiple=True, metavar="K,...", help="Depths.  [default: 10, 30, 100, 200]")
-@click.option("--vary", multiple=True, metavar="NAME=V,...", help="Another parameter of the measure: srs=rank,minmax.")
-@click.option(
+@_values_option("--base", "B,...", "Bases of the discounts' logarithms.  [default: 2, e, 10]")
+@_values_option("--at", "K,...", "Depths.  [default: 10, 30, 100, 200]")
+@_values_option("--vary", "NAME=V,...", "Another parameter of the measure: srs=rank,minmax.")
+@options.read_option(
     "--sweep",
-    metavar="LOW-HIGH",
-    help="The weight of the highest grade from LOW to HIGH, at the first value of all else; none.  [default: 1-1000]",
+    "The weight of the highest grade from LOW to HIGH, at the first value of all else; none.  [default: 1-1000]",
+    "LOW-HIGH",
+    _sweep,
 )
 @click.option(
     "--scenario",
@@ -54,12 +77,29 @@ _PATH = click.Path(allow_dash=True)
     help="Only this: impatient (depth 30, 0-1-10-100, base 2), patient (depth 200, 0-1-2-3, base 10), or one of "
     "--scenarios; may be repeated.",
 )
-@click.option("--scenarios", "scenario_file", metavar="FILE", help="A TOML file that defines scenarios.")
-@click.option("--places", type=click.IntRange(0, 17), default=4, show_default=True, help="Decimal places in tables.")
-@figure_options
-@output_options
-@collection_options
-def command(qrels: str, runs: tuple[str, ...], **given: Any) -> None:
+@click.option(
+    "--scenarios", "scenario_file", type=options.INPUT, metavar="FILE", help="A TOML file that defines scenarios."
+)
+@options.places_option("Decimal places in tables.")
+@options.takes_output_and_figure
+@takes_collection()
+def command(
+    qrels: str,
+    runs: tuple[str, ...],
+    measure: str,
+    gain: list[str] | None,
+    discount: list[str] | None,
+    base: list[str] | None,
+    at: list[str] | None,
+    vary: list[str] | None,
+    sweep: tuple[float, float] | bool | None,
+    scenario_names: tuple[str, ...],
+    scenario_file: str | None,
+    places: int,
+    output: options.Output,
+    figure: options.FigureOutput,
+    reading: CollectionOptions,
+) -> None:
     """Ask whether other gains, discounts and depths would change the order of RUNS judged by QRELS.
 
     Every combination is evaluated: who wins where, what changes the winner, how alike the orders are (Kendall's tau),
@@ -71,10 +111,10 @@ def command(qrels: str, runs: tuple[str, ...], **given: Any) -> None:
 
     Example: gainful sensitivity qrels.txt bm25.run dense.run -m ADM --figure adm.svg
     """
-    file = given["scenario_file"]
-    output, figure = output_from(given, qrels, *runs, file), figure_from(given, qrels, *runs, file)
-    options = _Options.taken_from(given)
-    collection = collection_from(qrels, runs, given)
+    grid = {"gain": gain, "discount": discount, "base": base, "at": at, "vary": vary, "sweep": sweep}
+    scenarios = _scenarios(scenario_names, scenario_file, [name for name, value in grid.items() if value])
+    varied = _varied(vary or ()) or None
+    collection = reading.opened(qrels, runs)
     from gainful.tasks.sensitivity import assess_sensitivity
     from gainful.tasks.sensitivity.sensitivity_page import sensitivity_page
 
@@ -82,66 +122,22 @@ def command(qrels: str, runs: tuple[str, ...], **given: Any) -> None:
         found = assess_sensitivity(
             collection.judged,
             collection.runs,
-            measure=options.measure,
-            gains=options.gains,
-            discounts=options.discounts,
-            bases=options.bases,
-            depths=options.depths,
-            vary=options.vary,
-            sweep=options.sweep,
-            scenarios=options.scenarios,
+            measure=measure,
+            gains=gain,
+            discounts=discount,
+            bases=base,
+            depths=at,
+            vary=varied,
+            sweep=True if sweep is None else sweep,
+            scenarios=scenarios,
             threads=collection.threads,
             progress=progress,
         )
-    page = sensitivity_page(found, options.places)
+    page = sensitivity_page(found, places)
     figure.write(page)
     output.write(page)
     collection.notices.extend(found.notices)
     collection.print_notices()
-
-
-@dataclass(frozen=True)
-class _Options:
-    """What is varied, None where nothing is said of it; or scenarios, which say everything themselves."""
-
-    measure: str
-    gains: list[str] | None
-    discounts: list[str] | None
-    bases: list[str] | None
-    depths: list[str] | None
-    vary: Mapping[str, Sequence[object]] | None
-    sweep: tuple[float, float] | bool
-    scenarios: list[Scenario] | None
-    places: int
-
-    @classmethod
-    def taken_from(cls, given: dict[str, Any]) -> _Options:
-        """Takes the command's own options out of all that were given, and reads them."""
-        grid = {name: _split(given.pop(name), name) for name in ("gain", "discount", "base", "at", "vary")}
-        sweep = _sweep(given.pop("sweep"))
-        unused = [*(name for name, values in grid.items() if values), *(["sweep"] if sweep else [])]
-        scenarios = _scenarios(given.pop("scenario_names"), given.pop("scenario_file"), unused)
-        return cls(
-            given.pop("measure"),
-            grid["gain"],
-            grid["discount"],
-            grid["base"],
-            grid["at"],
-            _varied(grid["vary"] or ()) or None,
-            True if sweep is None else sweep,
-            scenarios,
-            given.pop("places"),
-        )
-
-
-def _split(texts: Sequence[str], name: str) -> list[str] | None:
-    """The values of an option that may be repeated, several of them between commas (not those in a map's braces)."""
-    parts = [part.strip() for text in texts for part in re.findall(r"(?:\{[^}]*\}|[^,])+", text)]
-    if texts and not all(parts):
-        raise UsageError(f"--{name}: expected values between commas, found '{','.join(texts)}'")
-    if texts and not parts:
-        raise UsageError(f"--{name}: expected a value, found none")
-    return parts or None
 
 
 def _varied(parts: Sequence[str]) -> dict[str, Sequence[object]]:
@@ -156,17 +152,6 @@ def _varied(parts: Sequence[str]) -> dict[str, Sequence[object]]:
             raise UsageError(f"--vary: expected NAME=VALUE,VALUE,..., found '{part}'", "such as srs=rank,minmax")
         values.setdefault(name, []).append(value.strip() if equals else part)
     return dict(values)
-
-
-def _sweep(text: str | None) -> tuple[float, float] | bool | None:
-    if text is None or text == "none":
-        return None if text is None else False
-    match = re.fullmatch(r"\s*([\d.]+(?:e\d+)?)\s*-\s*([\d.]+(?:e\d+)?)\s*", text)
-    if not match:
-        raise UsageError(f"--sweep: expected two weights like 1-1000, or none, found '{text}'")
-    from gainful.tasks.sensitivity.sensitivity_findings import WeightRange
-
-    return WeightRange.of(match[1], match[2])
 
 
 def _scenarios(names: tuple[str, ...], file: str | None, unused: Sequence[str]) -> list[Scenario] | None:

@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gainful.cli.inputs import session_inputs
-from gainful.cli.options import (
-    figure_from,
-    figure_options,
-    measures_from,
-    output_from,
-    output_options,
-    policy_options,
-    rel_option,
-    several_measures_option,
-)
+from gainful.cli import options
+from gainful.cli.inputs import SessionOptions, print_notices, takes_sessions
 from gainful.cli.progress_bar import ProgressBar
-from gainful.data.collection import named_runs, read_once
+from gainful.data.collection import named_runs
 from gainful.errors import UsageError
-from gainful.io.formats import FORMATS, GAPS, SEPARATOR, SESSION_FORMATS
 from gainful.kernel.core import default_threads
 from gainful.measures.catalog import DEFAULT_SESSION_MEASURES
 from gainful.notation import nearest, printable, read_number
@@ -36,8 +25,6 @@ if TYPE_CHECKING:
     _Choice = click.Choice[str]
 else:
     _Choice = click.Choice  # generic in newer versions only
-
-_PATH = click.Path(allow_dash=True)
 
 #: The kinds of curve, in short; the same names as in gainful.tasks.sessions.session_curves, which needs NumPy.
 _KINDS = {
@@ -61,94 +48,8 @@ class _CurvesChoice(_Choice):
             ) from error
 
 
-@click.command("sessions")
-@click.argument("qrels", type=_PATH)
-@click.argument("sessions", type=_PATH, nargs=-1, required=True)
-@several_measures_option(DEFAULT_SESSION_MEASURES, "sDCG@10")
-@rel_option
-@click.option(
-    "--judged-by", type=click.Choice(["topic", "session", "query"]), help="What judgments are by.  [default: what fits]"
-)
-@click.option("--by-session", is_flag=True, help="Every session's value, too.")
-@click.option("--session", "chosen_sessions", multiple=True, metavar="ID", help="Only this session; may be repeated.")
-@click.option(
-    "--topic", "chosen_topics", multiple=True, metavar="ID", help="Only sessions of this topic; may be repeated."
-)
-@click.option(
-    "--topics", type=_PATH, metavar="FILE", help="A table with a header, one row a session: what each is about."
-)
-@click.option("--at-least", type=click.IntRange(1), metavar="N", help="Only sessions with at least N queries.")
-@click.option(
-    "--curves",
-    is_flag=False,
-    flag_value="average",
-    type=_CurvesChoice(list(_KINDS)),
-    help="Session vectors: " + "; ".join(f"{name}: {about}" for name, about in _KINDS.items()) + ".",
-)
-@click.option("--average", type=click.Choice(["ratios", "means", "both"]), help="How curves of nsDCG are averaged.")
-@click.option(
-    "--queries", type=click.IntRange(1), metavar="N", help="Curves over N queries.  [default: all, at most 20]"
-)
-@click.option("--draws", type=click.IntRange(0), help="Resamples for the curves' bands, 0: none.  [default: 1000]")
-@click.option("--seed", type=click.IntRange(0), help="Another seed, other resamples.  [default: 0]")
-@click.option("--confidence", metavar="PERCENT", help="What bands and the intervals of --rating hold.  [default: 95]")
-@click.option(
-    "--ratings", type=_PATH, metavar="FILE", help="A table with a header, one row a session: what users said."
-)
-@click.option(
-    "--rating", metavar="NAME", help="Correlate with this column of --ratings, or with the sessions' own ratings."
-)
-@click.option("--places", type=click.IntRange(0, 17), default=4, show_default=True, help="Decimal places in tables.")
-@click.option("--baseline", metavar="RUN", help="Add every run's difference to this one.")
-@click.option("--name", "names", multiple=True, help="A run's name; once for every file, in their order.")
-@click.option("--scale", metavar="G", help="The highest grade there can be.  [default: the highest in the judgments]")
-@figure_options
-@output_options
-@click.option(
-    "--session-format", type=click.Choice(list(SESSION_FORMATS)), help="Format of the sessions.  [default: recognised]"
-)
-@click.option(
-    "--qrels-format", type=click.Choice(list(FORMATS)), help="Format of the judgments.  [default: recognised]"
-)
-@click.option(
-    "--columns",
-    metavar="ROLE=NAME,...",
-    default="",
-    help="What a header calls session, query (its number), rank, document, topic, ...; qrels.query=... in judgments.",
-)
-@click.option("--session-separator", metavar="TEXT", help=f"In runs: between session and turn.  [default: {SEPARATOR}]")
-@click.option(
-    "--gaps", type=click.Choice(GAPS), default="error", show_default=True, help="What a missing query number is."
-)
-@policy_options
-@click.option("--threads", type=click.IntRange(1), help="How many threads to use.  [default: all cores]")
-@click.option("--quiet", "-q", is_flag=True, help="No notices, no progress bar.")
-def command(qrels: str, sessions: tuple[str, ...], **given: Any) -> None:
-    """Score whole SESSIONS, one file a system, against the judgments QRELS.
-
-    Sessions are JSON lines (one session with its queries and their results), a table with a header (session, query
-    number, rank, document), a run whose query ids are session and turn, or TREC's session log; judgments as those of
-    `gainful eval`, by topic, session or query. Where sessions name their system, each system has a row.
-
-    Example: gainful sessions qrels.txt agent.jsonl -m sDCG@10 -m nsDCG@10 --curves --figure sessions.pdf
-    """
-    inputs = (qrels, *sessions, given["ratings"], given["topics"])
-    output, figure = output_from(given, *inputs), figure_from(given, *inputs)
-    read_once(*inputs)
-    options = _Options.taken_from(given, draws_figure=figure.path is not None)
-    files = named_runs(sessions, options.names)
-    study = _study(qrels, files, options, given)
-    _check_names(options, files, study)
-    report = study.report(options.by_session, options.places, options.baseline)
-    output.write(report)
-    figure.write(report)
-    if not options.quiet:
-        sys.stdout.flush()
-        sys.stderr.writelines(f"notice: {line}\n" for line in study.notices())
-
-
 @dataclass(frozen=True)
-class _Options:
+class StudyOptions:
     """What is to be found out, of which sessions, and how it is shown; how files are read is not among it."""
 
     measures: tuple[str, ...]
@@ -171,16 +72,6 @@ class _Options:
     names: tuple[str, ...]
     threads: int | None
     quiet: bool
-
-    @classmethod
-    def taken_from(cls, given: Mapping[str, Any], *, draws_figure: bool) -> _Options:
-        """The command's own options; a figure is one of curves."""
-        found = cls(**{field.name: given[field.name] for field in fields(cls)})
-        if found.ratings is not None and found.rating is None:
-            raise UsageError(
-                "--ratings: expected --rating COLUMN, found none", "--rating says which column is correlated"
-            )
-        return replace(found, curves="average") if draws_figure and found.curves is None else found
 
     def wanted_curves(self, measures: list[Measure]) -> WantedCurves | None:
         """The curves that are to be drawn, if any."""
@@ -215,42 +106,117 @@ class _Options:
         return per_cent / 100
 
 
-def _study(qrels: str, files: Mapping[str, str], options: _Options, given: Mapping[str, Any]) -> SessionStudy:
-    threads = options.threads or default_threads()
-    measures = measures_from(options.measures or DEFAULT_SESSION_MEASURES, options.rel)
-    curves = options.wanted_curves(measures)
-    inputs = session_inputs(qrels, files, given, threads)
+@click.command("sessions")
+@click.argument("qrels", type=options.INPUT)
+@click.argument("sessions", type=options.INPUT, nargs=-1, required=True)
+@options.several_measures_option(DEFAULT_SESSION_MEASURES, "sDCG@10")
+@options.rel_option
+@click.option(
+    "--judged-by", type=click.Choice(["topic", "session", "query"]), help="What judgments are by.  [default: what fits]"
+)
+@click.option("--by-session", is_flag=True, help="Every session's value, too.")
+@click.option("--session", "chosen_sessions", multiple=True, metavar="ID", help="Only this session; may be repeated.")
+@click.option(
+    "--topic", "chosen_topics", multiple=True, metavar="ID", help="Only sessions of this topic; may be repeated."
+)
+@click.option(
+    "--topics", type=options.INPUT, metavar="FILE", help="A table with a header, one row a session: what each is about."
+)
+@click.option("--at-least", type=click.IntRange(1), metavar="N", help="Only sessions with at least N queries.")
+@click.option(
+    "--curves",
+    is_flag=False,
+    flag_value="average",
+    type=_CurvesChoice(list(_KINDS)),
+    help="Session vectors: " + "; ".join(f"{name}: {about}" for name, about in _KINDS.items()) + ".",
+)
+@click.option("--average", type=click.Choice(["ratios", "means", "both"]), help="How curves of nsDCG are averaged.")
+@click.option(
+    "--queries", type=click.IntRange(1), metavar="N", help="Curves over N queries.  [default: all, at most 20]"
+)
+@click.option("--draws", type=click.IntRange(0), help="Resamples for the curves' bands, 0: none.  [default: 1000]")
+@click.option("--seed", type=click.IntRange(0), help="Another seed, other resamples.  [default: 0]")
+@click.option("--confidence", metavar="PERCENT", help="What bands and the intervals of --rating hold.  [default: 95]")
+@click.option(
+    "--ratings", type=options.INPUT, metavar="FILE", help="A table with a header, one row a session: what users said."
+)
+@click.option(
+    "--rating", metavar="NAME", help="Correlate with this column of --ratings, or with the sessions' own ratings."
+)
+@options.places_option("Decimal places in tables.")
+@click.option("--baseline", metavar="RUN", help="Add every run's difference to this one.")
+@click.option("--name", "names", multiple=True, help="A run's name; once for every file, in their order.")
+@options.scale_option
+@options.takes_output_and_figure
+@takes_sessions
+@options.threads_option
+@options.quiet_option("No notices, no progress bar.")
+@options.takes(asked=options.made_of(StudyOptions))
+def command(
+    qrels: str,
+    sessions: tuple[str, ...],
+    output: options.Output,
+    figure: options.FigureOutput,
+    reading: SessionOptions,
+    asked: StudyOptions,
+) -> None:
+    """Score whole SESSIONS, one file a system, against the judgments QRELS.
+
+    Sessions are JSON lines (one session with its queries and their results), a table with a header (session, query
+    number, rank, document), a run whose query ids are session and turn, or TREC's session log; judgments as those of
+    `gainful eval`, by topic, session or query. Where sessions name their system, each system has a row.
+
+    Example: gainful sessions qrels.txt agent.jsonl -m sDCG@10 -m nsDCG@10 --curves --figure sessions.pdf
+    """
+    if asked.ratings is not None and asked.rating is None:
+        raise UsageError("--ratings: expected --rating COLUMN, found none", "--rating says which column is correlated")
+    if figure.path is not None and asked.curves is None:
+        asked = replace(asked, curves="average")  # a figure is one of curves
+    files = named_runs(sessions, asked.names)
+    study = _study(qrels, files, asked, reading)
+    _check_names(asked, files, study)
+    report = study.report(asked.by_session, asked.places, asked.baseline)
+    output.write(report)
+    figure.write(report)
+    print_notices(study.notices(), asked.quiet)
+
+
+def _study(qrels: str, files: Mapping[str, str], asked: StudyOptions, reading: SessionOptions) -> SessionStudy:
+    threads = asked.threads or default_threads()
+    measures = options.measures_from(asked.measures or DEFAULT_SESSION_MEASURES, asked.rel)
+    curves = asked.wanted_curves(measures)
+    inputs = reading.read(qrels, files, threads)
     # Loaded late: this is what needs NumPy.
     from gainful.tasks.sessions import study_sessions
     from gainful.tasks.sessions.session_choice import SessionChoice
 
     ratings = None
-    if options.ratings is not None and options.rating is not None:
+    if asked.ratings is not None and asked.rating is not None:
         from gainful.io.delimited import read_ratings
 
-        ratings = read_ratings(options.ratings, options.rating, inputs.columns.get("session"))
-    at_least = None if options.curves == "subset" else options.at_least
-    with ProgressBar("scoring sessions", wanted=not options.quiet, in_bytes=False) as progress:
+        ratings = read_ratings(asked.ratings, asked.rating, inputs.columns.get("session"))
+    at_least = None if asked.curves == "subset" else asked.at_least
+    with ProgressBar("scoring sessions", wanted=not asked.quiet, in_bytes=False) as progress:
         return study_sessions(
             inputs.judged,
             inputs.sessions,
             measures,
-            judged_by=options.judged_by,
-            choice=SessionChoice(options.chosen_sessions, options.chosen_topics, at_least),
+            judged_by=asked.judged_by,
+            choice=SessionChoice(asked.chosen_sessions, asked.chosen_topics, at_least),
             curves=curves,
-            rating=options.rating,
+            rating=asked.rating,
             ratings=ratings,
             topics=inputs.topics,
-            confidence=options.share,
+            confidence=asked.share,
             by_system=True,
             threads=threads,
             progress=progress,
         )
 
 
-def _check_names(options: _Options, files: Mapping[str, str], study: SessionStudy) -> None:
-    names, wanted = list(study.evaluations), options.baseline
-    for name in options.names:
+def _check_names(asked: StudyOptions, files: Mapping[str, str], study: SessionStudy) -> None:
+    names, wanted = list(study.evaluations), asked.baseline
+    for name in asked.names:
         if name not in [*names, *study.left_out]:
             raise UsageError(
                 f"--name: {files[name]} names its systems itself, '{name}' is none of them",

@@ -2,52 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any
-
 import click
 
-from gainful.cli.options import figure_from, figure_options, output_from, output_options
+from gainful.cli import options
 from gainful.cli.progress_bar import ProgressBar
-from gainful.cli.score_inputs import ScoreInputs, input_files, page_notes, read_numbers, score_options, scores_from
+from gainful.cli.score_inputs import ScoreOptions, read_numbers, takes_scores
 from gainful.errors import UsageError
 from gainful.io.sources import is_stream
 from gainful.measures.catalog import parse_all
-from gainful.notation import read_number
 from gainful.stats.agreement import SYMMETRIC
 from gainful.stats.stability import TOPICS
-from gainful.tasks.stability import TESTS, DocumentStability, assess_documents, assess_stability
+from gainful.tasks.stability import TESTS, assess_documents, assess_stability
 
 _MEASURES = ("nDCG@10",)
 _DOCUMENT_DRAWS = 20
-
-
-@dataclass(frozen=True)
-class StabilityOptions:
-    """What is asked of the scores, and how to show it."""
-
-    shares: list[float]
-    fuzziness: float
-    swaps: float
-    alpha: float
-    documents: bool
-    document_draws: int | None
-    coefficient: str
-    topics: str
-    draws: int
-    set_size: int | None
-    test: str
-    seed: int
-    places: int
-
-    @classmethod
-    def of(cls, options: dict[str, Any]) -> StabilityOptions:
-        """Takes these out of the command's options."""
-        given = {field.name: options.pop(field.name) for field in fields(cls)}
-        given["shares"] = read_numbers(given["shares"], "--shares")
-        given |= {name: read_number(given[name], f"--{name}") for name in ("fuzziness", "swaps", "alpha")}
-        return cls(**{**given, "coefficient": given["coefficient"].replace("-", "_")})
 
 
 @click.command("stability")
@@ -58,7 +26,7 @@ class StabilityOptions:
     show_default=True,
     help="Which queries make a subset; first is one subset, by number if all ids are numbers, else in byte order.",
 )
-@click.option("--shares", metavar="S,...", default="0.5,0.2", show_default=True, help="How large subsets are.")
+@options.read_option("--shares", "How large subsets are.", "S,...", read_numbers, "0.5,0.2")
 @click.option("--draws", type=click.IntRange(1), default=1000, show_default=True, help="Random subsets of queries.")
 @click.option("--documents", is_flag=True, help="Also with parts of the judged documents; needs QRELS and RUNS.")
 @click.option(
@@ -74,12 +42,8 @@ class StabilityOptions:
     help="What orders are compared by.",
 )
 @click.option("--set-size", type=click.IntRange(1), help="Queries in a set for swap rates.  [default: half of all]")
-@click.option(
-    "--fuzziness", metavar="F", default="0.05", show_default=True, help="Tied below this share of the higher mean."
-)
-@click.option(
-    "--swaps", metavar="RATE", default="0.05", show_default=True, help="Name the difference with at most so many swaps."
-)
+@options.number_option("--fuzziness", "Tied below this share of the higher mean.", "F", "0.05")
+@options.number_option("--swaps", "Name the difference with at most so many swaps.", "RATE", "0.05")
 @click.option(
     "--test",
     type=click.Choice(TESTS),
@@ -87,13 +51,29 @@ class StabilityOptions:
     show_default=True,
     help="Discriminative power by the paired t test, or by randomised Tukey HSD.",
 )
-@click.option("--alpha", metavar="A", default="0.05", show_default=True, help="Discriminative power: told apart at.")
+@options.number_option("--alpha", "Discriminative power: told apart at.", "A", "0.05")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Another seed, other draws.")
-@click.option("--places", type=click.IntRange(0, 17), default=4, show_default=True, help="Decimal places in tables.")
-@figure_options
-@output_options
-@score_options(_MEASURES)
-def command(**options: Any) -> None:
+@options.places_option("Decimal places in tables.")
+@options.takes_output_and_figure
+@takes_scores(_MEASURES)
+def command(
+    topics: str,
+    shares: list[float],
+    draws: int,
+    documents: bool,
+    document_draws: int | None,
+    coefficient: str,
+    set_size: int | None,
+    fuzziness: float,
+    swaps: float,
+    test: str,
+    alpha: float,
+    seed: int,
+    places: int,
+    output: options.Output,
+    figure: options.FigureOutput,
+    scores: ScoreOptions,
+) -> None:
     """Ask whether the order of systems would be the same on other queries, or with fewer judged documents.
 
     Systems are RUNS judged by QRELS, or come with scores that exist. The order is made again on subsets, against the
@@ -104,63 +84,50 @@ def command(**options: Any) -> None:
 
     Example: gainful stability qrels.txt bm25.run dense.run hybrid.run -m ADM --documents --topics first
     """
-    files = input_files(options)
-    output, figure = output_from(options, *files), figure_from(options, *files)
-    asked = StabilityOptions.of(options)
-    if asked.document_draws and not asked.documents:
+    if document_draws and not documents:
         raise UsageError("--document-draws: has no meaning without --documents")
-    if asked.documents and options["score_files"]:
+    if documents and scores.score_files:
         raise UsageError(
             "--documents: expected judgments and runs to score again, found --from",
             "scores that exist cannot be made again with fewer judgments",
         )
-    if asked.documents:
-        _check_rereadable(options["inputs"][1:])
-    inputs = scores_from(options, _MEASURES)
-    documents = _documents(inputs, asked) if asked.documents else None
+    for run in scores.qrels_and_runs[1:] if documents else ():
+        if is_stream(run):
+            raise UsageError(f"--documents: expected runs that can be read twice, found {run}, which is a stream")
+    coefficient = coefficient.replace("-", "_")
+    inputs = scores.found()
+    by_documents = None
+    if documents and (collection := inputs.collection):
+        with ProgressBar("scoring with fewer judgments", wanted=not inputs.quiet, in_bytes=False) as progress:
+            by_documents = assess_documents(
+                collection.judged,
+                collection.runs,
+                parse_all(list(inputs.matrices)),
+                shares,
+                draws=document_draws or _DOCUMENT_DRAWS,
+                seed=seed,
+                coefficient=coefficient,
+                threads=collection.threads,
+                progress=progress,
+            )
     with ProgressBar("drawing queries", wanted=not inputs.quiet, in_bytes=False) as progress:
         report = assess_stability(
             inputs.matrices,
-            shares=asked.shares,
-            topics=asked.topics,
-            draws=asked.draws,
-            seed=asked.seed,
-            coefficient=asked.coefficient,
-            documents=documents,
-            set_size=asked.set_size,
-            fuzziness=asked.fuzziness,
-            most_swaps=asked.swaps,
-            test=asked.test,
-            alpha=asked.alpha,
+            shares=shares,
+            topics=topics,
+            draws=draws,
+            seed=seed,
+            coefficient=coefficient,
+            documents=by_documents,
+            set_size=set_size,
+            fuzziness=fuzziness,
+            most_swaps=swaps,
+            test=test,
+            alpha=alpha,
             threads=inputs.threads,
             progress=progress,
         )
-    page = report.page(asked.places, *page_notes(inputs))
+    page = report.page(places, *inputs.page_notes())
     output.write(page)
     figure.write(page)
-    inputs.notices.extend(report.notices)
-    inputs.print_notices()
-
-
-def _check_rereadable(runs: Sequence[str]) -> None:
-    for run in runs:
-        if is_stream(run):
-            raise UsageError(f"--documents: expected runs that can be read twice, found {run}, which is a stream")
-
-
-def _documents(inputs: ScoreInputs, asked: StabilityOptions) -> Mapping[str, DocumentStability]:
-    collection = inputs.collection
-    if collection is None:
-        raise UsageError("--documents: expected judgments and runs, found none")
-    with ProgressBar("scoring with fewer judgments", wanted=not inputs.quiet, in_bytes=False) as progress:
-        return assess_documents(
-            collection.judged,
-            collection.runs,
-            parse_all(list(inputs.matrices)),
-            asked.shares,
-            draws=asked.document_draws or _DOCUMENT_DRAWS,
-            seed=asked.seed,
-            coefficient=asked.coefficient,
-            threads=collection.threads,
-            progress=progress,
-        )
+    inputs.print_notices(report.notices)

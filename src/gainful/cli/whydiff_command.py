@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from gainful.cli import options
-from gainful.cli.inputs import input_options
+from gainful.cli.inputs import takes_inputs
 from gainful.cli.progress_bar import ProgressBar
 from gainful.data.collection import Inputs
 from gainful.errors import UsageError
@@ -29,7 +29,7 @@ from gainful.policy import Policy
 @click.option("--most", type=click.IntRange(1), default=5, show_default=True, help="How many ways to show of a number.")
 @options.takes_output
 @options.scale_option
-@options.takes("inputs", input_options, Inputs.taken_from)
+@takes_inputs
 @options.takes_policy
 @options.threads_option
 @options.quiet_option("No progress bar.")
