@@ -321,7 +321,7 @@ def command(
 
     Example: gainful curves qrels.txt bm25.run dense.run --kind recall --figure levels.svg
     """
-    collection = reading.opened(qrels, runs)
+    collection = reading.opened(qrels, runs, ahead=not asked.queries)
     page = asked.page(collection, places)
     figure.write(page)
     output.write(page)

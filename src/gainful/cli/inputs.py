@@ -88,7 +88,9 @@ class CollectionOptions:
     threads: int | None
     quiet: bool
 
-    def started(self, qrels: str, files: Mapping[str, str], progress: Progress | None = None) -> GivenCollection:
+    def started(
+        self, qrels: str, files: Mapping[str, str], progress: Progress | None = None, *, ahead: bool = True
+    ) -> GivenCollection:
         """The judgments and the runs by name, which are being read."""
         return GivenCollection(
             qrels,
@@ -98,12 +100,13 @@ class CollectionOptions:
             scale=self.scale,
             threads=self.threads,
             progress=progress,
+            ahead=ahead,
             quiet=self.quiet,
         )
 
-    def opened(self, qrels: str, runs: Sequence[str]) -> GivenCollection:
-        """The judgments, read, and the runs, which are being read."""
-        return self.started(qrels, named_runs(runs, self.names, beside=[qrels])).opened()
+    def opened(self, qrels: str, runs: Sequence[str], *, ahead: bool = True) -> GivenCollection:
+        """The judgments, read, and the runs, which are being read ahead or when they are needed."""
+        return self.started(qrels, named_runs(runs, self.names, beside=[qrels]), ahead=ahead).opened()
 
 
 #: What says how judgments and runs are read, in the order of the help.

@@ -118,7 +118,7 @@ class PaperOptions:
             if "topics" in settings:
                 settings["topics"] = inputs.topics
         elif self.run_files:
-            collection = self.reading.opened(self.qrels, self.run_files)
+            collection = self.reading.opened(self.qrels, self.run_files, ahead=False)
             data = {"qrels": collection.judged, "runs": collection.runs}
         bar = ProgressBar(self.paper.key, wanted=not self.reading.quiet, in_bytes=False)
         with bar as progress, naming_strangers(self.runs):

@@ -217,8 +217,8 @@ def _read_features(text: str, count: Callable[[], int]) -> Sequence[int]:
 
 
 class Collection:
-    """Judgments, prepared under a policy, and runs by name. Plain TREC text is being read from the beginning; anything
-    else is read when it is asked for."""
+    """Judgments, prepared under a policy, and runs by name. Plain TREC text is being read from the beginning, unless
+    runs are joined in another way or more than once, and ``ahead`` is False; anything else when it is asked for."""
 
     def __init__(
         self,
@@ -231,11 +231,12 @@ class Collection:
         threads: int | None = None,
         progress: Progress | None = None,
         want_facts: bool = False,
+        ahead: bool = True,
     ) -> None:
         self.threads = threads or default_threads()
         self._qrels, self._paths, self._policy, self._inputs, self._scale = qrels, runs, policy, inputs, scale
         self._ahead = None
-        if inputs.features is None:
+        if ahead and inputs.features is None:
             self._ahead = ReadAhead.start(
                 qrels,
                 list(runs.values()),
