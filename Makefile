@@ -6,6 +6,9 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 BUILD := pyproject.toml CMakeLists.txt $(wildcard native/*)
 SOURCES := $(BUILD) $(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.toml')
 
+# Compiled modules are kept: without them every command that a test starts would compile all it loads once more.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help demo test lint docs figures study bench sanitize clean
 
 help:

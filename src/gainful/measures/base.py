@@ -7,6 +7,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -286,16 +287,22 @@ class Measure(ABC):
 
     # Written out once, because generating them for every measure would cost more than all the rest of loading it.
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self._values() == other._values()
+        return type(self) is type(other) and self._values == other._values
 
     def __hash__(self) -> int:
-        return hash((type(self), *self._values()))
+        return hash((type(self), self._values))
 
     def __repr__(self) -> str:
         return str(self)
 
+    # A measure never changes, and is asked for these once a query and once a cell of a table.
+    @cached_property
     def _values(self) -> tuple[object, ...]:
         return tuple(getattr(self, parameter.name) for parameter in fields(self))
+
+    @cached_property
+    def _canonical(self) -> str:
+        return self._text(lambda value, default: value is not None and value != default)
 
     def replace(self, **changes: Any) -> Measure:
         """A copy with some parameters changed."""
@@ -309,7 +316,7 @@ class Measure(ABC):
 
     def __str__(self) -> str:
         """The canonical text: parameters that differ from their defaults, in order, ``@`` last."""
-        return self._text(lambda value, default: value is not None and value != default)
+        return self._canonical
 
     def full_text(self) -> str:
         """The text with all parameters that are set, defaults included."""
