@@ -1,4 +1,4 @@
-// The only file that knows Python. Arrays in, arrays out; the interpreter lock is released while we work.
+// The only file, with interpreter.hpp, that knows Python. Arrays in, arrays out; the interpreter lock is released while we work.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
@@ -16,6 +16,9 @@
 #include <vector>
 
 #include "arrow.hpp"
+#include "blocks.hpp"
+#include "files.hpp"
+#include "interpreter.hpp"
 #include "join.hpp"
 #include "judgments.hpp"
 #include "letor.hpp"
@@ -52,9 +55,10 @@ nb::object to_array(std::vector<T>&& values) {
     return to_array<T, T>(std::move(values));
 }
 
-nb::list to_list(const std::vector<Id>& ids) {
+template <class Text>
+nb::list to_list(const std::vector<Text>& ids) {
     nb::list result;
-    for (const Id id : ids) result.append(nb::bytes(id.data(), id.size()));
+    for (const Text& id : ids) result.append(nb::bytes(id.data(), id.size()));
     return result;
 }
 
@@ -103,7 +107,7 @@ nb::dict to_dict(JudgmentColumns&& columns) {
 nb::dict read_judgments_py(Input<uint8_t> data, int threads) {
     JudgmentColumns columns;
     {
-        const nb::gil_scoped_release release;
+        const WithoutInterpreter release;
         columns = read_judgments(begin_of(data), end_of(data), at_least_one(threads));
     }
     return to_dict(std::move(columns));
@@ -112,7 +116,7 @@ nb::dict read_judgments_py(Input<uint8_t> data, int threads) {
 nb::dict read_run_py(Input<uint8_t> data, int threads) {
     RunColumns columns;
     {
-        const nb::gil_scoped_release release;
+        const WithoutInterpreter release;
         columns = read_run(begin_of(data), end_of(data), at_least_one(threads));
     }
     nb::dict result;
@@ -140,7 +144,7 @@ struct Index {
         : data(std::move(bytes)) {
         require(query.size() == start.size() && query.size() == length.size(), "the columns differ in length");
         std::vector<std::string> ids = to_strings(query_ids);
-        const nb::gil_scoped_release release;
+        const WithoutInterpreter release;
         const DocumentSpans documents(begin_of(data), data.size(), start.data(), length.data(), start.size());
         judgments = std::make_shared<const JudgmentIndex>(std::move(ids), query.data(), query.size(), documents);
     }
@@ -164,7 +168,7 @@ nb::tuple find_hits_py(const Index& index, Input<int64_t> query, Input<int64_t> 
     }
     Hits hits;
     {
-        const nb::gil_scoped_release release;
+        const WithoutInterpreter release;
         const auto documents = DocumentSpans::unchecked(begin_of(data), data.size(), start.data(), length.data());
         hits = find_hits(*index.judgments, query.data(), list_offsets.data(), query.size(), documents, at_least_one(threads));
     }
@@ -177,7 +181,7 @@ nb::object find_repeats_py(Input<int64_t> group_offsets, Input<uint8_t> data, In
     require_offsets(group_offsets, start.size());
     std::vector<uint8_t> repeats;
     {
-        const nb::gil_scoped_release release;
+        const WithoutInterpreter release;
         const auto documents = DocumentSpans::unchecked(begin_of(data), data.size(), start.data(), length.data());
         repeats = find_repeats(group_offsets.data(), group_offsets.size() - 1, documents, at_least_one(threads));
     }
@@ -219,9 +223,8 @@ nb::dict to_dict(Joined&& joined, bool with_facts) {
     return result;
 }
 
-Joined join_text(const Input<uint8_t>& data, const JudgmentIndex& index, const JoinOptions& options, size_t workers,
+Joined join_text(const char* text, const char* end, const JudgmentIndex& index, const JoinOptions& options, size_t workers,
                  const Progress& progress) {
-    const char *const text = begin_of(data), *const end = end_of(data);
     std::atomic<int64_t> listed{0};
     const Grouping grouping = group_by_query(skip_byte_order_mark(text, end), end, workers);
     Joined joined = join_lists(grouping.query_ids, index, options, workers, progress, [&](size_t list, ListJoiner& joiner) {
@@ -231,35 +234,100 @@ Joined join_text(const Input<uint8_t>& data, const JudgmentIndex& index, const J
         return bytes;
     });
     // Comments and blank lines before the first list belong to no list but are done, too.
-    progress.add(static_cast<int64_t>(data.size()) - listed);
+    progress.add(end - text - listed);
     return joined;
 }
 
 nb::dict join_text_py(Input<uint8_t> data, const Index& index, const JoinOptions& options, int threads, Cells progress_cells) {
     Joined joined;
     {
-        const nb::gil_scoped_release release;
-        joined = join_text(data, *index.judgments, options, at_least_one(threads), Progress(progress_cells.data()));
+        const WithoutInterpreter release;
+        joined = join_text(begin_of(data), end_of(data), *index.judgments, options, at_least_one(threads),
+                           Progress(progress_cells.data()));
     }
     return to_dict(std::move(joined), options.want_facts);
 }
 
-/// Reads judgments and joins runs with them on threads of its own, while Python goes on.
+/// What comes of a join that may have needed the whole text.
+nb::object to_dict_or_none(std::optional<Joined>&& joined) {
+    return joined ? nb::object(to_dict(std::move(*joined), false)) : nb::object(nb::none());
+}
+
+void require_no_places(const JoinOptions& options) {
+    require(!options.want_rows && !options.want_facts, "places in a text need the whole text");
+}
+
+/// A BlockJoin together with what it refers to.
+class TextBlocks {
+  public:
+    TextBlocks(const Index& index, const JoinOptions& options, int threads, Cells progress_cells)
+        : data_(index.data), judgments_(index.judgments), progress_cells_(std::move(progress_cells)),
+          join_(*judgments_, options, at_least_one(threads), Progress(progress_cells_.data())) {
+        require_no_places(options);
+    }
+
+    bool feed(Input<uint8_t> bytes) {
+        const WithoutInterpreter release;
+        return join_.feed(begin_of(bytes), bytes.size());
+    }
+
+    nb::object finish() {
+        std::optional<Joined> joined;
+        {
+            const WithoutInterpreter release;
+            joined = join_.finish();
+        }
+        return to_dict_or_none(std::move(joined));
+    }
+
+  private:
+    Input<uint8_t> data_;
+    std::shared_ptr<const JudgmentIndex> judgments_;
+    Cells progress_cells_;
+    BlockJoin join_;
+};
+
+/// Joins a file block by block. Nothing where it has to be read whole, changes or cannot be read: who reads it then
+/// has the words for it.
+std::optional<Joined> join_blocks(const std::string& path, const JudgmentIndex& index, const JoinOptions& options,
+                                  size_t workers, const Progress& progress) {
+    const OpenFile file(path);
+    BlockJoin join(index, options, workers, progress, file.size());
+    while (true) {
+        const auto [room, size] = join.room();
+        const int64_t bytes = file.read(room, size);
+        if (bytes < 0 || (bytes > 0 && !join.taken(static_cast<size_t>(bytes)))) return std::nullopt;
+        if (bytes == 0) return file.is_unchanged() ? join.finish() : std::nullopt;
+    }
+}
+
+nb::object join_file_py(const nb::bytes& path, const Index& index, const JoinOptions& options, int threads, Cells progress_cells) {
+    require_no_places(options);
+    std::optional<Joined> joined;
+    const std::string name(path.c_str(), path.size());
+    {
+        const WithoutInterpreter release;
+        joined = join_blocks(name, *index.judgments, options, at_least_one(threads), Progress(progress_cells.data()));
+    }
+    return to_dict_or_none(std::move(joined));
+}
+
+/// Reads judgments and joins the runs of some files with them on threads of its own, while Python goes on.
 class JoinJob {
   public:
-    JoinJob(Input<uint8_t> qrels, const nb::list& runs, const JoinOptions& options, int threads, Cells progress_cells)
+    JoinJob(Input<uint8_t> qrels, const nb::list& paths, const JoinOptions& options, int threads, Cells progress_cells)
         : qrels_(std::move(qrels)), options_(options), progress_cells_(std::move(progress_cells)) {
-        for (const nb::handle run : runs) runs_.push_back(nb::cast<Input<uint8_t>>(run));
-        joined_.resize(runs_.size());
-        results_.resize(runs_.size());
-        outcomes_.resize(runs_.size());  // here, where what fails is an exception of the caller's
-        for (std::promise<void>& promise : joined_) results_[&promise - joined_.data()] = promise.get_future().share();
+        require(!options.want_rows, "places in a text need the whole text");
+        for (std::string& path : to_strings(paths)) {
+            runs_.push_back(std::make_unique<RunJob>());
+            runs_.back()->path = std::move(path);
+        }
         thread_ = std::thread([this, workers = at_least_one(threads)] { run(workers); });
     }
 
     ~JoinJob() {
         abandoned_ = true;
-        const nb::gil_scoped_release release;
+        const WithoutInterpreter release;
         thread_.join();
     }
 
@@ -276,18 +344,30 @@ class JoinJob {
         return Index(qrels_, index_);
     }
 
-    /// The join of a run; to be asked for once.
-    nb::dict joined(size_t run) {
-        require(run < results_.size(), "there is no such run");
-        wait(results_[run]);
-        require(outcomes_[run].has_value(), "the join was asked for already");
-        return to_dict(*std::exchange(outcomes_[run], std::nullopt), options_.want_facts);
+    /// The join of a run, or None where somebody else has to read it; to be asked for once. With facts comes the text.
+    nb::object joined(size_t run) {
+        require(run < runs_.size(), "there is no such run");
+        RunJob& job = *runs_[run];
+        wait(job.done);
+        require(!std::exchange(job.was_given, true), "the join was asked for already");
+        if (!options_.want_facts || !job.joined) return nb::make_tuple(to_dict_or_none(std::move(job.joined)), nb::none());
+        const nb::dict joined = to_dict(std::move(*job.joined), true);
+        return nb::make_tuple(joined, to_array<uint8_t>(std::move(job.text)));
     }
 
   private:
+    struct RunJob {
+        std::string path;
+        std::vector<char> text;  // where facts are wanted: they are places in it
+        std::optional<Joined> joined;
+        bool was_given = false;
+        std::promise<void> promise;
+        std::shared_future<void> done = promise.get_future().share();
+    };
+
     static void wait(const std::shared_future<void>& future) {
         {
-            const nb::gil_scoped_release release;
+            const WithoutInterpreter release;
             future.wait();
         }
         future.get();
@@ -303,14 +383,30 @@ class JoinJob {
         }
         const size_t each = std::max<size_t>(1, workers / std::max<size_t>(1, runs_.size()));
         for_each_task(runs_.size(), workers, [&](size_t, size_t i) {
+            RunJob& job = *runs_[i];
             try {
                 require(index_ != nullptr, "the judgments have faults");
-                outcomes_[i] = join_text(runs_[i], *index_, options_, each, Progress(progress_cells_.data(), &abandoned_));
-                joined_[i].set_value();
+                const Progress progress(progress_cells_.data(), &abandoned_);
+                job.joined = options_.want_facts ? join_whole(job, each, progress)
+                                                 : join_blocks(job.path, *index_, options_, each, progress);
+                job.promise.set_value();
             } catch (...) {
-                joined_[i].set_exception(std::current_exception());
+                job.promise.set_exception(std::current_exception());
             }
         });
+    }
+
+    std::optional<Joined> join_whole(RunJob& job, size_t workers, const Progress& progress) const {
+        const OpenFile file(job.path);
+        size_t used = 0;
+        for (int64_t bytes = 1; bytes > 0; used += static_cast<size_t>(bytes)) {
+            if (job.text.size() - used < kPiece) job.text.resize(std::max(used + kPiece, used + used / 4));
+            bytes = file.read(job.text.data() + used, kPiece);
+            if (bytes < 0) return std::nullopt;
+        }
+        job.text.resize(used);
+        if (!file.is_unchanged()) return std::nullopt;
+        return join_text(job.text.data(), job.text.data() + used, *index_, options_, workers, progress);
     }
 
     std::shared_ptr<const JudgmentIndex> build_index() const {
@@ -320,19 +416,18 @@ class JoinJob {
         return std::make_shared<const JudgmentIndex>(std::move(ids), columns_.query.data(), columns_.query.size(), documents);
     }
 
+    static constexpr size_t kPiece = size_t{1} << 22;
+
     Input<uint8_t> qrels_;
-    std::vector<Input<uint8_t>> runs_;
+    std::vector<std::unique_ptr<RunJob>> runs_;
     JoinOptions options_;
     Cells progress_cells_;
     JudgmentColumns columns_;
     std::shared_ptr<const JudgmentIndex> index_;
-    std::vector<std::optional<Joined>> outcomes_;
     bool judgments_given_ = false;
     std::atomic<bool> abandoned_{false};
     std::promise<void> judged_;
     std::shared_future<void> judged_future_ = judged_.get_future().share();
-    std::vector<std::promise<void>> joined_;
-    std::vector<std::shared_future<void>> results_;
     std::thread thread_;
 };
 
@@ -366,7 +461,7 @@ nb::dict join_columns_py(const ListColumns& run, const Index& index, const JoinO
     Joined joined;
     std::vector<Id> queries(run.query_ids.begin(), run.query_ids.end());
     {
-        const nb::gil_scoped_release release;
+        const WithoutInterpreter release;
         IdTable distinct;
         for (const Id id : queries) distinct.number_of(id);
         require(distinct.ids().size() == queries.size(), "the query ids are not distinct");
@@ -425,7 +520,7 @@ nb::dict read_table_py(nb::handle array, int64_t first, int separator, int64_t f
                            to_ints(optional_fields)};
     TableColumns columns;
     {
-        const nb::gil_scoped_release release;
+        const WithoutInterpreter release;
         columns = read_table(begin_of(data), end_of(data), first, shape);
     }
     const nb::object bytes = with_extra(array, data, columns.extra);
@@ -446,7 +541,7 @@ nb::dict read_letor_py(nb::handle array, int64_t feature) {
     const Input<uint8_t> data = to_input(array);
     LetorColumns columns;
     {
-        const nb::gil_scoped_release release;
+        const WithoutInterpreter release;
         columns = read_letor(begin_of(data), end_of(data), feature);
     }
     nb::object documents = nb::borrow(array);
@@ -470,7 +565,7 @@ nb::tuple number_ids_py(Input<uint8_t> data, Input<int64_t> start, Input<int64_t
     std::vector<Id> ids;
     std::vector<int64_t> numbers;
     {
-        const nb::gil_scoped_release release;
+        const WithoutInterpreter release;
         reserve_room(numbers, start.size());
         const DocumentSpans spans(begin_of(data), data.size(), start.data(), length.data(), start.size());
         for (size_t i = 0; i < start.size(); ++i) numbers.push_back(distinct.number_of(spans[i]));
@@ -680,14 +775,14 @@ ArrowArrayStream take_stream(nb::handle capsule) {
 void open_arrow(ArrowTable* place, nb::handle capsule) {
     const ArrowArrayStream stream = take_stream(capsule);
     // A producer may work on other threads, which may need the interpreter lock.
-    const nb::gil_scoped_release release;
+    const WithoutInterpreter release;
     new (place) ArrowTable(stream);
 }
 
 template <class Column>
 Column read_arrow(const ArrowTable& table, int64_t column) {
     if (column < 0 || static_cast<size_t>(column) >= table.columns()) throw nb::index_error("there is no such column");
-    const nb::gil_scoped_release release;
+    const WithoutInterpreter release;
     return table.read<Column>(static_cast<size_t>(column));
 }
 
@@ -726,6 +821,7 @@ NB_MODULE(_core, module) {
     module.doc() = "Parse bytes, intern ids, order, join. See _core.pyi.";
     module.attr("KIND") = "C++";
     nb::set_leak_warnings(false);  // an interrupted process may end while a thread still holds an index
+    nb::module_::import_("atexit").attr("register")(nb::cpp_function([] { interpreter_gate.close(); }));
     module.def("read_judgments", &read_judgments_py, nb::arg("data"), nb::arg("threads"));
     module.def("read_run", &read_run_py, nb::arg("data"), nb::arg("threads"));
     nb::class_<Index>(module, "JudgmentIndex")
@@ -748,10 +844,17 @@ NB_MODULE(_core, module) {
              nb::arg("document_length"), nb::arg("score"), nb::arg("rank"));
     module.def("join_text", &join_text_py, nb::arg("data"), nb::arg("index"), nb::arg("options"), nb::arg("threads"),
                nb::arg("progress"));
+    module.def("join_file", &join_file_py, nb::arg("path"), nb::arg("index"), nb::arg("options"), nb::arg("threads"),
+               nb::arg("progress"));
+    nb::class_<TextBlocks>(module, "TextBlocks")
+        .def(nb::init<const Index&, const JoinOptions&, int, Cells>(), nb::arg("index"), nb::arg("options"), nb::arg("threads"),
+             nb::arg("progress"))
+        .def("feed", &TextBlocks::feed, nb::arg("data"))
+        .def("finish", &TextBlocks::finish);
     module.def("join_columns", &join_columns_py, nb::arg("run"), nb::arg("index"), nb::arg("options"), nb::arg("threads"),
                nb::arg("progress"));
     nb::class_<JoinJob>(module, "JoinJob")
-        .def(nb::init<Input<uint8_t>, const nb::list&, const JoinOptions&, int, Cells>(), nb::arg("qrels"), nb::arg("runs"),
+        .def(nb::init<Input<uint8_t>, const nb::list&, const JoinOptions&, int, Cells>(), nb::arg("qrels"), nb::arg("paths"),
              nb::arg("options"), nb::arg("threads"), nb::arg("progress"))
         .def("judgments", &JoinJob::judgments)
         .def("index", &JoinJob::index)

@@ -53,6 +53,7 @@ struct FaultLog {
         form.merge(other.form);
         duplicates.merge(other.duplicates);
     }
+    bool is_empty() const { return !form.count() && !duplicates.count(); }
     const Faults& reported() const { return form.count() ? form : duplicates; }
 };
 

@@ -3,41 +3,77 @@
 
 #include <cstdint>
 #include <cstring>
+#include <random>
 #include <string_view>
 #include <vector>
 
 #include "text.hpp"
 
+#if defined(_MSC_VER) && defined(_M_X64)
+#include <intrin.h>
+#endif
+
 namespace gainful {
 
+namespace detail {
+
+/// The two halves of a 128-bit product, folded into one.
+inline uint64_t folded_product(uint64_t a, uint64_t b) {
+#if defined(__SIZEOF_INT128__)
+    const auto product = static_cast<unsigned __int128>(a) * b;
+    return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+#elif defined(_MSC_VER) && defined(_M_X64)
+    uint64_t high;
+    const uint64_t low = _umul128(a, b, &high);
+    return low ^ high;
+#else
+    const uint64_t a0 = static_cast<uint32_t>(a), a1 = a >> 32, b0 = static_cast<uint32_t>(b), b1 = b >> 32;
+    const uint64_t low = a0 * b0, middle = a1 * b0 + (low >> 32), other = a0 * b1 + static_cast<uint32_t>(middle);
+    return (static_cast<uint32_t>(low) | other << 32) ^ (a1 * b1 + (middle >> 32) + (other >> 32));
+#endif
+}
+
+/// Numbers that nobody outside this process knows, so that nobody can make ids that all hash to the same slot.
+struct HashSecrets {
+    uint64_t first, second;
+
+    HashSecrets() {
+        std::random_device device;
+        const auto draw = [&] { return static_cast<uint64_t>(device()) << 32 | device(); };
+        first = draw() | 1;
+        second = draw() | 1;
+    }
+};
+
+inline const HashSecrets hash_secrets;
+
+}  // namespace detail
+
+/// Another number in every process: nothing that is put out may depend on it.
 inline uint64_t hash_id(Id id) {
-    const auto fold = [](uint64_t h, uint64_t word) {
-        h = (h ^ word) * 0x9E3779B97F4A7C15ULL;
-        return h ^ (h >> 32);
+    const auto [first, second] = detail::hash_secrets;
+    const auto load = [](const char* at, auto word) {
+        std::memcpy(&word, at, sizeof word);
+        return static_cast<uint64_t>(word);
     };
-    // Ids that differ in a digit or two must not end up side by side: tables choose their slots by the lowest bits.
-    const auto spread = [](uint64_t h) {
-        h *= 0xD6E8FEB86659FD93ULL;
-        return h ^ (h >> 32);
-    };
-    uint64_t h = id.size();
     const char* p = id.data();
     size_t left = id.size();
-    for (; left >= 8; left -= 8, p += 8) {
-        uint64_t word;
-        std::memcpy(&word, p, 8);
-        h = fold(h, word);
+    uint64_t h = second + left;
+    for (; left > 16; left -= 16, p += 16) {
+        h = detail::folded_product(load(p, uint64_t{}) ^ first, load(p + 8, uint64_t{}) ^ h);
     }
-    // The tail in at most two loads of fixed size; they may overlap.
-    if (left >= 4) {
-        uint32_t first, last;
-        std::memcpy(&first, p, 4);
-        std::memcpy(&last, p + left - 4, 4);
-        return spread(fold(h, first | static_cast<uint64_t>(last) << 32));
+    // The tail in two loads of fixed size, which may overlap.
+    uint64_t one = 0, other = 0;
+    if (left >= 8) {
+        one = load(p, uint64_t{});
+        other = load(p + left - 8, uint64_t{});
+    } else if (left >= 4) {
+        one = load(p, uint32_t{});
+        other = load(p + left - 4, uint32_t{});
+    } else {
+        for (size_t i = 0; i < left; ++i) one |= static_cast<uint64_t>(static_cast<unsigned char>(p[i])) << (8 * i);
     }
-    uint64_t tail = 0;
-    for (size_t i = 0; i < left; ++i) tail |= static_cast<uint64_t>(static_cast<unsigned char>(p[i])) << (8 * i);
-    return spread(fold(h, tail));
+    return detail::folded_product(detail::folded_product(one ^ first, other ^ h), second);
 }
 
 inline size_t slots_for(size_t ids) {

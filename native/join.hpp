@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <stdexcept>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -46,7 +47,7 @@ struct Joined {
     std::vector<int32_t> hit_rank, hit_item;
     std::vector<double> scores;
     std::vector<int64_t> rows;
-    std::vector<Id> extra_ids;
+    std::vector<std::string> extra_ids;
     std::vector<ListFacts> facts;  // by list, when they were asked for
     std::vector<Id> list_ids;      // the queries of these lists
     int64_t list_count = 0, row_count = 0, duplicate_count = 0, rank_conflicts = 0, float32_ties = 0;
@@ -208,78 +209,115 @@ class ListJoiner {
     std::pair<int64_t, int64_t> repeat_;  // the first repeated document of the list, and where it stands first
 };
 
-/// Joins every list of a source. `read(list, joiner)` fills joiner.rows and returns how much progress that was.
+/// The join of a run's lists, which may come in several parts.
+class ListJoin {
+  public:
+    ListJoin(const JudgmentIndex& index, const JoinOptions& options, size_t threads, const Progress& progress)
+        : index_(index), options_(options), progress_(progress), joiners_(std::max<size_t>(1, threads), ListJoiner(index, options_)),
+          places_(index.query_count()) {
+        result_.answered.assign(index.query_count(), 0);
+        result_.retrieved.assign(index.query_count(), 0);
+    }
+
+    /// Joins the lists of these queries. `read(list, joiner)` fills joiner.rows and returns how much progress that was.
+    template <class Read>
+    void add(const std::vector<Id>& query_ids, Read read) {
+        const size_t first = static_cast<size_t>(result_.list_count);
+        result_.list_count += static_cast<int64_t>(query_ids.size());
+        if (options_.want_facts) {
+            result_.facts.resize(first + query_ids.size());
+            result_.list_ids.insert(result_.list_ids.end(), query_ids.begin(), query_ids.end());
+        }
+        for_each_task(query_ids.size(), joiners_.size(), [&](size_t worker, size_t list) {
+            ListJoiner& joiner = joiners_[worker];
+            joiner.rows.clear();
+            const int64_t amount = read(list, joiner);
+            const int64_t query = index_.find_query(query_ids[list]);
+            const Place place{joiner.hit_rank.size(), joiner.scores.size(), joiner.ranked.size(), static_cast<uint32_t>(worker), 0};
+            ListFacts* const facts = options_.want_facts ? &result_.facts[first + list] : nullptr;
+            const int64_t retrieved = joiner.join(query, query_ids[list], facts);
+            if (query >= 0) {
+                const size_t q = static_cast<size_t>(query);
+                result_.answered[q] = 1;
+                result_.retrieved[q] = retrieved;
+                places_[q] = place;
+                places_[q].hit_count = static_cast<uint32_t>(joiner.hit_rank.size() - place.hits);
+            }
+            progress_.add(amount);
+        });
+        for (const Id id : query_ids) {
+            if (index_.find_query(id) < 0) result_.extra_ids.emplace_back(id);
+        }
+    }
+
+    bool has_answered(size_t query) const { return result_.answered[query] != 0; }
+
+    bool has_faults() const {
+        return std::any_of(joiners_.begin(), joiners_.end(), [](const ListJoiner& joiner) { return !joiner.log.is_empty(); });
+    }
+
+    /// All of it, query by query in the order of the index; to be asked for once.
+    Joined finish() {
+        FaultLog log;
+        size_t hit_count = 0, score_count = 0, row_count = 0;
+        for (const ListJoiner& joiner : joiners_) {
+            log.merge(joiner.log);
+            result_.row_count += joiner.row_count;
+            result_.duplicate_count += joiner.duplicate_count;
+            result_.rank_conflicts += joiner.rank_conflicts;
+            result_.float32_ties += joiner.float32_ties;
+            hit_count += joiner.hit_rank.size();
+            score_count += joiner.scores.size();
+            row_count += joiner.ranked.size();
+        }
+        result_.faults = log.reported();
+        result_.hit_rank.reserve(hit_count);
+        result_.hit_item.reserve(hit_count);
+        result_.scores.reserve(score_count);
+        result_.rows.reserve(row_count);
+        result_.hit_offsets.reserve(places_.size() + 1);
+        result_.hit_offsets.push_back(0);
+        for (size_t query = 0; query < places_.size(); ++query) {
+            const Place& place = places_[query];
+            const ListJoiner& joiner = joiners_[place.worker];
+            const auto copy = [](auto& to, const auto& from, size_t begin, size_t count) {
+                if (from.empty()) return;  // nobody asked for it
+                const auto first = from.begin() + static_cast<ptrdiff_t>(begin);
+                to.insert(to.end(), first, first + static_cast<ptrdiff_t>(count));
+            };
+            const size_t retrieved = static_cast<size_t>(result_.retrieved[query]);
+            copy(result_.hit_rank, joiner.hit_rank, place.hits, place.hit_count);
+            copy(result_.hit_item, joiner.hit_item, place.hits, place.hit_count);
+            copy(result_.scores, joiner.scores, place.scores, retrieved);
+            copy(result_.rows, joiner.ranked, place.rows, retrieved);
+            result_.hit_offsets.push_back(static_cast<int64_t>(result_.hit_rank.size()));
+        }
+        std::sort(result_.extra_ids.begin(), result_.extra_ids.end());
+        return std::move(result_);
+    }
+
+  private:
+    /// Where a query's hits, scores and rows begin among those of a joiner.
+    struct Place {
+        size_t hits, scores, rows;
+        uint32_t worker, hit_count;
+    };
+
+    const JudgmentIndex& index_;
+    const JoinOptions options_;
+    const Progress progress_;
+    std::vector<ListJoiner> joiners_;
+    std::vector<Place> places_;
+    Joined result_;
+};
+
+/// Joins every list of a source at once; see ListJoin::add.
 template <class Read>
 Joined join_lists(const std::vector<Id>& query_ids, const JudgmentIndex& index, const JoinOptions& options, size_t threads,
                   const Progress& progress, Read read) {
-    struct Place {
-        uint32_t worker;
-        size_t hits, hits_end, scores, scores_end, ranked, ranked_end;
-    };
-    threads = std::max<size_t>(1, std::min(threads, query_ids.size()));
-    std::vector<ListJoiner> joiners(threads, ListJoiner(index, options));
-    std::vector<Place> places(index.query_count(), Place{});
-    Joined result;
-    result.answered.assign(index.query_count(), 0);
-    result.retrieved.assign(index.query_count(), 0);
-    result.list_count = static_cast<int64_t>(query_ids.size());
-    if (options.want_facts) {
-        result.facts.resize(query_ids.size());
-        result.list_ids = query_ids;
-    }
-
-    for_each_task(query_ids.size(), threads, [&](size_t worker, size_t list) {
-        ListJoiner& joiner = joiners[worker];
-        joiner.rows.clear();
-        const int64_t amount = read(list, joiner);
-        const int64_t query = index.find_query(query_ids[list]);
-        const size_t hits = joiner.hit_rank.size(), scores = joiner.scores.size(), ranked = joiner.ranked.size();
-        ListFacts* const facts = options.want_facts ? &result.facts[list] : nullptr;
-        const int64_t retrieved = joiner.join(query, query_ids[list], facts);
-        if (query >= 0) {
-            const size_t q = static_cast<size_t>(query);
-            result.answered[q] = 1;
-            result.retrieved[q] = retrieved;
-            places[q] = {static_cast<uint32_t>(worker), hits,   joiner.hit_rank.size(), scores,
-                         joiner.scores.size(),          ranked, joiner.ranked.size()};
-        }
-        progress.add(amount);
-    });
-
-    FaultLog log;
-    size_t hit_count = 0, score_count = 0, row_count = 0;
-    for (const ListJoiner& joiner : joiners) {
-        log.merge(joiner.log);
-        result.row_count += joiner.row_count;
-        result.duplicate_count += joiner.duplicate_count;
-        result.rank_conflicts += joiner.rank_conflicts;
-        result.float32_ties += joiner.float32_ties;
-        hit_count += joiner.hit_rank.size();
-        score_count += joiner.scores.size();
-        row_count += joiner.ranked.size();
-    }
-    result.faults = log.reported();
-    result.hit_rank.reserve(hit_count);
-    result.hit_item.reserve(hit_count);
-    result.scores.reserve(score_count);
-    result.rows.reserve(row_count);
-    result.hit_offsets.assign(1, 0);
-    for (const Place& place : places) {
-        const ListJoiner& joiner = joiners[place.worker];
-        const auto copy = [](auto& to, const auto& from, size_t begin, size_t end) {
-            to.insert(to.end(), from.begin() + static_cast<ptrdiff_t>(begin), from.begin() + static_cast<ptrdiff_t>(end));
-        };
-        copy(result.hit_rank, joiner.hit_rank, place.hits, place.hits_end);
-        copy(result.hit_item, joiner.hit_item, place.hits, place.hits_end);
-        copy(result.scores, joiner.scores, place.scores, place.scores_end);
-        copy(result.rows, joiner.ranked, place.ranked, place.ranked_end);
-        result.hit_offsets.push_back(static_cast<int64_t>(result.hit_rank.size()));
-    }
-    for (const Id id : query_ids) {
-        if (index.find_query(id) < 0) result.extra_ids.push_back(id);
-    }
-    std::sort(result.extra_ids.begin(), result.extra_ids.end());
-    return result;
+    ListJoin join(index, options, std::min(threads, query_ids.size()), progress);
+    join.add(query_ids, read);
+    return join.finish();
 }
 
 }  // namespace gainful

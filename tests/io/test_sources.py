@@ -10,6 +10,8 @@ import os
 import random
 import sys
 import threading
+import tracemalloc
+from functools import partial
 
 import numpy as np
 import pytest
@@ -19,7 +21,12 @@ from gainful.errors import InputError, MissingExtraError, UsageError
 from gainful.io.sources import open_source
 
 TEXT = b"q1 0 d1 1\nq1 0 d2 \xff\n" * 1000
-COMPRESSIONS = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress, "zstd": zstandard.compress}
+COMPRESSIONS = {
+    "gzip": gzip.compress,
+    "bzip2": bz2.compress,
+    "xz": partial(lzma.compress, preset=0),
+    "zstd": zstandard.compress,
+}
 
 
 def test_a_path(tmp_path):
@@ -32,12 +39,125 @@ def test_a_path(tmp_path):
         assert text.name == str(path)
 
 
-def test_a_file_is_mapped_and_cannot_be_changed(tmp_path):
+def test_what_was_read_does_not_change(tmp_path):
     path = tmp_path / "some.run"
     path.write_bytes(TEXT)
     data = open_source(path).data
     assert not data.flags.writeable
-    assert not data.flags.owndata
+    path.write_bytes(TEXT[::-1])
+    assert data.tobytes() == TEXT
+    os.truncate(path, 0)
+    assert data.tobytes() == TEXT
+
+
+def test_a_file_that_changes_while_it_is_read(tmp_path):
+    path = tmp_path / "some.run"
+    path.write_bytes(TEXT)
+    for change in (lambda: os.truncate(path, 5), lambda: path.write_bytes(TEXT + b"more")):
+        text = open_source(path)
+        pieces = text.pieces()
+        next(pieces)
+        change()
+        with pytest.raises(InputError) as caught:
+            list(pieces)
+        assert str(caught.value).startswith(f"{path}: changed while being read\nhint: ")
+        assert caught.value.exit_code == 3
+        with pytest.raises(InputError, match="changed while being read"):
+            _ = text.data
+
+
+def test_a_file_that_is_replaced_before_it_is_read(tmp_path):
+    path, other = tmp_path / "some.run", tmp_path / "other.run"
+    path.write_bytes(TEXT)
+    other.write_bytes(TEXT[::-1])
+    text = open_source(path)
+    other.replace(path)
+    for read in (lambda: text.data, lambda: text.tail(10), lambda: text.head):
+        with pytest.raises(InputError, match="changed while being read"):
+            read()
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs /proc")
+def test_no_descriptor_stays_open(tmp_path):
+    path = tmp_path / "some.run"
+    path.write_bytes(TEXT)
+    before = len(os.listdir("/proc/self/fd"))
+    text = open_source(path)
+    kept = [text.data, text.head, text.tail(10), list(text.pieces())]
+    assert len(os.listdir("/proc/self/fd")) == before
+    assert kept[2] == TEXT[-10:]
+
+
+@pytest.mark.parametrize("kind", [None, *COMPRESSIONS])
+def test_piece_by_piece(tmp_path, kind):
+    long = b"".join(b"q%d Q0 d%d 1 1 t\n" % (i, i * i) for i in range(200_000))
+    path = tmp_path / "some.run"
+    path.write_bytes(COMPRESSIONS[kind](long) if kind else long)
+    text = open_source(path)
+    pieces = list(text.pieces())
+    assert b"".join(pieces) == long
+    assert len(pieces) > 1 or kind == "zstd"
+    assert text.head == long[: 1 << 16]
+    assert list(text.lines()) == long.split(b"\n")
+    assert not text.is_held
+    assert text.tail(100) == long[-100:]
+    assert text.data.tobytes() == long
+    assert list(text.lines()) == long.split(b"\n")
+
+
+class TestMemory:
+    """No more of it is used than may be, and who wants more is told."""
+
+    LIMITED = "takes more than 1 MB of memory, the most that may be used"
+
+    @pytest.fixture(autouse=True)
+    def limit(self, monkeypatch):
+        monkeypatch.setenv("GAINFUL_MAX_MEMORY", "1MB")
+
+    @pytest.mark.parametrize("kind", [None, *COMPRESSIONS])
+    def test_files(self, tmp_path, kind):
+        zeros = bytes(1_000_001)
+        path = tmp_path / "zeros"
+        path.write_bytes(COMPRESSIONS[kind](zeros) if kind else zeros)
+        with pytest.raises(InputError) as caught:
+            _ = open_source(path).data
+        assert caught.value.message == f"{path}: {self.LIMITED}"
+        assert "--max-memory" in str(caught.value)
+        path.write_bytes(COMPRESSIONS[kind](zeros[:-1]) if kind else zeros[:-1])
+        assert open_source(path).data.size == 1_000_000
+
+    @pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="needs /dev/zero")
+    def test_what_never_ends(self):
+        with pytest.raises(InputError, match=f"^/dev/zero: {self.LIMITED}"):
+            open_source("/dev/zero")
+
+    def test_standard_input(self, monkeypatch):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(bytes(2_000_000))))
+        with pytest.raises(InputError, match=f"^<stdin>: {self.LIMITED}"):
+            open_source("-")
+
+    def test_a_bomb_is_never_whole_in_memory(self, tmp_path):
+        path = tmp_path / "bomb.gz"
+        path.write_bytes(gzip.compress(bytes(50_000_000), 1))
+        tracemalloc.start()
+        with pytest.raises(InputError, match="takes more than 1 MB"):
+            _ = open_source(path).data
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 20_000_000
+
+
+@pytest.mark.parametrize("compress", [COMPRESSIONS[kind] for kind in ("gzip", "xz", "zstd")])
+def test_decompressing_holds_the_text_once(tmp_path, compress):
+    text = TEXT * 1500  # 30 MB
+    path = tmp_path / "large"
+    path.write_bytes(compress(text))
+    tracemalloc.start()
+    data = open_source(path).data
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert data.size == len(text)
+    assert peak < 1.3 * len(text) + 13_000_000  # what decompressors hold themselves, and pieces
 
 
 def test_a_relative_path(tmp_path, monkeypatch):
@@ -89,6 +209,16 @@ def test_compressed_nothing(kind):
     assert open_source(COMPRESSIONS[kind](b"")).data.size == 0
 
 
+@pytest.mark.parametrize(("kind", "group"), [("gzip", 1), ("xz", 4)])
+def test_zeros_after_compressed_data(kind, group):
+    packed = COMPRESSIONS[kind](TEXT)
+    for zeros in (group, 8 * group):
+        assert open_source(packed + bytes(zeros) + packed + bytes(zeros)).data.tobytes() == 2 * TEXT
+    if group > 1:
+        with pytest.raises(InputError, match="damaged"):
+            _ = open_source(packed + bytes(group + 1)).data
+
+
 def test_zstd_without_its_size_in_the_header():
     compressor = zstandard.ZstdCompressor(write_content_size=False)
     assert open_source(compressor.compress(TEXT)).data.tobytes() == TEXT
@@ -100,7 +230,7 @@ def test_truncated(kind, cut):
     packed = COMPRESSIONS[kind](random.Random(1).randbytes(1 << 18).hex().encode())  # long enough for several blocks
     damaged = packed[: len(packed) // 2 if cut == "half" else cut]
     with pytest.raises(InputError, match=rf"^some\.run: expected {kind} data, found a damaged file \("):
-        open_source(damaged, "some.run")
+        _ = open_source(damaged, "some.run").data
 
 
 @pytest.mark.parametrize("kind", COMPRESSIONS)
@@ -109,7 +239,7 @@ def test_corrupted(kind):
     for i in range(len(packed) // 2, len(packed) // 2 + 8):
         packed[i] ^= 0xFF
     with pytest.raises(InputError, match=f"expected {kind} data, found a damaged file"):
-        open_source(bytes(packed))
+        _ = open_source(bytes(packed)).data
 
 
 @pytest.mark.parametrize("text", [b"BZh 0 d1 1\n", b"BZhou-7 0 d1 1\n", b"BZh9 0 d1 1\n", b"BZ 0 d1 1\n"])
@@ -171,7 +301,7 @@ def test_a_path_that_cannot_be():
 def test_zstd_without_its_package(monkeypatch):
     monkeypatch.setitem(sys.modules, "zstandard", None)
     with pytest.raises(MissingExtraError) as caught:
-        open_source(zstandard.compress(TEXT))
+        _ = open_source(zstandard.compress(TEXT)).data
     assert str(caught.value) == (
         "<bytes>: reading zstd needs the package zstandard\nhint: install it with: pip install 'gainful[zstd]'"
     )

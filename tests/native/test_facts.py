@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from array import array
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -236,13 +237,17 @@ def test_counts_against_their_definition(core: Any) -> None:
     assert all(count > 10 for count in found_any.values()), found_any
 
 
-def test_a_job_can_be_asked_for_facts() -> None:
+def test_a_job_can_be_asked_for_facts(tmp_path: Path) -> None:
     core = pytest.importorskip("gainful.kernel._core", reason="only the compiled core reads ahead")
     qrels, run = b"q 0 a 1\n", lines(("q", "a", 1, 1), ("q", "b", 2, 1), ("p", "p", 0, 1)).encode()
     options = core.JoinOptions(*DEFAULTS, want_facts=True)
-    job = core.JoinJob(memoryview(qrels), [memoryview(run)], options, 2, array("q", [0, 0]))
+    path = tmp_path / "some.run"
+    path.write_bytes(run)
+    job = core.JoinJob(qrels, [bytes(path)], options, 2, array("q", [0, 0]))
     job.judgments()
-    found = job.joined(0)["facts"]
+    joined, text = job.joined(0)
+    assert text.tobytes() == run
+    found = joined["facts"]
     alone = core.join_text(as_array(run), index_of(core, qrels), options, 1, no_progress())["facts"]
     assert found["query_ids"] == alone["query_ids"] == [b"p", b"q"]
     for name in alone.keys() - {"query_ids"}:

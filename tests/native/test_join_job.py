@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from array import array
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -31,23 +32,39 @@ def same(one: dict[str, object], other: dict[str, object]) -> bool:
     )
 
 
+@pytest.fixture
+def paths(tmp_path: Path) -> list[bytes]:
+    """The runs as files."""
+    for i, run in enumerate(RUNS):
+        (tmp_path / f"{i}.run").write_bytes(run)
+    return [bytes(tmp_path / f"{i}.run") for i in range(len(RUNS))]
+
+
 @pytest.mark.parametrize("threads", [1, 2, 8])
-def test_a_job_gives_what_the_calls_give(threads: int) -> None:
+def test_a_job_gives_what_the_calls_give(paths: list[bytes], threads: int) -> None:
     progress = cells()
-    job = core.JoinJob(memoryview(QRELS), [memoryview(run) for run in RUNS], OPTIONS, threads, progress)
+    job = core.JoinJob(QRELS, paths, OPTIONS, threads, progress)
     judgments = core.read_judgments(as_array(QRELS), 1)
     assert same(job.judgments(), judgments)
     columns = [judgments[key] for key in ("document_start", "document_length")]
     index = core.JudgmentIndex(judgments["query_ids"], judgments["query"], as_array(QRELS), *columns)
     assert np.array_equal(job.index().item, index.item)
-    for i, run in enumerate(RUNS):
-        alone = core.join_text(as_array(run), index, OPTIONS, 1, cells())
-        assert same(job.joined(i), alone)
-    assert progress[0] == sum(map(len, RUNS))
+    for i, run in enumerate(RUNS[:2]):
+        joined, text = job.joined(i)
+        assert same(joined, core.join_text(as_array(run), index, OPTIONS, 1, cells()))
+        assert text is None
+    assert job.joined(2) == (None, None), "who reads it whole says what is wrong with it"
+    assert progress[0] == sum(map(len, RUNS[:2]))
 
 
-def test_judgments_with_faults_have_no_joins() -> None:
-    job = core.JoinJob(memoryview(b"q1 0 d1\n"), [memoryview(RUNS[0])], OPTIONS, 2, cells())
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    for options in (OPTIONS, core.JoinOptions(0, 0, False, False, 0, want_facts=True)):
+        job = core.JoinJob(QRELS, [bytes(tmp_path / "nothing"), bytes(tmp_path)], options, 1, cells())
+        assert job.joined(0) == job.joined(1) == (None, None)
+
+
+def test_judgments_with_faults_have_no_joins(paths: list[bytes]) -> None:
+    job = core.JoinJob(b"q1 0 d1\n", paths[:1], OPTIONS, 2, cells())
     assert job.judgments()["faults"] == [(0, 1, 3)]
     for ask in (job.index, lambda: job.joined(0)):
         with pytest.raises(ValueError, match="the judgments have faults"):
@@ -55,22 +72,24 @@ def test_judgments_with_faults_have_no_joins() -> None:
 
 
 def test_there_is_no_other_run() -> None:
-    job = core.JoinJob(memoryview(QRELS), [], OPTIONS, 1, cells())
+    job = core.JoinJob(QRELS, [], OPTIONS, 1, cells())
     with pytest.raises(ValueError, match="there is no such run"):
         job.joined(0)
 
 
-def test_a_dropped_job_gives_up_and_leaves_the_caller_be() -> None:
+def test_a_dropped_job_gives_up_and_leaves_the_caller_be(tmp_path: Path) -> None:
     run = b"".join(b"q%d Q0 d%d 1 1 t\n" % (i % 1000, i) for i in range(200_000))
     progress = cells()
-    job = core.JoinJob(memoryview(QRELS), [memoryview(run)] * 8, OPTIONS, 2, progress)
+    path = tmp_path / "long.run"
+    path.write_bytes(run)
+    job = core.JoinJob(QRELS, [bytes(path)] * 8, OPTIONS, 2, progress)
     del job
     assert progress[0] < 8 * len(run)
     assert progress[1] == 0, "what the caller does next is not cancelled"
 
 
-def test_a_result_is_given_once() -> None:
-    job = core.JoinJob(memoryview(QRELS), [memoryview(RUNS[0])], OPTIONS, 1, cells())
+def test_a_result_is_given_once(paths: list[bytes]) -> None:
+    job = core.JoinJob(QRELS, paths[:1], OPTIONS, 1, cells())
     for ask, what in ((job.judgments, "the judgments were"), (lambda: job.joined(0), "the join was")):
         ask()
         with pytest.raises(ValueError, match=f"{what} asked for already"):
@@ -85,15 +104,15 @@ def test_a_job_without_memory_is_an_error_of_its_own() -> None:
 import resource, sys
 from array import array
 from gainful.kernel import _core
-def run():
+def run(runs):
     options = _core.JoinOptions(0, 0, False, False, 0)
-    _core.JoinJob(memoryview(b"q 0 d 1"), runs, options, 1, array("q", [0, 0])).judgments()
-runs = [memoryview(b"")] * 200_000
-run()  # leaves room for what is small
+    _core.JoinJob(b"q 0 d 1", runs, options, 1, array("q", [0, 0])).judgments()
+run([b"nothing"] * 10)  # leaves room for what is small
+many = [b"nothing"] * 400_000
 size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
-resource.setrlimit(resource.RLIMIT_AS, (size + 48 * 2**20, resource.RLIM_INFINITY))
+resource.setrlimit(resource.RLIMIT_AS, (size + 8 * 2**20, resource.RLIM_INFINITY))
 try:
-    run()
+    run(many)
 except MemoryError:
     print("MemoryError")
 """
@@ -101,9 +120,9 @@ except MemoryError:
     assert (done.returncode, done.stdout) == (0, "MemoryError\n"), done.stderr
 
 
-def test_a_cancelled_job_says_so() -> None:
+def test_a_cancelled_job_says_so(paths: list[bytes]) -> None:
     progress = array("q", [0, 1])
-    job = core.JoinJob(memoryview(QRELS), [memoryview(RUNS[0])], OPTIONS, 1, progress)
+    job = core.JoinJob(QRELS, paths[:1], OPTIONS, 1, progress)
     with pytest.raises(RuntimeError, match="cancelled"):
         job.joined(0)
 
@@ -112,7 +131,7 @@ def test_starting_needs_no_numpy() -> None:
     code = (
         "import sys; from array import array; from gainful.kernel import _core;"
         "options = _core.JoinOptions(0, 0, False, False, 0);"
-        "job = _core.JoinJob(memoryview(b'q 0 d 1'), [], options, 1, array('q', [0, 0]));"
+        "job = _core.JoinJob(b'q 0 d 1', [], options, 1, array('q', [0, 0]));"
         "assert 'numpy' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -7,7 +7,7 @@ while Python still loads what comes after. Nothing in this module loads NumPy be
 from __future__ import annotations
 
 import copy
-import os.path
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from gainful.errors import InputError, UsageError
 from gainful.io.columns import read_mapping
-from gainful.io.formats import ENDINGS, HEAD, Reading, RunFile, format_of, recognise
-from gainful.io.sources import COMPRESSED_ENDINGS, Text, plain_view
+from gainful.io.formats import ENDINGS, Reading, RunFile, format_of, recognise
+from gainful.io.sources import COMPRESSED_ENDINGS, Text, plain_text
 from gainful.kernel import core
 from gainful.kernel.core import default_threads
 from gainful.kernel.parallel import Progress
@@ -282,11 +282,9 @@ class Collection:
 class ReadAhead:
     """Judgments and runs in plain TREC text that the core is reading."""
 
-    def __init__(
-        self, files: Sequence[tuple[str, memoryview]], policy: Policy, progress: Progress, job: JoinJob
-    ) -> None:
+    def __init__(self, texts: Sequence[Text], policy: Policy, progress: Progress, job: JoinJob) -> None:
         self.progress = progress
-        self._qrels, *self._runs = files
+        self._qrels, *self._runs = texts
         self._policy = policy
         self._job = job
         self._judged: Judged | None = None
@@ -308,40 +306,40 @@ class ReadAhead:
 
         ``is_trec`` decides that by the beginning of a file, its path, and whether it is a run.
         """
-        views = [plain_view(path) for path in (qrels, *runs)]
-        if not hasattr(core, "JoinJob") or not all(
-            view is not None and is_trec(bytes(view[:HEAD]), path, i > 0)
-            for i, (path, view) in enumerate(zip((qrels, *runs), views, strict=True))
+        texts = [text for path in (qrels, *runs) if (text := plain_text(path)) is not None]
+        if not hasattr(core, "JoinJob") or not (
+            len(texts) == 1 + len(runs) and all(is_trec(text.head, text.name, i > 0) for i, text in enumerate(texts))
         ):
             return None
-        first, *others = [view for view in views if view is not None]
-        progress.total += sum(map(len, others))
-        job = core.JoinJob(first, others, policy.join_options(want_facts=want_facts), threads, progress.cells)
-        return cls(list(zip((qrels, *runs), (first, *others), strict=True)), policy, progress, job)
+        progress.total += sum(text.file_size for text in texts[1:])
+        paths = [os.fsencode(path) for path in runs]
+        options = policy.join_options(want_facts=want_facts)
+        return cls(texts, policy, progress, core.JoinJob(texts[0].buffer, paths, options, threads, progress.cells))
 
     def judged(self, scale: float | None = None) -> Judged:
         """The judgments, ready for all runs."""
         from gainful.data.judged import Judged
         from gainful.data.qrels import Qrels
 
-        name, view = self._qrels
-        qrels = Qrels.from_columns(Text.of_view(view, name), self._job.judgments(), scale)
+        qrels = Qrels.from_columns(self._qrels, self._job.judgments(), scale)
         self._judged = Judged(qrels, self._policy, self._job.index())
         return self._judged
 
     def runs(self) -> list[ReadRun]:
         """The runs, in their order."""
-        how = Reading("trec")
-        return [ReadRun(Text.of_view(view, path), how, self, i) for i, (path, view) in enumerate(self._runs)]
+        return [ReadRun(text, Reading("trec"), self, i) for i, text in enumerate(self._runs)]
 
     def serves(self, position: int, judged: Judged, policy: Policy) -> bool:
         """Whether the join of a run is one with these judgments under this policy, and was not taken yet."""
         return judged is self._judged and policy == self._policy and position not in self._taken
 
-    def taken(self, position: int) -> Joined:
-        """Waits for the join of a run, which can be taken once."""
+    def taken(self, position: int) -> Joined | None:
+        """Waits for the join of a run, which can be taken once; None where the run has to be read in another way."""
         self._taken.add(position)
-        return self._job.joined(position)
+        joined, text = self._job.joined(position)
+        if text is not None:
+            self._runs[position].hold(text)
+        return joined
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Set
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -24,7 +25,7 @@ from gainful.notation import printable
 from gainful.policy import Policy
 
 if TYPE_CHECKING:
-    from gainful.kernel.core import Joined
+    from gainful.kernel.core import Joined, JoinOptions
 
 
 @dataclass(frozen=True)
@@ -183,7 +184,8 @@ def join(
         source = opened.name
     else:
         text, joined = _join_text(judged, opened, policy, want_scores or want_ties, threads, progress)
-        raise_faults(text.name, text.data, joined["faults"], joined["fault_count"], run=True)
+        if joined["fault_count"]:
+            raise_faults(text.name, text.data, joined["faults"], joined["fault_count"], run=True)
         if not joined["list_count"]:
             raise empty_run(text.name)
         source = text.name
@@ -213,12 +215,35 @@ def _join_text(
 ) -> tuple[Text, Joined]:
     if isinstance(run, ReadRun):
         joined = None if want_scores else run.joined(judged, policy)
-        run = run.source
         if joined is not None:
-            return run, joined
-    progress.total += run.data.size
+            return run.source, joined
+    text = run.source if isinstance(run, ReadRun) else run
     options = policy.join_options(want_scores=want_scores)
-    return run, core.join_text(run.data, judged.index, options, threads, progress.cells)
+    joined = None if text.is_held else _join_blocks(judged, text, options, threads, progress)
+    if joined is None:
+        progress.total += text.data.size
+        joined = core.join_text(text.data, judged.index, options, threads, progress.cells)
+    return text, joined
+
+
+def _join_blocks(judged: Judged, text: Text, options: JoinOptions, threads: int, progress: Progress) -> Joined | None:
+    """The join of a text of which no more than a block is held at a time; None where that cannot be done."""
+    if not hasattr(core, "TextBlocks"):
+        return None
+    before = progress.total
+    if text.path is not None:
+        progress.total += text.file_size
+        joined = core.join_file(os.fsencode(text.path), judged.index, options, threads, progress.cells)
+    else:
+        blocks = core.TextBlocks(judged.index, options, threads, progress.cells)
+        for piece in text.pieces():
+            progress.total += len(piece)
+            if not blocks.feed(piece):
+                break
+        joined = blocks.finish()
+    if joined is None:
+        progress.total = before
+    return joined
 
 
 def fitting_policy(run: Run, policy: Policy) -> Policy:

@@ -175,7 +175,7 @@ def _ratings(records: Sequence[SessionRecord]) -> dict[str, Floats]:
 def parts_of_source(source: Source | Text, how: Reading, threads: int, size: int | None = None) -> Iterator[Sessions]:
     """The sessions of a source, at most ``size`` at a time; without a size as they are read best."""
     given = as_source(source, "Sessions")
-    text = given if isinstance(given, Text) else open_source(given)
+    text = open_source(given)
     content = read_session_content(text, how)
     if not isinstance(content, (SessionRows, RunFile)):
         again = partial(_records, text, how)

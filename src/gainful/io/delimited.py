@@ -67,7 +67,7 @@ class HeaderTable(NamedTuple):
 
 def open_table(text: Text, format_: str | None, is_header: Callable[[Sequence[str]], bool]) -> HeaderTable:
     """Reads the header of a CSV or TSV."""
-    start, header = header_line(text.data)
+    start, header = header_line(text)
     if b"\r" in header.rstrip(b"\r"):
         raise InputError(
             f"{text.name}: expected lines that end in LF or CR LF, found CR alone", "convert it: tr '\\r' '\\n'"
@@ -199,7 +199,7 @@ _SESSION_NUMBERS = ("query", "rank", "score", "grade", "scanned")
 
 def read_session_table(text: Text, how: Reading) -> SessionContent:
     """The rows of sessions in a CSV or TSV with a header, or a run."""
-    if is_run_header(header_line(text.data)[1].strip(), how.columns):
+    if is_run_header(header_line(text)[1].strip(), how.columns):
         return RunFile(text, how)
     from gainful.io.session_records import OPTIONAL, session_rows
 
@@ -251,7 +251,7 @@ def read_topics(source: Source | Text, columns: Mapping[str, str] | None = None)
 
 
 def _text_of(source: Source | Text) -> Text:
-    return source if isinstance(source, Text) else open_source(source)
+    return open_source(source)
 
 
 def _distinct_sessions(spans: Spans, origin: TextLines) -> list[bytes]:

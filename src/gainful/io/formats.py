@@ -23,20 +23,17 @@ from gainful.io.columns import (
     is_run_header,
     is_session_header,
 )
-from gainful.io.sources import Source, Text, as_source, open_source
+from gainful.io.sources import HEAD, Source, Text, as_source, open_source
 from gainful.notation import choose, printable
 
 if TYPE_CHECKING:
     from gainful.io.rows import Entry, Rows
     from gainful.io.session_records import SessionRecord, SessionRows
-    from gainful.kernel.arrays import Bytes
 
 #: What a missing query number of a session means: that something is wrong, or an empty result page.
 GAPS = ("error", "empty")
 #: What stands between session and turn in a query's id.
 SEPARATOR = "_"
-#: How much of a source is looked at to recognise it.
-HEAD = 1 << 16
 
 _BOM = b"\xef\xbb\xbf"
 #: What spreadsheets may write first: which separator follows.
@@ -155,7 +152,7 @@ class SessionSample(Sample):
 
     def __init__(self, text: Text, columns: Mapping[str, str]) -> None:
         self._text = text
-        super().__init__(text.data[:HEAD].tobytes(), text.name, columns, True)
+        super().__init__(text.head, text.name, columns, True)
 
     @cached_property
     def shape(self) -> str:
@@ -163,7 +160,7 @@ class SessionSample(Sample):
         return "xml" if self.line.startswith(b"<") and not self.is_parquet else super().shape
 
     def _first_line(self, head: bytes) -> bytes:
-        return header_line(self._text.data)[1].strip()
+        return header_line(self._text)[1].strip()
 
     def _is_json_lines(self) -> bool:
         """Whether a line of JSON is an object that ends with it, and not all there is: ``{query: results}``."""
@@ -280,7 +277,7 @@ def _fitting(sample: Sample, formats: Mapping[str, Format]) -> str | None:
 
 def format_of(text: Text, how: Reading, *, run: bool) -> str:
     """The format of a text, given or recognised."""
-    return how.format or recognise(text.data[:HEAD].tobytes(), text.name, run=run, columns=how.columns)
+    return how.format or recognise(text.head, text.name, run=run, columns=how.columns)
 
 
 def read_content(source: Source | Text, how: Reading, *, run: bool) -> tuple[Content, str]:
@@ -289,7 +286,7 @@ def read_content(source: Source | Text, how: Reading, *, run: bool) -> tuple[Con
         content = _without_a_file(os.fspath(source), run)
         if content is not None:
             return content, os.fspath(source)
-    text = source if isinstance(source, Text) else open_source(source)
+    text = open_source(source)
     found = FORMATS[format_of(text, how, run=run)]
     return found.read(text, how, run=run) if found.reader else text, text.name
 
@@ -309,7 +306,7 @@ def _without_a_file(source: str, run: bool) -> Content | None:
 
 def read_session_content(text: Text, how: Reading) -> SessionContent:
     """What a text of sessions holds."""
-    if not header_line(text.data)[1].strip():
+    if not header_line(text)[1].strip():
         raise InputError(f"{text.name}: expected at least one session, found an empty file")
     content: SessionContent = SESSION_FORMATS[how.format or _session_format(text, how)].read(text, how)
     return content
@@ -333,20 +330,20 @@ def first_line(head: bytes) -> bytes:
     return next((line.strip(b" \r") for line in head.removeprefix(_BOM).split(b"\n") if _tells(line)), b"")
 
 
-def header_line(data: Bytes) -> tuple[int, bytes]:
+def header_line(text: Text) -> tuple[int, bytes]:
     """The first line that is neither blank nor a comment, with its offset."""
-    offset = 3 if data[:3].tobytes() == _BOM else 0
-    while offset < data.size:
-        step = HEAD
-        line = data[offset : offset + step].tobytes()
-        while b"\n" not in line and offset + step < data.size:
-            step *= 2
-            line = data[offset : offset + step].tobytes()
-        line = line.split(b"\n", 1)[0]
-        if _tells(line):
+    found = _first_telling(text.head) if len(text.head) == HEAD else None
+    return found or _first_telling(bytes(text.buffer) + b"\n") or (len(text.buffer), b"")
+
+
+def _first_telling(data: bytes) -> tuple[int, bytes] | None:
+    """The same, if the line ends in these bytes."""
+    offset = 3 if data.startswith(_BOM) else 0
+    while (end := data.find(b"\n", offset)) >= 0:
+        if _tells(line := data[offset:end]):
             return offset, line
-        offset += len(line) + 1
-    return int(data.size), b""
+        offset = end + 1
+    return None
 
 
 def _tells(line: bytes) -> bool:

@@ -47,11 +47,10 @@ from gainful.io.session_records import (
     read_stamp,
     shown_line,
 )
-from gainful.io.sources import Text, forget
+from gainful.io.sources import Text
 from gainful.kernel.arrays import Floats
 from gainful.notation import printable
 
-_STEP = 1 << 20  # so much of a text is looked at in one go
 _LINE = '{"session": "s1", "queries": [{"query": "port arthur", "results": ["d1", "d2"]}]}'
 _SESSION_ROLES = ("session", "topic", "user", "system")
 _TURN_KEYS = ("query", "id", "number", "time", "scanned", "results")
@@ -86,16 +85,10 @@ def read_json_lines(text: Text, reading: Reading, *, run: bool) -> Rows | Iterab
 
 def _lines(text: Text) -> Iterator[tuple[str, bytes]]:
     """The lines that are neither blank nor comments, with their places; no more than some are held at a time."""
-    data, number, rest = text.data, 0, b""
-    start = 3 if data[:3].tobytes() == b"\xef\xbb\xbf" else 0
-    for at in range(start, data.size + 1, _STEP):
-        *lines, rest = (rest + data[at : at + _STEP].tobytes()).split(b"\n")
-        for line in [*lines, rest] if at + _STEP > data.size else lines:
-            number += 1
-            stripped = line.strip()
-            if stripped and not stripped.startswith(b"#"):
-                yield f"{text.name}:{number}", stripped
-        forget(data, at)
+    for number, line in enumerate(text.lines(), 1):
+        stripped = line.removeprefix(b"\xef\xbb\xbf" if number == 1 else b"").strip()
+        if stripped and not stripped.startswith(b"#"):
+            yield f"{text.name}:{number}", stripped
 
 
 def parse_json(data: bytes, name: str, where: str) -> Any:
@@ -253,7 +246,7 @@ class _Turn(NamedTuple):
 
 def read_session_lines(text: Text, how: Reading) -> SessionContent:
     """JSON lines: a session each, or a run's queries or rows."""
-    is_run = _is_run_object(json_or_none(header_line(text.data)[1].strip()), how.columns)
+    is_run = _is_run_object(json_or_none(header_line(text)[1].strip()), how.columns)
     return RunFile(text, how._replace(format="jsonl")) if is_run else _records(text, how)
 
 

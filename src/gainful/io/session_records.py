@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, time
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from numbers import Real
 from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element, TreeBuilder
@@ -24,7 +24,7 @@ import numpy as np
 from gainful.errors import InputError
 from gainful.io.formats import Reading
 from gainful.io.rows import MOST_SHOWN, Origin, Spans, input_error, line_text, read_id, refuse_rows
-from gainful.io.sources import Text, forget
+from gainful.io.sources import Text
 from gainful.kernel import core
 from gainful.kernel.arrays import Floats
 from gainful.notation import NUMBER, printable, text_of_id
@@ -348,10 +348,9 @@ def _sessions(text: Text) -> Iterator[Element]:
 
     parser.StartElementHandler, parser.EndElementHandler = start, end
     parser.CharacterDataHandler = builder.data
-    for at in range(0, text.data.size + 1, _XML_STEP):
-        piece = text.data[at : at + _XML_STEP].tobytes()
+    for piece in chain(text.pieces(_XML_STEP), [b""]):
         try:
-            parser.Parse(piece, at + _XML_STEP > text.data.size)
+            parser.Parse(piece, not piece)
         except expat.ExpatError as error:
             raise InputError(
                 f"{text.name}:{error.lineno}: expected XML, found {expat.ErrorString(error.code)} at column "
@@ -364,7 +363,6 @@ def _sessions(text: Text) -> Iterator[Element]:
             ) from error
         yield from done
         done.clear()
-        forget(text.data, at)
 
 
 def _xml_shown(text: Text, message: str) -> str:

@@ -1,77 +1,213 @@
-"""Where bytes come from: a file, standard input, or memory; compressed or not."""
+"""Where bytes come from: a file, standard input, or memory; compressed or not.
+
+What was read does not change: bytes are copied out of a file, no descriptor stays open, and a file that is no longer
+the one that was opened is an error. Nothing is held that was not asked for: a text may be read piece by piece.
+"""
 
 from __future__ import annotations
 
-import mmap
 import os
 import re
+import stat
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, TypeGuard
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from typing import IO, TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, TypeGuard
 
 from gainful.errors import InputError, MissingExtraError, UsageError
+from gainful.io.memory import refuse_more_than_fits, running_out
 
 if TYPE_CHECKING:
     from gainful.kernel.arrays import Bytes
 
 COMPRESSED_ENDINGS = (".gz", ".bz2", ".xz", ".zst")
+#: How much of a source is looked at to recognise it.
+HEAD = 1 << 16
+#: How much of it is read at a time.
+_PIECE = 1 << 22
+_SMALLEST_STEP = 128
 
 #: A path (``-`` is standard input), or the bytes themselves.
 Source: TypeAlias = str | os.PathLike[str] | bytes | bytearray | memoryview
 
 
-class Text(NamedTuple):
-    """Bytes and what to call them in messages. Files that are not compressed stay mapped, not copied."""
+class Text:
+    """The (decompressed) bytes of a source and what to call them in messages."""
 
-    data: Bytes
-    name: str
+    def __init__(
+        self,
+        name: str,
+        pieces: Callable[[], Iterator[bytes]],
+        path: str | None = None,
+        state: os.stat_result | None = None,
+    ) -> None:
+        self.name = name
+        #: The file, where it is a plain one, and in the state in which it was found.
+        self.path = path
+        self._state = state
+        self._pieces = pieces
 
     @classmethod
-    def of_view(cls, view: bytes | bytearray | memoryview | mmap.mmap, name: str) -> Text:
+    def of_view(cls, view: bytes | bytearray | memoryview | Bytes, name: str) -> Text:
         """A text over any bytes, without a copy."""
+        text = cls(name, lambda: iter(()))
+        text.hold(view)
+        return text
+
+    @cached_property
+    def buffer(self) -> bytes | bytearray | memoryview:
+        """All of the bytes, from now on in memory."""
+        with running_out(self.name):
+            refuse_more_than_fits(self.file_size, self.name)
+            # Room that grows is not used before something stands there: it costs no more than the bytes do.
+            whole = bytearray()
+            for piece in self._pieces():
+                refuse_more_than_fits(len(whole) + len(piece), self.name)
+                whole += piece
+        return whole
+
+    @property
+    def file_size(self) -> int:
+        """How many bytes a plain file has; 0 of anything else."""
+        return 0 if self._state is None else self._state.st_size
+
+    @property
+    def is_held(self) -> bool:
+        """Whether all of the bytes are in memory."""
+        return "buffer" in self.__dict__
+
+    def hold(self, view: bytes | bytearray | memoryview | Bytes) -> None:
+        """Keeps the bytes, which somebody has read."""
+        self.__dict__["buffer"] = view if isinstance(view, (bytes, bytearray, memoryview)) else view.data
+
+    @cached_property
+    def data(self) -> Bytes:
+        """The same as an array."""
         import numpy as np
 
-        return cls(np.frombuffer(view, np.uint8), name)
+        found = np.frombuffer(self.buffer, np.uint8)
+        found.flags.writeable = False
+        return found
+
+    @cached_property
+    def head(self) -> bytes:
+        """The beginning."""
+        if self.is_held:
+            return bytes(memoryview(self.buffer)[:HEAD])
+        found = b""
+        for piece in self._pieces():
+            found += piece
+            if len(found) >= HEAD:
+                break
+        return found[:HEAD]
+
+    def tail(self, size: int) -> bytes:
+        """The end."""
+        if self._state is None or self.path is None or self.is_held:
+            return bytes(memoryview(self.buffer)[-size:])
+        with _opened(self.path) as file:
+            _refuse_changed(file, self._state, self.path)
+            file.seek(max(0, self._state.st_size - size))
+            return file.read()
+
+    def pieces(self, size: int = _PIECE) -> Iterator[bytes]:
+        """All of the bytes, piece by piece; no more is held unless it is already."""
+        if not self.is_held:
+            yield from self._pieces()
+            return
+        view = memoryview(self.buffer)
+        for at in range(0, len(view), size):
+            yield bytes(view[at : at + size])
+
+    def lines(self) -> Iterator[bytes]:
+        """The lines, without their LF; no more than some are held at a time."""
+        rest = b""
+        for piece in self.pieces():
+            *lines, rest = (rest + piece).split(b"\n")
+            yield from lines
+        yield rest
 
 
-def open_source(source: Source, name: str | None = None) -> Text:
+def open_source(source: Source | Text, name: str | None = None) -> Text:
     """The (decompressed) bytes of a source. ``name`` is what messages call it instead of its path."""
-    data: bytes | mmap.mmap
+    if isinstance(source, Text):
+        return source
     if isinstance(source, (bytes, bytearray, memoryview)):
-        data, found = bytes(source), "<bytes>"
-    elif str(source) == "-":
-        data, found = _standard_input(), "<stdin>"
-    else:
-        data, found = _mapped(os.fspath(source)), os.fspath(source)
-    return Text.of_view(_decompressed(data, name or found), name or found)
+        return _in_memory(bytes(source), name or "<bytes>")
+    path = os.fspath(source)
+    if path == "-":
+        return _in_memory(_gathered(_standard_input(), "<stdin>"), name or "<stdin>")
+    with _opened(path) as file:
+        state = os.fstat(file.fileno())
+        if not stat.S_ISREG(state.st_mode) or state.st_size == 0:
+            # Pipes and some special files have no size but do have content, and give it once.
+            return _in_memory(_gathered(_blocks(file), path), name or path)
+        compression = _compression(file.read(10))
+    shown = name or path
+    if compression is None:
+        return Text(shown, lambda: _file_pieces(path, state), path, state)
+    return Text(shown, lambda: _decompressed(_file_pieces(path, state), compression, shown))
 
 
-def _standard_input() -> bytes:
+def _in_memory(data: bytes | bytearray, name: str) -> Text:
+    compression = _compression(bytes(data[:10]))
+    if compression is None:
+        return Text.of_view(data, name)
+    return Text(name, lambda: _decompressed(iter([bytes(data)]), compression, name))
+
+
+def _gathered(blocks: Iterable[bytes], name: str) -> bytearray:
+    return bytearray(Text(name, lambda: iter(blocks)).buffer)
+
+
+def _standard_input() -> Iterator[bytes]:
     if sys.stdin is None:
         raise InputError("<stdin>: cannot be read (closed)")
-    return sys.stdin.buffer.read()
+    return _blocks(sys.stdin.buffer)
 
 
-def forget(data: Bytes, end: int) -> None:
-    """Gives back the memory of a mapped file up to a place that has been read; what is asked for again is read again.
-
-    Does nothing to bytes that are not a file's, or where the system has no way to do it.
-    """
-    mapped = getattr(data.base, "obj", None)
-    whole = end - end % mmap.PAGESIZE
-    if isinstance(mapped, mmap.mmap) and hasattr(mapped, "madvise") and whole:
-        mapped.madvise(mmap.MADV_DONTNEED, 0, whole)
+def _blocks(file: IO[bytes]) -> Iterator[bytes]:
+    return iter(lambda: file.read(_PIECE), b"")
 
 
-def plain_view(path: str) -> memoryview | None:
-    """The bytes of a file that needs nothing but mapping; None for anything that takes more or fails."""
+@contextmanager
+def _opened(path: str) -> Iterator[IO[bytes]]:
+    try:
+        with open(path, "rb", buffering=0) as file:
+            yield file
+    except InputError:  # which is a ValueError
+        raise
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file") from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"{path}: cannot be read ({reason})") from error
+
+
+def _file_pieces(path: str, state: os.stat_result) -> Iterator[bytes]:
+    """The bytes of the file that was in this state, and is before and after."""
+    with _opened(path) as file:
+        _refuse_changed(file, state, path)
+        yield from _blocks(file)
+        _refuse_changed(file, state, path)
+
+
+def _refuse_changed(file: IO[bytes], state: os.stat_result, path: str) -> None:
+    now = os.fstat(file.fileno())
+    if any(getattr(now, name) != getattr(state, name) for name in ("st_ino", "st_size", "st_mtime_ns", "st_ctime_ns")):
+        raise InputError(f"{path}: changed while being read", "run the command again once the file is whole")
+
+
+def plain_text(path: str) -> Text | None:
+    """The text of a file that needs nothing but reading; None for anything that takes more or fails."""
     if not os.path.isfile(path):
         return None
     try:
-        data = _mapped(path)
+        text = open_source(path)
+        return text if text.path is not None and text.head else None
     except InputError:
         return None
-    return memoryview(data) if len(data) and not _compression(data[:10]) else None
 
 
 def is_stream(source: object) -> TypeGuard[str | os.PathLike[str]]:
@@ -81,97 +217,172 @@ def is_stream(source: object) -> TypeGuard[str | os.PathLike[str]]:
     return str(source) == "-" or (os.path.exists(source) and not os.path.isfile(source) and not os.path.isdir(source))
 
 
-def _mapped(path: str) -> bytes | mmap.mmap:
-    try:
-        with open(path, "rb") as file:
-            if os.fstat(file.fileno()).st_size == 0:
-                # Pipes and some special files have no size but do have content.
-                return file.read()
-            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file") from error
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"{path}: cannot be read ({reason})") from error
-
-
 class _Decompressor(Protocol):
-    """What the decompressors of the standard library and of zstandard have in common."""
+    """What the standard library's decompressors of bzip2 and xz have in common."""
 
-    def decompress(self, data: bytes) -> bytes: ...
+    def decompress(self, data: bytes, max_length: int) -> bytes: ...
 
     @property
     def eof(self) -> bool: ...
 
     @property
+    def needs_input(self) -> bool: ...
+
+    @property
     def unused_data(self) -> bytes: ...
 
 
-def _streams(data: bytes, new_decompressor: Callable[[], _Decompressor]) -> bytes:
-    """All streams of a file, one after the other. What is cut off or not a stream at all is an error, never skipped."""
-    pieces = []
-    while data:
-        decompressor = new_decompressor()
-        pieces.append(decompressor.decompress(data))
-        if not decompressor.eof:
-            raise EOFError("it ends in the middle")
-        data = decompressor.unused_data
-    return b"".join(pieces)
+class _Gzip:
+    """A decompressor of one member of a gzip file."""
+
+    def __init__(self) -> None:
+        import zlib
+
+        self._stream = zlib.decompressobj(wbits=31)
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        return self._stream.decompress(self._stream.unconsumed_tail + data, max_length)
+
+    @property
+    def eof(self) -> bool:
+        return self._stream.eof
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._stream.unconsumed_tail
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._stream.unused_data
 
 
-def _gunzip(data: bytes) -> bytes:
-    import gzip
-
-    return gzip.decompress(data)
-
-
-def _bunzip(data: bytes) -> bytes:
+def _new_bzip2() -> _Decompressor:
     import bz2
 
-    return _streams(data, bz2.BZ2Decompressor)
+    return bz2.BZ2Decompressor()
 
 
-def _unxz(data: bytes) -> bytes:
+def _new_xz() -> _Decompressor:
     import lzma
 
-    # An xz file may be padded with zeros.
-    unpadded = data.rstrip(b"\0")
-    padding = (len(data) - len(unpadded)) // 4 * 4
-    return _streams(data[: len(data) - padding], lzma.LZMADecompressor)
+    return lzma.LZMADecompressor()
 
 
-def _unzstd(data: bytes) -> bytes:
-    import zstandard
+class _Zstd:
+    """A decompressor of one frame. The library gives all that its input makes, so that it gets little at a time where
+    much comes of it: four bytes can be worth 128 KB."""
 
-    return _streams(data, zstandard.ZstdDecompressor().decompressobj)
+    def __init__(self) -> None:
+        import zstandard
+
+        self._stream = zstandard.ZstdDecompressor().decompressobj()
+        self._waiting = b""
+        self._step = _SMALLEST_STEP
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        self._waiting += data
+        found = bytearray()
+        while self._waiting and len(found) < max_length and not self.eof:
+            given, self._waiting = self._waiting[: self._step], self._waiting[self._step :]
+            piece = self._stream.decompress(given)
+            self._step = _SMALLEST_STEP if len(piece) > 64 * len(given) else 2 * self._step
+            found += piece
+        return bytes(found)
+
+    @property
+    def eof(self) -> bool:
+        return self._stream.eof
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._waiting
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._stream.unused_data + self._waiting
 
 
-#: How a compressed file begins, what it is called, and what undoes it.
-_COMPRESSIONS: tuple[tuple[re.Pattern[bytes], str, Callable[[bytes], bytes]], ...] = (
-    (re.compile(rb"\x1f\x8b"), "gzip", _gunzip),
-    (re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"), "bzip2", _bunzip),
-    (re.compile(rb"\xfd7zXZ\x00"), "xz", _unxz),
-    (re.compile(rb"\x28\xb5\x2f\xfd"), "zstd", _unzstd),
+class _Compression(NamedTuple):
+    """A way to compress: how its files begin, what decompresses a stream of several, and how zeros between and after
+    them come: in groups of so many, or not at all."""
+
+    magic: re.Pattern[bytes]
+    kind: str
+    new: Callable[[], _Decompressor]
+    padding: int = 0
+    input_size: int = 1 << 18
+
+
+_COMPRESSIONS = (
+    _Compression(re.compile(rb"\x1f\x8b"), "gzip", _Gzip, padding=1),
+    _Compression(re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"), "bzip2", _new_bzip2),
+    _Compression(re.compile(rb"\xfd7zXZ\x00"), "xz", _new_xz, padding=4),
+    _Compression(re.compile(rb"\x28\xb5\x2f\xfd"), "zstd", _Zstd, input_size=1 << 12),
 )
 
 
-def _compression(start: bytes) -> tuple[str, Callable[[bytes], bytes]] | None:
-    return next(((kind, undo) for magic, kind, undo in _COMPRESSIONS if magic.match(start)), None)
+def _compression(start: bytes) -> _Compression | None:
+    return next((compression for compression in _COMPRESSIONS if compression.magic.match(start)), None)
 
 
-def _decompressed(data: bytes | mmap.mmap, name: str) -> bytes | mmap.mmap:
-    compression = _compression(data[:10])
-    if compression is None:
-        return data
-    kind, decompress = compression
+def _decompressed(raw: Iterator[bytes], compression: _Compression, name: str) -> Iterator[bytes]:
     try:
-        return decompress(bytes(data))
+        yield from _streams(_Input(raw, compression.input_size), compression)
+    except (InputError, MemoryError):
+        raise
     except ImportError as error:
         raise MissingExtraError(
             f"{name}: reading zstd needs the package zstandard", "install it with: pip install 'gainful[zstd]'"
         ) from error
     except Exception as error:  # each library has its own exceptions for damaged data
-        raise InputError(f"{name}: expected {kind} data, found a damaged file ({error})") from error
+        found = f"a damaged file ({error})"
+        raise InputError(f"{name}: expected {compression.kind} data, found {found}") from error
+
+
+class _Input:
+    """Compressed bytes, some at a time."""
+
+    def __init__(self, raw: Iterator[bytes], size: int) -> None:
+        self._parts = (piece[at : at + size] for piece in raw for at in range(0, len(piece), size))
+        self._kept: list[bytes] = []
+
+    def next(self) -> bytes:
+        """The next bytes; none at the end."""
+        return self._kept.pop() if self._kept else next(self._parts, b"")
+
+    def give_back(self, data: bytes) -> None:
+        """Takes back what was not used."""
+        if data:
+            self._kept.append(data)
+
+    def skip_zeros(self, group: int) -> None:
+        """Leaves out zeros that come in groups of so many."""
+        count = 0
+        while data := self.next():
+            rest = data.lstrip(b"\0")
+            count += len(data) - len(rest)
+            if rest:
+                self.give_back(rest)
+                break
+        self.give_back(b"\0" * (count % group))
+
+
+def _streams(raw: _Input, compression: _Compression) -> Iterator[bytes]:
+    """All streams of a file, one after the other. What is cut off or not a stream at all is an error, never skipped."""
+    while data := raw.next():
+        decompressor = compression.new()
+        while True:
+            piece = decompressor.decompress(data, _PIECE)
+            if piece:
+                yield piece
+            if decompressor.eof:
+                break
+            data = raw.next() if decompressor.needs_input else b""
+            if decompressor.needs_input and not data:
+                raise EOFError("it ends in the middle")
+        raw.give_back(decompressor.unused_data)
+        if compression.padding:
+            raw.skip_zeros(compression.padding)
 
 
 def as_source(value: object, or_else: str) -> Source | Text:

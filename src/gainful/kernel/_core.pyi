@@ -1,7 +1,8 @@
 """The small typed kernel: bytes in, arrays out. No formula lives here.
 
 Two modules offer these names: the compiled ``gainful.kernel._core`` and the pure-Python ``gainful.kernel.pure``, which
-only lacks ``JoinJob`` and ``ArrowTable``. They give equal answers on any bytes; ``tests/native`` holds them to that.
+only lacks ``JoinJob``, ``join_file``, ``TextBlocks`` and ``ArrowTable``. They give equal answers on any bytes;
+``tests/native`` holds them to that.
 
 Text. A line ends at LF or at the end of the data; one trailing CR is dropped. Fields are separated by runs of
 spaces and tabs. Blank lines, lines whose first non-blank byte is ``#`` and a UTF-8 BOM at offset 0 are skipped.
@@ -29,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Bytes = NDArray[np.uint8]
+Buffer = bytes | bytearray | memoryview | Bytes
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Fault = tuple[int, int, int]
@@ -198,21 +200,36 @@ def join_text(data: Bytes, index: JudgmentIndex, options: JoinOptions, threads: 
 def join_columns(run: ListColumns, index: JudgmentIndex, options: JoinOptions, threads: int, progress: Cells) -> Joined:
     """ValueError when query ids are not distinct, spans leave the data, a score is NaN, or needed ranks are missing."""
 
-class JoinJob:
-    """Reads judgments and joins run texts with them on threads of its own, while the caller goes on.
+class TextBlocks:
+    """The join of a text that comes in pieces of any size, of which no more than a block is held at a time.
 
-    Only in the compiled core. Buffers may be any contiguous bytes, so that nothing here needs NumPy until a result is
+    Only in the compiled core. Where it cannot be done, because the text has faults or the lines of a query stand far
+    apart, ``feed`` is False and ``finish`` None: the text has to be joined whole. Rows and facts cannot be asked for.
+    """
+
+    def __init__(self, index: JudgmentIndex, options: JoinOptions, threads: int, progress: Cells) -> None: ...
+    def feed(self, data: bytes) -> bool: ...
+    def finish(self) -> Joined | None: ...
+
+def join_file(path: bytes, index: JudgmentIndex, options: JoinOptions, threads: int, progress: Cells) -> Joined | None:
+    """The same of a plain file; None also where it cannot be read or changes. Only in the compiled core."""
+
+class JoinJob:
+    """Reads judgments and joins the runs of plain files with them on threads of its own, while the caller goes on.
+
+    Only in the compiled core. Judgments may be any contiguous bytes, so that nothing here needs NumPy until a result is
     asked for. Each result waits for its part of the work and is to be asked for once (ValueError the second time);
     ``judgments`` comes first, and if it has faults there are no other results (ValueError). Dropping the job makes it
     give up and leaves ``progress`` as it is.
     """
 
     def __init__(
-        self, qrels: memoryview, runs: list[memoryview], options: JoinOptions, threads: int, progress: Cells
+        self, qrels: Buffer, paths: list[bytes], options: JoinOptions, threads: int, progress: Cells
     ) -> None: ...
     def judgments(self) -> JudgmentText: ...
     def index(self) -> JudgmentIndex: ...
-    def joined(self, run: int) -> Joined: ...
+    def joined(self, run: int) -> tuple[Joined | None, Bytes | None]:
+        """As :func:`join_file`; where facts are asked for, whole files are joined, and their bytes come along."""
 
 # Tables -------------------------------------------------------------------------------------------------------------
 

@@ -66,18 +66,19 @@ def in_parallel(tasks: Sequence[Callable[[], _Result]], workers: int, progress: 
             except BaseException as error:
                 errors[i] = error
 
-    threads = [threading.Thread(target=work, daemon=True) for _ in range(workers)]
-    for thread in threads:
-        thread.start()
+    threads = [threading.Thread(target=work) for _ in range(workers)]
     try:
+        for thread in threads:
+            thread.start()
         for thread in threads:
             while thread.is_alive():
                 thread.join(0.1)
                 progress.report()
-    except KeyboardInterrupt:
+    except BaseException:  # an interrupt, or what somebody's handler of a signal raises
         progress.cancel()
         for thread in threads:
-            thread.join(1.0)
+            if thread.ident is not None:
+                thread.join()
         raise
     if errors:
         raise errors[min(errors)]

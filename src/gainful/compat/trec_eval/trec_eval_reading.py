@@ -121,7 +121,7 @@ class Inputs(NamedTuple):
     @property
     def run_id(self) -> str:
         """The tag in the last line of the run."""
-        return _last_tag(self.run.data)
+        return _last_tag(self.run)
 
 
 def read_inputs(options: Options, ahead: ReadAhead | None) -> Inputs:
@@ -213,16 +213,17 @@ def _has_comments(data: Bytes) -> bool:
     )
 
 
-def _last_tag(data: Bytes) -> str:
+def _last_tag(run: Text) -> str:
     step = 1 << 12
     while True:
-        start = max(0, data.size - step)
-        lines = data[start:].tobytes().split(b"\n")
-        for line in reversed(lines if start == 0 else lines[1:]):
+        end = run.tail(step)
+        is_whole = len(end) < step
+        lines = end.split(b"\n")
+        for line in reversed(lines if is_whole else lines[1:]):
             fields = line.split()
             if len(fields) > 5 and not fields[0].startswith(b"#"):
                 return text_of_id(fields[5])
-        if start == 0:
+        if is_whole:
             return ""
         step *= 16
 

@@ -17,7 +17,7 @@ from gainful.data.qrels import Qrels
 from gainful.data.run import Run
 from gainful.errors import InputError, UsageError
 from gainful.io.delimited import feature_count, null_count, read_letor
-from gainful.io.formats import HEAD, Reading, first_line
+from gainful.io.formats import Reading, first_line
 from gainful.io.rows import Rows, duplicate_message, input_error, line_text
 from gainful.io.sources import Text, open_source
 from gainful.kernel import core
@@ -156,7 +156,7 @@ def _letor_texts(root: Path) -> Iterator[Text]:
     files = sorted(path for path in root.rglob("*") if path.is_file() and not path.name.startswith("."))
     for path in [path for path in files if "test" in path.name.lower()] or files:
         text = open_source(path)
-        fields = first_line(text.data[:HEAD].tobytes()).split()
+        fields = first_line(text.head).split()
         if len(fields) > 1 and fields[1].startswith(b"qid:"):
             yield text
 
@@ -177,7 +177,7 @@ def _together(texts: list[Text], name: str) -> Text:
                 )
             seen[query] = text.name
     ended = [part for text in texts for part in (text.data, np.frombuffer(b"\n", np.uint8))]
-    return Text(np.concatenate(ended), name)
+    return Text.of_view(np.concatenate(ended), name)
 
 
 def _check_features(text: Text) -> None:

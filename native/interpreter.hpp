@@ -1,0 +1,61 @@
+// The interpreter's lock, given back while the core works, and not taken again by other threads once the interpreter ends.
+//
+// A thread that asks for the lock of an interpreter that is ending is ended by it on the spot, in the middle of our
+// functions, which the C++ runtime answers by ending the process. So whoever comes back too late waits for the end here.
+#pragma once
+
+#include <Python.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+namespace gainful {
+
+class InterpreterGate {
+  public:
+    /// To be passed before the lock is asked for: lets no thread through once the interpreter ends, but the one ending it.
+    void enter() {
+        ++returning_;
+        if (!closing_ || std::this_thread::get_id() == closer_) return;
+        --returning_;
+        while (true) std::this_thread::sleep_for(std::chrono::hours(1));
+    }
+
+    /// Once the lock is there.
+    void leave() { --returning_; }
+
+    /// Called with the lock when the interpreter begins to end, while it still gives the lock to everybody.
+    void close() {
+        closer_ = std::this_thread::get_id();
+        closing_ = true;
+        PyThreadState* const state = PyEval_SaveThread();
+        while (returning_ > 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
+        PyEval_RestoreThread(state);
+    }
+
+  private:
+    std::atomic<int> returning_{0};
+    std::atomic<bool> closing_{false};
+    std::thread::id closer_;
+};
+
+inline InterpreterGate interpreter_gate;
+
+/// As long as it lives, this thread works without the interpreter's lock.
+class WithoutInterpreter {
+  public:
+    WithoutInterpreter() : state_(PyEval_SaveThread()) {}
+    WithoutInterpreter(const WithoutInterpreter&) = delete;
+    WithoutInterpreter& operator=(const WithoutInterpreter&) = delete;
+    ~WithoutInterpreter() {
+        interpreter_gate.enter();
+        PyEval_RestoreThread(state_);
+        interpreter_gate.leave();
+    }
+
+  private:
+    PyThreadState* state_;
+};
+
+}  // namespace gainful
