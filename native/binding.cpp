@@ -260,9 +260,9 @@ void require_no_places(const JoinOptions& options) {
 /// A BlockJoin together with what it refers to.
 class TextBlocks {
   public:
-    TextBlocks(const Index& index, const JoinOptions& options, int threads, Cells progress_cells)
+    TextBlocks(const Index& index, const JoinOptions& options, int threads, Cells progress_cells, size_t block)
         : data_(index.data), judgments_(index.judgments), progress_cells_(std::move(progress_cells)),
-          join_(*judgments_, options, at_least_one(threads), Progress(progress_cells_.data())) {
+          join_(*judgments_, options, at_least_one(threads), Progress(progress_cells_.data()), block) {
         require_no_places(options);
     }
 
@@ -292,7 +292,8 @@ class TextBlocks {
 std::optional<Joined> join_blocks(const std::string& path, const JudgmentIndex& index, const JoinOptions& options,
                                   size_t workers, const Progress& progress) {
     const OpenFile file(path);
-    BlockJoin join(index, options, workers, progress, file.size());
+    // One byte more than there is, so that all of a small file is one block.
+    BlockJoin join(index, options, workers, progress, std::min(BlockJoin::kBlock, file.size() + 1));
     while (true) {
         const auto [room, size] = join.room();
         const int64_t bytes = file.read(room, size);
@@ -847,8 +848,8 @@ NB_MODULE(_core, module) {
     module.def("join_file", &join_file_py, nb::arg("path"), nb::arg("index"), nb::arg("options"), nb::arg("threads"),
                nb::arg("progress"));
     nb::class_<TextBlocks>(module, "TextBlocks")
-        .def(nb::init<const Index&, const JoinOptions&, int, Cells>(), nb::arg("index"), nb::arg("options"), nb::arg("threads"),
-             nb::arg("progress"))
+        .def(nb::init<const Index&, const JoinOptions&, int, Cells, size_t>(), nb::arg("index"), nb::arg("options"),
+             nb::arg("threads"), nb::arg("progress"), nb::arg("block") = BlockJoin::kBlock)
         .def("feed", &TextBlocks::feed, nb::arg("data"))
         .def("finish", &TextBlocks::finish);
     module.def("join_columns", &join_columns_py, nb::arg("run"), nb::arg("index"), nb::arg("options"), nb::arg("threads"),
@@ -876,6 +877,7 @@ NB_MODULE(_core, module) {
         .def_prop_ro("rows", &ArrowTable::rows)
         .def("ids", &arrow_ids, nb::arg("column"))
         .def("numbers", &arrow_numbers, nb::arg("column"));
+    module.def("hash_id", [](const nb::bytes& id) { return hash_id(Id(id.c_str(), id.size())); }, nb::arg("id"));
     module.def("pack_ids", &pack_ids_py, nb::arg("values"));
     module.def("pack_dicts", &pack_dicts_py, nb::arg("dicts"));
     module.def("number_ids", &number_ids_py, nb::arg("data"), nb::arg("start"), nb::arg("length"));

@@ -21,11 +21,11 @@ class BlockJoin {
   public:
     static constexpr size_t kBlock = size_t{1} << 23;
 
-    /// `expected` is how many bytes there are, if that is known.
+    /// `block` is how much is joined at a time, at least.
     BlockJoin(const JudgmentIndex& index, const JoinOptions& options, size_t threads, const Progress& progress,
-              size_t expected = kBlock)
+              size_t block = kBlock)
         : index_(index), options_(options), threads_(threads), progress_(progress), join_(index, options, threads, progress),
-          wanted_(std::min(kBlock, expected + 1)) {}
+          block_(std::max<size_t>(1, block)), wanted_(block_) {}
 
     /// Room for the next bytes; `taken` is to be told how many there were, and says whether to go on.
     std::pair<char*, size_t> room() {
@@ -101,7 +101,7 @@ class BlockJoin {
         used_ -= done;
         if (used_) std::memmove(text_.get(), text_.get() + done, used_);
         // One list that fills all the room needs more of it.
-        wanted_ = std::max(kBlock, 2 * used_);
+        wanted_ = std::max(block_, 2 * used_);
         return wanted_ <= kMost;
     }
 
@@ -130,6 +130,7 @@ class BlockJoin {
     ListJoin join_;
     std::unordered_set<std::string> extra_;
     std::unique_ptr<char[]> text_;
+    const size_t block_;
     size_t size_ = 0, used_ = 0, wanted_;
     int64_t counted_ = 0;
     bool is_first_ = true, failed_ = false;

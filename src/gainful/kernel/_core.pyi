@@ -1,8 +1,8 @@
 """The small typed kernel: bytes in, arrays out. No formula lives here.
 
 Two modules offer these names: the compiled ``gainful.kernel._core`` and the pure-Python ``gainful.kernel.pure``, which
-only lacks ``JoinJob``, ``join_file``, ``TextBlocks`` and ``ArrowTable``. They give equal answers on any bytes;
-``tests/native`` holds them to that.
+only lacks ``JoinJob``, ``join_file``, ``TextBlocks``, ``hash_id`` and ``ArrowTable``. They give equal answers on any
+bytes; ``tests/native`` holds them to that.
 
 Text. A line ends at LF or at the end of the data; one trailing CR is dropped. Fields are separated by runs of
 spaces and tabs. Blank lines, lines whose first non-blank byte is ``#`` and a UTF-8 BOM at offset 0 are skipped.
@@ -207,7 +207,9 @@ class TextBlocks:
     apart, ``feed`` is False and ``finish`` None: the text has to be joined whole. Rows and facts cannot be asked for.
     """
 
-    def __init__(self, index: JudgmentIndex, options: JoinOptions, threads: int, progress: Cells) -> None: ...
+    def __init__(
+        self, index: JudgmentIndex, options: JoinOptions, threads: int, progress: Cells, block: int = 1 << 23
+    ) -> None: ...
     def feed(self, data: bytes) -> bool: ...
     def finish(self) -> Joined | None: ...
 
@@ -295,6 +297,9 @@ def read_letor(data: Bytes, feature: int) -> LetorText:
     feature of at least 1 (and at most 18 digits) is NUMBER, too; EMPTY 6: ``qid:`` with nothing behind (detail 1).
     A line has at most one fault: FIELDS, then by field. Lines with faults are left out of the columns.
     """
+
+def hash_id(id: bytes) -> int:
+    """What tables place ids by: another number in every process. Only in the compiled core."""
 
 def pack_ids(values: list[object]) -> tuple[Bytes, Ints, Ints, int]:
     """Ids as spans from texts (UTF-8, with surrogateescape), bytes and integers (as decimal text), and the position of
