@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <future>
@@ -366,10 +367,12 @@ class JoinJob {
         std::shared_future<void> done = promise.get_future().share();
     };
 
+    /// Waits; what a signal's handler raises meanwhile ends that.
     static void wait(const std::shared_future<void>& future) {
-        {
+        for (auto state = std::future_status::timeout; state != std::future_status::ready;) {
+            if (PyErr_CheckSignals() != 0) throw nb::python_error();
             const WithoutInterpreter release;
-            future.wait();
+            state = future.wait_for(std::chrono::milliseconds(50));
         }
         future.get();
     }
@@ -877,7 +880,7 @@ NB_MODULE(_core, module) {
         .def_prop_ro("rows", &ArrowTable::rows)
         .def("ids", &arrow_ids, nb::arg("column"))
         .def("numbers", &arrow_numbers, nb::arg("column"));
-    module.def("hash_id", [](const nb::bytes& id) { return hash_id(Id(id.c_str(), id.size())); }, nb::arg("id"));
+    module.def("hash_id", [](const nb::bytes& id) { return hash_id(Id(id.c_str(), id.size())); }, nb::arg("identifier"));
     module.def("pack_ids", &pack_ids_py, nb::arg("values"));
     module.def("pack_dicts", &pack_dicts_py, nb::arg("dicts"));
     module.def("number_ids", &number_ids_py, nb::arg("data"), nb::arg("start"), nb::arg("length"));

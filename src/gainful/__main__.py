@@ -22,8 +22,9 @@ def main() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # A command's objects live as long as it does: looking for garbage among them only delays the start.
     gc.disable()
-    from gainful.cli.main import run
+    from gainful.cli.main import end_in_good_order, run
 
+    end_in_good_order()
     code = run(sys.argv[1:])
     for stream in (sys.stdout, sys.stderr):
         stream.flush()

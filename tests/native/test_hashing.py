@@ -18,8 +18,8 @@ def test_another_process_hashes_otherwise() -> None:
 
 
 def test_ids_that_cancel_differences_out() -> None:
-    """Words that differ in their highest bit, and the next ones in what a multiplication makes of that: with products of
-    64 bits only, these ids all have one hash, whatever numbers a process begins with."""
+    """Words that differ in their highest bit, and the next ones in what a multiplication makes of that: with products
+    of 64 bits only, these ids all have one hash, whatever numbers a process begins with."""
     one, other = bytes(16), (1 << 63).to_bytes(8, "little") + ((1 << 63) | (1 << 31)).to_bytes(8, "little")
     ids = [b"".join(words) for words in product((one, other), repeat=10)]
     assert len({core.hash_id(identifier) for identifier in ids}) == len(ids) == 1024

@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
 import click
 
-from gainful.errors import GainfulError
+from gainful.errors import GainfulError, InputError
+from gainful.io.memory import HINT, SETTING, read_size
 from gainful.notation import nearest, printable
 
 #: Where each command lives. They are loaded when used, so that none pays for another.
@@ -35,6 +37,22 @@ COMMANDS = {
 }
 
 
+def _limit_memory(ctx: click.Context, param: click.Parameter, size: str | None) -> None:
+    if size is not None:
+        read_size(size, "--max-memory")
+        os.environ[SETTING] = size
+
+
+#: Of every command that reads files.
+_MAX_MEMORY = click.Option(
+    ["--max-memory"],
+    metavar="SIZE",
+    expose_value=False,
+    callback=_limit_memory,
+    help="The most memory that what is read may take: 500MB, 8GB.  [default: three quarters of what is there]",
+)
+
+
 class LazyGroup(click.Group):
     """A group that knows the names of its commands and loads the one that is asked for."""
 
@@ -45,6 +63,8 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = importlib.import_module(f"gainful.cli.{cmd_name}_command").command
+        if _MAX_MEMORY not in command.params and any(isinstance(each.type, click.Path) for each in command.params):
+            command.params.append(_MAX_MEMORY)
         return command
 
     def resolve_command(
@@ -81,11 +101,31 @@ def cli() -> None:
     """Evaluate search, retrieval and recommendation by how relevant results are."""
 
 
+class EndedError(KeyboardInterrupt):
+    """A signal that asks the process to end. It ends like an interrupted one: files are left whole or as they were."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+def end_in_good_order() -> None:
+    """From now on, signals that ask the process to end are obeyed as an interrupt is."""
+
+    def end(number: int, frame: object) -> None:
+        raise EndedError(number)
+
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # as nohup wants it
+            signal.signal(number, end)
+
+
 def run(arguments: Sequence[str]) -> int:
     """Runs a command and returns its exit code.
 
     0 done, 1 a check that was asked for failed, 2 wrong usage or a missing extra, 3 bad input (or output that cannot be
-    written), 70 unexpected, 130 interrupted.
+    written, or too little memory), 70 unexpected, 130 interrupted, 129 and 143 ended by SIGHUP and SIGTERM.
     """
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - closed by who started us
     if sys.stdout is None:
@@ -101,6 +141,8 @@ def run(arguments: Sequence[str]) -> int:
     except SystemExit as closed:
         # Completion ends like this with a code; otherwise it is click's answer to a reader who has seen enough.
         return int(closed.code or 0) if "_GAINFUL_COMPLETE" in os.environ else 0
+    except MemoryError:
+        return _told(InputError("the command takes more memory than there is", HINT))
     except (Exception, KeyboardInterrupt) as error:
         return _told(error)
 
@@ -121,8 +163,10 @@ def _told(error: BaseException) -> int:
         sys.stderr.write("\n".join(printable(line, 1000) for line in str(error).split("\n")) + "\n")
         return error.exit_code
     if isinstance(error, (click.Abort, KeyboardInterrupt)):
-        sys.stderr.write("interrupted\n")
-        return 130
+        ended = error if isinstance(error, EndedError) else error.__cause__
+        number = ended.number if isinstance(ended, EndedError) else signal.SIGINT
+        sys.stderr.write("interrupted\n" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}\n")
+        return 128 + number
     if os.environ.get("GAINFUL_TRACEBACK"):
         import traceback
 

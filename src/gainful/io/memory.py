@@ -14,7 +14,7 @@ from gainful.errors import InputError, UsageError
 SETTING = "GAINFUL_MAX_MEMORY"
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)b?", re.IGNORECASE)
-_HINT = f"--max-memory ({SETTING}) sets the limit; files that are not compressed, one list after the other, need least"
+HINT = f"--max-memory ({SETTING}) sets the limit; files that are not compressed, one list after the other, need least"
 
 
 def read_size(text: str, what: str) -> int:
@@ -67,7 +67,7 @@ def refuse_more_than_fits(size: int, name: str) -> None:
     """Refuses a source of so many bytes, or more, if that is more than may be used."""
     most = most_memory()
     if most is not None and size > most:
-        raise InputError(f"{name}: takes more than {size_text(most)} of memory, the most that may be used", _HINT)
+        raise InputError(f"{name}: takes more than {size_text(most)} of memory, the most that may be used", HINT)
 
 
 @contextmanager
@@ -76,4 +76,4 @@ def running_out(name: str) -> Iterator[None]:
     try:
         yield
     except MemoryError as error:
-        raise InputError(f"{name}: takes more memory than there is", _HINT) from error
+        raise InputError(f"{name}: takes more memory than there is", HINT) from error

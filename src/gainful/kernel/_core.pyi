@@ -298,7 +298,7 @@ def read_letor(data: Bytes, feature: int) -> LetorText:
     A line has at most one fault: FIELDS, then by field. Lines with faults are left out of the columns.
     """
 
-def hash_id(id: bytes) -> int:
+def hash_id(identifier: bytes) -> int:
     """What tables place ids by: another number in every process. Only in the compiled core."""
 
 def pack_ids(values: list[object]) -> tuple[Bytes, Ints, Ints, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+import _thread
 from array import array
 from collections.abc import Callable, Sequence
 from typing import TypeVar
@@ -53,32 +53,41 @@ def in_parallel(tasks: Sequence[Callable[[], _Result]], workers: int, progress: 
     results: dict[int, _Result] = {}
     errors: dict[int, BaseException] = {}
     waiting = iter(range(len(tasks)))
-    lock = threading.Lock()
+    taking = _thread.allocate_lock()
 
-    def work() -> None:
-        while True:
-            with lock:
-                i = next(waiting, None)
-            if i is None or progress.cancelled:
-                return
-            try:
-                results[i] = tasks[i]()
-            except BaseException as error:
-                errors[i] = error
+    def work(working: _thread.LockType) -> None:
+        try:
+            while not progress.cancelled:
+                with taking:
+                    i = next(waiting, None)
+                if i is None:
+                    return
+                try:
+                    results[i] = tasks[i]()
+                except BaseException as error:
+                    errors[i] = error
+        finally:
+            finished.append(working)
+            working.release()
 
-    threads = [threading.Thread(target=work) for _ in range(workers)]
+    # Threads of the lowest kind: those of `threading` run Python code where an interrupt would be lost.
+    started: list[_thread.LockType] = []
+    finished: list[_thread.LockType] = []
     try:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            while thread.is_alive():
-                thread.join(0.1)
+        for _ in range(workers):
+            working = _thread.allocate_lock()
+            working.acquire()
+            _thread.start_new_thread(work, (working,))
+            started.append(working)
+        for working in started:
+            while working not in finished:
+                working.acquire(timeout=0.1)
                 progress.report()
-    except BaseException:  # an interrupt, or what somebody's handler of a signal raises
+    except BaseException:  # an interrupt, or what somebody's handler of another signal raises
         progress.cancel()
-        for thread in threads:
-            if thread.ident is not None:
-                thread.join()
+        for working in started:
+            while working not in finished:
+                working.acquire(timeout=0.1)
         raise
     if errors:
         raise errors[min(errors)]
