@@ -107,6 +107,12 @@ def test_one_topic_of_ntcir_is_named_by_its_file(tmp_path: Path) -> None:
     assert Qrels.read(tmp_path).queries == ["0001", "0002"]
 
 
+def test_files_of_a_folder_may_differ_in_their_line_forms(tmp_path: Path) -> None:
+    (tmp_path / "0001.rel").write_text("d1 L2\n")
+    (tmp_path / "others.rel").write_text("0002 d1 L1\n0003 d1 L1\n")
+    assert Qrels.read(tmp_path).queries == ["0001", "0002", "0003"]
+
+
 def letor(qrels: dict[str, dict[str, float]], run: dict[str, dict[str, float]], comment: str = "#docid = {}") -> bytes:
     """Feature 1 is the run's score, feature 2 its opposite; documents that the run has not are NULL."""
     lines = []
@@ -324,6 +330,11 @@ def test_a_relevance_beats_a_score_in_judgments() -> None:
         (b"x qid:1 1:1 #docid = a\n", False, "<bytes>:1: expected a number as grade, found 'x'"),
         (b"2 qid:1 1:1\n2 1:1\n", False, "<bytes>:2: expected `grade qid:query` at the start of the line, found none"),
         (b"0101 d1 L2\n0101 d2 2\n", False, "<bytes>:2: expected a level such as L2, found '2'"),
+        (b"0101 d1 L2\n# a comment\nd2 L1\n", False, "<bytes>:3: expected 3 fields as in line 1, found 2\n    d2 L1"),
+        (b"d1 L2\n0101 d2 L1\n", False, "<bytes>:2: expected 2 fields as in line 1, found 3\n    0101 d2 L1"),
+        (b"d1 L2\nq1 0 d2 L1 x\n", False, "<bytes>:2: expected 2 fields as in line 1, found 5\n    q1 0 d2 L1 x"),
+        (b"d1 L" + b"9" * 400 + b"\n", False, "<bytes>:1: expected a level that fits a 64-bit float, found 'L9999"),
+        (b"d1 L" + b"9" * 5000 + b"\n", False, "<bytes>:1: expected a level that fits a 64-bit float, found 'L9999"),
         (b"query,doc,score\nq1,d1,1\nq1,d1,2\n", True, "expected every document once in a list, found 'd1' again for query 'q1' (first: line 2)\n    q1,d1,2"),
         (b"query,doc,grade\nq1,d1,1\nq1,d1,2\n", False, "<bytes>:3: expected one grade for query 'q1' and document 'd1', found 2 after 1 (line 2)\n    q1,d1,2"),
         (b"query,doc,similarity\nq1,d1,1\n", True, "<bytes>:1: expected a column for score or rank, found query, doc, similarity\nhint: --columns score=similarity"),

@@ -10,6 +10,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -323,7 +324,7 @@ _LEVEL = re.compile(rb"L(\d+)")
 class _Judgment(NamedTuple):
     topic: bytes
     document: bytes
-    level: int
+    level: float
     where: str
 
 
@@ -359,11 +360,13 @@ def _judgments(text: Text) -> Iterator[_Judgment]:
     topic = _topic(text).encode("utf-8", "surrogateescape")
     for number, fields in _ntcir_lines(text, (2, 3), REL_LINE):
         where, level = f"{text.name}:{number}", _LEVEL.fullmatch(fields[-1])
-        if level is None:
+        grade = math.nan if level is None else float(level[1])
+        if not math.isfinite(grade):
+            expected = "a level such as L2" if level is None else "a level that fits a 64-bit float"
             raise InputError(
-                f"{where}: expected a level such as L2, found '{printable(fields[-1])}'", f"a line is `{REL_LINE}`"
+                f"{where}: expected {expected}, found '{printable(fields[-1])}'", f"a line is `{REL_LINE}`"
             )
-        yield _Judgment(fields[0] if len(fields) == 3 else topic, fields[-2], int(level[1]), where)
+        yield _Judgment(fields[0] if len(fields) == 3 else topic, fields[-2], grade, where)
 
 
 def _ntcir_rows(judgments: Iterable[_Judgment], name: str) -> Rows:
@@ -378,15 +381,19 @@ def _ntcir_rows(judgments: Iterable[_Judgment], name: str) -> Rows:
 
 
 def _ntcir_lines(text: Text, counts: tuple[int, ...], line: str) -> Iterator[tuple[int, list[bytes]]]:
-    """The fields of every line that has any, with its number."""
+    """The fields of every line that has any, with its number: all lines have as many as the first."""
+    like = ""
     for number, raw in enumerate(bytes(text.data).removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
-        fields = re.findall(rb"[^ \t]+", raw.removesuffix(b"\r"))
+        matches = re.finditer(rb"[^ \t]+", raw.removesuffix(b"\r"))
+        fields = [match[0] for match in islice(matches, max(counts) + 1)]
         if not fields or fields[0].startswith(b"#"):
             continue
         if len(fields) not in counts:
-            expected = " or ".join(map(str, counts))
+            expected, found = " or ".join(map(str, counts)), len(fields) + sum(1 for _ in matches)
             raise InputError(
-                f"{text.name}:{number}: expected {expected} fields, found {len(fields)}\n    {printable(raw, 120)}",
+                f"{text.name}:{number}: expected {expected} fields{like}, found {found}\n    {printable(raw, 120)}",
                 f"a line is `{line}`",
             )
+        # One that lost its topic would be of another, named after the file.
+        counts, like = (len(fields),), like or f" as in line {number}"
         yield number, fields
