@@ -33,7 +33,10 @@ def read_number(value: object, what: str) -> float:
     is_text = isinstance(value, str) and NUMBER.fullmatch(value.strip())
     if not is_text and (isinstance(value, bool) or not isinstance(value, Real)):
         raise UsageError(f"{what}: expected a number, found {value!r}")
-    number = float(value)  # type: ignore[arg-type]
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except OverflowError as error:
+        raise UsageError(f"{what}: expected a number that fits a 64-bit float, found a larger one") from error
     if not math.isfinite(number):
         raise UsageError(f"{what}: expected a finite number, found {value!r}")
     return number

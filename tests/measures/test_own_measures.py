@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -166,7 +166,10 @@ def test_facts_of_parts_add_up() -> None:
     assert first.merge(second).facts == gainful.evaluate(qrels, run, "P@1", policy=policy).facts
 
 
-@pytest.mark.parametrize("threads", [0, -1, 1.5, "x"])
-def test_threads_are_a_whole_number(threads: object) -> None:
+@pytest.mark.parametrize("threads", [0, -1, 1.5, "x", 2**16 + 1, 2**31, 2**63, 10**400])
+def test_threads_are_a_whole_number(threads: Any) -> None:
     with pytest.raises(UsageError, match="threads: expected"):
-        gainful.evaluate(QRELS, RUN, threads=threads)  # type: ignore[arg-type]
+        gainful.evaluate(QRELS, RUN, threads=threads)
+    for read in (gainful.Qrels.read, gainful.Run.read, gainful.Sessions.read):
+        with pytest.raises(UsageError, match="threads: expected"):
+            read(b"q1_1 Q0 a 1 2 t\n" if read != gainful.Qrels.read else b"q1 0 a 1\n", threads=threads)

@@ -13,9 +13,13 @@ from typing import TYPE_CHECKING
 
 from gainful._version import __version__
 from gainful.errors import UsageError
+from gainful.notation import read_number
 
 if TYPE_CHECKING:
     from gainful.kernel._core import *  # noqa: F403 - the contract that both cores keep
+
+#: More threads than this nobody has work for.
+MOST_THREADS = 1 << 16
 
 _MODULES = {"c++": "gainful.kernel._core", "python": "gainful.kernel.pure"}
 _in_use: ModuleType | None = None
@@ -58,6 +62,16 @@ def default_threads() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def thread_count(asked: object) -> int:
+    """How many threads are asked for; None asks for all the cores this process may use."""
+    if asked is None:
+        return default_threads()
+    number = read_number(asked, "threads")
+    if not number.is_integer() or not 1 <= number <= MOST_THREADS:
+        raise UsageError(f"threads: expected a whole number from 1 to {MOST_THREADS:,}, found {asked}")
+    return int(number)
 
 
 _use_what_is_there()
