@@ -78,6 +78,7 @@ def printable(raw: bytes | str, width: int = 60) -> str:
     >>> print(printable(b"d1" + bytes([27, 255])), printable("x" * 70, 10))
     d1\\x1b\\xff xxxxxxx...
     """
+    raw = raw[: 4 * (width + 1)]  # a character has at most 4 bytes; a text may be as long as a file
     data = bytes_of_id(raw) if isinstance(raw, str) else raw
     text = data.decode("utf-8", "backslashreplace")
     shown = "".join(c if c.isprintable() or c == "\t" else c.encode("unicode_escape").decode() for c in text)

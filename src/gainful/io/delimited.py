@@ -17,6 +17,7 @@ import numpy as np
 
 from gainful.errors import InputError, UsageError
 from gainful.io.columns import (
+    LONGEST_HEADER,
     SESSION_NAMES,
     Names,
     find_all,
@@ -53,7 +54,6 @@ if TYPE_CHECKING:
 
 QUOTE, EMPTY = 7, 6
 _NUMBERS = ("grade", "score", "rank")
-_LONGEST_ROW = 1 << 24  # of which a message can tell
 
 
 class HeaderTable(NamedTuple):
@@ -72,6 +72,10 @@ def open_table(text: Text, format_: str | None, is_header: Callable[[Sequence[st
     if b"\r" in header.rstrip(b"\r"):
         raise InputError(
             f"{text.name}: expected lines that end in LF or CR LF, found CR alone", "convert it: tr '\\r' '\\n'"
+        )
+    if len(header) > LONGEST_HEADER:
+        raise InputError(
+            f"{text.name}: expected a header of at most {LONGEST_HEADER:,} bytes, found a line of {len(header):,}"
         )
     separator = _separator(header, format_, is_header, text.name)
     names = [name.decode("utf-8", "surrogateescape") for name in _split(header, separator)]
@@ -158,31 +162,33 @@ def _message(data: Bytes, fault: Fault, separator: str, fields: int, roles: Mapp
     role = roles[detail]
     if code == EMPTY:
         return f"expected an id as {role} (field {detail + 1}), found nothing"
-    value = printable(_fields(data, offset, separator)[detail])
+    value = printable(_field(data, offset, separator, detail))
     expected = "a number as" if code == NUMBER else "a number that fits a 64-bit float as"
     return f"expected {expected} {role} (field {detail + 1}), found '{value}'"
 
 
-def _fields(data: Bytes, offset: int, separator: str) -> Sequence[bytes]:
-    return _split(data[offset : offset + _LONGEST_ROW].tobytes(), separator) if separator else fields_at(data, offset)
+def _field(data: Bytes, offset: int, separator: str, place: int) -> bytes:
+    """One field of the row that starts at an offset."""
+    fields = _split(data.data[offset:], separator) if separator else fields_at(data, offset)
+    return next(islice(fields, place, None))
 
 
-def _split(text: bytes, separator: str) -> list[bytes]:
+def _split(text: bytes | memoryview, separator: str) -> Iterator[bytes]:
     """The fields of the row that a text begins with; quoted ones may hold separators and line feeds."""
     blanks = b" " if separator == "\t" else b"[ \t]"
-    quoted = re.compile(blanks + rb'*"((?:[^"]|"")*)"' + blanks + b"*")
+    quoted = re.compile(blanks + rb'*"([^"]*(?:""[^"]*)*)"' + blanks + b"*")
     plain = re.compile(b"[^" + separator.encode() + b"\n]*")
-    fields, at = [], 0
+    at = 0
     while True:
         found = quoted.match(text, at)
         if found is None or text[found.end() : found.end() + 1] not in (separator.encode(), b"\n", b"\r", b""):
             found = plain.match(text, at)
-            fields.append(b"" if found is None else found[0].strip())
+            yield b"" if found is None else found[0].strip()
         else:
-            fields.append(found[1].replace(b'""', b'"'))
+            yield found[1].replace(b'""', b'"')
         at = found.end() if found else len(text)
         if text[at : at + 1] != separator.encode():
-            return fields
+            return
         at += 1
 
 
@@ -312,7 +318,7 @@ def _letor_message(data: Bytes, offset: int, code: int, detail: int) -> str:
         return "expected `grade qid:query` at the start of the line, found none"
     if code == EMPTY:
         return "expected a query behind qid:, found nothing"
-    field = printable(fields_at(data, offset)[detail])
+    field = printable(_field(data, offset, "", detail))
     what = "a number as grade" if detail == 0 else f"feature:value (field {detail + 1})"
     return f"expected {what}, found '{field}'"
 

@@ -119,7 +119,7 @@ class Sample:
             _refuse_binary(head, name)
         self.name, self.columns, self.run = name, columns, run
         self.line = self._first_line(head)
-        self.fields = self.line.split()
+        self.fields = self.line.split(None, 6)  # no format is known by more than these
 
     @cached_property
     def shape(self) -> str:
