@@ -42,6 +42,23 @@ def read_number(value: object, what: str) -> float:
     return number
 
 
+#: Up to here 64-bit floats count every whole number.
+_MOST = 2**53
+
+
+def whole_number(value: object, what: str, most: int = _MOST) -> int:
+    """A whole number of at least 1.
+
+    >>> whole_number("3", "threads")
+    3
+    """
+    number = read_number(value, what)
+    if not number.is_integer() or not 1 <= number <= most:
+        limit = "2^53" if most == _MOST else f"{most:,}"
+        raise UsageError(f"{what}: expected a whole number from 1 to {limit}, found {value}")
+    return int(number)
+
+
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """A hint that names the known words closest to an unknown one, if any is close."""
     import difflib

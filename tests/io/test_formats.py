@@ -136,6 +136,9 @@ def test_letor_is_judgments_and_as_many_systems_as_features(plain: Collection) -
     assert set(Run.read(text, feature=3).score) == {0.0}  # not in the file: 0, as sparse vectors are
     with pytest.raises(InputError, match="expected a feature 8, found 7 features"):
         Run.read(text, feature=8)
+    for feature in (-1, 0, 1.5, 2**70, True, "first"):
+        with pytest.raises(UsageError, match=r"feature: expected a (whole )?number"):
+            Run.read(text, feature=feature)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="expected the feature that is the score, found none"):
         Run.read(text)
 
@@ -388,6 +391,19 @@ def test_a_bad_line_takes_little_memory_however_long_it_is(
         (Run if run else Qrels).read(text)  # type: ignore[attr-defined]
     assert message in str(error.value)
     assert tracemalloc.get_traced_memory()[1] < 4 * len(text) + 1_000_000
+
+
+@pytest.mark.parametrize("kind", [Qrels, Run])
+def test_arguments_of_other_types_are_refused_by_name(kind: Any) -> None:
+    with pytest.raises(UsageError, match=r'expected a dict of roles and names, found list\nhint: such as {"query": "'):
+        kind.read(b"q1,d1,1\n", columns=["query", "document"])
+    with pytest.raises(UsageError, match=r"expected a path, bytes, .* found NoneType"):
+        kind.read(None)
+    for value in (None, [1], "q1"):
+        with pytest.raises(UsageError, match=f"<dict>: expected a dict by query, found {type(value).__name__}"):
+            kind.from_dict(value)
+    with pytest.raises(UsageError, match="<dict>: expected several queries to select, found None"):
+        kind.from_dict({"q1": {"d1": 1}}).select(None)
 
 
 def test_all_bad_lines_up_to_ten_then_a_count() -> None:

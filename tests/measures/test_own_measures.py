@@ -173,3 +173,20 @@ def test_threads_are_a_whole_number(threads: Any) -> None:
     for read in (gainful.Qrels.read, gainful.Run.read, gainful.Sessions.read):
         with pytest.raises(UsageError, match="threads: expected"):
             read(b"q1_1 Q0 a 1 2 t\n" if read != gainful.Qrels.read else b"q1 0 a 1\n", threads=threads)
+
+
+@pytest.mark.parametrize("measures", [None, 5])
+def test_measures_are_one_or_several(measures: Any) -> None:
+    with pytest.raises(UsageError, match=rf"\Ameasures: expected one or several, found {measures}\nhint: such as"):
+        gainful.evaluate(QRELS, RUN, measures)
+
+
+@pytest.mark.parametrize("grades", [None, 5, "210", {"d1": 2}, (grade for grade in [2, 1])])
+def test_scored_lists_are_lists(grades: Any) -> None:
+    with pytest.raises(UsageError, match="grades: expected a list of numbers, found "):
+        gainful.parse("nDCG@10").score(grades)
+    with pytest.raises(UsageError, match="unretrieved: expected a list of numbers, found "):
+        gainful.parse("nDCG@10").score([1], grades)
+    with pytest.raises(UsageError, match="lists: expected a list of numbers, found "):
+        gainful.parse("QueriesToFirst").score_session([[1], grades])  # type: ignore[attr-defined]
+    assert gainful.parse("P@2").score(np.array([2, 0])) == 0.5  # type: ignore[arg-type]

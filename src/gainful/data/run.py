@@ -138,8 +138,10 @@ class Run(DocumentColumns):
     @classmethod
     def from_dict(cls, lists: Mapping[Any, Any], *, name: str = "<dict>") -> Run:
         """A run from ``{query: {document: score}}`` or ``{query: [document, ...]}``; a list may be empty."""
-        entries = (_entry(query, ranked, name) for query, ranked in lists.items())
-        gathered = gather_dicts(lists, name) or gather_entries(entries, name, "score")
+        gathered = gather_dicts(lists, name)
+        if gathered is None:
+            entries = (_entry(query, ranked, name) for query, ranked in lists.items())
+            gathered = gather_entries(entries, name, "score")
         return cls.of_nested(gathered, name)
 
     @classmethod

@@ -95,6 +95,11 @@ def checked_columns(columns: Mapping[str, object] | None, known: Names = NAMES) 
     >>> checked_columns({"doc": "URL"})
     {'document': 'URL'}
     """
+    if columns is not None and not isinstance(columns, Mapping):
+        raise UsageError(
+            f"columns: expected a dict of roles and names, found {type(columns).__name__}",
+            f'such as {{"{next(iter(known))}": "the name in the header"}}',
+        )
     return {read_role(role, "columns", known): str(name) for role, name in (columns or {}).items()}
 
 

@@ -47,7 +47,7 @@ from gainful.io.rows import (
 from gainful.io.sources import COMPRESSED_ENDINGS, Source, Text, open_source
 from gainful.kernel import core
 from gainful.kernel.arrays import Bytes, Floats
-from gainful.notation import printable, text_of_id
+from gainful.notation import printable, text_of_id, whole_number
 
 if TYPE_CHECKING:
     from gainful.kernel.core import Fault
@@ -280,12 +280,12 @@ LETOR_LINE = "grade qid:query 1:value 2:value ... #docid = document"
 
 def read_letor(text: Text, reading: Reading, *, run: bool) -> Rows:
     """The grades as judgments, or one feature as a run's scores."""
-    feature = reading.feature or 0
-    if run and not feature:
+    if run and reading.feature is None:
         raise UsageError(
             f"{text.name}: expected the feature that is the score, found none", "--feature 1, or --feature all"
         )
-    columns = core.read_letor(text.data, feature if run else 0)
+    feature = whole_number(reading.feature, "feature") if run else 0
+    columns = core.read_letor(text.data, feature)
     if columns["fault_count"]:
         faults, count, hint = columns["faults"], columns["fault_count"], f"a line is `{LETOR_LINE}`"
         raise fault_error(text.name, text.data, faults, count, lambda fault: _letor_message(text.data, *fault), hint)

@@ -289,7 +289,8 @@ def read_content(source: Source | Text, how: Reading, *, run: bool) -> tuple[Con
         content = _without_a_file(os.fspath(source), run)
         if content is not None:
             return content, os.fspath(source)
-    text = source if isinstance(source, Text) else open_source(source)
+    opened = as_source(source, "a Run" if run else "Qrels")
+    text = opened if isinstance(opened, Text) else open_source(opened)
     found = FORMATS[format_of(text, how, run=run)]
     return found.read(text, how, run=run) if found.reader else text, text.name
 

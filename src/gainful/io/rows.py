@@ -318,6 +318,8 @@ def wanted_ids(values: Iterable[object], name: str, one: str, several: str) -> s
     """The ids of what is to be selected."""
     if isinstance(values, (str, bytes)):
         raise UsageError(f"{name}: expected several {several} to select, found one text, {values!r}")
+    if not isinstance(values, Iterable):
+        raise UsageError(f"{name}: expected several {several} to select, found {values!r}")
     return {read_id(value, f"{name}: {one}") for value in values}
 
 
@@ -371,6 +373,8 @@ class Nested(NamedTuple):
 
 def gather_dicts(dicts: Mapping[Any, Any], name: str) -> Nested | None:
     """The columns of ``{query: {document: value}}`` in one go; None where a closer look has to be taken."""
+    if not isinstance(dicts, Mapping):
+        raise UsageError(f"{name}: expected a dict by query, found {type(dicts).__name__}")
     columns = core.pack_dicts(list(dicts.values()))
     if columns is None:
         return None

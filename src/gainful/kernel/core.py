@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from gainful._version import __version__
 from gainful.errors import UsageError
-from gainful.notation import read_number
+from gainful.notation import whole_number
 
 if TYPE_CHECKING:
     from gainful.kernel._core import *  # noqa: F403 - the contract that both cores keep
@@ -66,12 +66,7 @@ def default_threads() -> int:
 
 def thread_count(asked: object) -> int:
     """How many threads are asked for; None asks for all the cores this process may use."""
-    if asked is None:
-        return default_threads()
-    number = read_number(asked, "threads")
-    if not number.is_integer() or not 1 <= number <= MOST_THREADS:
-        raise UsageError(f"threads: expected a whole number from 1 to {MOST_THREADS:,}, found {asked}")
-    return int(number)
+    return default_threads() if asked is None else whole_number(asked, "threads", MOST_THREADS)
 
 
 _use_what_is_there()
