@@ -108,6 +108,17 @@ def test_one_topic_of_ntcir_is_named_by_its_file(tmp_path: Path) -> None:
     assert Qrels.read(tmp_path).queries == ["0001", "0002"]
 
 
+def test_ntcir_with_lines_that_end_in_cr_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "0001.rel").write_bytes(b"d0 L1\r\nd1 L2\rd2 L1\r")
+    (tmp_path / "0001.res").write_bytes(b"d1\rd2\r")
+    with pytest.raises(
+        InputError, match=r"0001.rel:2: expected lines that end in LF or CR LF, found CR alone\n    d1 L2"
+    ):
+        Qrels.read(tmp_path)
+    with pytest.raises(InputError, match=r"0001.res:1: expected lines that end in LF or CR LF, found CR alone\n    d1"):
+        Run.read(tmp_path)
+
+
 def test_files_of_a_folder_may_differ_in_their_line_forms(tmp_path: Path) -> None:
     (tmp_path / "0001.rel").write_text("d1 L2\n")
     (tmp_path / "others.rel").write_text("0002 d1 L1\n0003 d1 L1\n")
@@ -333,6 +344,10 @@ def test_a_relevance_beats_a_score_in_judgments() -> None:
         (b"2 qid:1 1:x #docid = a\n", False, "<bytes>:1: expected feature:value (field 3), found '1:x'"),
         (b"x qid:1 1:1 #docid = a\n", False, "<bytes>:1: expected a number as grade, found 'x'"),
         (b"2 qid:1 1:1\n2 1:1\n", False, "<bytes>:2: expected `grade qid:query` at the start of the line, found none"),
+        (b"2 qid:1 1:1 #docid = a\r0 qid:1 1:2 #docid = b\r1 qid:1 1:3 #docid = c\r", False, "<bytes>:1: expected lines that end in LF or CR LF, found CR alone"),
+        (b"2 qid:1 1:1 #docid = a\n0 qid:1 1:2 #docid = b\r1 qid:1 1:3 #docid = c\r\n", False, "<bytes>:2: expected lines that end in LF or CR LF, found CR alone"),
+        (b"2 qid:1 1:1 #docid = a\n0 qid:1 1:2 #do\n", False, "<bytes>:2: expected #docid = as other lines have, found none\n    0 qid:1 1:2 #do\nhint: was the file cut off? a line is `grade qid:"),
+        (b"0 qid:1 1:2\n2 qid:1 1:1 #docid = a\n", False, "<bytes>:1: expected #docid = as other lines have, found none"),
         (b"0101 d1 L2\n0101 d2 2\n", False, "<bytes>:2: expected a level such as L2, found '2'"),
         (b"0101 d1 L2\n# a comment\nd2 L1\n", False, "<bytes>:3: expected 3 fields as in line 1, found 2\n    d2 L1"),
         (b"d1 L2\n0101 d2 L1\n", False, "<bytes>:2: expected 2 fields as in line 1, found 3\n    0101 d2 L1"),

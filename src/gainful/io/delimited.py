@@ -52,7 +52,8 @@ from gainful.notation import printable, text_of_id, whole_number
 if TYPE_CHECKING:
     from gainful.kernel.core import Fault
 
-QUOTE, EMPTY = 7, 6
+EMPTY, QUOTE, LINE_END, UNNAMED = 6, 7, 8, 9
+_CR_ALONE, _CONVERT = "expected lines that end in LF or CR LF, found CR alone", "convert it: tr '\\r' '\\n'"
 _NUMBERS = ("grade", "score", "rank")
 
 
@@ -70,9 +71,7 @@ def open_table(text: Text, format_: str | None, is_header: Callable[[Sequence[st
     """Reads the header of a CSV or TSV."""
     start, header = header_line(text.data)
     if b"\r" in header.rstrip(b"\r"):
-        raise InputError(
-            f"{text.name}: expected lines that end in LF or CR LF, found CR alone", "convert it: tr '\\r' '\\n'"
-        )
+        raise InputError(f"{text.name}: {_CR_ALONE}", _CONVERT)
     if len(header) > LONGEST_HEADER:
         raise InputError(
             f"{text.name}: expected a header of at most {LONGEST_HEADER:,} bytes, found a line of {len(header):,}"
@@ -287,7 +286,10 @@ def read_letor(text: Text, reading: Reading, *, run: bool) -> Rows:
     feature = whole_number(reading.feature, "feature") if run else 0
     columns = core.read_letor(text.data, feature)
     if columns["fault_count"]:
-        faults, count, hint = columns["faults"], columns["fault_count"], f"a line is `{LETOR_LINE}`"
+        faults, count = columns["faults"], columns["fault_count"]
+        hint = _CONVERT if faults[0][1] == LINE_END else f"a line is `{LETOR_LINE}`"
+        if faults[0][1] == UNNAMED:
+            hint = f"was the file cut off? {hint}"
         raise fault_error(text.name, text.data, faults, count, lambda fault: _letor_message(text.data, *fault), hint)
     if run and feature > columns["feature_count"]:
         raise InputError(f"{text.name}: expected a feature {feature}, found {columns['feature_count']} features")
@@ -318,6 +320,10 @@ def _letor_message(data: Bytes, offset: int, code: int, detail: int) -> str:
         return "expected `grade qid:query` at the start of the line, found none"
     if code == EMPTY:
         return "expected a query behind qid:, found nothing"
+    if code == LINE_END:
+        return _CR_ALONE
+    if code == UNNAMED:
+        return "expected #docid = as other lines have, found none"
     field = printable(_field(data, offset, "", detail))
     what = "a number as grade" if detail == 0 else f"feature:value (field {detail + 1})"
     return f"expected {what}, found '{field}'"
@@ -390,7 +396,10 @@ def _ntcir_lines(text: Text, counts: tuple[int, ...], line: str) -> Iterator[tup
     """The fields of every line that has any, with its number: all lines have as many as the first."""
     like = ""
     for number, raw in enumerate(bytes(text.data).removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
-        matches = re.finditer(rb"[^ \t]+", raw.removesuffix(b"\r"))
+        content = raw.removesuffix(b"\r")
+        if b"\r" in content:
+            raise InputError(f"{text.name}:{number}: {_CR_ALONE}\n    {printable(raw, 120)}", _CONVERT)
+        matches = re.finditer(rb"[^ \t]+", content)
         fields = [match[0] for match in islice(matches, max(counts) + 1)]
         if not fields or fields[0].startswith(b"#"):
             continue
