@@ -269,6 +269,31 @@ def test_other_files_are_named() -> None:
         Qrels.read("q1 0 d1 1\n".encode("utf-16"))
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+@pytest.mark.parametrize(
+    ("format_", "text"),
+    [
+        ("json", '{"q1": {"d1": 1}}'),
+        ("jsonl", '{"query": "q1", "judgments": {"d1": 1}}\n{"query": "q2", "judgments": {"d1": 1}}\n'),
+    ],
+)
+def test_json_is_utf8_whether_its_format_is_said_or_not(encoding: str, format_: str, text: str) -> None:
+    messages = set()
+    for given in (None, format_):
+        with pytest.raises(InputError) as error:
+            Qrels.read(text.encode(encoding), format=given)
+        messages.add(str(error.value))
+    hint = "this looks like UTF-16; convert it: iconv -f utf-16 -t utf-8"
+    assert messages == {f"<bytes>: expected UTF-8 text, found other bytes\nhint: {hint}"}
+
+
+def test_a_format_that_is_said_does_not_make_text_of_other_bytes() -> None:
+    with pytest.raises(InputError, match="looks like UTF-16"):
+        Qrels.read("query,doc,grade\nq1,d1,1\n".encode("utf-16"), format="csv")
+    with pytest.raises(InputError, match="found a zip file or a spreadsheet"):
+        Qrels.read(b"PK\x03\x04 and so on", format="csv")
+
+
 def test_a_given_format_beats_the_content() -> None:
     text = b"q1,d1,2\n"
     with pytest.raises(InputError, match="expected a column for query"):
@@ -337,6 +362,12 @@ def test_a_relevance_beats_a_score_in_judgments() -> None:
         (b'{"q1": {"d1": 1}', False, "<bytes>:1: expected JSON, found the end of the text at column 17"),
         (b'{"query": "q1", "results": []}\nx\n', True, "<bytes>:2: expected JSON, found expecting value at column 1\n    x"),
         (b'{"query": "q1", "results": [["d1", "x"]]}\n', True, "<bytes>:1: results['d1']: expected a finite number as score, found 'x'"),
+        (b'{"q1": {"d1": 1, "d2": true}}', False, "<bytes>['q1']['d2']: expected a finite number as grade, found true"),
+        (b'{"q1": {"d1": false}}', True, "<bytes>['q1']['d1']: expected a finite number as score, found false"),
+        (b'{"query": "q1", "results": [["d1", true]]}\n', True, "<bytes>:1: results['d1']: expected a finite number as score, found true"),
+        (b'{"query": "q1", "results": [{"doc": "d1", "score": true}]}\n', True, "<bytes>:1: results['d1']: expected a finite number as score, found true"),
+        (b'{"query": "q1", "judgments": {"d1": 1}}\n{"query": "q2", "judgments": {"d1": false}}\n', False, "<bytes>:2: judgments['d1']: expected a finite number as grade, found false"),
+        (b'{"query": "q1", "doc": "a", "grade": 1}\n{"query": "q1", "doc": "b", "grade": true}\n', False, "<bytes>:2: expected a finite number as grade, found true"),
         (b'{"query": "q1", "results": [["d1"]]}\n', True, '<bytes>:1: results[0]: expected [document, score], found ["d1"]'),
         (b'{"query": "q1", "results": []}\n{"query": "q1", "results": []}\n', True, "<bytes>:2: results: expected every query once, found 'q1' again"),
         (b'{"query": "q1", "found": []}\n', True, "<bytes>:1: expected an object with query and results, found query, found"),

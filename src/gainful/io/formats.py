@@ -39,6 +39,8 @@ SEPARATOR = "_"
 HEAD = 1 << 16
 
 _BOM = b"\xef\xbb\xbf"
+#: How UTF-16 begins: with a byte order mark, or as JSON without one.
+_UTF16 = (b"\xff\xfe", b"\xfe\xff", b"\0{", b"{\0", b"\0[", b"[\0")
 #: What spreadsheets may write first: which separator follows.
 _SEPARATOR_LINE = re.compile(rb"sep=.")
 _LEVEL = re.compile(rb"L\d+")
@@ -280,7 +282,12 @@ def _fitting(sample: Sample, formats: Mapping[str, Format]) -> str | None:
 
 def format_of(text: Text, how: Reading, *, run: bool) -> str:
     """The format of a text, given or recognised."""
-    return how.format or recognise(text.data[:HEAD].tobytes(), text.name, run=run, columns=how.columns)
+    head = text.data[:HEAD].tobytes()
+    if how.format is None:
+        return recognise(head, text.name, run=run, columns=how.columns)
+    if how.format != "parquet":
+        _refuse_binary(head, text.name)
+    return how.format
 
 
 def read_content(source: Source | Text, how: Reading, *, run: bool) -> tuple[Content, str]:
@@ -376,8 +383,13 @@ def _refuse_binary(head: bytes, name: str) -> None:
         raise InputError(
             f"{name}: expected text or parquet, found a zip file or a spreadsheet", "save the sheet as CSV, or unzip it"
         )
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise InputError(
-            f"{name}: expected UTF-8 text, found other bytes",
-            "this looks like UTF-16; convert it: iconv -f utf-16 -t utf-8",
-        )
+    if head[:2] in _UTF16:
+        raise not_utf8(name)
+
+
+def not_utf8(name: str) -> InputError:
+    """What is said of a text in two bytes a character."""
+    return InputError(
+        f"{name}: expected UTF-8 text, found other bytes",
+        "this looks like UTF-16; convert it: iconv -f utf-16 -t utf-8",
+    )
