@@ -63,6 +63,9 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     """A hint that names the known words closest to an unknown one, if any is close."""
     import difflib
 
+    known = list(known)
+    if lookalikes := lookalikes_of([word], known):
+        return f"did you mean {lookalikes[0][1]}? {lookalikes[0][0]} differs from it {ONLY_IN_FORM}"
     by_folded: dict[str, str] = {}
     for name in known:
         by_folded.setdefault(name.casefold(), name)
@@ -100,6 +103,38 @@ def printable(raw: bytes | str, width: int = 60) -> str:
     text = data.decode("utf-8", "backslashreplace")
     shown = "".join(c if c.isprintable() or c == "\t" else c.encode("unicode_escape").decode() for c in text)
     return shown if len(shown) <= width else shown[: width - 3] + "..."
+
+
+#: What is said of ids that look the same and are not.
+ONLY_IN_FORM = "only in Unicode normal form"
+
+
+def normal_form(text: str) -> str:
+    """A text in Unicode normal form NFC, in which those are the same that look the same.
+
+    >>> normal_form("e\u0301") == "\u00e9"
+    True
+    """
+    if text.isascii():
+        return text
+    import unicodedata  # loaded late: few ids need it
+
+    return unicodedata.normalize("NFC", text)
+
+
+def lookalikes_of(found: Iterable[str], wanted: Iterable[str]) -> list[tuple[str, str]]:
+    """The pairs that differ only in Unicode normal form, each written so that one can see how.
+
+    >>> print(*lookalikes_of(["caf\u00e9", "tea"], ["cafe\u0301", "tea"])[0])
+    caf\\xe9 cafe\\u0301
+    """
+    by_form = {normal_form(text): text for text in wanted}
+    pairs = [(text, by_form.get(normal_form(text), text)) for text in found]
+    return [(_escaped(text), _escaped(twin)) for text, twin in pairs if text != twin]
+
+
+def _escaped(text: str) -> str:
+    return printable(text.encode("ascii", "backslashreplace"))
 
 
 def text_of_id(identifier: bytes) -> str:
