@@ -105,6 +105,38 @@ def printable(raw: bytes | str, width: int = 60) -> str:
     return shown if len(shown) <= width else shown[: width - 3] + "..."
 
 
+#: Wider than any text.
+ENDLESS = 1 << 60
+
+
+def for_terminal(text: str) -> str:
+    """Lines as a terminal may show them whole: what is not printable is escaped, but for tabs.
+
+    >>> for_terminal("map\\tall\\x1b[2J\\n")
+    'map\\tall\\\\x1b[2J\\n'
+    """
+    return "\n".join(line if line.isprintable() else printable(line, ENDLESS) for line in text.split("\n"))
+
+
+#: What a spreadsheet takes for a formula by its first character, if it is no number; apostrophes before it count for
+#: nothing, so that what is written with one more is read with one less.
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n].", re.DOTALL)
+
+
+def as_cell(text: str) -> str:
+    """A text as a cell of CSV that no spreadsheet runs: what begins like a formula has an apostrophe before it.
+
+    >>> as_cell("=1+1"), as_cell("-x"), as_cell("'@x"), as_cell("-1.5"), as_cell("d=1")
+    ("'=1+1", "'-x", "''@x", '-1.5', 'd=1')
+    """
+    return f"'{text}" if _FORMULA.match(text) and not NUMBER.fullmatch(text) else text
+
+
+def text_of_cell(cell: str) -> str:
+    """The inverse of :func:`as_cell`."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
 #: What is said of ids that look the same and are not.
 ONLY_IN_FORM = "only in Unicode normal form"
 
