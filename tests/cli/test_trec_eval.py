@@ -608,7 +608,9 @@ def test_output_that_cannot_be_written(command, environment):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
-@pytest.mark.parametrize("arguments", ["trec_eval -q -m map", "eval --by-query --format trec -q -m AP", "eval --by-query -q -m AP"])
+@pytest.mark.parametrize(
+    "arguments", ["trec_eval -q -m map", "eval --by-query --format trec -q -m AP", "eval --by-query -q -m AP"]
+)
 def test_control_bytes_reach_files_and_pipes_but_no_terminal(command, environment, arguments):
     import pty
 
