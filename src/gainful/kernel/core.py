@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from gainful._version import __version__
 from gainful.errors import UsageError
-from gainful.notation import whole_number
 
 if TYPE_CHECKING:
     from gainful.kernel._core import *  # noqa: F403 - the contract that both cores keep
@@ -66,6 +65,8 @@ def default_threads() -> int:
 
 def thread_count(asked: object) -> int:
     """How many threads are asked for; None asks for all the cores this process may use."""
+    from gainful.notation import whole_number  # loaded late: `--version` is answered without it
+
     return default_threads() if asked is None else whole_number(asked, "threads", MOST_THREADS)
 
 
