@@ -7,7 +7,17 @@
 
 namespace gainful {
 
-enum class FaultCode : int64_t { fields = 1, number = 2, overflow = 3, rank = 4, duplicate = 5, empty = 6, quote = 7 };
+enum class FaultCode : int64_t {
+    fields = 1,
+    number = 2,
+    overflow = 3,
+    rank = 4,
+    duplicate = 5,
+    empty = 6,
+    quote = 7,
+    line_end = 8,
+    unnamed = 9
+};
 
 struct Fault {
     int64_t where;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <stdexcept>
 #include <vector>
@@ -89,6 +90,11 @@ class LetorReader {
         for (const char* at = begin; at < end;) {
             const Line line = line_at(at, end);
             at = line.next;
+            if (std::memchr(line.begin, '\r', static_cast<size_t>(line.end - line.begin))) {
+                // Several lines to whoever wrote them: all behind a comment would be lost.
+                columns.faults.add(line.begin - text_, FaultCode::line_end);
+                continue;
+            }
             FieldWalk fields(line.begin, line.end);
             const Id first = fields.next();
             if (!first.empty()) read_line(line, first, fields);
@@ -143,28 +149,34 @@ class LetorReader {
         if (number == rows_.size()) rows_.push_back(0);
         const int64_t ordinal = ++rows_[number];
         has_unnamed_ |= document.empty();
+        has_named_ |= !document.empty();
         columns.document_start.push_back(document.empty() ? -ordinal : document.data() - text_);
         columns.document_length.push_back(static_cast<int64_t>(document.size()));
     }
 
-    /// Where some documents have no name, all ids move to a place of their own: lines are long, ids are short.
+    /// Where no document has a name, all are told by their ordinals; where others have one, its lack is a fault.
     void settle_documents() {
-        if (!has_unnamed_) return;
+        if (has_named_ && has_unnamed_) {
+            for (size_t i = 0; i < columns.document_start.size(); ++i) {
+                if (columns.document_start[i] >= 0) continue;
+                columns.document_start[i] = 0;
+                columns.faults.add(columns.line[i], FaultCode::unnamed);
+            }
+        } else if (has_unnamed_) {
+            write_ordinals();
+        }
+    }
+
+    void write_ordinals() {
         std::vector<int64_t> written(1 + static_cast<size_t>(*std::max_element(rows_.begin(), rows_.end())), -1);
         std::vector<char>& ids = columns.documents;
         for (size_t i = 0; i < columns.document_start.size(); ++i) {
             int64_t &start = columns.document_start[i], &length = columns.document_length[i];
-            const int64_t here = static_cast<int64_t>(ids.size());
-            if (start >= 0) {
-                ids.insert(ids.end(), text_ + start, text_ + start + length);
-                start = here;
-                continue;
-            }
             char digits[24];
             length = std::to_chars(digits, digits + sizeof digits, -start).ptr - digits;
             int64_t& place = written[static_cast<size_t>(-start)];
             if (place < 0) {
-                place = here;
+                place = static_cast<int64_t>(ids.size());
                 ids.insert(ids.end(), digits, digits + length);
             }
             start = place;
@@ -175,7 +187,7 @@ class LetorReader {
     int64_t feature_;
     IdTable queries_;
     std::vector<int64_t> rows_;  // so far, by query
-    bool has_unnamed_ = false;
+    bool has_named_ = false, has_unnamed_ = false;
 };
 
 }  // namespace detail

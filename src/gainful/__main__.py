@@ -27,7 +27,8 @@ def main() -> None:
     end_in_good_order()
     code = run(sys.argv[1:])
     for stream in (sys.stdout, sys.stderr):
-        stream.flush()
+        if stream:  # else it was closed by who started us
+            stream.flush()
     # Everything is written and closed: taking the interpreter down in good order would be a tenth of a small command.
     os._exit(code)
 

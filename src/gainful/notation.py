@@ -33,16 +33,39 @@ def read_number(value: object, what: str) -> float:
     is_text = isinstance(value, str) and NUMBER.fullmatch(value.strip())
     if not is_text and (isinstance(value, bool) or not isinstance(value, Real)):
         raise UsageError(f"{what}: expected a number, found {value!r}")
-    number = float(value)  # type: ignore[arg-type]
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except OverflowError as error:
+        raise UsageError(f"{what}: expected a number that fits a 64-bit float, found a larger one") from error
     if not math.isfinite(number):
         raise UsageError(f"{what}: expected a finite number, found {value!r}")
     return number
+
+
+#: Up to here 64-bit floats count every whole number.
+_MOST = 2**53
+
+
+def whole_number(value: object, what: str, most: int = _MOST) -> int:
+    """A whole number of at least 1.
+
+    >>> whole_number("3", "threads")
+    3
+    """
+    number = read_number(value, what)
+    if not number.is_integer() or not 1 <= number <= most:
+        limit = "2^53" if most == _MOST else f"{most:,}"
+        raise UsageError(f"{what}: expected a whole number from 1 to {limit}, found {value}")
+    return int(number)
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """A hint that names the known words closest to an unknown one, if any is close."""
     import difflib
 
+    known = list(known)
+    if lookalikes := lookalikes_of([word], known):
+        return f"did you mean {lookalikes[0][1]}? {lookalikes[0][0]} differs from it {ONLY_IN_FORM}"
     by_folded: dict[str, str] = {}
     for name in known:
         by_folded.setdefault(name.casefold(), name)
@@ -75,10 +98,75 @@ def printable(raw: bytes | str, width: int = 60) -> str:
     >>> print(printable(b"d1" + bytes([27, 255])), printable("x" * 70, 10))
     d1\\x1b\\xff xxxxxxx...
     """
+    raw = raw[: 4 * (width + 1)]  # a character has at most 4 bytes; a text may be as long as a file
     data = bytes_of_id(raw) if isinstance(raw, str) else raw
     text = data.decode("utf-8", "backslashreplace")
     shown = "".join(c if c.isprintable() or c == "\t" else c.encode("unicode_escape").decode() for c in text)
     return shown if len(shown) <= width else shown[: width - 3] + "..."
+
+
+#: Wider than any text.
+ENDLESS = 1 << 60
+
+
+def for_terminal(text: str) -> str:
+    """Lines as a terminal may show them whole: what is not printable is escaped, but for tabs.
+
+    >>> for_terminal("map\\tall\\x1b[2J\\n")
+    'map\\tall\\\\x1b[2J\\n'
+    """
+    return "\n".join(line if line.isprintable() else printable(line, ENDLESS) for line in text.split("\n"))
+
+
+#: What a spreadsheet takes for a formula by its first character, if it is no number; apostrophes before it count for
+#: nothing, so that what is written with one more is read with one less.
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n].", re.DOTALL)
+
+
+def as_cell(text: str) -> str:
+    """A text as a cell of CSV that no spreadsheet runs: what begins like a formula has an apostrophe before it.
+
+    >>> as_cell("=1+1"), as_cell("-x"), as_cell("'@x"), as_cell("-1.5"), as_cell("d=1")
+    ("'=1+1", "'-x", "''@x", '-1.5', 'd=1')
+    """
+    return f"'{text}" if _FORMULA.match(text) and not NUMBER.fullmatch(text) else text
+
+
+def text_of_cell(cell: str) -> str:
+    """The inverse of :func:`as_cell`."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
+#: What is said of ids that look the same and are not.
+ONLY_IN_FORM = "only in Unicode normal form"
+
+
+def normal_form(text: str) -> str:
+    """A text in Unicode normal form NFC, in which those are the same that look the same.
+
+    >>> normal_form("e\u0301") == "\u00e9"
+    True
+    """
+    if text.isascii():
+        return text
+    import unicodedata  # loaded late: few ids need it
+
+    return unicodedata.normalize("NFC", text)
+
+
+def lookalikes_of(found: Iterable[str], wanted: Iterable[str]) -> list[tuple[str, str]]:
+    """The pairs that differ only in Unicode normal form, each written so that one can see how.
+
+    >>> print(*lookalikes_of(["caf\u00e9", "tea"], ["cafe\u0301", "tea"])[0])
+    caf\\xe9 cafe\\u0301
+    """
+    by_form = {normal_form(text): text for text in wanted}
+    pairs = [(text, by_form.get(normal_form(text), text)) for text in found]
+    return [(_escaped(text), _escaped(twin)) for text, twin in pairs if text != twin]
+
+
+def _escaped(text: str) -> str:
+    return printable(text.encode("ascii", "backslashreplace"))
 
 
 def text_of_id(identifier: bytes) -> str:

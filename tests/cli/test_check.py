@@ -94,6 +94,16 @@ def test_ids_that_nearly_match(files):
     assert "2 of 2 documents looked at match if case is ignored" in " ".join(result.out.split())
 
 
+def test_ids_that_differ_only_in_their_normal_form(files):
+    files.write("composed.txt", "q1 0 \u00e9 1\nq1 0 d2 0\n")
+    files.write("decomposed.run", "q1 Q0 e\u0301 1 1 t\n")
+    result = files("check", "composed.txt", "decomposed.run")
+    assert r"'e\u0301' in the run, '\xe9' in the judgments" in result.out
+    assert "1 of 1 documents looked at match as NFC (they differ only in Unicode normal form)" in " ".join(
+        result.out.split()
+    )
+
+
 def test_names_of_runs(files):
     files.write("other/clean.run", CLEAN.replace("1 2 t", "1 2.5 t"))
     result = files("check", "qrels.txt", "clean.run", "other/clean.run", "--format", "jsonl")

@@ -353,6 +353,19 @@ def test_no_shared_query(command, core):
     )
 
 
+def test_queries_that_differ_only_in_their_normal_form(command, core):
+    refused(
+        command.evaluate("a\u0308 0 d1 1\nq2 0 d1 1\n", "q1 Q0 d1 1 1 t\n\u00e4 Q0 d1 1 1 t\n"),
+        "r.run: expected queries that are judged, found none: the run has 'q1', qrels has 'a\u0308'",
+        r"hint: '\xe4' in the run and 'a\u0308' in the judgments differ only in Unicode normal form: "
+        "write ids alike in both files",
+    )
+    found = command("explain", "P@1", "--qrels", "qrels", "--run", "r.run", "--query", "\u00e4")
+    assert found.err.splitlines()[1] == (
+        r"hint: did you mean a\u0308? \xe4 differs from it only in Unicode normal form"
+    )
+
+
 def test_files_that_are_not_there(command):
     command.write("qrels", QRELS)
     command.write("r.run", RUN)

@@ -445,6 +445,31 @@ def test_a_full_disk_is_no_fault_in_gainful(files, environment):
     assert b"fault in gainful" not in result.stderr
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell that closes files")
+@pytest.mark.parametrize("arguments", ["eval qrels r.run", "trec_eval qrels r.run", "--version", "eval --help"])
+def test_closed_outputs(files, environment, arguments):
+    def run_closing(stream):
+        return subprocess.run(
+            ["/bin/sh", "-c", f"{sys.executable} -m gainful {arguments} {stream}>&-"],
+            capture_output=True,
+            cwd=files.directory,
+            env=environment(),
+            check=False,
+        )
+
+    closed = run_closing(1)
+    assert (closed.returncode, closed.stderr) == (3, b"standard output: cannot be written (closed)\n")
+    quiet = run_closing(2)
+    assert quiet.returncode == 0
+    assert quiet.stdout
+
+
+def test_more_threads_than_there_can_be(files):
+    result = files("eval", "qrels", "r.run", "--threads", str(2**31))
+    assert result.code == 2
+    assert "'--threads': 2147483648 is not in the range 1<=x<=65536" in result.err
+
+
 # -- The progress bar --------------------------------------------------------------------------------------------------
 
 

@@ -605,3 +605,29 @@ def test_output_that_cannot_be_written(command, environment):
         )
     assert done.returncode == 3
     assert b"cannot be written" in done.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+@pytest.mark.parametrize(
+    "arguments", ["trec_eval -q -m map", "eval --by-query --format trec -q -m AP", "eval --by-query -q -m AP"]
+)
+def test_control_bytes_reach_files_and_pipes_but_no_terminal(command, environment, arguments):
+    import pty
+
+    command.write("qrels", "q\x1b[2J 0 a 1\n")
+    command.write("run", "q\x1b[2J Q0 a 1 3 t\x07\n")
+    piped = command.process(*arguments.split(), "qrels", "run")
+    terminal, theirs = pty.openpty()
+    subprocess.run(
+        [sys.executable, "-m", "gainful", *arguments.split(), "qrels", "run"],
+        stdout=theirs,
+        env={**environment(), "NO_COLOR": "1"},
+        check=True,
+        timeout=60,
+    )
+    shown = os.read(terminal, 1 << 16)
+    for end in (terminal, theirs):
+        os.close(end)
+    assert rb"q\x1b[2J" in shown
+    assert b"\x1b" not in shown and b"\x07" not in shown
+    assert (b"q\x1b[2J" in piped.stdout) == ("trec" in arguments)  # a table is for people, wherever it goes

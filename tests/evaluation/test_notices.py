@@ -36,3 +36,15 @@ def test_of_many_runs_those_with_most_unjudged_documents_are_named() -> None:
     assert said(runs)[-1] == (
         "unjudged in the top 10: r7 87.5%, r6 85.7%, r5 83.3%, r4 80.0%, r3 75.0%, 2 more less than these"
     )
+
+
+def test_queries_that_differ_only_in_their_normal_form_are_told_apart() -> None:
+    qrels = {"caf\u00e9": {"d1": 1}, "q2": {"d1": 1}}
+    run = {"cafe\u0301": ["d1"], "q2": ["d1"]}
+    lines = notices(evaluate_runs(qrels, {"a": run}, "AP").values())
+    assert lines[2] == (
+        "a: 1 query not written as in the judgments, different only in Unicode normal form: "
+        r"cafe\u0301 (judged: caf\xe9)"
+    )
+    other = notices(evaluate_runs(qrels, {"a": {"th\u00e9": ["d1"], "q2": ["d1"]}}, "AP").values())
+    assert not [line for line in other if "normal form" in line]

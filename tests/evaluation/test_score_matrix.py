@@ -244,6 +244,18 @@ class TestWhatEvalWrites:
         with pytest.raises(UsageError, match="found none such"):
             ScoreMatrix.read(file, measure="AP")
 
+    @pytest.mark.parametrize("format_", ["jsonl", "csv"])
+    def test_ids_come_back_that_a_spreadsheet_would_run(self, format_: str, tmp_path: Path) -> None:
+        queries = ["=1+1", "+x", "-x", "@x", "\tx", "\rx", "\nx", "'=x", "''@", "'x", "-1", "+2.5e3", "=", "-", "'-1"]
+        queries += ['=HYPERLINK("http://x,y")', "a\x0bb", "a\x85b", "a\u2028b", "q,=1", "#", "e\x1b[2J", "\udcff"]
+        qrels, run = ({query: {"d1": 1} for query in queries} for _ in range(2))
+        evaluations = evaluate_runs(qrels, {"=run": run, "-1": run}, "RR")
+        file = tmp_path / f"scores.{format_}"
+        Report(list(evaluations.values()), by_query=True).save(file)
+        matrix = ScoreMatrix.read(file)
+        assert set(matrix.queries) == set(queries)
+        assert matrix.systems == ("=run", "-1")
+
     @pytest.mark.parametrize(
         ("line", "words"),
         [

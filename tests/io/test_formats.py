@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import sys
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +108,23 @@ def test_one_topic_of_ntcir_is_named_by_its_file(tmp_path: Path) -> None:
     assert Qrels.read(tmp_path).queries == ["0001", "0002"]
 
 
+def test_ntcir_with_lines_that_end_in_cr_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "0001.rel").write_bytes(b"d0 L1\r\nd1 L2\rd2 L1\r")
+    (tmp_path / "0001.res").write_bytes(b"d1\rd2\r")
+    with pytest.raises(
+        InputError, match=r"0001.rel:2: expected lines that end in LF or CR LF, found CR alone\n    d1 L2"
+    ):
+        Qrels.read(tmp_path)
+    with pytest.raises(InputError, match=r"0001.res:1: expected lines that end in LF or CR LF, found CR alone\n    d1"):
+        Run.read(tmp_path)
+
+
+def test_files_of_a_folder_may_differ_in_their_line_forms(tmp_path: Path) -> None:
+    (tmp_path / "0001.rel").write_text("d1 L2\n")
+    (tmp_path / "others.rel").write_text("0002 d1 L1\n0003 d1 L1\n")
+    assert Qrels.read(tmp_path).queries == ["0001", "0002", "0003"]
+
+
 def letor(qrels: dict[str, dict[str, float]], run: dict[str, dict[str, float]], comment: str = "#docid = {}") -> bytes:
     """Feature 1 is the run's score, feature 2 its opposite; documents that the run has not are NULL."""
     lines = []
@@ -129,6 +147,9 @@ def test_letor_is_judgments_and_as_many_systems_as_features(plain: Collection) -
     assert set(Run.read(text, feature=3).score) == {0.0}  # not in the file: 0, as sparse vectors are
     with pytest.raises(InputError, match="expected a feature 8, found 7 features"):
         Run.read(text, feature=8)
+    for feature in (-1, 0, 1.5, 2**70, True, "first"):
+        with pytest.raises(UsageError, match=r"feature: expected a (whole )?number"):
+            Run.read(text, feature=feature)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="expected the feature that is the score, found none"):
         Run.read(text)
 
@@ -248,6 +269,31 @@ def test_other_files_are_named() -> None:
         Qrels.read("q1 0 d1 1\n".encode("utf-16"))
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+@pytest.mark.parametrize(
+    ("format_", "text"),
+    [
+        ("json", '{"q1": {"d1": 1}}'),
+        ("jsonl", '{"query": "q1", "judgments": {"d1": 1}}\n{"query": "q2", "judgments": {"d1": 1}}\n'),
+    ],
+)
+def test_json_is_utf8_whether_its_format_is_said_or_not(encoding: str, format_: str, text: str) -> None:
+    messages = set()
+    for given in (None, format_):
+        with pytest.raises(InputError) as error:
+            Qrels.read(text.encode(encoding), format=given)
+        messages.add(str(error.value))
+    hint = "this looks like UTF-16; convert it: iconv -f utf-16 -t utf-8"
+    assert messages == {f"<bytes>: expected UTF-8 text, found other bytes\nhint: {hint}"}
+
+
+def test_a_format_that_is_said_does_not_make_text_of_other_bytes() -> None:
+    with pytest.raises(InputError, match="looks like UTF-16"):
+        Qrels.read("query,doc,grade\nq1,d1,1\n".encode("utf-16"), format="csv")
+    with pytest.raises(InputError, match="found a zip file or a spreadsheet"):
+        Qrels.read(b"PK\x03\x04 and so on", format="csv")
+
+
 def test_a_given_format_beats_the_content() -> None:
     text = b"q1,d1,2\n"
     with pytest.raises(InputError, match="expected a column for query"):
@@ -316,6 +362,12 @@ def test_a_relevance_beats_a_score_in_judgments() -> None:
         (b'{"q1": {"d1": 1}', False, "<bytes>:1: expected JSON, found the end of the text at column 17"),
         (b'{"query": "q1", "results": []}\nx\n', True, "<bytes>:2: expected JSON, found expecting value at column 1\n    x"),
         (b'{"query": "q1", "results": [["d1", "x"]]}\n', True, "<bytes>:1: results['d1']: expected a finite number as score, found 'x'"),
+        (b'{"q1": {"d1": 1, "d2": true}}', False, "<bytes>['q1']['d2']: expected a finite number as grade, found true"),
+        (b'{"q1": {"d1": false}}', True, "<bytes>['q1']['d1']: expected a finite number as score, found false"),
+        (b'{"query": "q1", "results": [["d1", true]]}\n', True, "<bytes>:1: results['d1']: expected a finite number as score, found true"),
+        (b'{"query": "q1", "results": [{"doc": "d1", "score": true}]}\n', True, "<bytes>:1: results['d1']: expected a finite number as score, found true"),
+        (b'{"query": "q1", "judgments": {"d1": 1}}\n{"query": "q2", "judgments": {"d1": false}}\n', False, "<bytes>:2: judgments['d1']: expected a finite number as grade, found false"),
+        (b'{"query": "q1", "doc": "a", "grade": 1}\n{"query": "q1", "doc": "b", "grade": true}\n', False, "<bytes>:2: expected a finite number as grade, found true"),
         (b'{"query": "q1", "results": [["d1"]]}\n', True, '<bytes>:1: results[0]: expected [document, score], found ["d1"]'),
         (b'{"query": "q1", "results": []}\n{"query": "q1", "results": []}\n', True, "<bytes>:2: results: expected every query once, found 'q1' again"),
         (b'{"query": "q1", "found": []}\n', True, "<bytes>:1: expected an object with query and results, found query, found"),
@@ -323,7 +375,16 @@ def test_a_relevance_beats_a_score_in_judgments() -> None:
         (b"2 qid:1 1:x #docid = a\n", False, "<bytes>:1: expected feature:value (field 3), found '1:x'"),
         (b"x qid:1 1:1 #docid = a\n", False, "<bytes>:1: expected a number as grade, found 'x'"),
         (b"2 qid:1 1:1\n2 1:1\n", False, "<bytes>:2: expected `grade qid:query` at the start of the line, found none"),
+        (b"2 qid:1 1:1 #docid = a\r0 qid:1 1:2 #docid = b\r1 qid:1 1:3 #docid = c\r", False, "<bytes>:1: expected lines that end in LF or CR LF, found CR alone"),
+        (b"2 qid:1 1:1 #docid = a\n0 qid:1 1:2 #docid = b\r1 qid:1 1:3 #docid = c\r\n", False, "<bytes>:2: expected lines that end in LF or CR LF, found CR alone"),
+        (b"2 qid:1 1:1 #docid = a\n0 qid:1 1:2 #do\n", False, "<bytes>:2: expected #docid = as other lines have, found none\n    0 qid:1 1:2 #do\nhint: was the file cut off? a line is `grade qid:"),
+        (b"0 qid:1 1:2\n2 qid:1 1:1 #docid = a\n", False, "<bytes>:1: expected #docid = as other lines have, found none"),
         (b"0101 d1 L2\n0101 d2 2\n", False, "<bytes>:2: expected a level such as L2, found '2'"),
+        (b"0101 d1 L2\n# a comment\nd2 L1\n", False, "<bytes>:3: expected 3 fields as in line 1, found 2\n    d2 L1"),
+        (b"d1 L2\n0101 d2 L1\n", False, "<bytes>:2: expected 2 fields as in line 1, found 3\n    0101 d2 L1"),
+        (b"d1 L2\nq1 0 d2 L1 x\n", False, "<bytes>:2: expected 2 fields as in line 1, found 5\n    q1 0 d2 L1 x"),
+        (b"d1 L" + b"9" * 400 + b"\n", False, "<bytes>:1: expected a level that fits a 64-bit float, found 'L9999"),
+        (b"d1 L" + b"9" * 5000 + b"\n", False, "<bytes>:1: expected a level that fits a 64-bit float, found 'L9999"),
         (b"query,doc,score\nq1,d1,1\nq1,d1,2\n", True, "expected every document once in a list, found 'd1' again for query 'q1' (first: line 2)\n    q1,d1,2"),
         (b"query,doc,grade\nq1,d1,1\nq1,d1,2\n", False, "<bytes>:3: expected one grade for query 'q1' and document 'd1', found 2 after 1 (line 2)\n    q1,d1,2"),
         (b"query,doc,similarity\nq1,d1,1\n", True, "<bytes>:1: expected a column for score or rank, found query, doc, similarity\nhint: --columns score=similarity"),
@@ -346,6 +407,49 @@ def test_errors_name_file_line_and_field(text: bytes, run: bool, message: str) -
     with pytest.raises(InputError) as error:
         evaluate(b"q1 0 d1 1\n" if run else text, text if run else {"q1": {"d1": 1.0}}, "P@1")
     assert message in str(error.value)
+
+
+MANY = 200_000
+
+
+@pytest.mark.parametrize(
+    ("text", "run", "message"),
+    [
+        (b"x " * MANY + b"\n", False, "<bytes>:1: expected 4 fields, found 200000"),
+        (b"x\t" * MANY + b"\n", True, "<bytes>:1: expected 6 fields, found 200000"),
+        (b"d1 L2\n" + b"x " * MANY + b"\n", False, "<bytes>:2: expected 2 fields as in line 1, found 200000"),
+        (b"q1 d1 1\nq1 d2 x" + b" " * 2 * MANY + b"\n", True, "<bytes>:2: expected a number as rank (field 3), found 'x'"),
+        (b"query,doc,grade\nq1,d1,1\n" + b"x," * MANY + b"\n", False, "<bytes>:3: expected 3 fields, found 200001"),
+        (b'query,doc,grade,text\nq1,d1,x,"' + b'""' * MANY + b'"\n', False, "<bytes>:2: expected a number as grade (field 3), found 'x'"),
+        (b"query,doc,grade," + b"," * (1 << 22) + b"\n", False, "<bytes>: expected a header of at most 4,194,304 bytes, found a line of 4,194,320"),
+        (b"1 qid:1 " + b"1:1 " * MANY + b"x\n", False, "<bytes>:1: expected feature:value (field 200003), found 'x'"),
+        (b"q1 0 d1 " + b"\xff" * 2 * MANY + b"\n", False, "<bytes>:1: expected a number as grade, found '\\xff"),
+    ],
+)  # fmt: skip
+def test_a_bad_line_takes_little_memory_however_long_it_is(
+    text: bytes, run: bool, message: str, core: str, request: pytest.FixtureRequest
+) -> None:
+    if core == "python" and (b"," in text or b"qid:" in text):
+        pytest.skip("the Python core splits tables and LETOR into objects")
+    tracemalloc.start()
+    request.addfinalizer(tracemalloc.stop)
+    with pytest.raises(InputError) as error:
+        (Run if run else Qrels).read(text)  # type: ignore[attr-defined]
+    assert message in str(error.value)
+    assert tracemalloc.get_traced_memory()[1] < 4 * len(text) + 1_000_000
+
+
+@pytest.mark.parametrize("kind", [Qrels, Run])
+def test_arguments_of_other_types_are_refused_by_name(kind: Any) -> None:
+    with pytest.raises(UsageError, match=r'expected a dict of roles and names, found list\nhint: such as {"query": "'):
+        kind.read(b"q1,d1,1\n", columns=["query", "document"])
+    with pytest.raises(UsageError, match=r"expected a path, bytes, .* found NoneType"):
+        kind.read(None)
+    for value in (None, [1], "q1"):
+        with pytest.raises(UsageError, match=f"<dict>: expected a dict by query, found {type(value).__name__}"):
+            kind.from_dict(value)
+    with pytest.raises(UsageError, match="<dict>: expected several queries to select, found None"):
+        kind.from_dict({"q1": {"d1": 1}}).select(None)
 
 
 def test_all_bad_lines_up_to_ten_then_a_count() -> None:

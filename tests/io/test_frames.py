@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gainful import InputError, Qrels, Run, evaluate
+from gainful import InputError, Qrels, Run, Sessions, UsageError, evaluate
 
 from .conftest import Collection, rows_of
 
@@ -266,3 +266,16 @@ def test_kinds_are_named_as_people_know_them() -> None:
 def test_columns_of_pandas_may_be_numbered() -> None:
     frame = pandas.DataFrame([["q", "d", 1.0]])
     assert Run.from_frame(frame, columns={"query": 0, "document": 1, "score": 2}).queries == ["q"]  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize("read", [Qrels.from_frame, Run.from_frame, Sessions.from_frame])
+def test_what_is_no_frame_is_refused_by_name(read: Callable[..., object]) -> None:
+    expected = r"<frame>: expected a data frame \(pandas, polars, pyarrow, \.\.\.\), found "
+    for value in (None, {"q1": {"d1": 1}}, [1], "run.csv"):
+        with pytest.raises(UsageError, match=rf"\A{expected}{type(value).__name__}\Z"):
+            read(value)
+    with pytest.raises(UsageError, match=rf"\A{expected}LazyFrame\nhint: call \.collect\(\) first\Z"):
+        read(polars.LazyFrame({"query": ["q"], "document": ["d"], "score": [1.0]}))
+    frame = polars.DataFrame({"query": ["q"], "document": ["d"], "score": [1.0]})
+    with pytest.raises(UsageError, match="columns: expected a dict of roles and names, found list"):
+        read(frame, columns=["query", "document"])

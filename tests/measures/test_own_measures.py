@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -166,7 +166,27 @@ def test_facts_of_parts_add_up() -> None:
     assert first.merge(second).facts == gainful.evaluate(qrels, run, "P@1", policy=policy).facts
 
 
-@pytest.mark.parametrize("threads", [0, -1, 1.5, "x"])
-def test_threads_are_a_whole_number(threads: object) -> None:
+@pytest.mark.parametrize("threads", [0, -1, 1.5, "x", 2**16 + 1, 2**31, 2**63, 10**400])
+def test_threads_are_a_whole_number(threads: Any) -> None:
     with pytest.raises(UsageError, match="threads: expected"):
-        gainful.evaluate(QRELS, RUN, threads=threads)  # type: ignore[arg-type]
+        gainful.evaluate(QRELS, RUN, threads=threads)
+    for read in (gainful.Qrels.read, gainful.Run.read, gainful.Sessions.read):
+        with pytest.raises(UsageError, match="threads: expected"):
+            read(b"q1_1 Q0 a 1 2 t\n" if read != gainful.Qrels.read else b"q1 0 a 1\n", threads=threads)
+
+
+@pytest.mark.parametrize("measures", [None, 5])
+def test_measures_are_one_or_several(measures: Any) -> None:
+    with pytest.raises(UsageError, match=rf"\Ameasures: expected one or several, found {measures}\nhint: such as"):
+        gainful.evaluate(QRELS, RUN, measures)
+
+
+@pytest.mark.parametrize("grades", [None, 5, "210", {"d1": 2}, (grade for grade in [2, 1])])
+def test_scored_lists_are_lists(grades: Any) -> None:
+    with pytest.raises(UsageError, match="grades: expected a list of numbers, found "):
+        gainful.parse("nDCG@10").score(grades)
+    with pytest.raises(UsageError, match="unretrieved: expected a list of numbers, found "):
+        gainful.parse("nDCG@10").score([1], grades)
+    with pytest.raises(UsageError, match="lists: expected a list of numbers, found "):
+        gainful.parse("QueriesToFirst").score_session([[1], grades])  # type: ignore[attr-defined]
+    assert gainful.parse("P@2").score(np.array([2, 0])) == 0.5  # type: ignore[arg-type]

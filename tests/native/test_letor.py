@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-FIELDS, NUMBER, OVERFLOW, EMPTY = 1, 2, 3, 6
+FIELDS, NUMBER, OVERFLOW, EMPTY, LINE_END, UNNAMED = 1, 2, 3, 6, 8, 9
 OHSUMED = Path(__file__).resolve().parents[3] / "shared" / "data" / "letor-ohsumed"
 
 repeatable = settings(max_examples=250, deadline=None, derandomize=True, database=None)
@@ -86,13 +86,21 @@ def test_the_document_stands_in_the_comment(core: Any, comment: bytes, document:
 
 def test_documents_without_a_name_are_counted_by_query(core: Any) -> None:
     text = b"".join(
-        b"0 qid:%b%b\n" % row for row in [(b"a", b""), (b"b", b""), (b"a", b" #docid = x"), (b"a", b""), (b"b", b"")]
+        b"0 qid:%b%b\n" % row for row in [(b"a", b""), (b"b", b""), (b"a", b" #x"), (b"a", b" #docid ="), (b"b", b"")]
     )
     found = read(core, text + b"0 qid:a\n" * 9)
-    assert ids_of(found["document"])[:5] == [b"1", b"1", b"x", b"3", b"2"]
+    assert ids_of(found["document"])[:5] == [b"1", b"1", b"2", b"3", b"2"]
     assert ids_of(found["document"])[5:] == [b"%d" % i for i in range(4, 13)]
-    assert found["document"][0].tobytes() == b"1x32" + b"".join(b"%d" % i for i in range(4, 13))
+    assert found["document"][0].tobytes() == b"".join(b"%d" % i for i in range(1, 13))
     assert found["query"][0].tobytes() == text + b"0 qid:a\n" * 9
+    assert found["faults"] == []
+
+
+def test_a_document_without_a_name_among_others_is_a_fault(core: Any) -> None:
+    text = b"1 qid:a 1:2 #doc\n0 qid:b #docid = y\nx qid:b #docid = z\n2 qid:a 1:2"
+    found = read(core, text)
+    assert (found["faults"], found["fault_count"]) == ([(0, UNNAMED, 0), (36, NUMBER, 0), (55, UNNAMED, 0)], 3)
+    assert ids_of(found["document"]) == [b"", b"y", b""]
 
 
 def test_a_comment_begins_with_a_field(core: Any) -> None:
@@ -109,10 +117,11 @@ def test_texts_without_rows(core: Any, text: bytes) -> None:
 
 
 def test_blanks_line_ends_and_the_byte_order_mark(core: Any) -> None:
-    found = read(core, b"\xef\xbb\xbf \t1\t qid:a  1:2 \t#docid = d \r\n\r\n+2.5e0 qid:b\r\n3 qid:c\r", 1)
-    assert (ids_of(found["query"]), ids_of(found["document"])) == ([b"a", b"b", b"c"], [b"d", b"1", b"1"])
+    rows = b" \t1\t qid:a  1:2 \t#docid = d \r\n", b"\r\n", b"+2.5e0 qid:b #docid=e\r\n", b"3 qid:c #docid=f\r"
+    found = read(core, b"\xef\xbb\xbf" + b"".join(rows), 1)
+    assert (ids_of(found["query"]), ids_of(found["document"])) == ([b"a", b"b", b"c"], [b"d", b"e", b"f"])
     assert (found["grade"].tolist(), found["value"].tolist()) == ([1, 2.5, 3], [2, 0, 0])
-    assert (found["line"].tolist(), found["faults"]) == ([3, 35, 49], [])
+    assert (found["line"].tolist(), found["faults"]) == ([3, 35, 58], [])
 
 
 @pytest.mark.parametrize(
@@ -143,7 +152,10 @@ def test_blanks_line_ends_and_the_byte_order_mark(core: Any) -> None:
         (b"1 qid:1 1 :2", NUMBER, 2),
         (b"1 qid:1 1:1e999 x", OVERFLOW, 2),
         (b"1 qid:1 " + b"1" * 19 + b":2", NUMBER, 2),
-        (b"1 qid:1 1:2\r\r", NUMBER, 2),
+        (b"1 qid:1 1:2\r\r", LINE_END, 0),
+        (b"1 qid:1 1:2\r0 qid:1 1:3", LINE_END, 0),
+        (b"1 qid:1 1:2 #docid = a\r0 qid:1 1:3 #docid = b", LINE_END, 0),
+        (b"#a comment\r1 qid:1 1:2", LINE_END, 0),
     ],
 )
 def test_a_line_has_one_fault(core: Any, line: bytes, code: int, detail: int) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from gainful._version import __version__
 from gainful.pages.page import Column, Page, Table
-from gainful.render import FORMATS, Page as ShownPage, text as render_text
+from gainful.render import FORMATS, Page as ShownPage, text as render_text, write
 from gainful.render.markup import fragment
 
 LEVELS = Table(
@@ -70,6 +70,16 @@ def test_csv():
         ["2.5", "0", "", "a, b"],
     ]
     assert second == f"a,b,kappa,kappa difference\nfirst,second,0.5,\nfirst,third,{-1 / 3!r},{-5 / 6!r}\n"
+
+
+def test_nothing_in_csv_is_a_formula():
+    texts = ["=1+1", "+cmd|' /C calc'!A0", "-x", "@SUM(A1)", "\tx", "\r=x", "'=x", "-1.5", "+3", "a=1", "-", "'tis"]
+    table = Table((Column("=name"), Column("n", "number")), tuple((text, -0.5) for text in texts), "levels,=1+1 of a,b")
+    first, _ = render_text(Page("x", (table, table)), "csv").split("\n\n")
+    title, *rows = csv.reader(io.StringIO(first, newline=""))
+    assert title == ["# levels", " =1+1 of a", "b"]
+    assert rows[0] == ["'=name", "n"]
+    assert rows[1:] == [[f"'{text}" if text in texts[:7] else text, "-0.5"] for text in texts]
 
 
 def test_the_title_of_a_single_table_is_left_out_of_csv():
@@ -294,14 +304,22 @@ class Terminal(io.StringIO):
         return True
 
 
+@pytest.mark.parametrize("format_", FORMATS)
+def test_control_bytes_are_escaped_on_a_terminal(format_):
+    hostile = "a\x1b[2J\x07\x9b\udc9b\u202eb"
+    page = Page("x", (Table((Column("run"), Column("AP", "number")), ((hostile, 0.5),), hostile), hostile), (hostile,))
+    out = Terminal()
+    write(page, format_, out)
+    assert all(character.isprintable() or character in "\t\n" for character in out.getvalue())
+    assert hostile in render_text(page, "trec")  # files and pipes get what it is
+
+
 @pytest.mark.parametrize("variable", [None, "NO_COLOR", "TERM"])
 def test_marked_cells_are_bold_on_a_terminal(monkeypatch, variable):
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
     if variable:
         monkeypatch.setenv(variable, {"NO_COLOR": "1", "TERM": "dumb"}[variable])
-    from gainful.render import write
-
     table = Table(
         (Column("run"), Column("AP", "number"), Column("d", "difference", 1)),
         (("a*", 0.25, None), ("b", 0.5, 0.25)),

@@ -200,14 +200,6 @@ def test_numbers_that_stand_for_names_are_no_self_hits() -> None:
     assert found.about("self-hits") == []
 
 
-def test_numbers_among_names_are_no_self_hits() -> None:
-    lines = NUMBERED_LETOR.splitlines()
-    text = "".join(f"{line} #docid = name{i}\n" if i % 3 else f"{line}\n" for i, line in enumerate(lines)).encode()
-    run = Run.read(text, feature=1)
-    assert [run.document(i) for i in range(4)] == [b"1", b"name1", b"name2", b"4"]
-    assert examine(Qrels.read(text), {"r": run}).about("self-hits") == []
-
-
 def test_names_that_are_numbers_are_self_hits() -> None:
     text = "".join(f"{line} #docid = {1 + (5 * i) % 12}\n" for i, line in enumerate(NUMBERED_LETOR.splitlines()))
     found = examine(Qrels.read(text.encode()), {"r": Run.read(text.encode(), feature=1)})

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from unicodedata import normalize
 
 import pytest
 
@@ -11,10 +13,12 @@ from gainful.tasks.check.id_checks import NearMiss, near_miss
 PLAIN = [f"d{i}" for i in range(1, 31)]
 NUMBERS = [str(i) for i in range(1, 31)]
 MIXED = [f"{'wiki' if i % 2 else 'news'}-{i}x" for i in range(1, 31)]
+ACCENTED = [f"\u00e9t\u00e9-{i}" for i in range(1, 31)]
 URLS = [f"example.org/page{i}" for i in range(1, 31)]
 
 CASES: list[tuple[Callable[[str], str], list[str], str]] = [
     (str.upper, PLAIN, "if case is ignored"),
+    (partial(normalize, "NFD"), ACCENTED, "as NFC (they differ only in Unicode normal form)"),
     (lambda d: f" {d} ", PLAIN, "without blanks and quotation marks around them"),
     (lambda d: f'"{d}"', PLAIN, "without blanks and quotation marks around them"),
     (lambda d: d.zfill(8), NUMBERS, "as numbers, without leading zeros and '.0'"),

@@ -19,6 +19,7 @@ import click
 
 from gainful.data.collection import read_once
 from gainful.errors import InputError, UsageError
+from gainful.kernel.core import MOST_THREADS
 from gainful.measures.catalog import DEFAULT_MEASURES, MEASURES, SHORT_NAMES
 from gainful.notation import read_number
 from gainful.policy import CHOICES, DIALECTS, Policy
@@ -134,7 +135,7 @@ rel_option = click.option(
     "--rel", metavar="G", help="Relevant from grade G on, for every measure that takes rel and has none."
 )
 threads_option = click.option(
-    "--threads", type=click.IntRange(1), help="How many threads to use.  [default: all cores]"
+    "--threads", type=click.IntRange(1, MOST_THREADS), help="How many threads to use.  [default: all cores]"
 )
 
 

@@ -21,7 +21,7 @@ from gainful.io.sources import Text
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.kernel.parallel import Progress
-from gainful.notation import printable
+from gainful.notation import ONLY_IN_FORM, lookalikes_of, printable, text_of_id
 from gainful.policy import Policy
 
 if TYPE_CHECKING:
@@ -314,10 +314,15 @@ def _row_message(run: Run, row: int, code: int, detail: int) -> str:
 
 
 def _raise_disjoint(source: str, judged: Judged, joined: Joined) -> None:
+    found, wanted = joined["extra_ids"], judged.qrels.query_ids
+    lookalikes = lookalikes_of(map(text_of_id, found), judged.qrels.queries)
     raise InputError(
         f"{source}: expected queries that are judged, found none: the run has "
-        f"'{printable(joined['extra_ids'][0])}', {judged.qrels.name} has '{printable(judged.qrels.query_ids[0])}'",
-        "are these judgments and this run of the same collection?",
+        f"'{printable(found[0])}', {judged.qrels.name} has '{printable(wanted[0])}'",
+        f"'{lookalikes[0][0]}' in the run and '{lookalikes[0][1]}' in the judgments differ {ONLY_IN_FORM}: "
+        "write ids alike in both files"
+        if lookalikes
+        else "are these judgments and this run of the same collection?",
     )
 
 

@@ -30,7 +30,7 @@ from gainful.io.rows import (
 from gainful.io.sources import Source, Text, as_source
 from gainful.kernel import core
 from gainful.kernel.arrays import Bytes, Floats, Ints, distinct, freeze
-from gainful.kernel.core import default_threads
+from gainful.kernel.core import thread_count
 from gainful.notation import count_of, number_text, read_number, text_of_id
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class Qrels(DocumentColumns):
         """
         content, name = read_content(source, Reading.checked(format, columns), run=False)
         if isinstance(content, Text):
-            return cls.from_columns(content, core.read_judgments(content.data, threads or default_threads()), scale)
+            return cls.from_columns(content, core.read_judgments(content.data, thread_count(threads)), scale)
         if isinstance(content, Rows):
             return cls.from_rows(content, name, scale)
         return cls.of_nested(gather_entries(content, name, "grade"), name, scale)

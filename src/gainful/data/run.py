@@ -30,7 +30,7 @@ from gainful.io.rows import (
 from gainful.io.sources import Source, Text
 from gainful.kernel import core
 from gainful.kernel.arrays import Bytes, Floats, Ints, freeze
-from gainful.kernel.core import default_threads
+from gainful.kernel.core import default_threads, thread_count
 
 #: Whatever describes a run.
 RunLike: TypeAlias = "Run | Source | RunFile | Mapping[Any, Any] | Frame"
@@ -80,7 +80,7 @@ class Run(DocumentColumns):
         that a header has for them; ``feature`` is the LETOR feature that is the score.
         """
         how = Reading.checked(format, columns, feature)
-        return cls.of_content(*read_content(source, how, run=True), threads or default_threads())
+        return cls.of_content(*read_content(source, how, run=True), thread_count(threads))
 
     @classmethod
     def of_content(cls, content: Content, name: str, threads: int = 1) -> Run:
@@ -138,8 +138,10 @@ class Run(DocumentColumns):
     @classmethod
     def from_dict(cls, lists: Mapping[Any, Any], *, name: str = "<dict>") -> Run:
         """A run from ``{query: {document: score}}`` or ``{query: [document, ...]}``; a list may be empty."""
-        entries = (_entry(query, ranked, name) for query, ranked in lists.items())
-        gathered = gather_dicts(lists, name) or gather_entries(entries, name, "score")
+        gathered = gather_dicts(lists, name)
+        if gathered is None:
+            entries = (_entry(query, ranked, name) for query, ranked in lists.items())
+            gathered = gather_entries(entries, name, "score")
         return cls.of_nested(gathered, name)
 
     @classmethod

@@ -28,7 +28,7 @@ from gainful.io.session_records import (
 from gainful.io.sources import Source, Text, as_source
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Bytes, Floats, Ints, freeze
-from gainful.kernel.core import default_threads
+from gainful.kernel.core import thread_count
 from gainful.kernel.parallel import Progress
 from gainful.notation import bytes_of_id, count_of, number_text, printable, text_of_id
 from gainful.policy import Policy
@@ -97,7 +97,7 @@ class Sessions:
         from gainful.data.session_gathering import join_parts, parts_of_source
 
         how = Reading.of_sessions(format, columns, separator, gaps)
-        return join_parts(parts_of_source(source, how, threads or default_threads()))
+        return join_parts(parts_of_source(source, how, thread_count(threads)))
 
     @classmethod
     def read_parts(
@@ -120,7 +120,7 @@ class Sessions:
         if size < 1:
             raise UsageError(f"size: expected at least 1 session, found {size}")
         how = Reading.of_sessions(format, columns, separator, gaps)
-        return parts_of_source(source, how, threads or default_threads(), size)
+        return parts_of_source(source, how, thread_count(threads), size)
 
     @classmethod
     def of(cls, value: SessionsLike) -> Sessions:

@@ -15,9 +15,9 @@ from gainful.evaluation.results import Evaluation, Sources
 from gainful.io.formats import RunFile
 from gainful.io.sources import Text, is_stream, open_source
 from gainful.kernel.arrays import Floats
-from gainful.kernel.core import default_threads
+from gainful.kernel.core import thread_count
 from gainful.kernel.parallel import Progress, in_parallel
-from gainful.measures.base import Measure, read_whole
+from gainful.measures.base import Measure
 from gainful.measures.block import raw_scores
 from gainful.measures.catalog import DEFAULT_MEASURES, parse_all
 from gainful.policy import Policy
@@ -88,7 +88,7 @@ def join_each(
 
     ``needed`` may hold ``"scores"``, ``"ties"`` and ``"rows"``. Nothing of a run is kept but what ``use`` returns.
     """
-    threads = default_threads() if threads is None else read_whole(threads, "threads")
+    threads = thread_count(threads)
     progress = progress or Progress()
     each = max(1, threads // max(1, len(runs)))
 

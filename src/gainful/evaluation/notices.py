@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from gainful.evaluation.results import Evaluation
 from gainful.measures.base import Measure
-from gainful.notation import count_of, printable, text_of_id
+from gainful.notation import ONLY_IN_FORM, count_of, lookalikes_of, printable, text_of_id
 
 _SHOWN = 5
 _DONE = {"zero": "scored as badly as can be", "skip": "left out", "ignore": "ignored"}
@@ -46,6 +46,12 @@ def _of_one(evaluation: Evaluation) -> list[str]:
     if facts.extra_ids:
         done = f"{_done(policy.extra)} (extra={policy.extra})"
         lines.append(_about(evaluation.unit, _texts(facts.extra_ids), "without judgments", done))
+    if evaluation.missing and facts.extra_ids:
+        pairs = lookalikes_of(_texts(facts.extra_ids), evaluation.missing)
+        if pairs:
+            shown = [f"{of_run} (judged: {of_judged})" for of_run, of_judged in pairs]
+            what, how = "not written as in the judgments", f"different {ONLY_IN_FORM}"
+            lines.append(_about(evaluation.unit, shown, what, how))
     if facts.extra_turns:
         # They keep their places.
         done = f"gaining nothing (extra={policy.extra})"

@@ -7,12 +7,13 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import PurePath
 from typing import NamedTuple, TypeAlias
 
 from gainful.errors import InputError, UsageError
 from gainful.io.sources import COMPRESSED_ENDINGS, Source, open_source
-from gainful.notation import NUMBER, choose, count_of, numbered, printable
+from gainful.notation import NUMBER, choose, count_of, numbered, printable, text_of_cell
 
 #: What the corner of a table may say of its rows.
 _ROWS = {"query": "queries", "queries": "queries", "qid": "queries", "query_id": "queries", "topic": "queries"}
@@ -195,11 +196,11 @@ def _lines(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
     """Lines and their fields, between commas, tabs or semicolons, whichever the first line has most of."""
     start = text.lstrip("\r\n").split("\n", 1)[0]
     separator = max(",\t;", key=start.count)
-    reader = csv.reader(text.splitlines(keepends=True), delimiter=separator)
+    reader = csv.reader(StringIO(text, newline=""), delimiter=separator)
     try:
         for fields in reader:
             if any(field.strip() for field in fields):
-                yield reader.line_num, [field.strip() for field in fields]
+                yield reader.line_num, [text_of_cell(field.strip(" \t")) for field in fields]
     except csv.Error as error:
         raise InputError(f"{name}:{reader.line_num}: expected a table, found a broken line ({error})") from error
 

@@ -47,6 +47,8 @@ SESSION_NAMES: Names = {
     "scanned": (("scanned",),),
     "time": (("time", "timestamp", "start_time", "starttime"),),
 }
+#: A line of more bytes is no header.
+LONGEST_HEADER = 1 << 22
 _JUDGMENT_ROLES = ("query", "document", "grade", "subtopic")
 _RUN_ROLES = ("query", "document", "score", "rank")
 _NEEDED = ("query", "document", "grade")
@@ -93,6 +95,11 @@ def checked_columns(columns: Mapping[str, object] | None, known: Names = NAMES) 
     >>> checked_columns({"doc": "URL"})
     {'document': 'URL'}
     """
+    if columns is not None and not isinstance(columns, Mapping):
+        raise UsageError(
+            f"columns: expected a dict of roles and names, found {type(columns).__name__}",
+            f'such as {{"{next(iter(known))}": "the name in the header"}}',
+        )
     return {read_role(role, "columns", known): str(name) for role, name in (columns or {}).items()}
 
 
@@ -231,7 +238,7 @@ def _refuse_unknown(names: Sequence[str], roles: Mapping[str, int], where: str) 
 
 def header_separator(line: bytes, is_header: Callable[[Sequence[str]], bool]) -> str | None:
     """What separates the names of a header; None if the line is not one."""
-    text = line.decode("utf-8", "replace")
+    text = line[:LONGEST_HEADER].decode("utf-8", "replace")
     for separator in "\t,;":
         names = [field.strip().strip('"') for field in text.split(separator)]
         if len(names) > 1 and is_header(names):

@@ -10,12 +10,14 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from gainful.errors import InputError, UsageError
 from gainful.io.columns import (
+    LONGEST_HEADER,
     SESSION_NAMES,
     Names,
     find_all,
@@ -45,14 +47,14 @@ from gainful.io.rows import (
 from gainful.io.sources import COMPRESSED_ENDINGS, Source, Text, open_source
 from gainful.kernel import core
 from gainful.kernel.arrays import Bytes, Floats
-from gainful.notation import printable, text_of_id
+from gainful.notation import printable, text_of_id, whole_number
 
 if TYPE_CHECKING:
     from gainful.kernel.core import Fault
 
-QUOTE, EMPTY = 7, 6
+EMPTY, QUOTE, LINE_END, UNNAMED = 6, 7, 8, 9
+_CR_ALONE, _CONVERT = "expected lines that end in LF or CR LF, found CR alone", "convert it: tr '\\r' '\\n'"
 _NUMBERS = ("grade", "score", "rank")
-_LONGEST_ROW = 1 << 24  # of which a message can tell
 
 
 class HeaderTable(NamedTuple):
@@ -69,8 +71,10 @@ def open_table(text: Text, format_: str | None, is_header: Callable[[Sequence[st
     """Reads the header of a CSV or TSV."""
     start, header = header_line(text)
     if b"\r" in header.rstrip(b"\r"):
+        raise InputError(f"{text.name}: {_CR_ALONE}", _CONVERT)
+    if len(header) > LONGEST_HEADER:
         raise InputError(
-            f"{text.name}: expected lines that end in LF or CR LF, found CR alone", "convert it: tr '\\r' '\\n'"
+            f"{text.name}: expected a header of at most {LONGEST_HEADER:,} bytes, found a line of {len(header):,}"
         )
     separator = _separator(header, format_, is_header, text.name)
     names = [name.decode("utf-8", "surrogateescape") for name in _split(header, separator)]
@@ -157,31 +161,33 @@ def _message(data: Bytes, fault: Fault, separator: str, fields: int, roles: Mapp
     role = roles[detail]
     if code == EMPTY:
         return f"expected an id as {role} (field {detail + 1}), found nothing"
-    value = printable(_fields(data, offset, separator)[detail])
+    value = printable(_field(data, offset, separator, detail))
     expected = "a number as" if code == NUMBER else "a number that fits a 64-bit float as"
     return f"expected {expected} {role} (field {detail + 1}), found '{value}'"
 
 
-def _fields(data: Bytes, offset: int, separator: str) -> Sequence[bytes]:
-    return _split(data[offset : offset + _LONGEST_ROW].tobytes(), separator) if separator else fields_at(data, offset)
+def _field(data: Bytes, offset: int, separator: str, place: int) -> bytes:
+    """One field of the row that starts at an offset."""
+    fields = _split(data.data[offset:], separator) if separator else fields_at(data, offset)
+    return next(islice(fields, place, None))
 
 
-def _split(text: bytes, separator: str) -> list[bytes]:
+def _split(text: bytes | memoryview, separator: str) -> Iterator[bytes]:
     """The fields of the row that a text begins with; quoted ones may hold separators and line feeds."""
     blanks = b" " if separator == "\t" else b"[ \t]"
-    quoted = re.compile(blanks + rb'*"((?:[^"]|"")*)"' + blanks + b"*")
+    quoted = re.compile(blanks + rb'*"([^"]*(?:""[^"]*)*)"' + blanks + b"*")
     plain = re.compile(b"[^" + separator.encode() + b"\n]*")
-    fields, at = [], 0
+    at = 0
     while True:
         found = quoted.match(text, at)
         if found is None or text[found.end() : found.end() + 1] not in (separator.encode(), b"\n", b"\r", b""):
             found = plain.match(text, at)
-            fields.append(b"" if found is None else found[0].strip())
+            yield b"" if found is None else found[0].strip()
         else:
-            fields.append(found[1].replace(b'""', b'"'))
+            yield found[1].replace(b'""', b'"')
         at = found.end() if found else len(text)
         if text[at : at + 1] != separator.encode():
-            return fields
+            return
         at += 1
 
 
@@ -273,14 +279,17 @@ LETOR_LINE = "grade qid:query 1:value 2:value ... #docid = document"
 
 def read_letor(text: Text, reading: Reading, *, run: bool) -> Rows:
     """The grades as judgments, or one feature as a run's scores."""
-    feature = reading.feature or 0
-    if run and not feature:
+    if run and reading.feature is None:
         raise UsageError(
             f"{text.name}: expected the feature that is the score, found none", "--feature 1, or --feature all"
         )
-    columns = core.read_letor(text.data, feature if run else 0)
+    feature = whole_number(reading.feature, "feature") if run else 0
+    columns = core.read_letor(text.data, feature)
     if columns["fault_count"]:
-        faults, count, hint = columns["faults"], columns["fault_count"], f"a line is `{LETOR_LINE}`"
+        faults, count = columns["faults"], columns["fault_count"]
+        hint = _CONVERT if faults[0][1] == LINE_END else f"a line is `{LETOR_LINE}`"
+        if faults[0][1] == UNNAMED:
+            hint = f"was the file cut off? {hint}"
         raise fault_error(text.name, text.data, faults, count, lambda fault: _letor_message(text.data, *fault), hint)
     if run and feature > columns["feature_count"]:
         raise InputError(f"{text.name}: expected a feature {feature}, found {columns['feature_count']} features")
@@ -311,7 +320,11 @@ def _letor_message(data: Bytes, offset: int, code: int, detail: int) -> str:
         return "expected `grade qid:query` at the start of the line, found none"
     if code == EMPTY:
         return "expected a query behind qid:, found nothing"
-    field = printable(fields_at(data, offset)[detail])
+    if code == LINE_END:
+        return _CR_ALONE
+    if code == UNNAMED:
+        return "expected #docid = as other lines have, found none"
+    field = printable(_field(data, offset, "", detail))
     what = "a number as grade" if detail == 0 else f"feature:value (field {detail + 1})"
     return f"expected {what}, found '{field}'"
 
@@ -323,7 +336,7 @@ _LEVEL = re.compile(rb"L(\d+)")
 class _Judgment(NamedTuple):
     topic: bytes
     document: bytes
-    level: int
+    level: float
     where: str
 
 
@@ -359,11 +372,13 @@ def _judgments(text: Text) -> Iterator[_Judgment]:
     topic = _topic(text).encode("utf-8", "surrogateescape")
     for number, fields in _ntcir_lines(text, (2, 3), REL_LINE):
         where, level = f"{text.name}:{number}", _LEVEL.fullmatch(fields[-1])
-        if level is None:
+        grade = math.nan if level is None else float(level[1])
+        if not math.isfinite(grade):
+            expected = "a level such as L2" if level is None else "a level that fits a 64-bit float"
             raise InputError(
-                f"{where}: expected a level such as L2, found '{printable(fields[-1])}'", f"a line is `{REL_LINE}`"
+                f"{where}: expected {expected}, found '{printable(fields[-1])}'", f"a line is `{REL_LINE}`"
             )
-        yield _Judgment(fields[0] if len(fields) == 3 else topic, fields[-2], int(level[1]), where)
+        yield _Judgment(fields[0] if len(fields) == 3 else topic, fields[-2], grade, where)
 
 
 def _ntcir_rows(judgments: Iterable[_Judgment], name: str) -> Rows:
@@ -378,15 +393,22 @@ def _ntcir_rows(judgments: Iterable[_Judgment], name: str) -> Rows:
 
 
 def _ntcir_lines(text: Text, counts: tuple[int, ...], line: str) -> Iterator[tuple[int, list[bytes]]]:
-    """The fields of every line that has any, with its number."""
+    """The fields of every line that has any, with its number: all lines have as many as the first."""
+    like = ""
     for number, raw in enumerate(bytes(text.data).removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
-        fields = re.findall(rb"[^ \t]+", raw.removesuffix(b"\r"))
+        content = raw.removesuffix(b"\r")
+        if b"\r" in content:
+            raise InputError(f"{text.name}:{number}: {_CR_ALONE}\n    {printable(raw, 120)}", _CONVERT)
+        matches = re.finditer(rb"[^ \t]+", content)
+        fields = [match[0] for match in islice(matches, max(counts) + 1)]
         if not fields or fields[0].startswith(b"#"):
             continue
         if len(fields) not in counts:
-            expected = " or ".join(map(str, counts))
+            expected, found = " or ".join(map(str, counts)), len(fields) + sum(1 for _ in matches)
             raise InputError(
-                f"{text.name}:{number}: expected {expected} fields, found {len(fields)}\n    {printable(raw, 120)}",
+                f"{text.name}:{number}: expected {expected} fields{like}, found {found}\n    {printable(raw, 120)}",
                 f"a line is `{line}`",
             )
+        # One that lost its topic would be of another, named after the file.
+        counts, like = (len(fields),), like or f" as in line {number}"
         yield number, fields

@@ -36,6 +36,8 @@ GAPS = ("error", "empty")
 SEPARATOR = "_"
 
 _BOM = b"\xef\xbb\xbf"
+#: How UTF-16 begins: with a byte order mark, or as JSON without one.
+_UTF16 = (b"\xff\xfe", b"\xfe\xff", b"\0{", b"{\0", b"\0[", b"[\0")
 #: What spreadsheets may write first: which separator follows.
 _SEPARATOR_LINE = re.compile(rb"sep=.")
 _LEVEL = re.compile(rb"L\d+")
@@ -116,7 +118,7 @@ class Sample:
             _refuse_binary(head, name)
         self.name, self.columns, self.run = name, columns, run
         self.line = self._first_line(head)
-        self.fields = self.line.split()
+        self.fields = self.line.split(None, 6)  # no format is known by more than these
 
     @cached_property
     def shape(self) -> str:
@@ -277,7 +279,11 @@ def _fitting(sample: Sample, formats: Mapping[str, Format]) -> str | None:
 
 def format_of(text: Text, how: Reading, *, run: bool) -> str:
     """The format of a text, given or recognised."""
-    return how.format or recognise(text.head, text.name, run=run, columns=how.columns)
+    if how.format is None:
+        return recognise(text.head, text.name, run=run, columns=how.columns)
+    if how.format != "parquet":
+        _refuse_binary(text.head, text.name)
+    return how.format
 
 
 def read_content(source: Source | Text, how: Reading, *, run: bool) -> tuple[Content, str]:
@@ -286,7 +292,7 @@ def read_content(source: Source | Text, how: Reading, *, run: bool) -> tuple[Con
         content = _without_a_file(os.fspath(source), run)
         if content is not None:
             return content, os.fspath(source)
-    text = open_source(source)
+    text = open_source(as_source(source, "a Run" if run else "Qrels"))
     found = FORMATS[format_of(text, how, run=run)]
     return found.read(text, how, run=run) if found.reader else text, text.name
 
@@ -372,8 +378,13 @@ def _refuse_binary(head: bytes, name: str) -> None:
         raise InputError(
             f"{name}: expected text or parquet, found a zip file or a spreadsheet", "save the sheet as CSV, or unzip it"
         )
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise InputError(
-            f"{name}: expected UTF-8 text, found other bytes",
-            "this looks like UTF-16; convert it: iconv -f utf-16 -t utf-8",
-        )
+    if head[:2] in _UTF16:
+        raise not_utf8(name)
+
+
+def not_utf8(name: str) -> InputError:
+    """What is said of a text in two bytes a character."""
+    return InputError(
+        f"{name}: expected UTF-8 text, found other bytes",
+        "this looks like UTF-16; convert it: iconv -f utf-16 -t utf-8",
+    )

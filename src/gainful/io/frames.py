@@ -13,10 +13,10 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from gainful.errors import InputError, MissingExtraError
+from gainful.errors import InputError, MissingExtraError, UsageError
 from gainful.io.columns import NAMES, find_roles, find_session_roles, has_header, is_session_header
 from gainful.io.formats import Reading, RunFile, SessionContent
-from gainful.io.rows import FrameRows, Rows, Spans, input_error, is_pandas, packed
+from gainful.io.rows import FrameRows, Rows, Spans, input_error, is_frame, is_pandas, packed
 from gainful.io.session_records import OPTIONAL, SessionRows, read_time, session_rows
 from gainful.io.sources import Text
 from gainful.kernel import core
@@ -91,6 +91,11 @@ def read_frame(frame: Any, columns: Mapping[str, str], *, run: bool, name: str) 
 
 def read_columns(frame: Any, wanted: Wanted, name: str) -> dict[str, Any]:
     """The columns that have a role: spans of ids (empty where there is none), or numbers (NaN where there is none)."""
+    if not is_frame(frame):
+        raise UsageError(
+            f"{name}: expected a data frame (pandas, polars, pyarrow, ...), found {type(frame).__name__}",
+            "call .collect() first" if hasattr(frame, "collect") else None,
+        )
     return _read_pandas(frame, wanted, name) if is_pandas(frame) else _read_arrow(frame, wanted, name)
 
 

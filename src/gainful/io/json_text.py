@@ -30,7 +30,7 @@ from gainful.io.columns import (
     is_session_header,
     missing_key,
 )
-from gainful.io.formats import Reading, RunFile, SessionContent, header_line, json_or_none
+from gainful.io.formats import Reading, RunFile, SessionContent, header_line, json_or_none, not_utf8
 from gainful.io.rows import Entry, NamedRows, Rows, packed, read_id, read_value
 from gainful.io.session_records import (
     DEEPEST,
@@ -93,6 +93,8 @@ def _lines(text: Text) -> Iterator[tuple[str, bytes]]:
 
 def parse_json(data: bytes, name: str, where: str) -> Any:
     """The value that a text is, at a place in the source of a name."""
+    if not json.detect_encoding(data).startswith("utf-8"):
+        raise not_utf8(name)
     try:
         return json.loads(data, object_pairs_hook=_distinct, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
@@ -170,7 +172,7 @@ def _rows(placed: list[_Placed], name: str, reading: Reading, run: bool) -> Rows
 
 
 def _numbers(values: Iterable[object], wheres: Sequence[str], role: str) -> Floats:
-    return np.array([read_value(value, where, role) for value, where in zip(values, wheres, strict=True)], np.float64)
+    return np.array([_number(value, where, role) for value, where in zip(values, wheres, strict=True)], np.float64)
 
 
 def _entry(value: dict[str, Any], where: str, nested: str, reading: Reading, run: bool) -> Entry:
@@ -188,14 +190,22 @@ def _entry(value: dict[str, Any], where: str, nested: str, reading: Reading, run
 def _of_query(query: object, value: Any, where: str, reading: Reading, run: bool) -> Entry:
     """Documents and values from ``{id: value}``; for runs also from ids, ``[id, score]`` pairs or objects."""
     if isinstance(value, dict):
-        return Entry(query, list(value), list(value.values()), where)
+        return _valued(query, list(value), list(value.values()), where, run)
     if not run or not isinstance(value, list):
         expected = "documents and scores" if run else "an object of documents and grades"
         raise InputError(f"{where}: expected {expected}, found {_described(value)}")
     if any(isinstance(item, (list, dict)) for item in value):
         pairs = list(_pairs(value, where, reading))
-        return Entry(query, [document for document, _ in pairs], [score for _, score in pairs], where)
+        return _valued(query, [document for document, _ in pairs], [score for _, score in pairs], where, run)
     return Entry(query, value, None, where)
+
+
+def _valued(query: object, documents: list[object], values: list[object], where: str, run: bool) -> Entry:
+    """An entry, unless a value is true or false: Python would take these for numbers."""
+    if bool in set(map(type, values)):
+        at = next(i for i, value in enumerate(values) if isinstance(value, bool))
+        _number(values[at], f"{where}[{documents[at]!r}]", "score" if run else "grade")
+    return Entry(query, documents, values, where)
 
 
 def _pairs(items: list[Any], where: str, reading: Reading) -> Iterator[tuple[object, object]]:

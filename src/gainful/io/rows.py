@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
@@ -179,18 +179,21 @@ RUN_LINE = "query Q0 document rank score tag"
 QRELS_LINE = "query subtopic document grade"
 
 FIELDS, NUMBER, OVERFLOW, RANK, DUPLICATE = 1, 2, 3, 4, 5
+_FIELD_OR_FEED = re.compile(rb"[^ \t\n]+|\n")
+#: So many fields of a line tell what it probably is.
+_TELLING = 1000
 
 
-def fields_at(data: Bytes, offset: int) -> list[bytes]:
-    """The fields of the line that starts at an offset."""
-    step = 1 << 16
-    pieces = []
-    for at in range(offset, data.size, step):
-        piece, feed, _ = data[at : at + step].tobytes().partition(b"\n")
-        pieces.append(piece)
-        if feed:
-            break
-    return re.findall(rb"[^ \t]+", b"".join(pieces).removesuffix(b"\r"))
+def fields_at(data: Bytes, offset: int) -> Iterator[bytes]:
+    """The fields of the line that starts at an offset, one by one: there may be more than memory has room for."""
+    for match in _FIELD_OR_FEED.finditer(data.data, offset):
+        field = match[0]
+        if field == b"\n":
+            return
+        if field.endswith(b"\r") and data[match.end() : match.end() + 1].tobytes() in (b"\n", b""):
+            field = field[:-1]
+        if field:
+            yield field
 
 
 def input_error(messages: Sequence[str], count: int, hint: str | None) -> InputError:
@@ -226,7 +229,7 @@ def _mistaken(data: Bytes, fault: Fault, run: bool) -> str | None:
     """What the whole file probably is, when it is not what it should be."""
     if fault[1] != FIELDS:
         return None
-    line = fields_at(data, fault[0])
+    line = list(islice(fields_at(data, fault[0]), _TELLING))
     if len(line) == 4 and run and not re.fullmatch(rb"\d+", line[2]) and re.fullmatch(rb"-?\d+", line[3]):
         return "this looks like judgments, which come first: gainful eval QRELS RUN..."
     if len(line) == 6 and not run:
@@ -243,7 +246,7 @@ def _message(data: Bytes, fault: Fault, run: bool) -> str:
     offset, code, detail = fault
     if code == FIELDS:
         return f"expected {6 if run else 4} fields, found {detail}"
-    fields = fields_at(data, offset)
+    fields = list(islice(fields_at(data, offset), 6))
     what, value = ("score", fields[4]) if run else ("grade", fields[3])
     if code == NUMBER:
         return f"expected a number as {what}, found '{printable(value)}'"
@@ -315,6 +318,8 @@ def wanted_ids(values: Iterable[object], name: str, one: str, several: str) -> s
     """The ids of what is to be selected."""
     if isinstance(values, (str, bytes)):
         raise UsageError(f"{name}: expected several {several} to select, found one text, {values!r}")
+    if not isinstance(values, Iterable):
+        raise UsageError(f"{name}: expected several {several} to select, found {values!r}")
     return {read_id(value, f"{name}: {one}") for value in values}
 
 
@@ -368,6 +373,8 @@ class Nested(NamedTuple):
 
 def gather_dicts(dicts: Mapping[Any, Any], name: str) -> Nested | None:
     """The columns of ``{query: {document: value}}`` in one go; None where a closer look has to be taken."""
+    if not isinstance(dicts, Mapping):
+        raise UsageError(f"{name}: expected a dict by query, found {type(dicts).__name__}")
     columns = core.pack_dicts(list(dicts.values()))
     if columns is None:
         return None

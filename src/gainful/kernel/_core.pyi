@@ -278,7 +278,7 @@ class LetorText(TypedDict):
     """A LETOR text (``grade qid:query 1:value 2:value ... #docid = document``) as columns, one row a line."""
 
     query: Spans
-    document: Spans  # where a line names none, the ordinal of the row within its query, from 1 (and data of its own)
+    document: Spans  # where no line names one, the ordinal of the row within its query, from 1 (and data of its own)
     grade: Floats
     value: Floats  # of the wanted feature; 0 where the line does not have it, NaN where it is NULL
     feature_count: int  # the highest feature in the text
@@ -295,7 +295,8 @@ def read_letor(data: Bytes, feature: int) -> LetorText:
     Faults: FIELDS, the line has no ``qid:`` second (detail: how many fields it has); NUMBER and OVERFLOW with detail 0
     for the grade, else the field's number from 0; a field from the third on that is not ``feature:value`` with a whole
     feature of at least 1 (and at most 18 digits) is NUMBER, too; EMPTY 6: ``qid:`` with nothing behind (detail 1).
-    A line has at most one fault: FIELDS, then by field. Lines with faults are left out of the columns.
+    LINE_END 8: a CR within the line. A line has at most one fault: LINE_END, FIELDS, then by field. Lines with these
+    faults are left out of the columns. UNNAMED 9: a line without document where others have one; it is in the columns.
     """
 
 def hash_id(identifier: bytes) -> int:

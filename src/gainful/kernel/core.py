@@ -17,6 +17,9 @@ from gainful.errors import UsageError
 if TYPE_CHECKING:
     from gainful.kernel._core import *  # noqa: F403 - the contract that both cores keep
 
+#: More threads than this nobody has work for.
+MOST_THREADS = 1 << 16
+
 _MODULES = {"c++": "gainful.kernel._core", "python": "gainful.kernel.pure"}
 _in_use: ModuleType | None = None
 
@@ -58,6 +61,13 @@ def default_threads() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def thread_count(asked: object) -> int:
+    """How many threads are asked for; None asks for all the cores this process may use."""
+    from gainful.notation import whole_number  # loaded late: `--version` is answered without it
+
+    return default_threads() if asked is None else whole_number(asked, "threads", MOST_THREADS)
 
 
 _use_what_is_there()

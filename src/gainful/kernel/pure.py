@@ -156,9 +156,9 @@ def _rows(
     for start, content in lines_of(data.tobytes()):
         line = pattern.fullmatch(content)
         if line is None:
-            fields = FIELD.findall(content)
-            if fields and not fields[0].startswith(b"#"):
-                faults.append((start, FIELDS, len(fields)))
+            first = FIELD.search(content)
+            if first and not first[0].startswith(b"#"):
+                faults.append((start, FIELDS, sum(1 for _ in FIELD.finditer(content))))
             continue
         value = number(line[number_field])
         if fault := fault_of(value):

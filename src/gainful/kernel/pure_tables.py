@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from gainful.kernel._core import Bytes, Fault, Floats, Ints, LetorText, Spans, TableText
 
-FIELDS, NUMBER, OVERFLOW, RANK, DUPLICATE, EMPTY, QUOTE = 1, 2, 3, 4, 5, 6, 7
+FIELDS, NUMBER, OVERFLOW, RANK, DUPLICATE, EMPTY, QUOTE, LINE_END, UNNAMED = range(1, 10)
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 FAULTS_KEPT = 10
@@ -370,10 +370,12 @@ def _read_line(start: int, content: bytes) -> _Line | Fault | None:
     )
 
 
-def _documents(data: Bytes, text: bytes, lines: list[_Line]) -> Spans:
-    """The documents of all lines. Where some have no name, the ids stand in a place of their own."""
-    named = [line.document for line in lines if line.document]
-    if len(named) == len(lines):
+def _documents(data: Bytes, text: bytes, lines: list[_Line], faults: list[Fault]) -> Spans:
+    """The documents of all lines. Where none has a name, ordinals stand in a place of their own; where others have one,
+    its lack is a fault."""
+    if any(line.document for line in lines) or not lines:
+        faults += [(line.start, UNNAMED, 0) for line in lines if not line.document]
+        named = [line.document or (0, 0) for line in lines]
         return data, ints([start for start, _ in named]), ints([length for _, length in named])
     ids = bytearray()
     rows: Counter[bytes] = Counter()
@@ -383,17 +385,12 @@ def _documents(data: Bytes, text: bytes, lines: list[_Line]) -> Spans:
         query_start, query_length = line.query
         query = text[query_start : query_start + query_length]
         rows[query] += 1
-        here = len(ids)
-        if line.document:
-            start, length = line.document
-            ids += text[start : start + length]
-        else:
-            length = len(b"%d" % rows[query])
-            here = written.setdefault(rows[query], here)
-            if here == len(ids):
-                ids += b"%d" % rows[query]
+        ordinal = b"%d" % rows[query]
+        here = written.setdefault(rows[query], len(ids))
+        if here == len(ids):
+            ids += ordinal
         starts.append(here)
-        lengths.append(length)
+        lengths.append(len(ordinal))
     return as_bytes(ids), ints(starts), ints(lengths)
 
 
@@ -405,15 +402,16 @@ def read_letor(data: Bytes, feature: int) -> LetorText:
     lines: list[_Line] = []
     faults: list[Fault] = []
     for start, content in lines_of(text):
-        line = _read_line(start, content)
+        line = (start, LINE_END, 0) if b"\r" in content else _read_line(start, content)
         if isinstance(line, _Line):
             lines.append(line)
         elif line:
             faults.append(line)
     queries = data, ints([line.query[0] for line in lines]), ints([line.query[1] for line in lines])
+    documents = _documents(data, text, lines, faults)
     return {
         "query": queries,
-        "document": _documents(data, text, lines),
+        "document": documents,
         "grade": floats([line.grade for line in lines]),
         "value": floats([line.features.get(feature, 0.0) for line in lines]),
         "feature_count": max((max(line.features, default=0) for line in lines), default=0),

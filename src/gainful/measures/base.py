@@ -17,7 +17,7 @@ from gainful.errors import UsageError
 from gainful.gains import Gain
 from gainful.kernel.arrays import Floats
 from gainful.measures.block import Block, score_list
-from gainful.notation import NUMBER, choose, nearest, number_text, read_number
+from gainful.notation import NUMBER, choose, nearest, number_text, read_number, whole_number
 
 if TYPE_CHECKING:
     from gainful.measures.arithmetic import Arithmetic
@@ -27,10 +27,7 @@ def read_whole(value: object, what: str) -> int:
     """A whole number of at least 1."""
     if isinstance(value, str) and "," in value:
         raise UsageError(f"{what}: expected a number, found '{value}'", "several measures are given by several -m")
-    number = read_number(value, what)
-    if number != int(number) or not 1 <= number <= 2**53:
-        raise UsageError(f"{what}: expected a whole number from 1 to 2^53, found {value}")
-    return int(number)
+    return whole_number(value, what)
 
 
 def _read_between(low: float, high: float) -> Callable[[object, str], float]:

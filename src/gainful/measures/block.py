@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -262,6 +262,8 @@ def score_list(
     policy: Mapping[str, Any],
 ) -> float:
     """The raw score of one list that is given by its grades."""
+    require_list(grades, "grades")
+    require_list(unretrieved, "unretrieved")
     judged = {f"found{i}": grade for i, grade in enumerate(grades) if grade is not None}
     judged.update({f"unretrieved{i}": grade for i, grade in enumerate(unretrieved)})
     # Judgments are never empty; a missed document of grade 0 changes no score.
@@ -272,6 +274,12 @@ def score_list(
     run = {f"found{i}": -float(i) for i in range(len(grades))}
     graded = join(prepared, {"query": run}, settled, want_scores=True)
     return float(raw_scores(graded, [measure])[0, 0])
+
+
+def require_list(values: object, what: str) -> None:
+    """Refuses what has no values one after the other."""
+    if not isinstance(values, Collection) or isinstance(values, (str, bytes, Mapping, Set)):
+        raise UsageError(f"{what}: expected a list of numbers, found {values!r}")
 
 
 def condenses(measure: Measure, policy: Policy) -> bool:

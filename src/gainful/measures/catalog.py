@@ -274,6 +274,8 @@ def parse_all(measures: str | Measure | Iterable[str | Measure]) -> list[Measure
 
     if isinstance(measures, (str, Measure)):
         measures = [measures]
+    if not isinstance(measures, Iterable):
+        raise UsageError(f"measures: expected one or several, found {measures!r}", 'such as ["nDCG@10", "AP"]')
     parsed = list(dict.fromkeys(measure for text in measures for measure in _named(text)))
     if not parsed:
         raise UsageError("measures: expected at least one, found none")

@@ -22,7 +22,7 @@ from gainful.gains import Gain
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.measures.base import Measure
-from gainful.measures.block import CELLS, Block, condenses
+from gainful.measures.block import CELLS, Block, condenses, require_list
 from gainful.policy import Policy
 
 
@@ -303,7 +303,9 @@ class SessionMeasure(Measure):
         >>> parse("QueriesToFirst").score_session([[0, None], [0, 2]])
         2.0
         """
-
+        require_list(lists, "lists")
+        for values, what in (*((turn, "lists") for turn in lists), (unretrieved, "unretrieved")):
+            require_list(values, what)
         turns = list(enumerate(lists))
         judged = {f"{q}-{r}": grade for q, turn in turns for r, grade in enumerate(turn) if grade is not None}
         judged.update({f"unretrieved{i}": grade for i, grade in enumerate(unretrieved)})

@@ -8,7 +8,7 @@ from io import StringIO
 from typing import TYPE_CHECKING, TextIO
 
 from gainful.errors import UsageError
-from gainful.notation import choose
+from gainful.notation import choose, for_terminal
 from gainful.pages import page as data
 from gainful.pages.page import HasPage
 
@@ -33,7 +33,11 @@ ENDINGS = {ending: name for name, (_, ending) in FORMATS.items()}
 def write(content: HasPage, format_: str, out: TextIO) -> None:
     """Writes a page, or what has one, in one of the formats."""
     module, _, function = FORMATS[choose(format_, FORMATS, "format")][0].partition(".")
-    getattr(importlib.import_module(f"gainful.render.{module}"), function)(content.page(), out)
+    write_page = getattr(importlib.import_module(f"gainful.render.{module}"), function)
+    if format_ == "table" or not out.isatty():  # a table escapes what it shows, wherever it goes
+        write_page(content.page(), out)
+    else:
+        out.write(for_terminal(text(content, format_)))
 
 
 def text(content: HasPage, format_: str = "table") -> str:

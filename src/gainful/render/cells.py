@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from math import isnan
 from typing import NamedTuple
 
-from gainful.notation import printable
+from gainful.notation import ENDLESS, printable
 from gainful.pages.page import Cell, Column, Table
-
-_ENDLESS = 1 << 60
 
 
 class Shown(NamedTuple):
@@ -124,7 +122,7 @@ def _shown_difference(cell: Cell, column: Column) -> str:
 
 def plain(text: str) -> str:
     """A text or an id in one line, what cannot be printed escaped."""
-    return text if text.isascii() and text.isprintable() else printable(text, _ENDLESS).replace("\t", " ")
+    return text if text.isascii() and text.isprintable() else printable(text, ENDLESS).replace("\t", " ")
 
 
 class Paragraph(NamedTuple):

@@ -1,8 +1,8 @@
 """Pages as plain text: tables for people, and csv, JSON lines and trec_eval's lines for machines.
 
 Tables have aligned columns, the best marked, the conventions below. Machines get full precision: csv one line a row
-(RFC 4180, LF line ends), JSON lines everything, trec_eval's lines name, query and value, by trec_eval's names where it
-has them.
+(RFC 4180, LF line ends, nothing that a spreadsheet would run), JSON lines everything, trec_eval's lines name, query and
+value, by trec_eval's names where it has them.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, TextIO
 
 from gainful._version import __version__
+from gainful.notation import as_cell
 from gainful.pages.page import Cell, Column, Heading, Page, Score, Table
 from gainful.render.cells import Group, Paragraph, Shown, exact, groups, plain, present, shown_rows
 
@@ -127,6 +128,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 _NEEDS_QUOTES = re.compile(r'[",\r\n]')
+_CELL_IN_TITLE = re.compile(r",(?=[=+\-@])")
 
 
 def write_csv(page: Page, out: TextIO) -> None:
@@ -135,7 +137,8 @@ def write_csv(page: Page, out: TextIO) -> None:
     for i, (title, table) in enumerate(tables):
         out.write("\n" if i else "")
         if title and len(tables) > 1:
-            out.write(f"# {plain(title)}\n")
+            # A comma would begin a cell, which a blank keeps from being a formula.
+            out.write(f"# {_CELL_IN_TITLE.sub(', ', plain(title))}\n")
         out.writelines(_lines(table))
 
 
@@ -176,6 +179,7 @@ def _field(cell: Cell) -> str:
 
 
 def _quoted(text: str) -> str:
+    text = as_cell(text)
     return '"' + text.replace('"', '""') + '"' if _NEEDS_QUOTES.search(text) else text
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from gainful.errors import UsageError
 from gainful.kernel.arrays import Floats, Ints
-from gainful.kernel.core import default_threads
+from gainful.kernel.core import thread_count
 from gainful.stats.anova import TwoWayAnova, checked, column_means, pairs_of, two_way
 from gainful.stats.repeatable import BLOCK, LEAST_P, check_draws, largest_at, least_count, least_told, on_grid, settle
 
@@ -258,7 +258,7 @@ def randomised_tukey(
 def _ranges(rows: Floats, draws: int, seed: int, threads: int | None) -> Floats:
     """The ranges of the permuted columns' sums; rows hold whole numbers, ascending, so that sums are exact."""
     starts = range(0, draws, BLOCK)
-    with ThreadPoolExecutor(threads or default_threads()) as pool:
+    with ThreadPoolExecutor(thread_count(threads)) as pool:
         parts = pool.map(lambda start: _block_of_ranges(rows, min(BLOCK, draws - start), seed, start // BLOCK), starts)
         return np.concatenate(list(parts))
 

@@ -24,7 +24,7 @@ from gainful.data.collection import ReadAhead
 from gainful.errors import GainfulError, InputError
 from gainful.kernel.core import default_threads
 from gainful.kernel.parallel import Progress
-from gainful.notation import printable
+from gainful.notation import for_terminal, printable
 
 
 def main(arguments: Sequence[str], stdout: TextIO, stderr: TextIO) -> int:
@@ -52,7 +52,8 @@ def _evaluated(options: Options, stdout: TextIO, stderr: TextIO) -> int:
     inputs = read_inputs(options, begun)
     stderr.writelines(f"trec_eval: {notice}\n" for notice in inputs.notices)
     scored = Scored.of(inputs, options)
-    stdout.writelines(output_lines(scored, options))
+    lines = output_lines(scored, options)
+    stdout.writelines(map(for_terminal, lines) if stdout.isatty() else lines)
     if scored.refused is not None:
         stdout.flush()
         raise scored.refused

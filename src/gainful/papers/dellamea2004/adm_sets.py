@@ -22,9 +22,8 @@ from gainful.gains import Gain
 from gainful.io.sources import Text
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Bytes, Floats, Ints
-from gainful.kernel.core import default_threads
+from gainful.kernel.core import thread_count
 from gainful.kernel.parallel import Progress, in_parallel
-from gainful.measures.base import read_whole
 from gainful.stats.agreement import kendall_tau
 from gainful.stats.repeatable import check_draws, stream
 from gainful.stats.stability import Spread, order_of_topics, settled_means, stability_over_queries
@@ -71,7 +70,7 @@ def read_lists(
     judged: Judged, runs: Mapping[str, RunLike], threads: int | None, progress: Progress
 ) -> dict[str, SystemLists]:
     """The lists of all runs, read side by side."""
-    threads = default_threads() if threads is None else read_whole(threads, "threads")
+    threads = thread_count(threads)
     opened = {name: opened_if_stream(run) for name, run in runs.items()}
     tasks = [lambda name=name, run=run: _read(judged, name, run, progress) for name, run in opened.items()]
     return dict(zip(runs, in_parallel(tasks, min(threads, len(tasks)), progress), strict=True))

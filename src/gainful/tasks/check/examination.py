@@ -16,9 +16,8 @@ from gainful.data.run import RunLike
 from gainful.evaluation.evaluate import opened_if_stream
 from gainful.io.sources import Text
 from gainful.kernel.arrays import Bools, Ints
-from gainful.kernel.core import default_threads
+from gainful.kernel.core import thread_count
 from gainful.kernel.parallel import Progress, in_parallel
-from gainful.measures.base import read_whole
 from gainful.notation import number_text, printable
 from gainful.policy import Policy, lenient
 from gainful.tasks.check.check_findings import Examination, Example, Finding, Severity, at_judgment, at_query
@@ -379,7 +378,7 @@ def examine(
     require_runs(runs, at_least_one=False)
     settled = Policy.of(policy)
     judged = qrels if isinstance(qrels, Judged) else Judged(Qrels.of(qrels), lenient(settled))
-    threads = default_threads() if threads is None else read_whole(threads, "threads")
+    threads = thread_count(threads)
     shown = progress or Progress()
     each = max(1, threads // max(1, len(runs)))
 

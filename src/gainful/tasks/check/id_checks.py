@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from gainful.kernel.arrays import Ints
-from gainful.notation import bytes_of_id, text_of_id
+from gainful.notation import ONLY_IN_FORM, bytes_of_id, lookalikes_of, normal_form, text_of_id
 from gainful.tasks.check.check_findings import Example, Finding, Severity, at_query, shown_id
 from gainful.tasks.check.list_checks import InspectedRun
 
@@ -80,6 +80,7 @@ def _matched(attempt: _Attempt, run: Sequence[str], judged: Sequence[str]) -> Ne
 def _attempts(run: Sequence[str], judged: Sequence[str]) -> Iterator[_Attempt]:
     """All ways that are tried, simple ones first."""
     yield _Attempt("if case is ignored", str.casefold, str.casefold)
+    yield _Attempt(f"as NFC (they differ {ONLY_IN_FORM})", normal_form, normal_form)
     yield _Attempt("without blanks and quotation marks around them", _bare, _bare)
     yield _Attempt("as numbers, without leading zeros and '.0'", _as_number, _as_number)
     yield _Attempt("without http://, www. and a slash at the end", _as_url, _as_url)
@@ -289,7 +290,9 @@ def _sampled_documents(run: InspectedRun, lists: Ints, queries: Ints) -> tuple[l
 
 
 def _unlike(found: bytes, wanted: bytes) -> Example:
-    return Example(f"'{shown_id(found)}' in the run, '{shown_id(wanted)}' in the judgments")
+    lookalikes = lookalikes_of([text_of_id(found)], [text_of_id(wanted)])
+    of_run, of_judged = lookalikes[0] if lookalikes else (shown_id(found), shown_id(wanted))
+    return Example(f"'{of_run}' in the run, '{of_judged}' in the judgments")
 
 
 def _pair(match: NearMiss) -> Example:

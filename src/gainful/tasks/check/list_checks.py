@@ -472,8 +472,7 @@ def _is_numbered(run: InspectedRun, one: int) -> bool:
     if not identifier.isdigit() or len(identifier) > len(b"%d" % run.lists["rows"][one]):
         return False
     documents = run.places.documents(int(run.lists["first"][one]), _NUMBERED)
-    numbers = [(document, place) for place, document in enumerate(documents, 1) if document.isdigit()]
-    return bool(numbers) and all(document == b"%d" % place for document, place in numbers)
+    return all(document == b"%d" % place for place, document in enumerate(documents, 1))
 
 
 def _ranked(row: Row) -> str:

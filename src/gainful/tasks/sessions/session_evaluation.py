@@ -17,9 +17,9 @@ from gainful.errors import InputError, UsageError
 from gainful.evaluation.evaluate import MeasuresLike
 from gainful.evaluation.results import Evaluation
 from gainful.kernel.arrays import Floats
-from gainful.kernel.core import default_threads
+from gainful.kernel.core import thread_count
 from gainful.kernel.parallel import Progress
-from gainful.measures.base import Measure, read_whole
+from gainful.measures.base import Measure
 from gainful.measures.catalog import DEFAULT_SESSION_MEASURES, parse_all
 from gainful.measures.session_block import (
     SessionBlock,
@@ -138,7 +138,7 @@ def score_systems(
     ``watch`` is asked once for every system what is to see its blocks.
     """
     choice = choice or SessionChoice()
-    cores = default_threads() if threads is None else read_whole(threads, "threads")
+    cores = thread_count(threads)
     parts = {name: parts_of(name, each) for name, each in sources.items()}
     is_automatic = judged_by is None
     if judged_by is None:

@@ -12,7 +12,7 @@ from gainful.data.run import Run, RunLike
 from gainful.errors import InputError, UsageError
 from gainful.evaluation.explanation import judgments_of
 from gainful.io.rows import read_id
-from gainful.kernel.core import default_threads
+from gainful.kernel.core import thread_count
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure, read_whole
 from gainful.measures.catalog import parse
@@ -109,7 +109,7 @@ def find_conventions(
         given_run,
         settled,
         keeps_scores="scores" in measure.needed() or ("ties" in measure.needed() and given_run.has_scores),
-        threads=default_threads() if threads is None else read_whole(threads, "threads"),
+        threads=thread_count(threads),
     )
     measure.check(orderings.first.judged.levels)
     dimensions = dimensions_for(measure, settled, orderings.facts)
