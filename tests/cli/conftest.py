@@ -30,8 +30,10 @@ class Result:
 
     @property
     def lines(self) -> list[dict[str, Any]]:
-        """Standard output as JSON lines."""
-        return [json.loads(line) for line in self.out.splitlines()]
+        """Standard output as JSON lines, of which the last says how many there are."""
+        *lines, last = (json.loads(line) for line in self.out.splitlines())
+        assert last == {"complete": True, "lines": len(lines)}
+        return lines
 
     def value(self, measure: str, query: str | None = None, run: str | None = None) -> float | None:
         """The value of one row of JSON lines."""

@@ -7,6 +7,8 @@ import gzip
 import lzma
 import math
 from dataclasses import dataclass
+from hashlib import sha256
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -200,19 +202,48 @@ def test_zero_is_the_worst_value(example, lower_measures):
 def test_jsonl_header(example):
     result = example("eval", "qrels.txt", "a.run", "b.run", "-m", "NDCG@10", "-m", "MAP", "--format", "jsonl")
     header = result.lines[0]
-    assert list(header) == ["gainful", "signature", "measures", "runs"]
+    hashes = [sha256(text.encode()).hexdigest() for text in (QRELS, RUN_A, RUN_B)]
+    assert list(header) == ["gainful", "numpy", "scipy", "signature", "judgments", "measures", "runs"]
     assert header == {
         "gainful": __version__,
+        "numpy": version("numpy"),
+        "scipy": version("scipy"),
+        "judgments": {"sha256": hashes[0]},
         "signature": f"{POLICY}|{FACTS}",
         "measures": {
             "nDCG@10": f"nDCG(gain=linear, discount=burges2005, base=2)@10|{POLICY}|{FACTS}",
             "AP": f"AP|{POLICY}|{FACTS}",
         },
         "runs": [
-            {"run": "a", "path": "a.run", "queries": 3, "missing": 1, "extra": 1, "unjudged@10": 0.25},
-            {"run": "b", "path": "b.run", "queries": 3, "missing": 0, "extra": 0, "unjudged@10": 0.25},
+            {
+                "run": "a",
+                "path": "a.run",
+                "sha256": hashes[1],
+                "queries": 3,
+                "missing": 1,
+                "extra": 1,
+                "unjudged@10": 0.25,
+            },
+            {
+                "run": "b",
+                "path": "b.run",
+                "sha256": hashes[2],
+                "queries": 3,
+                "missing": 0,
+                "extra": 0,
+                "unjudged@10": 0.25,
+            },
         ],
     }
+
+
+def test_hashes_are_those_of_the_stored_files(example):
+    packed = gzip.compress(RUN_A.encode())
+    example.write("a.run.gz", packed)
+    result = example("eval", "qrels.txt", "a.run.gz", "--format", "jsonl")
+    assert result.lines[0]["runs"][0]["sha256"] == sha256(packed).hexdigest()
+    result = example("eval", "qrels.txt", "-", "--format", "jsonl", stdin=RUN_A.encode())
+    assert result.lines[0]["runs"][0]["sha256"] == sha256(RUN_A.encode()).hexdigest()
 
 
 def test_jsonl_default_measures(example):

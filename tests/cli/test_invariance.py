@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import random
+import re
 
 import pytest
 
@@ -51,7 +52,8 @@ def outputs(command, use_core, *arguments: str, threads: tuple[str, ...] = ("2",
         for number in threads:
             result = command("eval", "qrels", "r.run", *FLAGS, *arguments, "--threads", number)
             assert result.code == 0, result.err
-            found.append(result)
+            # Other files may hold the same lines in another order.
+            found.append((result.code, re.sub(r'"sha256": "\w{64}"', '"sha256": ...', result.out), result.err))
     return found
 
 

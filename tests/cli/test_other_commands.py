@@ -391,6 +391,50 @@ def test_interrupted_while_waiting_for_input(files, environment, what):
         process.communicate()
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="needs signals")
+@pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGHUP", 129), ("SIGINT", 130)])
+def test_ended_in_the_middle_of_writing(command, environment, name, code):
+    command.write("qrels", "".join(f"q{i} 0 d 1\n" for i in range(20_000)))
+    command.write("r.run", "".join(f"q{i} Q0 d 1 1 t\n" for i in range(20_000)))
+    command.write("out.csv", "old")
+    measures = [text for k in range(1, 20) for text in ("-m", f"P@{k}")]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gainful", "eval", "qrels", "r.run", *measures, "--by-query", "--output", "out.csv"],
+        stderr=subprocess.PIPE,
+        cwd=command.directory,
+        env=environment(),
+    )
+    before = {"qrels", "r.run", "out.csv"}
+    while process.poll() is None and set(os.listdir(command.directory)) == before:
+        time.sleep(0.001)
+    process.send_signal(getattr(signal, name))
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err.decode().strip()) == (code, "interrupted" if code == 130 else f"ended by {name}")
+    assert set(os.listdir(command.directory)) == before
+    assert (command.directory / "out.csv").read_text() == "old"
+
+
+def test_too_little_memory(files, monkeypatch):
+    monkeypatch.setattr(evaluation, "evaluate_runs", failing_with(MemoryError()))
+    result = files("eval", "qrels", "r.run")
+    assert (result.code, result.out) == (3, "")
+    assert result.err.startswith("the command takes more memory than there is\nhint: --max-memory")
+
+
+def test_a_limit_of_memory(command, monkeypatch):
+    monkeypatch.delenv("GAINFUL_MAX_MEMORY", raising=False)
+    command.write("qrels.gz", gzip.compress(b"q 0 d 1\nq 0 d 2\n" * 500))
+    command.write("r.run", "q Q0 d 1 1 t\n")
+    for size, code, words in (
+        ("5kB", 3, "qrels.gz: takes more than 5 KB of memory, the most that may be used"),
+        ("much", 2, "--max-memory: expected a size such as 500MB or 8GB, found 'much'"),
+        ("1MB", 3, "qrels.gz:2: "),  # enough: it is read, and has a document twice
+    ):
+        result = command("eval", "qrels.gz", "r.run", "--max-memory", size)
+        assert result.code == code
+        assert result.err.startswith(words)
+
+
 def test_unexpected_exceptions(files, monkeypatch):
     monkeypatch.setattr(evaluation, "evaluate_runs", failing_with(ZeroDivisionError("by zero")))
     result = files("eval", "qrels", "r.run")

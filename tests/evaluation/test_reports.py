@@ -253,7 +253,7 @@ def test_csv_is_wide(evaluations):
 
 
 def test_jsonl_reads_back(report, expected):
-    _, *rows = map(json.loads, report.text("jsonl").splitlines())
+    _, *rows, _ = map(json.loads, report.text("jsonl").splitlines())
     assert {(row["run"], row["query"], row["measure"]): row["value"] for row in rows} == expected
 
 

@@ -270,6 +270,23 @@ class TestWhatEvalWrites:
         with pytest.raises(InputError, match=words):
             ScoreMatrix.read(text.encode())
 
+    def test_a_part_is_not_taken_for_the_whole(self) -> None:
+        score = '{"run": "a", "query": "q%d", "measure": "RR", "value": 0.5}\n'
+        whole = '{"gainful": "0.1.0"}\n' + score % 1 + score % 2 + '{"complete": true, "lines": 3}\n'
+        assert ScoreMatrix.read(whole.encode()).queries == ("q1", "q2")
+        lines = whole.splitlines(keepends=True)
+        more = whole.replace("q1", "q3").replace("q2", "q4")
+        assert len(ScoreMatrix.read((whole + more).encode()).queries) == 4
+        for part in (
+            lines[:-1],
+            lines[:-2],
+            [lines[0], *lines[2:]],
+            [*lines[:-1], more],
+            [whole, *more.splitlines(keepends=True)[:-1]],
+        ):
+            with pytest.raises(InputError, match=r":\d: expected all lines that were written"):
+                ScoreMatrix.read("".join(part).encode())
+
     def test_means_alone_are_no_scores(self) -> None:
         with pytest.raises(InputError, match="scores by query, found none"):
-            ScoreMatrix.read(b'{"gainful": "0"}\n{"run": "a", "query": null, "measure": "RR", "value": 0.5}\n')
+            ScoreMatrix.read(b'{"run": "a", "query": null, "measure": "RR", "value": 0.5}\n')

@@ -33,7 +33,7 @@ def lines(capsys: pytest.CaptureFixture[str]) -> Any:
         code = run(["papers", "jarvelin2008", *map(str, arguments), "--format", "jsonl", "--quiet"])
         out, err = capsys.readouterr()
         assert code == 0, err
-        return [json.loads(line) for line in out.splitlines()]
+        return [json.loads(line) for line in out.splitlines()[:-1]]
 
     return call
 

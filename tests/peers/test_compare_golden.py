@@ -30,7 +30,7 @@ def compare(capsys: pytest.CaptureFixture[str]) -> Compare:
         code = run(["compare", *map(str, arguments), "--format", "jsonl"])
         captured = capsys.readouterr()
         assert code == 0, captured.err
-        return [json.loads(line) for line in captured.out.splitlines()]
+        return [json.loads(line) for line in captured.out.splitlines()[:-1]]
 
     return compared
 

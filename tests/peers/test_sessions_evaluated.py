@@ -72,7 +72,7 @@ def command(capsys: pytest.CaptureFixture[str]) -> Callable[..., list[dict[str, 
         code = run(["sessions", *map(str, arguments), "--format", "jsonl"])
         out, err = capsys.readouterr()
         assert code == 0, err
-        return [json.loads(line) for line in out.splitlines()]
+        return [json.loads(line) for line in out.splitlines()[:-1]]
 
     return call
 

@@ -9,6 +9,7 @@ import json
 import math
 import shutil
 import subprocess
+from importlib.metadata import version
 
 import numpy as np
 import pytest
@@ -102,7 +103,13 @@ def test_an_empty_line_only_separates_tables():
 
 def test_jsonl():
     assert [json.loads(line) for line in render_text(PAGE, "jsonl").splitlines()] == [
-        {"gainful": __version__, "command": "judgments", "judgments": ["qrels.txt"]},
+        {
+            "gainful": __version__,
+            "numpy": np.__version__,
+            "scipy": version("scipy"),
+            "command": "judgments",
+            "judgments": ["qrels.txt"],
+        },
         {"text": "Two sets of judgments."},
         {"table": "Levels of qrels.txt", "grade": 0.0, "documents": 1200, "share": 0.9375, "remark": "not relevant"},
         {"table": "Levels of qrels.txt", "grade": 1.0, "documents": 80, "share": 0.0625, "remark": None},
@@ -111,6 +118,7 @@ def test_jsonl():
         {"a": "first", "b": "second", "kappa": 0.5, "kappa difference": None},
         {"a": "first", "b": "third", "kappa": -1 / 3, "kappa difference": -5 / 6},
         {"note": "order:score|ties:docid-desc"},
+        {"complete": True, "lines": 9},
     ]
 
 

@@ -15,6 +15,7 @@ from gainful.measures.base import Measure
 from gainful.measures.catalog import ALL_FAMILIES, ALL_MEASURES, SHORT_NAMES, find, long_text, offered_names
 from gainful.measures.help import Help
 from gainful.pages.page import Column, Page, Table
+from gainful.render.text_formats import write_counted
 
 #: Measures with the families that they belong to.
 _Found = Sequence[tuple[str, type[Measure]]]
@@ -44,7 +45,7 @@ def command(text: str, output: Output, quiet: bool) -> None:
         if output.format == "table":
             _write_list(found, short, out)
         else:
-            out.writelines(json.dumps(_row(family, measure)) + "\n" for family, measure in found)
+            write_counted((json.dumps(_row(family, measure)) + "\n" for family, measure in found), out)
 
 
 def _write_list(found: _Found, short: str, out: TextIO) -> None:

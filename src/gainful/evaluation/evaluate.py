@@ -13,7 +13,7 @@ from gainful.data.run import RunLike
 from gainful.errors import UsageError
 from gainful.evaluation.results import Evaluation, Sources
 from gainful.io.formats import RunFile
-from gainful.io.sources import Text, is_stream, open_source
+from gainful.io.sources import Text, fingerprint_of, is_stream, open_source
 from gainful.kernel.arrays import Floats
 from gainful.kernel.core import thread_count
 from gainful.kernel.parallel import Progress, in_parallel
@@ -70,7 +70,8 @@ def evaluate_runs(
     needed = frozenset(need for measure in wanted for need in measure.needed())
 
     def scored(name: str, graded: GradedRun) -> Evaluation:
-        return evaluate_graded(graded, wanted, Sources(judged, _again(runs[name])))
+        contents = fingerprint_of(judged.qrels.name), fingerprint_of(graded.source)
+        return evaluate_graded(graded, wanted, Sources(judged, _again(runs[name]), *contents))
 
     return join_each(judged, runs, scored, needed, threads=threads, progress=progress)
 

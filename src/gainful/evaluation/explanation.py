@@ -194,7 +194,7 @@ def explain_evaluation(evaluation: Evaluation, measure: Measure, query: str | by
             "from another process",
             "evaluate again, or use gainful.explain(measure, qrels, run, query)",
         )
-    judged, run = evaluation.sources
+    judged, run = evaluation.sources.judged, evaluation.sources.run
     if run is None:
         raise UsageError(
             f"{name}: expected a run that can be read again, found {evaluation.source}, which is gone",

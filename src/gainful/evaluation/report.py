@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -101,13 +101,16 @@ class Report(Showable):
 
     def _header(self) -> dict[str, object]:
         first = self.evaluations[0]
+        judgments = {"judgments": {"sha256": lambda: first.sha256["judgments"]}} if first.unit == "query" else {}
         return {
             "signature": str(first.signature()),
+            **judgments,
             "measures": {str(measure): str(first.signature(measure)) for measure in self.measures},
             "runs": [
                 {
                     "run": evaluation.run,
                     "path": evaluation.source,
+                    **({"sha256": partial(_run_hash, evaluation)} if first.unit == "query" else {}),
                     "queries" if first.unit == "query" else "sessions": len(evaluation.query_ids),
                     "missing": len(evaluation.missing),
                     "extra": len(evaluation.facts.extra_ids),
@@ -264,3 +267,7 @@ def _or_none(value: float) -> float | None:
 
 def _whole(value: float | None) -> float | None:
     return int(value) if value is not None and value.is_integer() else value
+
+
+def _run_hash(evaluation: Evaluation) -> str | None:
+    return evaluation.sha256["run"]

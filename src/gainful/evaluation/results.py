@@ -14,6 +14,7 @@ import numpy as np
 from gainful.data.graded import JoinFacts
 from gainful.errors import InputError, MissingExtraError, UsageError
 from gainful.evaluation.signature import Signature
+from gainful.io.sources import Fingerprint
 from gainful.kernel.arrays import Bools, Floats
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
@@ -31,10 +32,13 @@ if TYPE_CHECKING:
 
 
 class Sources(NamedTuple):
-    """What an evaluation was made from: the judgments, and what reads the run again, if anything does."""
+    """What an evaluation was made from: the judgments, what reads the run again, if anything does, and what tells the
+    content of the files."""
 
     judged: Judged
     run: RunLike | None
+    judgments_content: Fingerprint | None = None
+    run_content: Fingerprint | None = None
 
 
 #: Geometric means take smaller values as this, as trec_eval does: one 0 would make the whole mean 0.
@@ -86,6 +90,14 @@ class Evaluation:
     def unit(self) -> str:
         """What a score is of: a query, or a session."""
         return "query" if self.judged_by is None else "session"
+
+    @cached_property
+    def sha256(self) -> dict[str, str | None]:
+        """The hashes of the files that the judgments and the run came from, as `sha256sum` has them; None where it came
+        from no file, or the file has changed since."""
+        contents = (None, None) if self.sources is None else self.sources[2:]
+        hashes = (None if content is None else content.sha256() for content in contents)
+        return dict(zip(("judgments", "run"), hashes, strict=True))
 
     @cached_property
     def queries(self) -> list[str]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import PurePath
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from gainful.errors import InputError, UsageError
 from gainful.io.sources import COMPRESSED_ENDINGS, Source, open_source
@@ -100,21 +100,7 @@ def _orders(measure: str) -> bool:
 def _read_lines(text: str, name: str) -> dict[str, Scores]:
     """JSON lines: one score each, of a run, a query and a measure; headers, means and other lines are passed over."""
     scores: dict[str, dict[str, dict[str, float | None]]] = {}
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        where = f"{name}:{number}"
-        try:
-            row = json.loads(line)
-        except ValueError as error:
-            raise InputError(f"{where}: expected JSON, found '{printable(line.strip(), 80)}'") from error
-        if not isinstance(row, dict) or not set(_FIELDS) <= row.keys():
-            if number == 1 or (isinstance(row, dict) and "gainful" in row):
-                continue  # the header
-            raise InputError(
-                f"{where}: expected {', '.join(_FIELDS)}, found '{printable(line.strip(), 80)}'",
-                "gainful eval --by-query --format jsonl writes such lines",
-            )
+    for where, row in _whole_parts(_json_lines(text, name)):
         run, query, measure, value = (row[field] for field in _FIELDS)
         if query is None:
             continue  # a mean
@@ -128,6 +114,50 @@ def _read_lines(text: str, name: str) -> dict[str, Scores]:
             raise InputError(f"{where}: expected a number or null as value, found {json.dumps(value)}")
         by_query[str(query)] = value
     return dict(scores)
+
+
+_PlacedRow: TypeAlias = tuple[str, dict[str, Any]]
+
+
+def _json_lines(text: str, name: str) -> Iterator[_PlacedRow]:
+    """The objects and their places. What is none, or no score either, may only be the first line."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise InputError(f"{name}:{number}: expected JSON, found '{printable(line.strip(), 80)}'") from error
+        if isinstance(row, dict) and ("gainful" in row or "complete" in row or set(_FIELDS) <= row.keys()):
+            yield f"{name}:{number}", row
+        elif number > 1:
+            raise InputError(
+                f"{name}:{number}: expected {', '.join(_FIELDS)}, found '{printable(line.strip(), 80)}'",
+                "gainful eval --by-query --format jsonl writes such lines",
+            )
+
+
+def _whole_parts(lines: Iterable[_PlacedRow]) -> Iterator[_PlacedRow]:
+    """The scores. What begins with our header has to end with the number of its lines, or it is not all there."""
+    header: str | None = None
+    count = 0
+    for where, row in lines:
+        if "complete" in row:
+            if header is not None and row.get("lines") != count:
+                break
+            header = None
+        elif "gainful" in row:
+            if header is not None:
+                break
+            header, count = where, 1
+        else:
+            count += 1
+            yield where, row
+    if header is not None:
+        raise InputError(
+            f"{header}: expected all lines that were written, and one that says how many, found a part of them",
+            "write them once more: gainful eval --by-query --format jsonl",
+        )
 
 
 @dataclass(frozen=True)

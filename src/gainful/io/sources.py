@@ -129,6 +129,37 @@ class Text:
         yield rest
 
 
+class Fingerprint(NamedTuple):
+    """What tells the content of a source that was read: a file by its state then, anything else by its digest."""
+
+    path: str
+    state: os.stat_result | None = None
+    digest: str | None = None
+
+    def sha256(self) -> str | None:
+        """The hash of the bytes as they are stored, like `sha256sum` has it; None if the file has changed since."""
+        if self.state is None:
+            return self.digest
+        from hashlib import sha256
+
+        found = sha256()
+        try:
+            for piece in _file_pieces(self.path, self.state):
+                found.update(piece)
+        except InputError:
+            return None
+        return found.hexdigest()
+
+
+#: Of what was read last under each name.
+_FINGERPRINTS: dict[str, Fingerprint] = {}
+
+
+def fingerprint_of(name: str) -> Fingerprint | None:
+    """What tells the content of the source that messages call by this name, as it was read last."""
+    return _FINGERPRINTS.get(name)
+
+
 def open_source(source: Source | Text, name: str | None = None) -> Text:
     """The (decompressed) bytes of a source. ``name`` is what messages call it instead of its path."""
     if isinstance(source, Text):
@@ -145,12 +176,16 @@ def open_source(source: Source | Text, name: str | None = None) -> Text:
             return _in_memory(_gathered(_blocks(file), path), name or path)
         compression = _compression(file.read(10))
     shown = name or path
+    _FINGERPRINTS[shown] = Fingerprint(path, state)
     if compression is None:
         return Text(shown, lambda: _file_pieces(path, state), path, state)
     return Text(shown, lambda: _decompressed(_file_pieces(path, state), compression, shown))
 
 
 def _in_memory(data: bytes | bytearray, name: str) -> Text:
+    from hashlib import sha256
+
+    _FINGERPRINTS[name] = Fingerprint(name, digest=sha256(data).hexdigest())
     compression = _compression(bytes(data[:10]))
     if compression is None:
         return Text.of_view(data, name)

@@ -107,8 +107,8 @@ class Page:
 
     A paragraph may have several lines; one that is indented by four spaces stays as it is, as formulas want it. A
     :class:`Heading` opens a section.
-    ``header`` opens the JSON lines, ``notes_for_machines`` are what they have of the notes, if not all; ``command`` is
-    the command's name. ``scores`` stand in the place of the first part
+    ``header`` opens the JSON lines (what takes time to find is a function there), ``notes_for_machines`` are what they
+    have of the notes, if not all; ``command`` is the command's name. ``scores`` stand in the place of the first part
     where a format has a line for every value, called by their ``unit``; ``keeps_places`` has every column keep a place
     for its mark even where none is, so that columns never move.
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, TextIO
 
 from gainful._version import __version__
@@ -184,16 +185,39 @@ def _quoted(text: str) -> str:
 
 
 def write_jsonl(page: Page, out: TextIO) -> None:
-    """The header, then scores, rows (with their table's title, if it has one) and paragraphs in order, then notes."""
-    import json
+    """The header, then scores, rows (with their table's title, if it has one) and paragraphs in order, then notes; and
+    how many lines that were, so that nobody takes a part for the whole."""
+    from json import dumps
 
     about = {} if page.scores is not None else {"command": page.command}
-    out.write(json.dumps({"gainful": __version__, **about, **page.header}) + "\n")
-    if page.scores is not None:
-        out.writelines(_score_objects(page.scores(), page.unit))
     notes = page.notes if page.notes_for_machines is None else page.notes_for_machines
     parts = _part_lines(page.parts if page.scores is None else page.parts[1:])
-    out.writelines(json.dumps(line) + "\n" for line in (*parts, *({"note": note} for note in notes)))
+    lines = chain(
+        [dumps({"gainful": __version__, **_library_versions(), **about, **page.header}, default=_found) + "\n"],
+        _score_objects(page.scores(), page.unit) if page.scores is not None else (),
+        (dumps(line) + "\n" for line in (*parts, *({"note": note} for note in notes))),
+    )
+    write_counted(lines, out)
+
+
+def write_counted(lines: Iterable[str], out: TextIO) -> None:
+    """JSON lines, and one that says how many there were."""
+    count = 0
+    for count, line in enumerate(lines, 1):  # noqa: B007 - of the last one
+        out.write(line)
+    out.write(f'{{"complete": true, "lines": {count}}}\n')
+
+
+def _found(value: Callable[[], object]) -> object:
+    """What takes time to find is a function."""
+    return value()
+
+
+def _library_versions() -> dict[str, str]:
+    """Of what computes; those that are loaded know it themselves."""
+    from importlib.metadata import version
+
+    return {name: getattr(sys.modules.get(name), "__version__", None) or version(name) for name in ("numpy", "scipy")}
 
 
 def _score_objects(scores: Iterable[Score], unit: str) -> Iterator[str]:
