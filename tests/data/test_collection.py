@@ -76,9 +76,17 @@ def test_a_run_that_is_read_ahead_serves_other_judgments_policies_and_times(
     assert Run.of(other.runs["mine"]).queries == ["q1", "q2"]
 
 
-@pytest.mark.parametrize(
-    "name", ["check", "curves", "eval", "explain", "judgments", "sensitivity", "sessions", "whydiff"]
-)
-def test_a_command_loads_numpy_only_when_the_core_is_reading(name: str) -> None:
-    script = f"import sys, gainful.cli.{name}_command; sys.exit('numpy' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+HELP = """
+import sys
+from gainful.cli.main import COMMANDS, run
+
+for name in COMMANDS:
+    if run([name, "--help"]) or "numpy" in sys.modules:
+        sys.exit(f"{name} loads NumPy")
+"""
+
+
+def test_a_command_loads_numpy_only_when_the_core_is_reading() -> None:
+    """Nor does what only asks for its help."""
+    found = subprocess.run([sys.executable, "-c", HELP], check=False, capture_output=True, text=True)
+    assert (found.returncode, found.stderr) == (0, "")

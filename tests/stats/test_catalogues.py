@@ -11,11 +11,11 @@ import pytest
 from click.testing import CliRunner
 
 from gainful import UsageError
-from gainful.cli.compare_command import command
-from gainful.stats.corrections import CORRECTIONS
+from gainful.cli.main import cli
+from gainful.stats.catalogues import CORRECTIONS, INTERVALS, PROCEDURES, TESTS
 from gainful.stats.families import FamilyPlan
-from gainful.stats.paired import INTERVALS, TESTS, compare_pair
-from gainful.stats.procedures import PROCEDURES, SystemsPlan
+from gainful.stats.paired import compare_pair
+from gainful.stats.procedures import SystemsPlan
 
 CATALOGUES: dict[str, Mapping[str, Any]] = {
     "test": TESTS,
@@ -40,7 +40,7 @@ def test_the_table_of_the_docs(flag: str) -> None:
 
 @pytest.mark.parametrize("flag", CATALOGUES)
 def test_the_help(flag: str) -> None:
-    help_text = " ".join(CliRunner().invoke(command, ["--help"], terminal_width=200).output.split())
+    help_text = " ".join(CliRunner().invoke(cli, ["compare", "--help"], terminal_width=200).output.split())
     assert f"--{flag} [{'|'.join(CATALOGUES[flag])}]" in help_text
     assert all(member.title in help_text for member in CATALOGUES[flag].values())
 

@@ -17,7 +17,7 @@ from gainful.stats.families import compare_family
 from gainful.stats.flips import Flips
 from gainful.stats.groups import RankInterval
 from gainful.stats.paired import compare_pair
-from gainful.tasks.compare import compare_measures
+from gainful.tasks.compare.comparison import compare_measures
 
 Values = np.ndarray[Any, np.dtype[np.float64]]
 

@@ -17,7 +17,7 @@ import numpy as np
 from gainful.errors import UsageError
 from gainful.kernel.arrays import Bools, Floats, Ints, freeze
 from gainful.notation import bytes_of_id, count_of, nearest, printable
-from gainful.stats.corrections import CORRECTIONS
+from gainful.stats.catalogues import CORRECTIONS
 from gainful.stats.paired_tests import Verdict, signed_verdict
 from gainful.stats.rank_tests import mid_ranks
 from gainful.stats.repeatable import settle

@@ -19,7 +19,7 @@ from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.notation import choose
 from gainful.stats.anova import TwoWayAnova, checked, pairs_of, two_way
 from gainful.stats.corrections import corrected
-from gainful.stats.paired_tests import Finding, PairedScores, PairedTest, Zeros
+from gainful.stats.paired_tests import Finding, PairedScores, Zeros
 from gainful.stats.repeatable import LEAST_P, settle
 from gainful.stats.tukey import studentised_range_critical, studentised_range_sf
 
@@ -129,36 +129,18 @@ def _normal_p(ranks: Floats, apart: float, continuity: bool) -> float:
     return max(min(1.0, 2 * float(ndtr(-distance / deviation))), LEAST_P)
 
 
-def _wilcoxon(scores: PairedScores) -> Finding:
+def wilcoxon_finding(scores: PairedScores) -> Finding:
+    """Wilcoxon's test of two systems, by its settings."""
     settings = scores.settings
     found = wilcoxon(scores.differences, zeros=settings.zeros, continuity=settings.continuity)
     return Finding(found.p, min(found.positive, found.negative), direction=found.positive - found.negative)
 
 
-def _sign(scores: PairedScores) -> Finding:
+def sign_finding(scores: PairedScores) -> Finding:
+    """The sign test of two systems."""
     above = int(np.count_nonzero(scores.differences > 0))
     below = scores.nonzero - above
     return Finding(sign_p(above, below), float(above), direction=float(above - below))
-
-
-WILCOXON = PairedTest(
-    "wilcoxon",
-    "Wilcoxon's signed ranks",
-    "systems that are exchangeable query by query; not their means",
-    "Wilcoxon's test",
-    "differences are symmetric about 0 (their ranks, not their mean)",
-    _wilcoxon,
-    of="ranks",
-)
-SIGN = PairedTest(
-    "sign",
-    "the sign test",
-    "on how many queries a system is better, not by how much",
-    "the sign test",
-    "the median difference is 0 (how often, not how much)",
-    _sign,
-    of="median",
-)
 
 
 #: The papers' marks: the levels and their stars, strictest first.

@@ -41,7 +41,7 @@ from gainful.papers.jarvelin2002.setting import (
 )
 from gainful.stats.procedures import PaperRow, paper_rows
 from gainful.stats.rank_tests import conover, protected
-from gainful.tasks.compare import Comparison
+from gainful.tasks.compare.comparison import Comparison
 from gainful.tasks.judgments.judges import JudgmentComparison, compare_judgments, cross_table
 from gainful.tasks.sensitivity.sensitivity_findings import ranks_of, tau_of_ranks
 

@@ -13,7 +13,7 @@ from gainful.notation import count_of, number_text, printable
 from gainful.pages.charts import Axis, Chart, HeatMap, Plot, Points, shortened
 from gainful.pages.page import Cell, Column, Table
 from gainful.render import Page
-from gainful.stats.agreement import COEFFICIENTS, SYMMETRIC
+from gainful.stats.catalogues import COEFFICIENTS, SYMMETRIC
 from gainful.tasks.compare.compare_words import listed
 
 if TYPE_CHECKING:

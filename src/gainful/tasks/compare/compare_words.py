@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gainful.notation import count_of, number_text, printable
-from gainful.stats.paired import INTERVALS
+from gainful.stats.catalogues import INTERVALS
 from gainful.stats.paired_tests import bound_text, signed_verdict
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from gainful.notation import count_of
 from gainful.pages.charts import Chart
 from gainful.pages.page import Cell, Column, Kind, Table
 from gainful.render import Page
-from gainful.stats.paired import FEW_QUERIES, INTERVALS
+from gainful.stats.catalogues import INTERVALS
+from gainful.stats.paired import FEW_QUERIES
 from gainful.stats.repeatable import settled_differences
 from gainful.tasks.compare.compare_charts import difference_plot
 from gainful.tasks.compare.compare_words import difference_sentence, interval_text, level_text, p_words
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from gainful.stats.paired import PairResult, PracticalSize
     from gainful.stats.paired_tests import Interval
     from gainful.stats.procedures import PaperRow
-    from gainful.tasks.compare import Comparison
+    from gainful.tasks.compare.comparison import Comparison
 
 
 def pair_page(found: Comparison) -> Page:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gainful.stats.groups import GroupComparison, PairVerdict
     from gainful.stats.procedures import SystemsResult
     from gainful.stats.rank_tests import Friedman
-    from gainful.tasks.compare import Comparison
+    from gainful.tasks.compare.comparison import Comparison
 
 _DRAWN: dict[str, Callable[[SystemsResult], Chart]] = {
     "leaderboard": leaderboard_chart,

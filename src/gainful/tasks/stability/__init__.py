@@ -26,11 +26,10 @@ from gainful.measures.catalog import parse_all
 from gainful.notation import choose
 from gainful.policy import Policy
 from gainful.render import Page, Showable
-from gainful.stats.agreement import SYMMETRIC, Coefficient
+from gainful.stats.catalogues import DISCRIMINATING, SYMMETRIC, TOPICS, Coefficient
 from gainful.stats.repeatable import check_alpha, check_draws, stream
 from gainful.stats.stability import (
     BINS,
-    TOPICS,
     DiscriminativePower,
     Spread,
     SubsetStability,
@@ -177,10 +176,6 @@ def _agreed(agree: Coefficient, one: Floats | None, other: Floats | None) -> flo
     return None if one is None or other is None else agree(one, other)
 
 
-#: The tests that discriminative power can be by.
-TESTS = ("t", "rthsd")
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class StabilityReport(Showable):
     """How stable the order of systems is by each measure, on the same systems and queries for all of them.
@@ -248,7 +243,7 @@ def assess_stability(
     """
     agree = SYMMETRIC[choose(coefficient, SYMMETRIC, "coefficient")].formula
     choose(topics, TOPICS, "topics")
-    choose(test, TESTS, "test")
+    choose(test, DISCRIMINATING, "test")
     check_alpha(alpha)
     if not shares:
         raise UsageError("shares: expected at least one, found none")

@@ -13,7 +13,7 @@ from gainful.notation import count_of, number_text
 from gainful.pages.charts import Axis, Chart, Line, Plot, Rule
 from gainful.pages.page import Cell, Column, Table
 from gainful.render import Page
-from gainful.stats.agreement import SYMMETRIC
+from gainful.stats.catalogues import SYMMETRIC
 from gainful.stats.stability import order_of_topics
 
 if TYPE_CHECKING:
