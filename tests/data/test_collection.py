@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gainful import Policy, Qrels, Run, UsageError
-from gainful.data.collection import Collection, Inputs, ReadRun, named_runs, read_once
+from gainful.data.collection import Collection, Inputs, ReadRun, read_once
 from gainful.data.graded import join
 from gainful.data.judged import Judged
 from gainful.evaluation.evaluate import evaluate_runs
@@ -41,8 +41,6 @@ def test_standard_input_stands_for_one_file() -> None:
     for paths in (("-", "-"), ("q.txt", "-", None, "-")):
         with pytest.raises(UsageError, match=r"standard input \(-\) can be read once, found it twice"):
             read_once(*paths)
-    with pytest.raises(UsageError, match="can be read once"):
-        named_runs(["-"], beside=["-"])
 
 
 def test_plain_text_is_read_ahead_and_the_same_comes_out(files: tuple[str, dict[str, str]]) -> None:

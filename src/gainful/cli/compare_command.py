@@ -67,7 +67,11 @@ def _asked(given: dict[str, Any]) -> CompareOptions:
 @click.option("--pairs", multiple=True, metavar="A,B", help="Several systems: print this pair; may be repeated.")
 @click.option("--all", "all_pairs", is_flag=True, help="Several systems: print every pair.")
 @click.option(
-    "--groups", multiple=True, metavar="NAME=A,B,...", help="Groups of systems to compare; or a FILE of such lines."
+    "--groups",
+    type=options.INPUT,
+    multiple=True,
+    metavar="NAME=A,B,...",
+    help="Groups of systems to compare; or a FILE of such lines.",
 )
 @click.option("--papers", is_flag=True, help="The papers' table: measures by systems, who beats whom by Friedman.")
 @click.option("--chart", "charts", multiple=True, type=click.Choice(CHARTS), help="What to draw; may be repeated.")

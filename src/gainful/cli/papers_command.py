@@ -27,7 +27,7 @@ from gainful.policy import CHOICES
 if TYPE_CHECKING:
     from gainful.papers.reproduction import Reproduction
 
-_PATH = click.Path()
+_PATH = options.INPUT
 _DATA = ("qrels", "runs", "sessions", "letor")
 #: What has a meaning with and without data.
 _ALWAYS = ("paper", "only", "out", "figures", "format_", "output", "quiet", "threads")
@@ -199,7 +199,7 @@ def _check(paper: Paper, given: Sequence[str], settings: Mapping[str, Any]) -> N
 @click.option(
     "--sessions", type=_PATH, multiple=True, metavar="FILE", help="jarvelin2008: sessions, a file a system; repeatable."
 )
-@click.option("--letor", type=_PATH, metavar="DIR", help="scheel2011: OHSUMED of LETOR 3.0, raw features.")
+@click.option("--letor", type=click.Path(), metavar="DIR", help="scheel2011: OHSUMED of LETOR 3.0, raw features.")
 @click.option("--only", multiple=True, metavar="SECTION", help="Only this, such as 'Table 2'; may be repeated.")
 @click.option(
     "--out", type=click.Path(), metavar="DIR", help="Write a folder: report, tables and figures (needs [plot])."
