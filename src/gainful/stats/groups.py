@@ -234,8 +234,9 @@ def letters(different: Bools) -> Letters:
 
 
 def _split(sets: list[int], one: int, other: int) -> list[int]:
-    kept = [members for members in sets if not (members & one and members & other)]
-    halves = [members & ~part for members in sets if members & one and members & other for part in (one, other)]
+    both = one | other
+    kept = [members for members in sets if members & both != both]
+    halves = [members & ~part for members in sets if members & both == both for part in (one, other)]
     for half in dict.fromkeys(halves):
         if not any(half & members == half for members in kept) and not any(
             half & rival == half and half != rival for rival in halves
