@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias,
 if TYPE_CHECKING:
     from gainful.kernel.arrays import Floats
     from gainful.stats.families import SystemScores
-    from gainful.stats.groups import FamilyResult
+    from gainful.stats.family_results import FamilyResult
     from gainful.stats.paired_tests import Finding, Interval, PairedScores
     from gainful.stats.procedures import SystemsPlan, SystemsResult
 

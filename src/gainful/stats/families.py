@@ -21,8 +21,8 @@ from gainful.kernel.parallel import Progress
 from gainful.notation import choose
 from gainful.stats.catalogues import CORRECTIONS, TESTS
 from gainful.stats.corrections import corrected, refuse_coarse
+from gainful.stats.family_results import FamilyResult
 from gainful.stats.flips import MOST_ENUMERATED, Flips, exact_extremes, exponent, on_grid
-from gainful.stats.groups import FamilyResult
 from gainful.stats.paired import MOST_RANKED, rank_warning
 from gainful.stats.paired_tests import MOST_FLIPPED, PairedScores, TestOutcome
 from gainful.stats.repeatable import check_alpha, largest_at, least_told

@@ -19,7 +19,7 @@ from gainful.notation import choose, count_of, number_text, printable
 from gainful.stats.anova import OneWayAnova, PairSpread, TwoWayAnova, one_way, two_way
 from gainful.stats.catalogues import CORRECTIONS, PROCEDURES
 from gainful.stats.families import FLIPS, FamilyPlan, SystemScores, families_of
-from gainful.stats.groups import MOST_WITH_LETTERS, FamilyResult, letters
+from gainful.stats.family_results import MOST_WITH_LETTERS, FamilyResult, letters
 from gainful.stats.paired import MOST_RANKED, rank_warning, too_few_draws
 from gainful.stats.paired_tests import Verdict
 from gainful.stats.rank_tests import Friedman, RankComparisons, conover, friedman, nemenyi, stars_text

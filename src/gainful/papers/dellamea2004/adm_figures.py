@@ -21,7 +21,7 @@ from gainful.papers.claims import Claim, Section, claims_tables, head, remark, s
 from gainful.papers.dellamea2004.adm_experiment import GROUPS, REFERENCES, Experiment
 from gainful.papers.dellamea2004.adm_sets import MEASURES
 from gainful.papers.dellamea2004.adm_tables import ALL_MEASURES
-from gainful.stats.groups import GroupComparison, compare_groups, exact_mann_whitney, kruskal_wallis, mann_whitney
+from gainful.stats.rank_tests import GroupComparison, compare_groups, exact_mann_whitney, kruskal_wallis, mann_whitney
 from gainful.tasks.compare.compare_words import listed, p_words
 
 #: What rounding leaves of a covariance that is singular.

@@ -11,7 +11,7 @@ from gainful.stats.catalogues import INTERVALS
 from gainful.stats.paired_tests import bound_text, signed_verdict
 
 if TYPE_CHECKING:
-    from gainful.stats.groups import RankInterval
+    from gainful.stats.family_results import RankInterval
     from gainful.stats.paired import PairResult, PracticalSize
     from gainful.stats.paired_tests import Interval
 

@@ -14,9 +14,10 @@ from gainful.kernel.parallel import Progress
 from gainful.notation import choose, count_of, nearest, printable
 from gainful.render import Page, Showable
 from gainful.stats.families import FLIPS, FamilyPlan, families_of
-from gainful.stats.groups import FamilyResult, GroupComparison, compare_groups
+from gainful.stats.family_results import FamilyResult
 from gainful.stats.paired import PairResult, compare_pair
 from gainful.stats.procedures import PaperRow, SystemsPlan, SystemsResult, compare_several, paper_rows
+from gainful.stats.rank_tests import GroupComparison, compare_groups
 from gainful.tasks.compare.compare_options import CHARTS, CHARTS_OF_PAIRS, CHARTS_OF_SYSTEMS, CompareOptions
 
 if TYPE_CHECKING:

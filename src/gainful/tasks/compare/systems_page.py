@@ -19,9 +19,9 @@ from gainful.tasks.compare.compare_words import limits_text, listed, p_words, pl
 
 if TYPE_CHECKING:
     from gainful.stats.anova import TwoWayAnova
-    from gainful.stats.groups import GroupComparison, PairVerdict
+    from gainful.stats.family_results import PairVerdict
     from gainful.stats.procedures import SystemsResult
-    from gainful.stats.rank_tests import Friedman
+    from gainful.stats.rank_tests import Friedman, GroupComparison
     from gainful.tasks.compare.comparison import Comparison
 
 _DRAWN: dict[str, Callable[[SystemsResult], Chart]] = {
