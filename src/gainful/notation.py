@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from numbers import Real
+from numbers import Integral, Real
 
 from gainful.errors import UsageError
 
@@ -37,6 +37,23 @@ def read_number(value: object, what: str) -> float:
     if not math.isfinite(number):
         raise UsageError(f"{what}: expected a finite number, found {value!r}")
     return number
+
+
+def read_whole(value: object, what: str) -> int:
+    """A whole number of at least 1."""
+    if isinstance(value, str) and "," in value:
+        raise UsageError(f"{what}: expected a number, found '{value}'", "several measures are given by several -m")
+    number = read_number(value, what)
+    if number != int(number) or not 1 <= number <= 2**53:
+        raise UsageError(f"{what}: expected a whole number from 1 to 2^53, found {value}")
+    return int(number)
+
+
+def read_count(value: object, what: str) -> int:
+    """A whole number of at least 0, which is no text."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
+        raise UsageError(f"{what}: expected a whole number of at least 0, found {value!r}")
+    return int(value)
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:

@@ -11,7 +11,8 @@ import pytest
 from gainful import InputError, Policy, Qrels, Run, Sessions, UsageError, evaluate_sessions, parse
 from gainful.data.sessions import sessions_from_lists
 from gainful.measures.catalog import SESSION_MEASURES
-from gainful.measures.help import PARAMETERS, Help, reading
+from gainful.measures.help import Help, reading
+from gainful.measures.parameters import PARAMETERS
 
 Lists = list[list[float | None]]
 

@@ -17,9 +17,10 @@ from gainful.io.sources import Text, is_stream, open_source
 from gainful.kernel.arrays import Floats
 from gainful.kernel.core import default_threads
 from gainful.kernel.parallel import Progress, in_parallel
-from gainful.measures.base import Measure, read_whole
+from gainful.measures.base import Measure
 from gainful.measures.block import raw_scores
 from gainful.measures.catalog import DEFAULT_MEASURES, parse_all
+from gainful.notation import read_whole
 from gainful.policy import Policy
 
 MeasuresLike: TypeAlias = str | Measure | Iterable[str | Measure]

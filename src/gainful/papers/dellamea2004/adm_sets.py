@@ -24,7 +24,7 @@ from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Bytes, Floats, Ints
 from gainful.kernel.core import default_threads
 from gainful.kernel.parallel import Progress, in_parallel
-from gainful.measures.base import read_whole
+from gainful.notation import read_whole
 from gainful.stats.agreement import kendall_tau
 from gainful.stats.repeatable import check_draws, stream
 from gainful.stats.stability import Spread, order_of_topics, settled_means, stability_over_queries

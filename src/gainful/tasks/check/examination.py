@@ -18,8 +18,7 @@ from gainful.io.sources import Text
 from gainful.kernel.arrays import Bools, Ints
 from gainful.kernel.core import default_threads
 from gainful.kernel.parallel import Progress, in_parallel
-from gainful.measures.base import read_whole
-from gainful.notation import number_text, printable
+from gainful.notation import number_text, printable, read_whole
 from gainful.policy import Policy, lenient
 from gainful.tasks.check.check_findings import Examination, Example, Finding, Severity, at_judgment, at_query
 from gainful.tasks.check.id_checks import extra_queries, missing_queries, unmatched_documents, unmatched_queries

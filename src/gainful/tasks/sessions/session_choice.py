@@ -13,8 +13,7 @@ from gainful.data.sessions import Sessions
 from gainful.errors import InputError, UsageError
 from gainful.io.session_records import MOST_QUERIES
 from gainful.kernel.arrays import Ints
-from gainful.measures.base import read_whole
-from gainful.notation import bytes_of_id, nearest, printable, text_of_id
+from gainful.notation import bytes_of_id, nearest, printable, read_whole, text_of_id
 
 _DIGITS = b"0123456789"
 _LONGEST = len(str(MOST_QUERIES))

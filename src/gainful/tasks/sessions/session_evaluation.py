@@ -19,7 +19,7 @@ from gainful.evaluation.results import Evaluation
 from gainful.kernel.arrays import Floats
 from gainful.kernel.core import default_threads
 from gainful.kernel.parallel import Progress
-from gainful.measures.base import Measure, read_whole
+from gainful.measures.base import Measure
 from gainful.measures.catalog import DEFAULT_SESSION_MEASURES, parse_all
 from gainful.measures.session_block import (
     SessionBlock,
@@ -28,7 +28,7 @@ from gainful.measures.session_block import (
     raw_session_scores,
     session_blocks,
 )
-from gainful.notation import choose, printable
+from gainful.notation import choose, printable, read_whole
 from gainful.policy import Policy
 from gainful.tasks.sessions.session_choice import ExpectedSessions, SessionChoice
 
