@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
 
 from gainful.errors import UsageError
@@ -84,6 +84,16 @@ def count_of(number: int, singular: str, plural: str | None = None) -> str:
     """
     noun = singular if number == 1 else plural or singular + "s"
     return f"{number:,} {noun}"
+
+
+def listed(words: Sequence[str], conjunction: str = "and") -> str:
+    """Words with commas and an ``and``, or another conjunction.
+
+    >>> listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    *first, last = words
+    return f"{', '.join(first)} {conjunction} {last}" if first else last
 
 
 def printable(raw: bytes | str, width: int = 60) -> str:

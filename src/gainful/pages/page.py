@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from gainful.pages.charts import Chart
+
+_Drawn = TypeVar("_Drawn")
 
 #: One value of a table; None (or NaN) is a value that does not exist.
 Cell: TypeAlias = str | int | float | None
@@ -153,6 +155,15 @@ class Page:
                 continue
             if not getattr(part, "has_table", False):
                 yield part
+
+    def drawn(
+        self, paragraph: Callable[[str], _Drawn], table: Callable[[Table], _Drawn], chart: Callable[[Chart], _Drawn]
+    ) -> list[_Drawn]:
+        """What people see of each part, drawn as what it is."""
+        return [
+            paragraph(part) if isinstance(part, str) else table(part) if isinstance(part, Table) else chart(part)
+            for part in self.parts_for_people
+        ]
 
 
 class HasPage(Protocol):

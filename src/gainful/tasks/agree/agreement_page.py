@@ -9,12 +9,11 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from gainful.notation import count_of, number_text, printable
+from gainful.notation import count_of, listed, number_text, printable
 from gainful.pages.charts import Axis, Chart, HeatMap, Plot, Points, shortened
 from gainful.pages.page import Cell, Column, Table
 from gainful.render import Page
 from gainful.stats.catalogues import COEFFICIENTS, SYMMETRIC
-from gainful.tasks.compare.compare_words import listed
 
 if TYPE_CHECKING:
     from gainful.stats.agreement import OrderAgreement, OrderEstimate

@@ -9,13 +9,13 @@ from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from gainful.notation import count_of, number_text, printable
+from gainful.notation import count_of, listed, number_text, printable
 from gainful.pages.charts import Chart
 from gainful.pages.page import Cell, Column, Kind, Table
 from gainful.render import Page
 from gainful.stats.procedures import PairRecord
 from gainful.tasks.compare.compare_charts import critical_diagram, leaderboard_chart, p_map
-from gainful.tasks.compare.compare_words import limits_text, listed, p_words, places_text
+from gainful.tasks.compare.compare_words import limits_text, p_words, places_text
 
 if TYPE_CHECKING:
     from gainful.stats.anova import TwoWayAnova
