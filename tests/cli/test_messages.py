@@ -702,7 +702,7 @@ def test_names_that_are_not_distinct(command):
         "sensitivity qrels - --scenarios -",
         "sessions qrels - --topics -",
         "sessions qrels - --ratings -",
-        "whydiff - - RR 0.5",
+        "whydiff - - --mine 0.5",
     ],
 )
 def test_standard_input_twice(command, arguments):

@@ -84,7 +84,28 @@ for name in COMMANDS:
 """
 
 
-def test_a_command_loads_numpy_only_when_the_core_is_reading() -> None:
-    """Nor does what only asks for its help."""
+def test_no_help_loads_numpy() -> None:
     found = subprocess.run([sys.executable, "-c", HELP], check=False, capture_output=True, text=True)
     assert (found.returncode, found.stderr) == (0, "")
+
+
+STARTED = """
+import sys
+from gainful.cli.main import run
+from gainful.data.collection import ReadAhead
+
+def start(*files, **how):
+    sys.exit(print("NumPy was there before" if "numpy" in sys.modules else "the core was first"))
+
+ReadAhead.start = start
+run(sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize(
+    "command", ["agree", "check", "compare", "curves", "eval", "power", "sensitivity", "stability"]
+)
+def test_a_command_loads_numpy_only_when_the_core_is_reading(files: tuple[str, dict[str, str]], command: str) -> None:
+    arguments = [sys.executable, "-c", STARTED, command, files[0], files[1]["mine"]]
+    found = subprocess.run(arguments, check=False, capture_output=True, text=True)
+    assert (found.stdout, found.stderr) == ("the core was first\n", "")

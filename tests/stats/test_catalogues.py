@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from gainful import UsageError
 from gainful.cli.main import cli
-from gainful.stats.catalogues import CORRECTIONS, INTERVALS, PROCEDURES, TESTS
+from gainful.stats.catalogues import COEFFICIENTS, CORRECTIONS, INTERVALS, PROCEDURES, TESTS, Late
 from gainful.stats.families import FamilyPlan
 from gainful.stats.paired import compare_pair
 from gainful.stats.procedures import SystemsPlan
@@ -59,6 +59,14 @@ def test_refusals_name_what_there_is() -> None:
         FamilyPlan(correction="u")
     with pytest.raises(UsageError, match=f"procedure: expected {' . '.join(PROCEDURES)}, found 'u'"):
         SystemsPlan("u")
+
+
+def test_formulas_are_where_the_catalogues_say() -> None:
+    members = [member for catalogue in CATALOGUES.values() for member in catalogue.values()]
+    late = [value for member in members for value in vars(member).values() if isinstance(value, Late)]
+    late += [coefficient.formula for coefficient in COEFFICIENTS.values()]
+    assert len(late) > 25
+    assert all(callable(each.function) and each.function.__name__ == each.name for each in late)
 
 
 def test_every_test_has_an_interval() -> None:

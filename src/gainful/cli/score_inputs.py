@@ -11,6 +11,7 @@ import click
 from gainful.cli import options
 from gainful.cli.inputs import CollectionOptions, GivenCollection, print_notices, takes_collection
 from gainful.cli.progress_bar import ProgressBar
+from gainful.data.collection import named_runs
 from gainful.errors import UsageError
 from gainful.kernel.core import default_threads
 from gainful.notation import count_of, printable, read_number
@@ -93,8 +94,11 @@ class ScoreOptions:
         return self._evaluated()
 
     def _evaluated(self) -> Scores:
+        files = named_runs(self.qrels_and_runs[1:], self.reading.names)
+        collection = self.reading.started(self.qrels_and_runs[0], files)
+        # Loaded late, as is all that needs NumPy: by now the core is reading.
         measures = options.measures_from(self.measures or self.default, self.rel)
-        collection = self.reading.opened(self.qrels_and_runs[0], self.qrels_and_runs[1:])
+        collection.opened()
         from gainful.evaluation.evaluate import evaluate_runs
         from gainful.evaluation.score_matrix import ScoreMatrix
 
