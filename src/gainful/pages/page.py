@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -82,6 +83,30 @@ class Table:
         """How many leading columns name the row: all texts before the first value; of texts only, one."""
         texts = next((i for i, column in enumerate(self.columns) if column.kind != "text"), 1)
         return max(1, texts)
+
+
+_KINDS: dict[str, Kind] = {"#": "count", ".": "number", "%": "share", "±": "difference"}
+_NAME_AND_KIND = re.compile(r"(.*?)(?: ([#.%±])(\d*))?")
+
+
+def head(names: str | Iterable[str], *, for_machines: bool = False, none: str = "-") -> tuple[Column, ...]:
+    """The columns of a table as its head reads, with a bar between names, or one by one.
+
+    What a column's values are stands behind its name: ``#`` counts, ``.`` numbers and ``.12`` those with twelve places,
+    ``%`` shares, ``±1`` the difference that belongs to the column before; all else is text.
+
+    >>> [(column.name, column.kind, column.places) for column in head("run | documents # | AP .12")]
+    [('run', 'text', None), ('documents', 'count', None), ('AP', 'number', 12)]
+    """
+    columns = []
+    for text in names.split(" | ") if isinstance(names, str) else names:
+        found = _NAME_AND_KIND.fullmatch(text)
+        assert found is not None  # any text is a name
+        name, kind, places = found.groups()
+        columns.append(
+            Column(name, _KINDS[kind] if kind else "text", int(places) if places else None, none, for_machines)
+        )
+    return tuple(columns)
 
 
 class Score(NamedTuple):

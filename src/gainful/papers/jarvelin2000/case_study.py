@@ -15,13 +15,12 @@ from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.notation import count_of, listed, number_text, printable
 from gainful.pages.charts import Axis, Plot
-from gainful.pages.page import Cell, Table
+from gainful.pages.page import Cell, Table, head
 from gainful.papers.claims import (
     Claim,
     Section,
     beside,
     claims_tables,
-    head,
     numbers,
     rising,
     settled,

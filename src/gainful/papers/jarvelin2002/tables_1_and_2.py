@@ -13,13 +13,12 @@ from gainful.evaluation.results import Evaluation
 from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.measures.base import Measure
 from gainful.notation import count_of, number_text
-from gainful.pages.page import Table
+from gainful.pages.page import Table, head
 from gainful.papers.claims import (
     Claim,
     Section,
     beside,
     claims_tables,
-    head,
     number_claim,
     statement,
     table,

@@ -20,8 +20,8 @@ from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.notation import read_whole
 from gainful.pages.charts import Axis, Line, Plot
-from gainful.pages.page import Table
-from gainful.papers.claims import Claim, Section, claims_tables, head, statement, table, undecided
+from gainful.pages.page import Table, head
+from gainful.papers.claims import Claim, Section, claims_tables, statement, table, undecided
 from gainful.policy import Policy
 from gainful.stats.repeatable import check_seed, stream
 

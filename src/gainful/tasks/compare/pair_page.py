@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from gainful.notation import count_of
 from gainful.pages.charts import Chart
-from gainful.pages.page import Cell, Column, Kind, Table
+from gainful.pages.page import Cell, Column, Kind, Table, head
 from gainful.render import Page
 from gainful.stats.catalogues import INTERVALS
 from gainful.stats.paired import FEW_QUERIES
@@ -183,11 +183,7 @@ def _for_machines(found: Comparison) -> Iterator[Table]:
         a, b = (matrix.column(name) for name in result.names)
         lists = (a.tolist(), b.tolist(), settled_differences(a, b).tolist())
         rows += list(zip([measure] * result.n, matrix.queries, *lists, strict=True))
-    columns = (
-        *(Column(name, for_machines=True) for name in ("measure", "query")),
-        *(Column(name, "number", for_machines=True) for name in ("a", "b", "difference")),
-    )
-    yield Table(columns, rows, "queries")
+    yield Table(head("measure | query | a . | b . | difference .", for_machines=True), rows, "queries")
 
 
 def _machine(kind: Kind, name: str, path: str = "") -> Column:

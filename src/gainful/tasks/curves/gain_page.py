@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol, overload
 from gainful.evaluation.report import Report
 from gainful.notation import count_of, listed, number_text, printable
 from gainful.pages.charts import Axis, Band, Chart, Line, Plot, Role
-from gainful.pages.page import Cell, Column, Table
+from gainful.pages.page import Cell, Column, Table, head
 from gainful.render import Page
 
 if TYPE_CHECKING:
@@ -330,11 +330,10 @@ def _header(curves: GainCurves) -> dict[str, object]:
 
 def _data(curves: GainCurves) -> Table:
     """Every value, for machines: averages with their bands, then, if they are there, the vectors of every query."""
-    texts = [Column(name, for_machines=True) for name in ("run", "measure", "average", "query")]
-    numbers = [Column(name, "number", for_machines=True) for name in ("value", "low", "high")]
+    columns = head("run | measure | average | query | rank # | value . | low . | high .", for_machines=True)
     count = sum(curve.depth for curve in curves.curves) + sum(int(vectors.size) for vectors in curves.vectors.values())
     rows = RowsOnTheWay(count, lambda: _rows(curves))
-    return Table((*texts, Column("rank", "count", for_machines=True), *numbers), rows)
+    return Table(columns, rows)
 
 
 def _rows(curves: GainCurves) -> Iterator[Row]:

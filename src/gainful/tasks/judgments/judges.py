@@ -16,7 +16,7 @@ from gainful.kernel import core
 from gainful.kernel.arrays import Floats, Ints, distinct
 from gainful.kernel.parallel import Progress
 from gainful.notation import count_of, number_text, printable, read_count, read_number, text_of_id
-from gainful.pages.page import Cell, Column, Table
+from gainful.pages.page import Cell, Column, Table, head
 from gainful.policy import Policy
 from gainful.render import Page, Showable
 from gainful.stats.coefficients import Cells, coefficients
@@ -490,7 +490,7 @@ def _cross_row(name: str, counts: Sequence[int], sums: Sequence[int]) -> tuple[C
 
 
 def _coefficients(found: JudgmentComparison) -> Table:
-    columns = (Column("statistic"), *(Column(name, "number") for name in ("value", "low", "high")))
+    columns = head("statistic | value . | low . | high .")
     # Steps between levels mean nothing where almost every grade is a level of its own.
     left_out = () if _is_scale(found) else ("one_level_apart", "further_apart")
     rows = tuple((name, *getattr(found, field)) for field, name in _NAMES.items() if field not in left_out)
@@ -505,13 +505,7 @@ def _coefficients(found: JudgmentComparison) -> Table:
 
 
 def _queries(found: JudgmentComparison) -> Table:
-    columns = (
-        Column("query"),
-        Column("documents", "count"),
-        Column("agreement", "share"),
-        Column("mean difference", "number"),
-        Column("mean absolute difference", "number"),
-    )
+    columns = head("query | documents # | agreement % | mean difference . | mean absolute difference .")
     return Table(columns, tuple(found.by_query), "Agreement by query")
 
 
