@@ -86,13 +86,13 @@ def count_of(number: int, singular: str, plural: str | None = None) -> str:
     return f"{number:,} {noun}"
 
 
-def listed(words: Sequence[str], conjunction: str = "and") -> str:
-    """Words with commas and an ``and``, or another conjunction.
+def listed(words: Sequence[str], conjunction: str = "and", most: int | None = None) -> str:
+    """Words with commas and an ``and``, or another conjunction; of more than ``most`` how many more there are.
 
-    >>> listed(["a", "b", "c"])
-    'a, b and c'
+    >>> listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], most=2)
+    ('a, b and c', 'a, b and 2 more')
     """
-    *first, last = words
+    *first, last = words if most is None or len(words) <= most else [*words[:most], f"{len(words) - most} more"]
     return f"{', '.join(first)} {conjunction} {last}" if first else last
 
 
@@ -106,6 +106,15 @@ def printable(raw: bytes | str, width: int = 60) -> str:
     text = data.decode("utf-8", "backslashreplace")
     shown = "".join(c if c.isprintable() or c == "\t" else c.encode("unicode_escape").decode() for c in text)
     return shown if len(shown) <= width else shown[: width - 3] + "..."
+
+
+def some_of(names: Sequence[bytes | str], most: int = 5) -> str:
+    """The first of some ids or names, and dots where there are more.
+
+    >>> some_of(["q1", "q2", "q3"], 2)
+    'q1, q2, ...'
+    """
+    return ", ".join(map(printable, names[:most])) + (", ..." if len(names) > most else "")
 
 
 def text_of_id(identifier: bytes) -> str:

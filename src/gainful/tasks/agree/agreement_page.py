@@ -185,8 +185,7 @@ def _first_places(report: AgreementReport) -> str:
 
 
 def _joined(names: Sequence[str]) -> str:
-    more = [f"{len(names) - _MOST_NAMES} more"] if len(names) > _MOST_NAMES else []
-    return listed([*(printable(name, 80) for name in names[:_MOST_NAMES]), *more])
+    return listed([printable(name, 80) for name in names], most=_MOST_NAMES)
 
 
 def _clearest(report: AgreementReport, places: int) -> str:

@@ -95,8 +95,7 @@ def conclusion(result: SystemsResult, places: int) -> str:
     elif len(best) == 1:
         last = f"{best[0]} is the best."
     else:
-        more = [f"{len(best) - _MOST_NAMES} more"] if len(best) > _MOST_NAMES else []
-        names = listed([*best[:_MOST_NAMES], *more])
+        names = listed(best, most=_MOST_NAMES)
         last = f"May be the best: {names}." if family.is_simultaneous else f"May be the best, each by itself: {names}."
     return " ".join([first, *_threshold(result, places), last])
 

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from gainful.evaluation.report import Report
-from gainful.notation import count_of, number_text, printable
+from gainful.notation import count_of, number_text, printable, some_of
 from gainful.pages.charts import Axis, Chart, Line, Plot, Rule
 from gainful.pages.page import Column, Table, head
 from gainful.render import Page
@@ -27,7 +27,7 @@ MOST_NAMED, MOST_DRAWN, MOST_ROWS = 12, 200, 50
 #: So many queries have a column each, a tick each (while their numbers have one digit, and from then on), and a rule.
 _MOST_COLUMNS, _MOST_SHORT_TICKS, _MOST_TICKS, _MOST_RULES = 12, 9, 6, 20
 #: The most systems that have several lines each in one chart; the most sessions that a notice names.
-_MOST_TOGETHER, _MOST_LISTED = 3, 5
+_MOST_TOGETHER = 3
 
 _SHORT = {"last query": "last", "earlier queries": "earlier"}
 _PLURAL = {"last query": "last queries", "earlier queries": "earlier queries"}
@@ -331,9 +331,7 @@ def rating_notices(ratings: RatingCorrelations) -> list[str]:
     lines = []
     for name, sessions in ratings.unrated.items():
         if sessions:
-            shown = ", ".join(map(printable, sessions[:_MOST_LISTED])) + (
-                ", ..." if len(sessions) > _MOST_LISTED else ""
-            )
+            shown = some_of(sessions)
             count = count_of(len(sessions), "session")
             lines.append(f"{printable(name, 80)}: {count} without {printable(ratings.rating)}, not correlated: {shown}")
     return lines
