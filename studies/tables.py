@@ -11,14 +11,14 @@ from matrices import distinct_systems, markdown, read, share
 from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.kernel.arrays import Floats
 from gainful.notation import numbered
+from gainful.stats.catalogues import TESTS
 from gainful.stats.families import compare_family
 from gainful.stats.flips import Flips, exact_extremes, exponent, on_grid
-from gainful.stats.paired import TESTS
 from gainful.stats.paired_tests import Interval, PairedScores, t_interval
 from gainful.stats.rank_tests import conover, friedman, nemenyi
 from gainful.stats.resampling import AllSubsets, FlippedSubsets, Resamples
 from gainful.stats.tukey import randomised_tukey, tukey
-from gainful.tasks.compare import compare_systems
+from gainful.tasks.compare.comparison import compare_systems
 
 ALPHA = 0.05
 
@@ -130,7 +130,7 @@ def rank_tests(folder: Path, samples: int = 1000) -> str:
             drawn = (difference - difference.mean())[rng.integers(0, len(scores), n)]
             pair = PairedScores(drawn, np.zeros(n))
             for test in tests:
-                hits[test] += TESTS[test].outcome(pair).p < ALPHA
+                hits[test] += TESTS[test].formula(pair).p < ALPHA
         rows.append([f"{n:,}", *(share(hits[test], samples) for test in tests)])
     return markdown(["queries", "Student t", "Wilcoxon", "sign"], rows)
 

@@ -33,7 +33,7 @@ from gainful.stats.families import compare_family as compare_family
 from gainful.stats.paired import compare_pair as compare_pair
 from gainful.tasks.agree import AgreementReport as AgreementReport, assess_agreement as assess_agreement
 from gainful.tasks.check.examination import examine as examine
-from gainful.tasks.compare import (
+from gainful.tasks.compare.comparison import (
     Comparison as Comparison,
     compare as compare,
     compare_measures as compare_measures,

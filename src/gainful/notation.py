@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
-from numbers import Real
+from collections.abc import Iterable, Sequence
+from numbers import Integral, Real
 
 from gainful.errors import UsageError
 
@@ -59,6 +59,20 @@ def whole_number(value: object, what: str, most: int = _MOST) -> int:
     return int(number)
 
 
+def read_whole(value: object, what: str) -> int:
+    """A whole number of at least 1."""
+    if isinstance(value, str) and "," in value:
+        raise UsageError(f"{what}: expected a number, found '{value}'", "several measures are given by several -m")
+    return whole_number(value, what)
+
+
+def read_count(value: object, what: str) -> int:
+    """A whole number of at least 0, which is no text."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
+        raise UsageError(f"{what}: expected a whole number of at least 0, found {value!r}")
+    return int(value)
+
+
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """A hint that names the known words closest to an unknown one, if any is close."""
     import difflib
@@ -90,6 +104,16 @@ def count_of(number: int, singular: str, plural: str | None = None) -> str:
     """
     noun = singular if number == 1 else plural or singular + "s"
     return f"{number:,} {noun}"
+
+
+def listed(words: Sequence[str], conjunction: str = "and", most: int | None = None) -> str:
+    """Words with commas and an ``and``, or another conjunction; of more than ``most`` how many more there are.
+
+    >>> listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], most=2)
+    ('a, b and c', 'a, b and 2 more')
+    """
+    *first, last = words if most is None or len(words) <= most else [*words[:most], f"{len(words) - most} more"]
+    return f"{', '.join(first)} {conjunction} {last}" if first else last
 
 
 def printable(raw: bytes | str, width: int = 60) -> str:
@@ -167,6 +191,15 @@ def lookalikes_of(found: Iterable[str], wanted: Iterable[str]) -> list[tuple[str
 
 def _escaped(text: str) -> str:
     return printable(text.encode("ascii", "backslashreplace"))
+
+
+def some_of(names: Sequence[bytes | str], most: int = 5) -> str:
+    """The first of some ids or names, and dots where there are more.
+
+    >>> some_of(["q1", "q2", "q3"], 2)
+    'q1, q2, ...'
+    """
+    return ", ".join(map(printable, names[:most])) + (", ..." if len(names) > most else "")
 
 
 def text_of_id(identifier: bytes) -> str:

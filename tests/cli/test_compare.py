@@ -771,10 +771,8 @@ class TestForMachines:
 
     def test_the_command_offers_what_there_is(self):
         from gainful.cli import compare_command
-        from gainful.stats.corrections import CORRECTIONS
-        from gainful.stats.paired import INTERVALS, TESTS
-        from gainful.stats.procedures import PROCEDURES
-        from gainful.tasks.compare import CHARTS
+        from gainful.stats.catalogues import CORRECTIONS, INTERVALS, PROCEDURES, TESTS
+        from gainful.tasks.compare.compare_options import CHARTS
 
         offered = {each.name: set(getattr(each.type, "choices", ())) for each in compare_command.command.params}
         assert offered["test"] == set(TESTS) and offered["interval"] == set(INTERVALS)

@@ -371,6 +371,12 @@ class TestOrders:
         assert texts(result)[-1] == "No two systems change places by RR: Kendall's tau is 1.0000."
         assert "queries:3" in result.lines[-1]["note"]
 
+    def test_a_run_from_standard_input_is_scored_by_both(self, files):
+        arguments = ("judgments", "a.txt", "b.txt", "-m", "RR", "--name", "one", "--format", "jsonl", "-q", "--run")
+        named, piped = files(*arguments, "one.run"), files(*arguments, "-", stdin=ONE.encode())
+        assert rows(piped, "Systems by RR") == rows(named, "Systems by RR")
+        assert len(rows(piped, "Systems by RR")) == 1
+
     def test_systems_that_change_places(self, command):
         command.write("a.txt", "q 0 d1 1\nq 0 d2 0\n")
         command.write("b.txt", "q 0 d1 0\nq 0 d2 1\n")
@@ -456,11 +462,6 @@ class TestMessages:
             2,
             "--measure: expected runs to be scored, found none",
             "hint: --run names one",
-        )
-
-    def test_standard_input_twice(self, files):
-        self.refused(
-            files("judgments", "-", "-", stdin=A.encode()), 2, "standard input (-) can be read once, found it twice"
         )
 
     def test_a_measure_that_orders_nothing(self, files):

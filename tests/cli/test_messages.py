@@ -6,8 +6,12 @@ import bz2
 import gzip
 import lzma
 
+import click
 import pytest
 import zstandard
+
+from gainful.cli.main import COMMANDS, cli
+from gainful.cli.options import INPUT
 
 QRELS = "q1 0 d1 1\n"
 RUN = "q1 Q0 d1 1 1 t\n"
@@ -687,11 +691,49 @@ def test_names_that_are_not_distinct(command):
     )
 
 
-@pytest.mark.parametrize("arguments", [("-", "-"), ("-", "r.run", "-"), ("qrels", "-", "-")])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "eval - -",
+        "eval - r.run -",
+        "eval qrels - -",
+        "check - -",
+        "compare - r.run r.run --groups -",
+        "compare --from - --groups old=a,b --groups -",
+        "compare --from - --from -",
+        "curves - -",
+        "explain RR --qrels - --run -",
+        "judgments - -",
+        "judgments - qrels --run -",
+        "papers jarvelin2002 --qrels - --runs r.run --other-qrels -",
+        "papers jarvelin2002 --qrels - --runs -",
+        "papers jarvelin2002 --qrels qrels --runs - --runs -",
+        "papers jarvelin2008 --qrels - --sessions -",
+        "papers jarvelin2008 --qrels qrels --sessions - --topics -",
+        "power - -",
+        "sensitivity - r.run --scenarios -",
+        "sensitivity qrels - --scenarios -",
+        "sessions qrels - --topics -",
+        "sessions qrels - --ratings -",
+        "whydiff - - --mine 0.5",
+    ],
+)
 def test_standard_input_twice(command, arguments):
     command.write("qrels", QRELS)
     command.write("r.run", RUN)
-    refused(command("eval", *arguments), "standard input (-) can be read once, found it twice", code=2)
+    refused(command(*arguments.split()), "standard input (-) can be read once, found it twice", code=2)
+
+
+def test_all_files_that_commands_read_are_known():
+    """One rule refuses standard input that is named twice: it knows of all files that have this type."""
+    commands = {name: cli.get_command(None, name) for name in COMMANDS}
+    others = {
+        option.name
+        for each in commands.values()
+        for option in each.params
+        if isinstance(option.type, click.Path) and option.type is not INPUT
+    }
+    assert others == {"output", "figure", "out", "letor"}
 
 
 def test_codes_of_a_process(command):

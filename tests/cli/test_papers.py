@@ -12,8 +12,9 @@ from gainful.data.collection import run_paths
 from gainful.errors import InputError, UsageError
 from gainful.pages.charts import Axis, Line, Plot
 from gainful.pages.page import Column, Page, Table
+from gainful.papers import PAPERS
 from gainful.papers.claims import Section, Study, claims_tables, number_claim, statement, text_claim, vector_claim
-from gainful.papers.reproduction import PAPERS, Reproduction
+from gainful.papers.reproduction import Reproduction
 from gainful.render import FORMATS, text as render_text
 
 QRELS = "".join(f"q{q} 0 d{d} {(q + d) % 4}\n" for q in range(4) for d in range(12))

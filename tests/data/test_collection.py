@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gainful import Policy, Qrels, Run, UsageError
-from gainful.data.collection import Collection, Inputs, ReadRun, named_runs, read_once
+from gainful.data.collection import Collection, Inputs, ReadRun, read_once
 from gainful.data.graded import join
 from gainful.data.judged import Judged
 from gainful.evaluation.evaluate import evaluate_runs
@@ -41,8 +41,6 @@ def test_standard_input_stands_for_one_file() -> None:
     for paths in (("-", "-"), ("q.txt", "-", None, "-")):
         with pytest.raises(UsageError, match=r"standard input \(-\) can be read once, found it twice"):
             read_once(*paths)
-    with pytest.raises(UsageError, match="can be read once"):
-        named_runs(["-"], beside=["-"])
 
 
 def test_plain_text_is_read_ahead_and_the_same_comes_out(files: tuple[str, dict[str, str]]) -> None:
@@ -76,9 +74,38 @@ def test_a_run_that_is_read_ahead_serves_other_judgments_policies_and_times(
     assert Run.of(other.runs["mine"]).queries == ["q1", "q2"]
 
 
+HELP = """
+import sys
+from gainful.cli.main import COMMANDS, run
+
+for name in COMMANDS:
+    if run([name, "--help"]) or "numpy" in sys.modules:
+        sys.exit(f"{name} loads NumPy")
+"""
+
+
+def test_no_help_loads_numpy() -> None:
+    found = subprocess.run([sys.executable, "-c", HELP], check=False, capture_output=True, text=True)
+    assert (found.returncode, found.stderr) == (0, "")
+
+
+STARTED = """
+import sys
+from gainful.cli.main import run
+from gainful.data.collection import ReadAhead
+
+def start(*files, **how):
+    sys.exit(print("NumPy was there before" if "numpy" in sys.modules else "the core was first"))
+
+ReadAhead.start = start
+run(sys.argv[1:])
+"""
+
+
 @pytest.mark.parametrize(
-    "name", ["check", "curves", "eval", "explain", "judgments", "sensitivity", "sessions", "whydiff"]
+    "command", ["agree", "check", "compare", "curves", "eval", "power", "sensitivity", "stability"]
 )
-def test_a_command_loads_numpy_only_when_the_core_is_reading(name: str) -> None:
-    script = f"import sys, gainful.cli.{name}_command; sys.exit('numpy' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+def test_a_command_loads_numpy_only_when_the_core_is_reading(files: tuple[str, dict[str, str]], command: str) -> None:
+    arguments = [sys.executable, "-c", STARTED, command, files[0], files[1]["mine"]]
+    found = subprocess.run(arguments, check=False, capture_output=True, text=True)
+    assert (found.stdout, found.stderr) == ("the core was first\n", "")

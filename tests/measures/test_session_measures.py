@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,8 @@ import pytest
 from gainful import InputError, Policy, Qrels, Run, Sessions, UsageError, evaluate_sessions, parse
 from gainful.data.sessions import sessions_from_lists
 from gainful.measures.catalog import SESSION_MEASURES
-from gainful.measures.help import PARAMETERS, Help, reading
+from gainful.measures.help import Help, reading
+from gainful.measures.parameters import PARAMETERS
 
 Lists = list[list[float | None]]
 
@@ -94,6 +96,12 @@ class TestGain:
         assert score("sDCG@3", lists) == 1
         assert score("sDCG(unjudged=condensed)@3", lists) == 2
         assert score("sDCG@3", lists, unjudged="condensed") == 2
+
+    def test_grades_of_appearances_stand_beside_judgments(self) -> None:
+        # a is the first document judged and has no grade of its own; that of b beats its judgment; c has one alone.
+        log = replace(sessions_from_lists({"s": [["a", "b", "c", "d"]]}), grade=np.array([np.nan, 1.0, 2.0, np.nan]))
+        found = evaluate_sessions({"s": {"a": 3, "b": 3}}, log, "sDCG(base=2)@4").by_query("sDCG(base=2)@4")["s"]
+        assert found == pytest.approx(3 + 1 / (1 + 1) + 2 / (1 + math.log2(3)))
 
     def test_jiang(self) -> None:
         """Gains 3 and -1/2; log2(r + 1) and log4(q + 3)."""

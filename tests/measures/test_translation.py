@@ -13,7 +13,7 @@ import pytest
 
 from gainful import Block, Measure, Policy, UsageError, evaluate, explain, parse
 from gainful.kernel.arrays import Floats
-from gainful.measures import catalog, names_ir_measures as ir_measures, names_trec_eval as trec_eval
+from gainful.measures import catalog, names_ir_measures_ranx as ir_measures, names_trec_eval as trec_eval
 from gainful.measures.catalog import MEASURES, SHORT_NAMES, parse_all, translation_of
 from gainful.measures.names_trec_eval import TOOLS, Setting
 

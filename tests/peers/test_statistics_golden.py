@@ -17,7 +17,7 @@ from gainful.stats.paired import PairResult, compare_pair
 from gainful.stats.paired_tests import PairedScores
 from gainful.stats.power import power_of_t, queries_needed
 from gainful.stats.rank_tests import sign_p, wilcoxon
-from gainful.tasks.compare import compare_measures
+from gainful.tasks.compare.comparison import compare_measures
 
 Read = Callable[[str], ScoreMatrix]
 

@@ -17,7 +17,7 @@ from scipy.stats import tukey_hsd
 
 from gainful.stats.agreement import agreement_of_measures, kendall_tau_b, pearson, rbo, tau_ap, tau_ap_a, tau_ap_b
 from gainful.stats.anova import two_way
-from gainful.stats.groups import letters
+from gainful.stats.family_results import letters
 from gainful.stats.power import (
     detectable_difference,
     power_of_anova,

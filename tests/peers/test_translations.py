@@ -12,7 +12,11 @@ import pytrec_eval
 
 from gainful import Qrels, evaluate
 from gainful.measures.catalog import translation_of
-from gainful.measures.names_ir_measures import NAMES as IR_MEASURES, OTHER_NAMES, WITHOUT_EQUAL as NOT_OF_IR_MEASURES
+from gainful.measures.names_ir_measures_ranx import (
+    NAMES as IR_MEASURES,
+    OTHER_NAMES,
+    WITHOUT_EQUAL as NOT_OF_IR_MEASURES,
+)
 from gainful.measures.names_trec_eval import NAMES as TREC_EVAL, WITHOUT_EQUAL as NOT_OF_TREC_EVAL, Translation
 
 Grades = dict[str, dict[str, int]]

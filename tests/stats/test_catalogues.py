@@ -11,11 +11,11 @@ import pytest
 from click.testing import CliRunner
 
 from gainful import UsageError
-from gainful.cli.compare_command import command
-from gainful.stats.corrections import CORRECTIONS
+from gainful.cli.main import cli
+from gainful.stats.catalogues import COEFFICIENTS, CORRECTIONS, INTERVALS, PROCEDURES, TESTS, Late
 from gainful.stats.families import FamilyPlan
-from gainful.stats.paired import INTERVALS, TESTS, compare_pair
-from gainful.stats.procedures import PROCEDURES, SystemsPlan
+from gainful.stats.paired import compare_pair
+from gainful.stats.procedures import SystemsPlan
 
 CATALOGUES: dict[str, Mapping[str, Any]] = {
     "test": TESTS,
@@ -40,7 +40,7 @@ def test_the_table_of_the_docs(flag: str) -> None:
 
 @pytest.mark.parametrize("flag", CATALOGUES)
 def test_the_help(flag: str) -> None:
-    help_text = " ".join(CliRunner().invoke(command, ["--help"], terminal_width=200).output.split())
+    help_text = " ".join(CliRunner().invoke(cli, ["compare", "--help"], terminal_width=200).output.split())
     assert f"--{flag} [{'|'.join(CATALOGUES[flag])}]" in help_text
     assert all(member.title in help_text for member in CATALOGUES[flag].values())
 
@@ -59,6 +59,14 @@ def test_refusals_name_what_there_is() -> None:
         FamilyPlan(correction="u")
     with pytest.raises(UsageError, match=f"procedure: expected {' . '.join(PROCEDURES)}, found 'u'"):
         SystemsPlan("u")
+
+
+def test_formulas_are_where_the_catalogues_say() -> None:
+    members = [member for catalogue in CATALOGUES.values() for member in catalogue.values()]
+    late = [value for member in members for value in vars(member).values() if isinstance(value, Late)]
+    late += [coefficient.formula for coefficient in COEFFICIENTS.values()]
+    assert len(late) > 25
+    assert all(callable(each.function) and each.function.__name__ == each.name for each in late)
 
 
 def test_every_test_has_an_interval() -> None:

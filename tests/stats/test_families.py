@@ -14,10 +14,10 @@ from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.kernel.parallel import Progress
 from gainful.stats.corrections import corrected, refuse_coarse
 from gainful.stats.families import compare_family
+from gainful.stats.family_results import RankInterval
 from gainful.stats.flips import Flips
-from gainful.stats.groups import RankInterval
 from gainful.stats.paired import compare_pair
-from gainful.tasks.compare import compare_measures
+from gainful.tasks.compare.comparison import compare_measures
 
 Values = np.ndarray[Any, np.dtype[np.float64]]
 

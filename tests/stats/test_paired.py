@@ -15,11 +15,12 @@ from scipy import stats
 
 from gainful import InputError, UsageError
 from gainful.evaluation.score_matrix import ScoreMatrix
-from gainful.stats.paired import INTERVALS, TESTS, PairResult, compare_pair, hedges_factor, practical_size
+from gainful.stats.catalogues import INTERVALS, TESTS
+from gainful.stats.paired import PairResult, compare_pair, hedges_factor, practical_size
 from gainful.stats.paired_tests import Interval
 from gainful.stats.rank_tests import mid_ranks, rank_biserial, sign_p, wilcoxon
 from gainful.stats.resampling import Resamples, resampled_rows
-from gainful.tasks.compare import compare_systems
+from gainful.tasks.compare.comparison import compare_systems
 
 Scores = np.ndarray[Any, np.dtype[np.float64]]
 

@@ -11,8 +11,7 @@ from gainful.cli.progress_bar import ProgressBar
 from gainful.cli.score_inputs import ScoreOptions, takes_scores
 from gainful.errors import UsageError
 from gainful.measures.catalog import parse
-from gainful.stats.agreement import COEFFICIENTS
-from gainful.tasks.agree import assess_agreement
+from gainful.stats.catalogues import COEFFICIENTS
 
 _MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
 
@@ -62,6 +61,8 @@ def command(
     Example: gainful agree --from ap.csv --from ndcg.csv --coefficient tau-ap-b --figure scatter.pdf
     """
     inputs = scores.found()
+    from gainful.tasks.agree import assess_agreement
+
     with ProgressBar("comparing measures", wanted=not inputs.quiet, in_bytes=False) as progress:
         report = assess_agreement(
             inputs.matrices,

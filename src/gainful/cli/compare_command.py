@@ -13,11 +13,8 @@ from gainful.cli import options
 from gainful.cli.progress_bar import ProgressBar
 from gainful.cli.score_inputs import ScoreOptions, read_pair, takes_scores
 from gainful.io.sources import open_source
-from gainful.stats.corrections import CORRECTIONS
-from gainful.stats.families import FLIPS
-from gainful.stats.paired import INTERVALS, TESTS
-from gainful.stats.procedures import PROCEDURES
-from gainful.tasks.compare import CHARTS, CompareOptions, compare_matrices, read_groups
+from gainful.stats.catalogues import CORRECTIONS, INTERVALS, PROCEDURES, TESTS
+from gainful.tasks.compare.compare_options import CHARTS, CompareOptions
 
 _MEASURES = ("nDCG@10",)
 
@@ -70,7 +67,11 @@ def _asked(given: dict[str, Any]) -> CompareOptions:
 @click.option("--pairs", multiple=True, metavar="A,B", help="Several systems: print this pair; may be repeated.")
 @click.option("--all", "all_pairs", is_flag=True, help="Several systems: print every pair.")
 @click.option(
-    "--groups", multiple=True, metavar="NAME=A,B,...", help="Groups of systems to compare; or a FILE of such lines."
+    "--groups",
+    type=options.INPUT,
+    multiple=True,
+    metavar="NAME=A,B,...",
+    help="Groups of systems to compare; or a FILE of such lines.",
 )
 @click.option("--papers", is_flag=True, help="The papers' table: measures by systems, who beats whom by Friedman.")
 @click.option("--chart", "charts", multiple=True, type=click.Choice(CHARTS), help="What to draw; may be repeated.")
@@ -97,6 +98,9 @@ def command(
     Example: gainful compare --from scores.csv --rows systems --figure leaderboard.pdf
     """
     inputs = scores.found()
+    from gainful.stats.families import FLIPS
+    from gainful.tasks.compare.comparison import compare_matrices, read_groups
+
     if groups:
         systems = next(iter(inputs.matrices.values())).systems
         asked = replace(asked, groups=read_groups(_group_lines(groups), systems))

@@ -13,7 +13,7 @@ from gainful.cli import options
 from gainful.cli.inputs import CollectionOptions, GivenCollection, takes_collection
 from gainful.cli.progress_bar import ProgressBar
 from gainful.errors import UsageError
-from gainful.notation import choose, count_of, printable, read_number
+from gainful.notation import choose, count_of, printable, read_number, some_of
 
 if TYPE_CHECKING:
     from gainful.measures.base import Measure
@@ -30,7 +30,6 @@ KINDS = {
 
 
 _REGION = re.compile(r"\s*(\d+)\s*-\s*(\d+)\s*", re.ASCII)
-_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -194,7 +193,7 @@ class _PlaneOptions:
             raise UsageError(f"--measure: expected one measure, found {', '.join(self.measures)}")
         qrels = collection.judged.qrels
         if not self.queries:
-            few = ", ".join(map(printable, qrels.query_ids[:3])) + (", ..." if len(qrels.query_ids) > 3 else "")
+            few = some_of(qrels.query_ids, 3)
             raise UsageError("--query: expected at least one query for --kind plane, found none", f"judged are {few}")
         with ProgressBar("reading runs", wanted=not collection.quiet, in_bytes=False) as progress:
             planes = score_planes(
@@ -219,7 +218,7 @@ def _notice(collection: GivenCollection, planes: Planes) -> None:
         missing = [plane.query for plane in own if not plane.is_answered]
         if missing:
             count = count_of(len(missing), "judged query", "judged queries")
-            listed = ", ".join(map(printable, missing[:_SHOWN])) + (", ..." if len(missing) > _SHOWN else "")
+            listed = some_of(missing)
             collection.notices.append(
                 f"{printable(name, 80)}: {count} not answered, drawn as if nothing were retrieved: {listed}"
             )

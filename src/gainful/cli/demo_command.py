@@ -11,10 +11,6 @@ import click
 
 from gainful.cli.options import Output, takes_output
 from gainful.errors import UsageError
-from gainful.evaluation.evaluate import evaluate_runs
-from gainful.evaluation.notices import notices
-from gainful.evaluation.report import Report
-from gainful.evaluation.simulation import simulate
 
 MEASURES = ("nDCG@10", "nDCG(gain=0-1-10-100, discount=jarvelin2002)@100", "AP", "RR", "P@10", "Judged@10")
 
@@ -27,6 +23,11 @@ MEASURES = ("nDCG@10", "nDCG(gain=0-1-10-100, discount=jarvelin2002)@100", "AP",
 @takes_output
 def command(out: str, seed: int, output: Output) -> None:
     """Simulate judgments and five systems, write them as TREC files, evaluate them and print a table."""
+    from gainful.evaluation.evaluate import evaluate_runs
+    from gainful.evaluation.notices import notices
+    from gainful.evaluation.report import Report
+    from gainful.evaluation.simulation import simulate
+
     directory = Path(out)
     _refuse_others_files(directory)
     directory.mkdir(parents=True, exist_ok=True)

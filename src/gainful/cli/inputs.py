@@ -106,7 +106,7 @@ class CollectionOptions:
 
     def opened(self, qrels: str, runs: Sequence[str], *, ahead: bool = True) -> GivenCollection:
         """The judgments, read, and the runs, which are being read ahead or when they are needed."""
-        return self.started(qrels, named_runs(runs, self.names, beside=[qrels]), ahead=ahead).opened()
+        return self.started(qrels, named_runs(runs, self.names), ahead=ahead).opened()
 
 
 #: What says how judgments and runs are read, in the order of the help.

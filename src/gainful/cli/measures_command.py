@@ -5,20 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from itertools import groupby
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO, TypeAlias
 
 import click
 
 from gainful.cli.options import Output, quiet_option, takes_output
 from gainful.errors import UsageError
-from gainful.measures.base import Measure
 from gainful.measures.catalog import ALL_FAMILIES, ALL_MEASURES, SHORT_NAMES, find, long_text, offered_names
-from gainful.measures.help import Help
 from gainful.pages.page import Column, Page, Table
 from gainful.render.text_formats import write_counted
 
+if TYPE_CHECKING:
+    from gainful.measures.base import Measure
+
 #: Measures with the families that they belong to.
-_Found = Sequence[tuple[str, type[Measure]]]
+_Found: TypeAlias = "Sequence[tuple[str, type[Measure]]]"
 
 
 @click.command("measures")
@@ -54,7 +55,7 @@ def _write_list(found: _Found, short: str, out: TextIO) -> None:
     for family, measures in groupby(found, key=lambda each: each[0]):
         out.write(f"{family}\n")
         for _, measure in measures:
-            out.write(f"  {measure.name:<{width}}  {Help.of(measure).claim}\n")
+            out.write(f"  {measure.name:<{width}}  {_claim(measure)}\n")
             out.write(f"  {'':<{width}}  {_parameters(measure)}\n")
     out.write(f"\n{short}\n" if short else "")
 
@@ -63,12 +64,18 @@ def _page(found: _Found, short: str) -> Page:
     columns = (
         Column("measure", get=lambda each: each[1].name),
         Column("family", get=lambda each: each[0]),
-        Column("what it says", get=lambda each: Help.of(each[1]).claim),
+        Column("what it says", get=lambda each: _claim(each[1])),
         Column("written", get=lambda each: _parameters(each[1])),
         Column("better", get=lambda each: each[1].better),
         Column("over queries", get=lambda each: each[1].aggregate),
     )
     return Page("measures", (Table.of(columns, found),), (short,) if short else ())
+
+
+def _claim(measure: type[Measure]) -> str:
+    from gainful.measures.help import Help
+
+    return Help.of(measure).claim
 
 
 def _matches(text: str, family: str, measure: type[Measure]) -> bool:
@@ -88,7 +95,7 @@ def _row(family: str, measure: type[Measure]) -> dict[str, object]:
     return {
         "name": measure.name,
         "family": family,
-        "claim": Help.of(measure).claim,
+        "claim": _claim(measure),
         "parameters": {name: None if value is None else str(value) for name, value in measure.parameters().items()},
         "better": measure.better,
         "bounds": [None if abs(bound) == float("inf") else bound for bound in measure.bounds],

@@ -34,8 +34,19 @@ if TYPE_CHECKING:
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Made = TypeVar("_Made")
 
+
+class InputFile(click.Path):
+    """A file to be read. All that a command is given are remembered, and standard input is one of them at most."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if ctx is not None:
+            ctx.meta[__name__] = inputs = [*ctx.meta.get(__name__, ()), value]
+            read_once(*inputs)
+        return super().convert(value, param, ctx)
+
+
 #: The type of every argument and option that names a file to be read.
-INPUT = click.Path(allow_dash=True)
+INPUT = InputFile(allow_dash=True)
 
 
 def takes(*adds: Callable[[Any], Any], **makers: Callable[[dict[str, Any]], object]) -> Callable[[_Command], _Command]:
@@ -66,12 +77,8 @@ def made_of(kind: Callable[..., _Made], **more: object) -> Callable[[dict[str, A
 
 
 def _inputs() -> list[str]:
-    """The files that the command at hand is going to read; standard input is read once."""
-    ctx = click.get_current_context()
-    given = [ctx.params[each.name] for each in ctx.command.params if each.type is INPUT and each.name]
-    paths = [path for value in given if value for path in ([value] if isinstance(value, str) else value)]
-    read_once(*paths)
-    return paths
+    """The files that the command at hand is going to read."""
+    return list(click.get_current_context().meta.get(__name__, ()))
 
 
 def complete_measure(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:

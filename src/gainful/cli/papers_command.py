@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -21,11 +21,13 @@ from gainful.io.formats import GAPS, SEPARATOR, SESSION_FORMATS
 from gainful.kernel.core import default_threads
 from gainful.notation import choose, count_of
 from gainful.pages.page import Page
-from gainful.papers.claims import table
-from gainful.papers.reproduction import FIGURES, PAPERS, Paper, Reproduction, check_folder, check_given, reproduction_of
+from gainful.papers import FIGURES, PAPERS, Paper, check_given
 from gainful.policy import CHOICES
 
-_PATH = click.Path()
+if TYPE_CHECKING:
+    from gainful.papers.reproduction import Reproduction
+
+_PATH = options.INPUT
 _DATA = ("qrels", "runs", "sessions", "letor")
 #: What has a meaning with and without data.
 _ALWAYS = ("paper", "only", "out", "figures", "format_", "output", "quiet", "threads")
@@ -99,10 +101,14 @@ class PaperOptions:
                 raise UsageError(
                     f"--out: expected a folder of its own, found {self.out}, which has {found} that is read"
                 )
+        from gainful.papers.reproduction import check_folder
+
         check_folder(self.out, self.figures or "svg", self.has_data or self.paper.draws_alone)
 
     def reproduced(self) -> Reproduction:
         """The paper run again, with a progress bar if it takes long."""
+        from gainful.papers.reproduction import reproduction_of
+
         settings, threads = dict(self.settings), self.reading.threads or default_threads()
         if "other" in settings:
             from gainful.data.qrels import Qrels
@@ -193,7 +199,7 @@ def _check(paper: Paper, given: Sequence[str], settings: Mapping[str, Any]) -> N
 @click.option(
     "--sessions", type=_PATH, multiple=True, metavar="FILE", help="jarvelin2008: sessions, a file a system; repeatable."
 )
-@click.option("--letor", type=_PATH, metavar="DIR", help="scheel2011: OHSUMED of LETOR 3.0, raw features.")
+@click.option("--letor", type=click.Path(), metavar="DIR", help="scheel2011: OHSUMED of LETOR 3.0, raw features.")
 @click.option("--only", multiple=True, metavar="SECTION", help="Only this, such as 'Table 2'; may be repeated.")
 @click.option(
     "--out", type=click.Path(), metavar="DIR", help="Write a folder: report, tables and figures (needs [plot])."
@@ -257,6 +263,8 @@ def command(format_: str | None, output: str | None, asked: PaperOptions | None)
 
 def papers_page() -> Page:
     """The five papers with what each can reproduce."""
+    from gainful.papers.claims import table
+
     described = [
         part
         for paper in PAPERS.values()

@@ -8,8 +8,7 @@ from gainful.cli import options
 from gainful.cli.score_inputs import OF_RUNS, OF_SCORES, ScoreOptions, read_numbers, read_pair, refuse, takes_scores
 from gainful.errors import UsageError
 from gainful.notation import NUMBER, read_number
-from gainful.stats.power import VARIANCES
-from gainful.tasks.power import assess_power
+from gainful.stats.catalogues import VARIANCES
 
 _MEASURES = ("nDCG@10",)
 
@@ -90,6 +89,8 @@ def command(
             "power: expected scores, or the spread of a difference, found neither",
             "gainful power QRELS RUN RUN, --from FILE, or --sd 0.2",
         )
+    from gainful.tasks.power import assess_power
+
     report = assess_power(
         inputs and inputs.matrices,
         pair=pair,

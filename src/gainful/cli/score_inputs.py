@@ -11,9 +11,10 @@ import click
 from gainful.cli import options
 from gainful.cli.inputs import CollectionOptions, GivenCollection, print_notices, takes_collection
 from gainful.cli.progress_bar import ProgressBar
+from gainful.data.collection import named_runs
 from gainful.errors import UsageError
 from gainful.kernel.core import default_threads
-from gainful.notation import count_of, printable, read_number
+from gainful.notation import count_of, read_number, some_of
 from gainful.policy import CHOICES
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
-_SHOWN = 5
 #: What has no meaning where no judgments and runs are read: the options by their parameters.
 OF_RUNS = (
     *("like", "qrels_format", "run_format", "columns", "feature", "scale", "names", "rel"),
@@ -93,8 +93,11 @@ class ScoreOptions:
         return self._evaluated()
 
     def _evaluated(self) -> Scores:
+        files = named_runs(self.qrels_and_runs[1:], self.reading.names)
+        collection = self.reading.started(self.qrels_and_runs[0], files)
+        # Loaded late, as is all that needs NumPy: by now the core is reading.
         measures = options.measures_from(self.measures or self.default, self.rel)
-        collection = self.reading.opened(self.qrels_and_runs[0], self.qrels_and_runs[1:])
+        collection.opened()
         from gainful.evaluation.evaluate import evaluate_runs
         from gainful.evaluation.score_matrix import ScoreMatrix
 
@@ -163,9 +166,7 @@ def _about(matrices: Mapping[str, ScoreMatrix]) -> list[str]:
     lines = [f"{matrix.source}: {line}" for matrix in matrices.values() for line in matrix.reading.splitlines()]
     for measure, matrix in matrices.items():
         if matrix.left_out:
-            shown = ", ".join(map(printable, matrix.left_out[:_SHOWN])) + (
-                ", ..." if len(matrix.left_out) > _SHOWN else ""
-            )
+            shown = some_of(matrix.left_out)
             lines.append(
                 f"{measure}: {count_of(len(matrix.left_out), 'query', 'queries')} without a score of every system, "
                 f"left out for all: {shown}"

@@ -10,9 +10,7 @@ from gainful.cli.score_inputs import ScoreOptions, read_numbers, takes_scores
 from gainful.errors import UsageError
 from gainful.io.sources import is_stream
 from gainful.measures.catalog import parse_all
-from gainful.stats.agreement import SYMMETRIC
-from gainful.stats.stability import TOPICS
-from gainful.tasks.stability import TESTS, assess_documents, assess_stability
+from gainful.stats.catalogues import DISCRIMINATING, SYMMETRIC, TOPICS
 
 _MEASURES = ("nDCG@10",)
 _DOCUMENT_DRAWS = 20
@@ -46,7 +44,7 @@ _DOCUMENT_DRAWS = 20
 @options.number_option("--swaps", "Name the difference with at most so many swaps.", "RATE", "0.05")
 @click.option(
     "--test",
-    type=click.Choice(TESTS),
+    type=click.Choice(DISCRIMINATING),
     default="t",
     show_default=True,
     help="Discriminative power by the paired t test, or by randomised Tukey HSD.",
@@ -96,6 +94,8 @@ def command(
             raise UsageError(f"--documents: expected runs that can be read twice, found {run}, which is a stream")
     coefficient = coefficient.replace("-", "_")
     inputs = scores.found()
+    from gainful.tasks.stability import assess_documents, assess_stability
+
     by_documents = None
     if documents and (collection := inputs.collection):
         with ProgressBar("scoring with fewer judgments", wanted=not inputs.quiet, in_bytes=False) as progress:

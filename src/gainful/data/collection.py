@@ -60,15 +60,12 @@ def read_once(*paths: str | None) -> None:
         raise UsageError("standard input (-) can be read once, found it twice")
 
 
-def named_runs(paths: Sequence[str], given: Sequence[str] = (), *, beside: Sequence[str] = ()) -> dict[str, str]:
+def named_runs(paths: Sequence[str], given: Sequence[str] = ()) -> dict[str, str]:
     """The files of runs by name: given, or the file's name without directory, compression and format.
-
-    ``beside`` are other files that are read with them.
 
     >>> list(named_runs(["a/bm25.run.gz", "b/bm25.run", "dense.0.5.res", "log.xml"]))
     ['a/bm25', 'b/bm25', 'dense.0.5', 'log']
     """
-    read_once(*beside, *paths)
     if given and len(given) != len(paths):
         raise UsageError(f"--name: expected one for each of {count_of(len(paths), 'run')}, found {len(given)}")
     names = list(given) or _distinct_names(paths)

@@ -199,16 +199,23 @@ class Qrels(DocumentColumns):
         kept = np.array([identifier in wanted for identifier in self.query_ids], bool)
         rows = np.flatnonzero(kept[self.query])
         return replace(
-            self,
+            self.take(rows),
             query_ids=tuple(identifier for identifier in self.query_ids if identifier in wanted),
             query=(np.cumsum(kept) - 1)[self.query[rows]],
+            is_part=True,
+            left_out=self.left_out.union(self.query_ids).difference(wanted),
+        )
+
+    def take(self, rows: Ints) -> Qrels:
+        """The judgments in some rows; all queries stay."""
+        return replace(
+            self,
+            query=self.query[rows],
             document_start=self.document_start[rows],
             document_length=self.document_length[rows],
             subtopic=self.subtopic[rows],
             grade=self.grade[rows],
             origin=None if self.origin is None else self.origin.take(rows),
-            is_part=True,
-            left_out=self.left_out.union(self.query_ids).difference(wanted),
         )
 
 

@@ -195,10 +195,14 @@ class Run(DocumentColumns):
         """Some of the lists by their places, in this order."""
         _, rows = gather(self.list_offsets, kept)
         counts = self.list_offsets[kept + 1] - self.list_offsets[kept]
+        offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
+        return replace(self.with_rows(rows, offsets), query_ids=tuple(self.query_ids[i] for i in kept.tolist()))
+
+    def with_rows(self, rows: Ints, offsets: Ints) -> Run:
+        """Some of the rows, which make lists that begin at ``offsets``."""
         return replace(
             self,
-            query_ids=tuple(self.query_ids[i] for i in kept.tolist()),
-            list_offsets=np.concatenate((np.zeros(1, np.int64), np.cumsum(counts))),
+            list_offsets=offsets,
             document_start=self.document_start[rows],
             document_length=self.document_length[rows],
             score=self.score[rows] if self.has_scores else self.score,

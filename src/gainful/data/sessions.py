@@ -30,7 +30,7 @@ from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Bytes, Floats, Ints, freeze
 from gainful.kernel.core import thread_count
 from gainful.kernel.parallel import Progress
-from gainful.notation import bytes_of_id, count_of, number_text, printable, text_of_id
+from gainful.notation import bytes_of_id, count_of, number_text, printable, some_of, text_of_id
 from gainful.policy import Policy
 
 if TYPE_CHECKING:
@@ -328,14 +328,10 @@ class SessionTopics:
             ("with a topic not among the sessions", self._topics.keys() - self._met),
         )
         return [
-            f"{printable(self.name, 80)}: {count_of(len(ids), 'session')} {what}: {_some(sorted(ids))}"
+            f"{printable(self.name, 80)}: {count_of(len(ids), 'session')} {what}: {some_of(sorted(ids), _MOST_NAMED)}"
             for what, ids in kinds
             if ids
         ]
-
-
-def _some(ids: Sequence[bytes]) -> str:
-    return ", ".join(map(printable, ids[:_MOST_NAMED])) + (", ..." if len(ids) > _MOST_NAMED else "")
 
 
 def sessions_from_lists(

@@ -25,7 +25,7 @@ from gainful.measures.arithmetic import Arithmetic, Step, figure
 from gainful.measures.base import Measure
 from gainful.measures.block import Block, computed, condenses
 from gainful.measures.catalog import parse, translation_of
-from gainful.notation import nearest, printable, text_of_id
+from gainful.notation import nearest, printable, some_of, text_of_id
 from gainful.policy import Policy
 from gainful.render import Page, Showable
 
@@ -225,7 +225,7 @@ def judgments_of(qrels: Qrels, query: bytes) -> Qrels:
     """The judgments of one query, which has to be judged."""
     if query not in qrels.query_ids:
         word = text_of_id(query)
-        listed = ", ".join(map(printable, qrels.query_ids[:3])) + (", ..." if len(qrels.query_ids) > 3 else "")
+        listed = some_of(qrels.query_ids, 3)
         raise UsageError(
             f"{qrels.name}: expected a query that is judged, found '{printable(query)}'",
             nearest(word, qrels.queries) or f"judged are {listed}",

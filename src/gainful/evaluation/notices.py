@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from gainful.evaluation.results import Evaluation
 from gainful.measures.base import Measure
-from gainful.notation import ONLY_IN_FORM, count_of, lookalikes_of, printable, text_of_id
+from gainful.notation import ONLY_IN_FORM, count_of, lookalikes_of, printable, some_of, text_of_id
 
 _SHOWN = 5
 _DONE = {"zero": "scored as badly as can be", "skip": "left out", "ignore": "ignored"}
@@ -103,7 +103,7 @@ def _texts(identifiers: Iterable[bytes]) -> list[str]:
 
 def _about(noun: str, queries: Sequence[str], what: str, done: str) -> str:
     plural = noun.removesuffix("y") + "ies" if noun.endswith("y") else noun + "s"
-    shown = ", ".join(map(printable, queries[:_SHOWN])) + (", ..." if len(queries) > _SHOWN else "")
+    shown = some_of(queries)
     return f"{count_of(len(queries), noun, plural)} {what}, {done}: {shown}"
 
 

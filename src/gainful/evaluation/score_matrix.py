@@ -19,7 +19,7 @@ from gainful.errors import InputError, UsageError
 from gainful.evaluation.score_files import read_scores
 from gainful.kernel.arrays import Floats, freeze
 from gainful.measures.base import Measure
-from gainful.notation import bytes_of_id, choose, count_of, nearest, numbered, printable
+from gainful.notation import bytes_of_id, choose, count_of, nearest, numbered, printable, some_of
 
 if TYPE_CHECKING:
     from gainful.evaluation.results import Evaluation
@@ -274,8 +274,6 @@ def _is_missing(value: float | None) -> bool:
 #: Matrices by the name of their measure, several of them that have a measure each, or one.
 MatricesLike: TypeAlias = Mapping[str, ScoreMatrix] | Iterable[ScoreMatrix] | ScoreMatrix
 
-_SHOWN = 5
-
 
 def on_common(scores: MatricesLike) -> tuple[dict[str, ScoreMatrix], list[str]]:
     """The matrices on what all have, by name and id, and a line for each kind of thing that is left out.
@@ -295,7 +293,7 @@ def on_common(scores: MatricesLike) -> tuple[dict[str, ScoreMatrix], list[str]]:
     ):
         lost = sorted({name for each in names for name in each}.difference(kept))
         if lost:
-            shown = ", ".join(map(printable, lost[:_SHOWN])) + (", ..." if len(lost) > _SHOWN else "")
+            shown = some_of(lost)
             lines.append(f"{count_of(len(lost), singular, plural)} that not all measures score, left out: {shown}")
     return common, lines
 

@@ -16,61 +16,11 @@ from typing import NamedTuple
 from gainful.discounts import DISCOUNTS
 from gainful.gains import NAMED_GAINS, Gain
 from gainful.measures.base import Measure, value_text
+from gainful.measures.parameters import PARAMETERS
 from gainful.notation import number_text
 
 SECTIONS = ("Formula", "Conventions", "Agrees with", "Differs from", "Reference", "Example")
 _HEADING = re.compile(rf"^({'|'.join(SECTIONS)}):$")
-
-#: What the parameters that many measures share mean.
-PARAMETERS: Mapping[str, str] = {
-    "gain": "the gain map",
-    "discount": "the discount",
-    "base": "the base of the discount's logarithm: a number above 1, or `e`",
-    "average": "`ranks`: the mean of the values at ranks 1 to k",
-    "rel": "relevant from this grade on (gain measures: other gains are 0)",
-    "level": "relevant at exactly this grade (gain measures: other gains are 0)",
-    "unjudged": "`zero` or `condensed`, instead of the policy's",
-    "beta": "above 1 favours recall, below 1 precision",
-    "alpha": "the weight of precision beside recall: from 0 to 1",
-    "w": "the weight of satisfaction beside frustration: from 0 to 1",
-    "n": "how many relevant documents are wanted",
-    "unretrieved": "where relevant documents stand that were not retrieved: `expected` (anywhere in the rest of the "
-    "collection) or `bottom` (at its end)",
-    "tied": "equal scores: `policy` (as the policy orders them) or `expected` (the mean over all their orders)",
-    "count": "what is counted: `nonrelevant` documents, or `all`",
-    "coef": "the coefficient: `cosine` or `jaccard`",
-    "levels": "whose grades are the levels: `query` (those in its judgments) or `all` (those in the whole file)",
-    "distance": "of two scores: `absolute`, or `squared`",
-    "over": "the documents that count: `retrieved+relevant`, `retrieved`, `relevant`, `judged`, or a number: all of a "
-    "collection of this size",
-    "srs": "the system's relevance score: by `rank`, the `score` itself, or `minmax`, `max`, `ratio`, `exp` of scores",
-    "urs": "the user's relevance score: a gain map, scaled to 1, or `given` (the grade itself)",
-    "srs_levels": "how many different SRS are told apart, at equal distances",
-    "urs_levels": "how many different URS are told apart, at equal distances",
-    "srs_threshold": "retrieved from this SRS on",
-    "urs_threshold": "relevant from this URS on",
-    "t": "how far SRS and URS may lie apart and still agree",
-    "cutoff": "`@k`: look at the first k documents",
-    "recall": "`@r`: a recall level from 0 to 1",
-    "multiple": "`@m`: look at m times as many documents as are relevant",
-    "points": "the recall levels, each from 0 to 1",
-    "p": "the probability with which the user goes on to the next document",
-    "scale": "`query`: gains above 1 are divided by the highest gain judged in their query",
-    "a": "what a relevant document in the list is worth",
-    "b": "what a document in the list that is not relevant is worth",
-    "c": "what a relevant document that is missed is worth",
-    "d": "what a document that is neither relevant nor in the list is worth (needs N)",
-    "N": "how many documents the collection has",
-    "query_base": "the base of the query discount's logarithm: a number above 1 and below 1000, or `e`",
-    "repeats": "a document that comes again in the session: counts `every` time, or the `first` time only",
-    "short": "lists that end before k: `pad` (positions up to k), `asis` (as many as documents), `min:m` (at least m)",
-    "ideal_queries": "how long the ideal session is: as the `session`, or a number of queries",
-    "variant": "`jarvelin2008`, or `jiang2016` with a gain and discounts of its own",
-    "summary": "what of the session's vector: its `final` value, the `average` over its positions, the `best` or the "
-    "`last` query alone",
-    "scan": "how far lists are looked at: to `k`, or as far as was `recorded` (to k where nothing was)",
-    "wanted": "the gain that the user wants",
-}
 
 
 @dataclass(frozen=True)
@@ -131,7 +81,8 @@ def reading(measure: Measure | type[Measure]) -> str:
 
 def about_parameter(measure: Measure | type[Measure], parameter: str) -> str:
     """What a parameter means, whatever its value; empty where nobody says."""
-    return measure.meanings.get(parameter) or PARAMETERS.get(parameter, "")
+    shared = PARAMETERS.get(parameter)
+    return measure.meanings.get(parameter) or (shared.meaning if shared else "")
 
 
 def meaning(measure: Measure, parameter: str) -> str:

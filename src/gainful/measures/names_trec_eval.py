@@ -120,8 +120,8 @@ def table_of_gains(pairs: Mapping[int, float]) -> str:
 TOOLS: Mapping[str, str] = {
     "trec_eval": "names_trec_eval.translate_trec_eval",
     "pytrec_eval": "names_trec_eval.translate_as_pytrec_eval",
-    "ir_measures": "names_ir_measures.translate",
-    "ranx": "names_ir_measures.translate_ranx",
+    "ir_measures": "names_ir_measures_ranx.translate",
+    "ranx": "names_ir_measures_ranx.translate_ranx",
 }
 
 _PREFIXED = re.compile(r"\s*(?P<tool>[A-Za-z][\w.+-]*)\s*:\s*(?P<name>.*?)\s*", re.DOTALL)

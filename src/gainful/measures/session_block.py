@@ -132,7 +132,7 @@ class SessionBlock:
             refuse_repeats(sessions)
         given = sessions.grade[rows]
         if given.size:
-            place, turn, item = self._with_given(place, item, ~np.isnan(given))
+            place, turn, item = self._with_given(place, item, given)
         # One grade more, NaN, which -1 finds.
         grade = self.judged.cached("grade or none", lambda: np.append(self.judged.grade, np.nan))[item]
         if given.size:
@@ -142,11 +142,11 @@ class SessionBlock:
             place, turn, item, grade = place[counts], turn[counts], item[counts], grade[counts]
         return SessionDocuments(place, turn, place - self.list_offsets[turn] + 1, item, grade)
 
-    def _with_given(self, place: Ints, item: Ints, has_grade: Bools) -> tuple[Ints, Ints, Ints]:
+    def _with_given(self, place: Ints, item: Ints, given: Floats) -> tuple[Ints, Ints, Ints]:
         """The judged documents and those whose appearance has a grade: place, turn and item."""
-        items = np.full(has_grade.size, -1)
-        items[place] = item
-        place = np.flatnonzero((items >= 0) | has_grade)
+        items, has_grade = np.full(given.size, -1), ~np.isnan(given)
+        items[place], has_grade[place] = item, True
+        place = np.flatnonzero(has_grade)
         return place, np.repeat(np.arange(self.session.size), self.shown)[place], items[place]
 
     @cached_property

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from gainful.pages.charts import Chart
+
+_Drawn = TypeVar("_Drawn")
 
 #: One value of a table; None (or NaN) is a value that does not exist.
 Cell: TypeAlias = str | int | float | None
@@ -80,6 +83,30 @@ class Table:
         """How many leading columns name the row: all texts before the first value; of texts only, one."""
         texts = next((i for i, column in enumerate(self.columns) if column.kind != "text"), 1)
         return max(1, texts)
+
+
+_KINDS: dict[str, Kind] = {"#": "count", ".": "number", "%": "share", "±": "difference"}
+_NAME_AND_KIND = re.compile(r"(.*?)(?: ([#.%±])(\d*))?")
+
+
+def head(names: str | Iterable[str], *, for_machines: bool = False, none: str = "-") -> tuple[Column, ...]:
+    """The columns of a table as its head reads, with a bar between names, or one by one.
+
+    What a column's values are stands behind its name: ``#`` counts, ``.`` numbers and ``.12`` those with twelve places,
+    ``%`` shares, ``±1`` the difference that belongs to the column before; all else is text.
+
+    >>> [(column.name, column.kind, column.places) for column in head("run | documents # | AP .12")]
+    [('run', 'text', None), ('documents', 'count', None), ('AP', 'number', 12)]
+    """
+    columns = []
+    for text in names.split(" | ") if isinstance(names, str) else names:
+        found = _NAME_AND_KIND.fullmatch(text)
+        assert found is not None  # any text is a name
+        name, kind, places = found.groups()
+        columns.append(
+            Column(name, _KINDS[kind] if kind else "text", int(places) if places else None, none, for_machines)
+        )
+    return tuple(columns)
 
 
 class Score(NamedTuple):
@@ -153,6 +180,15 @@ class Page:
                 continue
             if not getattr(part, "has_table", False):
                 yield part
+
+    def drawn(
+        self, paragraph: Callable[[str], _Drawn], table: Callable[[Table], _Drawn], chart: Callable[[Chart], _Drawn]
+    ) -> list[_Drawn]:
+        """What people see of each part, drawn as what it is."""
+        return [
+            paragraph(part) if isinstance(part, str) else table(part) if isinstance(part, Table) else chart(part)
+            for part in self.parts_for_people
+        ]
 
 
 class HasPage(Protocol):

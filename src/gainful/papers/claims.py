@@ -8,7 +8,6 @@ compared as in exact arithmetic, where rounding decides nothing.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -27,7 +26,7 @@ from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.notation import count_of, number_text
 from gainful.pages.charts import Chart, Line, Plot
-from gainful.pages.page import Cell, Column, Kind, Table
+from gainful.pages.page import Cell, Column, Table, head
 from gainful.stats.repeatable import settle
 from gainful.tasks.curves.gain_curves import GainCurves, gain_curves
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
@@ -221,30 +220,6 @@ def _notes(claims: Sequence[Claim]) -> tuple[str, ...]:
         f"{'all' if len(whats) == len(claims) > 1 else '; '.join(dict.fromkeys(whats))}: {note}"
         for note, whats in of_note.items()
     )
-
-
-_KINDS: dict[str, Kind] = {"#": "count", ".": "number", "%": "share", "±": "difference"}
-_NAME_AND_KIND = re.compile(r"(.*?)(?: ([#.%±])(\d?))?")
-
-
-def head(names: str | Iterable[str], *, for_machines: bool = False, none: str = "-") -> tuple[Column, ...]:
-    """The columns of a table as its head reads, with a bar between names, or one by one.
-
-    What a column's values are stands behind its name: ``#`` counts, ``.`` numbers and ``.3`` those with three places,
-    ``%`` shares, ``±1`` the difference that belongs to the column before; all else is text.
-
-    >>> [(column.name, column.kind, column.places) for column in head("run | documents # | AP .3")]
-    [('run', 'text', None), ('documents', 'count', None), ('AP', 'number', 3)]
-    """
-    columns = []
-    for text in names.split(" | ") if isinstance(names, str) else names:
-        found = _NAME_AND_KIND.fullmatch(text)
-        assert found is not None  # any text is a name
-        name, kind, places = found.groups()
-        columns.append(
-            Column(name, _KINDS[kind] if kind else "text", int(places) if places else None, none, for_machines)
-        )
-    return tuple(columns)
 
 
 def table(

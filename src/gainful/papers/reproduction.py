@@ -1,4 +1,4 @@
-"""The five papers, and one of them run again: its worked examples, and its experiment if there are data for it.
+"""One of the five papers run again: its worked examples, and its experiment if there are data for it.
 
 A reproduction can be shown, or written as a folder: the report, a file for every table, a figure for every section with
 charts.
@@ -21,107 +21,11 @@ from gainful.io.atomic import atomic_output
 from gainful.kernel.parallel import Progress
 from gainful.notation import choose, nearest
 from gainful.pages.page import Heading, Table
+from gainful.papers import FIGURES, PAPERS, Paper, check_given
 from gainful.papers.claims import VERDICTS, Section, Study
 from gainful.policy import Policy
 from gainful.render import Page, Showable, save, text
 from gainful.render.markup import escaped
-
-
-@dataclass(frozen=True)
-class Paper:
-    """A paper; ``key`` is what it is called here, and also names its module.
-
-    ``alone`` is what is recomputed without any data, ``with_data`` what is computed when there are some, and ``needs``
-    says which. ``data`` are the names of what has to be given then, and ``settings`` those of what else can be; those
-    of ``settings_alone`` have a meaning without data. ``draws_alone``: there are figures without data, too.
-    """
-
-    key: str
-    citation: str
-    proposes: str
-    alone: str
-    with_data: str
-    needs: str
-    data: tuple[str, ...]
-    settings: tuple[str, ...] = ()
-    settings_alone: tuple[str, ...] = ()
-    draws_alone: bool = False
-
-    @property
-    def options(self) -> str:
-        """What has to be given on the command line for the experiment.
-
-        >>> PAPERS["jarvelin2008"].options
-        '--qrels FILE --sessions FILE'
-        """
-        return " ".join(f"--{name} {'DIR' if name in ('runs', 'letor') else 'FILE'}" for name in self.data)
-
-
-PAPERS: dict[str, Paper] = {
-    paper.key: paper
-    for paper in (
-        Paper(
-            "jarvelin2000",
-            "Järvelin and Kekäläinen: IR evaluation methods for retrieving highly relevant documents. SIGIR 2000, "
-            "41-48.",
-            "cumulated gain with and without a discount, and precision-recall curves for each level of relevance",
-            "worked vectors, a discount that boosts, the paper's figures held against each other",
-            "recall bases, Table 1 with Friedman's test, Figures 1 to 3, the sideways readings",
-            "graded judgments (0, 1, 2, ...) and two or more runs",
-            ("qrels", "runs"),
-            ("baseline",),
-        ),
-        Paper(
-            "jarvelin2002",
-            "Järvelin and Kekäläinen: Cumulated gain-based evaluation of IR techniques. ACM TOIS 20(4), 2002, 422-446.",
-            "gain relative to the ideal (nCG, nDCG), averages over ranks, and a test of the difference",
-            "worked vectors, errata, a false claim with its counter-example, what its tables add up to",
-            "Tables 1 (with --other-qrels FILE) and 2, Figures 1 to 4, the earlier measures, its discussion",
-            "graded judgments (0, 1, 2, ...) and two or more runs",
-            ("qrels", "runs"),
-            ("other", "collection_size"),
-        ),
-        Paper(
-            "jarvelin2008",
-            "Järvelin, Price, Delcambre and Nielsen: Discounted cumulated gain based evaluation of multiple-query IR "
-            "sessions. ECIR 2008, 4-15.",
-            "gain over whole sessions (sDCG), discounted by the rank and by the number of the query",
-            "formula examples, errata, what its Table 2 adds up to",
-            "Table 2, Figures 1 to 4",
-            "judgments (by topic, session or query) and sessions, one file a system or one file that names its systems",
-            ("qrels", "sessions"),
-            ("judged_by", "topics", "topic", "at_least"),
-        ),
-        Paper(
-            "scheel2011",
-            "Scheel, Lommatzsch and Albayrak: Performance measures for multi-graded relevance. SPIM 2011, 54-65.",
-            "measures that do not depend on how many grades there are (muAP, NDCNG)",
-            "Tables 1 and 2, errata, the artificial experiment in full (Figures 4 and 5)",
-            "Figures 6 to 8",
-            "the OHSUMED collection of LETOR 3.0 with raw features (its folder Feature-null)",
-            ("letor",),
-            (),
-            ("repetitions", "seed"),
-            draws_alone=True,
-        ),
-        Paper(
-            "dellamea2004",
-            "Della Mea and Mizzaro: Measuring retrieval effectiveness: a new proposal and a first experimental "
-            "validation. JASIST 55(6), 2004, 530-543.",
-            "the distance between what users and what systems say of documents, on continuous scales (ADM)",
-            "Tables 1 and 2, the planes of Figures 4 and 5, measures of Figure 6, errata",
-            "Tables 3 and 4, Figures 7 to 9",
-            "judgments and a dozen or more runs that retrieve equally many documents for every query",
-            ("qrels", "runs"),
-            ("best", "worst_share", "draws", "seed"),
-            draws_alone=True,
-        ),
-    )
-}
-
-
-#: What figures can be.
-FIGURES = ("svg", "png", "pdf")
 
 
 def check_folder(folder: str, figures: str, has_charts: bool = True) -> None:
@@ -325,31 +229,6 @@ def reproduction_of(
         study = module.study(*(_prepared(name, data[name], policy) for name in paper.data), **wanted, **how)
     examples = module.examples(**alone, **how) if paper.settings_alone else module.examples()
     return Reproduction(paper, examples, study)
-
-
-def check_given(paper: Paper, data: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
-    """Refuses data and settings that the paper has no use for, and data of which a part is missing."""
-    words = {"qrels": "judgments", "runs": "runs", "sessions": "sessions", "letor": "a LETOR collection"}
-    for name in data:
-        if name not in paper.data:
-            raise UsageError(f"{paper.key}: has no use for {words[name]}", f"it needs {paper.options}: {paper.needs}")
-    missing = [name for name in paper.data if name not in data]
-    if data and missing:
-        raise UsageError(
-            f"{paper.key}: expected {' and '.join(words[name] for name in paper.data)}, "
-            f"found no {' and no '.join(words[name] for name in missing)}",
-            f"it needs {paper.options}: {paper.needs}",
-        )
-    for name in settings:
-        if name in paper.settings_alone:
-            continue
-        if name not in paper.settings:
-            known = (*paper.settings_alone, *paper.settings)
-            raise UsageError(
-                f"{paper.key}: has no setting {name}", f"it has {', '.join(known)}" if known else "it has none"
-            )
-        if not data:
-            raise UsageError(f"{paper.key}: {name} has no meaning without data", f"it needs {paper.options}")
 
 
 def _prepared(name: str, value: Any, policy: Policy | str | None) -> Any:

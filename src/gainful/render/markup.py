@@ -20,14 +20,9 @@ _SPECIAL = re.compile(r"([\\`*_\[\]<>|~&$])")
 
 def write_markdown(page: Page, out: TextIO) -> None:
     """Titles as headings, tables, paragraphs, and notes below."""
-    blocks: list[str] = []
-    for part in page.parts_for_people:
-        if isinstance(part, str):
-            blocks.append(_paragraph(part))
-        elif isinstance(part, Table):
-            blocks += _table(part)
-        else:
-            blocks.append(_verbatim(chart_text(page, part)))
+    blocks = page.drawn(
+        _paragraph, lambda table: "\n\n".join(_table(table)), lambda chart: _verbatim(chart_text(page, chart))
+    )
     out.write("\n\n".join([*blocks, *map(_note, page.notes)]) + "\n")
 
 
@@ -125,15 +120,12 @@ def fragment(page: Page) -> str:
 
 
 def _body(page: Page) -> str:
-    lines: list[str] = []
-    for part in page.parts_for_people:
-        if isinstance(part, str):
-            lines.append(_html_paragraph(part))
-        elif isinstance(part, Table):
-            lines += _html_table(part)
-        else:
-            lines.append(_html_verbatim(chart_text(page, part)))
-    return "".join(f"{line}\n" for line in [*lines, *map(_html_note, page.notes)])
+    blocks = page.drawn(
+        _html_paragraph,
+        lambda table: "\n".join(_html_table(table)),
+        lambda chart: _html_verbatim(chart_text(page, chart)),
+    )
+    return "".join(f"{block}\n" for block in [*blocks, *map(_html_note, page.notes)])
 
 
 def _html_paragraph(text: str) -> str:
@@ -217,14 +209,7 @@ _ESCAPES = str.maketrans(
 
 def write_latex(page: Page, out: TextIO) -> None:
     """The tables one after the other; titles, paragraphs and notes as comments."""
-    blocks = [
-        map(_comment, Paragraph.of(part).lines)
-        if isinstance(part, str)
-        else _latex_table(part)
-        if isinstance(part, Table)
-        else _figure(part)
-        for part in page.parts_for_people
-    ]
+    blocks = page.drawn(lambda text: map(_comment, Paragraph.of(text).lines), _latex_table, _figure)
     notes = [map(_comment, page.notes)] if page.notes else []
     texts = ["\n".join(block) for block in [*blocks, *notes]]
     # An empty line ends a paragraph: tables come below each other.

@@ -31,14 +31,8 @@ _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 def write_table(page: Page, out: TextIO) -> None:
     """Tables and paragraphs one below the other, marked cells with an asterisk (on a terminal in bold), then notes."""
     bold = out.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    blocks = [
-        _paragraph(part)
-        if isinstance(part, str)
-        else _table(part, bold, page.keeps_places)
-        if isinstance(part, Table)
-        else _chart(page, part)
-        for part in page.parts_for_people
-    ]
+    keeps = page.keeps_places
+    blocks = page.drawn(_paragraph, lambda table: _table(table, bold, keeps), lambda chart: _chart(page, chart))
     if page.notes:
         blocks.append([plain(note) for note in page.notes])
     out.write("\n\n".join("\n".join(block) for block in blocks) + "\n")

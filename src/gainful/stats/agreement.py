@@ -6,7 +6,7 @@ Higher scores are better throughout.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
@@ -17,6 +17,7 @@ from gainful.errors import UsageError
 from gainful.kernel.arrays import Floats, Ints
 from gainful.kernel.parallel import Progress
 from gainful.stats.anova import checked, column_means
+from gainful.stats.catalogues import Coefficient
 from gainful.stats.repeatable import check_draws, on_grid, settle, stream
 
 #: How far down an order RBO looks: the chance of going on to the next system.
@@ -199,28 +200,6 @@ def _check_persistence(p: float) -> None:
     if not 0 < p < 1:
         raise UsageError(f"persistence: expected a number between 0 and 1, found {p!r}")
 
-
-Coefficient = Callable[[Floats, Floats], float | None]
-
-
-class OrderCoefficient(NamedTuple):
-    """A coefficient of two orders: what people call it, its formula, and whether it is the same both ways."""
-
-    title: str
-    formula: Coefficient
-    is_symmetric: bool = True
-
-
-#: All coefficients by name: what ``--coefficient`` offers, with a hyphen for an underscore.
-COEFFICIENTS = {
-    "tau_b": OrderCoefficient("tau-b", kendall_tau_b),
-    "tau_ap": OrderCoefficient("tau_AP", tau_ap, is_symmetric=False),
-    "tau_ap_b": OrderCoefficient("tau_AP,b", tau_ap_b),
-    "rbo": OrderCoefficient("RBO", rbo),
-    "pearson": OrderCoefficient("Pearson", pearson),
-}
-#: Those that are the same both ways; they allow ties, too.
-SYMMETRIC = {name: each for name, each in COEFFICIENTS.items() if each.is_symmetric}
 
 kendall_tau = kendall_tau_b
 

@@ -19,11 +19,12 @@ from gainful.errors import UsageError
 from gainful.kernel.arrays import Floats, Ints, distinct
 from gainful.kernel.parallel import Progress
 from gainful.notation import choose
-from gainful.stats.corrections import CORRECTIONS, corrected, refuse_coarse
+from gainful.stats.catalogues import CORRECTIONS, TESTS
+from gainful.stats.corrections import corrected, refuse_coarse
+from gainful.stats.family_results import FamilyResult
 from gainful.stats.flips import MOST_ENUMERATED, Flips, exact_extremes, exponent, on_grid
-from gainful.stats.groups import FamilyResult
-from gainful.stats.paired import MOST_RANKED, TESTS, rank_warning
-from gainful.stats.paired_tests import MOST_FLIPPED, PairedScores
+from gainful.stats.paired import MOST_RANKED, rank_warning
+from gainful.stats.paired_tests import MOST_FLIPPED, PairedScores, TestOutcome
 from gainful.stats.repeatable import check_alpha, largest_at, least_told
 
 #: Flips unless another number is asked for.
@@ -66,7 +67,7 @@ def compare_family(
     """Compares all pairs of systems, or each with a baseline, and corrects p for their number.
 
     The correction ``maxt`` is the step-down procedure over the very flips that give each pair its p; the others of
-    :data:`gainful.stats.corrections.CORRECTIONS` work on the p of any test that draws no samples.
+    :data:`gainful.stats.catalogues.CORRECTIONS` work on the p of any test that draws no samples.
 
     >>> from gainful import ScoreMatrix
     >>> matrix = ScoreMatrix.of("P@10", {"a": [0.9, 0.8, 0.7, 0.9, 0.8, 0.9], "b": [0.1, 0.2, 0.1, 0.3, 0.2, 0.2],
@@ -168,7 +169,7 @@ def _compared(matrices: Sequence[SystemScores], plan: FamilyPlan) -> list[Family
         found = _by_flips(family, flips, plan)
     else:
         test = TESTS[plan.test]
-        outcomes = [test.outcome(pair) for pair in family.pairs]
+        outcomes = [TestOutcome.of(test, pair) for pair in family.pairs]
         alone = np.array([outcome.p for outcome in outcomes])
         found = _Ps(alone, corrected(alone, plan.correction))
         if test.of != "mean":

@@ -1,7 +1,4 @@
-"""Two systems on the same queries: is the difference real, how large is it, and which queries decide it.
-
-The catalogues of tests and intervals are here: a new one is an object in its own place, and a line in one of them.
-"""
+"""Two systems on the same queries: is the difference real, how large is it, and which queries decide it."""
 
 from __future__ import annotations
 
@@ -15,14 +12,20 @@ import numpy as np
 from gainful.errors import InputError, UsageError
 from gainful.kernel.arrays import Floats
 from gainful.notation import bytes_of_id, choose, count_of, number_text, numbered, printable
-from gainful.stats.paired_tests import (
-    MOST_FLIPPED,
+from gainful.stats.catalogues import (
+    INTERVALS,
+    RANDOMISATION,
+    RANDOMISATION_INTERVAL,
     STUDENT,
     STUDENT_INTERVAL,
-    Interval,
+    TESTS,
     IntervalKind,
-    PairedScores,
     PairedTest,
+)
+from gainful.stats.paired_tests import (
+    MOST_FLIPPED,
+    Interval,
+    PairedScores,
     Settings,
     TestOutcome,
     Verdict,
@@ -30,27 +33,11 @@ from gainful.stats.paired_tests import (
     signed_verdict,
 )
 from gainful.stats.power import detectable_effect, noncentrality_interval
-from gainful.stats.rank_tests import SIGN, WILCOXON, rank_biserial
+from gainful.stats.rank_tests import rank_biserial
 from gainful.stats.repeatable import check_alpha
-from gainful.stats.resampling import (
-    BCA,
-    BOOTSTRAP,
-    PERCENTILE,
-    RANDOMISATION,
-    RANDOMISATION_INTERVAL,
-    STUDENTISED,
-    percentile_limits,
-    resampled_rows,
-)
-from gainful.stats.trimmed import YUEN, YUEN_INTERVAL
+from gainful.stats.resampling import percentile_limits, resampled_rows
 
 Scores: TypeAlias = Mapping[str, float] | Sequence[float] | Floats
-
-#: All tests of two systems, and all intervals, by name: what ``--test`` and ``--interval`` offer.
-TESTS: dict[str, PairedTest] = {test.name: test for test in (RANDOMISATION, STUDENT, WILCOXON, SIGN, BOOTSTRAP, YUEN)}
-INTERVALS: dict[str, IntervalKind] = {
-    kind.name: kind for kind in (RANDOMISATION_INTERVAL, STUDENT_INTERVAL, PERCENTILE, BCA, STUDENTISED, YUEN_INTERVAL)
-}
 
 #: Above, rank tests often call systems with equal means different.
 MOST_RANKED = 200
@@ -207,9 +194,9 @@ def compare_pair(
     """Compares system A with the baseline B on the same queries.
 
     Scores are dicts by query id, or sequences in the order of ``queries``. The test is ``randomisation`` (beyond 5,000
-    queries ``t``) unless another of :data:`TESTS` is named; the interval is the one that inverts the test unless
-    another of :data:`INTERVALS` is named. ``draws`` are flips (100,000) or samples (10,000). ``zeros`` (``drop`` or
-    ``pratt``) and ``continuity`` (of the normal form, which it asks for) are for Wilcoxon's test.
+    queries ``t``) unless another of ``TESTS`` is named; the interval is the one that inverts the test unless another of
+    ``INTERVALS`` is named (both in :mod:`gainful.stats.catalogues`). ``draws`` are flips (100,000) or samples (10,000).
+    ``zeros`` (``drop`` or ``pratt``) and ``continuity`` (of the normal form, which it asks for) are Wilcoxon's.
 
     >>> found = compare_pair({"q1": 0.5, "q2": 0.7, "q3": 0.4}, {"q3": 0.1, "q2": 0.5, "q1": 0.4})
     >>> round(found.difference, 3), found.wins, found.p, found.verdict
@@ -226,7 +213,7 @@ def compare_pair(
     # Where flips cannot be rare enough to set limits, Student's stand in.
     usual = STUDENT_INTERVAL if own is RANDOMISATION_INTERVAL and not scores.can_reach else own
     kind = INTERVALS[choose(interval, INTERVALS, "interval")] if interval else usual
-    outcome = chosen.outcome(scores)
+    outcome = TestOutcome.of(chosen, scores)
     limits = replace(kind.formula(scores, alpha), is_stopgap=interval is None and kind is not own)
     favours = scores.differences if better == "higher" else -scores.differences
     wins, losses = int(np.count_nonzero(favours > 0)), int(np.count_nonzero(favours < 0))

@@ -1,7 +1,6 @@
 """Two systems on the same queries: their differences, and what a test and an interval of them are.
 
-A test is one object, and so is an interval; all there are stand in the catalogues of :mod:`gainful.stats.paired`, from
-which flags, help, checks, sentences and docs follow. Student's are here, others where their formulas are.
+All there are stand in :mod:`gainful.stats.catalogues`; Student's formulas are here, others in files of their own.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, cast
 import numpy as np
 
 from gainful.kernel.arrays import Floats
+from gainful.stats.catalogues import PairedTest
 from gainful.stats.power import t_p, t_quantile
 from gainful.stats.repeatable import LEAST_P, settle, settled_differences, settled_step
 
@@ -137,49 +137,6 @@ class Finding(NamedTuple):
     direction: float | None = None
 
 
-def _no_caution(scores: PairedScores) -> str:
-    return ""
-
-
-@dataclass(frozen=True, repr=False)
-class PairedTest:
-    """A test of two systems' scores on the same queries.
-
-    ``title`` stands in lists, ``about`` says in a line when to take it, ``said`` is it in a sentence, ``hypothesis``
-    what it holds true until the scores say otherwise. ``of`` is what it goes by; but for the mean, that may be on the
-    side of the system whose mean is the worse one. ``interval`` is its own one; where there is none, that of the
-    default test. ``draws`` names what p is counted from; ``caution`` says where the scores give the test no ground.
-    """
-
-    name: str
-    title: str
-    about: str
-    said: str
-    hypothesis: str
-    formula: Callable[[PairedScores], Finding]
-    of: Literal["mean", "trimmed mean", "median", "ranks"] = "mean"
-    interval: str = "randomisation"
-    draws: Literal["", "flip", "sample"] = ""
-    caution: Callable[[PairedScores], str] = _no_caution
-
-    def __repr__(self) -> str:
-        return f"<PairedTest {self.name}>"
-
-    @property
-    def is_of_ranks(self) -> bool:
-        """Whether it goes by the order of differences, not by how large they are."""
-        return self.of in ("median", "ranks")
-
-    @property
-    def is_for_families(self) -> bool:
-        """Whether it can be made of every pair of many systems; drawing samples for each takes too long."""
-        return self.draws != "sample"
-
-    def outcome(self, scores: PairedScores) -> TestOutcome:
-        """What the test finds."""
-        return TestOutcome(self, *self.formula(scores))
-
-
 @dataclass(frozen=True)
 class TestOutcome:
     """A test and what it found; the fields are those of :class:`Finding`."""
@@ -193,6 +150,11 @@ class TestOutcome:
     is_enumerated: bool = False
     null: NullSummary | None = None
     direction: float | None = None
+
+    @classmethod
+    def of(cls, test: PairedTest, scores: PairedScores) -> TestOutcome:
+        """What a test finds."""
+        return cls(test, *test.formula(scores))
 
     @property
     def name(self) -> str:
@@ -215,6 +177,7 @@ class TestOutcome:
     def p_text(self) -> str:
         """p for people: two figures or four places; the least that draws can give is written as what it is, a bound.
 
+        >>> from gainful.stats.catalogues import STUDENT
         >>> TestOutcome(STUDENT, 1 / 100_001, draws=100_000).p_text, TestOutcome(STUDENT, 0.0210988).p_text
         ('p < 0.00001', 'p = 0.0211')
         """
@@ -254,23 +217,13 @@ class Interval:
         return Interval(-self.high, -self.low, self.alpha, self.method, self.is_stopgap)
 
 
-@dataclass(frozen=True)
-class IntervalKind:
-    """An interval of the difference of two systems: its name, when to take it, its formula, and what it is of."""
-
-    name: str
-    title: str
-    about: str
-    formula: Callable[[PairedScores, float], Interval]
-    of: Literal["mean", "trimmed mean"] = "mean"
-
-
 def student(scores: PairedScores) -> Finding:
     """The paired t test: t = mean / (sd / sqrt n) on n - 1 degrees of freedom."""
     return t_finding(scores.mean, scores.t, scores.n - 1)
 
 
-def _without_spread(scores: PairedScores) -> str:
+def without_spread(scores: PairedScores) -> str:
+    """Where the t test has nothing to go by."""
     is_constant = scores.sd == 0 and scores.mean
     return "all differences are equal: the t test has no spread to go by" if is_constant else ""
 
@@ -296,23 +249,9 @@ def t_interval(mean: float, sd: float, n: int, alpha: float) -> Interval:
     return Interval(mean - reach, mean + reach, alpha, "t")
 
 
-STUDENT = PairedTest(
-    "t",
-    "Student's t",
-    "means, over thousands of queries, or where p has to be free of draws",
-    "Student's test",
-    "the mean difference is 0",
-    student,
-    interval="t",
-    caution=_without_spread,
-)
-
-STUDENT_INTERVAL = IntervalKind(
-    "t",
-    "Student's t",
-    "that of the t test; holds what it promises even on skewed scores",
-    lambda scores, alpha: t_interval(scores.mean, scores.sd or 0.0, scores.n, alpha),
-)
+def student_interval(scores: PairedScores, alpha: float) -> Interval:
+    """The interval of the paired t test."""
+    return t_interval(scores.mean, scores.sd or 0.0, scores.n, alpha)
 
 
 def signed_verdict(is_significant: bool, difference: float, better: str) -> Verdict:

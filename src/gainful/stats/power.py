@@ -18,15 +18,8 @@ from gainful.errors import UsageError
 from gainful.kernel.arrays import Floats
 from gainful.notation import choose
 from gainful.stats.anova import checked, one_way, pair_variances, two_way
+from gainful.stats.catalogues import VARIANCES
 from gainful.stats.repeatable import LEAST_P, check_alpha
-
-#: Where the variance of a difference comes from, and what it is.
-VARIANCES = {
-    "pair": "of the differences of these two systems",
-    "residual": "twice the residual mean square of systems and queries: what pairs of these systems have in the middle",
-    "sakai2016": "twice the mean square within systems, for designs without known pairs (Sakai 2016): the difficulty "
-    "of queries counts as noise, so that it is larger",
-}
 
 _NODES = 96
 _TAIL = 1e-15  # of the spread's distribution that is left out at either end

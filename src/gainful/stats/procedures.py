@@ -5,7 +5,7 @@ Beside them the tables of Järvelin and Kekäläinen (2000, 2002): means, and wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -17,9 +17,9 @@ from gainful.kernel.arrays import Bools, Floats
 from gainful.kernel.parallel import Progress
 from gainful.notation import choose, count_of, number_text, printable
 from gainful.stats.anova import OneWayAnova, PairSpread, TwoWayAnova, one_way, two_way
-from gainful.stats.corrections import CORRECTIONS
+from gainful.stats.catalogues import CORRECTIONS, PROCEDURES
 from gainful.stats.families import FLIPS, FamilyPlan, SystemScores, families_of
-from gainful.stats.groups import MOST_WITH_LETTERS, FamilyResult, letters
+from gainful.stats.family_results import MOST_WITH_LETTERS, FamilyResult, letters
 from gainful.stats.paired import MOST_RANKED, rank_warning, too_few_draws
 from gainful.stats.paired_tests import Verdict
 from gainful.stats.rank_tests import Friedman, RankComparisons, conover, friedman, nemenyi, stars_text
@@ -283,33 +283,20 @@ def identical_systems(matrix: SystemScores) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(group) for group in groups.values() if len(group) > 1)
 
 
-@dataclass(frozen=True)
-class Procedure:
-    """A way to compare several systems: its name, what it is called in lists, when to take it, and what it finds.
-
-    ``said`` is what decides, in words, where that is no correction. ``is_of_the_pool``: the p of a pair changes with
-    the other systems.
-    """
-
-    name: str
-    title: str
-    about: str
-    find: Callable[[SystemScores, FamilyResult, SystemsPlan], SystemsResult]
-    said: str = ""
-    is_of_the_pool: bool = False
-
-
-def _by_flips(matrix: SystemScores, family: FamilyResult, plan: SystemsPlan) -> SystemsResult:
+def by_flips(matrix: SystemScores, family: FamilyResult, plan: SystemsPlan) -> SystemsResult:
+    """Pairs by a test, corrected: the family as it is."""
     return SystemsResult(matrix, plan.procedure, family)
 
 
-def _by_tukey(matrix: SystemScores, family: FamilyResult, plan: SystemsPlan) -> SystemsResult:
+def by_tukey(matrix: SystemScores, family: FamilyResult, plan: SystemsPlan) -> SystemsResult:
+    """Tukey's p and interval of every pair."""
     test = tukey(matrix.values, alpha=plan.alpha)
     decided = _decided(family, test.p, test.critical, "tukey", np.full(test.p.size, test.critical))
     return SystemsResult(matrix, plan.procedure, decided, anova=test.anova, tukey=test)
 
 
-def _by_randomised_tukey(matrix: SystemScores, family: FamilyResult, plan: SystemsPlan) -> SystemsResult:
+def by_randomised_tukey(matrix: SystemScores, family: FamilyResult, plan: SystemsPlan) -> SystemsResult:
+    """Randomised Tukey's p of every pair."""
     randomised = randomised_tukey(
         matrix.values, draws=plan.draws or FLIPS, seed=plan.seed, alpha=plan.alpha, threads=plan.threads
     )
@@ -317,7 +304,8 @@ def _by_randomised_tukey(matrix: SystemScores, family: FamilyResult, plan: Syste
     return SystemsResult(matrix, plan.procedure, decided, randomised=randomised)
 
 
-def _by_ranks(matrix: SystemScores, family: FamilyResult, plan: SystemsPlan) -> SystemsResult:
+def by_ranks(matrix: SystemScores, family: FamilyResult, plan: SystemsPlan) -> SystemsResult:
+    """Nemenyi's p of every pair after Friedman's test, Conover's beside."""
     overall = friedman(matrix.values if matrix.better == "higher" else -matrix.values)
     by_range = nemenyi(overall, alpha=plan.alpha)
     ranks = overall.mean_ranks
@@ -331,7 +319,8 @@ def _by_ranks(matrix: SystemScores, family: FamilyResult, plan: SystemsPlan) -> 
     return SystemsResult(matrix, plan.procedure, decided, friedman=overall, conover=conovers)
 
 
-def _by_anova(matrix: SystemScores, family: FamilyResult, plan: SystemsPlan) -> SystemsResult:
+def by_anova(matrix: SystemScores, family: FamilyResult, plan: SystemsPlan) -> SystemsResult:
+    """Both analyses of variance, and pairs by a test, corrected."""
     values = matrix.values
     return SystemsResult(matrix, plan.procedure, family, anova=two_way(values), one_way=one_way(values))
 
@@ -341,40 +330,6 @@ def _decided(
 ) -> FamilyResult:
     """The family with the p of another procedure; pairs are the same, in the same order."""
     return replace(family, adjusted=p, threshold=threshold, correction=name, half_width=half_width, notes=())
-
-
-#: All procedures by name: what ``--procedure`` offers.
-PROCEDURES: dict[str, Procedure] = {
-    each.name: each
-    for each in (
-        Procedure("maxt", "step-down maxT", "pairs, each by a test, corrected for their number", _by_flips),
-        Procedure(
-            "tukey",
-            "Tukey HSD",
-            "one yardstick for all pairs, where they vary alike",
-            _by_tukey,
-            "Tukey HSD",
-            is_of_the_pool=True,
-        ),
-        Procedure(
-            "rthsd",
-            "randomised Tukey HSD",
-            "to compare with papers that have it (Carterette 2012)",
-            _by_randomised_tukey,
-            "randomised Tukey HSD",
-            is_of_the_pool=True,
-        ),
-        Procedure(
-            "friedman",
-            "Friedman with Nemenyi and Conover",
-            "ranks within queries, not means",
-            _by_ranks,
-            "Nemenyi",
-            is_of_the_pool=True,
-        ),
-        Procedure("anova", "two-way ANOVA", "whether systems differ at all, then pairs as with maxt", _by_anova),
-    )
-}
 
 
 def _warnings(result: SystemsResult, plan: SystemsPlan, identical: Sequence[Sequence[str]]) -> list[str]:

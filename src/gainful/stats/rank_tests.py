@@ -1,4 +1,4 @@
-"""Tests that go by ranks: Wilcoxon's signed ranks and the sign test of two systems; Friedman and what follows it.
+"""Tests that go by ranks: Wilcoxon's and the sign test of two systems, Friedman's of several, and those of groups.
 
 None is about means: each names what it tests. Friedman's test is the two-way analysis of variance of the ranks: Iman
 and Davenport's F is its F, Kendall's W the share of the systems in its sum of squares, and Conover's comparisons are
@@ -8,18 +8,19 @@ least significant differences with its residual.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
 from gainful.errors import UsageError
 from gainful.kernel.arrays import Bools, Floats, Ints
-from gainful.notation import choose
+from gainful.notation import choose, count_of
 from gainful.stats.anova import TwoWayAnova, checked, pairs_of, two_way
 from gainful.stats.corrections import corrected
-from gainful.stats.paired_tests import Finding, PairedScores, PairedTest, Zeros
+from gainful.stats.paired_tests import Finding, PairedScores, Zeros
 from gainful.stats.repeatable import LEAST_P, settle
 from gainful.stats.tukey import studentised_range_critical, studentised_range_sf
 
@@ -129,36 +130,18 @@ def _normal_p(ranks: Floats, apart: float, continuity: bool) -> float:
     return max(min(1.0, 2 * float(ndtr(-distance / deviation))), LEAST_P)
 
 
-def _wilcoxon(scores: PairedScores) -> Finding:
+def wilcoxon_finding(scores: PairedScores) -> Finding:
+    """Wilcoxon's test of two systems, by its settings."""
     settings = scores.settings
     found = wilcoxon(scores.differences, zeros=settings.zeros, continuity=settings.continuity)
     return Finding(found.p, min(found.positive, found.negative), direction=found.positive - found.negative)
 
 
-def _sign(scores: PairedScores) -> Finding:
+def sign_finding(scores: PairedScores) -> Finding:
+    """The sign test of two systems."""
     above = int(np.count_nonzero(scores.differences > 0))
     below = scores.nonzero - above
     return Finding(sign_p(above, below), float(above), direction=float(above - below))
-
-
-WILCOXON = PairedTest(
-    "wilcoxon",
-    "Wilcoxon's signed ranks",
-    "systems that are exchangeable query by query; not their means",
-    "Wilcoxon's test",
-    "differences are symmetric about 0 (their ranks, not their mean)",
-    _wilcoxon,
-    of="ranks",
-)
-SIGN = PairedTest(
-    "sign",
-    "the sign test",
-    "on how many queries a system is better, not by how much",
-    "the sign test",
-    "the median difference is 0 (how often, not how much)",
-    _sign,
-    of="median",
-)
 
 
 #: The papers' marks: the levels and their stars, strictest first.
@@ -353,3 +336,145 @@ def _p_of_chi2(chi2: float, df: int) -> float:
     from scipy.special import chdtrc
 
     return float(chdtrc(df, chi2))
+
+
+_EXACT_UP_TO = 8
+_MOST_STEPS = 2_000_000  # that an exact P is worth: about a second
+
+
+@dataclass(frozen=True)
+class MannWhitney:
+    """Two groups by the ranks of their members; ``u`` counts the pairs in which the first group's is higher."""
+
+    u: float
+    p: float  # two-sided
+    is_exact: bool
+    sizes: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class KruskalWallis:
+    """Several groups by the ranks of their members (1 is the lowest), corrected for ties."""
+
+    h: float
+    df: int
+    p: float
+    sizes: tuple[int, ...]
+    mean_ranks: tuple[float, ...]
+    medians: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class GroupComparison:
+    """Named groups compared, all at once and two by two.
+
+    Descriptive where the groups were chosen by a measure of the same systems: significance is then foregone.
+    """
+
+    names: tuple[str, ...]
+    overall: KruskalWallis
+    pairs: tuple[tuple[str, str, MannWhitney], ...]
+
+
+def compare_groups(groups: Mapping[str, Sequence[float]]) -> GroupComparison:
+    """Kruskal-Wallis over all groups and Mann-Whitney for every two of them.
+
+    >>> found = compare_groups({"best": [0.5, 0.4], "worst": [0.1, 0.2]})
+    >>> [(one, other, test.u) for one, other, test in found.pairs]
+    [('best', 'worst', 4.0)]
+    """
+    names = tuple(groups)
+    return GroupComparison(
+        names,
+        kruskal_wallis(list(groups.values())),
+        tuple((one, other, mann_whitney(groups[one], groups[other])) for one, other in combinations(names, 2)),
+    )
+
+
+def kruskal_wallis(groups: Sequence[Sequence[float]]) -> KruskalWallis:
+    """Whether some group's values tend to be higher than another's.
+
+    H = (12 / (N (N + 1)) sum R_g^2 / n_g - 3 (N + 1)) / (1 - sum (t^3 - t) / (N^3 - N)), chi2 on g - 1 degrees of
+    freedom.
+
+    >>> found = kruskal_wallis([[1, 2, 3], [4, 5, 6]])
+    >>> round(found.h, 4), found.mean_ranks
+    (3.8571, (2.0, 5.0))
+    """
+    if len(groups) < 2:
+        raise UsageError(f"groups: expected at least 2, found {len(groups)}")
+    ranks, of_group = _pooled_ranks(groups)
+    sizes = np.bincount(of_group, minlength=len(groups))
+    total = ranks.size
+    means = np.bincount(of_group, ranks, len(groups)) / sizes
+    # The spread of the group means over that of all ranks: the tie correction is in the latter.
+    spread = math.fsum((ranks - (total + 1) / 2) ** 2)
+    between = math.fsum(sizes * (means - (total + 1) / 2) ** 2)
+    h = (total - 1) * between / spread if spread else 0.0
+    from scipy.special import chdtrc
+
+    df = len(groups) - 1
+    medians = tuple(float(np.median(group)) for group in groups)
+    return KruskalWallis(h, df, float(chdtrc(df, h)), tuple(sizes.tolist()), tuple(means.tolist()), medians)
+
+
+def mann_whitney(first: Sequence[float], second: Sequence[float]) -> MannWhitney:
+    """Whether the values of one group tend to be higher than those of the other, two-sided.
+
+    Exact where both groups have at most 8 members and no two values are equal; else normal, corrected for ties and for
+    continuity.
+
+    >>> mann_whitney([1, 2, 3], [4, 5, 6])
+    MannWhitney(u=0.0, p=0.1, is_exact=True, sizes=(3, 3))
+    """
+    ranks, of_group = _pooled_ranks([first, second])
+    n, m = len(first), len(second)
+    u = float(ranks[of_group == 0].sum()) - n * (n + 1) / 2
+    ties = np.bincount((2 * ranks).astype(np.int64))
+    if max(n, m) <= _EXACT_UP_TO and ties.max() == 1:
+        return MannWhitney(u, _exact_p(u, n, m), True, (n, m))
+    total = n + m
+    variance = n * m / 12 * (total + 1 - float((ties**3 - ties).sum()) / (total * (total - 1)))
+    z = max(abs(u - n * m / 2) - 0.5, 0.0) / math.sqrt(variance) if variance > 0 else 0.0
+    return MannWhitney(u, math.erfc(z / math.sqrt(2)), False, (n, m))
+
+
+def exact_mann_whitney(first: Sequence[float], second: Sequence[float]) -> MannWhitney | None:
+    """The same with the exact P for groups of any size; None where values are equal or counting would take long.
+
+    >>> exact_mann_whitney(range(9), range(9, 18)).p == 2 / math.comb(18, 9)
+    True
+    >>> exact_mann_whitney([1, 2], [2, 3]) is None
+    True
+    """
+    ranks, of_group = _pooled_ranks([first, second])
+    n, m = len(first), len(second)
+    if n * m * min(n, m) > _MOST_STEPS or np.diff(np.sort(ranks)).min() < 1:
+        return None
+    u = float(ranks[of_group == 0].sum()) - n * (n + 1) / 2
+    return MannWhitney(u, _exact_p(u, n, m), True, (n, m))
+
+
+def _exact_p(u: float, n: int, m: int) -> float:
+    ways = _ways(min(n, m), max(n, m))
+    return min(1.0, 2 * sum(ways[: int(min(u, n * m - u)) + 1]) / sum(ways))
+
+
+def _ways(n: int, m: int) -> list[int]:
+    """In how many orders of n and m things U has each value."""
+    ways = [1] + [0] * (n * m)
+    # The Gaussian binomial coefficient: product over i of (1 - x^(m + i)) / (1 - x^i).
+    for i in range(1, n + 1):
+        for u in range(n * m, m + i - 1, -1):
+            ways[u] -= ways[u - m - i]
+        for u in range(i, n * m + 1):
+            ways[u] += ways[u - i]
+    return ways
+
+
+def _pooled_ranks(groups: Sequence[Sequence[float]]) -> tuple[Floats, Ints]:
+    if not all(len(group) for group in groups):
+        raise UsageError(f"groups: expected {count_of(1, 'value')} or more in each, found an empty one")
+    values = np.concatenate([np.asarray(group, np.float64) for group in groups])
+    of_group = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+    return mid_ranks(settle(values)), of_group

@@ -14,7 +14,7 @@ import numpy as np
 
 from gainful.kernel.arrays import Floats, Ints
 from gainful.stats.flips import MOST_ENUMERATED, Columns, Flips, exact_extremes, exponent, on_grid, subset_sums
-from gainful.stats.paired_tests import Finding, Interval, IntervalKind, NullSummary, PairedScores, PairedTest
+from gainful.stats.paired_tests import Finding, Interval, NullSummary, PairedScores
 from gainful.stats.repeatable import BLOCK, check_draws, fixed_point, largest_at, least_count, settle
 
 
@@ -297,56 +297,28 @@ def randomisation(scores: PairedScores) -> Finding:
     return Finding(p, scores.mean, subsets.flips.count, False, null)
 
 
-def _randomisation_interval(scores: PairedScores, alpha: float) -> Interval:
+def randomisation_interval(scores: PairedScores, alpha: float) -> Interval:
+    """The shifts that the randomisation test does not reject."""
     found = scores.once(_subsets).interval(alpha)
     return replace(found, low=_tidy(found.low, scores), high=_tidy(found.high, scores))
 
 
-def _bootstrap(scores: PairedScores) -> Finding:
+def bootstrap(scores: PairedScores) -> Finding:
+    """The studentised bootstrap test: means of samples, shifted to 0."""
     samples = scores.once(_samples)
     return Finding(samples.p(), scores.t, samples.means.size)
 
 
-RANDOMISATION = PairedTest(
-    "randomisation",
-    "randomisation",
-    "means, whatever their distribution; p and interval never disagree",
-    "the randomisation test",
-    "differences are symmetric about 0: each might as well have had the other sign",
-    randomisation,
-    draws="flip",
-)
-RANDOMISATION_INTERVAL = IntervalKind(
-    "randomisation",
-    "inverted randomisation",
-    "the shifts that the randomisation test does not reject",
-    _randomisation_interval,
-)
-BOOTSTRAP = PairedTest(
-    "bootstrap",
-    "studentised bootstrap",
-    "means, where queries are a sample and signs are not to be flipped",
-    "the bootstrap test",
-    "the mean difference is 0",
-    _bootstrap,
-    interval="bootstrap-t",
-    draws="sample",
-)
-PERCENTILE = IntervalKind(
-    "percentile",
-    "percentile",
-    "for comparison with others' numbers: misses too often below 50 queries",
-    lambda scores, alpha: scores.once(_samples).percentile(alpha),
-)
-BCA = IntervalKind(
-    "bca",
-    "BCa",
-    "percentiles corrected for bias and skewness: misses too often below 50 queries, too",
-    lambda scores, alpha: scores.once(_samples).bca(scores.differences, alpha),
-)
-STUDENTISED = IntervalKind(
-    "bootstrap-t",
-    "bootstrap-t",
-    "that of the bootstrap test",
-    lambda scores, alpha: scores.once(_samples).studentised(alpha),
-)
+def percentile_interval(scores: PairedScores, alpha: float) -> Interval:
+    """The percentiles of the samples' means."""
+    return scores.once(_samples).percentile(alpha)
+
+
+def bca_interval(scores: PairedScores, alpha: float) -> Interval:
+    """Percentiles, corrected for bias and skewness."""
+    return scores.once(_samples).bca(scores.differences, alpha)
+
+
+def studentised_interval(scores: PairedScores, alpha: float) -> Interval:
+    """The interval of the bootstrap test."""
+    return scores.once(_samples).studentised(alpha)

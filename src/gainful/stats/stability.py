@@ -15,12 +15,10 @@ import numpy as np
 from gainful.errors import UsageError
 from gainful.kernel.arrays import Floats, Ints
 from gainful.notation import choose
-from gainful.stats.agreement import Coefficient, kendall_tau
+from gainful.stats.agreement import kendall_tau
 from gainful.stats.anova import checked, column_means, pair_variances, pairs_of
+from gainful.stats.catalogues import TOPICS, Coefficient
 from gainful.stats.repeatable import LEAST_P, check_draws, on_grid, settle, stream
-
-#: How the queries of a subset are chosen: at random, or the first ones in order.
-TOPICS = ("random", "first")
 
 
 class Spread(NamedTuple):

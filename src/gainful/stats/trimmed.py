@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gainful.stats.paired_tests import Finding, Interval, IntervalKind, PairedScores, PairedTest, t_finding, t_interval
+from gainful.stats.paired_tests import Finding, Interval, PairedScores, t_finding, t_interval
 
 #: The share of differences that is left out at either end.
 TRIMMED = 0.2
@@ -62,28 +62,8 @@ def yuen_interval(scores: PairedScores, alpha: float) -> Interval:
     return replace(t_interval(mean, error * math.sqrt(kept), kept, alpha), method="yuen")
 
 
-def _caution(scores: PairedScores) -> str:
+def without_middle_spread(scores: PairedScores) -> str:
+    """Where Yuen's test has nothing to go by."""
     if scores.once(trimmed_mean).error is not None or scores.n < 2:
         return ""
     return "all differences that trimming leaves are equal: Yuen's test has no spread to go by; take another one"
-
-
-YUEN = PairedTest(
-    "yuen",
-    "Yuen's trimmed means",
-    "few queries of which some fail altogether: the middle 60 % of the differences decide",
-    "Yuen's test",
-    "the mean of the differences without the largest and the smallest fifth of them is 0",
-    yuen,
-    of="trimmed mean",
-    interval="yuen",
-    caution=_caution,
-)
-
-YUEN_INTERVAL = IntervalKind(
-    "yuen",
-    "trimmed mean",
-    "that of Yuen's test: of the trimmed mean, not of the mean",
-    yuen_interval,
-    of="trimmed mean",
-)

@@ -17,8 +17,8 @@ from gainful.evaluation.evaluate import evaluate
 from gainful.evaluation.explanation import explain
 from gainful.kernel.parallel import Progress
 from gainful.pages.charts import Plot, Points
-from gainful.pages.page import Table
-from gainful.papers.claims import Claim, Section, Study, claims_tables, head, number_claim, statement, table, text_claim
+from gainful.pages.page import Table, head
+from gainful.papers.claims import Claim, Section, Study, claims_tables, number_claim, statement, table, text_claim
 from gainful.papers.dellamea2004.adm_experiment import exchange_rule, run_experiment
 from gainful.papers.dellamea2004.adm_figures import figure_7, figure_8, figure_9, first_hypothesis
 from gainful.papers.dellamea2004.adm_tables import systems_section, table_3, table_4

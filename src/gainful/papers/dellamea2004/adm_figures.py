@@ -15,14 +15,15 @@ import numpy as np
 
 from gainful.errors import UsageError
 from gainful.kernel.arrays import Floats
+from gainful.notation import listed
 from gainful.pages.charts import Axis, Boxes, Line, Percentiles, Plot, Points
-from gainful.pages.page import Cell, Table
-from gainful.papers.claims import Claim, Section, claims_tables, head, remark, statement, table, undecided
+from gainful.pages.page import Cell, Table, head
+from gainful.papers.claims import Claim, Section, claims_tables, remark, statement, table, undecided
 from gainful.papers.dellamea2004.adm_experiment import GROUPS, REFERENCES, Experiment
 from gainful.papers.dellamea2004.adm_sets import MEASURES
 from gainful.papers.dellamea2004.adm_tables import ALL_MEASURES
-from gainful.stats.groups import GroupComparison, compare_groups, exact_mann_whitney, kruskal_wallis, mann_whitney
-from gainful.tasks.compare.compare_words import listed, p_words
+from gainful.stats.rank_tests import GroupComparison, compare_groups, exact_mann_whitney, kruskal_wallis, mann_whitney
+from gainful.tasks.compare.compare_words import p_words
 
 #: What rounding leaves of a covariance that is singular.
 _ROUNDING = 1e-12

@@ -9,13 +9,12 @@ from statistics import fmean
 import numpy as np
 
 from gainful.notation import count_of
-from gainful.pages.page import Cell, Table
+from gainful.pages.page import Cell, Table, head
 from gainful.papers.claims import (
     Claim,
     Section,
     beside,
     claims_tables,
-    head,
     number_claim,
     numbers,
     statement,

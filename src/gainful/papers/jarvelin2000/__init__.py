@@ -19,6 +19,7 @@ from gainful.gains import Gain
 from gainful.kernel.parallel import Progress
 from gainful.measures.catalog import parse
 from gainful.notation import count_of, number_text
+from gainful.pages.page import head
 from gainful.papers.claims import (
     Case,
     Claim,
@@ -27,7 +28,6 @@ from gainful.papers.claims import (
     by_rank,
     claims_tables,
     graded_levels,
-    head,
     number_claim,
     numbers,
     statement,

@@ -13,15 +13,14 @@ from typing import NamedTuple
 from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
-from gainful.notation import count_of, number_text, printable
+from gainful.notation import count_of, listed, number_text, printable
 from gainful.pages.charts import Axis, Plot
-from gainful.pages.page import Cell, Table
+from gainful.pages.page import Cell, Table, head
 from gainful.papers.claims import (
     Claim,
     Section,
     beside,
     claims_tables,
-    head,
     numbers,
     rising,
     settled,
@@ -33,7 +32,7 @@ from gainful.papers.claims import (
 )
 from gainful.stats.procedures import PaperRow, paper_rows
 from gainful.stats.rank_tests import conover, protected
-from gainful.tasks.compare.compare_words import listed, p_words
+from gainful.tasks.compare.compare_words import p_words
 from gainful.tasks.curves.gain_curves import GainCurves
 from gainful.tasks.curves.gain_page import gain_line
 from gainful.tasks.curves.recall_levels import RecallBase, RecallLevels

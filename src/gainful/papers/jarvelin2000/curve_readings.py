@@ -11,14 +11,13 @@ import numpy as np
 
 from gainful.measures.base import Measure
 from gainful.notation import count_of, printable
-from gainful.pages.page import Table
+from gainful.pages.page import Table, head
 from gainful.papers.claims import (
     Claim,
     Part,
     Section,
     beside,
     claims_tables,
-    head,
     highest,
     numbers,
     rising,

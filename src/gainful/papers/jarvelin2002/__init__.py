@@ -15,8 +15,10 @@ from gainful.evaluation.evaluate import join_each
 from gainful.evaluation.report import Report
 from gainful.gains import Gain
 from gainful.kernel.parallel import Progress
-from gainful.measures.base import Measure, read_whole
+from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
+from gainful.notation import read_whole
+from gainful.pages.page import head
 from gainful.papers.claims import (
     Case,
     Claim,
@@ -26,7 +28,6 @@ from gainful.papers.claims import (
     added,
     by_rank,
     claims_tables,
-    head,
     number_claim,
     statement,
     table,

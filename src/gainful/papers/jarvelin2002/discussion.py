@@ -17,19 +17,8 @@ from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.notation import count_of, number_text
 from gainful.pages.charts import shortened
-from gainful.pages.page import Cell as TableCell, Column, Table
-from gainful.papers.claims import (
-    Claim,
-    Part,
-    Section,
-    claims_tables,
-    head,
-    remark,
-    statement,
-    table,
-    tau_text,
-    undecided,
-)
+from gainful.pages.page import Cell as TableCell, Column, Table, head
+from gainful.papers.claims import Claim, Part, Section, claims_tables, remark, statement, table, tau_text, undecided
 from gainful.papers.jarvelin2002.setting import LAST_RANK, Weights, best_runs, evaluated, measure
 from gainful.stats.rank_tests import conover, friedman, protected
 from gainful.tasks.sensitivity.scenarios import SCENARIOS

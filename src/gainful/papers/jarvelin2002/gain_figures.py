@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from gainful.measures.cumulated_gain import CumulatedGain
 from gainful.pages.charts import Axis, Line, Plot, shortened
-from gainful.pages.page import Table
+from gainful.pages.page import Table, head
 from gainful.papers.claims import (
     Case,
     Claim,
     Section,
     beside,
     claims_tables,
-    head,
     remark,
     statement,
     table,

@@ -13,13 +13,12 @@ from gainful.evaluation.results import Evaluation
 from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.measures.base import Measure
 from gainful.notation import count_of, number_text
-from gainful.pages.page import Table
+from gainful.pages.page import Table, head
 from gainful.papers.claims import (
     Claim,
     Section,
     beside,
     claims_tables,
-    head,
     number_claim,
     statement,
     table,
@@ -41,7 +40,7 @@ from gainful.papers.jarvelin2002.setting import (
 )
 from gainful.stats.procedures import PaperRow, paper_rows
 from gainful.stats.rank_tests import conover, protected
-from gainful.tasks.compare import Comparison
+from gainful.tasks.compare.comparison import Comparison
 from gainful.tasks.judgments.judges import JudgmentComparison, compare_judgments, cross_table
 from gainful.tasks.sensitivity.sensitivity_findings import ranks_of, tau_of_ranks
 

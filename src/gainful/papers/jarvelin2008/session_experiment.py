@@ -19,9 +19,9 @@ from gainful.errors import InputError, UsageError
 from gainful.evaluation.report import Report
 from gainful.gains import Gain
 from gainful.kernel.parallel import Progress
-from gainful.measures.base import Measure, read_whole
+from gainful.measures.base import Measure
 from gainful.measures.session_gain import NSDCG, SDCG
-from gainful.notation import bytes_of_id, count_of, printable
+from gainful.notation import bytes_of_id, count_of, printable, read_whole
 from gainful.pages.charts import Plot
 from gainful.papers.claims import Claim, Part, Section, Study, beside, claims_tables, settled, statement, undecided
 from gainful.tasks.curves.averages import MEAN_OF_RATIOS, RATIO_OF_MEANS, Resampling

@@ -22,7 +22,7 @@ from gainful.evaluation.results import Evaluation
 from gainful.kernel.arrays import distinct
 from gainful.kernel.parallel import Progress
 from gainful.measures.catalog import parse, parse_all
-from gainful.notation import count_of, number_text, printable
+from gainful.notation import count_of, number_text, some_of
 from gainful.pages.charts import Axis, Line, Plot, Points
 from gainful.pages.page import Table
 from gainful.papers.claims import (
@@ -240,8 +240,6 @@ _MEASURES = dict(
 _TF, _TF_IDF = (strategy for strategy in STRATEGIES if strategy.feature in (1, 9))
 _OTHERS = tuple(strategy for strategy in STRATEGIES if strategy not in (_TF, _TF_IDF))
 
-#: So many queries that are left out are named.
-_MOST_QUERIES = 5
 
 #: With so few thresholds each has its tick.
 _FEW_THRESHOLDS = 10
@@ -419,7 +417,7 @@ def _means(found: _Judgment) -> Table:
     evaluation = found.evaluations[_TF.name]
     queries, left_out = evaluation.undefined(_MEASURES["muMAP"]), ""
     if queries:
-        shown = ", ".join(map(printable, queries[:_MOST_QUERIES])) + (", ..." if len(queries) > _MOST_QUERIES else "")
+        shown = some_of(queries)
         left_out = f"; left out is what has no grade above 0: {count_of(len(queries), 'query', 'queries')} ({shown})"
     return table(
         f"Means, judged by {found.reference}",

@@ -16,11 +16,12 @@ from gainful.errors import UsageError
 from gainful.evaluation.evaluate import evaluate_runs
 from gainful.kernel.arrays import Floats, Ints
 from gainful.kernel.parallel import Progress
-from gainful.measures.base import Measure, read_whole
+from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
+from gainful.notation import read_whole
 from gainful.pages.charts import Axis, Line, Plot
-from gainful.pages.page import Table
-from gainful.papers.claims import Claim, Section, claims_tables, head, statement, table, undecided
+from gainful.pages.page import Table, head
+from gainful.papers.claims import Claim, Section, claims_tables, statement, table, undecided
 from gainful.policy import Policy
 from gainful.stats.repeatable import check_seed, stream
 

@@ -12,7 +12,8 @@ from gainful.evaluation.score_matrix import MatricesLike, ScoreMatrix, check_siz
 from gainful.kernel.parallel import Progress
 from gainful.notation import choose, nearest
 from gainful.render import Page, Showable
-from gainful.stats.agreement import COEFFICIENTS, PERSISTENCE, MeasureAgreement, OrderAgreement, agreement_of_measures
+from gainful.stats.agreement import PERSISTENCE, MeasureAgreement, OrderAgreement, agreement_of_measures
+from gainful.stats.catalogues import COEFFICIENTS
 
 
 class ClearSwap(NamedTuple):

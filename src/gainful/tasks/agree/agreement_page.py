@@ -9,12 +9,11 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from gainful.notation import count_of, number_text, printable
+from gainful.notation import count_of, listed, number_text, printable
 from gainful.pages.charts import Axis, Chart, HeatMap, Plot, Points, shortened
-from gainful.pages.page import Cell, Column, Table
+from gainful.pages.page import Cell, Column, Table, head
 from gainful.render import Page
-from gainful.stats.agreement import COEFFICIENTS, SYMMETRIC
-from gainful.tasks.compare.compare_words import listed
+from gainful.stats.catalogues import COEFFICIENTS, SYMMETRIC
 
 if TYPE_CHECKING:
     from gainful.stats.agreement import OrderAgreement, OrderEstimate
@@ -186,8 +185,7 @@ def _first_places(report: AgreementReport) -> str:
 
 
 def _joined(names: Sequence[str]) -> str:
-    more = [f"{len(names) - _MOST_NAMES} more"] if len(names) > _MOST_NAMES else []
-    return listed([*(printable(name, 80) for name in names[:_MOST_NAMES]), *more])
+    return listed([printable(name, 80) for name in names], most=_MOST_NAMES)
 
 
 def _clearest(report: AgreementReport, places: int) -> str:
@@ -343,12 +341,7 @@ def _place(measure: str) -> str:
 
 def _for_machines(report: AgreementReport) -> Table:
     """Every coefficient of every pair in a row of its own."""
-    texts, numbers = ("measure", "other", "coefficient"), ("value", "low", "high", "bias", "by chance")
-    columns = (
-        *(Column(name, for_machines=True) for name in texts),
-        *(Column(name, "number", for_machines=True) for name in numbers),
-        Column("swaps", "count", for_machines=True),
-    )
+    names = "measure | other | coefficient | value . | low . | high . | bias . | by chance . | swaps #"
     rows: list[tuple[Cell, ...]] = []
     for pair in report.found.agreements:
         for name in SYMMETRIC:
@@ -356,4 +349,4 @@ def _for_machines(report: AgreementReport) -> Table:
             rows.append((pair.a, pair.b, name, *getattr(pair, name), chance, len(pair.swaps)))
         for name in ("tau_ap", "tau_ap_reverse", "tau_ap_a", "tau_ap_a_reverse"):
             rows.append((pair.a, pair.b, name, getattr(pair, name), None, None, None, None, len(pair.swaps)))
-    return Table(columns, tuple(rows), "Coefficients")
+    return Table(head(names, for_machines=True), tuple(rows), "Coefficients")

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from gainful.notation import count_of, number_text, printable
-from gainful.stats.paired import INTERVALS
+from gainful.notation import count_of, listed, number_text, printable
+from gainful.stats.catalogues import INTERVALS
 from gainful.stats.paired_tests import bound_text, signed_verdict
 
 if TYPE_CHECKING:
-    from gainful.stats.groups import RankInterval
+    from gainful.stats.family_results import RankInterval
     from gainful.stats.paired import PairResult, PracticalSize
     from gainful.stats.paired_tests import Interval
 
@@ -121,16 +120,6 @@ def places_text(interval: RankInterval) -> str:
     """The places that a system may have."""
     best, worst = interval
     return f"{best}-{worst}" if best < worst else str(best)
-
-
-def listed(words: Sequence[str]) -> str:
-    """Words with commas and an ``and``.
-
-    >>> listed(["a", "b", "c"])
-    'a, b and c'
-    """
-    *first, last = words
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _brackets(found: PairResult, places: int, sign: int) -> str:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from gainful.notation import count_of
 from gainful.pages.charts import Chart
-from gainful.pages.page import Cell, Column, Kind, Table
+from gainful.pages.page import Cell, Column, Kind, Table, head
 from gainful.render import Page
-from gainful.stats.paired import FEW_QUERIES, INTERVALS
+from gainful.stats.catalogues import INTERVALS
+from gainful.stats.paired import FEW_QUERIES
 from gainful.stats.repeatable import settled_differences
 from gainful.tasks.compare.compare_charts import difference_plot
 from gainful.tasks.compare.compare_words import difference_sentence, interval_text, level_text, p_words
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from gainful.stats.paired import PairResult, PracticalSize
     from gainful.stats.paired_tests import Interval
     from gainful.stats.procedures import PaperRow
-    from gainful.tasks.compare import Comparison
+    from gainful.tasks.compare.comparison import Comparison
 
 
 def pair_page(found: Comparison) -> Page:
@@ -182,11 +183,7 @@ def _for_machines(found: Comparison) -> Iterator[Table]:
         a, b = (matrix.column(name) for name in result.names)
         lists = (a.tolist(), b.tolist(), settled_differences(a, b).tolist())
         rows += list(zip([measure] * result.n, matrix.queries, *lists, strict=True))
-    columns = (
-        *(Column(name, for_machines=True) for name in ("measure", "query")),
-        *(Column(name, "number", for_machines=True) for name in ("a", "b", "difference")),
-    )
-    yield Table(columns, rows, "queries")
+    yield Table(head("measure | query | a . | b . | difference .", for_machines=True), rows, "queries")
 
 
 def _machine(kind: Kind, name: str, path: str = "") -> Column:

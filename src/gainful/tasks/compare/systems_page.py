@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from gainful.notation import count_of, number_text, printable
+from gainful.notation import count_of, listed, number_text, printable
 from gainful.pages.charts import Chart
-from gainful.pages.page import Cell, Column, Kind, Table
+from gainful.pages.page import Cell, Column, Table, head
 from gainful.render import Page
 from gainful.stats.procedures import PairRecord
 from gainful.tasks.compare.compare_charts import critical_diagram, leaderboard_chart, p_map
-from gainful.tasks.compare.compare_words import limits_text, listed, p_words, places_text
+from gainful.tasks.compare.compare_words import limits_text, p_words, places_text
 
 if TYPE_CHECKING:
     from gainful.stats.anova import TwoWayAnova
-    from gainful.stats.groups import GroupComparison, PairVerdict
+    from gainful.stats.family_results import PairVerdict
     from gainful.stats.procedures import SystemsResult
-    from gainful.stats.rank_tests import Friedman
-    from gainful.tasks.compare import Comparison
+    from gainful.stats.rank_tests import Friedman, GroupComparison
+    from gainful.tasks.compare.comparison import Comparison
 
 _DRAWN: dict[str, Callable[[SystemsResult], Chart]] = {
     "leaderboard": leaderboard_chart,
@@ -95,8 +95,7 @@ def conclusion(result: SystemsResult, places: int) -> str:
     elif len(best) == 1:
         last = f"{best[0]} is the best."
     else:
-        more = [f"{len(best) - _MOST_NAMES} more"] if len(best) > _MOST_NAMES else []
-        names = listed([*best[:_MOST_NAMES], *more])
+        names = listed(best, most=_MOST_NAMES)
         last = f"May be the best: {names}." if family.is_simultaneous else f"May be the best, each by itself: {names}."
     return " ".join([first, *_threshold(result, places), last])
 
@@ -375,12 +374,7 @@ def _marks_of(result: SystemsResult, name: str) -> str:
 def group_tables(measure: str, found: GroupComparison, places: int) -> Iterator[Table]:
     """Groups of systems by the ranks of their means."""
     overall = found.overall
-    columns = (
-        Column("group"),
-        Column("systems", "count"),
-        Column("median", "number", places),
-        Column("mean rank", "number", 2),
-    )
+    columns = head(f"group | systems # | median .{places} | mean rank .2")
     rows = list(zip(found.names, overall.sizes, overall.medians, overall.mean_ranks, strict=True))
     notes = (
         f"Kruskal-Wallis H {overall.h:.4f}, df {overall.df}, p {p_words(overall.p)}; rank 1 is the lowest mean",
@@ -400,8 +394,7 @@ def group_tables(measure: str, found: GroupComparison, places: int) -> Iterator[
 
 def machine_tables(found: Comparison) -> Iterator[Table]:
     """The leaderboard and every pair of every measure, in full."""
-    kinds: dict[str, Kind] = {"measure": "text", "system": "text", "mean": "number", "place": "count"}
-    kinds |= {"best_place": "count", "worst_place": "count", "letters": "text"}
+    columns = head("measure | system | mean . | place # | best_place # | worst_place # | letters", for_machines=True)
     rows: list[tuple[Cell, ...]] = []
     for name, result in found.systems.items():
         family = result.family
@@ -409,12 +402,8 @@ def machine_tables(found: Comparison) -> Iterator[Table]:
             span = family.rank_intervals[i] if family.rank_intervals else (None, None)
             mark = result.letters[place] if result.letters else None
             rows.append((name, family.systems[i], float(result.scores.means[i]), place + 1, *span, mark))
-    yield _machine(kinds, rows, "systems")
-    kinds = {"measure": "text", **dict.fromkeys(PairRecord._fields, "number")}
-    kinds |= {"a": "text", "b": "text", "verdict": "text"}
+    yield Table(columns, rows, "systems")
+    texts = ("a", "b", "verdict")
+    names = [name if name in texts else f"{name} ." for name in PairRecord._fields]
     pairs = ((name, *result.record(a, b)) for name, result in found.systems.items() for a, b in _pairs_in_order(result))
-    yield _machine(kinds, list(pairs), "pairs")
-
-
-def _machine(kinds: Mapping[str, Kind], rows: Sequence[tuple[Cell, ...]], title: str) -> Table:
-    return Table(tuple(Column(name, kind, for_machines=True) for name, kind in kinds.items()), rows, title)
+    yield Table(head(["measure", *names], for_machines=True), list(pairs), "pairs")

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +23,7 @@ from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.kernel.exact_sums import EXACT_BITS, RankSums, in_steps
 from gainful.measures.block import CELLS, Block, seen_blocks
 from gainful.measures.cumulated_gain import CumulatedGain
-from gainful.notation import count_of, number_text, read_number
+from gainful.notation import count_of, number_text, read_count, read_number
 
 #: Bands are taken at each of the first ranks, then at so many ranks for every factor of ten, and at the last one.
 EVERY_RANK_TO = 20
@@ -64,7 +63,7 @@ class Resampling:
     @classmethod
     def of(cls, draws: object, seed: object, confidence: object) -> Resampling:
         """How bands are to be made, if that is possible."""
-        found = cls(_whole(draws, "draws"), _whole(seed, "seed"), read_number(confidence, "confidence"))
+        found = cls(read_count(draws, "draws"), read_count(seed, "seed"), read_number(confidence, "confidence"))
         if not 0 < found.confidence < 1:
             raise UsageError(f"confidence: expected a number between 0 and 1, found {confidence}")
         return found
@@ -82,12 +81,6 @@ class Resampling:
         """What the bands are."""
         draws = count_of(self.draws, "draw")
         return f"band: {self.per_cent} percentile bootstrap over {over}, {draws}, seed {self.seed}"
-
-
-def _whole(value: object, what: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
-        raise UsageError(f"{what}: expected a whole number of at least 0, found {value!r}")
-    return int(value)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

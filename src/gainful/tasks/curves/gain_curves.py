@@ -22,10 +22,10 @@ from gainful.evaluation.evaluate import MeasuresLike, check_measures, join_each
 from gainful.evaluation.results import Evaluation
 from gainful.kernel.arrays import Floats, freeze
 from gainful.kernel.parallel import Progress
-from gainful.measures.base import Measure, read_whole
+from gainful.measures.base import Measure
 from gainful.measures.catalog import parse, parse_all
 from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG, CumulatedGain
-from gainful.notation import choose, printable
+from gainful.notation import choose, printable, read_whole
 from gainful.policy import Policy
 from gainful.render import Page, Showable
 from gainful.tasks.curves.averages import (

@@ -13,9 +13,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Protocol, overload
 
 from gainful.evaluation.report import Report
-from gainful.notation import count_of, number_text, printable
+from gainful.notation import count_of, listed, number_text, printable
 from gainful.pages.charts import Axis, Band, Chart, Line, Plot, Role
-from gainful.pages.page import Cell, Column, Table
+from gainful.pages.page import Cell, Column, Table, head
 from gainful.render import Page
 
 if TYPE_CHECKING:
@@ -89,12 +89,12 @@ def _reading(there: Sequence[Reach], never: Sequence[str], depth: int) -> str:
         shown = f"{fewest.rank:,} with {_name(fewest.run)} and {most.rank:,} with {_name(most.run)}"
         text = f"a user reads between {shown} ({len(there):,} runs)"
     else:
-        text = f"a user reads {_listed([f'{reach.rank:,} with {_name(reach.run)}' for reach in there], 'and')}"
+        text = f"a user reads {listed([f'{reach.rank:,} with {_name(reach.run)}' for reach in there], 'and')}"
     return f"{text}; with {_any(never, f'{len(never):,} other runs')} {not_enough}" if never else text
 
 
 def _any(runs: Sequence[str], many: str) -> str:
-    return many if len(runs) > _NAMED else _listed([_name(run) for run in runs], "or")
+    return many if len(runs) > _NAMED else listed([_name(run) for run in runs], "or")
 
 
 def _stop(ideal: LastRise, depth: int) -> str:
@@ -124,7 +124,7 @@ def _reach_table(found: Sideways, for_people: bool) -> Table:
     rows: dict[str, Row] = {run: (run,) for run in found.runs}
     for reach in found.reaches:
         rows[reach.run] += (reach.rank, reach.times_reference, reach.times_best)
-    ranks = _listed([str(rank) for rank in found.at], "or")
+    ranks = listed([str(rank) for rank in found.at], "or")
     title = f"Rank at which {_what(found)} reaches what {_the(found.reference)} has at rank {ranks}"
     return Table(tuple(columns), tuple(rows.values()), title, _gains(found), for_people=for_people)
 
@@ -186,15 +186,6 @@ def _the(reference: str | None) -> str:
 
 def _name(run: str) -> str:
     return printable(run, _WIDEST)
-
-
-def _listed(texts: Sequence[str], conjunction: str) -> str:
-    """a, b and c.
-
-    >>> _listed(["a", "b", "c"], "and")
-    'a, b and c'
-    """
-    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} {conjunction} {texts[-1]}"
 
 
 def gain_page(
@@ -339,11 +330,10 @@ def _header(curves: GainCurves) -> dict[str, object]:
 
 def _data(curves: GainCurves) -> Table:
     """Every value, for machines: averages with their bands, then, if they are there, the vectors of every query."""
-    texts = [Column(name, for_machines=True) for name in ("run", "measure", "average", "query")]
-    numbers = [Column(name, "number", for_machines=True) for name in ("value", "low", "high")]
+    columns = head("run | measure | average | query | rank # | value . | low . | high .", for_machines=True)
     count = sum(curve.depth for curve in curves.curves) + sum(int(vectors.size) for vectors in curves.vectors.values())
     rows = RowsOnTheWay(count, lambda: _rows(curves))
-    return Table((*texts, Column("rank", "count", for_machines=True), *numbers), rows)
+    return Table(columns, rows)
 
 
 def _rows(curves: GainCurves) -> Iterator[Row]:

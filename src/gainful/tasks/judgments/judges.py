@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
 
 from gainful.data.judged import Judged
 from gainful.data.lists import is_relevant
-from gainful.data.qrels import Qrels, QrelsLike
-from gainful.errors import InputError, UsageError
+from gainful.data.qrels import QrelsLike
+from gainful.errors import InputError
 from gainful.kernel import core
 from gainful.kernel.arrays import Floats, Ints, distinct
 from gainful.kernel.parallel import Progress
-from gainful.notation import count_of, number_text, printable, read_number, text_of_id
-from gainful.pages.page import Cell, Column, Table
+from gainful.notation import count_of, number_text, printable, read_count, read_number, text_of_id
+from gainful.pages.page import Cell, Column, Table, head
 from gainful.policy import Policy
 from gainful.render import Page, Showable
 from gainful.stats.coefficients import Cells, coefficients
@@ -249,9 +248,9 @@ def compare_judgments(
     >>> found.cross_table()
     ((1, 0, 0), (0, 2, 1), (0, 0, 0))
     """
-    draws, seed = _read_whole(draws, "draws"), _read_whole(seed, "seed")
+    draws, seed = read_count(draws, "draws"), read_count(seed, "seed")
     rel = None if rel is None else read_number(rel, "rel")
-    judged_a, judged_b = _prepared(a, policy), _prepared(b, policy)
+    judged_a, judged_b = (side if isinstance(side, Judged) else Judged.of(side, policy) for side in (a, b))
     common = CommonDocuments.of(judged_a, judged_b)
     tally = Tally.of(common, judged_a.levels, judged_b.levels)
     estimates = _estimates(tally, rel, draws, seed)
@@ -361,18 +360,6 @@ def _by_query(common: CommonDocuments) -> tuple[QueryAgreement, ...]:
     columns = [documents.tolist(), *((total / documents).tolist() for total in sums)]
     names = map(text_of_id, common.query_ids)
     return tuple(QueryAgreement(*row) for row in zip(names, *columns, strict=True))
-
-
-def _prepared(judgments: Judged | QrelsLike, policy: Policy | str | None) -> Judged:
-    if isinstance(judgments, Judged):
-        return judgments
-    return Judged(Qrels.of(judgments), Policy.of(policy))
-
-
-def _read_whole(value: object, what: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
-        raise UsageError(f"{what}: expected a whole number of at least 0, found {value!r}")
-    return int(value)
 
 
 #: How the statistics of a comparison are called in its table.
@@ -503,7 +490,7 @@ def _cross_row(name: str, counts: Sequence[int], sums: Sequence[int]) -> tuple[C
 
 
 def _coefficients(found: JudgmentComparison) -> Table:
-    columns = (Column("statistic"), *(Column(name, "number") for name in ("value", "low", "high")))
+    columns = head("statistic | value . | low . | high .")
     # Steps between levels mean nothing where almost every grade is a level of its own.
     left_out = () if _is_scale(found) else ("one_level_apart", "further_apart")
     rows = tuple((name, *getattr(found, field)) for field, name in _NAMES.items() if field not in left_out)
@@ -518,13 +505,7 @@ def _coefficients(found: JudgmentComparison) -> Table:
 
 
 def _queries(found: JudgmentComparison) -> Table:
-    columns = (
-        Column("query"),
-        Column("documents", "count"),
-        Column("agreement", "share"),
-        Column("mean difference", "number"),
-        Column("mean absolute difference", "number"),
-    )
+    columns = head("query | documents # | agreement % | mean difference . | mean absolute difference .")
     return Table(columns, tuple(found.by_query), "Agreement by query")
 
 

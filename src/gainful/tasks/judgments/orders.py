@@ -9,14 +9,13 @@ from itertools import combinations
 from typing import NamedTuple
 
 from gainful.data.judged import Judged
-from gainful.data.run import Run, RunLike
+from gainful.data.run import RunLike
 from gainful.errors import InputError, UsageError
-from gainful.evaluation.evaluate import evaluate_runs
+from gainful.evaluation.evaluate import evaluate_runs, readable_again
 from gainful.evaluation.results import Evaluation
-from gainful.io.sources import is_stream
 from gainful.measures.base import Measure
 from gainful.notation import count_of, printable
-from gainful.pages.page import Column, Table
+from gainful.pages.page import Table, head
 from gainful.stats.agreement import Swap, kendall_tau_b
 
 #: Means closer than this are equal: the difference is what adding up in another order makes.
@@ -85,8 +84,7 @@ def compare_orders(
             f"{b.qrels.name}: expected queries that {a.qrels.name} judges too, found none: {a.qrels.name} has "
             f"'{printable(a.qrels.query_ids[0])}', {b.qrels.name} has '{printable(b.qrels.query_ids[0])}'"
         )
-    # What can be read only once is kept for the second time.
-    kept = {name: Run.of(run) if is_stream(run) else run for name, run in runs.items()}
+    kept = {name: readable_again(run) for name, run in runs.items()}
     by_a, by_b = (
         tuple(evaluate_runs(Judged(side.qrels.select(common), side.policy), kept, measures, threads=threads).values())
         for side in (a, b)
@@ -152,13 +150,7 @@ def signatures(orders: SystemOrders) -> tuple[str, ...]:
 
 def order_parts(found: OrderComparison) -> Iterator[Table | str]:
     """The systems by either judgments, whether they change places, and which do."""
-    columns = (
-        Column("run"),
-        Column("mean by A", "number"),
-        Column("mean by B", "number"),
-        Column("rank by A", "count"),
-        Column("rank by B", "count"),
-    )
+    columns = head("run | mean by A . | mean by B . | rank by A # | rank by B #")
     moved = frozenset((i, 4) for i, system in enumerate(found.systems) if system.rank_a != system.rank_b)
     notes = [f"means over {count_of(found.queries, 'query', 'queries')} that both judge"]
     if moved:
@@ -166,12 +158,7 @@ def order_parts(found: OrderComparison) -> Iterator[Table | str]:
     yield Table(columns, tuple(found.systems), f"Systems by {found.measure}", tuple(notes), moved)
     yield _order_sentence(found)
     if found.swaps:
-        names = (
-            Column("better by A"),
-            Column("better by B"),
-            Column("lead by A", "number"),
-            Column("lead by B", "number"),
-        )
+        names = head("better by A | better by B | lead by A . | lead by B .")
         rest = len(found.swaps) - _MOST_SWAPS
         more = (f"the clearest of {len(found.swaps):,}",) if rest > 0 else ()
         yield Table(names, tuple(found.swaps[:_MOST_SWAPS]), f"Systems that change places by {found.measure}", more)

@@ -14,8 +14,8 @@ from gainful.errors import InputError, UsageError
 from gainful.evaluation.score_matrix import MatricesLike, ScoreMatrix, check_size, matrices_of
 from gainful.notation import choose, number_text
 from gainful.render import Page, Showable
+from gainful.stats.catalogues import VARIANCES
 from gainful.stats.power import (
-    VARIANCES,
     detectable_difference,
     detectable_gap,
     expected_width,

@@ -11,7 +11,7 @@ from gainful.notation import count_of, number_text, printable
 from gainful.pages.charts import Axis, Chart, Line, Plot, Rule, shortened
 from gainful.pages.page import Column, Kind, Table
 from gainful.render import Page
-from gainful.stats.power import VARIANCES
+from gainful.stats.catalogues import VARIANCES
 
 if TYPE_CHECKING:
     from gainful.tasks.power import Basis, PowerReport

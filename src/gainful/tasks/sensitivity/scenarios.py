@@ -16,9 +16,9 @@ from gainful.data.judged import Judged
 from gainful.discounts import DISCOUNTS, Base, read_base
 from gainful.errors import InputError, UsageError
 from gainful.gains import Gain
-from gainful.measures.base import Measure, read_whole
+from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
-from gainful.notation import choose, nearest, printable
+from gainful.notation import choose, nearest, printable, read_whole
 from gainful.tasks.sensitivity.sensitivity_grid import GAIN_WORDS, GradeLevels, gain_parameter
 
 _KEYS = ("about", "measure", "gain", "discount", "base", "depth")

@@ -14,8 +14,8 @@ from gainful.data.judged import Judged
 from gainful.discounts import DISCOUNTS, read_base
 from gainful.errors import InputError, UsageError
 from gainful.gains import Gain
-from gainful.measures.base import Measure, read_whole, value_text
-from gainful.notation import choose, count_of, nearest, number_text
+from gainful.measures.base import Measure, value_text
+from gainful.notation import choose, count_of, nearest, number_text, read_whole
 
 #: With more levels than this nobody reads weights by level, and with more than that they are no levels.
 _MOST_SHOWN, _MOST_WEIGHED = 6, 30

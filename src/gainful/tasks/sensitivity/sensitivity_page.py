@@ -9,7 +9,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from gainful.measures.base import value_text
-from gainful.notation import count_of, number_text, printable
+from gainful.notation import count_of, listed, number_text, printable
 from gainful.pages.charts import Axis, Chart, HeatMap, Line, Plot, Rule
 from gainful.pages.page import Column, Table
 from gainful.render import Page
@@ -119,10 +119,7 @@ def _wins(names: Sequence[str]) -> str:
 
 
 def _joined(names: Sequence[str]) -> str:
-    shown = [printable(name, 80) for name in names[:_MOST_SYSTEMS]]
-    more = [f"{len(names) - _MOST_SYSTEMS} more"] if len(names) > _MOST_SYSTEMS else []
-    *first, last = [*shown, *more]
-    return f"{', '.join(first)} and {last}" if first else last
+    return listed([printable(name, 80) for name in names], most=_MOST_SYSTEMS)
 
 
 def _grouped(found: Sensitivity) -> list[tuple[tuple[str, str, str, str, str], list[Cell]]]:

@@ -13,8 +13,7 @@ from gainful.data.sessions import Sessions
 from gainful.errors import InputError, UsageError
 from gainful.io.session_records import MOST_QUERIES
 from gainful.kernel.arrays import Ints
-from gainful.measures.base import read_whole
-from gainful.notation import bytes_of_id, nearest, printable, text_of_id
+from gainful.notation import bytes_of_id, nearest, printable, read_whole, some_of, text_of_id
 
 _DIGITS = b"0123456789"
 _LONGEST = len(str(MOST_QUERIES))
@@ -78,7 +77,7 @@ class SessionChoice:
         ):
             unknown = sorted(map(text_of_id, wanted - met))
             if unknown:
-                shown = ", ".join(map(printable, known[:5])) + (", ..." if len(known) > 5 else "")
+                shown = some_of(known)
                 there = f"there {'is' if len(known) == 1 else 'are'} {shown}" if known else "no session has one"
                 raise InputError(
                     f"{name}: no {what} is called '{printable(unknown[0])}'; {there}", nearest(unknown[0], known)

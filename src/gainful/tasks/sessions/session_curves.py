@@ -22,13 +22,13 @@ from gainful.evaluation.results import Evaluation
 from gainful.kernel.arrays import Floats, Ints, freeze
 from gainful.kernel.exact_sums import RankSums
 from gainful.kernel.parallel import Progress
-from gainful.measures.base import Measure, read_whole
+from gainful.measures.base import Measure
 from gainful.measures.block import condenses
 from gainful.measures.catalog import parse, parse_all
 from gainful.measures.session_block import SessionBlock
 from gainful.measures.session_cumulation import SessionGain, gained_and_ideal, same_positions
 from gainful.measures.session_gain import NSDCG, SDCG
-from gainful.notation import bytes_of_id, choose, nearest, printable, text_of_id
+from gainful.notation import bytes_of_id, choose, nearest, printable, read_whole, text_of_id
 from gainful.policy import Policy
 from gainful.render import Page, Showable
 from gainful.tasks.curves.averages import (

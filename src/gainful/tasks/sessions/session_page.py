@@ -10,9 +10,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from gainful.evaluation.report import Report
-from gainful.notation import count_of, number_text, printable
+from gainful.notation import count_of, number_text, printable, some_of
 from gainful.pages.charts import Axis, Chart, Line, Plot, Rule
-from gainful.pages.page import Column, Table
+from gainful.pages.page import Column, Table, head
 from gainful.render import Page
 from gainful.tasks.curves.gain_page import Row, RowsOnTheWay, curve_line, rows_by_place, table_ranks, value_columns
 from gainful.tasks.sessions.session_curves import mean_vector
@@ -27,7 +27,7 @@ MOST_NAMED, MOST_DRAWN, MOST_ROWS = 12, 200, 50
 #: So many queries have a column each, a tick each (while their numbers have one digit, and from then on), and a rule.
 _MOST_COLUMNS, _MOST_SHORT_TICKS, _MOST_TICKS, _MOST_RULES = 12, 9, 6, 20
 #: The most systems that have several lines each in one chart; the most sessions that a notice names.
-_MOST_TOGETHER, _MOST_LISTED = 3, 5
+_MOST_TOGETHER = 3
 
 _SHORT = {"last query": "last", "earlier queries": "earlier"}
 _PLURAL = {"last query": "last queries", "earlier queries": "earlier queries"}
@@ -197,9 +197,10 @@ def _about_bands(curves: SessionCurves, group: Sequence[SessionCurve]) -> str:
 def _data(curves: SessionCurves) -> Table:
     """Every value, for machines."""
     of = "queries" if curves.kind == "positions" else "sessions"
-    texts, counts = ("run", "measure", "average", "of", "session"), (of, "position", "query", "rank")
+    texts, numbers = "run | measure | average | of | session", "value . | low . | high ."
     rows = RowsOnTheWay(sum(len(curve.values) for curve in curves.curves), lambda: _rows(curves))
-    return Table(_for_machines(texts, counts, ("value", "low", "high")), rows, "Curves")
+    columns = head(f"{texts} | {of} # | position # | query # | rank # | {numbers}", for_machines=True)
+    return Table(columns, rows, "Curves")
 
 
 def _rows(curves: SessionCurves) -> Iterator[Row]:
@@ -272,7 +273,7 @@ def length_tables(queries: Mapping[str, SystemQueries]) -> Iterator[Table]:
         for number, count in enumerate(found.session_counts.tolist(), 1)
     ]
     every += [(name, None, found.missing) for name, found in queries.items() if found.missing]
-    yield Table(_for_machines(("run",), ("queries", "sessions")), tuple(every), title)
+    yield Table(head("run | queries # | sessions #", for_machines=True), tuple(every), title)
 
 
 def _positions(study: SessionStudy, places: int) -> Iterator[Table]:
@@ -297,18 +298,12 @@ def _positions(study: SessionStudy, places: int) -> Iterator[Table]:
         for name, found in study.queries.items()
         for query, (count, mean) in enumerate(zip(*(each.tolist() for each in found.by_position), strict=True), 1)
     ]
-    columns = _for_machines(("run", "measure"), ("query", "sessions"), ("value",))
+    columns = head("run | measure | query # | sessions # | value .", for_machines=True)
     yield Table(columns, tuple(every), "Queries by position")
 
 
 def _last(study: SessionStudy, places: int) -> Table:
-    columns = (
-        Column("run"),
-        Column("last queries", "count"),
-        Column("mean of last", "number", places),
-        Column("earlier queries", "count"),
-        Column("mean of earlier", "number", places),
-    )
+    columns = head(f"run | last queries # | mean of last .{places} | earlier queries # | mean of earlier .{places}")
     rows = tuple((name, *found.last_queries, *found.earlier_queries) for name, found in study.queries.items())
     return Table(columns, rows, f"{study.measure} of last queries and of earlier ones", _about_unjudged(study))
 
@@ -320,8 +315,8 @@ def _about_unjudged(study: SessionStudy) -> tuple[str, ...]:
 
 def _correlations(ratings: RatingCorrelations, places: int) -> Table:
     per_cent = f"{number_text(round(100 * ratings.confidence, 10))} %"
-    texts, numbers = ("run", "measure", "coefficient"), ("value", "low", "high")
-    columns = (*map(Column, texts), *(Column(name, "number", places) for name in numbers), Column("sessions", "count"))
+    value, low, high = (f"{name} .{places}" for name in ("value", "low", "high"))
+    columns = head(["run", "measure", "coefficient", value, low, high, "sessions #"])
     rows = tuple((name, str(measure), *each) for (name, measure), found in ratings.found.items() for each in found)
     notes = [f"low, high: {per_cent} interval by Fisher's z (Spearman: Bonett and Wright; Kendall: Fieller)"]
     if any(measure.better == "lower" for _, measure in ratings.found):
@@ -336,17 +331,7 @@ def rating_notices(ratings: RatingCorrelations) -> list[str]:
     lines = []
     for name, sessions in ratings.unrated.items():
         if sessions:
-            shown = ", ".join(map(printable, sessions[:_MOST_LISTED])) + (
-                ", ..." if len(sessions) > _MOST_LISTED else ""
-            )
+            shown = some_of(sessions)
             count = count_of(len(sessions), "session")
             lines.append(f"{printable(name, 80)}: {count} without {printable(ratings.rating)}, not correlated: {shown}")
     return lines
-
-
-def _for_machines(texts: tuple[str, ...], counts: tuple[str, ...], numbers: tuple[str, ...] = ()) -> tuple[Column, ...]:
-    return (
-        *(Column(name, for_machines=True) for name in texts),
-        *(Column(name, "count", for_machines=True) for name in counts),
-        *(Column(name, "number", for_machines=True) for name in numbers),
-    )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -19,18 +19,17 @@ from gainful.errors import InputError, UsageError
 from gainful.evaluation.evaluate import MeasuresLike, check_measures, evaluate_graded, join_each
 from gainful.evaluation.results import Evaluation
 from gainful.evaluation.score_matrix import MatricesLike, ScoreMatrix, check_size, on_common, upward
-from gainful.kernel.arrays import Bools, Floats, Ints
+from gainful.kernel.arrays import Floats, Ints
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse_all
 from gainful.notation import choose
 from gainful.policy import Policy
 from gainful.render import Page, Showable
-from gainful.stats.agreement import SYMMETRIC, Coefficient
+from gainful.stats.catalogues import DISCRIMINATING, SYMMETRIC, TOPICS, Coefficient
 from gainful.stats.repeatable import check_alpha, check_draws, stream
 from gainful.stats.stability import (
     BINS,
-    TOPICS,
     DiscriminativePower,
     Spread,
     SubsetStability,
@@ -177,10 +176,6 @@ def _agreed(agree: Coefficient, one: Floats | None, other: Floats | None) -> flo
     return None if one is None or other is None else agree(one, other)
 
 
-#: The tests that discriminative power can be by.
-TESTS = ("t", "rthsd")
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class StabilityReport(Showable):
     """How stable the order of systems is by each measure, on the same systems and queries for all of them.
@@ -248,7 +243,7 @@ def assess_stability(
     """
     agree = SYMMETRIC[choose(coefficient, SYMMETRIC, "coefficient")].formula
     choose(topics, TOPICS, "topics")
-    choose(test, TESTS, "test")
+    choose(test, DISCRIMINATING, "test")
     check_alpha(alpha)
     if not shares:
         raise UsageError("shares: expected at least one, found none")
@@ -331,17 +326,5 @@ class Thinning:
         if not 0 < share <= 1:
             raise UsageError(f"share: expected a number above 0 and up to 1, found {share!r}")
         chance = stream(seed, draw).random(self.pairs)[self._pair]
-        other = self._keep((chance >= share) & (chance < 2 * share)) if 2 * share <= 1 else None
-        return self._keep(chance < share), other
-
-    def _keep(self, kept: Bools) -> Qrels:
-        qrels, rows = self.qrels, np.flatnonzero(kept)
-        return replace(
-            qrels,
-            query=qrels.query[rows],
-            document_start=qrels.document_start[rows],
-            document_length=qrels.document_length[rows],
-            subtopic=qrels.subtopic[rows],
-            grade=qrels.grade[rows],
-            origin=None if qrels.origin is None else qrels.origin.take(rows),
-        )
+        others = np.flatnonzero((chance >= share) & (chance < 2 * share))
+        return self.qrels.take(np.flatnonzero(chance < share)), self.qrels.take(others) if 2 * share <= 1 else None

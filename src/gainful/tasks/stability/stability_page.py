@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from gainful.notation import count_of, number_text
 from gainful.pages.charts import Axis, Chart, Line, Plot, Rule
-from gainful.pages.page import Cell, Column, Table
+from gainful.pages.page import Cell, Column, Table, head
 from gainful.render import Page
-from gainful.stats.agreement import SYMMETRIC
+from gainful.stats.catalogues import SYMMETRIC
 from gainful.stats.stability import order_of_topics
 
 if TYPE_CHECKING:
@@ -177,16 +177,11 @@ def _part(found: SubsetStability, topics: str) -> str:
 def _subsets(report: StabilityReport, places: int) -> Table:
     """Rows by measure and part, as Table 4 of Della Mea and Mizzaro (2004) has them."""
     columns = (
-        Column("measure"),
-        Column("of"),
-        Column("part"),
-        Column("size", "number", 0),
-        Column("part-whole", "number", places),
-        Column("part-whole sd", "number", places),
-        Column("split-half", "number", places),
-        Column("split-half sd", "number", places),
-        *(Column(name, "number", for_machines=True) for name in _EXTREMES),
-        *(Column(name, "count", for_machines=True) for name in ("draws", "undefined", "split-half undefined")),
+        *head("measure | of | part | size .0"),
+        *head(f"{name} .{places}" for name in ("part-whole", "part-whole sd", "split-half", "split-half sd")),
+        *head("part-whole lowest . | part-whole highest .", for_machines=True),
+        *head("split-half lowest . | split-half highest .", for_machines=True),
+        *head("draws # | undefined # | split-half undefined #", for_machines=True),
     )
     rows: list[tuple[Cell, ...]] = []
     for measure, subsets in report.queries.items():
@@ -209,9 +204,6 @@ def _subsets(report: StabilityReport, places: int) -> Table:
         )
     title = "The order on parts of the " + ("queries and of the judged documents" if report.documents else "queries")
     return Table(columns, tuple(rows), title, tuple(notes))
-
-
-_EXTREMES = ("part-whole lowest", "part-whole highest", "split-half lowest", "split-half highest")
 
 
 def _row(measure: str, of: str, part: str, found: SubsetStability) -> tuple[Cell, ...]:
@@ -289,11 +281,7 @@ def _bins(report: StabilityReport) -> Table:
 
 
 def _curve(report: StabilityReport) -> Table:
-    columns = (
-        Column("measure", for_machines=True),
-        Column("pair", "count", for_machines=True),
-        Column("p", "number", for_machines=True),
-    )
+    columns = head("measure | pair # | p .", for_machines=True)
     rows = tuple(
         (measure, i, float(p)) for measure, found in report.power.items() for i, p in enumerate(found.curve, 1)
     )

@@ -14,9 +14,9 @@ from gainful.evaluation.explanation import judgments_of
 from gainful.io.rows import read_id
 from gainful.kernel.core import thread_count
 from gainful.kernel.parallel import Progress
-from gainful.measures.base import Measure, read_whole
+from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
-from gainful.notation import count_of, number_text, printable, text_of_id
+from gainful.notation import count_of, number_text, printable, read_whole, text_of_id
 from gainful.pages.page import Column, Table
 from gainful.policy import CHOICES, Policy
 from gainful.render import Page, Showable

@@ -45,7 +45,8 @@ class Repeats:
         """The run as a dict keeps it: of every document only its last line."""
         last = np.zeros(int(self._item.max(initial=-1)) + 1, np.int64)
         last[self._item] = np.arange(len(self._run))  # later rows overwrite earlier ones
-        return _rows(self._run, np.sort(last))
+        rows = np.sort(last)
+        return self._run.with_rows(rows, np.searchsorted(rows, self._run.list_offsets))
 
     def told_apart(self, qrels: Qrels) -> tuple[Run, Qrels, Ints]:
         """The run with its repeated documents as documents of their own, which are judged like the first.
@@ -115,18 +116,6 @@ def _documents(run: Run, lists: Ints) -> Ints:
 def _copy_id(document: bytes, nth: int) -> bytes:
     """An id of its own that stands, in byte order, directly after the document's."""
     return document + b"\0" * nth
-
-
-def _rows(run: Run, rows: Ints) -> Run:
-    return replace(
-        run,
-        list_offsets=np.searchsorted(rows, run.list_offsets),
-        document_start=run.document_start[rows],
-        document_length=run.document_length[rows],
-        score=run.score[rows] if run.has_scores else run.score,
-        rank=run.rank[rows] if run.has_ranks else run.rank,
-        origin=None if run.origin is None else run.origin.take(rows),
-    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,68 +1,13 @@
-"""Letters for what cannot be told apart, and groups that someone made."""
+"""Tests of groups by ranks."""
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy.stats import kruskal, mannwhitneyu
 
 from gainful.errors import UsageError
-from gainful.stats.groups import compare_groups, exact_mann_whitney, kruskal_wallis, letters, mann_whitney
-
-
-def random_relation(seed: int, systems: int) -> NDArray[np.bool_]:
-    rng = np.random.default_rng(seed)
-    upper = np.triu(rng.random((systems, systems)) < rng.random(), 1)
-    return np.asarray(upper | upper.T)
-
-
-class TestLetters:
-    @pytest.mark.parametrize("seed", range(60))
-    def test_share_a_letter_if_and_only_if_not_told_apart(self, seed: int) -> None:
-        relation = random_relation(seed, 1 + seed % 12)
-        found = letters(relation)
-        for i, j in combinations(range(relation.shape[0]), 2):
-            assert bool(set(found.texts[i]) & set(found.texts[j])) == (not relation[i, j])
-        assert all(found.texts)
-
-    @pytest.mark.parametrize("seed", range(60))
-    def test_every_letter_is_a_maximal_clique_and_all_are_there(self, seed: int) -> None:
-        relation = random_relation(seed, 1 + seed % 9)
-        systems = range(relation.shape[0])
-        cliques = [
-            set(members)
-            for size in range(1, len(systems) + 1)
-            for members in combinations(systems, size)
-            if not any(relation[i, j] for i, j in combinations(members, 2))
-        ]
-        maximal = sorted(tuple(sorted(c)) for c in cliques if not any(c < other for other in cliques))
-        assert list(letters(relation).cliques) == maximal
-
-    def test_not_a_partition(self) -> None:
-        # A ~ B, B ~ C, A > C
-        relation = np.zeros((3, 3), bool)
-        relation[0, 2] = relation[2, 0] = True
-        assert letters(relation).texts == ("a", "ab", "b")
-
-    def test_ends(self) -> None:
-        assert letters(np.zeros((0, 0), bool)).texts == ()
-        assert letters(np.zeros((3, 3), bool)).texts == ("a", "a", "a")
-        assert letters(~np.eye(3, dtype=bool)).texts == ("a", "b", "c")
-        assert letters(~np.eye(28, dtype=bool)).texts[-3:] == ("z", "a1", "b1")
-
-    @pytest.mark.parametrize("relation", [np.ones((2, 2), bool), np.array([[False, True], [False, False]])])
-    def test_refuses(self, relation: NDArray[np.bool_]) -> None:
-        with pytest.raises(UsageError, match="symmetric"):
-            letters(relation)
-
-    def test_refuses_what_explodes(self) -> None:
-        # Threes that are told apart within: 3^8 maximal cliques.
-        relation = np.kron(np.eye(8, dtype=bool), ~np.eye(3, dtype=bool))
-        with pytest.raises(UsageError, match="at most 1000"):
-            letters(relation)
+from gainful.stats.rank_tests import compare_groups, exact_mann_whitney, kruskal_wallis, mann_whitney
 
 
 class TestGroups:

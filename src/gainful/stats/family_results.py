@@ -1,12 +1,8 @@
-"""What a comparison of several systems found, as data: verdicts of pairs, places of systems, who may be the best.
-
-Groups: of systems that cannot be told apart, as letters; and of systems that someone made, compared by rank.
-"""
+"""What a comparison of several systems found: verdicts of pairs, places of systems, who may be the best, and letters
+for the groups of those that cannot be told apart."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -17,9 +13,8 @@ import numpy as np
 from gainful.errors import UsageError
 from gainful.kernel.arrays import Bools, Floats, Ints, freeze
 from gainful.notation import bytes_of_id, count_of, nearest, printable
-from gainful.stats.corrections import CORRECTIONS
+from gainful.stats.catalogues import CORRECTIONS
 from gainful.stats.paired_tests import Verdict, signed_verdict
-from gainful.stats.rank_tests import mid_ranks
 from gainful.stats.repeatable import settle
 
 
@@ -190,8 +185,6 @@ class FamilyResult:
 MOST_WITH_LETTERS = 12
 
 _MOST_CLIQUES = 1000  # there may be as many as 3^(m / 3)
-_EXACT_UP_TO = 8
-_MOST_STEPS = 2_000_000  # that an exact P is worth: about a second
 
 
 @dataclass(frozen=True)
@@ -234,8 +227,9 @@ def letters(different: Bools) -> Letters:
 
 
 def _split(sets: list[int], one: int, other: int) -> list[int]:
-    kept = [members for members in sets if not (members & one and members & other)]
-    halves = [members & ~part for members in sets if members & one and members & other for part in (one, other)]
+    both = one | other
+    kept = [members for members in sets if members & both != both]
+    halves = [members & ~part for members in sets if members & both == both for part in (one, other)]
     for half in dict.fromkeys(halves):
         if not any(half & members == half for members in kept) and not any(
             half & rival == half and half != rival for rival in halves
@@ -252,141 +246,3 @@ def _letter(number: int) -> str:
     """a, ..., z, then a1, ..., z1 and so on, so that letters can be told apart when they stand side by side."""
     turn, place = divmod(number, 26)
     return chr(ord("a") + place) + (str(turn) if turn else "")
-
-
-@dataclass(frozen=True)
-class MannWhitney:
-    """Two groups by the ranks of their members; ``u`` counts the pairs in which the first group's is higher."""
-
-    u: float
-    p: float  # two-sided
-    is_exact: bool
-    sizes: tuple[int, int]
-
-
-@dataclass(frozen=True)
-class KruskalWallis:
-    """Several groups by the ranks of their members (1 is the lowest), corrected for ties."""
-
-    h: float
-    df: int
-    p: float
-    sizes: tuple[int, ...]
-    mean_ranks: tuple[float, ...]
-    medians: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class GroupComparison:
-    """Named groups compared, all at once and two by two.
-
-    Descriptive where the groups were chosen by a measure of the same systems: significance is then foregone.
-    """
-
-    names: tuple[str, ...]
-    overall: KruskalWallis
-    pairs: tuple[tuple[str, str, MannWhitney], ...]
-
-
-def compare_groups(groups: Mapping[str, Sequence[float]]) -> GroupComparison:
-    """Kruskal-Wallis over all groups and Mann-Whitney for every two of them.
-
-    >>> found = compare_groups({"best": [0.5, 0.4], "worst": [0.1, 0.2]})
-    >>> [(one, other, test.u) for one, other, test in found.pairs]
-    [('best', 'worst', 4.0)]
-    """
-    names = tuple(groups)
-    return GroupComparison(
-        names,
-        kruskal_wallis(list(groups.values())),
-        tuple((one, other, mann_whitney(groups[one], groups[other])) for one, other in combinations(names, 2)),
-    )
-
-
-def kruskal_wallis(groups: Sequence[Sequence[float]]) -> KruskalWallis:
-    """Whether some group's values tend to be higher than another's.
-
-    H = (12 / (N (N + 1)) sum R_g^2 / n_g - 3 (N + 1)) / (1 - sum (t^3 - t) / (N^3 - N)), chi2 on g - 1 degrees of
-    freedom.
-
-    >>> found = kruskal_wallis([[1, 2, 3], [4, 5, 6]])
-    >>> round(found.h, 4), found.mean_ranks
-    (3.8571, (2.0, 5.0))
-    """
-    if len(groups) < 2:
-        raise UsageError(f"groups: expected at least 2, found {len(groups)}")
-    ranks, of_group = _pooled_ranks(groups)
-    sizes = np.bincount(of_group, minlength=len(groups))
-    total = ranks.size
-    means = np.bincount(of_group, ranks, len(groups)) / sizes
-    # The spread of the group means over that of all ranks: the tie correction is in the latter.
-    spread = math.fsum((ranks - (total + 1) / 2) ** 2)
-    between = math.fsum(sizes * (means - (total + 1) / 2) ** 2)
-    h = (total - 1) * between / spread if spread else 0.0
-    from scipy.special import chdtrc
-
-    df = len(groups) - 1
-    medians = tuple(float(np.median(group)) for group in groups)
-    return KruskalWallis(h, df, float(chdtrc(df, h)), tuple(sizes.tolist()), tuple(means.tolist()), medians)
-
-
-def mann_whitney(first: Sequence[float], second: Sequence[float]) -> MannWhitney:
-    """Whether the values of one group tend to be higher than those of the other, two-sided.
-
-    Exact where both groups have at most 8 members and no two values are equal; else normal, corrected for ties and for
-    continuity.
-
-    >>> mann_whitney([1, 2, 3], [4, 5, 6])
-    MannWhitney(u=0.0, p=0.1, is_exact=True, sizes=(3, 3))
-    """
-    ranks, of_group = _pooled_ranks([first, second])
-    n, m = len(first), len(second)
-    u = float(ranks[of_group == 0].sum()) - n * (n + 1) / 2
-    ties = np.bincount((2 * ranks).astype(np.int64))
-    if max(n, m) <= _EXACT_UP_TO and ties.max() == 1:
-        return MannWhitney(u, _exact_p(u, n, m), True, (n, m))
-    total = n + m
-    variance = n * m / 12 * (total + 1 - float((ties**3 - ties).sum()) / (total * (total - 1)))
-    z = max(abs(u - n * m / 2) - 0.5, 0.0) / math.sqrt(variance) if variance > 0 else 0.0
-    return MannWhitney(u, math.erfc(z / math.sqrt(2)), False, (n, m))
-
-
-def exact_mann_whitney(first: Sequence[float], second: Sequence[float]) -> MannWhitney | None:
-    """The same with the exact P for groups of any size; None where values are equal or counting would take long.
-
-    >>> exact_mann_whitney(range(9), range(9, 18)).p == 2 / math.comb(18, 9)
-    True
-    >>> exact_mann_whitney([1, 2], [2, 3]) is None
-    True
-    """
-    ranks, of_group = _pooled_ranks([first, second])
-    n, m = len(first), len(second)
-    if n * m * min(n, m) > _MOST_STEPS or np.diff(np.sort(ranks)).min() < 1:
-        return None
-    u = float(ranks[of_group == 0].sum()) - n * (n + 1) / 2
-    return MannWhitney(u, _exact_p(u, n, m), True, (n, m))
-
-
-def _exact_p(u: float, n: int, m: int) -> float:
-    ways = _ways(min(n, m), max(n, m))
-    return min(1.0, 2 * sum(ways[: int(min(u, n * m - u)) + 1]) / sum(ways))
-
-
-def _ways(n: int, m: int) -> list[int]:
-    """In how many orders of n and m things U has each value."""
-    ways = [1] + [0] * (n * m)
-    # The Gaussian binomial coefficient: product over i of (1 - x^(m + i)) / (1 - x^i).
-    for i in range(1, n + 1):
-        for u in range(n * m, m + i - 1, -1):
-            ways[u] -= ways[u - m - i]
-        for u in range(i, n * m + 1):
-            ways[u] += ways[u - i]
-    return ways
-
-
-def _pooled_ranks(groups: Sequence[Sequence[float]]) -> tuple[Floats, Ints]:
-    if not all(len(group) for group in groups):
-        raise UsageError(f"groups: expected {count_of(1, 'value')} or more in each, found an empty one")
-    values = np.concatenate([np.asarray(group, np.float64) for group in groups])
-    of_group = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
-    return mid_ranks(settle(values)), of_group

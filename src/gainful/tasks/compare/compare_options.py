@@ -1,0 +1,47 @@
+"""What can be asked of a comparison. Nothing here loads NumPy: options are made before files are read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from gainful.errors import UsageError
+
+#: What can be drawn: of two systems, and of several.
+CHARTS_OF_PAIRS = ("differences",)
+CHARTS_OF_SYSTEMS = ("leaderboard", "critical", "p")
+CHARTS = (*CHARTS_OF_PAIRS, *CHARTS_OF_SYSTEMS)
+
+
+@dataclass(frozen=True)
+class CompareOptions:
+    """What is asked of a comparison; the fields are the options of :func:`compare`."""
+
+    baseline: str | None = None
+    procedure: str | None = None
+    test: str | None = None
+    interval: str | None = None
+    correction: str | None = None
+    family: str = "each"
+    alpha: float = 0.05
+    draws: int | None = None
+    seed: int = 0
+    margin: float | None = None
+    groups: Mapping[str, Sequence[str]] | None = None
+    papers: bool = False
+    pairs: Sequence[tuple[str, str]] | None = ()
+    chart: tuple[str, ...] = ()
+    places: int = 4
+    threads: int | None = None
+
+    def refuse(self, why: str, *names: str) -> None:
+        """Refuses options that have no meaning here."""
+        for name in names:
+            if getattr(self, name) not in (None, (), getattr(CompareOptions, name)):
+                raise UsageError(f"{name}: has no meaning with {why}")
+
+    def refuse_charts(self, others: Sequence[str], what: str, there: Sequence[str]) -> None:
+        """Refuses to draw what there is not here."""
+        for chart in self.chart:
+            if chart in others:
+                raise UsageError(f"chart: '{chart}' has no meaning with {what}", f"there is {' | '.join(there)}")

@@ -1,0 +1,386 @@
+"""Is the difference real? Two systems, or several, by one measure or several, as something to print and to draw."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from gainful.errors import InputError, UsageError
+from gainful.evaluation.results import Evaluation
+from gainful.evaluation.score_matrix import ScoreMatrix, aligned
+from gainful.kernel.parallel import Progress
+from gainful.notation import choose, count_of, nearest, printable
+from gainful.render import Page, Showable
+from gainful.stats.families import FLIPS, FamilyPlan, families_of
+from gainful.stats.family_results import FamilyResult
+from gainful.stats.paired import PairResult, compare_pair
+from gainful.stats.procedures import PaperRow, SystemsPlan, SystemsResult, compare_several, paper_rows
+from gainful.stats.rank_tests import GroupComparison, compare_groups
+from gainful.tasks.compare.compare_options import CHARTS, CHARTS_OF_PAIRS, CHARTS_OF_SYSTEMS, CompareOptions
+
+if TYPE_CHECKING:
+    from gainful.measures.base import Measure
+
+Scores: TypeAlias = ScoreMatrix | Mapping[str, ScoreMatrix] | Mapping[str, Evaluation]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Showable):
+    """What :func:`compare` found, by measure; the first measure is the primary one.
+
+    ``pairs`` are results of two systems, ``systems`` those of several: one of them is empty. ``papers`` are the rows of
+    the papers' table, ``groups`` the comparisons of groups of systems that were named. ``shown`` are the pairs that
+    people want to see, all of them if None; ``charts`` what is drawn.
+    """
+
+    scores: Mapping[str, ScoreMatrix]
+    pairs: Mapping[str, PairResult]
+    systems: Mapping[str, SystemsResult]
+    papers: tuple[PaperRow, ...] = ()
+    groups: Mapping[str, GroupComparison] = field(default_factory=dict)
+    members: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    family: str = "each"
+    shown: tuple[tuple[str, str], ...] | None = ()
+    charts: tuple[str, ...] = ()
+    places: int = 4
+    signatures: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        results = {**self.pairs, **self.systems}
+        what = ", ".join(results) or ", ".join(row.measure for row in self.papers)
+        systems = next(iter(self.scores.values())).systems
+        return f"<Comparison of {count_of(len(systems), 'system')} by {what}>"
+
+    @property
+    def primary(self) -> str:
+        """The first measure."""
+        return next(iter(self.scores))
+
+    @property
+    def is_pair(self) -> bool:
+        """Whether two systems were compared as two."""
+        return bool(self.pairs)
+
+    @cached_property
+    def tests(self) -> int:
+        """How many tests of pairs were made in all."""
+        return len(self.pairs) + sum(result.family.p.size for result in self.systems.values())
+
+    def page(self) -> Page:
+        if self.papers:
+            from gainful.tasks.compare.pair_page import papers_page
+
+            return papers_page(self)
+        if self.is_pair:
+            from gainful.tasks.compare.pair_page import pair_page
+
+            return pair_page(self)
+        from gainful.tasks.compare.systems_page import systems_page
+
+        return systems_page(self)
+
+
+def compare(
+    scores: Scores,
+    measures: str | Measure | Sequence[str | Measure] | None = None,
+    *,
+    baseline: str | None = None,
+    procedure: str | None = None,
+    test: str | None = None,
+    interval: str | None = None,
+    correction: str | None = None,
+    family: str = "each",
+    alpha: float = 0.05,
+    draws: int | None = None,
+    seed: int = 0,
+    margin: float | None = None,
+    groups: Mapping[str, Sequence[str]] | None = None,
+    papers: bool = False,
+    pairs: Sequence[tuple[str, str]] | None = (),
+    chart: str | Sequence[str] | None = None,
+    places: int = 4,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Compares systems on the same queries, by the measures of a score matrix, several of them, or evaluations.
+
+    Two systems: the second against the first, or against ``baseline``; see :func:`gainful.compare_pair` for ``test``,
+    ``interval`` and ``margin``. More, or two with a ``procedure`` or ``correction``: all pairs, or each system against
+    ``baseline``. ``procedure`` is one of :data:`gainful.stats.catalogues.PROCEDURES`, ``correction`` (of maxt and
+    anova) one of :data:`gainful.stats.catalogues.CORRECTIONS`. ``papers`` makes the table of the papers instead:
+    Friedman, then Conover. ``pairs`` are the ones to print, None for all; ``chart`` is what to draw: differences,
+    leaderboard, critical or p.
+
+    >>> found = compare(ScoreMatrix.of("P@5", {"old": [0.2, 0.4, 0.4, 0.2], "new": [0.6, 0.4, 0.8, 0.4]}))
+    >>> found.pairs["P@5"].wins, found.pairs["P@5"].p
+    (3, 0.25)
+    """
+    charts = (chart,) if isinstance(chart, str) else tuple(chart or ())
+    how = CompareOptions(
+        baseline=baseline,
+        procedure=procedure,
+        test=test,
+        interval=interval,
+        correction=correction,
+        family=family,
+        alpha=alpha,
+        draws=draws,
+        seed=seed,
+        margin=margin,
+        groups=groups,
+        papers=papers,
+        pairs=pairs,
+        chart=charts,
+        places=places,
+        threads=threads,
+    )
+    return compare_matrices(_matrices(scores, measures), how, progress)
+
+
+def compare_matrices(
+    matrices: Mapping[str, ScoreMatrix], how: CompareOptions, progress: Progress | None = None
+) -> Comparison:
+    """Compares the systems of some matrices, by measure: as papers do, as two, or as several."""
+    _check_same_systems(matrices)
+    systems = next(iter(matrices.values())).systems
+    if len(systems) < 2:
+        raise UsageError(f"compare: expected at least two systems, found {len(systems)}")
+    _check_known(how.baseline, systems, "baseline")
+    for chart in how.chart:
+        choose(chart, CHARTS, "chart")
+    if how.papers:
+        return _as_papers(matrices, how)
+    if len(systems) == 2 and how.family == "each" and not (how.procedure or how.correction or how.groups):
+        return _two(matrices, how)
+    return _several(matrices, how, progress)
+
+
+def _as_papers(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Comparison:
+    of_others = ("procedure", "correction", "groups", "baseline", "test", "chart", "family", "pairs")
+    how.refuse("papers", "interval", "margin", *of_others)
+    same = dict(zip(matrices, aligned(list(matrices.values())), strict=True))
+    return Comparison(same, {}, {}, paper_rows(same), places=how.places)
+
+
+def _two(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Comparison:
+    how.refuse("two systems", "pairs")
+    how.refuse_charts(CHARTS_OF_SYSTEMS, "two systems", CHARTS_OF_PAIRS)
+    one, other = next(iter(matrices.values())).systems
+    a, b = (one, other) if how.baseline == other else (other, one)
+    found = {
+        name: compare_systems(
+            matrix,
+            a,
+            b,
+            test=how.test,
+            interval=how.interval,
+            alpha=how.alpha,
+            draws=how.draws,
+            seed=how.seed,
+            margin=how.margin,
+        )
+        for name, matrix in matrices.items()
+    }
+    return Comparison(matrices, found, {}, charts=CHARTS_OF_PAIRS, places=how.places)
+
+
+def _several(matrices: Mapping[str, ScoreMatrix], how: CompareOptions, progress: Progress | None) -> Comparison:
+    how.refuse("several systems", "interval", "margin")
+    how.refuse_charts(CHARTS_OF_PAIRS, "several systems", CHARTS_OF_SYSTEMS)
+    plan = SystemsPlan(
+        how.procedure or "maxt",
+        how.baseline,
+        how.test,
+        how.correction,
+        how.family,
+        how.alpha,
+        how.draws,
+        how.seed,
+        how.threads,
+    )
+    systems, groups = next(iter(matrices.values())).systems, how.groups
+    if groups is not None:
+        check_groups(groups, systems)
+    if how.family == "all":
+        compared = dict(zip(matrices, aligned(list(matrices.values())), strict=True))
+    else:
+        compared = dict(matrices)
+    several = compare_several(compared, plan, progress)
+    _check_single(how.chart, several)
+    return Comparison(
+        compared,
+        {},
+        several,
+        groups={} if groups is None else {name: _grouped(matrix, groups) for name, matrix in matrices.items()},
+        members=groups or {},
+        family=how.family,
+        shown=_shown(how.pairs, how.baseline if plan.is_of_the_pool else None, systems),
+        charts=how.chart or ("leaderboard",),
+        places=how.places,
+    )
+
+
+def compare_systems(scores: ScoreMatrix, a: str, b: str, **options: Any) -> PairResult:
+    """Compares two systems of a matrix; b is the baseline. ``options`` are those of :func:`gainful.compare_pair`.
+
+    >>> matrix = ScoreMatrix.of("P@5", {"new": [0.6, 0.4, 0.8], "old": [0.2, 0.4, 0.4]})
+    >>> found = compare_systems(matrix, "new", "old")
+    >>> found.names, found.measure, found.wins, found.ties
+    (('new', 'old'), 'P@5', 2, 1)
+    """
+    return compare_pair(
+        scores.column(a),
+        scores.column(b),
+        scores.queries,
+        names=(a, b),
+        measure=scores.measure,
+        better=scores.better,
+        **options,
+    )
+
+
+def compare_measures(
+    matrices: Mapping[str, ScoreMatrix],
+    *,
+    family: str = "each",
+    baseline: str | None = None,
+    test: str = "randomisation",
+    correction: str = "maxt",
+    alpha: float = 0.05,
+    draws: int = FLIPS,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> dict[str, FamilyResult]:
+    """A comparison for each measure, on the queries and systems that all have; the first measure is the primary one.
+
+    ``family="each"`` corrects for the pairs of a measure, ``"all"`` for those of all measures together; their
+    differences then have different units, so that maxT divides each by its spread.
+    """
+    choose(family, ("each", "all"), "family")
+    plan = FamilyPlan(baseline, test, correction, alpha, draws, seed, progress)
+    results = families_of(aligned(list(matrices.values())), plan, family == "all")
+    return dict(zip(matrices, results, strict=True))
+
+
+def _matrices(scores: Scores, measures: str | Measure | Sequence[str | Measure] | None) -> dict[str, ScoreMatrix]:
+    """Matrices by measure, those wanted, in the order wanted."""
+    if isinstance(scores, ScoreMatrix):
+        found = {scores.measure: scores}
+    elif isinstance(scores, Mapping) and scores and all(isinstance(each, ScoreMatrix) for each in scores.values()):
+        found = dict(scores)  # type: ignore[arg-type]
+    elif isinstance(scores, Mapping) and scores and all(isinstance(each, Evaluation) for each in scores.values()):
+        return _of_evaluations(scores, measures)  # type: ignore[arg-type]
+    else:
+        raise UsageError(
+            "scores: expected a ScoreMatrix, some by measure, or evaluations by system, found something else",
+            "ScoreMatrix.of makes a matrix of scores, evaluate_runs makes evaluations",
+        )
+    if measures is None:
+        return found
+    wanted = [str(measures)] if isinstance(measures, str) or not isinstance(measures, Sequence) else measures
+    names = [str(measure) for measure in wanted]
+    for name in names:
+        if name not in found:
+            raise UsageError(f"measures: no scores by '{printable(name)}'; there are {', '.join(found)}")
+    return {name: found[name] for name in names}
+
+
+def _of_evaluations(
+    evaluations: Mapping[str, Evaluation], measures: str | Measure | Sequence[str | Measure] | None
+) -> dict[str, ScoreMatrix]:
+    if measures is None:
+        first = next(iter(evaluations.values()))
+        wanted: Sequence[str | Measure] = [
+            each for each in first.measures if each.better != "neither" and each.aggregate != "geometric"
+        ]
+    else:
+        wanted = [measures] if isinstance(measures, str) or not isinstance(measures, Sequence) else measures
+    if not wanted:
+        raise UsageError("measures: expected one whose mean orders systems, found none")
+    return {str(measure): ScoreMatrix.from_evaluations(evaluations, measure) for measure in wanted}
+
+
+def _check_same_systems(matrices: Mapping[str, ScoreMatrix]) -> None:
+    first, *others = matrices.values()
+    for other in others:
+        only = sorted(set(first.systems).symmetric_difference(other.systems))
+        if only:
+            raise InputError(
+                f"{other.origin}: expected the same systems as {first.origin} has, "
+                f"found '{printable(only[0])}' in one of them only"
+            )
+
+
+def _check_known(system: str | None, systems: Sequence[str], what: str) -> None:
+    if system is not None and system not in systems:
+        raise UsageError(
+            f"{what}: no system is called '{printable(system)}'; there are {', '.join(map(printable, systems[:20]))}",
+            nearest(system, systems),
+        )
+
+
+def _check_single(charts: Sequence[str], found: Mapping[str, SystemsResult]) -> None:
+    """Bars over systems that are not told apart are true only where one number decides."""
+    if "critical" in charts:
+        for result in found.values():
+            if not result.is_single_threshold:
+                raise UsageError(
+                    "chart: 'critical' needs a procedure with a single threshold for all pairs, found "
+                    f"{result.family.correction}" + (" against a baseline" if result.family.baseline else ""),
+                    "these are maxt, tukey, rthsd and friedman, without a baseline; leaderboard and p show any",
+                )
+
+
+def _shown(
+    pairs: Sequence[tuple[str, str]] | None, of: str | None, systems: Sequence[str]
+) -> tuple[tuple[str, str], ...] | None:
+    if pairs is None:
+        return None
+    for pair in pairs:
+        for system in pair:
+            _check_known(system, systems, "pairs")
+        if pair[0] == pair[1]:
+            raise UsageError(f"pairs: expected two systems, found '{printable(pair[0])}' twice")
+    if of is not None and not pairs:
+        return tuple((system, of) for system in systems if system != of)
+    return tuple(pairs)
+
+
+def _grouped(matrix: ScoreMatrix, groups: Mapping[str, Sequence[str]]) -> GroupComparison:
+    means = dict(zip(matrix.systems, matrix.means.tolist(), strict=True))
+    return compare_groups({name: [means[member] for member in members] for name, members in groups.items()})
+
+
+def read_groups(texts: Sequence[str], systems: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Groups of systems from ``NAME=a,b,c`` texts; each system must be there, and in one group only.
+
+    >>> read_groups(["old=a,b", "new=c"], ["a", "b", "c"])
+    {'old': ('a', 'b'), 'new': ('c',)}
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for text in texts:
+        name, equals, members = text.partition("=")
+        parts = tuple(part.strip() for part in members.split(","))
+        if not equals or not name.strip() or not all(parts):
+            raise UsageError(f"groups: expected NAME=SYSTEM,SYSTEM,..., found '{printable(text)}'")
+        if name.strip() in found:
+            raise UsageError(f"groups: expected every name once, found '{printable(name.strip())}' twice")
+        found[name.strip()] = parts
+    check_groups(found, systems)
+    return found
+
+
+def check_groups(groups: Mapping[str, Sequence[str]], systems: Sequence[str]) -> None:
+    """Refuses groups of unknown systems, and systems that are in two of them."""
+    if len(groups) < 2:
+        raise UsageError(f"groups: expected at least 2, found {len(groups)}")
+    seen: set[str] = set()
+    for members in groups.values():
+        for member in members:
+            if member not in systems:
+                raise UsageError(f"groups: unknown system '{printable(member)}'", nearest(member, systems))
+            if member in seen:
+                raise UsageError(f"groups: expected every system in one group, found '{printable(member)}' in two")
+            seen.add(member)
