@@ -9,7 +9,10 @@ SOURCES := $(BUILD) $(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.t
 # Compiled modules are kept: without them every command that a test starts would compile all it loads once more.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test lint docs figures study bench sanitize clean
+# For each fuzzer; there are five.
+FUZZ_SECONDS ?= 120
+
+.PHONY: help demo test lint docs figures study bench sanitize fuzz clean
 
 help:
 	@echo "make demo      set up .venv, evaluate a small collection of five systems, print a table"
@@ -19,6 +22,7 @@ help:
 	@echo "make study     measure what tests and intervals do on real scores, and write the tables of the documentation"
 	@echo "make bench     measure speed and memory beside the peers"
 	@echo "make sanitize  run the core's tests under address and undefined-behaviour sanitizers"
+	@echo "make fuzz      look for inputs that break the core's readers, for ten minutes (FUZZ_SECONDS=120 for each fuzzer; needs clang)"
 	@echo "make clean     remove everything that was made"
 
 $(BIN)/python:
@@ -70,6 +74,9 @@ bench: $(VENV)/.testable
 sanitize: $(VENV)/.testable
 	$(PIP) install nanobind cmake ninja
 	bash tests/native/sanitize.sh $(BIN)
+
+fuzz:
+	bash fuzz/run.sh $(FUZZ_SECONDS)
 
 clean:
 	rm -rf $(VENV) build dist gainful-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "arrow.hpp"
-#include "join.hpp"
+#include "join_text.hpp"
 #include "judgments.hpp"
 #include "letor.hpp"
 #include "lists.hpp"
@@ -219,27 +219,12 @@ nb::dict to_dict(Joined&& joined, bool with_facts) {
     return result;
 }
 
-Joined join_text(const Input<uint8_t>& data, const JudgmentIndex& index, const JoinOptions& options, size_t workers,
-                 const Progress& progress) {
-    const char *const text = begin_of(data), *const end = end_of(data);
-    std::atomic<int64_t> listed{0};
-    const Grouping grouping = group_by_query(skip_byte_order_mark(text, end), end, workers);
-    Joined joined = join_lists(grouping.query_ids, index, options, workers, progress, [&](size_t list, ListJoiner& joiner) {
-        read_list(grouping, list, text, end, options.needs_rank(), joiner.rows, joiner.log.form);
-        const int64_t bytes = bytes_of_list(grouping, list);
-        listed += bytes;
-        return bytes;
-    });
-    // Comments and blank lines before the first list belong to no list but are done, too.
-    progress.add(static_cast<int64_t>(data.size()) - listed);
-    return joined;
-}
-
 nb::dict join_text_py(Input<uint8_t> data, const Index& index, const JoinOptions& options, int threads, Cells progress_cells) {
     Joined joined;
     {
         const nb::gil_scoped_release release;
-        joined = join_text(data, *index.judgments, options, at_least_one(threads), Progress(progress_cells.data()));
+        joined = join_text(begin_of(data), end_of(data), *index.judgments, options, at_least_one(threads),
+                           Progress(progress_cells.data()));
     }
     return to_dict(std::move(joined), options.want_facts);
 }
@@ -305,7 +290,8 @@ class JoinJob {
         for_each_task(runs_.size(), workers, [&](size_t, size_t i) {
             try {
                 require(index_ != nullptr, "the judgments have faults");
-                outcomes_[i] = join_text(runs_[i], *index_, options_, each, Progress(progress_cells_.data(), &abandoned_));
+                outcomes_[i] = join_text(begin_of(runs_[i]), end_of(runs_[i]), *index_, options_, each,
+                                         Progress(progress_cells_.data(), &abandoned_));
                 joined_[i].set_value();
             } catch (...) {
                 joined_[i].set_exception(std::current_exception());
