@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # For each fuzzer; there are five.
 FUZZ_SECONDS ?= 120
 
-.PHONY: help demo test lint docs figures study bench sanitize fuzz clean
+.PHONY: help demo test lint docs figures study bench sanitize fuzz fuzz-cores clean
 
 help:
 	@echo "make demo      set up .venv, evaluate a small collection of five systems, print a table"
@@ -23,6 +23,7 @@ help:
 	@echo "make bench     measure speed and memory beside the peers"
 	@echo "make sanitize  run the core's tests under address and undefined-behaviour sanitizers"
 	@echo "make fuzz      look for inputs that break the core's readers, for ten minutes (FUZZ_SECONDS=120 for each fuzzer; needs clang)"
+	@echo "make fuzz-cores  compare the answers of both cores to random inputs (SECONDS=60)"
 	@echo "make clean     remove everything that was made"
 
 $(BIN)/python:
@@ -77,6 +78,9 @@ sanitize: $(VENV)/.testable
 
 fuzz:
 	bash fuzz/run.sh $(FUZZ_SECONDS)
+
+fuzz-cores: $(VENV)/.testable
+	$(BIN)/python fuzz/cores.py --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED))
 
 clean:
 	rm -rf $(VENV) build dist gainful-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
