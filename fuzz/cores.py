@@ -264,7 +264,7 @@ def ask_table(core: Any, case: Case) -> Any:
 
 def draw_letor(rng: Random) -> Case:
     words = b"1 0 -2.5 x 1e999 qid:1 qid:1 qid:a qid: 1:2 1:2 2:0.5 2:NULL 3:1e999 0:1 12: : # #docid docid = docid=d"
-    odd = [*words.split(), b"#docid=e", b"d", b"\xff", b"\r"]
+    odd = [*words.split(), b"#docid=e", b"d", b"\xff", b"\r", b"9" * rng.randint(17, 20) + b":1"]
 
     def row() -> list[bytes]:
         if rng.random() < 0.25:
