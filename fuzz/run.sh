@@ -21,9 +21,9 @@ compile() {
     # The counters of coverage are no concern of the threads: only what the main thread alone runs may have them.
     local counted=()
     [[ $sanitizers == thread ]] && counted=(-fsanitize-coverage-allowlist=fuzz/counted_functions.txt)
-    # Texts of a few bytes, too, are cut into pieces for the threads.
-    nice clang++ -std=c++20 -O1 -g -Wall -Wextra -DGAINFUL_SMALLEST_PIECE=16 -pthread -fsanitize="fuzzer,$sanitizers" \
-        -fno-sanitize-recover=undefined "${counted[@]}" "fuzz/$harness.cpp" -o "$out"
+    # Texts of a few bytes, too, and few lists, are cut into pieces for the threads.
+    nice clang++ -std=c++20 -O1 -gline-tables-only -Wall -Wextra -DGAINFUL_SMALLEST_PIECE=16 -DGAINFUL_GROUPS_A_PIECE=2 -pthread \
+        -fsanitize="fuzzer,$sanitizers" -fno-sanitize-recover=undefined "${counted[@]}" "fuzz/$harness.cpp" -o "$out"
 }
 export build; export -f compile program
 printf '%s\n' $FUZZERS | xargs -P 2 -I{} bash -euc 'compile {}'
