@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 find_python = $(shell for version in $(1); do for each in python$$version $(HOME)/.pyenv/versions/$$version.*/bin/python; do \
   "$$each" -c "" 2>/dev/null && { echo "$$each"; exit; }; done; done)
 OLDEST_PYTHON ?= $(call find_python,3.11)
-NEWEST_PYTHON ?= $(call find_python,3.15 3.14 3.13 3.12 3.11)
+NEWEST_PYTHON ?= $(call find_python,3.13 3.12 3.11)
 BUILD := pyproject.toml CMakeLists.txt $(wildcard native/*)
 SOURCES := $(BUILD) $(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.toml')
 
