@@ -3,23 +3,36 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# The first of these versions that there is.
+find_python = $(shell for version in $(1); do for each in python$$version $(HOME)/.pyenv/versions/$$version.*/bin/python; do \
+  "$$each" -c "" 2>/dev/null && { echo "$$each"; exit; }; done; done)
+OLDEST_PYTHON ?= $(call find_python,3.11)
+NEWEST_PYTHON ?= $(call find_python,3.13 3.12 3.11)
 BUILD := pyproject.toml CMakeLists.txt $(wildcard native/*)
 SOURCES := $(BUILD) $(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.toml')
 
 # Compiled modules are kept: without them every command that a test starts would compile all it loads once more.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test lint docs figures study bench sanitize clean
+# For each fuzzer; there are five.
+FUZZ_SECONDS ?= 120
+CORES_SECONDS ?= 60
+
+.PHONY: help demo test lint docs figures study bench sanitize fuzz fuzz-cores test-oldest test-newest clean
 
 help:
-	@echo "make demo      set up .venv, evaluate a small collection of five systems, print a table"
-	@echo "make test      set up .venv, run all checks and tests"
-	@echo "make docs      write the measure pages from the catalogue"
-	@echo "make figures   draw the figures of the documentation's gallery"
-	@echo "make study     measure what tests and intervals do on real scores, and write the tables of the documentation"
-	@echo "make bench     measure speed and memory beside the peers"
-	@echo "make sanitize  run the core's tests under address and undefined-behaviour sanitizers"
-	@echo "make clean     remove everything that was made"
+	@echo "make demo         set up .venv, evaluate a small collection of five systems, print a table"
+	@echo "make test         set up .venv, run all checks and tests"
+	@echo "make test-oldest  run all tests on the oldest Python and packages that are supported"
+	@echo "make test-newest  run all tests on the newest Python there is, and the newest packages"
+	@echo "make docs         write the measure pages from the catalogue"
+	@echo "make figures      draw the figures of the documentation's gallery"
+	@echo "make study        measure what tests and intervals do on real scores, and write the tables of the documentation"
+	@echo "make bench        measure speed and memory beside the peers"
+	@echo "make sanitize     run the core's tests under address and undefined-behaviour sanitizers"
+	@echo "make fuzz         look for inputs that break the core's readers, for ten minutes; needs clang"
+	@echo "make fuzz-cores   compare the answers of both cores on random inputs, for a minute"
+	@echo "make clean        remove everything that was made"
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -71,5 +84,28 @@ sanitize: $(VENV)/.testable
 	$(PIP) install nanobind cmake ninja
 	bash tests/native/sanitize.sh $(BIN)
 
+fuzz:
+	bash fuzz/run.sh $(FUZZ_SECONDS)
+
+fuzz-cores: $(VENV)/.testable
+	$(BIN)/python fuzz/cores.py --seconds $(CORES_SECONDS) $(if $(SEED),--seed $(SEED))
+
+# All tests in an environment of its own. Usage: $(call test_on,folder,Python,its variable,settings of pip)
+define test_on
+	@test -n "$(2)" || { echo "$@: this Python was not found; name one with $(3)=/path/to/python"; exit 1; }
+	$(2) -m venv $(1)
+	$(4) GAINFUL_REQUIRE_CORE=1 $(1)/bin/python -m pip --disable-pip-version-check --quiet install \
+	  --upgrade --upgrade-strategy eager --config-settings=build-dir=build/$(1) -e ".[test,datasets]"
+	@$(1)/bin/python --version; $(1)/bin/gainful --version
+	GAINFUL_REQUIRE_CORE=1 $(1)/bin/pytest -n 2 --dist loadgroup -q
+endef
+
+# The tools that build gainful are held to their oldest versions, too; pips differ in what they call that.
+test-oldest:
+	$(call test_on,.venv-oldest,$(OLDEST_PYTHON),OLDEST_PYTHON,PIP_CONSTRAINT=$(CURDIR)/constraints-oldest.txt PIP_BUILD_CONSTRAINT=$(CURDIR)/constraints-oldest.txt)
+
+test-newest:
+	$(call test_on,.venv-newest,$(NEWEST_PYTHON),NEWEST_PYTHON)
+
 clean:
-	rm -rf $(VENV) build dist gainful-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .venv-oldest .venv-newest build dist gainful-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

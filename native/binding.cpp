@@ -20,7 +20,7 @@
 #include "blocks.hpp"
 #include "files.hpp"
 #include "interpreter.hpp"
-#include "join.hpp"
+#include "join_text.hpp"
 #include "judgments.hpp"
 #include "letor.hpp"
 #include "lists.hpp"
@@ -222,21 +222,6 @@ nb::dict to_dict(Joined&& joined, bool with_facts) {
     result["facts"] = with_facts ? nb::object(to_dict(joined.facts, joined.list_ids)) : nb::object(nb::none());
     put_faults(result, joined.faults);
     return result;
-}
-
-Joined join_text(const char* text, const char* end, const JudgmentIndex& index, const JoinOptions& options, size_t workers,
-                 const Progress& progress) {
-    std::atomic<int64_t> listed{0};
-    const Grouping grouping = group_by_query(skip_byte_order_mark(text, end), end, workers);
-    Joined joined = join_lists(grouping.query_ids, index, options, workers, progress, [&](size_t list, ListJoiner& joiner) {
-        read_list(grouping, list, text, end, options.needs_rank(), joiner.rows, joiner.log.form);
-        const int64_t bytes = bytes_of_list(grouping, list);
-        listed += bytes;
-        return bytes;
-    });
-    // Comments and blank lines before the first list belong to no list but are done, too.
-    progress.add(end - text - listed);
-    return joined;
 }
 
 nb::dict join_text_py(Input<uint8_t> data, const Index& index, const JoinOptions& options, int threads, Cells progress_cells) {

@@ -14,9 +14,14 @@
 
 namespace gainful {
 
+/// A smaller piece is not worth a thread. Fuzzers, whose texts are short, set it lower.
+#if !defined(GAINFUL_SMALLEST_PIECE)
+#define GAINFUL_SMALLEST_PIECE (1 << 16)
+#endif
+
 /// Cuts a text into pieces of whole lines, a few for every thread.
 inline std::vector<const char*> cut_at_lines(const char* begin, const char* end, size_t threads) {
-    constexpr int64_t kSmallest = 1 << 16;
+    constexpr int64_t kSmallest = GAINFUL_SMALLEST_PIECE;
     const int64_t size = end - begin;
     const int64_t pieces = std::clamp<int64_t>(size / kSmallest, 1, threads == 1 ? 1 : int64_t(threads) * 4);
     std::vector<const char*> cuts{begin};

@@ -11,8 +11,12 @@
 
 namespace gainful {
 
-/// So many groups are one piece of work: a task for each of very many small groups would cost more than it does.
-constexpr size_t kPiece = 1024;
+/// So many groups are one piece of work: a task for each of very many small groups would cost more than it does. Fuzzers
+/// have few groups, and set it lower.
+#if !defined(GAINFUL_GROUPS_A_PIECE)
+#define GAINFUL_GROUPS_A_PIECE 1024
+#endif
+constexpr size_t kPiece = GAINFUL_GROUPS_A_PIECE;
 
 /// Calls work(first, end) for pieces of the groups.
 template <class Work>

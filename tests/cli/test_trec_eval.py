@@ -581,8 +581,10 @@ def test_link_needs_a_folder(command):
 def test_link_of_an_interpreter_that_no_first_line_can_name(command, environment, monkeypatch):
     folder = command.directory / "with space"
     folder.mkdir()
-    (folder / "python").symlink_to(sys.executable)
-    monkeypatch.setattr(sys, "executable", str(folder / "python"))
+    python = folder / "python"  # not a link to a virtual environment's, which from elsewhere is not of that environment
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(python))
     assert command("trec_eval", "--link", ".").code == 0
     done = executed(command.directory / "trec_eval", "-v", environment=environment())
     assert (done.returncode, done.stdout) == (0, "")

@@ -20,6 +20,8 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 HERE = re.compile(r"<<'(\w+)'$")
+# So many digits of a power any scipy computes: it has them from series and searches.
+SURE_DIGITS = 7
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -29,6 +31,13 @@ def commands(page: Path) -> list[tuple[str, str]]:
     for block in BLOCK.findall(page.read_text(encoding="utf-8")):
         found += [_split(part) for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]]
     return found
+
+
+def as_compared(page: Path, output: str) -> str:
+    """What must be the same on every machine: of the numbers of power, which are printed in full, the first digits."""
+    if page.name != "power.md":
+        return output
+    return re.sub(r"\d\.\d{10,}", lambda number: f"{float(number[0]):.{SURE_DIGITS}g}", output)
 
 
 def _split(part: str) -> tuple[str, str]:
@@ -72,7 +81,8 @@ def test_commands_print_what_the_page_shows(
         done = subprocess.run(
             command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, check=False
         )
-        assert (command, done.stdout + done.stderr) == (command, output)
+        printed = as_compared(page, done.stdout + done.stderr)
+        assert (command, printed) == (command, as_compared(page, output))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -36,7 +36,7 @@ def split(table: Any) -> Any:
 
 def typed(columns: Columns, ids: Any, values: Any) -> Any:
     *names, value = columns
-    arrays = [pyarrow.array(columns[name], pyarrow.string()).cast(ids) for name in names]
+    arrays = [pyarrow.array(columns[name], ids) for name in names]
     return pyarrow.table([*arrays, pyarrow.array(columns[value], values)], [*names, value])
 
 

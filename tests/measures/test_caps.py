@@ -15,7 +15,8 @@ RISING = (0.1, 0.2, 0.3)
 
 
 def test_rounding_does_lift_these_sums():
-    assert sum(RISING) > sum(reversed(RISING))
+    one, two, three = RISING  # added step by step: from Python 3.12 on, sum() rounds but once
+    assert (one + two) + three > (three + two) + one
     assert sum(map(Fraction, RISING)) == sum(map(Fraction, reversed(RISING)))
 
 

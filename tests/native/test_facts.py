@@ -136,6 +136,12 @@ def test_rank_column(core: Any, ranks: str, lowest: float, highest: float, unran
     )
 
 
+def test_of_ranks_0_and_minus_0_the_first_in_order_counts(core: Any) -> None:
+    by_input = (2, *DEFAULTS[1:])
+    [facts] = facts_of(core, lines(("q", "a", "-0", 1), ("q", "b", "0", 2)), options=by_input)
+    assert [math.copysign(1, facts[name]) for name in ("lowest_rank", "highest_rank")] == [-1, -1]
+
+
 @pytest.mark.parametrize(
     ("ranks", "scores", "is_reversed"),
     [

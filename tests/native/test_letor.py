@@ -9,12 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
 
 FIELDS, NUMBER, OVERFLOW, EMPTY, LINE_END, UNNAMED = 1, 2, 3, 6, 8, 9
 OHSUMED = Path(__file__).resolve().parents[3] / "shared" / "data" / "letor-ohsumed"
-
-repeatable = settings(max_examples=250, deadline=None, derandomize=True, database=None)
 
 
 def as_array(data: bytes) -> Any:
@@ -193,31 +190,3 @@ def test_a_real_collection(core: Any) -> None:
     for row, document in zip(rows, ids_of(unnamed["document"]), strict=True):
         seen[row[1]] += 1
         assert document == b"%d" % seen[row[1]]
-
-
-WORDS = b"1 0 -2.5 x 1e999 qid:1 qid:1 qid:a qid: 1:2 1:2 2:0.5 2:NULL 3:1e999 0:1 12: : # #docid docid = docid=d"
-words = st.sampled_from([*WORDS.split(), b"#docid=e", b"d", b"\xff", b"\r"])
-sound_lines = st.tuples(
-    st.sampled_from([b"0", b"1", b"2.5"]),
-    st.sampled_from([b"qid:1", b"qid:2", b"qid:\xff"]),
-    st.lists(st.sampled_from([b"1:2", b"2:NULL", b"2:-3", b"10:0"]), max_size=3).map(b" ".join),
-    st.sampled_from([b"", b"#docid = d", b"# docid=e", b"#docid =", b"#x"]),
-).map(b" ".join)
-lines = st.one_of(sound_lines, sound_lines, sound_lines, st.lists(words, max_size=6).map(b" ".join))
-texts = st.lists(st.tuples(lines, st.sampled_from([b"\n", b"\n", b"\r\n", b" \n"])).map(b"".join), max_size=12)
-noise = st.lists(st.sampled_from(list(b"1 qid:1 1:2#docid=a\n\n\r\t\xff\x00")), max_size=80).map(bytes)
-
-
-@repeatable
-@given(st.one_of(noise, texts.map(b"".join), texts.map(lambda parts: b"\xef\xbb\xbf" + b"".join(parts))))
-def test_the_cores_agree(cores: Any, text: bytes) -> None:
-    for feature in (0, 2):
-        ours, theirs = (read(core, text, feature) for core in cores)
-        assert ours.keys() == theirs.keys()
-        for name in ("faults", "fault_count", "feature_count"):
-            assert ours[name] == theirs[name]
-        for name in ("query", "document"):
-            for mine, other in zip(ours[name], theirs[name], strict=True):
-                np.testing.assert_array_equal(mine, other, err_msg=name)
-        for name in ("grade", "value", "line"):
-            np.testing.assert_array_equal(ours[name], theirs[name], err_msg=name)

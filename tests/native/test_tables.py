@@ -285,39 +285,6 @@ def test_csv_texts_are_read_as_python_reads_them(core: Any, quoting: Any, line_e
     assert found["faults"] == []
 
 
-def assert_same(ours: Any, theirs: Any) -> None:
-    """Equal in every array, too."""
-    assert ours.keys() == theirs.keys()
-    assert (ours["fault_count"], ours["faults"]) == (theirs["fault_count"], theirs["faults"])
-    for mine, other in zip(itertools.chain(*ours["ids"]), itertools.chain(*theirs["ids"]), strict=True):
-        np.testing.assert_array_equal(mine, other)
-    for mine, other in zip((*ours["numbers"], ours["line"]), (*theirs["numbers"], theirs["line"]), strict=True):
-        np.testing.assert_array_equal(mine, other)
-
-
-QUOTED = [b'"1"', b'"b"', b'"c""d"', b'"e,\tf\n"', b' "g" ', b'h"', b'""', b'"k', b'"l"m', b'"\r\n"']
-PLAIN = [b"a", b"1", b"-2.5", b" 3 ", b"", b"i j", b"\xff", b"#", b"\r", b"1e999", b"nan", b"\x00", b"n" * 20]
-cells = st.sampled_from(QUOTED + PLAIN)
-gaps = st.sampled_from([b",", b",", b",", b",", b"\t", b" ", b";"])
-line_ends = st.sampled_from([b"\n", b"\n", b"\r\n", b" \n", b"\n\n", b"\n#c\n", b"\r\r\n"])
-table_lines = st.tuples(cells, gaps, cells, gaps, cells, line_ends).map(b"".join)
-noise = st.lists(st.sampled_from(list(b'"",,,\t\t  \r\n\n#1.ea\xff\x00')), max_size=120).map(bytes)
-marks = st.sampled_from([b"", b"", b"\xef\xbb\xbf"])
-table_texts = st.tuples(marks, st.one_of(noise, st.lists(table_lines, max_size=12).map(b"".join))).map(b"".join)
-choices = st.lists(st.integers(0, 2), max_size=3)
-separators = st.sampled_from([0, 9, 32, 44, 44, 44, 59, 97])
-
-
-@repeatable
-@given(table_texts, separators, st.sampled_from([3, 3, 3, 4]), choices, choices, choices)
-def test_the_cores_agree(
-    cores: Any, text: bytes, separator: int, fields: int, ids: list[int], numbers: list[int], optional: list[int]
-) -> None:
-    for first in {0, len(text) // 3}:
-        arguments = (first, separator, fields, ids, numbers, optional)
-        assert_same(*(core.read_table(as_array(text), *arguments) for core in cores))
-
-
 # -- Ids ---------------------------------------------------------------------------------------------------------------
 
 

@@ -43,7 +43,7 @@ def test_power_is_the_mass_beyond_the_critical_value(n: int) -> None:
     law = stats.nct(n - 1, 0.9)
     assert power_of_t(n, effect) == pytest.approx(law.sf(critical) + law.cdf(-critical), abs=1e-10)
     assert power_of_t(n, -effect) == power_of_t(n, effect)
-    assert power_of_t(n, 0.0) == pytest.approx(0.05, abs=1e-12)
+    assert power_of_t(n, 0.0) == pytest.approx(0.05, abs=1e-11)  # as close as quantiles of older scipys come
 
 
 def test_power_agrees_with_a_simulation() -> None:

@@ -77,7 +77,8 @@ def inspect(
     by_score = sorted(order, key=run.score.__getitem__, reverse=True)
     _look_at_ties(facts, run, by_score)
     _look_at_float32(facts, run, by_score)
-    _look_at_ranks(facts, run, by_score)
+    _look_at_ranks(facts, run, order)
+    _look_for_conflicts(facts, run, by_score)
     facts.constant = int(len(by_score) > 1 and run.score[by_score[0]] == run.score[by_score[-1]])
     facts.reversed = int(_is_reversed(facts, run, by_score))
     for place, row in enumerate(order, 1):
@@ -124,11 +125,14 @@ def _look_at_float32(facts: Facts, run: Columns, by_score: list[int]) -> None:
         facts.float32_at, facts.float32_with = run.where[one], run.where[other]
 
 
-def _look_at_ranks(facts: Facts, run: Columns, by_score: list[int]) -> None:
-    ranks = [run.rank[row] for row in by_score if not math.isnan(run.rank[row])]
-    facts.unranked = len(by_score) - len(ranks)
+def _look_at_ranks(facts: Facts, run: Columns, order: Sequence[int]) -> None:
+    ranks = [run.rank[row] for row in order if not math.isnan(run.rank[row])]
+    facts.unranked = len(order) - len(ranks)
     if ranks:
-        facts.lowest_rank, facts.highest_rank = min(ranks), max(ranks)
+        facts.lowest_rank, facts.highest_rank = min(ranks), max(ranks)  # of 0 and -0 the first
+
+
+def _look_for_conflicts(facts: Facts, run: Columns, by_score: list[int]) -> None:
     highest: int | None = None  # the row of the highest rank in the groups before
     for rows in _groups(run, by_score):
         contradicted = [row for row in rows if highest is not None and run.rank[row] < run.rank[highest]]

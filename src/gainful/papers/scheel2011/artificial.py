@@ -154,8 +154,8 @@ def swapped_lists(repetitions: int, random: np.random.Generator) -> Ints:
 def uniform_grades(levels: int) -> Floats:
     """A reference ranking, best first, with equally many items on each of the levels 0, 1, and so on.
 
-    >>> uniform_grades(50)[:5].tolist(), uniform_grades(2).sum()
-    ([49.0, 49.0, 48.0, 48.0, 47.0], np.float64(50.0))
+    >>> uniform_grades(50)[:5].tolist(), float(uniform_grades(2).sum())
+    ([49.0, 49.0, 48.0, 48.0, 47.0], 50.0)
     """
     return np.repeat(np.arange(levels - 1.0, -1.0, -1.0), ITEMS // levels)
 

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Builds the fuzzers and runs each for a while. Usage: run.sh SECONDS
+#
+# What they learn stays in build/fuzz/corpus and is where the next run begins. What breaks one is put into
+# build/fuzz/found; once it is fixed, it belongs into fuzz/corpus, from which every run starts.
+set -euo pipefail
+seconds=$1
+cd "$(dirname "$0")/.."
+command -v clang++ >/dev/null || { echo "make fuzz needs clang with libFuzzer: install clang"; exit 1; }
+build=build/fuzz
+mkdir -p "$build/found"
+
+# A harness and its sanitizers; only texts are read by several threads.
+FUZZERS="text:address,undefined tables:address,undefined letor:address,undefined arrow:address,undefined text:thread"
+program() { local name=${1/:/-}; echo "$build/${name%%,*}"; }
+
+compile() {
+    local harness=${1%%:*} sanitizers=${1##*:} out
+    out=$(program "$1")
+    [[ -x $out && -z $(find native fuzz -name '*.?pp' -newer "$out") ]] && return
+    # The counters of coverage are no concern of the threads: only what the main thread alone runs may have them.
+    local counted=()
+    [[ $sanitizers == thread ]] && counted=(-fsanitize-coverage-allowlist=fuzz/counted_functions.txt)
+    # Texts of a few bytes, too, and few lists, are cut into pieces for the threads.
+    nice clang++ -std=c++20 -O1 -gline-tables-only -Wall -Wextra -DGAINFUL_SMALLEST_PIECE=16 -DGAINFUL_GROUPS_A_PIECE=2 -pthread \
+        -fsanitize="fuzzer,$sanitizers" -fno-sanitize-recover=undefined "${counted[@]}" "fuzz/$harness.cpp" -o "$out"
+}
+export build; export -f compile program
+printf '%s\n' $FUZZERS | xargs -P 2 -I{} bash -euc 'compile {}'
+
+for fuzzer in $FUZZERS; do
+    harness=${fuzzer%%:*} out=$(program "$fuzzer")
+    learnt=$build/corpus/$harness log=$out.log
+    mkdir -p "$learnt"
+    if ! "$out" -max_total_time="$seconds" -max_len=1024 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+        -dict=fuzz/words.dict -artifact_prefix="$build/found/${out##*/}-" "$learnt" "fuzz/corpus/$harness" >"$log" 2>&1; then
+        tail -n 60 "$log"
+        echo "$out failed: what broke it is in $build/found, all it said in $log. Once more: $out FILE"
+        exit 1
+    fi
+    echo "${out##*/}: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs in $seconds s, no fault"
+done
