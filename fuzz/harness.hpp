@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -68,6 +69,7 @@ bool same(const std::vector<T>& one, const std::vector<T>& other) {
 }
 
 inline bool same(const std::vector<gainful::Id>& one, const std::vector<gainful::Id>& other) { return one == other; }
+inline bool same(const std::vector<std::string>& one, const std::vector<std::string>& other) { return one == other; }
 
 inline bool same(const gainful::Faults& one, const gainful::Faults& other) {
     return one.count() == other.count() && same(one.earliest(), other.earliest());

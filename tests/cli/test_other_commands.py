@@ -422,7 +422,7 @@ def test_too_little_memory(files, monkeypatch):
 
 
 def test_a_limit_of_memory(command, monkeypatch):
-    monkeypatch.delenv("GAINFUL_MAX_MEMORY", raising=False)
+    monkeypatch.setenv("GAINFUL_MAX_MEMORY", "1GB")  # which is put back afterwards
     command.write("qrels.gz", gzip.compress(b"q 0 d 1\nq 0 d 2\n" * 500))
     command.write("r.run", "q Q0 d 1 1 t\n")
     for size, code, words in (

@@ -132,3 +132,9 @@ def test_version_is_said_once() -> None:
 
     assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"] == __version__
     assert f"version: {__version__}" in (ROOT / "CITATION.cff").read_text()
+
+
+def test_promises_name_tests_that_exist() -> None:
+    named = re.findall(r"`(tests/[\w/.]+)`", (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8"))
+    assert len(named) > 10
+    assert [path for path in named if not (ROOT / path).is_file()] == []
