@@ -77,19 +77,22 @@ class BlockJoin {
         const char* const first = is_first_ ? skip_byte_order_mark(begin, end) : begin;
         const Grouping grouping = group_by_query(first, end, threads_);
         const char* const held = is_last ? end : begin_of_last_list(grouping, end);
+        const std::vector<int64_t> places = places_of(grouping.query_ids, index_, threads_);
         std::vector<size_t> whole;
         std::vector<Id> ids;
+        std::vector<int64_t> queries;
         for (size_t query = 0; query < grouping.query_ids.size(); ++query) {
             if (grouping.segments[grouping.offsets[query]].begin >= held) continue;
             if (grouping.segments[grouping.offsets[query + 1] - 1].end > held) return false;
-            if (!is_new(grouping.query_ids[query])) return false;
+            if (!is_new(grouping.query_ids[query], places[query])) return false;
             whole.push_back(query);
+            queries.push_back(places[query]);
             ids.push_back(grouping.query_ids[query]);
         }
         int64_t listed = 0;
         for (const size_t query : whole) listed += bytes_of_list(grouping, query);
         counted_ += listed;
-        join_.add(ids, [&](size_t list, ListJoiner& joiner) {
+        join_.add(ids, queries, [&](size_t list, ListJoiner& joiner) {
             read_list(grouping, whole[list], begin, end, options_.needs_rank(), joiner.rows, joiner.log.form);
             return bytes_of_list(grouping, whole[list]);
         });
@@ -118,8 +121,7 @@ class BlockJoin {
     }
 
     /// Whether no earlier block had a list of this query.
-    bool is_new(Id id) {
-        const int64_t query = index_.find_query(id);
+    bool is_new(Id id, int64_t query) {
         return query >= 0 ? !join_.has_answered(static_cast<size_t>(query)) : extra_.emplace(id).second;
     }
 

@@ -62,6 +62,7 @@ class ListJoiner {
     std::vector<Row> rows;  // of the list at hand; the caller fills it
     FaultLog log;
     int64_t row_count = 0, duplicate_count = 0, rank_conflicts = 0, float32_ties = 0;
+    int64_t unreported = 0;  // progress that nobody was told of
     std::vector<int32_t> hit_rank, hit_item;
     std::vector<double> scores;
     std::vector<int64_t> ranked;  // where each retrieved document stands in the input, in rank order
@@ -219,20 +220,21 @@ class ListJoin {
         result_.retrieved.assign(index.query_count(), 0);
     }
 
-    /// Joins the lists of these queries. `read(list, joiner)` fills joiner.rows and returns how much progress that was.
+    /// Joins the lists of these queries, whose places in the index are `queries`, below 0 where it does not have them.
+    /// `read(list, joiner)` fills joiner.rows and returns how much progress that was.
     template <class Read>
-    void add(const std::vector<Id>& query_ids, Read read) {
+    void add(const std::vector<Id>& query_ids, const std::vector<int64_t>& queries, Read read) {
         const size_t first = static_cast<size_t>(result_.list_count);
         result_.list_count += static_cast<int64_t>(query_ids.size());
         if (options_.want_facts) {
             result_.facts.resize(first + query_ids.size());
             result_.list_ids.insert(result_.list_ids.end(), query_ids.begin(), query_ids.end());
         }
-        for_each_task(query_ids.size(), joiners_.size(), [&](size_t worker, size_t list) {
+        for_each_in_groups(query_ids.size(), joiners_.size(), [&](size_t worker, size_t list) {
             ListJoiner& joiner = joiners_[worker];
             joiner.rows.clear();
-            const int64_t amount = read(list, joiner);
-            const int64_t query = index_.find_query(query_ids[list]);
+            joiner.unreported += read(list, joiner);
+            const int64_t query = queries[list];
             const Place place{joiner.hit_rank.size(), joiner.scores.size(), joiner.ranked.size(), static_cast<uint32_t>(worker), 0};
             ListFacts* const facts = options_.want_facts ? &result_.facts[first + list] : nullptr;
             const int64_t retrieved = joiner.join(query, query_ids[list], facts);
@@ -243,10 +245,12 @@ class ListJoin {
                 places_[q] = place;
                 places_[q].hit_count = static_cast<uint32_t>(joiner.hit_rank.size() - place.hits);
             }
-            progress_.add(amount);
+            // Threads that count every short list would wait for each other.
+            if (joiner.unreported >= kReported) progress_.add(std::exchange(joiner.unreported, 0));
         });
-        for (const Id id : query_ids) {
-            if (index_.find_query(id) < 0) result_.extra_ids.emplace_back(id);
+        for (ListJoiner& joiner : joiners_) progress_.add(std::exchange(joiner.unreported, 0));
+        for (size_t list = 0; list < query_ids.size(); ++list) {
+            if (queries[list] < 0) result_.extra_ids.emplace_back(query_ids[list]);
         }
     }
 
@@ -297,6 +301,8 @@ class ListJoin {
     }
 
   private:
+    static constexpr int64_t kReported = 1 << 16;
+
     /// Where a query's hits, scores and rows begin among those of a joiner.
     struct Place {
         size_t hits, scores, rows;
@@ -311,12 +317,19 @@ class ListJoin {
     Joined result_;
 };
 
+/// The places of queries in the index, below 0 where it does not have them.
+inline std::vector<int64_t> places_of(const std::vector<Id>& query_ids, const JudgmentIndex& index, size_t threads) {
+    std::vector<int64_t> places(query_ids.size());
+    for_each_in_groups(places.size(), threads, [&](size_t, size_t i) { places[i] = index.find_query(query_ids[i]); });
+    return places;
+}
+
 /// Joins every list of a source at once; see ListJoin::add.
 template <class Read>
 Joined join_lists(const std::vector<Id>& query_ids, const JudgmentIndex& index, const JoinOptions& options, size_t threads,
                   const Progress& progress, Read read) {
     ListJoin join(index, options, std::min(threads, query_ids.size()), progress);
-    join.add(query_ids, read);
+    join.add(query_ids, places_of(query_ids, index, threads), read);
     return join.finish();
 }
 

@@ -39,9 +39,20 @@ struct ByteOrder {
     std::vector<uint32_t> place;
 
     explicit ByteOrder(const std::vector<Id>& ids) : sorted(ids.size()), place(ids.size()) {
-        std::iota(sorted.begin(), sorted.end(), 0u);
-        std::sort(sorted.begin(), sorted.end(), [&](uint32_t a, uint32_t b) { return ids[a] < ids[b]; });
-        for (size_t i = 0; i < sorted.size(); ++i) place[sorted[i]] = static_cast<uint32_t>(i);
+        // The first eight bytes as a number mostly tell two ids apart, and lie side by side while the ids do not.
+        struct Key {
+            uint64_t beginning;
+            uint32_t id;
+        };
+        std::vector<Key> keys(ids.size());
+        for (size_t i = 0; i < ids.size(); ++i) keys[i] = {beginning_of(ids[i]), static_cast<uint32_t>(i)};
+        std::sort(keys.begin(), keys.end(), [&](const Key& a, const Key& b) {
+            return a.beginning != b.beginning ? a.beginning < b.beginning : ids[a.id] < ids[b.id];
+        });
+        for (size_t i = 0; i < keys.size(); ++i) {
+            sorted[i] = keys[i].id;
+            place[keys[i].id] = static_cast<uint32_t>(i);
+        }
     }
 
     std::vector<Id> apply(const std::vector<Id>& ids) const {
@@ -49,6 +60,13 @@ struct ByteOrder {
         result.reserve(ids.size());
         for (const uint32_t i : sorted) result.push_back(ids[i]);
         return result;
+    }
+
+  private:
+    static uint64_t beginning_of(Id id) {
+        uint64_t number = 0;
+        for (size_t i = 0; i < 8; ++i) number = number << 8 | (i < id.size() ? static_cast<unsigned char>(id[i]) : 0);
+        return number;
     }
 };
 

@@ -69,4 +69,14 @@ void for_each_task(size_t tasks, size_t workers, Work work) {
     if (failure) std::rethrow_exception(failure);
 }
 
+/// The same for tasks that may be many and small: a worker takes some of them at a time.
+template <class Work>
+void for_each_in_groups(size_t tasks, size_t workers, Work work) {
+    const size_t size = std::clamp<size_t>(tasks / (16 * std::max<size_t>(1, workers)), 1, 256);
+    for_each_task((tasks + size - 1) / size, workers, [&](size_t worker, size_t group) {
+        const size_t end = std::min(tasks, (group + 1) * size);
+        for (size_t task = group * size; task < end; ++task) work(worker, task);
+    });
+}
+
 }  // namespace gainful

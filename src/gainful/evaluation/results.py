@@ -133,9 +133,12 @@ class Evaluation:
     def scores(self, measure: str | Measure) -> Iterator[Score]:
         """The value of every query with what the policy did, in byte order of the queries."""
         measure = self._measure(measure)
-        undefined = np.isnan(self.raw[self._position[measure]]) & self.answered
         for query, value, answered, bad in zip(
-            self.queries, self._settled(measure).tolist(), self.answered.tolist(), undefined.tolist(), strict=True
+            self.queries,
+            self._settled(measure).tolist(),
+            self.answered.tolist(),
+            self._is_undefined(measure).tolist(),
+            strict=True,
         ):
             status = "missing" if not answered else "undefined" if bad else None
             yield Score(query, None if math.isnan(value) else value, status)
@@ -170,11 +173,19 @@ class Evaluation:
     @property
     def missing(self) -> list[str]:
         """Judged queries that the run does not answer."""
-        return [query for query, answered in zip(self.queries, self.answered.tolist(), strict=True) if not answered]
+        return self._named(~self.answered)
 
     def undefined(self, measure: str | Measure) -> list[str]:
         """Answered queries for which the measure's formula divides by 0."""
-        return [score.query for score in self.scores(measure) if score.status == "undefined"]
+        return self._named(self._is_undefined(self._measure(measure)))
+
+    def _is_undefined(self, measure: Measure) -> Bools:
+        found: Bools = np.isnan(self.raw[self._position[measure]]) & self.answered
+        return found
+
+    def _named(self, wanted: Bools) -> list[str]:
+        """Some of the queries. There may be millions, and hardly any is wanted."""
+        return [text_of_id(self.query_ids[i]) for i in np.flatnonzero(wanted).tolist()]
 
     def __getstate__(self) -> dict[str, object]:
         # Scores travel light: judgments and run stay where they are.
