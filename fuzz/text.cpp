@@ -141,7 +141,7 @@ void check_join(const Text& run, const JudgmentIndex& index, const JoinOptions& 
 void check_blocks(const Text& run, const JudgmentIndex& index, const JoinOptions& options, size_t threads, size_t block) {
     if (options.want_rows || options.want_facts) return;
     int64_t cells[2] = {0, 0};
-    BlockJoin blocks(index, options, threads, Progress(cells), block);
+    BlockJoin blocks(index, options, threads, Progress(cells), BlockJoin::kMost, block);
     const size_t size = static_cast<size_t>(run.size()), piece = block / 2 + 1;
     for (size_t at = 0; at < size && blocks.feed(run.begin() + at, std::min(piece, size - at)); at += piece) {}
     const std::optional<Joined> found = blocks.finish();

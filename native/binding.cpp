@@ -246,9 +246,9 @@ void require_no_places(const JoinOptions& options) {
 /// A BlockJoin together with what it refers to.
 class TextBlocks {
   public:
-    TextBlocks(const Index& index, const JoinOptions& options, int threads, Cells progress_cells, size_t block)
+    TextBlocks(const Index& index, const JoinOptions& options, int threads, Cells progress_cells, size_t most, size_t block)
         : data_(index.data), judgments_(index.judgments), progress_cells_(std::move(progress_cells)),
-          join_(*judgments_, options, at_least_one(threads), Progress(progress_cells_.data()), block) {
+          join_(*judgments_, options, at_least_one(threads), Progress(progress_cells_.data()), most, block) {
         require_no_places(options);
     }
 
@@ -276,10 +276,10 @@ class TextBlocks {
 /// Joins a file block by block. Nothing where it has to be read whole, changes or cannot be read: who reads it then
 /// has the words for it.
 std::optional<Joined> join_blocks(const std::string& path, const JudgmentIndex& index, const JoinOptions& options,
-                                  size_t workers, const Progress& progress) {
+                                  size_t workers, const Progress& progress, size_t most) {
     const OpenFile file(path);
     // One byte more than there is, so that all of a small file is one block.
-    BlockJoin join(index, options, workers, progress, std::min(BlockJoin::kBlock, file.size() + 1));
+    BlockJoin join(index, options, workers, progress, most, std::min(BlockJoin::kBlock, file.size() + 1));
     while (true) {
         const auto [room, size] = join.room();
         const int64_t bytes = file.read(room, size);
@@ -288,13 +288,14 @@ std::optional<Joined> join_blocks(const std::string& path, const JudgmentIndex& 
     }
 }
 
-nb::object join_file_py(const nb::bytes& path, const Index& index, const JoinOptions& options, int threads, Cells progress_cells) {
+nb::object join_file_py(const nb::bytes& path, const Index& index, const JoinOptions& options, int threads, Cells progress_cells,
+                        size_t most) {
     require_no_places(options);
     std::optional<Joined> joined;
     const std::string name(path.c_str(), path.size());
     {
         const WithoutInterpreter release;
-        joined = join_blocks(name, *index.judgments, options, at_least_one(threads), Progress(progress_cells.data()));
+        joined = join_blocks(name, *index.judgments, options, at_least_one(threads), Progress(progress_cells.data()), most);
     }
     return to_dict_or_none(std::move(joined));
 }
@@ -302,8 +303,8 @@ nb::object join_file_py(const nb::bytes& path, const Index& index, const JoinOpt
 /// Reads judgments and joins the runs of some files with them on threads of its own, while Python goes on.
 class JoinJob {
   public:
-    JoinJob(Input<uint8_t> qrels, const nb::list& paths, const JoinOptions& options, int threads, Cells progress_cells)
-        : qrels_(std::move(qrels)), options_(options), progress_cells_(std::move(progress_cells)) {
+    JoinJob(Input<uint8_t> qrels, const nb::list& paths, const JoinOptions& options, int threads, Cells progress_cells, size_t most)
+        : qrels_(std::move(qrels)), options_(options), progress_cells_(std::move(progress_cells)), most_(most) {
         require(!options.want_rows, "places in a text need the whole text");
         for (std::string& path : to_strings(paths)) {
             runs_.push_back(std::make_unique<RunJob>());
@@ -377,7 +378,7 @@ class JoinJob {
                 require(index_ != nullptr, "the judgments have faults");
                 const Progress progress(progress_cells_.data(), &abandoned_);
                 job.joined = options_.want_facts ? join_whole(job, each, progress)
-                                                 : join_blocks(job.path, *index_, options_, each, progress);
+                                                 : join_blocks(job.path, *index_, options_, each, progress, most_);
                 job.promise.set_value();
             } catch (...) {
                 job.promise.set_exception(std::current_exception());
@@ -411,6 +412,7 @@ class JoinJob {
     std::vector<std::unique_ptr<RunJob>> runs_;
     JoinOptions options_;
     Cells progress_cells_;
+    const size_t most_;
     JudgmentColumns columns_;
     std::shared_ptr<const JudgmentIndex> index_;
     bool judgments_given_ = false;
@@ -810,7 +812,7 @@ NB_MODULE(_core, module) {
     module.doc() = "Parse bytes, intern ids, order, join. See _core.pyi.";
     module.attr("KIND") = "C++";
     nb::set_leak_warnings(false);  // an interrupted process may end while a thread still holds an index
-    nb::module_::import_("atexit").attr("register")(nb::cpp_function([] { interpreter_gate.close(); }));
+    watch_interpreter([](auto close) { nb::module_::import_("atexit").attr("register")(nb::cpp_function(close)); });
     module.def("read_judgments", &read_judgments_py, nb::arg("data"), nb::arg("threads"));
     module.def("read_run", &read_run_py, nb::arg("data"), nb::arg("threads"));
     nb::class_<Index>(module, "JudgmentIndex")
@@ -834,17 +836,17 @@ NB_MODULE(_core, module) {
     module.def("join_text", &join_text_py, nb::arg("data"), nb::arg("index"), nb::arg("options"), nb::arg("threads"),
                nb::arg("progress"));
     module.def("join_file", &join_file_py, nb::arg("path"), nb::arg("index"), nb::arg("options"), nb::arg("threads"),
-               nb::arg("progress"));
+               nb::arg("progress"), nb::arg("most") = BlockJoin::kMost);
     nb::class_<TextBlocks>(module, "TextBlocks")
-        .def(nb::init<const Index&, const JoinOptions&, int, Cells, size_t>(), nb::arg("index"), nb::arg("options"),
-             nb::arg("threads"), nb::arg("progress"), nb::arg("block") = BlockJoin::kBlock)
+        .def(nb::init<const Index&, const JoinOptions&, int, Cells, size_t, size_t>(), nb::arg("index"), nb::arg("options"),
+             nb::arg("threads"), nb::arg("progress"), nb::arg("most") = BlockJoin::kMost, nb::arg("block") = BlockJoin::kBlock)
         .def("feed", &TextBlocks::feed, nb::arg("data"))
         .def("finish", &TextBlocks::finish);
     module.def("join_columns", &join_columns_py, nb::arg("run"), nb::arg("index"), nb::arg("options"), nb::arg("threads"),
                nb::arg("progress"));
     nb::class_<JoinJob>(module, "JoinJob")
-        .def(nb::init<Input<uint8_t>, const nb::list&, const JoinOptions&, int, Cells>(), nb::arg("qrels"), nb::arg("paths"),
-             nb::arg("options"), nb::arg("threads"), nb::arg("progress"))
+        .def(nb::init<Input<uint8_t>, const nb::list&, const JoinOptions&, int, Cells, size_t>(), nb::arg("qrels"), nb::arg("paths"),
+             nb::arg("options"), nb::arg("threads"), nb::arg("progress"), nb::arg("most") = BlockJoin::kMost)
         .def("judgments", &JoinJob::judgments)
         .def("index", &JoinJob::index)
         .def("joined", &JoinJob::joined, nb::arg("run"));

@@ -19,13 +19,13 @@ namespace gainful {
 /// or in which lists are mixed over more than a block, cannot be joined like this; it takes the whole text then.
 class BlockJoin {
   public:
-    static constexpr size_t kBlock = size_t{1} << 23;
+    static constexpr size_t kBlock = size_t{1} << 23, kMost = size_t{1} << 31;
 
-    /// `block` is how much is joined at a time, at least.
+    /// `most` is how many bytes a list may make it hold, `block` how much is joined at a time, at least.
     BlockJoin(const JudgmentIndex& index, const JoinOptions& options, size_t threads, const Progress& progress,
-              size_t block = kBlock)
+              size_t most = kMost, size_t block = kBlock)
         : index_(index), options_(options), threads_(threads), progress_(progress), join_(index, options, threads, progress),
-          block_(std::max<size_t>(1, block)), wanted_(block_) {}
+          most_(most), block_(std::max<size_t>(1, block)), wanted_(block_) {}
 
     /// Room for the next bytes; `taken` is to be told how many there were, and says whether to go on.
     std::pair<char*, size_t> room() {
@@ -63,8 +63,6 @@ class BlockJoin {
     }
 
   private:
-    static constexpr size_t kMost = size_t{1} << 31;
-
     /// Joins what can be; where that fails, nothing of it is done, and somebody has to begin anew.
     void go_on(bool is_last) {
         failed_ = !join_whole_lists(is_last);
@@ -105,7 +103,7 @@ class BlockJoin {
         if (used_) std::memmove(text_.get(), text_.get() + done, used_);
         // One list that fills all the room needs more of it.
         wanted_ = std::max(block_, 2 * used_);
-        return wanted_ <= kMost;
+        return used_ + wanted_ <= std::max(most_, 2 * block_);
     }
 
     static const char* end_of_lines(const char* begin, const char* end) {
@@ -132,7 +130,7 @@ class BlockJoin {
     ListJoin join_;
     std::unordered_set<std::string> extra_;
     std::unique_ptr<char[]> text_;
-    const size_t block_;
+    const size_t most_, block_;
     size_t size_ = 0, used_ = 0, wanted_;
     int64_t counted_ = 0;
     bool is_first_ = true, failed_ = false;

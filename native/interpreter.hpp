@@ -10,6 +10,10 @@
 #include <chrono>
 #include <thread>
 
+#if !defined(_WIN32)
+#include <pthread.h>
+#endif
+
 namespace gainful {
 
 class InterpreterGate {
@@ -24,6 +28,9 @@ class InterpreterGate {
 
     /// Once the lock is there.
     void leave() { --returning_; }
+
+    /// In a child process that fork made, whose other threads are gone.
+    void forget_others() { returning_ = 0; }
 
     /// Called with the lock when the interpreter begins to end, while it still gives the lock to everybody.
     void close() {
@@ -41,6 +48,15 @@ class InterpreterGate {
 };
 
 inline InterpreterGate interpreter_gate;
+
+/// Has the gate closed when the interpreter ends, and right in processes that fork makes.
+template <class Register>
+void watch_interpreter(Register at_exit) {
+    at_exit([] { interpreter_gate.close(); });
+#if !defined(_WIN32)
+    pthread_atfork(nullptr, nullptr, [] { interpreter_gate.forget_others(); });
+#endif
+}
 
 /// As long as it lives, this thread works without the interpreter's lock.
 class WithoutInterpreter {

@@ -17,6 +17,7 @@ import pytest
 import gainful
 from gainful.cli.main import COMMANDS
 from gainful.cli.progress_bar import ProgressBar
+from gainful.data import collection
 from gainful.evaluation import evaluate as evaluation
 from gainful.measures.catalog import ALL_FAMILIES, ALL_MEASURES, MEASURES, SHORT_NAMES
 
@@ -414,6 +415,22 @@ def test_ended_in_the_middle_of_writing(command, environment, name, code):
     assert (command.directory / "out.csv").read_text() == "old"
 
 
+def test_a_run_that_changes_while_the_command_works(command, monkeypatch):
+    """Whoever reads ahead must have read the file that was opened."""
+    command.write("qrels", "q1 0 d1 1\nq2 0 d2 1\n")
+    path = command.write("r.run", "q1 Q0 d1 1 1 t\nq2 Q0 d2 1 1 t\n")
+    start = collection.core.JoinJob
+
+    def cut_first(*arguments):
+        os.truncate(path, 15)
+        return start(*arguments)
+
+    monkeypatch.setattr(collection.core, "JoinJob", cut_first, raising=False)
+    result = command("eval", "qrels", "r.run")
+    assert (result.code, result.out) == (3, "")
+    assert result.err.startswith("r.run: changed while being read\n")
+
+
 def test_too_little_memory(files, monkeypatch):
     monkeypatch.setattr(evaluation, "evaluate_runs", failing_with(MemoryError()))
     result = files("eval", "qrels", "r.run")
@@ -426,7 +443,8 @@ def test_a_limit_of_memory(command, monkeypatch):
     command.write("qrels.gz", gzip.compress(b"q 0 d 1\nq 0 d 2\n" * 500))
     command.write("r.run", "q Q0 d 1 1 t\n")
     for size, code, words in (
-        ("5kB", 3, "qrels.gz: takes more than 5 KB of memory, the most that may be used"),
+        ("5kB", 3, "qrels.gz: takes 8 KB of memory or more, and 5 KB may be used"),
+        ("9" * 400, 2, "--max-memory: expected a size such as 500MB or 8GB, found '999"),
         ("much", 2, "--max-memory: expected a size such as 500MB or 8GB, found 'much'"),
         ("1MB", 3, "qrels.gz:2: "),  # enough: it is read, and has a document twice
     ):

@@ -283,6 +283,8 @@ class TestWhatEvalWrites:
             [lines[0], *lines[2:]],
             [*lines[:-1], more],
             [whole, *more.splitlines(keepends=True)[:-1]],
+            lines[1:],
+            [whole, more.splitlines(keepends=True)[1]],
         ):
             with pytest.raises(InputError, match=r":\d: expected all lines that were written"):
                 ScoreMatrix.read("".join(part).encode())

@@ -67,6 +67,28 @@ for trial in range(60):
 print(ends)
 """
 
+#: Children of a process whose other threads work: those are gone in the child, and nobody may wait for them.
+FORKED = """
+def forever():
+    while True:
+        work()
+for _ in range(2):
+    threading.Thread(target=forever, daemon=True).start()
+ended = 0
+for trial in range(40):
+    child = os.fork()
+    if child == 0:
+        sys.exit(0)
+    since = time.monotonic()
+    while os.waitpid(child, os.WNOHANG)[0] == 0:
+        if time.monotonic() > since + 20:
+            os.kill(child, signal.SIGKILL)
+            sys.exit("a child hangs")
+        time.sleep(0.001)
+    ended += 1
+print(ended)
+"""
+
 
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:
@@ -102,3 +124,7 @@ def test_a_process_that_is_interrupted_ends_as_pythons_do(directory: Path) -> No
 
 def test_a_process_ends_while_its_threads_work(directory: Path) -> None:
     assert output_of(CHILDREN, directory, "ends") == "{0: 60}"
+
+
+def test_children_of_a_process_whose_threads_work(directory: Path) -> None:
+    assert output_of(FORKED, directory) == "40"

@@ -55,7 +55,7 @@ def test_blocks_of_any_size_give_what_the_whole_text_gives(index: object) -> Non
         text = drawn(rng, mixed=rng.choice([0, 0, 0, 0.1]))
         options = core.JoinOptions(rng.randint(0, 2), rng.randint(0, 3), False, True, rng.choice([0, 5]), case % 2 == 0)
         progress, threads = array("q", [0, 0]), rng.randint(1, 3)
-        blocks = core.TextBlocks(index, options, threads, progress, rng.choice([1, 7, 100, 1000, 10**6]))
+        blocks = core.TextBlocks(index, options, threads, progress, 2**31, rng.choice([1, 7, 100, 1000, 10**6]))
         rest = text
         while rest:
             size = rng.choice([1, 5, 50, 500, len(rest)])
@@ -78,7 +78,7 @@ def test_lists_that_come_back(index: object, query: bytes) -> None:
     others = b"".join(b"q%d Q0 d1 1 1 t\n" % i for i in range(2, 100))
     once, twice = query + b" Q0 d1 1 1 t\n" + others, query + b" Q0 d1 1 1 t\n" + others + query + b" Q0 d2 2 0 t\n"
     for text, size, fits in ((once, 1, True), (twice, 1, False), (twice, 10**6, True)):
-        blocks = core.TextBlocks(index, PLAIN, 1, array("q", [0, 0]), size)
+        blocks = core.TextBlocks(index, PLAIN, 1, array("q", [0, 0]), 2**31, size)
         for at in range(0, len(text), 15):
             blocks.feed(text[at : at + 15])
         assert (blocks.finish() is not None) == fits
@@ -94,6 +94,14 @@ def test_faults_are_for_who_has_the_whole_text(index: object, text: bytes, tmp_p
     path.write_bytes(text)
     assert core.join_file(bytes(path), index, options, 1, array("q", [0, 0])) is None
     assert core.join_text(as_array(text), index, options, 1, array("q", [0, 0]))["fault_count"] == 1
+
+
+def test_a_list_of_more_bytes_than_may_be_held(index: object, tmp_path: Path) -> None:
+    text = b"".join(b"q1 Q0 d%d 1 1 t\n" % i for i in range(10_000))
+    for most, fits in ((2**31, True), (50_000, False)):
+        blocks = core.TextBlocks(index, PLAIN, 1, array("q", [0, 0]), most, 1000)
+        assert blocks.feed(text) == fits
+        assert (blocks.finish() is not None) == fits
 
 
 def test_a_file(index: object, tmp_path: Path) -> None:

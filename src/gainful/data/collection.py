@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from gainful.errors import InputError, UsageError
 from gainful.io.columns import read_mapping
 from gainful.io.formats import ENDINGS, Reading, RunFile, format_of, recognise
+from gainful.io.memory import most_for_a_list
 from gainful.io.sources import COMPRESSED_ENDINGS, Text, plain_text
 from gainful.kernel import core
 from gainful.kernel.core import default_threads
@@ -304,6 +305,9 @@ class ReadAhead:
         ``is_trec`` decides that by the beginning of a file, its path, and whether it is a run.
         """
         texts = [text for path in (qrels, *runs) if (text := plain_text(path)) is not None]
+        most = most_for_a_list()
+        if want_facts and any(text.file_size > most for text in texts):
+            return None  # who reads them whole says that they are too large
         if not hasattr(core, "JoinJob") or not (
             len(texts) == 1 + len(runs) and all(is_trec(text.head, text.name, i > 0) for i, text in enumerate(texts))
         ):
@@ -311,7 +315,9 @@ class ReadAhead:
         progress.total += sum(text.file_size for text in texts[1:])
         paths = [os.fsencode(path) for path in runs]
         options = policy.join_options(want_facts=want_facts)
-        return cls(texts, policy, progress, core.JoinJob(texts[0].buffer, paths, options, threads, progress.cells))
+        return cls(
+            texts, policy, progress, core.JoinJob(texts[0].buffer, paths, options, threads, progress.cells, most)
+        )
 
     def judged(self, scale: float | None = None) -> Judged:
         """The judgments, ready for all runs."""
@@ -334,6 +340,8 @@ class ReadAhead:
         """Waits for the join of a run, which can be taken once; None where the run has to be read in another way."""
         self._taken.add(position)
         joined, text = self._job.joined(position)
+        if joined is not None:
+            self._runs[position].refuse_changed()
         if text is not None:
             self._runs[position].hold(text)
         return joined

@@ -16,6 +16,7 @@ from gainful.data.lists import Documents
 from gainful.data.run import Run, RunLike, empty_run
 from gainful.errors import InputError
 from gainful.io.formats import RunFile
+from gainful.io.memory import most_for_a_list
 from gainful.io.rows import RANK, duplicate_message, hint_for, input_error, raise_faults
 from gainful.io.sources import Text
 from gainful.kernel import core
@@ -233,9 +234,12 @@ def _join_blocks(judged: Judged, text: Text, options: JoinOptions, threads: int,
     before = progress.total
     if text.path is not None:
         progress.total += text.file_size
-        joined = core.join_file(os.fsencode(text.path), judged.index, options, threads, progress.cells)
+        path = os.fsencode(text.path)
+        joined = core.join_file(path, judged.index, options, threads, progress.cells, most_for_a_list())
+        if joined is not None:
+            text.refuse_changed()
     else:
-        blocks = core.TextBlocks(judged.index, options, threads, progress.cells)
+        blocks = core.TextBlocks(judged.index, options, threads, progress.cells, most_for_a_list())
         for piece in text.pieces():
             progress.total += len(piece)
             if not blocks.feed(piece):

@@ -90,8 +90,8 @@ class Qrels(DocumentColumns):
         if isinstance(content, Text):
             return cls.from_columns(content, core.read_judgments(content.data, thread_count(threads)), scale)
         if isinstance(content, Rows):
-            return cls.from_rows(content, name, scale)
-        return cls.of_nested(gather_entries(content, name, "grade"), name, scale)
+            return cls.from_rows(content, name, scale).read_from(name)
+        return cls.of_nested(gather_entries(content, name, "grade"), name, scale).read_from(name)
 
     @classmethod
     def from_rows(cls, rows: Rows, name: str, scale: float | None = None) -> Qrels:
@@ -129,7 +129,7 @@ class Qrels(DocumentColumns):
             columns["grade"],
             scale,
             TextLines(text.name, text.data, columns["line"]),
-        )
+        ).read_from(text.name)
 
     @classmethod
     def from_dict(

@@ -86,10 +86,12 @@ class Run(DocumentColumns):
     def of_content(cls, content: Content, name: str, threads: int = 1) -> Run:
         """A run from what a source holds."""
         if isinstance(content, Text):
-            return cls._of_text(content, threads)
-        if isinstance(content, Rows):
-            return cls.from_rows(content, name)
-        return cls.of_nested(gather_entries(content, name, "score"), name)
+            run = cls._of_text(content, threads)
+        elif isinstance(content, Rows):
+            run = cls.from_rows(content, name)
+        else:
+            run = cls.of_nested(gather_entries(content, name, "score"), name)
+        return run.read_from(name)
 
     @classmethod
     def from_rows(cls, rows: Rows, name: str) -> Run:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias, TypeVar
 
@@ -9,7 +10,7 @@ from gainful.data.collection import ReadRun, require_runs
 from gainful.data.graded import GradedRun, join
 from gainful.data.judged import Judged
 from gainful.data.qrels import QrelsLike
-from gainful.data.run import RunLike
+from gainful.data.run import Run, RunLike
 from gainful.errors import UsageError
 from gainful.evaluation.results import Evaluation, Sources
 from gainful.io.formats import RunFile
@@ -70,8 +71,11 @@ def evaluate_runs(
     needed = frozenset(need for measure in wanted for need in measure.needed())
 
     def scored(name: str, graded: GradedRun) -> Evaluation:
-        contents = fingerprint_of(judged.qrels.name), fingerprint_of(graded.source)
-        return evaluate_graded(graded, wanted, Sources(judged, _again(runs[name]), *contents))
+        run = runs[name]
+        # Of several runs that are bytes nobody knows which was read last.
+        is_known = isinstance(run, (str, os.PathLike, RunFile)) or (isinstance(run, bytes) and len(runs) == 1)
+        content = run.content if isinstance(run, Run) else fingerprint_of(graded.source) if is_known else None
+        return evaluate_graded(graded, wanted, Sources(judged, _again(run), judged.qrels.content, content))
 
     return join_each(judged, runs, scored, needed, threads=threads, progress=progress)
 

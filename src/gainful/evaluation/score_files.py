@@ -138,26 +138,32 @@ def _json_lines(text: str, name: str) -> Iterator[_PlacedRow]:
 
 
 def _whole_parts(lines: Iterable[_PlacedRow]) -> Iterator[_PlacedRow]:
-    """The scores. What begins with our header has to end with the number of its lines, or it is not all there."""
-    header: str | None = None
-    count = 0
+    """The scores. What begins with our header, or ends with the number of its lines, has to be all there."""
+    begun: str | None = None  # where a part begins that has a header, or comes after one that had an end
+    has_ends, count = False, 0
     for where, row in lines:
         if "complete" in row:
-            if header is not None and row.get("lines") != count:
-                break
-            header = None
-        elif "gainful" in row:
-            if header is not None:
-                break
-            header, count = where, 1
+            if row["complete"] is not True or row.get("lines") != count:
+                raise _only_a_part(where)
+            begun, has_ends, count = None, True, 0
+            continue
+        if "gainful" in row:
+            if begun is not None:
+                raise _only_a_part(begun)
+            begun = where
         else:
-            count += 1
+            begun = begun or (where if has_ends else None)
             yield where, row
-    if header is not None:
-        raise InputError(
-            f"{header}: expected all lines that were written, and one that says how many, found a part of them",
-            "write them once more: gainful eval --by-query --format jsonl",
-        )
+        count += 1
+    if begun is not None:
+        raise _only_a_part(begun)
+
+
+def _only_a_part(where: str) -> InputError:
+    return InputError(
+        f"{where}: expected all lines that were written, and one that says how many, found a part of them",
+        "write them once more: gainful eval --by-query --format jsonl",
+    )
 
 
 @dataclass(frozen=True)

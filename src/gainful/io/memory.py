@@ -13,8 +13,8 @@ from gainful.errors import InputError, UsageError
 #: In the environment: the most memory to use, such as 8GB.
 SETTING = "GAINFUL_MAX_MEMORY"
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)b?", re.IGNORECASE)
-HINT = f"--max-memory ({SETTING}) sets the limit; files that are not compressed, one list after the other, need least"
+_SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)\s*([kmgt]?)b?", re.IGNORECASE | re.ASCII)
+HINT = f"--max-memory ({SETTING}) sets the limit; runs in TREC text, query after query, need least"
 
 
 def read_size(text: str, what: str) -> int:
@@ -67,7 +67,13 @@ def refuse_more_than_fits(size: int, name: str) -> None:
     """Refuses a source of so many bytes, or more, if that is more than may be used."""
     most = most_memory()
     if most is not None and size > most:
-        raise InputError(f"{name}: takes more than {size_text(most)} of memory, the most that may be used", HINT)
+        raise InputError(f"{name}: takes {size_text(size)} of memory or more, and {size_text(most)} may be used", HINT)
+
+
+def most_for_a_list() -> int:
+    """How much of a text may be held at a time because one list has so much of it."""
+    most = most_memory()
+    return 1 << 31 if most is None else min(most, 1 << 31)
 
 
 @contextmanager

@@ -11,11 +11,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
 from gainful.errors import InputError, UsageError
+from gainful.io.sources import Fingerprint, fingerprint_of
 from gainful.kernel import core
 from gainful.kernel.arrays import Bytes, Floats, Ints
 from gainful.notation import bytes_of_id, printable, text_of_id
@@ -295,6 +296,9 @@ class Rows(NamedTuple):
     subtopic: Spans | None = None
 
 
+_Columns = TypeVar("_Columns", bound="DocumentColumns")
+
+
 class DocumentColumns:
     """What judgments and runs have in common: their queries, and a document in every row."""
 
@@ -302,6 +306,13 @@ class DocumentColumns:
     data: Bytes
     document_start: Ints
     document_length: Ints
+    #: What tells the content of the file that they were read from.
+    content: ClassVar[Fingerprint | None] = None
+
+    def read_from(self: _Columns, name: str) -> _Columns:
+        """Itself, which was just read from the source of this name."""
+        object.__setattr__(self, "content", fingerprint_of(name))
+        return self
 
     @property
     def queries(self) -> list[str]:

@@ -102,6 +102,12 @@ class Text:
                 break
         return found[:HEAD]
 
+    def refuse_changed(self) -> None:
+        """Refuses a file that is no longer the one that was opened: somebody else has read it meanwhile."""
+        if self.path is not None and self._state is not None:
+            with _opened(self.path) as file:
+                _refuse_changed(file, self._state, self.path)
+
     def tail(self, size: int) -> bytes:
         """The end."""
         if self._state is None or self.path is None or self.is_held:
@@ -352,7 +358,7 @@ _COMPRESSIONS = (
     _Compression(re.compile(rb"\x1f\x8b"), "gzip", _Gzip, padding=1),
     _Compression(re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"), "bzip2", _new_bzip2),
     _Compression(re.compile(rb"\xfd7zXZ\x00"), "xz", _new_xz, padding=4),
-    _Compression(re.compile(rb"\x28\xb5\x2f\xfd"), "zstd", _Zstd, input_size=1 << 12),
+    _Compression(re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"), "zstd", _Zstd, input_size=1 << 12),
 )
 
 

@@ -208,12 +208,20 @@ class TextBlocks:
     """
 
     def __init__(
-        self, index: JudgmentIndex, options: JoinOptions, threads: int, progress: Cells, block: int = 1 << 23
+        self,
+        index: JudgmentIndex,
+        options: JoinOptions,
+        threads: int,
+        progress: Cells,
+        most: int = 1 << 31,  # how many bytes a list may make it hold
+        block: int = 1 << 23,
     ) -> None: ...
     def feed(self, data: bytes) -> bool: ...
     def finish(self) -> Joined | None: ...
 
-def join_file(path: bytes, index: JudgmentIndex, options: JoinOptions, threads: int, progress: Cells) -> Joined | None:
+def join_file(
+    path: bytes, index: JudgmentIndex, options: JoinOptions, threads: int, progress: Cells, most: int = 1 << 31
+) -> Joined | None:
     """The same of a plain file; None also where it cannot be read or changes. Only in the compiled core."""
 
 class JoinJob:
@@ -226,7 +234,13 @@ class JoinJob:
     """
 
     def __init__(
-        self, qrels: Buffer, paths: list[bytes], options: JoinOptions, threads: int, progress: Cells
+        self,
+        qrels: Buffer,
+        paths: list[bytes],
+        options: JoinOptions,
+        threads: int,
+        progress: Cells,
+        most: int = 1 << 31,
     ) -> None: ...
     def judgments(self) -> JudgmentText: ...
     def index(self) -> JudgmentIndex: ...
