@@ -214,7 +214,7 @@ class ListJoiner {
 class ListJoin {
   public:
     ListJoin(const JudgmentIndex& index, const JoinOptions& options, size_t threads, const Progress& progress)
-        : index_(index), options_(options), progress_(progress), joiners_(std::max<size_t>(1, threads), ListJoiner(index, options_)),
+        : options_(options), progress_(progress), joiners_(std::max<size_t>(1, threads), ListJoiner(index, options_)),
           places_(index.query_count()) {
         result_.answered.assign(index.query_count(), 0);
         result_.retrieved.assign(index.query_count(), 0);
@@ -309,7 +309,6 @@ class ListJoin {
         uint32_t worker, hit_count;
     };
 
-    const JudgmentIndex& index_;
     const JoinOptions options_;
     const Progress progress_;
     std::vector<ListJoiner> joiners_;
