@@ -184,7 +184,7 @@ def python(statement: str) -> Tool:
 
 
 def _read_jsonl(output: str) -> Answer:
-    header, *rows = (json.loads(line) for line in output.splitlines())
+    header, *rows, _ = (json.loads(line) for line in output.splitlines())
     paths = {run["run"]: run["path"] for run in header["runs"]}
     means: Means = {}
     for row in rows:
