@@ -77,7 +77,7 @@ inline uint64_t hash_id(Id id) {
 }
 
 inline size_t slots_for(size_t ids) {
-    size_t slots = 4;
+    size_t slots = 2;
     while (slots < 2 * ids) slots *= 2;
     return slots;
 }
@@ -85,51 +85,63 @@ inline size_t slots_for(size_t ids) {
 /// Numbers distinct ids in order of first appearance. Does not own their bytes.
 class IdTable {
   public:
+    /// Makes room for so many ids.
+    void reserve(size_t ids) {
+        ids_.reserve(ids);
+        if (slots_for(ids) > slots_.size()) resize(slots_for(ids));
+    }
+
     uint32_t number_of(Id id) {
         // Ids come in runs: mostly this one is the same as the last.
         if (!ids_.empty() && ids_[last_] == id) return last_;
-        if (2 * (ids_.size() + 1) > slots_.size()) grow();
-        const uint64_t hash = hash_id(id);
-        uint32_t& slot = find(id, hash);
-        if (slot == 0) {
+        if (2 * (ids_.size() + 1) > slots_.size()) resize(slots_for(2 * (ids_.size() + 1)));
+        const uint32_t tag = tag_of(id);
+        Slot& slot = slots_[find(id, tag)];
+        if (slot.number == 0) {
             ids_.push_back(id);
-            hashes_.push_back(hash);
-            slot = static_cast<uint32_t>(ids_.size());
+            slot = {tag, static_cast<uint32_t>(ids_.size())};
         }
-        last_ = slot - 1;
+        last_ = slot.number - 1;
         return last_;
     }
 
     /// The number of a known id, or -1.
     int64_t lookup(Id id) const {
-        if (slots_.empty()) return -1;
-        return static_cast<int64_t>(const_cast<IdTable*>(this)->find(id, hash_id(id))) - 1;
+        return slots_.empty() ? -1 : static_cast<int64_t>(slots_[find(id, tag_of(id))].number) - 1;
     }
 
     const std::vector<Id>& ids() const { return ids_; }
 
   private:
-    uint32_t& find(Id id, uint64_t hash) {
-        size_t at = hash & (slots_.size() - 1);
-        while (slots_[at] != 0 && !(hashes_[slots_[at] - 1] == hash && ids_[slots_[at] - 1] == id)) {
-            at = (at + 1) & (slots_.size() - 1);
-        }
-        return slots_[at];
+    /// The half of the hash that chooses the slot stands in it: other ids are told by it, without a look at themselves.
+    struct Slot {
+        uint32_t tag = 0;
+        uint32_t number = 0;  // + 1; 0 is free
+    };
+
+    static uint32_t tag_of(Id id) { return static_cast<uint32_t>(hash_id(id)); }
+
+    size_t find(Id id, uint32_t tag) const {
+        const size_t mask = slots_.size() - 1;
+        size_t at = tag & mask;
+        while (slots_[at].number != 0 && !(slots_[at].tag == tag && ids_[slots_[at].number - 1] == id)) at = (at + 1) & mask;
+        return at;
     }
 
-    void grow() {
-        slots_.assign(slots_for(2 * (ids_.size() + 1)), 0);
-        for (size_t i = 0; i < ids_.size(); ++i) {
-            size_t at = hashes_[i] & (slots_.size() - 1);
-            while (slots_[at] != 0) at = (at + 1) & (slots_.size() - 1);
-            slots_[at] = static_cast<uint32_t>(i + 1);
+    void resize(size_t size) {
+        std::vector<Slot> before(size);
+        before.swap(slots_);
+        for (const Slot& slot : before) {
+            if (slot.number == 0) continue;
+            size_t at = slot.tag & (size - 1);
+            while (slots_[at].number != 0) at = (at + 1) & (size - 1);
+            slots_[at] = slot;
         }
     }
 
     uint32_t last_ = 0;
-    std::vector<uint32_t> slots_;  // number + 1; 0 is free
+    std::vector<Slot> slots_;
     std::vector<Id> ids_;
-    std::vector<uint64_t> hashes_;
 };
 
 }  // namespace gainful

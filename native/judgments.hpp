@@ -59,22 +59,6 @@ struct JudgmentPiece {
     }
 };
 
-/// Numbers the ids of all pieces in byte order. result[piece][number in the piece] is the number overall.
-inline std::vector<std::vector<uint32_t>> number_overall(const std::vector<const IdTable*>& tables,
-                                                         std::vector<Id>& ids) {
-    IdTable all;
-    std::vector<std::vector<uint32_t>> numbers(tables.size());
-    for (size_t i = 0; i < tables.size(); ++i) {
-        for (const Id id : tables[i]->ids()) numbers[i].push_back(all.number_of(id));
-    }
-    const ByteOrder order(all.ids());
-    ids = order.apply(all.ids());
-    for (std::vector<uint32_t>& piece : numbers) {
-        for (uint32_t& number : piece) number = order.place[number];
-    }
-    return numbers;
-}
-
 }  // namespace detail
 
 inline JudgmentColumns read_judgments(const char* text, const char* end, size_t threads) {
@@ -88,12 +72,13 @@ inline JudgmentColumns read_judgments(const char* text, const char* end, size_t 
         subtopic_tables.push_back(&piece.subtopics);
     }
     JudgmentColumns columns;
-    const auto queries = detail::number_overall(query_tables, columns.query_ids);
-    const auto subtopics = detail::number_overall(subtopic_tables, columns.subtopic_ids);
+    Numbering queries(query_tables), subtopics(subtopic_tables);
+    columns.query_ids = std::move(queries.ids);
+    columns.subtopic_ids = std::move(subtopics.ids);
     for (size_t i = 0; i < pieces.size(); ++i) {
         const detail::JudgmentPiece& piece = pieces[i];
-        for (const uint32_t number : piece.query) columns.query.push_back(queries[i][number]);
-        for (const uint32_t number : piece.subtopic) columns.subtopic.push_back(subtopics[i][number]);
+        for (const uint32_t number : piece.query) columns.query.push_back(queries.places[i][number]);
+        for (const uint32_t number : piece.subtopic) columns.subtopic.push_back(subtopics.places[i][number]);
         for (const Id document : piece.document) {
             columns.document_start.push_back(document.data() - text);
             columns.document_length.push_back(static_cast<int64_t>(document.size()));
@@ -151,6 +136,7 @@ class JudgmentIndex {
   public:
     JudgmentIndex(std::vector<std::string> query_ids, const int64_t* query, size_t rows, const DocumentSpans& documents)
         : query_ids_(std::move(query_ids)), item_(rows), item_offsets_(query_ids_.size() + 1, 0) {
+        queries_.reserve(query_ids_.size());
         for (const std::string& id : query_ids_) queries_.number_of(id);
         if (queries_.ids().size() != query_ids_.size()) throw std::invalid_argument("the query ids are not distinct");
         const std::vector<size_t> row_order = rows_by_query(query, rows);

@@ -46,9 +46,10 @@ struct ByteOrder {
         };
         std::vector<Key> keys(ids.size());
         for (size_t i = 0; i < ids.size(); ++i) keys[i] = {beginning_of(ids[i]), static_cast<uint32_t>(i)};
-        std::sort(keys.begin(), keys.end(), [&](const Key& a, const Key& b) {
+        const auto is_before = [&](const Key& a, const Key& b) {
             return a.beginning != b.beginning ? a.beginning < b.beginning : ids[a.id] < ids[b.id];
-        });
+        };
+        if (!std::is_sorted(keys.begin(), keys.end(), is_before)) std::sort(keys.begin(), keys.end(), is_before);
         for (size_t i = 0; i < keys.size(); ++i) {
             sorted[i] = keys[i].id;
             place[keys[i].id] = static_cast<uint32_t>(i);
@@ -65,8 +66,34 @@ struct ByteOrder {
   private:
     static uint64_t beginning_of(Id id) {
         uint64_t number = 0;
+        if (id.size() >= 8) {
+            for (size_t i = 0; i < 8; ++i) number = number << 8 | static_cast<unsigned char>(id[i]);
+            return number;
+        }
         for (size_t i = 0; i < 8; ++i) number = number << 8 | (i < id.size() ? static_cast<unsigned char>(id[i]) : 0);
         return number;
+    }
+};
+
+/// The distinct ids of several tables in byte order; places[table][number in the table] is where an id stands among them.
+struct Numbering {
+    std::vector<Id> ids;
+    std::vector<std::vector<uint32_t>> places;
+
+    explicit Numbering(const std::vector<const IdTable*>& tables) : places(tables.size()) {
+        std::vector<Id> all;
+        for (const IdTable* table : tables) all.insert(all.end(), table->ids().begin(), table->ids().end());
+        ByteOrder order(all);
+        for (const uint32_t i : order.sorted) {
+            if (ids.empty() || ids.back() != all[i]) ids.push_back(all[i]);
+            order.place[i] = static_cast<uint32_t>(ids.size() - 1);
+        }
+        auto next = order.place.begin();
+        for (size_t i = 0; i < tables.size(); ++i) {
+            const auto end = next + static_cast<ptrdiff_t>(tables[i]->ids().size());
+            places[i].assign(next, end);
+            next = end;
+        }
     }
 };
 
@@ -121,19 +148,16 @@ inline Grouping group_by_query(const char* begin, const char* end, size_t thread
         detail::find_segments(cuts[i], cuts[i + 1], tables[i], found[i]);
     });
 
-    IdTable queries;
-    std::vector<std::vector<uint32_t>> numbers(pieces);
-    for (size_t i = 0; i < pieces; ++i) {
-        for (const Id id : tables[i].ids()) numbers[i].push_back(queries.number_of(id));
-    }
-    const ByteOrder order(queries.ids());
+    std::vector<const IdTable*> queries;
+    for (const IdTable& table : tables) queries.push_back(&table);
+    Numbering numbering(queries);
 
     Grouping result;
-    result.query_ids = order.apply(queries.ids());
+    result.query_ids = std::move(numbering.ids);
     result.offsets.assign(result.query_ids.size() + 1, 0);
     for (size_t i = 0; i < pieces; ++i) {
         for (Segment& segment : found[i]) {
-            segment.query = order.place[numbers[i][segment.query]];
+            segment.query = numbering.places[i][segment.query];
             ++result.offsets[segment.query + 1];
         }
     }
