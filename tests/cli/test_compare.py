@@ -69,7 +69,7 @@ class TestTwoSystems:
         assert first.startswith("b beats a by 0.115 P@20 (95 % interval ")
         assert f"p = {p:.4f}, 10 queries, detectable from " in first
         # 0.115 of 0.255 is 45 %; the lower limit still is more than a tenth of it.
-        assert first.endswith("; essential (+45 %).")
+        assert first.endswith("; +45 %, essential.")
         assert result.code == 0 and t.pvalue < 0.05
 
     def test_numbers(self, two):
@@ -115,13 +115,20 @@ class TestTwoSystems:
         assert row["difference"] == pytest.approx(higher) and row["p"] < 0.05 and row["verdict"] == "worse"
         assert stats.wilcoxon([b - 0.4 for b in [*lost, *won]], alternative="less").pvalue < 0.025
         first = " ".join(command(*asked).out.split("\n\n")[0].split())
-        by = "the sign test a beats b on 52 of 60 queries" if test == "sign" else "Wilcoxon's test a beats b"
-        assert first.startswith(f"By {by}, although b's mean AP is higher by {higher:.3f} (")
+        by = "the sign test" if test == "sign" else "Wilcoxon's test"
+        assert first.startswith(
+            f"By {by} b is behind a in AP: b is better on 8, worse on 52 and equal on 0 of 60 queries"
+        )
+        # What was tested, not a mean beside a p that is not its own; that the mean points elsewhere is said by itself.
+        assert first.endswith(f"). Yet the mean of b is better by {higher:.3f}.") and "interval" not in first
+        if test == "wilcoxon":
+            # Ranks 1 to 52 are of queries lost: 1,378 of 1,830.
+            assert f", rank-biserial correlation {(1830 - 2 * 1378) / 1830:.2f} (p" in first
         [turned] = records(command(*asked, "--baseline", "b", "--format", "jsonl"), "pairs")
         assert turned["verdict"] == "better" and turned["p"] == row["p"]
         # So does a margin's verdict, if there is no equivalence.
         [row] = records(command(*asked, "--margin", "0.001", "--format", "jsonl"), "pairs")
-        assert row["verdict"] == "worse"
+        assert row["verdict"] == "inferior"
 
     @pytest.mark.parametrize("test", ["sign", "wilcoxon"])
     def test_families_of_rank_tests_go_by_ranks(self, command, test):
@@ -131,7 +138,9 @@ class TestTwoSystems:
         asked = ("compare", "--from", "skew.csv", "-m", "AP", "--test", test)
         found = command(*asked, "--format", "jsonl")
         verdicts = {(row["a"], row["b"]): row["verdict"] for row in records(found, "pairs")}
-        assert verdicts == {("b", "a"): "worse", ("b", "c"): "better", ("a", "c"): "better"}
+        # In order of what was tested: a wins more than b, whose mean is higher.
+        assert verdicts == {("a", "b"): "better", ("b", "c"): "better", ("a", "c"): "better"}
+        assert [row["system"] for row in records(found, "systems")] == ["a", "b", "c"]
         places = {row["system"]: (row["best_place"], row["worst_place"]) for row in records(found, "systems")}
         assert places == {"a": (1, 1), "b": (2, 2), "c": (3, 3)}
         out = command(*asked).out
@@ -153,11 +162,11 @@ class TestTwoSystems:
 
     def test_a_rank_test_of_many_queries_is_warned_about(self, command):
         rng = random.Random(2)
-        many = {name: [round(rng.random(), 4) for _ in range(201)] for name in "ab"}
+        many = {name: [round(rng.random(), 4) for _ in range(50)] for name in "ab"}
         command.write("many.csv", table(many))
         result = command("compare", "--from", "many.csv", "--test", "wilcoxon")
-        assert "note: with 201 queries a rank test often calls systems different" in result.out
-        command.write("many.csv", table({name: values[:200] for name, values in many.items()}))
+        assert "note: with 50 queries a rank test often calls systems different" in result.out
+        command.write("many.csv", table({name: values[:49] for name, values in many.items()}))
         assert "another question" not in command("compare", "--from", "many.csv", "--test", "wilcoxon").out
 
     def test_baseline(self, two):
@@ -194,7 +203,7 @@ class TestTwoSystems:
             two("--margin", "0.2").out.split()
         )
         [row] = records(two("--margin", "0.01", "--format", "jsonl"), "pairs")
-        assert row["verdict"] == "better"
+        assert row["verdict"] == "superior"
 
     def test_deciding_queries_both_ways(self, two):
         out = two().out
@@ -271,8 +280,12 @@ class TestSeveralSystems:
     def test_conclusion_and_leaderboard(self, five):
         result = five()
         text = " ".join(result.out.split("\n\n")[0].split())
-        assert text.startswith("AP: of 5 systems on 30 queries ")
-        assert "(by step-down maxT, 5 %, 10,000 flips, seed 0). Systems 0.0" in text
+        told = [row for row in records(five("--format", "jsonl"), "pairs") if row["adjusted_p"] < 0.05]
+        assert len(told) == 9
+        assert text.startswith(
+            f"AP of 5 systems on 30 queries. Significantly different: {len(told)} of 10 pairs (step-down maxT, 5 %, "
+        )
+        assert " flips, seed 0); for the other no difference was shown. Differences above 0.1" in text
         rows = records(five("--format", "jsonl"), "systems")
         means = {name: sum(values) / 30 for name, values in scores(5, 30).items()}
         assert [row["system"] for row in rows] == sorted(means, key=lambda name: -means[name])
@@ -297,9 +310,10 @@ class TestSeveralSystems:
         assert all(bool(letters[p["a"]] & letters[p["b"]]) == (p["verdict"] == "cannot tell") for p in pairs)
 
     def test_threshold_as_printed_is_true(self, five):
-        shown = float(five().out.split("Systems ")[1].split(" ")[0])
-        for pair in records(five("--format", "jsonl"), "pairs"):
-            assert (pair["verdict"] == "better") == (abs(pair["difference"]) >= shown)
+        shown = float(" ".join(five().out.split()).split("Differences above ")[1].split(" ")[0])
+        found = records(five("--format", "jsonl"), "pairs")
+        assert all(pair["verdict"] == "better" for pair in found if abs(pair["difference"]) > shown)
+        assert any(abs(pair["difference"]) > shown for pair in found)
 
     def test_baseline(self, five):
         result = five("--baseline", "s2", "--format", "jsonl")
@@ -307,6 +321,44 @@ class TestSeveralSystems:
         assert result.lines[0]["baseline"] == "s2" and result.lines[0]["measures"]["AP"]["tests"] == 4
         out = five("--baseline", "s2").out
         assert "† better, ‡ worse than s2, after correction" in out and "the baseline" in out
+
+    @pytest.mark.parametrize("arguments", [(), ("--procedure", "tukey"), ("--baseline", "s2")])
+    def test_margin(self, five, arguments):
+        found = five("--margin", "0.12", "--format", "jsonl", *arguments)
+        rows = records(found, "pairs")
+        for row in rows:
+            low, high = row["low"], row["high"]
+            if low > -0.12 and high < 0.12:
+                verdict = "equivalent"
+            elif row["adjusted_p"] < 0.05:
+                verdict = "superior" if row["difference"] > 0 else "inferior"
+            elif low > -0.12:
+                verdict = "not inferior"
+            else:
+                verdict = "not superior" if high < 0.12 else "cannot tell"
+            assert row["verdict"] == verdict
+        assert found.lines[0]["margin"] == 0.12
+        text = " ".join(five("--margin", "0.12", *arguments).out.split())
+        count = sum(row["verdict"] == "superior" for row in rows)
+        assert f"Within 0.12: {count} superior" in text
+
+    def test_the_best_of_very_many_queries_needs_a_margin(self, command):
+        # Every difference is significant: 0.01 of a score, and 0.2.
+        base = [((i * 7919) % 5003) / 6000 for i in range(5_002)]
+        noise = [((i * 104_729) % 101 - 50) / 10_000 for i in range(5_002)]
+        systems = {
+            "a": base,
+            "b": [x + 0.01 + e for x, e in zip(base, noise, strict=True)],
+            "c": [x - 0.2 for x in base],
+        }
+        command.write("many.csv", table(systems))
+        asked = ("compare", "--from", "many.csv", "--draws", "200")
+        text = " ".join(command(*asked).out.split())
+        assert "is the best" not in text
+        assert "b is ahead of every other; with so many queries only --margin D says whether by enough." in text
+        text = " ".join(command(*asked, "--margin", "0.05").out.split())
+        assert "Within 0.05: 2 superior, 1 equivalent. b is the best; equivalent to it within 0.05: a." in text
+        assert "b is the best." in " ".join(command(*asked, "--margin", "0.001").out.split())
 
     @pytest.mark.parametrize("correction", ["holm", "bh", "by", "bonferroni", "none"])
     def test_corrections_of_t(self, five, correction):
@@ -486,7 +538,15 @@ class TestSeveralMeasures:
         rows = records(command("compare", "--from", "AP.csv", "--papers", "--format", "jsonl"), "Means over 20 queries")
         assert rows[0]["statistical significance"] == "none"
         pairs = records(command("compare", "--from", "AP.csv", "--procedure", "friedman", "--format", "jsonl"), "pairs")
-        assert min(pair["conover_p"] for pair in pairs) < 0.05
+        assert {pair["conover_p"] for pair in pairs} == {pair["conover_holm_p"] for pair in pairs} == {None}
+        out = command("compare", "--from", "AP.csv", "--procedure", "friedman").out
+        assert "p Conover" not in out and "Friedman's test is not significant at 5 %: Conover's comparisons" in out
+
+    def test_conover_after_a_significant_friedman(self, command):
+        command.write("AP.csv", table(scores(4, 25, step=0.2)))
+        asked = ("compare", "--from", "AP.csv", "--procedure", "friedman")
+        assert all(pair["conover_p"] < 1 for pair in records(command(*asked, "--format", "jsonl"), "pairs"))
+        assert "p Conover" in command(*asked).out
 
 
 class TestFormats:
@@ -669,8 +729,8 @@ class TestMessages:
             (("--from", "two.csv", "--margin", "-1"), "margin: expected a number above 0"),
             (("--from", "two.csv", "--chart", "p"), "chart: 'p' has no meaning with two systems"),
             (
-                ("--from", "two.csv", "--procedure", "tukey", "--margin", "1"),
-                "margin: has no meaning with several systems",
+                ("--from", "two.csv", "--procedure", "rthsd", "--margin", "1"),
+                "margin: expected a procedure with simultaneous intervals, found randomised Tukey HSD",
             ),
             (
                 ("--from", "two.csv", "--procedure", "tukey", "--correction", "bh"),
@@ -718,10 +778,10 @@ class TestWhatIsPrintedHolds:
             found = records(command(*asked, "--format", "jsonl"), "pairs")
             means = {row["system"]: row["mean"] for row in records(command(*asked, "--format", "jsonl"), "systems")}
             first = " ".join(command(*asked).out.split("\n\n")[0].split())
-            threshold = float(first.split("Systems ")[1].split(" or more apart differ")[0])
+            threshold = float(first.split("Differences above ")[1].split(" are significant")[0])
             for row in found:
                 a, b = (float(f"{means[row[side]]:.{places}f}") for side in "ab")
-                if round(abs(a - b), places) >= threshold:
+                if round(abs(a - b), places) > threshold:
                     assert row["verdict"] != "cannot tell"
 
     @pytest.mark.parametrize("correction", ["none", "bh"])
@@ -731,12 +791,44 @@ class TestWhatIsPrintedHolds:
         assert "s2 is the best." in together and "all of them together" in together
         out = command("compare", "--from", "five.csv", "-m", "AP", "--correction", correction).out
         assert "is the best." not in out and "all of them together" not in out
-        assert "No other is told to be better than s2" in " ".join(out.split()) and "each by itself" in out
+        assert "No other is significantly better than s2" in " ".join(out.split()) and "each by itself" in out
 
     def test_the_floor_of_p_has_two_figures(self, command):
         command.write("five.csv", table(scores(3, 30, step=0.3)))
         out = command("compare", "--from", "five.csv", "-m", "AP", "--draws", "999", "--all").out
         assert "< 0.0011 " in out and "< 0.00100" not in out
+
+    def test_limits_keep_their_side_of_0(self, command):
+        # Ten differences, the interval of t: one limit is -0.0002.
+        t = stats.t.ppf(0.975, 9) * math.sqrt(0.0011 / 9 / 10)
+        spread = [0.01, -0.01] * 5 + []
+        shift = t - 0.0002
+        unit = math.sqrt(0.0011 / sum(d * d for d in spread))
+        command.write("two.csv", table({"a": [0.5] * 10, "b": [0.5 + shift + unit * d for d in spread]}))
+        out = " ".join(command("compare", "--from", "two.csv", "--test", "t").out.split())
+        assert f"(95 % interval -0.0002 to {2 * shift + 0.0002:.4f}, p = " in out
+
+    def test_one_pair_and_one_left(self, command):
+        command.write("two.csv", table({"a": A, "b": B}))
+        text = " ".join(command("compare", "--from", "two.csv", "--procedure", "maxt").out.split())
+        assert "Significantly different: 1 of 1 pair (step-down maxT" in text and "no difference was shown" not in text
+        command.write("two.csv", table({"a": A, "b": A[1:] + A[:1]}))
+        text = " ".join(command("compare", "--from", "two.csv", "--procedure", "maxt").out.split())
+        assert "Significantly different: none of 1 pair (" in text
+        assert "; no difference was shown, which is not to say that there is none." in text
+
+    def test_queries_without_a_score_are_in_the_sentence(self, command):
+        lines = table({"a": A, "b": B}, IDS).splitlines()
+        lines[3] = lines[3].rsplit(",", 1)[0] + ","
+        command.write("two.csv", "\n".join(lines) + "\n")
+        asked = ("compare", "--from", "two.csv")
+        assert ", 9 of 10 queries, the other lacks a score, " in " ".join(command(*asked).out.split())
+        [row] = records(command(*asked, "--format", "jsonl"), "pairs")
+        assert (row["queries"], row["left_out"]) == (9, 1)
+        several = command(*asked, "--procedure", "maxt")
+        assert " of 2 systems on 9 of 10 queries, the other lacks a score. " in " ".join(several.out.split())
+        found = command(*asked, "--procedure", "maxt", "--format", "jsonl").lines[0]["measures"]
+        assert [each["queries_left_out"] for each in found.values()] == [1]
 
     def test_what_is_equivalent_may_be_ahead(self, two):
         out = " ".join(two("--margin", "0.3").out.split("\n\n")[0].split())

@@ -220,7 +220,13 @@ def aligned(matrices: Sequence[ScoreMatrix]) -> list[ScoreMatrix]:
         if not common:
             raise InputError(f"scores: expected {what} that all measures have, found none")
     in_order = [system for system in first.systems if system in systems]
-    return [matrix.select(in_order, queries) for matrix in matrices]
+    return [
+        replace(
+            matrix.select(in_order, queries),
+            left_out=(*matrix.left_out, *(query for query in matrix.queries if query not in queries)),
+        )
+        for matrix in matrices
+    ]
 
 
 def better_of(measure: str) -> Better:

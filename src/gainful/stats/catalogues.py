@@ -62,8 +62,9 @@ class PairedTest:
 
     ``title`` stands in lists, ``about`` says in a line when to take it, ``said`` is it in a sentence, ``hypothesis``
     what it holds true until the scores say otherwise. ``of`` is what it goes by; but for the mean, that may be on the
-    side of the system whose mean is the worse one. ``interval`` is its own one; where there is none, that of the
-    default test. ``draws`` names what p is counted from; ``caution`` says where the scores give the test no ground.
+    side of the system whose mean is the worse one, and ``statistic`` names it. ``interval`` is its own one; where there
+    is none, that of the default test. ``draws`` names what p is counted from; ``caution`` says where scores give the
+    test no ground.
     """
 
     name: str
@@ -76,6 +77,7 @@ class PairedTest:
     interval: str = "randomisation"
     draws: Literal["", "flip", "sample"] = ""
     caution: Callable[[PairedScores], str] = _no_caution
+    statistic: str = "mean difference"
 
     def __repr__(self) -> str:
         return f"<PairedTest {self.name}>"
@@ -118,6 +120,7 @@ WILCOXON = PairedTest(
     "differences are symmetric about 0 (their ranks, not their mean)",
     Late("rank_tests", "wilcoxon_finding"),
     of="ranks",
+    statistic="rank-biserial correlation",
 )
 SIGN = PairedTest(
     "sign",
@@ -127,6 +130,7 @@ SIGN = PairedTest(
     "the median difference is 0 (how often, not how much)",
     Late("rank_tests", "sign_finding"),
     of="median",
+    statistic="share won minus lost",
 )
 BOOTSTRAP = PairedTest(
     "bootstrap",
@@ -148,6 +152,7 @@ YUEN = PairedTest(
     of="trimmed mean",
     interval="yuen",
     caution=Late("trimmed", "without_middle_spread"),
+    statistic="trimmed mean difference",
 )
 
 #: All tests of two systems: what ``--test`` offers.

@@ -23,7 +23,7 @@ from gainful.stats.catalogues import CORRECTIONS, TESTS
 from gainful.stats.corrections import corrected, refuse_coarse
 from gainful.stats.family_results import FamilyResult
 from gainful.stats.flips import MOST_ENUMERATED, Flips, exact_extremes, exponent, on_grid
-from gainful.stats.paired import MOST_RANKED, rank_warning
+from gainful.stats.paired import FROM_RANKED, check_margin, rank_warning
 from gainful.stats.paired_tests import MOST_FLIPPED, PairedScores, TestOutcome
 from gainful.stats.repeatable import check_alpha, largest_at, least_told
 
@@ -42,6 +42,8 @@ class SystemScores(Protocol):
     def better(self) -> str: ...
     @property
     def queries(self) -> Sequence[str]: ...
+    @property
+    def left_out(self) -> Sequence[str]: ...
     @property
     def systems(self) -> tuple[str, ...]: ...
     @property
@@ -101,8 +103,10 @@ class FamilyPlan:
     draws: int = FLIPS
     seed: int = 0
     progress: Progress | None = None
+    margin: float | None = None
 
     def __post_init__(self) -> None:
+        check_margin(self.margin)
         choose(self.test, (test.name for test in TESTS.values() if test.is_for_families), "test")
         choose(self.correction, CORRECTIONS, "correction")
         check_alpha(self.alpha)
@@ -204,6 +208,7 @@ def _compared(matrices: Sequence[SystemScores], plan: FamilyPlan) -> list[Family
                 seed=plan.seed,
                 notes=(*_notes(plan, len(matrix.queries)), *_note_of_intervals(plan, found, means, own)),
                 direction=None if direction is None else direction[own],
+                margin=plan.margin,
             )
         )
     return results
@@ -224,10 +229,26 @@ def _by_flips(family: _Family, flips: Flips, plan: FamilyPlan) -> _Ps:
     if CORRECTIONS[plan.correction].steps:
         return _Ps(alone, corrected(alone, plan.correction), reach)
     adjusted = flipped.adjusted(among, alone)
-    thresholds = _thresholds(family, flipped, adjusted, plan.alpha)
-    # Below the threshold nothing is told apart; so no interval may be narrower, or it would say that something is.
-    threshold = None if family.is_across_measures else float(thresholds[0])
-    return _Ps(alone, adjusted, np.maximum(reach, thresholds), threshold)
+    least = _least_told(family, flipped, adjusted, plan.alpha)
+    threshold = None if family.is_across_measures else _threshold(family, flips, adjusted, plan)
+    # What is smaller is not told apart; so no interval may be narrower, or it would say that it is.
+    return _Ps(alone, adjusted, np.maximum(reach, least), threshold)
+
+
+def _threshold(family: _Family, flips: Flips, adjusted: Floats, plan: FamilyPlan) -> float:
+    """The difference above which a pair is told apart by the first step, whatever the others are.
+
+    Later steps look at fewer pairs and may find smaller differences, down to those of near-duplicates: their limit
+    says nothing of other pairs.
+    """
+    if not _can_reach(flips.queries, plan.alpha):
+        return math.inf
+    matrix = family.matrices[0]
+    place = None if plan.baseline is None else matrix.place(plan.baseline)
+    critical = widest(matrix.values, flips, place, plan.alpha)
+    apart = np.abs([pair.mean for pair in family.pairs])
+    scale = float(np.max(np.abs(family.scores), initial=0.0))
+    return least_told(critical, apart, (apart > critical) & (adjusted < plan.alpha), scale)
 
 
 def _inverse_roots(pairs: Sequence[PairedScores]) -> Floats:
@@ -240,7 +261,7 @@ def _inverse_roots(pairs: Sequence[PairedScores]) -> Floats:
     return np.array([1 / root if root else 0.0 for root in roots])
 
 
-def _thresholds(family: _Family, flipped: FlippedPairs, adjusted: Floats, alpha: float) -> Floats:
+def _least_told(family: _Family, flipped: FlippedPairs, adjusted: Floats, alpha: float) -> Floats:
     """For each pair the mean difference from which on it is told apart: by the pairs that are not, as the last step
     compares it. Without weights one and the same; with them 0 for pairs that are told apart, which have no last step.
     """
@@ -265,15 +286,14 @@ def _can_reach(queries: int, alpha: float) -> bool:
 def _half_widths(family: _Family, flips: Flips, plan: FamilyPlan) -> Floats:
     """Of simultaneous intervals: from flips of centred scores; across measures in proportion to each pair's spread.
 
-    With maxT they are widened to the threshold (in :func:`_by_flips`): an interval never excludes 0 where the pair is
-    not told apart.
+    With maxT they are widened (in :func:`_by_flips`): an interval never excludes 0 where the pair is not told apart.
     """
     if not _can_reach(flips.queries, plan.alpha):
         return np.full(len(family.pairs), math.inf)
     if not family.is_across_measures:
         matrix = family.matrices[0]
         place = None if plan.baseline is None else matrix.place(plan.baseline)
-        return np.full(len(family.pairs), widest(matrix.values, flips, place, plan.alpha))
+        return np.full(len(family.pairs), widest(matrix.values - matrix.means, flips, place, plan.alpha))
     means = np.concatenate([matrix.means for matrix in family.matrices])
     spreads = np.array([(pair.sd or 0.0) * math.sqrt(max(0, pair.n - 1)) for pair in family.pairs])
     weights = np.divide(1.0, spreads, out=np.zeros(spreads.size), where=spreads > 0)
@@ -297,10 +317,12 @@ def _notes(plan: FamilyPlan, queries: int) -> list[str]:
     found = [f"{plan.correction}: {promise}"] if promise else []
     if test.of != "mean":
         found.append(f"the test is of this: {test.hypothesis}")
-    if test.is_of_ranks and queries > MOST_RANKED:
+    if test.is_of_ranks and queries >= FROM_RANKED:
         found.append(rank_warning(queries))
-    if queries > MOST_FLIPPED:
-        found.append(f"with {queries:,} queries tiny differences are significant: read the intervals")
+    if queries > MOST_FLIPPED and plan.margin is None:
+        found.append(
+            f"with {queries:,} queries tiny differences are significant: read the intervals, and give a margin"
+        )
     return found
 
 
@@ -455,12 +477,10 @@ class FlippedPairs:
 def widest(scores: Floats, flips: Flips, baseline: int | None, alpha: float) -> float:
     """How far means of systems get apart by chance in a share alpha of draws: all pairs, or each and a baseline.
 
-    Scores are centred, so that this is the half-width of simultaneous intervals around the observed differences. The
-    largest difference among all pairs is that of the highest and the lowest.
+    Of centred scores this is the half-width of simultaneous intervals around the observed differences. The largest
+    difference among all pairs is that of the highest and the lowest.
     """
-    means = np.array([math.fsum(column) / column.size for column in scores.T])
-    centred = scores - means
-    columns = on_grid(centred, exponent(centred))
+    columns = on_grid(scores, exponent(scores))
     whole = columns.steps.sum(axis=0)
     found = []
     for piece in flips.sums(columns.steps):

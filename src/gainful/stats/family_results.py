@@ -14,7 +14,7 @@ from gainful.errors import UsageError
 from gainful.kernel.arrays import Bools, Floats, Ints, freeze
 from gainful.notation import bytes_of_id, count_of, nearest, printable
 from gainful.stats.catalogues import CORRECTIONS
-from gainful.stats.paired_tests import Verdict, signed_verdict
+from gainful.stats.paired_tests import Verdict, margin_verdict, signed_verdict
 from gainful.stats.repeatable import settle
 
 
@@ -45,10 +45,11 @@ class FamilyResult:
     Pairs are ``first[i]`` and ``second[i]``, places in ``systems``.
 
     ``p`` are of each pair by itself, ``adjusted`` corrected for the family; ``half_width`` that of simultaneous
-    intervals (None where the test has none), with maxT at least the threshold, so that an interval holds 0 wherever the
-    pair is not told apart. ``threshold``: systems whose means are that far or further apart differ, and no others (None
-    where no single number decides). ``tests`` counts the family. ``direction`` is of rank tests, which go by ranks and
-    not by means: above 0 they speak for higher scores of the first; None where means decide.
+    intervals (None where the test has none), so wide with maxT that an interval holds 0 wherever the pair is not told
+    apart. ``threshold``: systems whose means are that far or further apart differ; later steps of maxT may find more
+    (None where there is no such number). ``tests`` counts the family. ``direction`` is the statistic of tests that do
+    not go by means: above 0 it speaks for higher scores of the first; None where means decide. ``margin`` is within
+    what systems count as equal: verdicts are then those of the simultaneous intervals.
     """
 
     measure: str
@@ -73,6 +74,7 @@ class FamilyResult:
     seed: int
     notes: tuple[str, ...]
     direction: Floats | None = None
+    margin: float | None = None
 
     def __post_init__(self) -> None:
         freeze(self.means, self.first, self.second, self.difference, self.p, self.adjusted)
@@ -81,8 +83,8 @@ class FamilyResult:
         found = int(np.count_nonzero(self.is_significant))
         return (
             f"<FamilyResult of {self.measure}, {count_of(len(self.systems), 'system')}, "
-            f"{count_of(self.n, 'query', 'queries')}: {found:,} of {count_of(self.p.size, 'pair')} differ "
-            f"({self.test}, {self.correction})>"
+            f"{count_of(self.n, 'query', 'queries')}: {found:,} of {count_of(self.p.size, 'pair')} significantly "
+            f"different ({self.test}, {self.correction})>"
         )
 
     @cached_property
@@ -135,27 +137,38 @@ class FamilyResult:
         """What was found of two systems, A's scores minus B's."""
         place, sign = self.where(a, b)
         difference, direction = (sign * float(each[place]) for each in (self.difference, self.directions))
-        reach = None if self.half_width is None else float(self.half_width[place])
-        return PairVerdict(
-            a,
-            b,
-            difference,
-            float(self.p[place]),
-            float(self.adjusted[place]),
-            None if reach is None else difference - reach,
-            None if reach is None else difference + reach,
-            signed_verdict(bool(self.is_significant[place]), direction, self.better),
-        )
+        verdict = signed_verdict(bool(self.is_significant[place]), direction, self.better)
+        low = high = None
+        if self.half_width is not None:
+            reach = float(self.half_width[place])
+            low, high = difference - reach, difference + reach
+            if self.margin is not None:
+                verdict = margin_verdict(low, high, self.margin, verdict, self.better)
+        return PairVerdict(a, b, difference, float(self.p[place]), float(self.adjusted[place]), low, high, verdict)
 
     def _place(self, system: str) -> int:
         if system not in self.systems:
             raise UsageError(f"unknown system '{printable(system)}'", nearest(system, self.systems))
         return self.systems.index(system)
 
-    @property
+    @cached_property
+    def standing(self) -> Floats:
+        """What systems are ordered by: their means, or of a test that does not go by means its statistic, the mean over
+        the pairs that a system is in."""
+        if self.direction is None:
+            return self.means
+        ends = np.concatenate((self.first, self.second))
+        sums = np.zeros(len(self.systems))
+        np.add.at(sums, ends, np.concatenate((self.direction, -self.direction)))
+        if self.baseline is not None:
+            sums[self._place(self.baseline)] = 0.0
+            return sums
+        return np.asarray(sums / max(1, len(self.systems) - 1))
+
+    @cached_property
     def order(self) -> tuple[int, ...]:
-        """The places of the systems, the best mean first; equals in byte order of their names."""
-        badness = settle(-self.means if self.better == "higher" else self.means).tolist()
+        """The places of the systems, the best :attr:`standing` first; equals in byte order of their names."""
+        badness = settle(-self.standing if self.better == "higher" else self.standing).tolist()
         return tuple(sorted(range(len(badness)), key=lambda i: (badness[i], bytes_of_id(self.systems[i]))))
 
     @cached_property

@@ -20,7 +20,9 @@ from gainful.stats.repeatable import LEAST_P, settle, settled_differences, settl
 
 _Made = TypeVar("_Made")
 
-Verdict: TypeAlias = Literal["better", "worse", "equivalent", "cannot tell"]
+Verdict: TypeAlias = Literal[
+    "better", "worse", "superior", "inferior", "equivalent", "not inferior", "not superior", "cannot tell"
+]
 Zeros: TypeAlias = Literal["drop", "pratt"]
 
 #: Above so many queries, Student's t says the same as flips, and everything is significant.
@@ -263,6 +265,27 @@ def signed_verdict(is_significant: bool, difference: float, better: str) -> Verd
     if not is_significant or not difference:
         return "cannot tell"
     return "better" if (difference > 0) == (better == "higher") else "worse"
+
+
+def margin_verdict(low: float, high: float, margin: float, signed: Verdict, better: str) -> Verdict:
+    """What an interval of a difference says with a margin within which systems count as equal.
+
+    ``signed`` is the verdict of the test. Inside the margin a difference that is significant is equivalent all the
+    same: too small to matter.
+
+    >>> margin_verdict(0.002, 0.02, 0.01, "better", "higher"), margin_verdict(0.002, 0.009, 0.01, "better", "higher")
+    ('superior', 'equivalent')
+    >>> margin_verdict(-0.005, 0.02, 0.01, "cannot tell", "higher"), margin_verdict(-1, 1, 0.01, "cannot tell", "lower")
+    ('not inferior', 'cannot tell')
+    """
+    least, most = (low, high) if better == "higher" else (-high, -low)
+    if -margin < least and most < margin:
+        return "equivalent"
+    if signed != "cannot tell":
+        return "superior" if signed == "better" else "inferior"
+    if least > -margin:
+        return "not inferior"
+    return "not superior" if most < margin else "cannot tell"
 
 
 def bound_text(bound: float) -> str:

@@ -20,7 +20,7 @@ from gainful.stats.anova import OneWayAnova, PairSpread, TwoWayAnova, one_way, t
 from gainful.stats.catalogues import CORRECTIONS, PROCEDURES
 from gainful.stats.families import FLIPS, FamilyPlan, SystemScores, families_of
 from gainful.stats.family_results import MOST_WITH_LETTERS, FamilyResult, letters
-from gainful.stats.paired import MOST_RANKED, rank_warning, too_few_draws
+from gainful.stats.paired import FROM_RANKED, rank_warning, too_few_draws
 from gainful.stats.paired_tests import Verdict
 from gainful.stats.rank_tests import Friedman, RankComparisons, conover, friedman, nemenyi, stars_text
 from gainful.stats.repeatable import settle
@@ -132,6 +132,11 @@ class SystemsResult:
         return found.title if found else PROCEDURES[self.procedure].said
 
     @property
+    def has_conover(self) -> bool:
+        """Whether Conover's comparisons may be looked at: only where Friedman's test itself is significant."""
+        return self.friedman is not None and self.friedman.p < self.family.alpha
+
+    @property
     def least_p(self) -> float | None:
         """What the least adjusted p that draws can give is below; None where p are exact, or multiplied."""
         if self.randomised is not None:
@@ -155,8 +160,8 @@ class SystemsResult:
             pair.adjusted,
             None if errors is None else float(errors[place]),
             None if ranks is None else pair.difference,
-            None if ranks is None else float(ranks.p[place]),
-            None if ranks is None else float(ranks.adjusted_p[place]),
+            None if ranks is None or not self.has_conover else float(ranks.p[place]),
+            None if ranks is None or not self.has_conover else float(ranks.adjusted_p[place]),
             None if by_range is None else float(by_range.q[place]),
             None if by_range is None else sign * float(by_range.effect[place]),
             None if self.randomised is None else float(self.randomised.error[place]),
@@ -214,6 +219,7 @@ class SystemsPlan:
     draws: int | None = None
     seed: int = 0
     threads: int | None = None
+    margin: float | None = None
 
     def __post_init__(self) -> None:
         choose(self.procedure, PROCEDURES, "procedure")
@@ -246,7 +252,8 @@ class SystemsPlan:
         if self.is_of_the_pool:
             correction = "none"
         baseline = None if self.is_of_the_pool else self.baseline
-        return FamilyPlan(baseline, test, correction, self.alpha, self.draws or FLIPS, self.seed, progress)
+        draws = self.draws or FLIPS
+        return FamilyPlan(baseline, test, correction, self.alpha, draws, self.seed, progress, self.margin)
 
 
 def compare_several(
@@ -264,6 +271,11 @@ def compare_several(
     found = {}
     for (name, matrix), family in zip(matrices.items(), families, strict=True):
         result = PROCEDURES[plan.procedure].find(matrix, family, plan)
+        if plan.margin is not None and result.family.half_width is None:
+            raise UsageError(
+                f"margin: expected a procedure with simultaneous intervals, found {result.deciding}",
+                "these are maxt and tukey; --test randomisation has them with any correction",
+            )
         identical = identical_systems(matrix)
         found[name] = replace(result, identical=identical, warnings=tuple(_warnings(result, plan, identical)))
     return found
@@ -346,7 +358,9 @@ def _warnings(result: SystemsResult, plan: SystemsPlan, identical: Sequence[Sequ
             "friedman is of this: within a query every order of the systems is as likely as any other "
             "(their ranks, not their means)"
         )
-        if n > MOST_RANKED:
+        if not result.has_conover:
+            found.append(f"Friedman's test is not significant at {level}: Conover's comparisons are not made")
+        if n >= FROM_RANKED:
             found.append(rank_warning(n))
     elif family.draws is not None and 2.0 ** (1 - n) >= plan.alpha and not result.depends_on_pool:
         found.append(f"with {count_of(n, 'query', 'queries')} flips of signs cannot reach {level}: nothing can be told")

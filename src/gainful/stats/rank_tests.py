@@ -134,14 +134,16 @@ def wilcoxon_finding(scores: PairedScores) -> Finding:
     """Wilcoxon's test of two systems, by its settings."""
     settings = scores.settings
     found = wilcoxon(scores.differences, zeros=settings.zeros, continuity=settings.continuity)
-    return Finding(found.p, min(found.positive, found.negative), direction=found.positive - found.negative)
+    whole = found.positive + found.negative
+    direction = (found.positive - found.negative) / whole if whole else 0.0
+    return Finding(found.p, min(found.positive, found.negative), direction=direction)
 
 
 def sign_finding(scores: PairedScores) -> Finding:
     """The sign test of two systems."""
     above = int(np.count_nonzero(scores.differences > 0))
     below = scores.nonzero - above
-    return Finding(sign_p(above, below), float(above), direction=float(above - below))
+    return Finding(sign_p(above, below), float(above), direction=(above - below) / max(1, scores.nonzero))
 
 
 #: The papers' marks: the levels and their stars, strictest first.

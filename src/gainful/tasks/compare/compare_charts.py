@@ -75,7 +75,7 @@ def leaderboard_chart(found: SystemsResult) -> Intervals:
             for i, text in zip(order, texts, strict=True)
         )
         what = "mean rank (1 is best)" if found.friedman is not None else f"mean {family.measure}"
-        caption = "Lines that do not overlap: told apart." + cut
+        caption = "Lines that do not overlap: significantly different." + cut
         return Intervals(_title(found), Axis(what), rows, "places", caption=caption)
     rows = tuple(
         # Rank tests may put a system elsewhere than its mean does.

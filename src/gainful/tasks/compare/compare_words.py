@@ -5,58 +5,88 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from gainful.notation import count_of, listed, number_text, printable
+from gainful.notation import count_of, number_text, printable
 from gainful.stats.catalogues import INTERVALS
 from gainful.stats.paired_tests import bound_text, signed_verdict
 
 if TYPE_CHECKING:
     from gainful.stats.family_results import RankInterval
-    from gainful.stats.paired import PairResult, PracticalSize
+    from gainful.stats.paired import PairResult
     from gainful.stats.paired_tests import Interval
 
 _PLACES, _MOST_PLACES = 3, 8
+_BY_INTERVAL = ("equivalent", "not inferior", "not superior")
+_FOR_A = ("better", "superior")
+_NEEDS_MARGIN = "Only a margin that matters to you makes a verdict."
 
 
 def difference_sentence(found: PairResult) -> str:
     """What was found of two systems, in one sentence; that nothing was found is never called no difference."""
     a, b = (printable(name, 40) for name in found.names)
-    queries = count_of(found.n, "query", "queries")
     if not found.nonzero:
+        queries = queries_text(found.n, found.left_out)
         return f"{a} and {b} have the same {found.measure} on every one of {queries}: there is nothing to test."
-    places = places_for(found.difference)
-    gain = found.difference if found.better == "higher" else -found.difference
-    ahead = f"{a} is {abs(gain):.{places}f} {'ahead of' if gain > 0 else 'behind'} {b}"
-    verdict = found.verdict
-    inside = _brackets(found, places, 1 if found.difference >= 0 else -1)
-    size = _size(found.practical)
-    if verdict == "equivalent" and found.margin is not None:
-        within = f"within {number_text(found.margin.margin)} {found.measure}"
-        means = ahead if gain else "equal means"
-        return f"{a} and {b} are equivalent {within}: {means} {inside}{size}{_yet_ahead(found)}."
-    if verdict in ("better", "worse"):
-        verb = "beats" if verdict == "better" else "is behind"
-        told = f"{a} {verb} {b} by {abs(gain):.{places}f} {found.measure}"
-        return f"{_against_mean(found, verdict, places) if found.is_against_mean else told} {inside}{size}."
-    if not gain:
-        return (
-            f"It cannot be told which of {a} and {b} is better: their mean {found.measure} is the same {inside}{size}."
-        )
-    if verdict is None:
-        return f"{ahead} in {found.measure} {inside}{size}. Only a margin that matters to you makes a verdict."
-    return f"It cannot be told whether {a} and {b} differ in {found.measure}: {ahead} {inside}{size}."
+    verdict, test = found.verdict, found.test.test
+    within = "" if found.margin is None else f"within {number_text(found.margin.margin)} {found.measure}"
+    if test.is_of_ranks and verdict not in _BY_INTERVAL:
+        return _rank_sentence(found)
+    # A trimmed mean is another number than the mean, and may have another sign.
+    difference = found.direction if test.of == "trimmed mean" and verdict not in _BY_INTERVAL else found.difference
+    measure = f"trimmed mean {found.measure}" if difference != found.difference else found.measure
+    places = places_for(difference)
+    gain = difference if found.better == "higher" else -difference
+    ahead = f"{a} is {abs(gain):.{places}f} {'ahead of' if gain > 0 else 'behind'} {b}" if gain else "equal means"
+    inside = _brackets(found, places, 1 if difference >= 0 else -1) + _size(found)
+    if verdict in _BY_INTERVAL:
+        told = f"{a} and {b} are equivalent" if verdict == "equivalent" else f"{a} is {verdict} to {b}"
+        return f"{told} {within}: {ahead} {inside}{_yet_ahead(found)}."
+    if verdict in ("better", "worse", "superior", "inferior"):
+        verb = "beats" if verdict in _FOR_A else "is behind"
+        told = f"{a} {verb} {b} by {abs(gain):.{places}f} {measure} {inside}."
+        return f"{told} {_against_mean(found)}" if found.is_against_mean else told
+    if verdict is None and gain:
+        return f"{ahead} in {measure} {inside}. {_NEEDS_MARGIN}"
+    ahead = ahead if gain else f"their mean {measure} is the same"
+    return f"It cannot be told whether {a} and {b} differ in {measure}: {ahead} {inside}."
 
 
-def _against_mean(found: PairResult, verdict: str, places: int) -> str:
-    """The verdict of a test that does not go by the mean, where that points the other way."""
+def _rank_sentence(found: PairResult) -> str:
+    """What a rank test found, by what it goes by: not by the mean, which its p says nothing of."""
     a, b = (printable(name, 40) for name in found.names)
-    ahead, behind, won = (a, b, found.wins) if verdict == "better" else (b, a, found.losses)
-    # Wilcoxon's may be for the system that wins fewer queries.
-    on = f" on {won:,} of {count_of(found.n, 'query', 'queries')}" if found.test.test.of == "median" else ""
-    word = "higher" if found.better == "higher" else "lower (better)"
-    mean = f"{behind}'s mean {found.measure} is {word} by {abs(found.difference):.{places}f}"
+    test = found.test.test
+    signed = signed_verdict(found.is_significant, found.direction, found.better)
+    counts = f"{a} is better on {found.wins:,}, worse on {found.losses:,} and equal on {found.ties:,} of "
+    counts += queries_text(found.n, found.left_out)
+    if test.of == "ranks":
+        favour = found.direction if found.better == "higher" else -found.direction
+        counts += f", {test.statistic} {favour:+.2f}"
+    told = f"{a} {'beats' if signed == 'better' else 'is behind'} {b} in {found.measure}"
+    if signed == "cannot tell":
+        told = f"it cannot be told whether {a} and {b} differ in {found.measure}"
+    after = f" {_against_mean(found)}" if found.is_against_mean else ""
+    needs = f" {_NEEDS_MARGIN}" if found.verdict is None else ""
+    return f"By {test.said} {told}: {counts} ({found.test.p_text}).{after}{needs}"
+
+
+def _against_mean(found: PairResult) -> str:
+    """That the means point the other way than a test that does not go by them."""
     if not found.difference:
-        mean = f"their mean {found.measure} is the same"
-    return f"By {found.test.test.said} {ahead} beats {behind}{on}, although {mean}"
+        return f"Yet their mean {found.measure} is the same."
+    is_a = (found.difference > 0) == (found.better == "higher")
+    better = printable(found.names[0 if is_a else 1], 40)
+    return f"Yet the mean of {better} is better by {abs(found.difference):.{places_for(found.difference)}f}."
+
+
+def queries_text(count: int, left_out: int) -> str:
+    """How many queries there were, and of how many, where some lack a score.
+
+    >>> queries_text(50, 0), queries_text(48, 2)
+    ('50 queries', '48 of 50 queries, the others lack a score')
+    """
+    if not left_out:
+        return count_of(count, "query", "queries")
+    others = "the other lacks a score" if left_out == 1 else "the others lack a score"
+    return f"{count:,} of {count_of(count + left_out, 'query', 'queries')}, {others}"
 
 
 def _yet_ahead(found: PairResult) -> str:
@@ -90,12 +120,23 @@ def interval_text(interval: Interval, places: int, sign: int = 1) -> str:
 
 
 def limits_text(low: float, high: float, places: int) -> str:
-    """Two limits, or that there are none."""
+    """Two limits, or that there are none; one that is not 0 does not print as 0, whose side it is on decides.
+
+    >>> limits_text(-0.0002, 0.1, 3), limits_text(-1e-12, 0.1, 3), limits_text(0.0, 0.1, 3)
+    ('-0.0002 to 0.1000', '-1e-12 to 0.10000000', '0.000 to 0.100')
+    """
     if not math.isfinite(low):
         return "without limits"
+    for limit in (low, high):
+        if limit and abs(limit) < 0.5 * 10.0**-places:
+            places = min(_MOST_PLACES, -math.floor(math.log10(abs(limit))))
+    return f"{_limit_text(low, places)} to {_limit_text(high, places)}"
+
+
+def _limit_text(limit: float, places: int) -> str:
     # + 0.0 makes -0.0 a 0.0.
-    low, high = (round(limit, places) + 0.0 for limit in (low, high))
-    return f"{low:.{places}f} to {high:.{places}f}"
+    shown = round(limit, places) + 0.0
+    return f"{shown:.{places}f}" if shown or not limit else f"{limit:.1g}"
 
 
 def level_text(interval: Interval) -> str:
@@ -123,21 +164,19 @@ def places_text(interval: RankInterval) -> str:
 
 
 def _brackets(found: PairResult, places: int, sign: int) -> str:
-    interval = found.margin.interval if found.margin and found.margin.verdict == "equivalent" else found.interval
+    interval = found.margin.interval if found.margin and found.margin.verdict in _BY_INTERVAL else found.interval
     of = "" if (what := INTERVALS[interval.method].of) == "mean" else f" of the {what}"
     parts = [f"{level_text(interval)} interval{of} {interval_text(interval, places, sign)}", found.test.p_text]
-    parts.append(count_of(found.n, "query", "queries"))
+    parts.append(queries_text(found.n, found.left_out))
     if found.detectable is not None:
         parts.append(f"detectable from {found.detectable:.{places}f}")
     return f"({', '.join(parts)})"
 
 
-def _size(practical: PracticalSize | None) -> str:
-    """How large that is in words, and what else the interval allows."""
-    if practical is None:
+def _size(found: PairResult) -> str:
+    """How large that is, and the word for it where the whole interval has the same one."""
+    if found.practical is None or not math.isfinite(found.practical.low):
         return ""
-    per_cent = 100 * practical.relative
+    per_cent = 100 * found.practical.relative
     text = f"{per_cent:+.0f}" if abs(per_cent) >= 1 else f"{per_cent:+.1f}"
-    also = [*practical.also, *(["the opposite"] if practical.either_way else [])]
-    allows = f", the interval also allows {listed(also)}" if also else ""
-    return f"; {practical.label} ({text} %){allows}"
+    return f"; {text} %" + (f", {found.practical.label}" if found.practical.label else "")

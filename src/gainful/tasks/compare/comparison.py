@@ -187,7 +187,7 @@ def _two(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Comparison
 
 
 def _several(matrices: Mapping[str, ScoreMatrix], how: CompareOptions, progress: Progress | None) -> Comparison:
-    how.refuse("several systems", "interval", "margin")
+    how.refuse("several systems", "interval")
     how.refuse_charts(CHARTS_OF_PAIRS, "several systems", CHARTS_OF_SYSTEMS)
     plan = SystemsPlan(
         how.procedure or "maxt",
@@ -199,6 +199,7 @@ def _several(matrices: Mapping[str, ScoreMatrix], how: CompareOptions, progress:
         how.draws,
         how.seed,
         how.threads,
+        how.margin,
     )
     systems, groups = next(iter(matrices.values())).systems, how.groups
     if groups is not None:
@@ -237,6 +238,7 @@ def compare_systems(scores: ScoreMatrix, a: str, b: str, **options: Any) -> Pair
         names=(a, b),
         measure=scores.measure,
         better=scores.better,
+        left_out=len(scores.left_out),
         **options,
     )
 

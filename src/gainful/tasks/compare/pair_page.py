@@ -5,6 +5,7 @@ Beside it the papers' table: systems as columns, measures as rows, and who beats
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -75,12 +76,11 @@ def _verdict(result: PairResult) -> str:
         return "identical scores"
     if result.verdict is None:
         return "needs a margin"
-    if result.margin is None:
-        return result.verdict
-    beside = ", not inferior" if result.margin.is_not_inferior and result.verdict == "cannot tell" else ""
     return (
-        f"equivalent within {result.margin.margin:g}" if result.verdict == "equivalent" else result.verdict
-    ) + beside
+        f"equivalent within {result.margin.margin:g}"
+        if result.margin and result.verdict == "equivalent"
+        else result.verdict
+    )
 
 
 def _test_notes(result: PairResult) -> tuple[str, str]:
@@ -105,15 +105,17 @@ def _sizes(results: list[PairResult], places: int) -> Table:
         Column("queries won", "share", get=lambda r: r.effect.share_won),
     )
     notes = (
-        f"relative: to the mean of {results[0].names[1]}; under 5 % marginal, to 10 % noticeable, above essential",
+        f"relative: to the mean of {results[0].names[1]}; where all of the interval is under 5 % marginal, to 10 % "
+        "noticeable, above essential",
         "d_z: mean / sd of the differences; g_z: without its bias; d_av: by the spread of both systems' scores",
     )
     return Table.of(columns, results, title="How large it is", notes=notes, for_people=True)
 
 
 def relative_text(size: PracticalSize) -> str:
-    """A difference relative to the baseline's mean, with its word."""
-    return f"{100 * size.relative:+.1f} % ({size.label})"
+    """A difference relative to the baseline's mean and its interval, with the word for them if there is one."""
+    limits = f" ({100 * size.low:+.1f} to {100 * size.high:+.1f})" if math.isfinite(size.low) else ""
+    return f"{100 * size.relative:+.1f} %{limits}" + (f", {size.label}" if size.label else "")
 
 
 def _limits(interval: Interval | None, places: int) -> str:
@@ -212,7 +214,7 @@ _RECORD = (
     _machine("text", "label", "practical.label"),
     _machine("text", "not_inferior", "margin.is_not_inferior"),
     _machine("count", "queries", "n"),
-    *(_machine("count", name) for name in ("nonzero", "wins", "ties", "losses")),
+    *(_machine("count", name) for name in ("left_out", "nonzero", "wins", "ties", "losses")),
     _machine("count", "draws", "test.draws"),
     _machine("count", "seed"),
     *(_machine("number", name) for name in ("mean_a", "mean_b", "difference", "sd")),
@@ -222,6 +224,8 @@ _RECORD = (
     *(_machine("number", name, f"test.{name}") for name in ("p", "statistic", "monte_carlo_error")),
     _machine("number", "detectable"),
     _machine("number", "relative", "practical.relative"),
+    _machine("number", "relative_low", "practical.low"),
+    _machine("number", "relative_high", "practical.high"),
     _machine("number", "d_z", "effect.d_z"),
     _machine("number", "d_z_low", "effect.d_z_interval.low"),
     _machine("number", "d_z_high", "effect.d_z_interval.high"),

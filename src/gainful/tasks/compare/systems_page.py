@@ -7,15 +7,19 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
+
+import numpy as np
 
 from gainful.notation import count_of, listed, number_text, printable
 from gainful.pages.charts import Chart
 from gainful.pages.page import Cell, Column, Table, head
 from gainful.render import Page
+from gainful.stats.catalogues import TESTS
+from gainful.stats.paired_tests import MOST_FLIPPED, Verdict
 from gainful.stats.procedures import PairRecord
 from gainful.tasks.compare.compare_charts import critical_diagram, leaderboard_chart, p_map
-from gainful.tasks.compare.compare_words import limits_text, p_words, places_text
+from gainful.tasks.compare.compare_words import limits_text, p_words, places_text, queries_text
 
 if TYPE_CHECKING:
     from gainful.stats.anova import TwoWayAnova
@@ -70,34 +74,69 @@ def _of_measure(found: Comparison, name: str, result: SystemsResult) -> Iterator
 
 
 def conclusion(result: SystemsResult, places: int) -> str:
-    """What a person wants to know first: how many pairs differ, how far apart systems must be, who may be the best."""
+    """What a person wants to know first: how many pairs are significantly different, from what difference on, and who
+    may be the best. That no difference was shown is never called no difference."""
     family = result.family
-    level = f"{number_text(round(100 * family.alpha, 10))} %"
-    differ = int(family.is_significant.sum())
-    what = f"by {result.deciding}, {level}" + _draws(result)
-    queries = count_of(family.n, "query", "queries")
     systems = count_of(len(family.systems), "system")
+    queries = queries_text(family.n, len(result.scores.left_out))
+    first = f"{family.measure} of {systems} on {queries}."
+    sentences = [first, _counts(result), *_threshold(result, places), *_margins(result)]
+    return " ".join(sentences if family.baseline is not None else [*sentences, _best(result)])
+
+
+def _counts(result: SystemsResult) -> str:
+    family = result.family
+    found, level = int(family.is_significant.sum()), f"{number_text(round(100 * family.alpha, 10))} %"
+    what = f"({result.deciding}, {level}{_draws(result)})"
     if family.baseline is not None:
-        others = count_of(family.p.size, "system")
-        baseline = printable(family.baseline, 40)
-        first = f"{family.measure}: {differ:,} of {others} differ from {baseline} on {queries} ({what})."
-        return " ".join([first, *_threshold(result, places), *_not_told(result)])
-    first = (
-        f"{family.measure}: of {systems} on {queries} {differ:,} of {count_of(family.p.size, 'pair')} differ ({what})."
-    )
+        of = f"{count_of(family.p.size, 'system')} from {printable(family.baseline, 40)}"
+    else:
+        of = count_of(family.p.size, "pair")
+    rest = family.p.size - found
+    if not rest:
+        return f"Significantly different: {found:,} of {of} {what}."
+    shown = "for the other no difference was shown" if rest == 1 else "for the others no difference was shown"
+    if not found:
+        shown = "no difference was shown, which is not to say that there is none"
+    return f"Significantly different: {found or 'none'} of {of} {what}; {shown}."
+
+
+def _best(result: SystemsResult) -> str:
+    """Who may be the best; with very many queries somebody always is, if by a hair."""
+    family = result.family
     best = [printable(name, 40) for name in _in_order(result)]
     if not best:
-        last = "None is the best: each is beaten by another."
-    elif len(best) == len(family.systems):
-        last = "Any of them may be the best."
-    elif len(best) == 1 and not family.is_simultaneous:
-        last = f"No other is told to be better than {best[0]}, each pair by itself."
-    elif len(best) == 1:
-        last = f"{best[0]} is the best."
-    else:
-        names = listed(best, most=_MOST_NAMES)
-        last = f"May be the best: {names}." if family.is_simultaneous else f"May be the best, each by itself: {names}."
-    return " ".join([first, *_threshold(result, places), last])
+        return "None is the best: each is beaten by another."
+    if len(best) == len(family.systems):
+        return "Any of them may be the best."
+    names = listed(best, most=_MOST_NAMES)
+    if len(best) > 1:
+        return f"May be the best: {names}." if family.is_simultaneous else f"May be the best, each by itself: {names}."
+    if not family.is_simultaneous:
+        return f"No other is significantly better than {names}, each pair by itself."
+    if family.margin is None and family.n > MOST_FLIPPED:
+        return f"{names} is ahead of every other; with so many queries only --margin D says whether by enough."
+    return f"{names} is the best{_beside_the_best(result)}."
+
+
+def _beside_the_best(result: SystemsResult) -> str:
+    """The systems that the best one is better than, but by less than the margin."""
+    family, (best,) = result.family, result.family.may_be_best
+    others = [system for system in family.systems if system != best]
+    beside = [printable(system, 40) for system in others if family.pair(best, system).verdict == "equivalent"]
+    if not beside or family.margin is None:
+        return ""
+    return f"; equivalent to it within {number_text(family.margin)}: {listed(beside, most=_MOST_NAMES)}"
+
+
+def _margins(result: SystemsResult) -> Iterator[str]:
+    """How many pairs are what within the margin."""
+    family = result.family
+    if family.margin is None:
+        return
+    verdicts = [family.pair(a, b).verdict for a, b in _pairs_in_order(result)]
+    parts = [f"{count:,} {verdict}" for verdict in get_args(Verdict) if (count := verdicts.count(verdict))]
+    yield f"Within {number_text(family.margin)}: {', '.join(parts)}."
 
 
 def _in_order(result: SystemsResult) -> list[str]:
@@ -115,26 +154,19 @@ def _draws(result: SystemsResult) -> str:
 
 
 def _threshold(result: SystemsResult, places: int) -> Iterator[str]:
-    """The one number that decides, rounded up, so that what is said of it is true of the printed means."""
-    threshold = result.family.threshold
+    """The difference above which all are significant, rounded up, so that what is said is true of printed numbers."""
+    family = result.family
+    threshold = family.threshold
     if threshold is None:
         return
     if not math.isfinite(threshold):
         yield "No difference is large enough to be told with so little."
         return
-    # Two printed means may be one unit of the last place further apart than the means are.
-    shown = (math.floor(threshold * 10**places) + 2) / 10**places
-    if result.friedman is not None:
-        yield f"Systems whose mean ranks are {shown:.{places}f} or more apart differ."
-    elif result.family.baseline is not None:
-        yield f"Systems {shown:.{places}f} or more from it differ."
-    else:
-        yield f"Systems {shown:.{places}f} or more apart differ."
-
-
-def _not_told(result: SystemsResult) -> Iterator[str]:
-    if not result.family.is_significant.all():
-        yield "Of the others it cannot be told; that is not to say they are equal."
+    shown = math.ceil(threshold * 10**places) / 10**places
+    what = "Differences of mean ranks" if result.friedman is not None else "Differences"
+    is_smaller = np.abs(family.difference[family.is_significant]) < threshold
+    more = "; some smaller ones are, too" if is_smaller.any() else ""
+    yield f"{what} above {shown:.{places}f} are significant{more}."
 
 
 def _notes(found: Comparison) -> list[str]:
@@ -177,6 +209,7 @@ def _header(found: Comparison) -> dict[str, object]:
             "threshold": _finite(family.threshold),
             "half_width": None if family.half_width is None else _finite(float(family.half_width.max())),
             "queries": family.n,
+            "queries_left_out": len(result.scores.left_out),
             "depends_on_pool": result.depends_on_pool,
         }
         if result.randomised is not None:
@@ -193,6 +226,7 @@ def _header(found: Comparison) -> dict[str, object]:
         "primary": found.primary,
         "family": found.family,
         "alpha": first.alpha,
+        "margin": first.margin,
         "seed": first.seed,
         "measures": measures,
     }
@@ -211,6 +245,9 @@ def leaderboard(result: SystemsResult, places: int) -> Table:
     ]
     if result.friedman is not None:
         columns.insert(1, Column("mean rank", "number", places, get=lambda i: float(family.means[i])))
+    if family.direction is not None:
+        name = TESTS[family.test].statistic
+        columns.insert(1, Column(name, "number", places, get=lambda i: float(family.standing[i])))
     if result.letters:
         columns.append(Column("letters", "marks", get=lambda i: result.letters[family.order.index(i)]))
     columns += [
@@ -219,6 +256,8 @@ def leaderboard(result: SystemsResult, places: int) -> Table:
     ]
     together = "all of them together" if family.is_simultaneous else "each by itself: some may well be wrong"
     notes = [f"places: from the systems that are told to be better to those told to be worse, {together}"]
+    if family.direction is not None:
+        notes.append(f"in order of what was tested: the {TESTS[family.test].statistic}, its mean over all others")
     if result.letters:
         notes.append(_LETTERS)
     title = f"Leaderboard, {family.measure}"
@@ -251,7 +290,8 @@ def baseline_table(result: SystemsResult, places: int) -> Table:
 
 
 def _mark(pair: PairVerdict) -> str:
-    return {"better": _BETTER, "worse": _WORSE}.get(pair.verdict, "")
+    marks = {"better": _BETTER, "superior": _BETTER, "worse": _WORSE, "inferior": _WORSE}
+    return marks.get(pair.verdict, "")
 
 
 def _limits(pair: PairVerdict | PairRecord, places: int) -> str:
@@ -272,12 +312,12 @@ def pair_table(result: SystemsResult, shown: Sequence[tuple[str, str]] | None, p
         Column("p alone", get=lambda pair: p_words(pair.p, family.least_p)),
         Column(f"p {family.correction}", get=lambda pair: p_words(pair.adjusted_p, result.least_p)),
     ]
-    if is_ranks:
+    if result.has_conover:
         columns += [
             Column("p Conover", get=lambda pair: p_words(pair.conover_p)),
             Column("with Holm", get=lambda pair: p_words(pair.conover_holm_p)),
         ]
-    columns.append(Column("told apart", get=lambda pair: _told_apart(result, pair)))
+    columns.append(Column("verdict" if family.margin else "significant", get=lambda pair: _told_apart(result, pair)))
     pairs = [result.record(a, b) for a, b in (_pairs_in_order(result) if shown is None else shown)]
     alone = f"p alone: {family.test}"
     return Table.of(columns, pairs, title=f"Pairs, {family.measure}", notes=(alone,), for_people=True)
@@ -285,8 +325,8 @@ def pair_table(result: SystemsResult, shown: Sequence[tuple[str, str]] | None, p
 
 def _told_apart(result: SystemsResult, pair: PairRecord) -> str:
     """Whether a pair differs, and who is better where that is not the one with the better mean."""
-    if pair.verdict == "cannot tell":
-        return "cannot tell"
+    if pair.verdict == "cannot tell" or result.family.margin is not None:
+        return pair.verdict
     difference = pair.difference if pair.rank_difference is None else pair.rank_difference
     leads = (difference > 0) == (result.family.better == "higher")
     if difference and leads == (pair.verdict == "better"):
