@@ -272,7 +272,7 @@ class TestSeveralSystems:
         result = five()
         text = " ".join(result.out.split("\n\n")[0].split())
         assert text.startswith("AP: of 5 systems on 30 queries ")
-        assert "(by step-down maxT, 5 %, 10,000 flips, seed 0). Systems 0.0" in text
+        assert "(by step-down maxT, 5 %, 100,000 flips, seed 0). Systems 0.0" in text
         rows = records(five("--format", "jsonl"), "systems")
         means = {name: sum(values) / 30 for name, values in scores(5, 30).items()}
         assert [row["system"] for row in rows] == sorted(means, key=lambda name: -means[name])
@@ -550,7 +550,7 @@ class TestPromises:
             same = found[pair["a"], pair["b"]]
             assert (pair["p"], pair["difference"]) == (same["p"], same["difference"])
         command.write("two.csv", table({name: data[name] for name in ("s1", "s4")}))
-        alone = command("compare", "--from", "two.csv", "--draws", "10000", "--format", "jsonl")
+        alone = command("compare", "--from", "two.csv", "--format", "jsonl")
         assert records(alone, "pairs")[0]["p"] == found["s4", "s1"]["p"]
 
     def test_same_bytes_for_any_order_and_threads(self, command):

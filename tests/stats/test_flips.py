@@ -15,7 +15,8 @@ import pytest
 from scipy import stats
 
 from gainful import UsageError
-from gainful.stats.flips import Flips, exact_extremes, exponent, on_grid, subset_sums
+from gainful.kernel.exact_sums import subset_sums
+from gainful.stats.flips import Flips, exact_extremes, exponent, on_grid
 from gainful.stats.repeatable import BLOCK, fixed_point, least_count, settle, settled_differences
 from gainful.stats.resampling import AllSubsets, FlippedSubsets
 

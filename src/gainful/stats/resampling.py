@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gainful.kernel.arrays import Floats, Ints
-from gainful.stats.flips import MOST_ENUMERATED, Columns, Flips, exact_extremes, exponent, on_grid, subset_sums
+from gainful.kernel.exact_sums import subset_sums
+from gainful.stats.flips import FLIPS, MOST_ENUMERATED, Columns, Flips, exact_extremes, exponent, on_grid
 from gainful.stats.paired_tests import Finding, Interval, NullSummary, PairedScores
 from gainful.stats.repeatable import BLOCK, check_draws, fixed_point, largest_at, least_count, settle
 
@@ -265,14 +266,14 @@ def _acceleration(differences: Floats) -> float:
     return math.fsum(apart**3) / (6 * spread**1.5) if spread else 0.0
 
 
-_FLIPS, _SAMPLES = 100_000, 10_000
+_SAMPLES = 10_000
 
 
 def _subsets(scores: PairedScores) -> AllSubsets | FlippedSubsets:
     if scores.nonzero <= MOST_ENUMERATED:
         return AllSubsets.of(scores.differences, scores.error)
     both = np.stack((scores.a, scores.b), axis=1)
-    flips = Flips(scores.n, scores.settings.draws or _FLIPS, scores.settings.seed)
+    flips = Flips(scores.n, scores.settings.draws or FLIPS, scores.settings.seed)
     return FlippedSubsets.of(on_grid(both, exponent(both)), flips)
 
 
