@@ -221,6 +221,15 @@ class TestPromises:
         beside = np.concatenate((values, np.random.default_rng(0).random((45, 1)) * 1e9), axis=1)
         assert compare_family(matrix(beside), draws=2_000).pair("s0", "s1").p == small.pair("s0", "s1").p
 
+    @pytest.mark.parametrize("scale", [2.0**-33, 1e-9, 1e9])
+    def test_the_unit_of_scores_changes_no_p(self, scale: float) -> None:
+        for queries in (15, 40):
+            values = random_values(queries, queries, 5, places=1)
+            one, other = (compare_family(matrix(values * unit), draws=2_000) for unit in (1.0, scale))
+            assert (other.p.tolist(), other.adjusted.tolist()) == (one.p.tolist(), one.adjusted.tolist())
+            assert one.threshold is not None
+            assert other.threshold == pytest.approx(scale * one.threshold, rel=1e-9)
+
     def test_few_differences_are_exact_alone_and_in_a_family(self) -> None:
         values = random_values(6, 40, 4)
         values[:, 1] = values[:, 0]

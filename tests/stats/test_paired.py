@@ -579,3 +579,20 @@ def test_too_much_is_refused() -> None:
             compare_pair(a, b, test=test, draws=10_000_001)
     with pytest.raises(UsageError, match="alpha: expected at least 1e-12, found 1e-13"):
         compare_pair(a, b, alpha=1e-13)
+
+
+@pytest.mark.parametrize("scale", [2.0**-40, 2.0**35, 1e-9, 1e-3, 1e9])
+@pytest.mark.parametrize("test", sorted(set(TESTS) - {"bootstrap"}))
+@pytest.mark.parametrize("queries", [15, 40])
+def test_the_unit_of_scores_changes_nothing_but_limits(test: str, queries: int, scale: float) -> None:
+    """15 queries are enumerated, of 40 flips are drawn; tenths have ties, and sums that are 0 in exact arithmetic."""
+    for seed in range(4):
+        generator = np.random.default_rng(seed)
+        a = np.round(generator.integers(0, 11, queries) / 10, 1)
+        b = np.round(np.clip(a - generator.integers(-3, 5, queries) / 10, 0, 1), 1)
+        one, other = (compare_pair(a * unit, b * unit, test=test, draws=2_000) for unit in (1.0, scale))
+        assert other.p == pytest.approx(one.p, rel=1e-9)
+        assert (other.wins, other.ties, other.losses) == (one.wins, one.ties, one.losses)
+        for limit in ("low", "high"):
+            expected = pytest.approx(scale * getattr(one.interval, limit), rel=1e-6, abs=1e-9 * scale)
+            assert getattr(other.interval, limit) == expected
