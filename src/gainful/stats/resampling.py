@@ -127,8 +127,8 @@ class AllSubsets:
         return self._search(alpha, 0.0, beyond) if 2 * up_to < alpha else self._search(alpha, -beyond, 0.0)
 
     def _search(self, alpha: float, low: float, high: float) -> float:
-        """Bisection for the limit, around where normal sums would have it. Subsets that neither end tells apart any more
-        are counted once and left out."""
+        """Bisection for the limit, around where normal sums would have it. Subsets that neither end tells apart any
+        more are counted once and left out."""
         guesses = iter(self._guesses(alpha))
         exactness = 1e-15 * (high - low)
         wanted, sums, sizes, ways = alpha / 2 * self.count, self.sums, self.sizes, self.ways
@@ -199,32 +199,40 @@ _CELLS = 1 << 21
 
 @dataclass(frozen=True, eq=False)
 class Resamples:
-    """Means and standard errors of samples of queries, drawn with replacement."""
+    """Means and standard errors of samples of queries, drawn with replacement.
+
+    ``apart`` is what the samples' means are above the observed one. Sums are exact, and what is equal in exact
+    arithmetic is equal here: of scores with few values many samples have the observed mean.
+    """
 
     mean: float
     error: float  # standard error of the mean
-    means: Floats
+    apart: Floats
     errors: Floats
+    scale: float
 
     @classmethod
-    def of(cls, differences: Floats, draws: int, seed: int) -> Resamples:
-        """Draws from differences, in the order of their queries' ids."""
-        parts = [_moments(differences[rows]) for rows in resampled_rows(differences.size, draws, seed)]
-        means, errors = (np.concatenate(each) for each in zip(*parts, strict=True))
-        [mean], [error] = _moments(differences[np.newaxis])
-        return cls(float(mean), float(error), means, errors)
+    def of(cls, differences: Floats, draws: int, seed: int, scale: float | None = None) -> Resamples:
+        """Draws from differences, in the order of their queries' ids; ``scale`` is the largest absolute score."""
+        fixed, size = fixed_point(differences), differences.size
+        scale = float(np.max(np.abs(differences), initial=0.0)) if scale is None else scale
+        total, [error] = _sums_and_errors(fixed.steps[np.newaxis], fixed.unit, scale)
+        parts = [_sums_and_errors(fixed.steps[rows], fixed.unit, scale) for rows in resampled_rows(size, draws, seed)]
+        sums, errors = (np.concatenate(each) for each in zip(*parts, strict=True))
+        mean, apart = (settle(each * (fixed.unit / size), scale) for each in (total, sums - total))
+        return cls(float(mean[0]), float(error), apart, errors, scale)
 
     @property
     def _statistics(self) -> Floats:
         """|t| of each sample around the observed mean; a sample without spread counts as extreme."""
-        apart = np.abs(self.means - self.mean)
-        return np.asarray(np.divide(apart, self.errors, out=np.full(apart.size, math.inf), where=self.errors > 0))
+        unlike = np.full(self.apart.size, math.inf)
+        return np.asarray(np.divide(np.abs(self.apart), self.errors, out=unlike, where=self.errors > 0))
 
     def p(self) -> float:
         """(samples whose |t| is at least the observed one + 1) / (samples + 1); 1 where no difference is observed."""
         observed = self._observed()
         extreme = np.count_nonzero(self._statistics >= observed * (1 - 1e-12))
-        return (int(extreme) + 1) / (self.means.size + 1)
+        return (int(extreme) + 1) / (self.apart.size + 1)
 
     def _observed(self) -> float:
         if not self.mean:
@@ -233,7 +241,7 @@ class Resamples:
 
     def studentised(self, alpha: float) -> Interval:
         """The symmetric bootstrap-t interval: the shifts that the test of :meth:`p` does not reject (Hall 1988)."""
-        draws = self.means.size
+        draws = self.apart.size
         place = least_count(alpha, draws + 1) - 1
         reach = float(np.sort(self._statistics)[draws - place]) if place >= 1 else math.inf
         if math.isinf(reach):
@@ -244,15 +252,14 @@ class Resamples:
 
     def percentile(self, alpha: float) -> Interval:
         """The middle of the means: quantiles at alpha / 2 and its complement."""
-        low, high = percentile_limits(self.means, alpha)
-        return Interval(low, high, alpha, "percentile")
+        return self._between([alpha / 2, 1 - alpha / 2], alpha, "percentile")
 
     def bca(self, differences: Floats, alpha: float) -> Interval:
         """Percentiles corrected for bias and acceleration (Efron 1987)."""
         from scipy.special import ndtr, ndtri
 
-        below = (np.count_nonzero(self.means < self.mean) + np.count_nonzero(self.means <= self.mean)) / 2
-        share = below / self.means.size
+        below = (np.count_nonzero(self.apart < 0) + np.count_nonzero(self.apart <= 0)) / 2
+        share = below / self.apart.size
         if not self.error or not 0 < share < 1:
             return Interval(self.mean, self.mean, alpha, "bca")
         bias, acceleration = float(ndtri(share)), _acceleration(differences)
@@ -260,8 +267,11 @@ class Resamples:
         for tail in (alpha / 2, 1 - alpha / 2):
             z = bias + float(ndtri(tail))
             quantiles.append(float(ndtr(bias + z / (1 - acceleration * z))))
-        low, high = np.quantile(self.means, quantiles).tolist()
-        return Interval(low, high, alpha, "bca")
+        return self._between(quantiles, alpha, "bca")
+
+    def _between(self, quantiles: list[float], alpha: float, method: str) -> Interval:
+        low, high = settle(self.mean + np.quantile(self.apart, quantiles), self.scale).tolist()
+        return Interval(low, high, alpha, method)
 
 
 def resampled_rows(queries: int, draws: int, seed: int) -> Iterator[Ints]:
@@ -284,14 +294,14 @@ def percentile_limits(values: Floats, alpha: float) -> tuple[float, float]:
     return low, high
 
 
-def _moments(samples: Floats) -> tuple[Floats, Floats]:
-    """Mean and standard error of each row; 0 where it has no spread but for rounding."""
-    n = samples.shape[1]
-    means = samples.mean(axis=1)
+def _sums_and_errors(steps: Floats, unit: float, scale: float) -> tuple[Floats, Floats]:
+    """Of each row the sum, in steps, and the standard error of its mean; that is 0 without spread but for rounding."""
+    n = steps.shape[1]
+    sums = steps.sum(axis=1)
     if n < 2:
-        return means, np.zeros(means.size)
-    deviations = settle(samples - means[:, np.newaxis], float(np.abs(samples).max(initial=0.0)))
-    return means, np.sqrt((deviations**2).sum(axis=1) / (n - 1) / n)
+        return sums, np.zeros(sums.size)
+    deviations = settle((steps - sums[:, np.newaxis] / n) * unit, scale)
+    return sums, np.sqrt((deviations**2).sum(axis=1) / (n - 1) / n)
 
 
 def _acceleration(differences: Floats) -> float:
@@ -312,7 +322,7 @@ def _subsets(scores: PairedScores) -> AllSubsets | FlippedSubsets:
 
 
 def _samples(scores: PairedScores) -> Resamples:
-    return Resamples.of(scores.differences, scores.settings.draws or _SAMPLES, scores.settings.seed)
+    return Resamples.of(scores.differences, scores.settings.draws or _SAMPLES, scores.settings.seed, scores.scale)
 
 
 def _tidy(limit: float, scores: PairedScores) -> float:
@@ -341,7 +351,7 @@ def randomisation_interval(scores: PairedScores, alpha: float) -> Interval:
 def bootstrap(scores: PairedScores) -> Finding:
     """The studentised bootstrap test: means of samples, shifted to 0."""
     samples = scores.once(_samples)
-    return Finding(samples.p(), scores.t, samples.means.size)
+    return Finding(samples.p(), scores.t, samples.apart.size)
 
 
 def percentile_interval(scores: PairedScores, alpha: float) -> Interval:
