@@ -19,6 +19,7 @@
 #include "arrow.hpp"
 #include "blocks.hpp"
 #include "files.hpp"
+#include "flips.hpp"
 #include "interpreter.hpp"
 #include "join_text.hpp"
 #include "judgments.hpp"
@@ -36,19 +37,26 @@ namespace {
 
 template <class T>
 using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Rows = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Cells = nb::ndarray<int64_t, nb::shape<2>, nb::c_contig, nb::device::cpu>;
 
 /// Hands a vector over to NumPy without copying it.
-template <class As, class T>
-nb::object to_array(std::vector<T>&& values) {
+template <class As, size_t dimensions, class T>
+nb::object to_shape(std::vector<T>&& values, const size_t (&shape)[dimensions]) {
     static_assert(sizeof(As) == sizeof(T));
     values.reserve(1);  // so that an empty array has an address too
     auto owned = std::make_unique<std::vector<T>>(std::move(values));
-    const size_t size = owned->size();
     void* data = owned->data();
     nb::capsule owner(owned.get(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     owned.release();
-    return nb::cast(nb::ndarray<nb::numpy, As, nb::ndim<1>>(data, {size}, owner));
+    return nb::cast(nb::ndarray<nb::numpy, As>(data, dimensions, shape, owner));
+}
+
+template <class As, class T>
+nb::object to_array(std::vector<T>&& values) {
+    const size_t shape[] = {values.size()};
+    return to_shape<As>(std::move(values), shape);
 }
 
 template <class T>
@@ -806,10 +814,47 @@ nb::list of_columns(const ArrowTable& table) {
     return result;
 }
 
+template <class T>
+Matrix<T> matrix_of(const Rows<T>& rows) {
+    return {rows.data(), rows.shape(0), rows.shape(1)};
+}
+
+nb::object flipped_sums_py(const Rows<double>& steps, const Rows<uint8_t>& flips, int threads) {
+    require(8 * flips.shape(1) >= steps.shape(0), "a query has no flips");
+    const size_t shape[] = {steps.shape(1), flips.shape(0)};
+    std::vector<double> found;
+    {
+        const WithoutInterpreter release;
+        found = flipped_sums(matrix_of(steps), matrix_of(flips), at_least_one(threads));
+    }
+    return to_shape<double>(std::move(found), shape);
+}
+
+nb::tuple count_extremes_py(const Rows<double>& sums, Input<int64_t> first, Input<int64_t> second, Input<double> weight,
+                            Input<double> edge, Input<double> reach, int threads) {
+    std::vector<FlippedPair> pairs(first.size());
+    for (const size_t size : {second.size(), weight.size(), edge.size(), reach.size()}) {
+        require(size == pairs.size(), "the columns differ in length");
+    }
+    const int64_t rows = static_cast<int64_t>(sums.shape(0));
+    for (size_t i = 0; i < pairs.size(); ++i) {
+        const int64_t one = first.data()[i], other = second.data()[i];
+        require(0 <= one && one < rows && 0 <= other && other < rows, "there is no such row");
+        pairs[i] = {static_cast<size_t>(one), static_cast<size_t>(other), weight.data()[i], edge.data()[i], reach.data()[i]};
+    }
+    Extremes found;
+    {
+        const WithoutInterpreter release;
+        found = count_extremes(matrix_of(sums), pairs, at_least_one(threads));
+    }
+    return nb::make_tuple(to_array(std::move(found.alone)), to_array(std::move(found.among)),
+                          to_array(std::move(found.largest)));
+}
+
 }  // namespace
 
 NB_MODULE(_core, module) {
-    module.doc() = "Parse bytes, intern ids, order, join. See _core.pyi.";
+    module.doc() = "Parse bytes, intern ids, order, join, flip signs. See _core.pyi.";
     module.attr("KIND") = "C++";
     nb::set_leak_warnings(false);  // an interrupted process may end while a thread still holds an index
     watch_interpreter([](auto close) { nb::module_::import_("atexit").attr("register")(nb::cpp_function(close)); });
@@ -871,4 +916,7 @@ NB_MODULE(_core, module) {
     module.def("pack_ids", &pack_ids_py, nb::arg("values"));
     module.def("pack_dicts", &pack_dicts_py, nb::arg("dicts"));
     module.def("number_ids", &number_ids_py, nb::arg("data"), nb::arg("start"), nb::arg("length"));
+    module.def("flipped_sums", &flipped_sums_py, nb::arg("steps"), nb::arg("flips"), nb::arg("threads"));
+    module.def("count_extremes", &count_extremes_py, nb::arg("sums"), nb::arg("first"), nb::arg("second"), nb::arg("weight"),
+               nb::arg("edge"), nb::arg("reach"), nb::arg("threads"));
 }

@@ -13,7 +13,7 @@ from gainful import UsageError
 from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.kernel.parallel import Progress
 from gainful.stats.corrections import corrected, refuse_coarse
-from gainful.stats.families import compare_family
+from gainful.stats.families import FamilyPlan, compare_family, families_of
 from gainful.stats.family_results import RankInterval
 from gainful.stats.flips import Flips
 from gainful.stats.paired import compare_pair
@@ -215,11 +215,38 @@ class TestPromises:
         alone = compare_pair(values[:, 3], values[:, 17], whole.queries, draws=2_000)
         assert (alone.p, alone.difference) == (reference.pair("s3", "s17").p, reference.pair("s3", "s17").difference)
 
+    def test_nor_do_the_flips_that_nobody_asked_for(self) -> None:
+        """A pair has one p: there are as many flips for two systems as for many, and the same ones."""
+        values = random_values(11, 30, 3, spread=0.06)
+        whole = compare_family(matrix(values))
+        for a, b in (("s0", "s1"), ("s1", "s2"), ("s0", "s2")):
+            alone = compare_pair(values[:, int(a[1])], values[:, int(b[1])], matrix(values).queries)
+            assert (whole.pair(a, b).p, whole.draws) == (alone.p, alone.test.draws)
+            assert whole.pair(a, b).adjusted >= alone.p
+
+    @pytest.mark.parametrize("threads", [1, 2, 5])
+    def test_threads_change_nothing(self, threads: int) -> None:
+        values = random_values(12, 33, 12)
+        plans = (FamilyPlan(draws=5_000, threads=each) for each in (None, threads))
+        (reference,), (found,) = (families_of([matrix(values)], plan) for plan in plans)
+        for name in ("p", "adjusted", "half_width"):
+            assert getattr(found, name).tobytes() == getattr(reference, name).tobytes()
+        assert found.threshold == reference.threshold
+
     def test_not_even_if_they_are_a_million_times_as_large(self) -> None:
         values = random_values(4, 45, 2) * 1e-6
         small = compare_family(matrix(values), draws=2_000)
         beside = np.concatenate((values, np.random.default_rng(0).random((45, 1)) * 1e9), axis=1)
         assert compare_family(matrix(beside), draws=2_000).pair("s0", "s1").p == small.pair("s0", "s1").p
+
+    @pytest.mark.parametrize("scale", [2.0**-33, 1e-9, 1e9])
+    def test_the_unit_of_scores_changes_no_p(self, scale: float) -> None:
+        for queries in (15, 40):
+            values = random_values(queries, queries, 5, places=1)
+            one, other = (compare_family(matrix(values * unit), draws=2_000) for unit in (1.0, scale))
+            assert (other.p.tolist(), other.adjusted.tolist()) == (one.p.tolist(), one.adjusted.tolist())
+            assert one.threshold is not None
+            assert other.threshold == pytest.approx(scale * one.threshold, rel=1e-9)
 
     def test_few_differences_are_exact_alone_and_in_a_family(self) -> None:
         values = random_values(6, 40, 4)

@@ -15,7 +15,8 @@ import pytest
 from scipy import stats
 
 from gainful import UsageError
-from gainful.stats.flips import Flips, exact_extremes, exponent, on_grid, subset_sums
+from gainful.kernel.exact_sums import subset_sums
+from gainful.stats.flips import Flips, exact_extremes, exponent, on_grid
 from gainful.stats.repeatable import BLOCK, fixed_point, least_count, settle, settled_differences
 from gainful.stats.resampling import AllSubsets, FlippedSubsets
 
@@ -57,10 +58,11 @@ class TestSettled:
 
     def test_fixed_point_is_as_defined_and_exact_in_any_order(self) -> None:
         generator = np.random.default_rng(1)
-        for n, scale in ((50, 1.0), (249, 0.3), (5000, 1.0), (30, 1e5)):
+        for n, scale in ((50, 1.0), (249, 0.3), (5000, 1.0), (30, 1e5), (50, 1e-9)):
             d = generator.normal(0, scale, n)
             fixed = fixed_point(d)
-            k = min(44, math.floor(52 - math.log2(n * np.abs(d).max())))
+            # Relative to the largest: what is measured in another unit is rounded alike.
+            k = math.floor(min(44, 52 - math.log2(n)) - math.log2(np.abs(d).max()))
             assert fixed.unit == 2.0**-k
             assert (fixed.steps == np.rint(d * 2.0**k)).all()
             exact = sum(int(step) for step in fixed.steps)
@@ -224,6 +226,30 @@ class TestInvertedInterval:
         found = AllSubsets.of(d).interval(0.05)
         assert found.low == pytest.approx(means[place - 1], abs=1e-12)
         assert found.high == pytest.approx(means[-place], abs=1e-12)
+
+    @pytest.mark.parametrize("zeros", [0, 3])
+    @pytest.mark.parametrize("seed", range(4))
+    def test_equal_differences_one_by_one_or_by_their_number(self, seed: int, zeros: int) -> None:
+        d = np.concatenate((np.random.default_rng(seed).choice([-0.2, -0.1, 0.1, 0.2, 0.3], 11), np.zeros(zeros)))
+        found = AllSubsets.of(d)
+        assert (found.count, found.zeros) == (2**11, zeros)
+        tenths = np.rint(10 * d)
+        sums, sizes = subset_sums(tenths), subset_sums(np.ones(d.size))
+        means = np.sort(sums[1:] / sizes[1:])
+        place = math.ceil(0.05 * sums.size / 2) - 1
+        interval = found.interval(0.05)
+        assert 10 * interval.low == pytest.approx(means[place - 1], abs=1e-11)
+        assert 10 * interval.high == pytest.approx(means[-place], abs=1e-11)
+        critical = np.sort(np.abs(tenths.sum() - 2 * sums))[-math.ceil(0.05 * sums.size)]
+        assert 10 * found.critical(0.05) == pytest.approx(critical, abs=1e-11)
+
+    def test_equal_differences_are_not_enumerated(self) -> None:
+        """All 2^20 subsets of 20 differences would take a second, most of them again and again the same."""
+        d = np.concatenate((np.random.default_rng(0).choice([-0.2, -0.1, 0.1, 0.2, 0.3], 20), np.zeros(5)))
+        found = AllSubsets.of(d)
+        assert found.count == 2**20
+        assert found.sums.size <= 5**5  # four of each kind at most make five numbers of them
+        assert 2 ** np.unique(np.linspace(0.1, 0.9, 9)).size == AllSubsets.of(np.linspace(0.1, 0.9, 9)).sums.size
 
     def test_coverage_of_symmetric_differences(self) -> None:
         # 95 % of 2,000: between 1,860 and 1,936.

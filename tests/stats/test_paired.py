@@ -102,23 +102,31 @@ class TestAgainstScipy:
             assert ours.method == kind
 
     @pytest.mark.parametrize("sign", [1, -1])
-    def test_bca_on_skewed_data_is_efrons(self, sign: int) -> None:
-        """Bias and acceleration by their definitions, the latter from the means without one query (jackknife)."""
-        d = sign * np.round(np.random.default_rng(3).gamma(0.2, 0.4, 24), 3)
-        samples = Resamples.of(d, 4_000, 0)
-        without = np.array([np.delete(d, i).mean() for i in range(d.size)])
-        apart = without.mean() - without
-        acceleration = (apart**3).sum() / (6 * (apart**2).sum() ** 1.5)
-        assert sign * acceleration > 0.04  # else the test would say nothing
-        bias = stats.norm.ppf(((samples.means < d.mean()).mean() + (samples.means <= d.mean()).mean()) / 2)
-        limits = []
-        for z in stats.norm.ppf([0.05, 0.95]):
-            share = stats.norm.cdf(bias + (bias + z) / (1 - acceleration * (bias + z)))
-            limits.append(float(np.quantile(samples.means, share)))
-        found, plain = samples.bca(d, 0.1), samples.percentile(0.1)
-        assert [found.low, found.high] == pytest.approx(limits, abs=1e-9)
+    @pytest.mark.parametrize("steps", [10, 1000, 3])
+    def test_bca_on_skewed_data_is_efrons(self, steps: int, sign: int) -> None:
+        """Bias and acceleration by their definitions, in fractions, the latter from the means without one query. Of
+        tenths and thirds many samples have the very mean that was observed."""
+        parts = sign * np.floor(np.random.default_rng(5).gamma(0.2, 1.5, 24) * steps).astype(int)
+        d = [Fraction(part, steps) for part in parts.tolist()]
+        mean = sum(d) / 24
+        samples = Resamples.of(np.array([float(value) for value in d]), 4_000, 0)
+        drawn = [sum(d[i] for i in row) / 24 for rows in resampled_rows(24, 4_000, 0) for row in rows.tolist()]
+        below, equal = sum(value < mean for value in drawn), sum(value == mean for value in drawn)
+        assert steps == 1000 or equal > 40  # else the test would say nothing
+        apart = [mean - (sum(d) - value) / 23 for value in d]
+        acceleration = float(sum(each**3 for each in apart)) / (6 * float(sum(each**2 for each in apart)) ** 1.5)
+        assert sign * acceleration > 0.04
+        bias = stats.norm.ppf((below + equal / 2) / 4_000)
+        means, values = [float(value) for value in drawn], np.array([float(value) for value in d])
+        for alpha in np.arange(0.02, 0.5, 0.02):
+            limits = []
+            for z in stats.norm.ppf([alpha / 2, 1 - alpha / 2]):
+                share = stats.norm.cdf(bias + (bias + z) / (1 - acceleration * (bias + z)))
+                limits.append(float(np.quantile(means, share)))
+            found, plain = samples.bca(values, alpha), samples.percentile(alpha)
+            assert [found.low, found.high] == pytest.approx(limits, abs=1e-9)
         # The interval leans to the side of the long tail.
-        assert sign * (found.low - plain.low) > 0 and sign * (found.high - plain.high) > 0
+        assert sign * (found.low - plain.low) >= 0 and sign * (found.high - plain.high) >= 0
 
     def test_randomisation_is_scipys_within_its_error(self) -> None:
         a, b = scores(7, 30, 0.04)
@@ -586,3 +594,20 @@ def test_too_much_is_refused() -> None:
             compare_pair(a, b, test=test, draws=10_000_001)
     with pytest.raises(UsageError, match="alpha: expected at least 1e-12, found 1e-13"):
         compare_pair(a, b, alpha=1e-13)
+
+
+@pytest.mark.parametrize("scale", [2.0**-40, 2.0**35, 1e-9, 1e-3, 1e9])
+@pytest.mark.parametrize("test", sorted(TESTS))
+@pytest.mark.parametrize("queries", [15, 40])
+def test_the_unit_of_scores_changes_nothing_but_limits(test: str, queries: int, scale: float) -> None:
+    """15 queries are enumerated, of 40 flips are drawn; tenths have ties, and sums that are 0 in exact arithmetic."""
+    for seed in range(4):
+        generator = np.random.default_rng(seed)
+        a = np.round(generator.integers(0, 11, queries) / 10, 1)
+        b = np.round(np.clip(a - generator.integers(-3, 5, queries) / 10, 0, 1), 1)
+        one, other = (compare_pair(a * unit, b * unit, test=test, draws=2_000) for unit in (1.0, scale))
+        assert other.p == pytest.approx(one.p, rel=1e-9)
+        assert (other.wins, other.ties, other.losses) == (one.wins, one.ties, one.losses)
+        for limit in ("low", "high"):
+            expected = pytest.approx(scale * getattr(one.interval, limit), rel=1e-6, abs=1e-9 * scale)
+            assert getattr(other.interval, limit) == expected

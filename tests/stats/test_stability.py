@@ -215,6 +215,14 @@ class TestSwaps:
         assert fuzzy.error_rate < exact.error_rate
         assert exact.bins == fuzzy.bins
 
+    @pytest.mark.parametrize("parts", [1, 3, 7])
+    def test_a_lead_of_just_the_fuzziness_is_no_tie(self, parts: int) -> None:
+        """0.7 - 0.665 is below 0.05 times 0.7 in float64, but not in exact arithmetic."""
+        for hundreds in range(100, 1000, 20):
+            higher, lower = hundreds / 1000 / parts, hundreds * 19 / 20_000 / parts
+            assert swap_rates(np.array([[higher, lower]] * 4), draws=2).tie_rate == 0
+            assert swap_rates(np.array([[higher, lower + 1e-6]] * 4), draws=2).tie_rate == 1
+
     def test_identical_systems_are_tied(self) -> None:
         column = np.random.default_rng(0).random((10, 1))
         found = swap_rates(np.hstack((column, column)), draws=30, fuzziness=0)

@@ -78,6 +78,16 @@ def test_undefined(x: list[float], y: list[float]) -> None:
     assert [(each.value, each.low, each.high, each.n) for each in correlate(x, y)] == [(None, None, None, len(x))] * 3
 
 
+def test_what_is_equal_but_for_rounding_is_tied() -> None:
+    x, rounded, y = [0.1 + 0.2, 0.3, 0.7, 0.5], [0.3, 0.3, 0.7, 0.5], [2.0, 1.0, 5.0, 4.0]
+    for found, expected in zip(correlate(x, y), correlate(rounded, y), strict=True):
+        assert found.value == pytest.approx(expected.value, abs=1e-12)
+    # Counted by hand: 5 of 6 pairs are in order, one is tied on one side.
+    assert correlate(x, y)[2].value == pytest.approx(5 / math.sqrt(5 * 6))
+    assert correlate([0.1 + 0.2, 0.3, 0.3], [1, 2, 3])[0].value is None
+    assert correlate([0.3 + 1e-11, 0.3, 0.3], [1, 2, 3])[0].value is not None
+
+
 def test_many_pairs_need_no_matrix() -> None:
     source = np.random.default_rng(3)
     x, y = source.normal(size=50_000).round(3), source.integers(1, 6, 50_000).astype(float)

@@ -61,7 +61,7 @@ def _asked(given: dict[str, Any]) -> CompareOptions:
 @click.option(
     "--draws",
     type=click.IntRange(1),
-    help="Flips, samples or permutations.  [default: 100,000 for two systems, 10,000 for several or a bootstrap]",
+    help="Flips, samples or permutations.  [default: 100,000 flips, 10,000 samples or permutations]",
 )
 @click.option("--seed", type=click.IntRange(0), default=0, help="Another seed, other draws.  [default: 0]")
 @click.option("--pairs", multiple=True, metavar="A,B", help="Several systems: print this pair; may be repeated.")
@@ -98,7 +98,7 @@ def command(
     Example: gainful compare --from scores.csv --rows systems --figure leaderboard.pdf
     """
     inputs = scores.found()
-    from gainful.stats.families import FLIPS
+    from gainful.stats.flips import FLIPS
     from gainful.tasks.compare.comparison import compare_matrices, read_groups
 
     if groups:

@@ -331,6 +331,20 @@ def pack_dicts(dicts: list[object]) -> tuple[Bytes, Ints, Ints, Floats, Ints, bo
 def number_ids(data: Bytes, start: Ints, length: Ints) -> tuple[list[bytes], Ints]:
     """The distinct ids in byte order, and for every span its place among them. ValueError when spans leave data."""
 
+def flipped_sums(steps: Floats, flips: Bytes, threads: int) -> Floats:
+    """Columns x draws: the sum of each column of ``steps`` (queries x columns) over the queries that a draw flips.
+
+    ``flips`` (draws x bytes) have eight queries a byte, the first in the lowest bit; those beyond the last query change
+    nothing. Steps are whole numbers whose sums a float64 holds, so that sums are exact. ValueError when bytes are
+    missing."""
+
+def count_extremes(
+    sums: Floats, first: Ints, second: Ints, weight: Floats, edge: Floats, reach: Floats, threads: int
+) -> tuple[Ints, Ints, Floats]:
+    """Pairs of rows of ``sums`` (rows x draws), one after the other: in how many draws the absolute difference times
+    its weight is at least its edge; in how many the largest of these among the pair and those before it is at least its
+    reach; and the largest of all pairs in each draw. ValueError when there is no such row."""
+
 class ArrowTable:
     """The columns of an Arrow C stream, read through the PyCapsule interface (a capsule named arrow_array_stream).
 

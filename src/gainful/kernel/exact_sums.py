@@ -46,6 +46,18 @@ class FixedPoint(NamedTuple):
         return self.steps.size * (error / self.unit + 0.5)
 
 
+def subset_sums(values: Floats) -> Floats:
+    """The sums of all subsets, the i-th being of those values (or rows) whose bits are set in i.
+
+    >>> subset_sums(np.array([1.0, 2.0])).tolist()
+    [0.0, 1.0, 2.0, 3.0]
+    """
+    sums = np.zeros((1, *values.shape[1:]))
+    for value in values:
+        sums = np.concatenate((sums, sums + value))
+    return sums
+
+
 class RankSums:
     """The sums over queries of vectors over ranks, block by block, each as a number and what rounding took from it.
 

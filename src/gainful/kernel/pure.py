@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from gainful.kernel.pure_facts import Columns, Facts, as_columns, inspect
+from gainful.kernel.pure_flips import count_extremes, flipped_sums
 from gainful.kernel.pure_tables import (
     DUPLICATE,
     FIELD,
@@ -45,7 +46,9 @@ __all__ = [
     "JoinOptions",
     "JudgmentIndex",
     "ListColumns",
+    "count_extremes",
     "find_repeats",
+    "flipped_sums",
     "join_columns",
     "join_text",
     "number_ids",

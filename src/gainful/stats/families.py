@@ -16,21 +16,17 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from gainful.errors import UsageError
+from gainful.kernel import core
 from gainful.kernel.arrays import Floats, Ints, distinct
 from gainful.kernel.parallel import Progress
 from gainful.notation import choose
 from gainful.stats.catalogues import CORRECTIONS, TESTS
 from gainful.stats.corrections import corrected, refuse_coarse
 from gainful.stats.family_results import FamilyResult
-from gainful.stats.flips import MOST_ENUMERATED, Flips, exact_extremes, exponent, on_grid
+from gainful.stats.flips import FLIPS, MOST_ENUMERATED, Flips, exact_extremes, exponent, on_grid
 from gainful.stats.paired import FROM_RANKED, check_margin, rank_warning
 from gainful.stats.paired_tests import MOST_FLIPPED, PairedScores, TestOutcome
 from gainful.stats.repeatable import check_alpha, largest_at, least_told
-
-#: Flips unless another number is asked for.
-FLIPS = 10_000
-
-_DRAWS_AT_A_TIME = 10_000
 
 
 class SystemScores(Protocol):
@@ -103,6 +99,7 @@ class FamilyPlan:
     draws: int = FLIPS
     seed: int = 0
     progress: Progress | None = None
+    threads: int | None = None
     margin: float | None = None
 
     def __post_init__(self) -> None:
@@ -219,7 +216,7 @@ def _by_flips(family: _Family, flips: Flips, plan: FamilyPlan) -> _Ps:
     if len(few) < len(family.pairs):
         refuse_coarse(plan.correction, len(family.pairs), plan.draws, plan.alpha)
     weights = _inverse_roots(family.pairs) if family.is_across_measures else None
-    flipped = FlippedPairs(family.scores, family.first, family.second, flips, weights, plan.progress)
+    flipped = FlippedPairs(family.scores, family.first, family.second, flips, weights, plan.progress, plan.threads)
     extreme, among = flipped.step_down()
     alone = flips.p(extreme)
     for i in few:
@@ -245,7 +242,7 @@ def _threshold(family: _Family, flips: Flips, adjusted: Floats, plan: FamilyPlan
         return math.inf
     matrix = family.matrices[0]
     place = None if plan.baseline is None else matrix.place(plan.baseline)
-    critical = widest(matrix.values, flips, place, plan.alpha)
+    critical = widest(matrix.values, flips, place, plan.alpha, plan.threads)
     apart = np.abs([pair.mean for pair in family.pairs])
     scale = float(np.max(np.abs(family.scores), initial=0.0))
     return least_told(critical, apart, (apart > critical) & (adjusted < plan.alpha), scale)
@@ -293,11 +290,12 @@ def _half_widths(family: _Family, flips: Flips, plan: FamilyPlan) -> Floats:
     if not family.is_across_measures:
         matrix = family.matrices[0]
         place = None if plan.baseline is None else matrix.place(plan.baseline)
-        return np.full(len(family.pairs), widest(matrix.values - matrix.means, flips, place, plan.alpha))
+        reach = widest(matrix.values - matrix.means, flips, place, plan.alpha, plan.threads)
+        return np.full(len(family.pairs), reach)
     means = np.concatenate([matrix.means for matrix in family.matrices])
     spreads = np.array([(pair.sd or 0.0) * math.sqrt(max(0, pair.n - 1)) for pair in family.pairs])
     weights = np.divide(1.0, spreads, out=np.zeros(spreads.size), where=spreads > 0)
-    centred = FlippedPairs(family.scores - means, family.first, family.second, flips, weights)
+    centred = FlippedPairs(family.scores - means, family.first, family.second, flips, weights, threads=plan.threads)
     return np.asarray(centred.critical(np.arange(spreads.size), plan.alpha) * spreads)
 
 
@@ -348,6 +346,7 @@ class FlippedPairs:
     flips: Flips
     weights: Floats | None = None
     progress: Progress | None = None
+    threads: int | None = None
 
     @cached_property
     def _exponents(self) -> Ints:
@@ -396,58 +395,44 @@ class FlippedPairs:
         is_new = gaps > np.maximum(self._slack[order[1:]], self._slack[order[:-1]])
         return np.split(order, np.flatnonzero(is_new) + 1)
 
-    def _sums(self) -> Iterator[list[Floats]]:
-        """For some draws at a time and each scale: columns x draws, the columns' flipped sums."""
-        whole = [part.steps.sum(axis=0) for part in self._parts]
-        sources = [self.flips.sums(part.steps) for part in self._parts]
-        left = self.flips.count
-        while left > 0:
-            size = min(left, _DRAWS_AT_A_TIME)
-            found = [np.empty((self.scores.shape[1], size)) for _ in self._parts]
-            for part, total, source, out in zip(self._parts, whole, sources, found, strict=True):
-                filled = 0
-                while filled < size:
-                    piece = next(source)
-                    out[:, filled : filled + len(piece)] = ((total - 2 * piece) * part.unit).T
-                    filled += len(piece)
-            left -= size
-            yield found
+    def _sums(self) -> Iterator[Floats]:
+        """For some draws at a time, the columns of one scale after those of another: columns x draws, their sums with
+        flipped signs."""
+        steps = np.concatenate([part.steps for part in self._parts], axis=1)
+        unit = np.repeat([part.unit for part in self._parts], self.scores.shape[1])[:, np.newaxis]
+        whole = steps.sum(axis=0)[:, np.newaxis] * unit
+        for piece in self.flips.sums(steps, self.threads):
+            sums = piece.T
+            sums *= -2 * unit
+            sums += whole
+            yield sums
+
+    def _counted(self, pairs: Ints, edges: Floats, reaches: Floats) -> Iterator[tuple[Ints, Ints, Floats]]:
+        """:func:`core.count_extremes` of some pairs, one after the other, for some draws at a time."""
+        shift = self._part_of_pair[pairs] * self.scores.shape[1]
+        first, second = (each[pairs] + shift for each in (self.first, self.second))
+        weights = np.ones(pairs.size) if self.weights is None else self.weights[pairs]
+        for sums in self._sums():
+            yield core.count_extremes(sums, first, second, weights, edges, reaches, core.thread_count(self.threads))
 
     def step_down(self) -> tuple[Ints, Ints]:
         """For each pair: how many draws are as extreme as the pair by itself; and how many have, among this pair and
         all whose difference is no larger, one as large as this pair's."""
-        edges = (self.observed - self._slack).tolist()
-        # What a step's last pair has to reach is what all of the step have to.
-        last = {int(level[-1]): (level, min(edges[pair] for pair in level)) for level in self._levels}
-        order = np.concatenate(self._levels).tolist()
-        alone, among = np.zeros(len(order), np.int64), np.zeros(len(order), np.int64)
-        for sums in self._sums():
-            largest = np.zeros(sums[0].shape[1])
-            is_reached = np.empty(largest.size, np.bool_)
-            for pair, one in self._each(order, sums):
-                alone[pair] += np.count_nonzero(np.greater_equal(one, edges[pair], out=is_reached))
-                np.maximum(largest, one, out=largest)
-                if pair in last:
-                    level, edge = last[pair]
-                    among[level] += np.count_nonzero(np.greater_equal(largest, edge, out=is_reached))
+        order = np.concatenate(self._levels)
+        sizes = np.array([level.size for level in self._levels])
+        edges = (self.observed - self._slack)[order]
+        # What a step's last pair has to reach is what all of the step have to; before it, nothing is asked.
+        last = np.cumsum(sizes) - 1
+        reaches = np.full(order.size, math.inf)
+        reaches[last] = np.minimum.reduceat(edges, last - sizes + 1)
+        counted = np.zeros((2, order.size), np.int64)
+        for alone, among, largest in self._counted(order, edges, reaches):
+            counted += alone, among
             if self.progress is not None:
                 self.progress.advance(largest.size)
-        return alone, among
-
-    def _each(self, pairs: list[int], sums: list[Floats]) -> Iterator[tuple[int, Floats]]:
-        """Each pair with its absolute (weighted) flipped differences, which the next pair overwrites.
-
-        One pair after the other, because a row of draws stays in the processor's cache, and a matrix of all does not.
-        """
-        first, second, part = (each.tolist() for each in (self.first, self.second, self._part_of_pair))
-        one = np.empty(sums[0].shape[1])
-        for pair in pairs:
-            rows = sums[part[pair]]
-            np.subtract(rows[first[pair]], rows[second[pair]], out=one)
-            np.abs(one, out=one)
-            if self.weights is not None:
-                one *= self.weights[pair]
-            yield pair, one
+        found = np.empty_like(counted)
+        found[:, order] = counted[0], np.repeat(counted[1][last], sizes)
+        return found[0], found[1]
 
     def adjusted(self, among: Ints, alone: Floats) -> Floats:
         """p of the step-down procedure: the running maximum from the largest difference down.
@@ -465,16 +450,12 @@ class FlippedPairs:
     def critical(self, pairs: Ints, alpha: float) -> float:
         """What the largest (weighted) mean difference of some pairs has to exceed to be there by chance in less than a
         share alpha of draws."""
-        found = []
-        for sums in self._sums():
-            largest = np.zeros(sums[0].shape[1])
-            for _, one in self._each(pairs.tolist(), sums):
-                np.maximum(largest, one, out=largest)
-            found.append(largest)
+        nothing = np.full(pairs.size, math.inf)
+        found = [largest for _, _, largest in self._counted(pairs, nothing, nothing)]
         return largest_at(np.concatenate(found), self.flips.least_extreme(alpha)) / self.flips.queries
 
 
-def widest(scores: Floats, flips: Flips, baseline: int | None, alpha: float) -> float:
+def widest(scores: Floats, flips: Flips, baseline: int | None, alpha: float, threads: int | None = None) -> float:
     """How far means of systems get apart by chance in a share alpha of draws: all pairs, or each and a baseline.
 
     Of centred scores this is the half-width of simultaneous intervals around the observed differences. The largest
@@ -483,7 +464,7 @@ def widest(scores: Floats, flips: Flips, baseline: int | None, alpha: float) -> 
     columns = on_grid(scores, exponent(scores))
     whole = columns.steps.sum(axis=0)
     found = []
-    for piece in flips.sums(columns.steps):
+    for piece in flips.sums(columns.steps, threads):
         sums = whole - 2 * piece
         if baseline is None:
             found.append(sums.max(axis=1) - sums.min(axis=1))

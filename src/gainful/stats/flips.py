@@ -12,13 +12,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gainful.kernel.arrays import Floats, Ints
-from gainful.kernel.exact_sums import FixedPoint
+from gainful.kernel import core
+from gainful.kernel.arrays import Bytes, Floats, Ints
+from gainful.kernel.exact_sums import FixedPoint, subset_sums
 from gainful.stats.repeatable import BLOCK, check_draws, fixed_point, least_count
+
+#: Flips unless another number is asked for: the same for two systems and for many, so that a pair has one p.
+FLIPS = 100_000
 
 #: Up to so many non-zero differences all flips are looked at.
 MOST_ENUMERATED = 20
 
+_AT_A_TIME = 10 * BLOCK
 _NOTHING = -900  # the exponent of scores that are all 0
 _EXACT = 51  # bits of a sum over queries; the difference of two such sums has one more, and is exact, too
 
@@ -58,29 +63,26 @@ class Flips:
         own = 0 if self.enumerated else 1
         return least_count(alpha, self.count + own) - own
 
-    def sums(self, steps: Floats) -> Iterator[Floats]:
+    def sums(self, steps: Floats, threads: int | None = None) -> Iterator[Floats]:
         """Draws x columns: the sum of each column over the flipped queries, for some draws at a time.
 
-        ``steps`` (queries x columns) are whole numbers whose sums a float64 holds, so that these are exact. Eight
-        queries share a byte of flips; all sums there can be of them are in a table. No linear algebra, no threads.
+        ``steps`` (queries x columns) are whole numbers whose sums a float64 holds, so that these are exact.
         """
-        tables = [subset_sums(steps[start : start + 8]) for start in range(0, self.queries, 8)]
-        for block in range(math.ceil(self.count / BLOCK)):
-            packed = self._packed(block)[: self.count - block * BLOCK]
-            total = np.zeros((len(packed), steps.shape[1]))
-            for table, byte in zip(tables, packed.T, strict=False):
-                # Queries beyond the last one are flipped, too, which changes nothing.
-                total += table.take(byte & (len(table) - 1), axis=0)
-            yield total
+        steps, workers = np.ascontiguousarray(steps), core.thread_count(threads)
+        for start in range(0, self.count, _AT_A_TIME):
+            yield core.flipped_sums(steps, self._packed(start, min(start + _AT_A_TIME, self.count)), workers).T
 
-    def _packed(self, block: int) -> np.ndarray[tuple[int, int], np.dtype[np.uint8]]:
-        """Draws x bytes: the flips of a block, eight queries a byte, the first in the lowest bit."""
+    def _packed(self, start: int, stop: int) -> Bytes:
+        """Draws x bytes: the flips of some draws, from the first of a block on; eight queries a byte, the first in the
+        lowest bit."""
         words = max(1, math.ceil(self.queries / 64))
         if self.enumerated:
-            raw = np.arange(block * BLOCK, (block + 1) * BLOCK, dtype=np.uint64)
+            raw = np.arange(start, stop, dtype=np.uint64)
         else:
-            raw = np.random.Philox(key=np.array([self.seed, block], np.uint64)).random_raw(BLOCK * words)
-        return raw.astype("<u8").view(np.uint8).reshape(BLOCK, 8 * words)
+            blocks = range(start // BLOCK, math.ceil(stop / BLOCK))
+            keys = (np.array([self.seed, block], np.uint64) for block in blocks)
+            raw = np.concatenate([np.random.Philox(key=key).random_raw(BLOCK * words) for key in keys])
+        return raw.astype("<u8").view(np.uint8).reshape(-1, 8 * words)[: stop - start]
 
 
 class Columns(FixedPoint):
@@ -130,15 +132,3 @@ def exact_extremes(differences: Floats, error: float = 0.0) -> tuple[int, int]:
     at_least = signed_other.size - np.searchsorted(signed_other, far - signed_one, side="left")
     at_most = np.searchsorted(signed_other, -far - signed_one, side="right")
     return int(at_least.sum() + at_most.sum()), 2**size
-
-
-def subset_sums(values: Floats) -> Floats:
-    """The sums of all subsets, the i-th being of those values (or rows) whose bits are set in i.
-
-    >>> subset_sums(np.array([1.0, 2.0])).tolist()
-    [0.0, 1.0, 2.0, 3.0]
-    """
-    sums = np.zeros((1, *values.shape[1:]))
-    for value in values:
-        sums = np.concatenate((sums, sums + value))
-    return sums

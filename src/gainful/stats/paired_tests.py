@@ -82,8 +82,9 @@ class PairedScores:
 
     @cached_property
     def mean(self) -> float:
-        """The mean difference."""
-        return math.fsum(self.differences.tolist()) / self.n
+        """The mean difference; 0 where it is but rounding."""
+        found = math.fsum(self.differences.tolist()) / self.n
+        return found if settle(np.array(found), self.scale) else 0.0
 
     @cached_property
     def sd(self) -> float | None:

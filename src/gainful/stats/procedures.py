@@ -18,13 +18,14 @@ from gainful.kernel.parallel import Progress
 from gainful.notation import choose, count_of, number_text, printable
 from gainful.stats.anova import OneWayAnova, PairSpread, TwoWayAnova, one_way, two_way
 from gainful.stats.catalogues import CORRECTIONS, PROCEDURES
-from gainful.stats.families import FLIPS, FamilyPlan, SystemScores, families_of
+from gainful.stats.families import FamilyPlan, SystemScores, families_of
 from gainful.stats.family_results import MOST_WITH_LETTERS, FamilyResult, letters
+from gainful.stats.flips import FLIPS
 from gainful.stats.paired import FROM_RANKED, rank_warning, too_few_draws
 from gainful.stats.paired_tests import Verdict
 from gainful.stats.rank_tests import Friedman, RankComparisons, conover, friedman, nemenyi, stars_text
 from gainful.stats.repeatable import settle
-from gainful.stats.tukey import RandomisedTukeyTest, TukeyTest, randomised_tukey, tukey
+from gainful.stats.tukey import PERMUTATIONS, RandomisedTukeyTest, TukeyTest, randomised_tukey, tukey
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,7 +254,8 @@ class SystemsPlan:
             correction = "none"
         baseline = None if self.is_of_the_pool else self.baseline
         draws = self.draws or FLIPS
-        return FamilyPlan(baseline, test, correction, self.alpha, draws, self.seed, progress, self.margin)
+        threads, margin = self.threads, self.margin
+        return FamilyPlan(baseline, test, correction, self.alpha, draws, self.seed, progress, threads, margin)
 
 
 def compare_several(
@@ -310,7 +312,7 @@ def by_tukey(matrix: SystemScores, family: FamilyResult, plan: SystemsPlan) -> S
 def by_randomised_tukey(matrix: SystemScores, family: FamilyResult, plan: SystemsPlan) -> SystemsResult:
     """Randomised Tukey's p of every pair."""
     randomised = randomised_tukey(
-        matrix.values, draws=plan.draws or FLIPS, seed=plan.seed, alpha=plan.alpha, threads=plan.threads
+        matrix.values, draws=plan.draws or PERMUTATIONS, seed=plan.seed, alpha=plan.alpha, threads=plan.threads
     )
     decided = _decided(family, randomised.p, randomised.critical, "rthsd")
     return SystemsResult(matrix, plan.procedure, decided, randomised=randomised)

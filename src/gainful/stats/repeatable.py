@@ -125,18 +125,13 @@ def settled_differences(a: Floats, b: Floats) -> Floats:
 
 
 def fixed_point(differences: Floats) -> FixedPoint:
-    """Differences on the grid 2^-k, k = min(44, floor(52 - log2(n max|d|))).
+    """Differences on a grid of 2^-44 of the largest, or so much coarser that sums of +-steps stay below 2^53: these are
+    exact in any order, on any linear algebra, on any threads, and the same whatever the unit of the scores is.
 
-    Sums of +-steps stay below 2^53, so that they are exact in any order, on any linear algebra, on any threads.
-
-    >>> fixed_point(np.array([0.5, -0.25])).steps.tolist() == [2.0**43, -(2.0**42)]
+    >>> fixed_point(np.array([0.5, -0.25])).steps.tolist() == [2.0**44, -(2.0**43)]
     True
     """
-    largest = float(np.max(np.abs(differences), initial=0.0))
-    if not largest:
-        return FixedPoint(np.zeros(differences.shape), 1.0)
-    places = min(_FINEST, math.floor(EXACT_BITS - math.log2(differences.size * largest)))
-    return FixedPoint.of(differences, places)
+    return on_grid(differences, differences.size)
 
 
 def least_count(share: float, total: int) -> int:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
+from statistics import NormalDist
 
 import numpy as np
 
-from gainful.kernel.arrays import Floats, Ints
-from gainful.stats.flips import MOST_ENUMERATED, Columns, Flips, exact_extremes, exponent, on_grid, subset_sums
+from gainful.kernel.arrays import Floats, Ints, distinct
+from gainful.stats.flips import FLIPS, MOST_ENUMERATED, Columns, Flips, exact_extremes, exponent, on_grid
 from gainful.stats.paired_tests import Finding, Interval, NullSummary, PairedScores
 from gainful.stats.repeatable import BLOCK, check_draws, fixed_point, largest_at, least_count, settle
 
@@ -70,12 +72,14 @@ class FlippedSubsets:
 class AllSubsets:
     """Every subset of the non-zero differences, by its size and sum; and how many differences are 0.
 
-    A shift moves the zeros, too. They are all alike: how many of them a flip takes has a binomial distribution, which
-    stands for flipping them one by one.
+    Equal differences are alike: how many of them a subset has says all, and ``ways`` how many such subsets there are. A
+    shift moves the zeros, too. How many of them a flip takes has a binomial distribution, which stands for flipping
+    them one by one.
     """
 
     sums: Floats
     sizes: Floats
+    ways: Floats
     zeros: int
 
     @classmethod
@@ -83,59 +87,90 @@ class AllSubsets:
         """All subsets of at most 20 non-zero differences, each known to within ``error``."""
         some = differences[differences != 0]
         fixed = fixed_point(some)
-        sums = subset_sums(fixed.steps)
+        sums, sizes, ways = np.zeros(1), np.zeros(1), np.ones(1)
+        for step in distinct(fixed.steps).tolist():
+            taken = np.arange(np.count_nonzero(fixed.steps == step) + 1.0)
+            chosen = np.array([math.comb(taken.size - 1, int(size)) for size in taken])
+            sums, sizes = (np.add.outer(more, old).ravel() for more, old in ((step * taken, sums), (taken, sizes)))
+            ways = np.multiply.outer(chosen, ways).ravel()
         settled = np.where(np.abs(sums) <= fixed.near(error), 0.0, sums) * fixed.unit
-        return cls(settled, subset_sums(np.ones(some.size)), differences.size - some.size)
+        return cls(settled, sizes, ways, differences.size - some.size)
+
+    @cached_property
+    def count(self) -> int:
+        """How many subsets there are."""
+        return int(self.ways.sum())
 
     def critical(self, alpha: float) -> float:
         """What the absolute sum of differences has to exceed for p to be below alpha."""
-        return largest_at(np.abs(self.sums[-1] - 2 * self.sums), least_count(alpha, self.sums.size))
+        return -_in_place(-np.abs(self.sums[-1] - 2 * self.sums), self.ways, least_count(alpha, self.count))
 
     def interval(self, alpha: float) -> Interval:
         """As :meth:`FlippedSubsets.interval`, over all flips."""
         low = self._limit(alpha)
-        high = -AllSubsets(-self.sums, self.sizes, self.zeros)._limit(alpha)
+        high = -AllSubsets(-self.sums, self.sizes, self.ways, self.zeros)._limit(alpha)
         return Interval(low, high, alpha, "randomisation")
 
     def _limit(self, alpha: float) -> float:
         """The smallest shift that is not rejected: where flips that are as extreme reach alpha of all."""
         if not self.zeros:
-            means = np.sort(self.sums[1:] / self.sizes[1:])
-            place = _least_pairs(alpha, self.sums.size) - 1  # the empty set is as extreme for every shift
-            return float(means[place - 1]) if place > 0 else -math.inf
-        empty = 0.5**self.zeros / self.sums.size
-        below, up_to = (np.count_nonzero(part) / self.sums.size for part in (self.sums < 0, self.sums <= 0))
+            place = _least_pairs(alpha, self.count) - 1  # the empty set is as extreme for every shift
+            return _in_place(self.sums[1:] / self.sizes[1:], self.ways[1:], place)
+        empty = 0.5**self.zeros / self.count
+        below, up_to = (float(self.ways[part].sum()) / self.count for part in (self.sums < 0, self.sums <= 0))
         if 2 * empty >= alpha:
             return -math.inf
         # What decides whether 0 is inside is counted, not searched for: it is p itself.
         if 2 * (below + empty) < alpha <= 2 * up_to:
             return 0.0
-        beyond = 2 * float(np.abs(self.sums).max())
+        beyond = 2 * float(np.abs(self.sums[self.sizes == 1]).max())
         return self._search(alpha, 0.0, beyond) if 2 * up_to < alpha else self._search(alpha, -beyond, 0.0)
 
     def _search(self, alpha: float, low: float, high: float) -> float:
-        """Bisection for the limit. Subsets that neither end tells apart any more are counted once and left out."""
+        """Bisection for the limit, around where normal sums would have it. Subsets that neither end tells apart any
+        more are counted once and left out."""
+        guesses = iter(self._guesses(alpha))
         exactness = 1e-15 * (high - low)
-        wanted, sums, sizes = alpha / 2 * self.sums.size, self.sums, self.sizes
+        wanted, sums, sizes, ways = alpha / 2 * self.count, self.sums, self.sizes, self.ways
         chances = self._chances_of_zeros()
         at_low, at_high = (_shares(end, sums, sizes, chances) for end in (low, high))
         while high - low > exactness:
             undecided = at_low != at_high
-            wanted -= float(at_low[~undecided].sum())
-            sums, sizes, at_low, at_high = (each[undecided] for each in (sums, sizes, at_low, at_high))
-            middle = (low + high) / 2
+            wanted -= float((at_low * ways)[~undecided].sum())
+            sums, sizes, ways, at_low, at_high = (each[undecided] for each in (sums, sizes, ways, at_low, at_high))
+            middle = next((guess for guess in guesses if low < guess < high), (low + high) / 2)
             at_middle = _shares(middle, sums, sizes, chances)
-            if float(at_middle.sum()) >= wanted:
+            if float((at_middle * ways).sum()) >= wanted:
                 high, at_high = middle, at_middle
             else:
                 low, at_low = middle, at_middle
         return high
+
+    def _guesses(self, alpha: float) -> tuple[float, float]:
+        """A little below and above the limit if flipped sums were normal: n (mean - limit) / root of sum (d - limit)^2
+        is then the normal quantile."""
+        is_single = self.sizes == 1
+        n, quantile = self.sizes[-1] + self.zeros, NormalDist().inv_cdf(1 - alpha / 2)
+        mean = float(self.sums[-1]) / n
+        around = float((self.ways * self.sums**2)[is_single].sum()) - n * mean**2
+        apart = quantile * math.sqrt(max(0.0, around) / n / max(1.0, n - quantile**2))
+        return mean - 1.1 * apart, mean - 0.9 * apart
 
     def _chances_of_zeros(self) -> Floats:
         """The chance that a flip takes fewer than i of the zeros, from i = 0 to all of them and one more."""
         from scipy.special import bdtr
 
         return np.concatenate(([0.0], bdtr(np.arange(self.zeros + 1), self.zeros, 0.5)))
+
+
+def _in_place(values: Floats, ways: Floats, place: int) -> float:
+    """The value at a place, the smallest being the first, each as often as there are ways to it; below is nothing."""
+    if place < 1:
+        return -math.inf
+    if ways.max() == 1:
+        return float(np.partition(values, place - 1)[place - 1])
+    order = np.argsort(values)
+    return float(values[order[np.searchsorted(np.cumsum(ways[order]), place)]])
 
 
 def _shares(shift: float, sums: Floats, sizes: Floats, chances: Floats) -> Floats:
@@ -164,32 +199,40 @@ _CELLS = 1 << 21
 
 @dataclass(frozen=True, eq=False)
 class Resamples:
-    """Means and standard errors of samples of queries, drawn with replacement."""
+    """Means and standard errors of samples of queries, drawn with replacement.
+
+    ``apart`` is what the samples' means are above the observed one. Sums are exact, and what is equal in exact
+    arithmetic is equal here: of scores with few values many samples have the observed mean.
+    """
 
     mean: float
     error: float  # standard error of the mean
-    means: Floats
+    apart: Floats
     errors: Floats
+    scale: float
 
     @classmethod
-    def of(cls, differences: Floats, draws: int, seed: int) -> Resamples:
-        """Draws from differences, in the order of their queries' ids."""
-        parts = [_moments(differences[rows]) for rows in resampled_rows(differences.size, draws, seed)]
-        means, errors = (np.concatenate(each) for each in zip(*parts, strict=True))
-        [mean], [error] = _moments(differences[np.newaxis])
-        return cls(float(mean), float(error), means, errors)
+    def of(cls, differences: Floats, draws: int, seed: int, scale: float | None = None) -> Resamples:
+        """Draws from differences, in the order of their queries' ids; ``scale`` is the largest absolute score."""
+        fixed, size = fixed_point(differences), differences.size
+        scale = float(np.max(np.abs(differences), initial=0.0)) if scale is None else scale
+        total, [error] = _sums_and_errors(fixed.steps[np.newaxis], fixed.unit, scale)
+        parts = [_sums_and_errors(fixed.steps[rows], fixed.unit, scale) for rows in resampled_rows(size, draws, seed)]
+        sums, errors = (np.concatenate(each) for each in zip(*parts, strict=True))
+        mean, apart = (settle(each * (fixed.unit / size), scale) for each in (total, sums - total))
+        return cls(float(mean[0]), float(error), apart, errors, scale)
 
     @property
     def _statistics(self) -> Floats:
         """|t| of each sample around the observed mean; a sample without spread counts as extreme."""
-        apart = np.abs(self.means - self.mean)
-        return np.asarray(np.divide(apart, self.errors, out=np.full(apart.size, math.inf), where=self.errors > 0))
+        unlike = np.full(self.apart.size, math.inf)
+        return np.asarray(np.divide(np.abs(self.apart), self.errors, out=unlike, where=self.errors > 0))
 
     def p(self) -> float:
         """(samples whose |t| is at least the observed one + 1) / (samples + 1); 1 where no difference is observed."""
         observed = self._observed()
         extreme = np.count_nonzero(self._statistics >= observed * (1 - 1e-12))
-        return (int(extreme) + 1) / (self.means.size + 1)
+        return (int(extreme) + 1) / (self.apart.size + 1)
 
     def _observed(self) -> float:
         if not self.mean:
@@ -198,7 +241,7 @@ class Resamples:
 
     def studentised(self, alpha: float) -> Interval:
         """The symmetric bootstrap-t interval: the shifts that the test of :meth:`p` does not reject (Hall 1988)."""
-        draws = self.means.size
+        draws = self.apart.size
         place = least_count(alpha, draws + 1) - 1
         reach = float(np.sort(self._statistics)[draws - place]) if place >= 1 else math.inf
         if math.isinf(reach):
@@ -209,15 +252,14 @@ class Resamples:
 
     def percentile(self, alpha: float) -> Interval:
         """The middle of the means: quantiles at alpha / 2 and its complement."""
-        low, high = percentile_limits(self.means, alpha)
-        return Interval(low, high, alpha, "percentile")
+        return self._between([alpha / 2, 1 - alpha / 2], alpha, "percentile")
 
     def bca(self, differences: Floats, alpha: float) -> Interval:
         """Percentiles corrected for bias and acceleration (Efron 1987)."""
         from scipy.special import ndtr, ndtri
 
-        below = (np.count_nonzero(self.means < self.mean) + np.count_nonzero(self.means <= self.mean)) / 2
-        share = below / self.means.size
+        below = (np.count_nonzero(self.apart < 0) + np.count_nonzero(self.apart <= 0)) / 2
+        share = below / self.apart.size
         if not self.error or not 0 < share < 1:
             return Interval(self.mean, self.mean, alpha, "bca")
         bias, acceleration = float(ndtri(share)), _acceleration(differences)
@@ -225,8 +267,11 @@ class Resamples:
         for tail in (alpha / 2, 1 - alpha / 2):
             z = bias + float(ndtri(tail))
             quantiles.append(float(ndtr(bias + z / (1 - acceleration * z))))
-        low, high = np.quantile(self.means, quantiles).tolist()
-        return Interval(low, high, alpha, "bca")
+        return self._between(quantiles, alpha, "bca")
+
+    def _between(self, quantiles: list[float], alpha: float, method: str) -> Interval:
+        low, high = settle(self.mean + np.quantile(self.apart, quantiles), self.scale).tolist()
+        return Interval(low, high, alpha, method)
 
 
 def resampled_rows(queries: int, draws: int, seed: int) -> Iterator[Ints]:
@@ -249,14 +294,14 @@ def percentile_limits(values: Floats, alpha: float) -> tuple[float, float]:
     return low, high
 
 
-def _moments(samples: Floats) -> tuple[Floats, Floats]:
-    """Mean and standard error of each row; 0 where it has no spread but for rounding."""
-    n = samples.shape[1]
-    means = samples.mean(axis=1)
+def _sums_and_errors(steps: Floats, unit: float, scale: float) -> tuple[Floats, Floats]:
+    """Of each row the sum, in steps, and the standard error of its mean; that is 0 without spread but for rounding."""
+    n = steps.shape[1]
+    sums = steps.sum(axis=1)
     if n < 2:
-        return means, np.zeros(means.size)
-    deviations = settle(samples - means[:, np.newaxis], float(np.abs(samples).max(initial=0.0)))
-    return means, np.sqrt((deviations**2).sum(axis=1) / (n - 1) / n)
+        return sums, np.zeros(sums.size)
+    deviations = settle((steps - sums[:, np.newaxis] / n) * unit, scale)
+    return sums, np.sqrt((deviations**2).sum(axis=1) / (n - 1) / n)
 
 
 def _acceleration(differences: Floats) -> float:
@@ -265,19 +310,19 @@ def _acceleration(differences: Floats) -> float:
     return math.fsum(apart**3) / (6 * spread**1.5) if spread else 0.0
 
 
-_FLIPS, _SAMPLES = 100_000, 10_000
+_SAMPLES = 10_000
 
 
 def _subsets(scores: PairedScores) -> AllSubsets | FlippedSubsets:
     if scores.nonzero <= MOST_ENUMERATED:
         return AllSubsets.of(scores.differences, scores.error)
     both = np.stack((scores.a, scores.b), axis=1)
-    flips = Flips(scores.n, scores.settings.draws or _FLIPS, scores.settings.seed)
+    flips = Flips(scores.n, scores.settings.draws or FLIPS, scores.settings.seed)
     return FlippedSubsets.of(on_grid(both, exponent(both)), flips)
 
 
 def _samples(scores: PairedScores) -> Resamples:
-    return Resamples.of(scores.differences, scores.settings.draws or _SAMPLES, scores.settings.seed)
+    return Resamples.of(scores.differences, scores.settings.draws or _SAMPLES, scores.settings.seed, scores.scale)
 
 
 def _tidy(limit: float, scores: PairedScores) -> float:
@@ -306,7 +351,7 @@ def randomisation_interval(scores: PairedScores, alpha: float) -> Interval:
 def bootstrap(scores: PairedScores) -> Finding:
     """The studentised bootstrap test: means of samples, shifted to 0."""
     samples = scores.once(_samples)
-    return Finding(samples.p(), scores.t, samples.means.size)
+    return Finding(samples.p(), scores.t, samples.apart.size)
 
 
 def percentile_interval(scores: PairedScores, alpha: float) -> Interval:

@@ -207,16 +207,15 @@ def swap_rates(
     compared, swapped = np.zeros(edges.size - 1, np.int64), np.zeros(edges.size - 1, np.int64)
     orders, grid, scale = random_orders(n, draws, seed), on_grid(scores, n), float(np.max(np.abs(scores)))
     for order in orders:
-        one, other = (
-            settle(grid.steps[part].sum(axis=0) * (grid.unit / size), scale)
-            for part in (order[:size], order[size : 2 * size])
-        )
-        for means in (one, other):
-            lead = means[first] - means[second]
-            counts = np.abs(lead) >= fuzziness * np.maximum(np.abs(means[first]), np.abs(means[second]))
+        leads = []
+        for part in (order[:size], order[size : 2 * size]):
+            means = grid.steps[part].sum(axis=0) * (grid.unit / size)
+            apart, higher = means[first] - means[second], np.maximum(np.abs(means[first]), np.abs(means[second]))
+            lead, counts = settle(apart, scale), settle(np.abs(apart) - fuzziness * higher, scale) >= 0
             better += counts & (lead > 0)
             worse += counts & (lead < 0)
-        lead, later = settle(one[first] - one[second], scale), other[first] - other[second]
+            leads.append(lead)
+        lead, later = leads
         bin_of = np.searchsorted(edges, np.abs(lead), side="right") - 1
         compared += np.bincount(bin_of[lead != 0], minlength=compared.size)
         swapped += np.bincount(bin_of[lead * later < 0], minlength=compared.size)

@@ -20,6 +20,9 @@ from gainful.kernel.core import thread_count
 from gainful.stats.anova import TwoWayAnova, checked, column_means, pairs_of, two_way
 from gainful.stats.repeatable import BLOCK, LEAST_P, check_draws, largest_at, least_count, least_told, on_grid, settle
 
+#: Permutations unless another number is asked for.
+PERMUTATIONS = 10_000
+
 _ROOT_2PI = math.sqrt(2 * math.pi)
 _Z_NODES = 128
 _S_NODES = ((4.0, 80), (8.0, 200), (math.inf, 1000))  # for stretches of log s up to so long: longer with few df
@@ -215,7 +218,7 @@ def tukey(scores: Floats, *, alpha: float = 0.05) -> TukeyTest:
 
 
 def randomised_tukey(
-    scores: Floats, *, draws: int = 10_000, seed: int = 0, alpha: float = 0.05, threads: int | None = None
+    scores: Floats, *, draws: int = PERMUTATIONS, seed: int = 0, alpha: float = 0.05, threads: int | None = None
 ) -> RandomisedTukeyTest:
     """Randomised Tukey HSD (Carterette 2012): each query's scores change places among the systems.
 

@@ -13,8 +13,9 @@ from gainful.evaluation.score_matrix import ScoreMatrix, aligned
 from gainful.kernel.parallel import Progress
 from gainful.notation import choose, count_of, nearest, printable
 from gainful.render import Page, Showable
-from gainful.stats.families import FLIPS, FamilyPlan, families_of
+from gainful.stats.families import FamilyPlan, families_of
 from gainful.stats.family_results import FamilyResult
+from gainful.stats.flips import FLIPS
 from gainful.stats.paired import PairResult, compare_pair
 from gainful.stats.procedures import PaperRow, SystemsPlan, SystemsResult, compare_several, paper_rows
 from gainful.stats.rank_tests import GroupComparison, compare_groups

@@ -31,6 +31,7 @@ from gainful.measures.session_gain import SDCG
 from gainful.notation import nearest, printable
 from gainful.policy import Policy
 from gainful.render import Showable
+from gainful.stats.repeatable import settle
 from gainful.tasks.sessions.session_choice import SessionChoice
 from gainful.tasks.sessions.session_curves import (
     CurvesOfSystem,
@@ -86,7 +87,8 @@ def correlate(x: Sequence[float], y: Sequence[float], confidence: float = 0.95) 
 
     Intervals are Fisher's: atanh(r) plus or minus z times a standard error, which is sqrt(1 / (n - 3)) of Pearson's r,
     sqrt((1 + rho^2 / 2) / (n - 3)) of Spearman's rho (Bonett and Wright 2000), and sqrt(0.437 / (n - 4)) of Kendall's
-    tau (Fieller, Hartley and Pearson 1957). Where either side is constant nothing is defined.
+    tau (Fieller, Hartley and Pearson 1957). Where either side is constant nothing is defined. What is equal but for
+    rounding is equal.
 
     >>> [(each.coefficient, round(each.value, 4)) for each in correlate([1, 2, 3, 4, 5], [1, 3, 2, 5, 4])]
     [('Pearson', 0.8), ('Spearman', 0.8), ('Kendall', 0.6)]
@@ -97,18 +99,23 @@ def correlate(x: Sequence[float], y: Sequence[float], confidence: float = 0.95) 
         raise UsageError(f"confidence: expected a number between 0 and 1, found {confidence}")
     a, b = np.asarray(x, np.float64), np.asarray(y, np.float64)
     n = a.size
-    if n < 2 or a.min() == a.max() or b.min() == b.max():
+    equal_a, equal_b = settle(a), settle(b)
+    if n < 2 or _is_constant(x) or _is_constant(y):
         return tuple(Correlation(name, None, None, None, n) for name in ("Pearson", "Spearman", "Kendall"))
-    rho = _pearson(_mid_ranks(a), _mid_ranks(b))
+    rho = _pearson(_mid_ranks(equal_a), _mid_ranks(equal_b))
     found = (
         ("Pearson", _pearson(a, b), 1.0, 3),
         ("Spearman", rho, 1.0 + rho * rho / 2.0, 3),
-        ("Kendall", kendall(a, b), 0.437, 4),
+        ("Kendall", kendall(equal_a, equal_b), 0.437, 4),
     )
     z = NormalDist().inv_cdf(0.5 + confidence / 2.0)
     return tuple(
         Correlation(name, value, *_interval(value, z, variance, n - lost), n) for name, value, variance, lost in found
     )
+
+
+def _is_constant(values: Sequence[float]) -> bool:
+    return not np.ptp(settle(np.asarray(values, np.float64)))
 
 
 def _interval(value: float, z: float, variance: float, freedom: int) -> tuple[float | None, float | None]:
@@ -205,7 +212,7 @@ def _why_undefined(values: Sequence[float], said: Sequence[float], measure: str,
     if len(values) < 2:
         return f"{len(values)} of the sessions {'has' if len(values) == 1 else 'have'} both"
     for what, each in ((measure, values), (rating, said)):
-        if min(each) == max(each):
+        if _is_constant(each):
             return f"{what} is {each[0]:g} for all {len(each)} sessions"
     return ""
 
