@@ -767,6 +767,86 @@ class TestMessages:
         assert result.code == 2 and "expected at least two systems, found 1" in result.err
 
 
+class TestEffects:
+    def test_of_two_systems_it_is_d_z_times_the_root_of_2(self, command, two):
+        # With two systems the residual mean square is half the variance of the differences.
+        [pair] = records(two("--format", "jsonl"), "pairs")
+        [found] = records(two("--procedure", "maxt", "--format", "jsonl"), "pairs")
+        for name, same in (("effect", "d_z"), ("effect_low", "d_z_low"), ("effect_high", "d_z_high")):
+            assert found[name] == pytest.approx(math.sqrt(2) * pair[same], rel=1e-9)
+
+    def test_of_several_systems(self, five):
+        data = np.array(list(scores(5, 30).values())).T
+        residuals = data - data.mean(axis=0) - data.mean(axis=1, keepdims=True) + data.mean()
+        unit = math.sqrt((residuals**2).sum() / (29 * 4))
+        for row in records(five("--format", "jsonl"), "pairs"):
+            assert row["effect"] == pytest.approx(row["difference"] / unit)
+            t = row["effect"] * math.sqrt(15)
+            # The limits are those effects of which this t, or a more extreme one, has a chance of 2.5 %.
+            assert stats.nct.sf(t, 116, row["effect_low"] * math.sqrt(15)) == pytest.approx(0.025, abs=1e-6)
+            assert stats.nct.cdf(t, 116, row["effect_high"] * math.sqrt(15)) == pytest.approx(0.025, abs=1e-6)
+        assert "effect: difference / sqrt(residual mean square)" in five().out
+
+    def test_without_anything_left_over_there_is_none(self, command):
+        command.write(
+            "five.csv", table({name: [x + i / 8 for x in (0.25, 0.5, 0.125)] for i, name in enumerate("abc")})
+        )
+        assert {
+            row["effect"] for row in records(command("compare", "--from", "five.csv", "--format", "jsonl"), "pairs")
+        } == {None}
+
+
+class TestContrasts:
+    def test_it_is_the_pair_of_the_means(self, command, five):
+        found = five("--contrast", "s4 = mean(s0, s1, s2)", "--contrast", "mean(s3,s4)=s0", "--format", "jsonl")
+        data = scores(5, 30)
+        middle = [math.fsum(values) / 3 for values in zip(data["s0"], data["s1"], data["s2"], strict=True)]
+        upper = [math.fsum(values) / 2 for values in zip(data["s3"], data["s4"], strict=True)]
+        command.write("made.csv", table({"m": middle, "s4": data["s4"]}))
+        command.write("other.csv", table({"s0": data["s0"], "u": upper}))
+        rows = records(found, "pairs")
+        assert [(row["a"], row["b"]) for row in rows] == [("s4", "mean(s0, s1, s2)"), ("mean(s3, s4)", "s0")]
+        for row, name in zip(rows, ("made", "other"), strict=True):
+            [alone] = records(command("compare", "--from", f"{name}.csv", "--format", "jsonl"), "pairs")
+            assert row["p"] == alone["p"] and row["difference"] == pytest.approx(alone["difference"])
+            assert row["adjusted_p"] >= row["p"]
+        assert found.lines[0]["measures"]["AP"]["tests"] == 2
+
+    def test_the_correction_is_that_of_the_contrasts(self, five):
+        one = records(five("--contrast", "s1 = s0", "--format", "jsonl"), "pairs")
+        assert one[0]["adjusted_p"] == one[0]["p"] and one[0]["effect"] is None
+        asked = ("--contrast", "s1 = s0", "--contrast", "s2=s1", "--test", "t", "--format", "jsonl")
+        less, more = sorted(records(five(*asked), "pairs"), key=lambda row: row["p"])
+        assert less["adjusted_p"] == pytest.approx(2 * less["p"])  # Holm
+        assert more["adjusted_p"] == pytest.approx(max(more["p"], 2 * less["p"]))
+
+    def test_page(self, five):
+        out = five("--contrast", "s4 = mean(s0, s1)").out
+        text = " ".join(out.split())
+        assert text.startswith("AP on 30 queries. Significantly different: 1 of 1 contrast (step-down maxT, 5 %, ")
+        assert "Contrasts, AP" in out and "best" not in out and "Leaderboard" not in out and "s4 - mean(s0, s1)" in out
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (("--contrast", "s1"), "contrast: expected something like 'new = mean(a, b)', found 's1'"),
+            (("--contrast", "s1 = s9"), "contrast: no system is called 's9'"),
+            (
+                ("--contrast", "s1 = mean(s2, s1)"),
+                "contrast: expected other systems on either side, found 's1' on both",
+            ),
+            (("--contrast", "s1 = mean(s2, s2)"), "contrast: expected every system once"),
+            (("--contrast", "s1 = s2", "--baseline", "s3"), "baseline: has no meaning with contrasts"),
+            (("--contrast", "s1 = s2", "--procedure", "tukey"), "procedure: has no meaning with contrasts"),
+            (("--contrast", "s1 = s2", "--chart", "p"), "chart: 'p' has no meaning with contrasts"),
+            (("--contrast", "s1 = s2", "--papers"), "contrasts: has no meaning with papers"),
+        ],
+    )
+    def test_wrong_usage(self, five, arguments, message):
+        result = five(*arguments)
+        assert result.code == 2 and message in result.err, result.err
+
+
 class TestWhatIsPrintedHolds:
     """Bounds are rounded to the safe side, and notes say no more than the correction allows."""
 
@@ -814,7 +894,7 @@ class TestWhatIsPrintedHolds:
         assert "Significantly different: 1 of 1 pair (step-down maxT" in text and "no difference was shown" not in text
         command.write("two.csv", table({"a": A, "b": A[1:] + A[:1]}))
         text = " ".join(command("compare", "--from", "two.csv", "--procedure", "maxt").out.split())
-        assert "Significantly different: none of 1 pair (" in text
+        assert "Significantly different: 0 of 1 pair (" in text
         assert "; no difference was shown, which is not to say that there is none." in text
 
     def test_queries_without_a_score_are_in_the_sentence(self, command):

@@ -13,6 +13,7 @@ from gainful.stats.power import (
     detectable_effect,
     noncentral_t_below,
     noncentrality_interval,
+    noncentrality_intervals,
     power_of_t,
     queries_needed,
     t_p,
@@ -91,3 +92,11 @@ def test_refusals() -> None:
     ):
         with pytest.raises(UsageError, match="expected"):
             call()
+
+
+def test_many_limits_are_those_found_one_by_one() -> None:
+    for df, reach in ((76, 8.0), (931, 40.0), (27_032, 90.0)):
+        t = np.linspace(-reach, reach, 201)
+        low, high = noncentrality_intervals(t, df, 0.05)
+        for i in (0, 37, 100, 141, 200):
+            assert (low[i], high[i]) == pytest.approx(noncentrality_interval(float(t[i]), df, 0.05), abs=1e-8)

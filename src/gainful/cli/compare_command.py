@@ -44,7 +44,9 @@ def _asked(given: dict[str, Any]) -> CompareOptions:
     type=click.Choice(list(INTERVALS)),
     help=f"Two systems: the interval: {_titles(INTERVALS)}.  [default: the test's own]",
 )
-@options.number_option("--margin", "Two systems: differences below D count as equal; makes a verdict of it.", "D")
+@options.number_option(
+    "--margin", "Differences below D count as equal: verdicts are superior, equivalent and so on.", "D"
+)
 @click.option(
     "--procedure",
     type=click.Choice(list(PROCEDURES)),
@@ -72,6 +74,13 @@ def _asked(given: dict[str, Any]) -> CompareOptions:
     multiple=True,
     metavar="NAME=A,B,...",
     help="Groups of systems to compare; or a FILE of such lines.",
+)
+@click.option(
+    "--contrast",
+    "contrasts",
+    multiple=True,
+    metavar="'A = mean(B, C)'",
+    help="Several systems: compare A with the mean of B and C instead of all pairs; may be repeated.",
 )
 @click.option("--papers", is_flag=True, help="The papers' table: measures by systems, who beats whom by Friedman.")
 @click.option("--chart", "charts", multiple=True, type=click.Choice(CHARTS), help="What to draw; may be repeated.")

@@ -90,7 +90,7 @@ def families_of(matrices: Sequence[SystemScores], plan: FamilyPlan, is_one: bool
 
 @dataclass(frozen=True)
 class FamilyPlan:
-    """What to do with every pair."""
+    """What to do with every pair: all, those with a baseline, or the ``pairs`` that are named."""
 
     baseline: str | None = None
     test: str = "randomisation"
@@ -101,6 +101,7 @@ class FamilyPlan:
     progress: Progress | None = None
     threads: int | None = None
     margin: float | None = None
+    pairs: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         check_margin(self.margin)
@@ -128,14 +129,16 @@ class _Family(NamedTuple):
     pairs: tuple[PairedScores, ...]
 
     @classmethod
-    def of(cls, matrices: Sequence[SystemScores], baseline: str | None) -> _Family:
+    def of(cls, matrices: Sequence[SystemScores], plan: FamilyPlan) -> _Family:
         systems = len(matrices[0].systems)
         if systems < 2:
             raise UsageError(f"systems: expected at least two, found {systems}")
-        if baseline is None:
+        if plan.pairs:
+            first, second = np.array([[matrices[0].place(name) for name in pair] for pair in plan.pairs]).T
+        elif plan.baseline is None:
             first, second = np.triu_indices(systems, 1)
         else:
-            place = matrices[0].place(baseline)
+            place = matrices[0].place(plan.baseline)
             first = np.delete(np.arange(systems), place)
             second = np.full(systems - 1, place)
         shift = np.repeat(np.arange(len(matrices)) * systems, first.size)
@@ -163,7 +166,7 @@ class _Ps(NamedTuple):
 
 def _compared(matrices: Sequence[SystemScores], plan: FamilyPlan) -> list[FamilyResult]:
     """One result a matrix; all pairs of all matrices are one family."""
-    family = _Family.of(matrices, plan.baseline)
+    family = _Family.of(matrices, plan)
     flips = Flips(len(matrices[0].queries), plan.draws, plan.seed)
     direction: Floats | None = None
     if plan.by_flips:
@@ -206,6 +209,7 @@ def _compared(matrices: Sequence[SystemScores], plan: FamilyPlan) -> list[Family
                 notes=(*_notes(plan, len(matrix.queries)), *_note_of_intervals(plan, found, means, own)),
                 direction=None if direction is None else direction[own],
                 margin=plan.margin,
+                is_of_named=bool(plan.pairs),
             )
         )
     return results
@@ -240,9 +244,7 @@ def _threshold(family: _Family, flips: Flips, adjusted: Floats, plan: FamilyPlan
     """
     if not _can_reach(flips.queries, plan.alpha):
         return math.inf
-    matrix = family.matrices[0]
-    place = None if plan.baseline is None else matrix.place(plan.baseline)
-    critical = widest(matrix.values, flips, place, plan.alpha, plan.threads)
+    critical = _reach(family, family.scores, flips, plan)
     apart = np.abs([pair.mean for pair in family.pairs])
     scale = float(np.max(np.abs(family.scores), initial=0.0))
     return least_told(critical, apart, (apart > critical) & (adjusted < plan.alpha), scale)
@@ -288,15 +290,21 @@ def _half_widths(family: _Family, flips: Flips, plan: FamilyPlan) -> Floats:
     if not _can_reach(flips.queries, plan.alpha):
         return np.full(len(family.pairs), math.inf)
     if not family.is_across_measures:
-        matrix = family.matrices[0]
-        place = None if plan.baseline is None else matrix.place(plan.baseline)
-        reach = widest(matrix.values - matrix.means, flips, place, plan.alpha, plan.threads)
-        return np.full(len(family.pairs), reach)
+        return np.full(len(family.pairs), _reach(family, family.scores - family.matrices[0].means, flips, plan))
     means = np.concatenate([matrix.means for matrix in family.matrices])
     spreads = np.array([(pair.sd or 0.0) * math.sqrt(max(0, pair.n - 1)) for pair in family.pairs])
     weights = np.divide(1.0, spreads, out=np.zeros(spreads.size), where=spreads > 0)
     centred = FlippedPairs(family.scores - means, family.first, family.second, flips, weights, threads=plan.threads)
     return np.asarray(centred.critical(np.arange(spreads.size), plan.alpha) * spreads)
+
+
+def _reach(family: _Family, scores: Floats, flips: Flips, plan: FamilyPlan) -> float:
+    """How far the two of any pair get apart by chance in a share alpha of draws."""
+    if plan.pairs:
+        pairs = FlippedPairs(scores, family.first, family.second, flips, threads=plan.threads)
+        return pairs.critical(np.arange(family.first.size), plan.alpha)
+    place = None if plan.baseline is None else family.matrices[0].place(plan.baseline)
+    return widest(scores, flips, place, plan.alpha, plan.threads)
 
 
 def _note_of_intervals(plan: FamilyPlan, found: _Ps, means: Floats, own: slice) -> list[str]:

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable
 from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from gainful.stats.catalogues import VARIANCES
 from gainful.stats.repeatable import LEAST_P, check_alpha
 
 _NODES = 96
+_INTERPOLATED = 64  # limits through which all others are found, to nine digits and more
 _TAIL = 1e-15  # of the spread's distribution that is left out at either end
 _REACH = 9.0  # standard deviations beyond which a normal tail is nothing
 _MIXED = 12  # standard deviations of the distribution that mixes F's on either side: the rest is below 1e-15
@@ -299,6 +301,29 @@ def noncentrality_interval(t: float, df: float, alpha: float) -> tuple[float, fl
     """
     tail = alpha / 2
     return _noncentrality(t, df, 1 - tail), _noncentrality(t, df, tail)
+
+
+def noncentrality_intervals(t: Floats, df: float, alpha: float) -> tuple[Floats, Floats]:
+    """The same for many t: beyond a hundred, by a polynomial through limits that are found one by one.
+
+    With t = sqrt(df) sinh(u), a limit over cosh(u) is smooth in u and bounded; the upper limit of t is minus the lower
+    one of -t.
+
+    >>> low, high = noncentrality_intervals(np.array([2.382915, -2.382915]), 49, 0.05)
+    >>> np.round(low / 50**0.5, 5).tolist(), np.round(high / 50**0.5, 5).tolist()
+    ([0.05031, -0.62043], [0.62043, -0.05031])
+    """
+    place = np.arcsinh(t / math.sqrt(df))
+
+    def lower(places: Floats) -> Floats:
+        wanted = (math.sqrt(df) * np.sinh(places)).tolist()
+        return np.array([_noncentrality(value, df, 1 - alpha / 2) for value in wanted]) / np.cosh(places)
+
+    reach = float(np.max(np.abs(place), initial=0.0))
+    found: Callable[[Floats], Any] = lower
+    if t.size > 2 * _INTERPOLATED and reach:
+        found = np.polynomial.Chebyshev.interpolate(lower, _INTERPOLATED - 1, [-reach, reach])
+    return np.asarray(found(place) * np.cosh(place)), np.asarray(-found(-place) * np.cosh(place))
 
 
 def _noncentrality(t: float, df: float, below: float) -> float:

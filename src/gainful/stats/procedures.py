@@ -5,6 +5,7 @@ Beside them the tables of Järvelin and Kekäläinen (2000, 2002): means, and wh
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -23,6 +24,7 @@ from gainful.stats.family_results import MOST_WITH_LETTERS, FamilyResult, letter
 from gainful.stats.flips import FLIPS
 from gainful.stats.paired import FROM_RANKED, rank_warning, too_few_draws
 from gainful.stats.paired_tests import Verdict
+from gainful.stats.power import noncentrality_intervals
 from gainful.stats.rank_tests import Friedman, RankComparisons, conover, friedman, nemenyi, stars_text
 from gainful.stats.repeatable import settle
 from gainful.stats.tukey import PERMUTATIONS, RandomisedTukeyTest, TukeyTest, randomised_tukey, tukey
@@ -80,7 +82,8 @@ class PairRecord(NamedTuple):
     """All numbers of two systems; None where the procedure has no such number.
 
     ``difference`` is of means, A's minus B's, ``rank_difference`` of mean ranks. ``p`` is of the pair alone,
-    ``adjusted_p`` the procedure's; the errors are what other seeds would change in them; ``q`` and ``effect`` Tukey's.
+    ``adjusted_p`` the procedure's; the errors are what other seeds would change in them; ``q`` is Tukey's, ``effect``
+    Sakai's with its limits (see :attr:`SystemsResult.effects`).
     """
 
     a: str
@@ -96,6 +99,8 @@ class PairRecord(NamedTuple):
     conover_holm_p: float | None
     q: float | None
     effect: float | None
+    effect_low: float | None
+    effect_high: float | None
     adjusted_p_error: float | None
     verdict: Verdict
 
@@ -164,10 +169,32 @@ class SystemsResult:
             None if ranks is None or not self.has_conover else float(ranks.p[place]),
             None if ranks is None or not self.has_conover else float(ranks.adjusted_p[place]),
             None if by_range is None else float(by_range.q[place]),
-            None if by_range is None else sign * float(by_range.effect[place]),
+            *self._effect(place, sign),
             None if self.randomised is None else float(self.randomised.error[place]),
             pair.verdict,
         )
+
+    def _effect(self, place: int, sign: int) -> tuple[float | None, float | None, float | None]:
+        if self.effects is None:
+            return None, None, None
+        size, low, high = (sign * float(each[place]) for each in self.effects)
+        return size, min(low, high), max(low, high)
+
+    @cached_property
+    def effects(self) -> tuple[Floats, Floats, Floats] | None:
+        """For each pair (mean_i - mean_j) / sqrt(V), V the residual mean square of systems and queries (Sakai), and the
+        limits of what it estimates, each pair by itself; None where nothing is left over, and of contrasts.
+
+        t = effect sqrt(n / 2) is noncentral on the residual's degrees of freedom, and its limits are those of t divided
+        by sqrt(n / 2).
+        """
+        family, residual = self.family, two_way(self.scores.values).residual
+        if not residual.mean_square or family.is_of_named:
+            return None
+        means, per_query = self.scores.means, math.sqrt(family.n / 2)
+        sizes = (means[family.first] - means[family.second]) / math.sqrt(residual.mean_square)
+        low, high = noncentrality_intervals(sizes * per_query, residual.df, family.alpha)
+        return sizes, low / per_query, high / per_query
 
     def bars(self, most: int) -> tuple[tuple[int, int], ...]:
         """The longest stretches of the leaderboard in which no two are told apart, from first to last place."""
@@ -184,7 +211,7 @@ class SystemsResult:
     @property
     def is_single_threshold(self) -> bool:
         """Whether one number decides: systems further apart than this differ, so that bars over systems are legal."""
-        return self.family.threshold is not None and self.family.baseline is None
+        return self.family.threshold is not None and bool(self.family.rank_intervals)
 
     @cached_property
     def apart(self) -> Bools:
@@ -202,7 +229,7 @@ class SystemsResult:
     def letters(self) -> tuple[str, ...]:
         """The letters of each system in the order of the leaderboard: two share one just if they are not told apart.
         Empty with more than 12 systems, and against a baseline, where most pairs are not looked at."""
-        if len(self.family.systems) > MOST_WITH_LETTERS or self.family.baseline is not None:
+        if len(self.family.systems) > MOST_WITH_LETTERS or not self.family.rank_intervals:
             return ()
         return letters(self.apart).texts
 
@@ -221,6 +248,7 @@ class SystemsPlan:
     seed: int = 0
     threads: int | None = None
     margin: float | None = None
+    pairs: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         choose(self.procedure, PROCEDURES, "procedure")
@@ -254,8 +282,8 @@ class SystemsPlan:
             correction = "none"
         baseline = None if self.is_of_the_pool else self.baseline
         draws = self.draws or FLIPS
-        threads, margin = self.threads, self.margin
-        return FamilyPlan(baseline, test, correction, self.alpha, draws, self.seed, progress, threads, margin)
+        of_pairs = (self.threads, self.margin, self.pairs)
+        return FamilyPlan(baseline, test, correction, self.alpha, draws, self.seed, progress, *of_pairs)
 
 
 def compare_several(
@@ -400,7 +428,7 @@ def _against_means(family: FamilyResult) -> list[str]:
         found.append(f"by the {family.test} test {better} beats {worse}, although {mean}")
     if len(places) > _SHOWN:
         found.append(f"and {count_of(len(places) - _SHOWN, 'pair')} more against their means: places go by the test")
-    if family.baseline is None and not family.may_be_best:
+    if family.rank_intervals and not family.may_be_best:
         found.append("the test has systems beat each other in a circle: by ranks there is no best one")
     return found
 

@@ -61,8 +61,8 @@ def difference_plot(matrix: ScoreMatrix, found: PairResult) -> Plot:
 
 def leaderboard_chart(found: SystemsResult) -> Intervals:
     """Means with the reach within which systems are not told apart, or differences to the baseline, or places."""
-    if found.family.baseline is not None:
-        return _against_baseline(found)
+    if not found.family.rank_intervals:
+        return _differences(found)
     family = found.family
     order = family.order[:_MOST_ROWS]
     places = [family.rank_intervals[i] for i in order]
@@ -95,25 +95,30 @@ def leaderboard_chart(found: SystemsResult) -> Intervals:
     )
 
 
-def _against_baseline(found: SystemsResult) -> Intervals:
-    family = found.family
+def _differences(found: SystemsResult) -> Intervals:
+    """Differences to the baseline, the best first, or of the contrasts as they were named."""
+    family, baseline = found.family, found.family.baseline
+    if baseline is None:
+        pairs = [(family.systems[i], family.systems[j]) for i, j in zip(family.first, family.second, strict=True)]
+    else:
+        pairs = [(family.systems[i], baseline) for i in family.order if family.systems[i] != baseline]
     rows = []
-    for i in family.order:
-        if family.systems[i] != family.baseline:
-            pair = family.pair(family.systems[i], family.baseline or "")
-            low, high = (math.nan if end is None else end for end in (pair.low, pair.high))
-            ends = (pair.difference, pair.difference) if math.isnan(low) else (low, high)
-            rows.append(IntervalRow(pair.a, pair.difference, *ends, f"p {p_words(pair.adjusted, found.least_p)}"))
-    name = printable(family.baseline or "", 40)
+    for a, b in pairs:
+        pair = family.pair(a, b)
+        low, high = (math.nan if end is None else end for end in (pair.low, pair.high))
+        ends = (pair.difference, pair.difference) if math.isnan(low) else (low, high)
+        name = a if baseline is not None else f"{a} - {b}"
+        rows.append(IntervalRow(name, pair.difference, *ends, f"p {p_words(pair.adjusted, found.least_p)}"))
+    zero = printable(baseline or "0", 40)
     level = f"{100 * (1 - family.alpha):g} %"
     caption = f"Lines: simultaneous {level} intervals." if family.half_width is not None else ""
     return Intervals(
-        f"{family.measure}: difference to {name}",
+        f"{family.measure}: difference to {zero}" if baseline is not None else f"{family.measure}: contrasts",
         Axis("difference"),
         tuple(rows[:_MOST_ROWS]),
         "adjusted",
-        (Rule(name, x=0.0),),
-        caption + _cut(found, _MOST_ROWS),
+        (Rule(zero, x=0.0),),
+        caption + (_cut(found, _MOST_ROWS) if baseline is not None else ""),
     )
 
 

@@ -28,6 +28,7 @@ class CompareOptions:
     seed: int = 0
     margin: float | None = None
     groups: Mapping[str, Sequence[str]] | None = None
+    contrasts: tuple[str, ...] = ()
     papers: bool = False
     pairs: Sequence[tuple[str, str]] | None = ()
     chart: tuple[str, ...] = ()

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
 
 from gainful.errors import InputError, UsageError
 from gainful.evaluation.results import Evaluation
 from gainful.evaluation.score_matrix import ScoreMatrix, aligned
+from gainful.kernel.arrays import Floats
 from gainful.kernel.parallel import Progress
 from gainful.notation import choose, count_of, nearest, printable
 from gainful.render import Page, Showable
@@ -98,6 +102,7 @@ def compare(
     seed: int = 0,
     margin: float | None = None,
     groups: Mapping[str, Sequence[str]] | None = None,
+    contrasts: Sequence[str] = (),
     papers: bool = False,
     pairs: Sequence[tuple[str, str]] | None = (),
     chart: str | Sequence[str] | None = None,
@@ -111,7 +116,8 @@ def compare(
     ``interval`` and ``margin``. More, or two with a ``procedure`` or ``correction``: all pairs, or each system against
     ``baseline``. ``procedure`` is one of :data:`gainful.stats.catalogues.PROCEDURES`, ``correction`` (of maxt and
     anova) one of :data:`gainful.stats.catalogues.CORRECTIONS`. ``papers`` makes the table of the papers instead:
-    Friedman, then Conover. ``pairs`` are the ones to print, None for all; ``chart`` is what to draw: differences,
+    Friedman, then Conover. ``contrasts`` such as ``new = mean(a, b)`` are compared instead of pairs, as one family.
+    ``pairs`` are the ones to print, None for all; ``chart`` is what to draw: differences,
     leaderboard, critical or p.
 
     >>> found = compare(ScoreMatrix.of("P@5", {"old": [0.2, 0.4, 0.4, 0.2], "new": [0.6, 0.4, 0.8, 0.4]}))
@@ -131,6 +137,7 @@ def compare(
         seed=seed,
         margin=margin,
         groups=groups,
+        contrasts=(contrasts,) if isinstance(contrasts, str) else tuple(contrasts),
         papers=papers,
         pairs=pairs,
         chart=charts,
@@ -153,13 +160,15 @@ def compare_matrices(
         choose(chart, CHARTS, "chart")
     if how.papers:
         return _as_papers(matrices, how)
+    if how.contrasts:
+        return _by_contrasts(matrices, how, progress)
     if len(systems) == 2 and how.family == "each" and not (how.procedure or how.correction or how.groups):
         return _two(matrices, how)
     return _several(matrices, how, progress)
 
 
 def _as_papers(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Comparison:
-    of_others = ("procedure", "correction", "groups", "baseline", "test", "chart", "family", "pairs")
+    of_others = ("procedure", "correction", "groups", "contrasts", "baseline", "test", "chart", "family", "pairs")
     how.refuse("papers", "interval", "margin", *of_others)
     same = dict(zip(matrices, aligned(list(matrices.values())), strict=True))
     return Comparison(same, {}, {}, paper_rows(same), places=how.places)
@@ -187,7 +196,67 @@ def _two(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Comparison
     return Comparison(matrices, found, {}, charts=CHARTS_OF_PAIRS, places=how.places)
 
 
-def _several(matrices: Mapping[str, ScoreMatrix], how: CompareOptions, progress: Progress | None) -> Comparison:
+def _by_contrasts(matrices: Mapping[str, ScoreMatrix], how: CompareOptions, progress: Progress | None) -> Comparison:
+    """Each side of a contrast is a system or a mean of some, query by query; then they are systems like others."""
+    how.refuse("contrasts", "baseline", "procedure", "groups", "pairs")
+    how.refuse_charts((*CHARTS_OF_PAIRS, "critical", "p"), "contrasts", ("leaderboard",))
+    sides = [read_contrast(text, next(iter(matrices.values())).systems) for text in how.contrasts]
+    columns = {side_text(side): side for contrast in sides for side in contrast}
+    made = {
+        name: replace(
+            matrix,
+            systems=tuple(columns),
+            values=np.column_stack([_mean_of([matrix.column(system) for system in side]) for side in columns.values()]),
+        )
+        for name, matrix in matrices.items()
+    }
+    named = tuple((side_text(one), side_text(other)) for one, other in sides)
+    return _several(made, replace(how, contrasts=()), progress, named)
+
+
+def _mean_of(columns: Sequence[Floats]) -> Floats:
+    """The mean of some systems' scores, query by query, correctly rounded."""
+    return np.array([math.fsum(scores) / len(columns) for scores in zip(*columns, strict=True)])
+
+
+def side_text(side: Sequence[str]) -> str:
+    """A side of a contrast as people write it."""
+    return side[0] if len(side) == 1 else f"mean({', '.join(side)})"
+
+
+def read_contrast(text: str, systems: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The systems on either side of a contrast such as ``new = mean(a, b)``.
+
+    >>> read_contrast("new = mean(a, b)", ["a", "b", "new"])
+    (('new',), ('a', 'b'))
+    """
+    one, equals, other = text.partition("=")
+    if not equals:
+        raise UsageError(f"contrast: expected something like 'new = mean(a, b)', found '{printable(text)}'")
+    sides = tuple(_side_of(part.strip()) for part in (one, other))
+    for system in (*sides[0], *sides[1]):
+        _check_known(system, systems, "contrast")
+    both = set(sides[0]) & set(sides[1])
+    if both:
+        raise UsageError(f"contrast: expected other systems on either side, found '{printable(min(both))}' on both")
+    return sides[0], sides[1]
+
+
+def _side_of(text: str) -> tuple[str, ...]:
+    if not (text.startswith("mean(") and text.endswith(")")):
+        return (text,)
+    members = tuple(part.strip() for part in text[5:-1].split(","))
+    if len(set(members)) < len(members):
+        raise UsageError(f"contrast: expected every system once, found one twice in '{printable(text)}'")
+    return members
+
+
+def _several(
+    matrices: Mapping[str, ScoreMatrix],
+    how: CompareOptions,
+    progress: Progress | None,
+    named: tuple[tuple[str, str], ...] = (),
+) -> Comparison:
     how.refuse("several systems", "interval")
     how.refuse_charts(CHARTS_OF_PAIRS, "several systems", CHARTS_OF_SYSTEMS)
     plan = SystemsPlan(
@@ -201,6 +270,7 @@ def _several(matrices: Mapping[str, ScoreMatrix], how: CompareOptions, progress:
         how.seed,
         how.threads,
         how.margin,
+        named,
     )
     systems, groups = next(iter(matrices.values())).systems, how.groups
     if groups is not None:
@@ -218,7 +288,7 @@ def _several(matrices: Mapping[str, ScoreMatrix], how: CompareOptions, progress:
         groups={} if groups is None else {name: _grouped(matrix, groups) for name, matrix in matrices.items()},
         members=groups or {},
         family=how.family,
-        shown=_shown(how.pairs, how.baseline if plan.is_of_the_pool else None, systems),
+        shown=named or _shown(how.pairs, how.baseline if plan.is_of_the_pool else None, systems),
         charts=how.chart or ("leaderboard",),
         places=how.places,
     )

@@ -37,6 +37,7 @@ _MOST_NAMES = 6
 #: So many pairs are shown unasked.
 _FEW_PAIRS = 15
 _LETTERS = "letters: sharing a letter means not told apart, not equal"
+_EFFECT = "effect: difference / sqrt(residual mean square), its interval (noncentral t) for each pair by itself"
 _BETTER, _WORSE = "†", "‡"
 
 
@@ -60,7 +61,7 @@ def _of_measure(found: Comparison, name: str, result: SystemsResult) -> Iterator
         yield friedman_table(result, result.friedman)
     if result.family.baseline is not None:
         yield baseline_table(result, found.places)
-    else:
+    elif not result.family.is_of_named:
         yield leaderboard(result, found.places)
     is_primary = name == found.primary
     few = is_primary and len(result.family.p) <= _FEW_PAIRS and result.family.baseline is None
@@ -77,11 +78,10 @@ def conclusion(result: SystemsResult, places: int) -> str:
     """What a person wants to know first: how many pairs are significantly different, from what difference on, and who
     may be the best. That no difference was shown is never called no difference."""
     family = result.family
-    systems = count_of(len(family.systems), "system")
-    queries = queries_text(family.n, len(result.scores.left_out))
-    first = f"{family.measure} of {systems} on {queries}."
+    of = "" if family.is_of_named else f" of {count_of(len(family.systems), 'system')}"
+    first = f"{family.measure}{of} on {queries_text(family.n, len(result.scores.left_out))}."
     sentences = [first, _counts(result), *_threshold(result, places), *_margins(result)]
-    return " ".join(sentences if family.baseline is not None else [*sentences, _best(result)])
+    return " ".join([*sentences, _best(result)] if family.rank_intervals else sentences)
 
 
 def _counts(result: SystemsResult) -> str:
@@ -91,14 +91,14 @@ def _counts(result: SystemsResult) -> str:
     if family.baseline is not None:
         of = f"{count_of(family.p.size, 'system')} from {printable(family.baseline, 40)}"
     else:
-        of = count_of(family.p.size, "pair")
+        of = count_of(family.p.size, "contrast" if family.is_of_named else "pair")
     rest = family.p.size - found
     if not rest:
         return f"Significantly different: {found:,} of {of} {what}."
     shown = "for the other no difference was shown" if rest == 1 else "for the others no difference was shown"
     if not found:
         shown = "no difference was shown, which is not to say that there is none"
-    return f"Significantly different: {found or 'none'} of {of} {what}; {shown}."
+    return f"Significantly different: {found:,} of {of} {what}; {shown}."
 
 
 def _best(result: SystemsResult) -> str:
@@ -280,18 +280,25 @@ def baseline_table(result: SystemsResult, places: int) -> Table:
         Column("", "marks", get=of_pair(_mark)),
         Column("difference", "number", places, get=of_pair(lambda pair: pair.difference, None)),
         Column("simultaneous interval", get=of_pair(lambda pair: _limits(pair, places))),
+        Column("effect", get=of_pair(lambda pair: _effect(result.record(pair.a, pair.b)))),
         Column("p", get=of_pair(lambda pair: p_words(pair.p, family.least_p))),
         Column("adjusted p", get=of_pair(lambda pair: p_words(pair.adjusted, result.least_p))),
         Column("verdict", get=of_pair(lambda pair: pair.verdict, "the baseline")),
     )
     note = f"{_BETTER} better, {_WORSE} worse than {printable(baseline, 40)}, after correction"
     title = f"{family.measure} against {printable(baseline, 40)}"
-    return Table.of(columns, family.order, title=title, notes=(note,), for_people=True)
+    return Table.of(columns, family.order, title=title, notes=(note, _EFFECT), for_people=True)
 
 
 def _mark(pair: PairVerdict) -> str:
     marks = {"better": _BETTER, "superior": _BETTER, "worse": _WORSE, "inferior": _WORSE}
     return marks.get(pair.verdict, "")
+
+
+def _effect(pair: PairRecord) -> str:
+    if pair.effect is None or pair.effect_low is None or pair.effect_high is None:
+        return "-"
+    return f"{pair.effect:.2f} ({limits_text(pair.effect_low, pair.effect_high, 2)})"
 
 
 def _limits(pair: PairVerdict | PairRecord, places: int) -> str:
@@ -308,6 +315,8 @@ def pair_table(result: SystemsResult, shown: Sequence[tuple[str, str]] | None, p
         columns.append(Column("difference", "number", places))
     if family.half_width is not None:
         columns.append(Column("simultaneous interval", get=lambda pair: _limits(pair, places)))
+    if result.effects is not None:
+        columns.append(Column("effect", get=_effect))
     columns += [
         Column("p alone", get=lambda pair: p_words(pair.p, family.least_p)),
         Column(f"p {family.correction}", get=lambda pair: p_words(pair.adjusted_p, result.least_p)),
@@ -319,8 +328,9 @@ def pair_table(result: SystemsResult, shown: Sequence[tuple[str, str]] | None, p
         ]
     columns.append(Column("verdict" if family.margin else "significant", get=lambda pair: _told_apart(result, pair)))
     pairs = [result.record(a, b) for a, b in (_pairs_in_order(result) if shown is None else shown)]
-    alone = f"p alone: {family.test}"
-    return Table.of(columns, pairs, title=f"Pairs, {family.measure}", notes=(alone,), for_people=True)
+    notes = (f"p alone: {family.test}", *(() if result.effects is None else (_EFFECT,)))
+    title = f"{'Contrasts' if family.is_of_named else 'Pairs'}, {family.measure}"
+    return Table.of(columns, pairs, title=title, notes=notes, for_people=True)
 
 
 def _told_apart(result: SystemsResult, pair: PairRecord) -> str:
@@ -337,6 +347,9 @@ def _told_apart(result: SystemsResult, pair: PairRecord) -> str:
 def _pairs_in_order(result: SystemsResult) -> Iterator[tuple[str, str]]:
     family = result.family
     names = [family.systems[i] for i in family.order]
+    if family.is_of_named:
+        ends = zip(family.first.tolist(), family.second.tolist(), strict=True)
+        return ((family.systems[i], family.systems[j]) for i, j in ends)
     if family.baseline is not None:
         return ((name, family.baseline) for name in names if name != family.baseline)
     return combinations(names, 2)
