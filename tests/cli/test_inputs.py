@@ -61,6 +61,7 @@ def test_features_are_systems(command, core):
     ("arguments", "code", "message"),
     [
         (["q.letor"], 2, "q.letor: expected the feature that is the score, found none"),
+        (["q.letor", "--feature", "9" * 5000], 2, "--feature: expected a number, several like 1,5,9, or all"),
         (["q.letor", "--feature", "0"], 2, "--feature: expected a number, several like 1,5,9, or all, found '0'"),
         (["q.letor", "--feature", "1,01"], 2, "--feature: expected a number, several like 1,5,9, or all, found '1,01'"),
         (["q.letor", "--feature", "3"], 3, "q.letor: expected a feature 3, found 2 features"),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gainful import InputError, Qrels, Run, evaluate
+from gainful import InputError, Qrels, Run, UsageError, evaluate
 
 
 def rows(columns: Run | Qrels) -> list[tuple[bytes, bytes, float]]:
@@ -64,6 +64,8 @@ def test_numbers_as_ids_are_their_texts() -> None:
         ({"q": {"d": "high"}}, r"<dict>\['q'\]\['d'\]: expected a finite number as score, found 'high'"),
         ({"q": {"d": float("nan")}}, "expected a finite number as score, found nan"),
         ({"q": {"d": 10**400}}, "expected a finite number as score, found 1000"),
+        ({"q": {"d": 10**5000}}, r"<dict>\['q'\]\['d'\]: expected a number of at most 4,300 digits"),
+        ({"q": {10**5000: 1}}, r"<dict>\['q'\]: expected a number of at most 4,300 digits"),
         ({"q": {"": 1.0}}, r"<dict>\['q'\]: expected an id, found an empty one"),
         ({"q": {"a": 1.0, True: 1.0}}, "expected a text, bytes or an integer as id, found True"),
         ({"1": {"a": 1.0}, 1: {"a": 1.0}}, r"<dict>\[1\]: expected every query once, found 1 again"),
@@ -74,6 +76,11 @@ def test_numbers_as_ids_are_their_texts() -> None:
 def test_a_closer_look_says_what_is_wrong(lists: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         Run.from_dict(lists)
+
+
+def test_reading_a_dict_says_what_takes_it() -> None:
+    with pytest.raises(UsageError, match=r"found dict\nhint: from_dict takes a dict"):
+        Run.read({"q": ["a"]})  # type: ignore[arg-type]
 
 
 def test_places_of_plain_dicts_are_named() -> None:

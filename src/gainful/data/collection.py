@@ -204,11 +204,14 @@ class Inputs(NamedTuple):
         return {name if len(files) == 1 else f"{name}:{feature}": file for feature, file in files.items()}
 
 
+_MOST_DIGITS = 16  # of a feature's number
+
+
 def _read_features(text: str, count: Callable[[], int]) -> Sequence[int]:
     if text == "all":
         return range(1, count() + 1)
     parts = [part.strip() for part in text.split(",")]
-    features = [int(part) for part in parts if part.isdecimal() and int(part) > 0]
+    features = [int(part) for part in parts if part.isdecimal() and len(part) < _MOST_DIGITS and int(part) > 0]
     if len(set(features)) < len(parts):
         raise UsageError(f"--feature: expected a number, several like 1,5,9, or all, found '{text}'")
     return features

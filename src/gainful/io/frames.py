@@ -260,7 +260,7 @@ def _read_arrow(frame: Any, wanted: Wanted, name: str) -> dict[str, Any]:
     try:
         table = core.ArrowTable(frame.__arrow_c_stream__())
     except ValueError as error:
-        raise InputError(f"{name}: expected a table of columns, found {error}") from error
+        raise InputError(f"{name}: expected a table of columns, found a {type(frame).__name__}") from error
 
     def ids(column: int) -> tuple[Spans, Sequence[int]]:
         data, start, length, bad = table.ids(column)
@@ -296,7 +296,7 @@ def _read_pyarrow(frame: Any, wanted: Wanted, name: str) -> dict[str, Any]:
     try:
         table = pyarrow.RecordBatchReader.from_stream(frame).read_all()
     except ValueError as error:
-        raise InputError(f"{name}: expected a table of columns, found {error}") from error
+        raise InputError(f"{name}: expected a table of columns, found a {type(frame).__name__}") from error
     kinds = [kind.value_type if types.is_dictionary(kind) else kind for kind in table.schema.types]
 
     def is_text(column: int) -> bool:

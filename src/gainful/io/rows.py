@@ -156,7 +156,7 @@ def read_id(value: object, where: str) -> bytes:
     elif isinstance(value, bytes):
         identifier = value
     elif isinstance(value, (int, np.integer)) and not isinstance(value, bool):
-        identifier = str(int(value)).encode()
+        identifier = _integer_text(int(value), where).encode()
     else:
         raise InputError(f"{where}: expected a text, bytes or an integer as id, found {value!r}")
     if not identifier:
@@ -173,7 +173,16 @@ def read_value(value: object, where: str, what: str) -> float:
             number = math.nan
         if math.isfinite(number):
             return number
-    raise InputError(f"{where}: expected a finite number as {what}, found {value!r}")
+    found = _integer_text(value, where) if isinstance(value, int) else repr(value)
+    raise InputError(f"{where}: expected a finite number as {what}, found {found}")
+
+
+def _integer_text(value: int, where: str) -> str:
+    """An integer in digits, of which Python writes some thousands."""
+    try:
+        return str(value)
+    except ValueError as error:
+        raise InputError(f"{where}: expected a number of at most 4,300 digits, found a larger one") from error
 
 
 RUN_LINE = "query Q0 document rank score tag"

@@ -157,13 +157,21 @@ class Fingerprint(NamedTuple):
         return found.hexdigest()
 
 
-#: Of what was read last under each name.
+#: Of what was read last under each name: the last so many.
 _FINGERPRINTS: dict[str, Fingerprint] = {}
+_MOST_REMEMBERED = 100_000
 
 
 def fingerprint_of(name: str) -> Fingerprint | None:
     """What tells the content of the source that messages call by this name, as it was read last."""
     return _FINGERPRINTS.get(name)
+
+
+def _remember(name: str, fingerprint: Fingerprint) -> None:
+    _FINGERPRINTS.pop(name, None)
+    _FINGERPRINTS[name] = fingerprint
+    if len(_FINGERPRINTS) > _MOST_REMEMBERED:
+        del _FINGERPRINTS[next(iter(_FINGERPRINTS))]
 
 
 def open_source(source: Source | Text, name: str | None = None) -> Text:
@@ -182,7 +190,7 @@ def open_source(source: Source | Text, name: str | None = None) -> Text:
             return _in_memory(_gathered(_blocks(file), path), name or path)
         compression = _compression(file.read(10))
     shown = name or path
-    _FINGERPRINTS[shown] = Fingerprint(path, state)
+    _remember(shown, Fingerprint(path, state))
     if compression is None:
         return Text(shown, lambda: _file_pieces(path, state), path, state)
     return Text(shown, lambda: _decompressed(_file_pieces(path, state), compression, shown))
@@ -191,7 +199,7 @@ def open_source(source: Source | Text, name: str | None = None) -> Text:
 def _in_memory(data: bytes | bytearray, name: str) -> Text:
     from hashlib import sha256
 
-    _FINGERPRINTS[name] = Fingerprint(name, digest=sha256(data).hexdigest())
+    _remember(name, Fingerprint(name, digest=sha256(data).hexdigest()))
     compression = _compression(bytes(data[:10]))
     if compression is None:
         return Text.of_view(data, name)
@@ -432,5 +440,11 @@ def as_source(value: object, or_else: str) -> Source | Text:
         return value
     raise UsageError(
         f"expected a path, bytes, a dict, a data frame or {or_else}, found {type(value).__name__}",
-        "call .collect() first" if hasattr(value, "collect") else None,
+        _hint(value),
     )
+
+
+def _hint(value: object) -> str | None:
+    if isinstance(value, dict):
+        return "from_dict takes a dict"
+    return "call .collect() first" if hasattr(value, "collect") else None

@@ -274,7 +274,7 @@ def parse_all(measures: str | Measure | Iterable[str | Measure]) -> list[Measure
 
     if isinstance(measures, (str, Measure)):
         measures = [measures]
-    if not isinstance(measures, Iterable):
+    if not isinstance(measures, Iterable) or isinstance(measures, (bytes, bytearray)):
         raise UsageError(f"measures: expected one or several, found {measures!r}", 'such as ["nDCG@10", "AP"]')
     parsed = list(dict.fromkeys(measure for text in measures for measure in _named(text)))
     if not parsed:
