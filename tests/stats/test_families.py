@@ -287,6 +287,20 @@ class TestPromises:
                 assert (found.p == 1.0).all()
                 assert all(places == RankInterval(1, 3) for places in found.rank_intervals)
 
+    @pytest.mark.parametrize("test", ["t", "yuen"])
+    def test_a_constant_difference_ends_no_family(self, test: str) -> None:
+        values = random_values(3, 12, 4)
+        values[:, 3] = values[:, 0] + 0.25
+        found, without = (
+            compare_family(matrix(each), test=test, correction="holm") for each in (values, values[:, :3])
+        )
+        assert found.pair("s0", "s3").p == 2 / 2**12 == compare_pair(values[:, 0], values[:, 3]).p
+        assert found.pair("s3", "s0").verdict == "better"
+        assert found.pair("s0", "s1").p == without.pair("s0", "s1").p
+        note = f"1 pair has the same difference on every query: {test} has no spread to go by"
+        assert [note in line for line in found.notes].count(True) == 1
+        assert not any("no spread" in line for line in without.notes)
+
 
 class TestCorrections:
     @pytest.mark.parametrize(

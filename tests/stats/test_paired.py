@@ -420,6 +420,10 @@ class TestExtremes:
         ],
     )
     def test_no_nan_anywhere(self, test: str, interval: str | None, a: list[float], b: list[float]) -> None:
+        if TESTS[test].needs_spread and len(a) in (3, 30) and len(set(a)) == 1 and a != b:
+            with pytest.raises(InputError, match="no spread to go by"):
+                compare_pair(a, b, test=test, interval=interval)
+            return
         found = compare_pair(a, b, test=test, interval=interval, draws=199, margin=0.1)
         assert not any(math.isnan(number) for number in numbers(found))
         assert 0 < found.p <= 1
@@ -480,8 +484,13 @@ class TestWarnings:
         self.warned("no limits", [0.5, 0.3, 0.2, 0.5], [0.1, 0.2, 0.3, 0.2], interval="randomisation")
         self.warned("1 query is too few", [0.5], [0.1])
 
-    def test_no_spread(self) -> None:
-        self.warned("no spread", [0.5] * 12, [0.4] * 12, test="t")
+    @pytest.mark.parametrize("interval", ["bootstrap-t", "percentile", "bca", "t"])
+    def test_what_does_not_vary_is_not_too_few(self, interval: str) -> None:
+        for a, test in (([0.4] * 12, "bootstrap"), ([0.5] * 12, "randomisation")):
+            found = compare_pair(a, [0.4] * 12, test=test, interval=interval)
+            assert (found.interval.low, found.interval.high) == pytest.approx((found.difference, found.difference))
+            assert not any("too few" in line for line in found.warnings)
+            assert bool(found.warnings) == (test == "bootstrap")  # the systems are alike
 
     def test_few_draws(self) -> None:
         self.warned("at least 20 are needed", *scores(1, 40), draws=19)
@@ -489,6 +498,21 @@ class TestWarnings:
 
 
 class TestRefusals:
+    @pytest.mark.parametrize("test", ["t", "yuen", "bootstrap"])
+    def test_a_constant_difference_has_no_spread_to_go_by(self, test: str) -> None:
+        """R: data are essentially constant. The others go by signs, and find what there is."""
+        a, b = [0.1 + 0.2, 0.5, 0.7, 0.3, 0.9, 0.6], [0.1, 0.3, 0.5, 0.1, 0.7, 0.4]
+        with pytest.raises(InputError, match=r"^AP, test \w+: .*, found 0\.2 on all 6 queries") as refused:
+            compare_pair(a, b, test=test, measure="AP")
+        assert refused.value.hint == "the test randomisation goes by signs"
+        assert compare_pair(*scores(1, 12, 0.2), test=test).p < 0.05
+        for other in ("randomisation", "wilcoxon", "sign"):
+            assert compare_pair(a, b, test=other).p == 2 / 2**6
+
+    def test_a_test_that_nobody_asked_for_refuses_nothing(self) -> None:
+        found = compare_pair(np.full(5_001, 0.75), np.full(5_001, 0.5), draws=1_000)
+        assert (found.test.name, found.p) == ("randomisation", 1 / 1_001)
+
     @pytest.mark.parametrize(
         ("a", "b", "options", "words"),
         [

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from gainful import InputError
 from gainful.stats.paired import compare_pair
 from gainful.stats.paired_tests import PairedScores
-from gainful.stats.repeatable import LEAST_P
 from gainful.stats.trimmed import trimmed_mean
 
 
@@ -86,8 +86,9 @@ def test_a_middle_of_equal_differences_is_no_ground(most: float) -> None:
     assert any("no spread to go by" in warning for warning in found.warnings)
 
 
-def test_differences_that_are_all_equal_are_as_with_students() -> None:
-    assert (
-        compare_pair([0.5] * 9, [0.4] * 9, test="yuen").p == LEAST_P == compare_pair([0.5] * 9, [0.4] * 9, test="t").p
-    )
+def test_differences_that_are_all_equal_are_refused_as_by_students() -> None:
+    for test in ("yuen", "t"):
+        with pytest.raises(InputError, match=r"found 0\.1 on all 9 queries: there is no spread to go by"):
+            compare_pair([0.5] * 9, [0.4] * 9, test=test)
+        assert compare_pair([0.5] * 9, [0.5] * 9, test=test).p == 1.0
     assert compare_pair([0.3], [0.1], test="yuen").p == 1.0

@@ -63,7 +63,8 @@ class PairedTest:
     ``title`` stands in lists, ``about`` says in a line when to take it, ``said`` is it in a sentence, ``hypothesis``
     what it holds true until the scores say otherwise. ``of`` is what it goes by; but for the mean, that may be on the
     side of the system whose mean is the worse one, and ``statistic`` names it. ``interval`` is its own one; where there
-    is none, that of the default test. ``draws`` names what p is counted from; ``caution`` says where scores give the
+    is none, that of the default test. ``draws`` names what p is counted from; ``needs_spread``: it divides by the spread
+    of differences, and so refuses those that are all equal, but for 0; ``caution`` says where else the scores give the
     test no ground.
     """
 
@@ -76,6 +77,7 @@ class PairedTest:
     of: Literal["mean", "trimmed mean", "median", "ranks"] = "mean"
     interval: str = "randomisation"
     draws: Literal["", "flip", "sample"] = ""
+    needs_spread: bool = False
     caution: Callable[[PairedScores], str] = _no_caution
     statistic: str = "mean difference"
 
@@ -110,7 +112,7 @@ STUDENT = PairedTest(
     "the mean difference is 0",
     Late("paired_tests", "student"),
     interval="t",
-    caution=Late("paired_tests", "without_spread"),
+    needs_spread=True,
 )
 WILCOXON = PairedTest(
     "wilcoxon",
@@ -141,6 +143,7 @@ BOOTSTRAP = PairedTest(
     Late("resampling", "bootstrap"),
     interval="bootstrap-t",
     draws="sample",
+    needs_spread=True,
 )
 YUEN = PairedTest(
     "yuen",
@@ -151,6 +154,7 @@ YUEN = PairedTest(
     Late("trimmed", "yuen"),
     of="trimmed mean",
     interval="yuen",
+    needs_spread=True,
     caution=Late("trimmed", "without_middle_spread"),
     statistic="trimmed mean difference",
 )

@@ -19,14 +19,14 @@ from gainful.errors import UsageError
 from gainful.kernel import core
 from gainful.kernel.arrays import Floats, Ints, distinct
 from gainful.kernel.parallel import Progress
-from gainful.notation import choose
-from gainful.stats.catalogues import CORRECTIONS, TESTS
+from gainful.notation import choose, count_of
+from gainful.stats.catalogues import CORRECTIONS, TESTS, PairedTest
 from gainful.stats.corrections import corrected, refuse_coarse
 from gainful.stats.family_results import FamilyResult
 from gainful.stats.flips import FLIPS, MOST_ENUMERATED, Flips, exact_extremes, exponent, on_grid
 from gainful.stats.paired import FROM_RANKED, check_margin, rank_warning
 from gainful.stats.paired_tests import MOST_FLIPPED, PairedScores, TestOutcome
-from gainful.stats.repeatable import check_alpha, largest_at, least_told
+from gainful.stats.repeatable import LEAST_P, check_alpha, largest_at, least_told
 
 
 class SystemScores(Protocol):
@@ -173,7 +173,7 @@ def _compared(matrices: Sequence[SystemScores], plan: FamilyPlan) -> list[Family
         found = _by_flips(family, flips, plan)
     else:
         test = TESTS[plan.test]
-        outcomes = [TestOutcome.of(test, pair) for pair in family.pairs]
+        outcomes = [_outcome(test, pair) for pair in family.pairs]
         alone = np.array([outcome.p for outcome in outcomes])
         found = _Ps(alone, corrected(alone, plan.correction))
         if test.of != "mean":
@@ -206,13 +206,25 @@ def _compared(matrices: Sequence[SystemScores], plan: FamilyPlan) -> list[Family
                 draws=flips.count if plan.by_flips else None,
                 is_enumerated=plan.by_flips and flips.enumerated,
                 seed=plan.seed,
-                notes=(*_notes(plan, len(matrix.queries)), *_note_of_intervals(plan, found, means, own)),
+                notes=(
+                    *_notes(plan, len(matrix.queries)),
+                    *_note_of_constants(plan, family.pairs[own]),
+                    *_note_of_intervals(plan, found, means, own),
+                ),
                 direction=None if direction is None else direction[own],
                 margin=plan.margin,
                 is_of_named=bool(plan.pairs),
             )
         )
     return results
+
+
+def _outcome(test: PairedTest, pair: PairedScores) -> TestOutcome:
+    """What a test finds of a pair. A constant difference, which some refuse, must not end a comparison of many systems:
+    its p is that of all flips of signs, of which only those of none and of all are as extreme."""
+    if test.needs_spread and pair.is_constant:
+        return TestOutcome(test, max(2.0 ** (1 - pair.n), LEAST_P), direction=pair.mean)
+    return TestOutcome.of(test, pair)
 
 
 def _by_flips(family: _Family, flips: Flips, plan: FamilyPlan) -> _Ps:
@@ -315,6 +327,14 @@ def _note_of_intervals(plan: FamilyPlan, found: _Ps, means: Floats, own: slice) 
     if not (excludes_zero & (found.adjusted[own] >= plan.alpha)).any():
         return []
     return [f"simultaneous intervals are not of {plan.correction}: one excludes 0 where the pair is not told apart"]
+
+
+def _note_of_constants(plan: FamilyPlan, pairs: Sequence[PairedScores]) -> list[str]:
+    count = sum(pair.is_constant for pair in pairs) if TESTS[plan.test].needs_spread else 0
+    if not count:
+        return []
+    which = f"{count_of(count, 'pair')} {'has' if count == 1 else 'have'} the same difference on every query"
+    return [f"{which}: {plan.test} has no spread to go by, and p is that of all flips of signs"]
 
 
 def _notes(plan: FamilyPlan, queries: int) -> list[str]:

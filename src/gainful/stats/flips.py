@@ -23,7 +23,7 @@ FLIPS = 100_000
 #: Up to so many non-zero differences all flips are looked at.
 MOST_ENUMERATED = 20
 
-_AT_A_TIME = 10 * BLOCK
+_BLOCKS_AT_A_TIME, _BYTES_AT_A_TIME = 10, 1 << 26
 _NOTHING = -900  # the exponent of scores that are all 0
 _EXACT = 51  # bits of a sum over queries; the difference of two such sums has one more, and is exact, too
 
@@ -69,8 +69,10 @@ class Flips:
         ``steps`` (queries x columns) are whole numbers whose sums a float64 holds, so that these are exact.
         """
         steps, workers = np.ascontiguousarray(steps), core.thread_count(threads)
-        for start in range(0, self.count, _AT_A_TIME):
-            yield core.flipped_sums(steps, self._packed(start, min(start + _AT_A_TIME, self.count)), workers).T
+        blocks = min(_BLOCKS_AT_A_TIME, max(1, _BYTES_AT_A_TIME // (BLOCK * (self.queries // 8 + 1))))
+        for start in range(0, self.count, blocks * BLOCK):
+            stop = min(start + blocks * BLOCK, self.count)
+            yield core.flipped_sums(steps, self._packed(start, stop), workers).T
 
     def _packed(self, start: int, stop: int) -> Bytes:
         """Draws x bytes: the flips of some draws, from the first of a block on; eight queries a byte, the first in the

@@ -209,7 +209,14 @@ def compare_pair(
     choose(zeros, ("drop", "pratt"), "zeros")
     check_margin(margin)
     query_ids, scores = _paired_by_id(a, b, queries, Settings(alpha, draws, seed, zeros, continuity))
-    chosen = TESTS[choose(test, TESTS, "test")] if test else (STUDENT if scores.n > MOST_FLIPPED else RANDOMISATION)
+    usual_test = STUDENT if scores.n > MOST_FLIPPED and not scores.is_constant else RANDOMISATION
+    chosen = TESTS[choose(test, TESTS, "test")] if test else usual_test
+    if chosen.needs_spread and scores.is_constant:
+        raise InputError(
+            f"{f'{measure}, ' if measure else ''}test {chosen.name}: expected differences that vary, found "
+            f"{scores.mean:g} on all {scores.n:,} queries: there is no spread to go by",
+            "the test randomisation goes by signs",
+        )
     own = INTERVALS[chosen.interval]
     # Where flips cannot be rare enough to set limits, Student's stand in.
     usual = STUDENT_INTERVAL if own is RANDOMISATION_INTERVAL and not scores.can_reach else own

@@ -16,7 +16,7 @@ import numpy as np
 from gainful.kernel.arrays import Floats
 from gainful.stats.catalogues import PairedTest
 from gainful.stats.power import t_p, t_quantile
-from gainful.stats.repeatable import LEAST_P, settle, settled_differences, settled_step
+from gainful.stats.repeatable import settle, settled_differences, settled_step
 
 _Made = TypeVar("_Made")
 
@@ -90,6 +90,11 @@ class PairedScores:
     def sd(self) -> float | None:
         """The differences' standard deviation: None for one query, 0 where all are equal but for rounding."""
         return self.spread_of(self.differences, self.mean, self.n - 1)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the systems differ, and on all of several queries by the same, but for rounding."""
+        return self.sd == 0 and bool(self.mean)
 
     def spread_of(self, values: Floats, centre: float, df: int) -> float | None:
         """sqrt(sum of squared deviations / df): None without degrees of freedom, 0 where it is but rounding."""
@@ -222,21 +227,12 @@ class Interval:
 
 def student(scores: PairedScores) -> Finding:
     """The paired t test: t = mean / (sd / sqrt n) on n - 1 degrees of freedom."""
-    return t_finding(scores.mean, scores.t, scores.n - 1)
+    return t_finding(scores.t, scores.n - 1)
 
 
-def without_spread(scores: PairedScores) -> str:
-    """Where the t test has nothing to go by."""
-    is_constant = scores.sd == 0 and scores.mean
-    return "all differences are equal: the t test has no spread to go by" if is_constant else ""
-
-
-def t_finding(centre: float, t: float | None, df: int) -> Finding:
-    """p of a t statistic. Without spread there is none: equal scores are no evidence, and a constant difference is all
-    there can be."""
-    if t is None:
-        return Finding(LEAST_P if centre and df > 0 else 1.0)
-    return Finding(t_p(t, df), t)
+def t_finding(t: float | None, df: int) -> Finding:
+    """p of a t statistic; 1 where there is none: equal scores are no evidence, nor is a single query."""
+    return Finding(1.0) if t is None else Finding(t_p(t, df), t)
 
 
 def t_interval(mean: float, sd: float, n: int, alpha: float) -> Interval:

@@ -365,5 +365,7 @@ def bca_interval(scores: PairedScores, alpha: float) -> Interval:
 
 
 def studentised_interval(scores: PairedScores, alpha: float) -> Interval:
-    """The interval of the bootstrap test."""
+    """The interval of the bootstrap test: of differences that do not vary a point, whatever samples there are."""
+    if scores.sd == 0:
+        return Interval(scores.mean, scores.mean, alpha, "bootstrap-t")
     return scores.once(_samples).studentised(alpha)

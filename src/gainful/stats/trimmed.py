@@ -51,7 +51,7 @@ def yuen(scores: PairedScores) -> Finding:
     mean, error, kept = scores.once(trimmed_mean)
     if error is None:
         return Finding(1.0, direction=mean)
-    return t_finding(mean, mean / error if error else None, kept - 1)._replace(direction=mean)
+    return t_finding(mean / error if error else None, kept - 1)._replace(direction=mean)
 
 
 def yuen_interval(scores: PairedScores, alpha: float) -> Interval:
