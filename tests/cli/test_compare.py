@@ -771,10 +771,88 @@ class TestForMachines:
 
     def test_the_command_offers_what_there_is(self):
         from gainful.cli import compare_command
-        from gainful.stats.catalogues import CORRECTIONS, INTERVALS, PROCEDURES, TESTS
+        from gainful.stats.catalogues import ASKED_AS_TESTS, CORRECTIONS, INTERVALS, PROCEDURES
         from gainful.tasks.compare.compare_options import CHARTS
 
         offered = {each.name: set(getattr(each.type, "choices", ())) for each in compare_command.command.params}
-        assert offered["test"] == set(TESTS) and offered["interval"] == set(INTERVALS)
+        assert offered["test"] == set(ASKED_AS_TESTS) and offered["interval"] == set(INTERVALS)
         assert offered["procedure"] == set(PROCEDURES) and offered["correction"] == set(CORRECTIONS)
         assert offered["charts"] == set(CHARTS)
+
+
+class TestProbabilities:
+    def test_sentence(self, two):
+        out = " ".join(two("--test", "bayes", "--margin", "0.05").out.split("\n\n")[0].split())
+        t = stats.t(9, 0.115, stats.sem([b - a for a, b in zip(A, B, strict=True)]))
+        better, low, high = t.sf(0.05), *t.interval(0.95)
+        assert out == (
+            f"b is better than a by more than 0.05 P@20 with probability {better:.2f} (equivalent: "
+            f"{t.cdf(0.05) - t.cdf(-0.05):.2f}, worse: < 0.01); mean difference 0.115, 95 % credible interval "
+            f"{low:.3f} to {high:.3f}, 10 queries."
+        )
+        assert 0.95 < better < 0.995
+
+    @pytest.mark.parametrize(
+        ("margin", "beginning"),
+        [
+            ("0.1", "It cannot be told whether b and a differ by more than 0.1 P@20: b is better with probability 0."),
+            ("0.3", "b and a are equivalent within 0.3 P@20 with probability > 0.99 (better: < 0.01, worse: < 0.01)"),
+        ],
+    )
+    def test_other_verdicts(self, two, margin, beginning):
+        assert " ".join(two("--test", "bayes", "--margin", margin).out.split()).startswith(beginning)
+
+    def test_lower_is_better(self, two):
+        out = " ".join(two("--test", "bayes", "--margin", "0.05", "--better", "lower").out.split())
+        assert out.startswith("b is worse than a by more than 0.05 P@20 with probability 0.9")
+        assert "mean difference 0.115" in out
+
+    def test_numbers(self, five):
+        found = five("--test", "bayes", "--margin", "0.02", "--format", "jsonl")
+        rows = records(found, "posteriors")
+        assert len(rows) == 10 and found.lines[0]["margin"] == 0.02
+        for row in rows:
+            shares = [row[f"probability_{word}"] for word in ("worse", "equivalent", "better")]
+            assert sum(shares) == pytest.approx(1) and row["difference"] >= 0
+            values = scores(5, 30)
+            t = stats.ttest_rel(values[row["a"]], values[row["b"]])
+            assert (row["low"], row["high"]) == pytest.approx(tuple(t.confidence_interval()), abs=1e-9)
+        assert not any(key in row for row in rows for key in ("p", "adjusted_p"))
+
+    def test_a_pair_is_the_same_alone_against_a_baseline_and_among_all(self, five):
+        how = ("--test", "bayes", "--margin", "0.02", "--format", "jsonl")
+        among = {(row["a"], row["b"]): row for row in records(five(*how), "posteriors")}
+        against = records(five(*how, "--baseline", "s0"), "posteriors")
+        assert len(against) == 4 and all(among[row["a"], row["b"]] == row for row in against)
+        assert records(five(*how, "--pairs", "s3,s0"), "posteriors") == [among["s3", "s0"]]
+
+    def test_several_systems_say_what_is_not_corrected(self, five):
+        out = " ".join(five("--test", "bayes", "--margin", "0.02").out.split())
+        assert out.startswith("AP: in 8 of 10 pairs one system is better by more than 0.02 with probability 0.95")
+        assert "10 comparisons, each by itself; nothing is corrected for their number" in out
+
+    def test_identical_systems(self, command):
+        command.write("same.csv", table({"a": A, "b": A}, IDS))
+        out = command("compare", "--from", "same.csv", "--test", "bayes", "--margin", "0.1").out
+        assert "have the same" in out and "there is nothing to compare" in " ".join(out.split())
+
+    def test_a_margin_is_needed(self, two):
+        result = two("--test", "bayes")
+        assert result.code == 2 and "that two means are exactly equal has no probability" in result.err
+
+    @pytest.mark.parametrize(
+        "option",
+        [
+            ("--correction", "holm"),
+            ("--procedure", "tukey"),
+            ("--interval", "t"),
+            ("--family", "all"),
+            ("--draws", "100"),
+            ("--seed", "1"),
+            ("--chart", "differences"),
+            ("--papers",),
+        ],
+    )
+    def test_what_has_no_meaning_is_refused(self, two, option):
+        result = two("--test", "bayes", "--margin", "0.1", *option)
+        assert result.code == 2 and "has no meaning with" in result.err

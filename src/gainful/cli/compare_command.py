@@ -13,7 +13,7 @@ from gainful.cli import options
 from gainful.cli.progress_bar import ProgressBar
 from gainful.cli.score_inputs import ScoreOptions, read_pair, takes_scores
 from gainful.io.sources import open_source
-from gainful.stats.catalogues import CORRECTIONS, INTERVALS, PROCEDURES, TESTS
+from gainful.stats.catalogues import ASKED_AS_TESTS, CORRECTIONS, INTERVALS, PROCEDURES
 from gainful.tasks.compare.compare_options import CHARTS, CompareOptions
 
 _MEASURES = ("nDCG@10",)
@@ -36,15 +36,18 @@ def _asked(given: dict[str, Any]) -> CompareOptions:
 @click.option("--baseline", metavar="SYSTEM", help="What others are compared with.  [default: of two, the first]")
 @click.option(
     "--test",
-    type=click.Choice(list(TESTS)),
-    help=f"The test of a pair: {_titles(TESTS)}.  [default: randomisation; beyond 5,000 queries of two systems t]",
+    type=click.Choice(list(ASKED_AS_TESTS)),
+    help=f"The test of a pair: {_titles(ASKED_AS_TESTS)}.  "
+    "[default: randomisation; beyond 5,000 queries of two systems t]",
 )
 @click.option(
     "--interval",
     type=click.Choice(list(INTERVALS)),
     help=f"Two systems: the interval: {_titles(INTERVALS)}.  [default: the test's own]",
 )
-@options.number_option("--margin", "Two systems: differences below D count as equal; makes a verdict of it.", "D")
+@options.number_option(
+    "--margin", "Two systems, or --test bayes: differences below D count as equal; makes a verdict of it.", "D"
+)
 @click.option(
     "--procedure",
     type=click.Choice(list(PROCEDURES)),

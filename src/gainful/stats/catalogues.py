@@ -150,8 +150,27 @@ YUEN = PairedTest(
     caution=Late("trimmed", "without_middle_spread"),
 )
 
-#: All tests of two systems: what ``--test`` offers.
+#: All tests of two systems.
 TESTS = _by_name(RANDOMISATION, STUDENT, WILCOXON, SIGN, BOOTSTRAP, YUEN)
+
+
+@dataclass(frozen=True)
+class Belief:
+    """What is asked for like a test but is none: it gives probabilities in place of p."""
+
+    name: str
+    title: str
+    about: str
+
+
+BAYES = Belief(
+    "bayes",
+    "Bayesian (with --margin)",
+    "how probable it is that a system is worse, equivalent or better; no p",
+)
+
+#: What ``--test`` offers.
+ASKED_AS_TESTS: dict[str, PairedTest | Belief] = {**TESTS, BAYES.name: BAYES}
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ from gainful.stats.paired_tests import (
 )
 from gainful.stats.power import detectable_effect, noncentrality_interval
 from gainful.stats.rank_tests import rank_biserial
-from gainful.stats.repeatable import check_alpha
+from gainful.stats.repeatable import check_alpha, check_margin
 from gainful.stats.resampling import percentile_limits, resampled_rows
 
 Scores: TypeAlias = Mapping[str, float] | Sequence[float] | Floats
@@ -205,8 +205,8 @@ def compare_pair(
     check_alpha(alpha)
     choose(better, ("higher", "lower"), "better")
     choose(zeros, ("drop", "pratt"), "zeros")
-    if margin is not None and not 0 < margin < math.inf:
-        raise UsageError(f"margin: expected a number above 0, found {margin:g}")
+    if margin is not None:
+        check_margin(margin)
     query_ids, scores = _paired_by_id(a, b, queries, Settings(alpha, draws, seed, zeros, continuity))
     chosen = TESTS[choose(test, TESTS, "test")] if test else (STUDENT if scores.n > MOST_FLIPPED else RANDOMISATION)
     own = INTERVALS[chosen.interval]

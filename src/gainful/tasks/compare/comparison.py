@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gainful.errors import InputError, UsageError
@@ -13,6 +14,8 @@ from gainful.evaluation.score_matrix import ScoreMatrix, aligned
 from gainful.kernel.parallel import Progress
 from gainful.notation import choose, count_of, nearest, printable
 from gainful.render import Page, Showable
+from gainful.stats.bayes import Posterior, posterior
+from gainful.stats.catalogues import BAYES
 from gainful.stats.families import FLIPS, FamilyPlan, families_of
 from gainful.stats.family_results import FamilyResult
 from gainful.stats.paired import PairResult, compare_pair
@@ -30,15 +33,17 @@ Scores: TypeAlias = ScoreMatrix | Mapping[str, ScoreMatrix] | Mapping[str, Evalu
 class Comparison(Showable):
     """What :func:`compare` found, by measure; the first measure is the primary one.
 
-    ``pairs`` are results of two systems, ``systems`` those of several: one of them is empty. ``papers`` are the rows of
-    the papers' table, ``groups`` the comparisons of groups of systems that were named. ``shown`` are the pairs that
-    people want to see, all of them if None; ``charts`` what is drawn.
+    ``pairs`` are results of two systems, ``systems`` those of several, ``posteriors`` those of the pairs whose
+    probabilities were asked for: one of them is there. ``papers`` are the rows of the papers' table, ``groups`` the
+    comparisons of groups of systems that were named. ``shown`` are the pairs that people want to see, all of them if
+    None; ``charts`` what is drawn.
     """
 
     scores: Mapping[str, ScoreMatrix]
     pairs: Mapping[str, PairResult]
     systems: Mapping[str, SystemsResult]
     papers: tuple[PaperRow, ...] = ()
+    posteriors: Mapping[str, tuple[Posterior, ...]] = field(default_factory=dict)
     groups: Mapping[str, GroupComparison] = field(default_factory=dict)
     members: Mapping[str, Sequence[str]] = field(default_factory=dict)
     family: str = "each"
@@ -48,7 +53,7 @@ class Comparison(Showable):
     signatures: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        results = {**self.pairs, **self.systems}
+        results = {**self.pairs, **self.systems, **self.posteriors}
         what = ", ".join(results) or ", ".join(row.measure for row in self.papers)
         systems = next(iter(self.scores.values())).systems
         return f"<Comparison of {count_of(len(systems), 'system')} by {what}>"
@@ -73,6 +78,10 @@ class Comparison(Showable):
             from gainful.tasks.compare.pair_page import papers_page
 
             return papers_page(self)
+        if self.posteriors:
+            from gainful.tasks.compare.belief_page import posterior_page
+
+            return posterior_page(self)
         if self.is_pair:
             from gainful.tasks.compare.pair_page import pair_page
 
@@ -108,10 +117,11 @@ def compare(
 
     Two systems: the second against the first, or against ``baseline``; see :func:`gainful.compare_pair` for ``test``,
     ``interval`` and ``margin``. More, or two with a ``procedure`` or ``correction``: all pairs, or each system against
-    ``baseline``. ``procedure`` is one of :data:`gainful.stats.catalogues.PROCEDURES`, ``correction`` (of maxt and
-    anova) one of :data:`gainful.stats.catalogues.CORRECTIONS`. ``papers`` makes the table of the papers instead:
-    Friedman, then Conover. ``pairs`` are the ones to print, None for all; ``chart`` is what to draw: differences,
-    leaderboard, critical or p.
+    ``baseline``. ``test="bayes"`` gives probabilities of worse, equivalent within ``margin``, and better in place of p,
+    of two systems or of several. ``procedure`` is one of :data:`gainful.stats.catalogues.PROCEDURES`, ``correction``
+    (of maxt and anova) one of :data:`gainful.stats.catalogues.CORRECTIONS`. ``papers`` makes the table of the papers
+    instead: Friedman, then Conover. ``pairs`` are the ones to print, None for all; ``chart`` is what to draw:
+    differences, leaderboard, critical or p.
 
     >>> found = compare(ScoreMatrix.of("P@5", {"old": [0.2, 0.4, 0.4, 0.2], "new": [0.6, 0.4, 0.8, 0.4]}))
     >>> found.pairs["P@5"].wins, found.pairs["P@5"].p
@@ -142,7 +152,7 @@ def compare(
 def compare_matrices(
     matrices: Mapping[str, ScoreMatrix], how: CompareOptions, progress: Progress | None = None
 ) -> Comparison:
-    """Compares the systems of some matrices, by measure: as papers do, as two, or as several."""
+    """Compares the systems of some matrices, by measure: as papers do, by probabilities, as two, or as several."""
     _check_same_systems(matrices)
     systems = next(iter(matrices.values())).systems
     if len(systems) < 2:
@@ -152,6 +162,8 @@ def compare_matrices(
         choose(chart, CHARTS, "chart")
     if how.papers:
         return _as_papers(matrices, how)
+    if how.test == BAYES.name:
+        return _by_posterior(matrices, how)
     if len(systems) == 2 and how.family == "each" and not (how.procedure or how.correction or how.groups):
         return _two(matrices, how)
     return _several(matrices, how, progress)
@@ -162,6 +174,53 @@ def _as_papers(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Comp
     how.refuse("papers", "interval", "margin", *of_others)
     same = dict(zip(matrices, aligned(list(matrices.values())), strict=True))
     return Comparison(same, {}, {}, paper_rows(same), places=how.places)
+
+
+#: What only tests of hypotheses have.
+_OF_TESTS = ("procedure", "correction", "interval", "family", "groups", "draws", "seed", "chart")
+
+
+def _by_posterior(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Comparison:
+    how.refuse("the test bayes", *_OF_TESTS)
+    if how.margin is None:
+        raise UsageError(
+            "margin: expected with the test bayes the difference below which systems count as equal, found none",
+            "that two means are exactly equal has no probability; --margin 0.01 asks for differences that matter",
+        )
+    margin = how.margin
+    found = {
+        name: tuple(
+            posterior(
+                matrix.column(a),
+                matrix.column(b),
+                margin,
+                names=(a, b),
+                measure=name,
+                better=matrix.better,
+                alpha=how.alpha,
+            )
+            for a, b in _asked_pairs(matrix, how)
+        )
+        for name, matrix in matrices.items()
+    }
+    return Comparison(matrices, {}, {}, posteriors=found, shown=_rows_shown(how), places=how.places)
+
+
+def _asked_pairs(matrix: ScoreMatrix, how: CompareOptions) -> list[tuple[str, str]]:
+    """The pairs named, each system and the baseline, or all; of two systems the first is the baseline."""
+    if how.pairs:
+        return list(_shown(how.pairs, None, matrix.systems) or ())
+    sign = -1 if matrix.better == "higher" else 1
+    best_first = [matrix.systems[i] for i in (sign * matrix.means).argsort(kind="stable").tolist()]
+    baseline = matrix.systems[0] if len(matrix.systems) == 2 and how.baseline is None else how.baseline
+    if baseline is None:
+        return list(combinations(best_first, 2))
+    return [(system, baseline) for system in best_first if system != baseline]
+
+
+def _rows_shown(how: CompareOptions) -> tuple[tuple[str, str], ...] | None:
+    """None, all rows, where pairs were asked for; else the page decides."""
+    return None if how.pairs is None or how.pairs else ()
 
 
 def _two(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Comparison:
