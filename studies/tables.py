@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from beyond import posterior_calibration, posterior_coverage
+from beyond import posterior_calibration, posterior_coverage, sequence_errors, sequence_widths
 from matrices import distinct_systems, markdown, read, share
 
 from gainful.evaluation.score_matrix import ScoreMatrix
@@ -191,4 +191,6 @@ STUDIES: dict[str, Callable[[Path], str]] = {
     "few": few,
     "posterior-coverage": posterior_coverage,
     "posterior-calibration": posterior_calibration,
+    "sequence-widths": sequence_widths,
+    "sequence-errors": sequence_errors,
 }

@@ -13,6 +13,7 @@ from gainful.cli import options
 from gainful.cli.progress_bar import ProgressBar
 from gainful.cli.score_inputs import ScoreOptions, read_pair, takes_scores
 from gainful.io.sources import open_source
+from gainful.notation import text_of_id
 from gainful.stats.catalogues import ASKED_AS_TESTS, CORRECTIONS, INTERVALS, PROCEDURES
 from gainful.tasks.compare.compare_options import CHARTS, CompareOptions
 
@@ -29,7 +30,7 @@ def _asked(given: dict[str, Any]) -> CompareOptions:
     """What to do with the scores, checked as far as it can be before they are read."""
     pairs = tuple(read_pair(text, "--pairs") for text in given.pop("pairs"))
     given |= {"pairs": None if given.pop("all_pairs") else pairs, "chart": given.pop("charts")}
-    return options.made_of(CompareOptions, groups=None, threads=None)(given)
+    return options.made_of(CompareOptions, groups=None, arrival=None, threads=None)(given)
 
 
 @click.command("compare")
@@ -77,6 +78,17 @@ def _asked(given: dict[str, Any]) -> CompareOptions:
     help="Groups of systems to compare; or a FILE of such lines.",
 )
 @click.option("--papers", is_flag=True, help="The papers' table: measures by systems, who beats whom by Friedman.")
+@click.option(
+    "--sequential",
+    is_flag=True,
+    help="Look after every query: intervals that hold however often one looks; of bounded measures.",
+)
+@click.option(
+    "--arrival",
+    type=options.INPUT,
+    metavar="FILE",
+    help="--sequential: the order of queries, a line each that begins with its id, such as QRELS.  [default: of ids]",
+)
 @click.option("--chart", "charts", multiple=True, type=click.Choice(CHARTS), help="What to draw; may be repeated.")
 @options.places_option("Decimal places in tables.")
 @options.takes_output_and_figure
@@ -84,6 +96,7 @@ def _asked(given: dict[str, Any]) -> CompareOptions:
 @takes_scores(_MEASURES)
 def command(
     groups: tuple[str, ...],
+    arrival: str | None,
     output: options.Output,
     figure: options.FigureOutput,
     asked: CompareOptions,
@@ -107,6 +120,8 @@ def command(
     if groups:
         systems = next(iter(inputs.matrices.values())).systems
         asked = replace(asked, groups=read_groups(_group_lines(groups), systems))
+    if arrival is not None:
+        asked = replace(asked, arrival=_first_fields(arrival))
     with ProgressBar("flipping signs", wanted=not inputs.quiet, in_bytes=False) as progress:
         progress.total = (asked.draws or FLIPS) * (len(inputs.matrices) if asked.family == "each" else 1)
         found = compare_matrices(inputs.matrices, replace(asked, threads=inputs.threads), progress)
@@ -114,6 +129,12 @@ def command(
     output.write(found)
     figure.write(found)
     inputs.print_notices()
+
+
+def _first_fields(path: str) -> list[str]:
+    """The ids with which the lines of a file begin."""
+    lines = bytes(open_source(path).data).splitlines()
+    return [text_of_id(line.replace(b",", b" ").split(None, 1)[0]) for line in lines if line.strip(b" \t,")]
 
 
 def _group_lines(texts: Sequence[str]) -> list[str]:

@@ -107,7 +107,7 @@ def posterior(
     >>> import numpy as np
     >>> found = posterior(np.array([0.5, 0.7, 0.4, 0.6]), np.array([0.4, 0.5, 0.1, 0.4]), 0.01)
     >>> [round(probability, 3) for probability in found.probabilities], found.verdict
-    ([0.006, 0.003, 0.991], 'better')
+    ([0.007, 0.002, 0.991], 'better')
     """
     check_alpha(alpha)
     check_margin(margin)

@@ -15,6 +15,7 @@ from gainful.tasks.compare.compare_words import interval_text, level_text, place
 
 if TYPE_CHECKING:
     from gainful.stats.bayes import Posterior
+    from gainful.stats.sequential import ConfidenceSequence
     from gainful.tasks.compare.comparison import Comparison
 
 #: So many pairs are shown unasked.
@@ -31,7 +32,7 @@ def posterior_page(found: Comparison) -> Page:
         parts += [sentence, _probabilities(results, found)]
     primary = found.posteriors[found.primary]
     if any(result.probabilities for result in primary):
-        parts.append(_density(primary[0]) if len(primary) == 1 else _intervals(primary))
+        parts.append(_density(primary[0]) if len(primary) == 1 else _drawn(primary))
     everything = [result for results in found.posteriors.values() for result in results]
     parts.append(Table.of(_RECORD, everything, title="posteriors"))
     notes = [*_notes(len(everything)), *found.signatures]
@@ -99,7 +100,7 @@ def _conclusion(results: tuple[Posterior, ...]) -> str:
     )
 
 
-def common_baseline(results: Sequence[Posterior]) -> str | None:
+def common_baseline(results: Sequence[Posterior | ConfidenceSequence]) -> str | None:
     """The system that all others were compared with, if there is one."""
     names = {result.names[1] for result in results}
     return names.pop() if len(names) == 1 else None
@@ -154,8 +155,21 @@ def _density(found: Posterior) -> Plot:
     return Plot(title, Axis("difference"), Axis("density", 0.0), (line,), rules=rules, caption=caption)
 
 
-def _intervals(results: tuple[Posterior, ...]) -> Intervals:
-    first = results[0]
+def _drawn(results: tuple[Posterior, ...]) -> Intervals:
+    margin = results[0].margin
+    rules = tuple(Rule(number_text(end), x=end) for end in (-margin, margin))
+    chances = ["" if each.probabilities is None else chance_text(each.probabilities.better) for each in results]
+    return interval_chart(results, chances, "better", rules, f"{level_text(results[0].interval)} credible intervals")
+
+
+def interval_chart(
+    results: Sequence[Posterior | ConfidenceSequence],
+    texts: Sequence[str],
+    side: str,
+    rules: tuple[Rule, ...],
+    lines: str,
+) -> Intervals:
+    """Differences of pairs with their intervals, and a text beside each."""
     baseline = common_baseline(results)
     rows = tuple(
         IntervalRow(
@@ -163,16 +177,14 @@ def _intervals(results: tuple[Posterior, ...]) -> Intervals:
             result.difference,
             result.interval.low,
             result.interval.high,
-            "" if result.probabilities is None else chance_text(result.probabilities.better),
+            text,
         )
-        for result in results[:FEW_PAIRS]
+        for result, text in zip(results[:FEW_PAIRS], texts, strict=False)
     )
-    margin = number_text(first.margin)
-    rules = (Rule(f"-{margin}", x=-first.margin), Rule(margin, x=first.margin))
     to = f" to {printable(baseline, 40)}" if baseline else ""
     cut = f" The first {FEW_PAIRS} of {len(results):,}." if len(results) > FEW_PAIRS else ""
-    caption = f"Lines: {level_text(first.interval)} credible intervals.{cut}"
-    return Intervals(f"{first.measure}: difference{to}", Axis("difference"), rows, "better", rules, caption)
+    title = f"{results[0].measure}: difference{to}"
+    return Intervals(title, Axis("difference"), rows, side, rules, f"Lines: {lines}.{cut}")
 
 
 def _of_chance(name: str) -> Callable[[Posterior], float | None]:

@@ -29,6 +29,8 @@ class CompareOptions:
     margin: float | None = None
     groups: Mapping[str, Sequence[str]] | None = None
     papers: bool = False
+    sequential: bool = False
+    arrival: Sequence[str] | None = None
     pairs: Sequence[tuple[str, str]] | None = ()
     chart: tuple[str, ...] = ()
     places: int = 4

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gainful.errors import InputError, UsageError
 from gainful.evaluation.results import Evaluation
-from gainful.evaluation.score_matrix import ScoreMatrix, aligned
+from gainful.evaluation.score_matrix import ScoreMatrix, aligned, bounds_of
 from gainful.kernel.parallel import Progress
 from gainful.notation import choose, count_of, nearest, printable
 from gainful.render import Page, Showable
@@ -21,6 +21,7 @@ from gainful.stats.family_results import FamilyResult
 from gainful.stats.paired import PairResult, compare_pair
 from gainful.stats.procedures import PaperRow, SystemsPlan, SystemsResult, compare_several, paper_rows
 from gainful.stats.rank_tests import GroupComparison, compare_groups
+from gainful.stats.sequential import ConfidenceSequence, confidence_sequence
 from gainful.tasks.compare.compare_options import CHARTS, CHARTS_OF_PAIRS, CHARTS_OF_SYSTEMS, CompareOptions
 
 if TYPE_CHECKING:
@@ -33,10 +34,10 @@ Scores: TypeAlias = ScoreMatrix | Mapping[str, ScoreMatrix] | Mapping[str, Evalu
 class Comparison(Showable):
     """What :func:`compare` found, by measure; the first measure is the primary one.
 
-    ``pairs`` are results of two systems, ``systems`` those of several, ``posteriors`` those of the pairs whose
-    probabilities were asked for: one of them is there. ``papers`` are the rows of the papers' table, ``groups`` the
-    comparisons of groups of systems that were named. ``shown`` are the pairs that people want to see, all of them if
-    None; ``charts`` what is drawn.
+    ``pairs`` are results of two systems, ``systems`` those of several, ``posteriors`` those of pairs whose probability
+    was asked for, ``sequences`` those of pairs that were watched query by query: one of them is there. ``papers`` are
+    the rows of the papers' table, ``groups`` the comparisons of groups of systems that were named. ``shown`` are the
+    pairs that people want to see, all of them if None; ``charts`` what is drawn.
     """
 
     scores: Mapping[str, ScoreMatrix]
@@ -44,6 +45,7 @@ class Comparison(Showable):
     systems: Mapping[str, SystemsResult]
     papers: tuple[PaperRow, ...] = ()
     posteriors: Mapping[str, tuple[Posterior, ...]] = field(default_factory=dict)
+    sequences: Mapping[str, tuple[ConfidenceSequence, ...]] = field(default_factory=dict)
     groups: Mapping[str, GroupComparison] = field(default_factory=dict)
     members: Mapping[str, Sequence[str]] = field(default_factory=dict)
     family: str = "each"
@@ -53,7 +55,7 @@ class Comparison(Showable):
     signatures: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        results = {**self.pairs, **self.systems, **self.posteriors}
+        results = {**self.pairs, **self.systems, **self.posteriors, **self.sequences}
         what = ", ".join(results) or ", ".join(row.measure for row in self.papers)
         systems = next(iter(self.scores.values())).systems
         return f"<Comparison of {count_of(len(systems), 'system')} by {what}>"
@@ -82,6 +84,10 @@ class Comparison(Showable):
             from gainful.tasks.compare.belief_page import posterior_page
 
             return posterior_page(self)
+        if self.sequences:
+            from gainful.tasks.compare.sequence_page import sequence_page
+
+            return sequence_page(self)
         if self.is_pair:
             from gainful.tasks.compare.pair_page import pair_page
 
@@ -107,6 +113,8 @@ def compare(
     margin: float | None = None,
     groups: Mapping[str, Sequence[str]] | None = None,
     papers: bool = False,
+    sequential: bool = False,
+    arrival: Sequence[str] | None = None,
     pairs: Sequence[tuple[str, str]] | None = (),
     chart: str | Sequence[str] | None = None,
     places: int = 4,
@@ -118,10 +126,12 @@ def compare(
     Two systems: the second against the first, or against ``baseline``; see :func:`gainful.compare_pair` for ``test``,
     ``interval`` and ``margin``. More, or two with a ``procedure`` or ``correction``: all pairs, or each system against
     ``baseline``. ``test="bayes"`` gives probabilities of worse, equivalent within ``margin``, and better in place of p,
-    of two systems or of several. ``procedure`` is one of :data:`gainful.stats.catalogues.PROCEDURES`, ``correction``
-    (of maxt and anova) one of :data:`gainful.stats.catalogues.CORRECTIONS`. ``papers`` makes the table of the papers
-    instead: Friedman, then Conover. ``pairs`` are the ones to print, None for all; ``chart`` is what to draw:
-    differences, leaderboard, critical or p.
+    of two systems or of several; ``sequential=True`` gives intervals that hold after every query, however often one
+    looks, queries in the order of their ``arrival`` (else of their ids). ``procedure`` is one of
+    :data:`gainful.stats.catalogues.PROCEDURES`, ``correction`` (of maxt and anova) one of
+    :data:`gainful.stats.catalogues.CORRECTIONS`. ``papers`` makes the table of the papers instead: Friedman, then
+    Conover. ``pairs`` are the ones to print, None for all; ``chart`` is what to draw: differences, leaderboard,
+    critical or p.
 
     >>> found = compare(ScoreMatrix.of("P@5", {"old": [0.2, 0.4, 0.4, 0.2], "new": [0.6, 0.4, 0.8, 0.4]}))
     >>> found.pairs["P@5"].wins, found.pairs["P@5"].p
@@ -141,6 +151,8 @@ def compare(
         margin=margin,
         groups=groups,
         papers=papers,
+        sequential=sequential,
+        arrival=arrival,
         pairs=pairs,
         chart=charts,
         places=places,
@@ -152,7 +164,7 @@ def compare(
 def compare_matrices(
     matrices: Mapping[str, ScoreMatrix], how: CompareOptions, progress: Progress | None = None
 ) -> Comparison:
-    """Compares the systems of some matrices, by measure: as papers do, by probabilities, as two, or as several."""
+    """Compares the systems of some matrices, by measure: as papers do, in sequence, by posteriors, as two or more."""
     _check_same_systems(matrices)
     systems = next(iter(matrices.values())).systems
     if len(systems) < 2:
@@ -162,6 +174,9 @@ def compare_matrices(
         choose(chart, CHARTS, "chart")
     if how.papers:
         return _as_papers(matrices, how)
+    if how.sequential:
+        return _in_sequence(matrices, how)
+    how.refuse("a comparison that is not sequential", "arrival")
     if how.test == BAYES.name:
         return _by_posterior(matrices, how)
     if len(systems) == 2 and how.family == "each" and not (how.procedure or how.correction or how.groups):
@@ -171,10 +186,13 @@ def compare_matrices(
 
 def _as_papers(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Comparison:
     of_others = ("procedure", "correction", "groups", "baseline", "test", "chart", "family", "pairs")
-    how.refuse("papers", "interval", "margin", *of_others)
+    how.refuse("papers", "interval", "margin", "sequential", "arrival", *of_others)
     same = dict(zip(matrices, aligned(list(matrices.values())), strict=True))
     return Comparison(same, {}, {}, paper_rows(same), places=how.places)
 
+
+#: So many pairs are watched at once.
+MOST_IN_SEQUENCE = 100
 
 #: What only tests of hypotheses have.
 _OF_TESTS = ("procedure", "correction", "interval", "family", "groups", "draws", "seed", "chart")
@@ -204,6 +222,47 @@ def _by_posterior(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> C
         for name, matrix in matrices.items()
     }
     return Comparison(matrices, {}, {}, posteriors=found, shown=_rows_shown(how), places=how.places)
+
+
+def _in_sequence(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Comparison:
+    how.refuse("sequential", "test", "margin", *_OF_TESTS)
+    found = {}
+    for name, matrix in matrices.items():
+        bounds, rows, pairs = bounds_of(matrix), _in_order(matrix, how.arrival), _asked_pairs(matrix, how)
+        if len(pairs) > MOST_IN_SEQUENCE:
+            raise UsageError(
+                f"sequential: expected at most {MOST_IN_SEQUENCE} pairs, found {len(pairs):,}",
+                "each makes the limits of all others wider; --baseline or --pairs says which ones matter",
+            )
+        found[name] = tuple(
+            confidence_sequence(
+                matrix.column(a)[rows],
+                matrix.column(b)[rows],
+                [matrix.queries[row] for row in rows],
+                bounds,
+                names=(a, b),
+                measure=name,
+                better=matrix.better,
+                alpha=how.alpha,
+                pairs=len(pairs),
+            )
+            for a, b in pairs
+        )
+    return Comparison(matrices, {}, {}, sequences=found, shown=_rows_shown(how), places=how.places)
+
+
+def _in_order(matrix: ScoreMatrix, arrival: Sequence[str] | None) -> list[int]:
+    """The rows of a matrix as their queries arrived; all of them have to be there, and more may be."""
+    if arrival is None:
+        return list(range(len(matrix.queries)))
+    places = {query: place for place, query in enumerate(dict.fromkeys(arrival))}
+    for query in matrix.queries:
+        if query not in places:
+            raise InputError(
+                f"arrival: expected every query of {matrix.origin}, found no '{printable(query)}'",
+                "a file has a line a query, its id first, as judgments do, too",
+            )
+    return sorted(range(len(matrix.queries)), key=lambda row: places[matrix.queries[row]])
 
 
 def _asked_pairs(matrix: ScoreMatrix, how: CompareOptions) -> list[tuple[str, str]]:
