@@ -93,6 +93,16 @@ FIGURES = (
         "A critical-difference diagram, and the corrected p of every pair: randomised Tukey HSD.",
         f"compare qrels.txt {_ALL} --procedure rthsd --chart critical --chart p",
     ),
+    Entry(
+        "posterior",
+        "What the scores make of a mean difference; between the lines the systems count as equivalent.",
+        "compare qrels.txt hybrid.run reranker.run -m RR --test bayes --margin 0.05",
+    ),
+    Entry(
+        "sequence",
+        "A difference watched query by query, with limits that are valid however often one looks.",
+        "compare qrels.txt tfidf.run reranker.run -m RR --sequential",
+    ),
 )
 
 

@@ -943,10 +943,171 @@ class TestForMachines:
 
     def test_the_command_offers_what_there_is(self):
         from gainful.cli import compare_command
-        from gainful.stats.catalogues import CORRECTIONS, INTERVALS, PROCEDURES, TESTS
+        from gainful.stats.catalogues import ASKED_AS_TESTS, CORRECTIONS, INTERVALS, PROCEDURES
         from gainful.tasks.compare.compare_options import CHARTS
 
         offered = {each.name: set(getattr(each.type, "choices", ())) for each in compare_command.command.params}
-        assert offered["test"] == set(TESTS) and offered["interval"] == set(INTERVALS)
+        assert offered["test"] == set(ASKED_AS_TESTS) and offered["interval"] == set(INTERVALS)
         assert offered["procedure"] == set(PROCEDURES) and offered["correction"] == set(CORRECTIONS)
         assert offered["charts"] == set(CHARTS)
+
+
+class TestProbabilities:
+    def test_sentence(self, two):
+        out = " ".join(two("--test", "bayes", "--margin", "0.05").out.split("\n\n")[0].split())
+        t = stats.t(9, 0.115, stats.sem([b - a for a, b in zip(A, B, strict=True)]))
+        better, low, high = t.sf(0.05), *t.interval(0.95)
+        assert out == (
+            f"b is better than a by more than 0.05 P@20 with probability {better:.2f} (equivalent: "
+            f"{t.cdf(0.05) - t.cdf(-0.05):.2f}, worse: < 0.01); mean difference 0.115, 95 % credible interval "
+            f"{low:.3f} to {high:.3f}, 10 queries."
+        )
+        assert 0.95 < better < 0.995
+
+    @pytest.mark.parametrize(
+        ("margin", "beginning"),
+        [
+            ("0.1", "It cannot be told whether b and a differ by more than 0.1 P@20: b is better with probability 0."),
+            ("0.3", "b and a are equivalent within 0.3 P@20 with probability > 0.99 (better: < 0.01, worse: < 0.01)"),
+        ],
+    )
+    def test_other_verdicts(self, two, margin, beginning):
+        assert " ".join(two("--test", "bayes", "--margin", margin).out.split()).startswith(beginning)
+
+    def test_lower_is_better(self, two):
+        out = " ".join(two("--test", "bayes", "--margin", "0.05", "--better", "lower").out.split())
+        assert out.startswith("b is worse than a by more than 0.05 P@20 with probability 0.9")
+        assert "mean difference 0.115" in out
+
+    def test_numbers(self, five):
+        found = five("--test", "bayes", "--margin", "0.02", "--format", "jsonl")
+        rows = records(found, "posteriors")
+        assert len(rows) == 10 and found.lines[0]["margin"] == 0.02
+        for row in rows:
+            shares = [row[f"probability_{word}"] for word in ("worse", "equivalent", "better")]
+            assert sum(shares) == pytest.approx(1) and row["difference"] >= 0
+            values = scores(5, 30)
+            t = stats.ttest_rel(values[row["a"]], values[row["b"]])
+            assert (row["low"], row["high"]) == pytest.approx(tuple(t.confidence_interval()), abs=1e-9)
+        assert not any(key in row for row in rows for key in ("p", "adjusted_p"))
+
+    def test_a_pair_is_the_same_alone_against_a_baseline_and_among_all(self, five):
+        how = ("--test", "bayes", "--margin", "0.02", "--format", "jsonl")
+        among = {(row["a"], row["b"]): row for row in records(five(*how), "posteriors")}
+        against = records(five(*how, "--baseline", "s0"), "posteriors")
+        assert len(against) == 4 and all(among[row["a"], row["b"]] == row for row in against)
+        assert records(five(*how, "--pairs", "s3,s0"), "posteriors") == [among["s3", "s0"]]
+
+    def test_several_systems_say_what_is_not_corrected(self, five):
+        out = " ".join(five("--test", "bayes", "--margin", "0.02").out.split())
+        assert out.startswith("AP: in 8 of 10 pairs one system is better by more than 0.02 with probability 0.95")
+        assert "10 comparisons, each by itself; nothing is corrected for their number" in out
+
+    def test_identical_systems(self, command):
+        command.write("same.csv", table({"a": A, "b": A}, IDS))
+        out = command("compare", "--from", "same.csv", "--test", "bayes", "--margin", "0.1").out
+        assert "have the same" in out and "there is nothing to compare" in " ".join(out.split())
+
+    def test_a_margin_is_needed(self, two):
+        result = two("--test", "bayes")
+        assert result.code == 2 and "that two means are exactly equal has no probability" in result.err
+
+    @pytest.mark.parametrize(
+        "option",
+        [
+            ("--correction", "holm"),
+            ("--procedure", "tukey"),
+            ("--interval", "t"),
+            ("--family", "all"),
+            ("--draws", "100"),
+            ("--seed", "1"),
+            ("--chart", "differences"),
+            ("--papers",),
+        ],
+    )
+    def test_what_has_no_meaning_is_refused(self, two, option):
+        result = two("--test", "bayes", "--margin", "0.1", *option)
+        assert result.code == 2 and "has no meaning with" in result.err
+
+
+class TestSequential:
+    def test_what_is_told_since_when(self, command):
+        command.write("clear.csv", table({"a": [0.2] * 40, "b": [0.9, 0.8] * 20}))
+        clear = lambda *more: command("compare", "--from", "clear.csv", "-m", "P@20", "--sequential", *more)  # noqa: E731
+        steps = records(clear("--format", "jsonl"), "steps")
+        told = next(row["queries"] for row in steps if row["low"] > 0)
+        out = " ".join(clear().out.split("\n\n")[0].split())
+        [row] = records(clear("--format", "jsonl"), "sequences")
+        assert len(steps) == 40 and 5 < told < 20 and (row["told_after"], row["verdict"]) == (told, "better")
+        low, high = steps[-1]["low"], steps[-1]["high"]
+        assert out == (
+            f"b is ahead of a in P@20 after 40 queries (told since query {told}): 95 % interval {low:.3f} to "
+            f"{high:.3f}, valid however often you look; mean difference 0.650."
+        )
+        worse = " ".join(clear("--better", "lower").out.split())
+        assert worse.startswith(f"b is behind a in P@20 after 40 queries (told since query {told})")
+
+    def test_what_cannot_be_told_yet(self, two):
+        out = " ".join(two("--sequential").out.split("\n\n")[0].split())
+        assert out.startswith("It cannot be told yet whether b and a differ in P@20: after 10 queries 95 % interval -")
+
+    def test_every_step_is_there(self, two):
+        steps = records(two("--sequential", "--format", "jsonl"), "steps")
+        assert [row["query"] for row in steps] == IDS and [row["queries"] for row in steps] == list(range(1, 11))
+        for i, row in enumerate(steps, 1):
+            assert row["difference"] == pytest.approx(sum(B[:i]) / i - sum(A[:i]) / i)
+            assert row["low"] < row["difference"] < row["high"]
+        assert "p" not in steps[0]
+
+    def test_the_order_of_arrival(self, two, command):
+        command.write("qrels.txt", "".join(f"{query} 0 d 1\n{query} 0 e 0\n" for query in ["new", *IDS[::-1]]))
+        steps = records(two("--sequential", "--arrival", "qrels.txt", "--format", "jsonl"), "steps")
+        assert [row["query"] for row in steps] == IDS[::-1] and steps[0]["difference"] == pytest.approx(B[-1] - A[-1])
+
+    def test_an_order_has_every_query(self, two, command):
+        command.write("few.txt", "q01\nq02\n")
+        result = two("--sequential", "--arrival", "few.txt")
+        assert result.code == 3 and "arrival: expected every query of two.csv, found no 'q03'" in result.err
+
+    def test_several_systems_share_alpha(self, command):
+        command.write("five.csv", table({name: [max(x, 0) for x in row] for name, row in scores(5, 30).items()}))
+        five = lambda *more: command("compare", "--from", "five.csv", "-m", "AP", *more)  # noqa: E731
+        found = five("--sequential", "--baseline", "s0", "--format", "jsonl")
+        steps = records(found, "steps")
+        assert found.lines[0]["pairs"] == 4 and len(steps) == 4 * 30
+        alone = records(five("--sequential", "--pairs", "s4,s0", "--alpha", "0.0125", "--format", "jsonl"), "steps")
+        assert [row for row in steps if row["a"] == "s4"] == alone
+        assert (
+            "4 pairs, each at 0.0125: all limits at all times hold together"
+            in five("--sequential", "--baseline", "s0").out
+        )
+
+    def test_all_pairs_of_many_systems_are_refused(self, command):
+        command.write("many.csv", table(scores(15, 3)))
+        result = command("compare", "--from", "many.csv", "-m", "AP", "--sequential")
+        assert result.code == 2 and "sequential: expected at most 100 pairs, found 105" in result.err
+
+    def test_measures_need_bounds(self, command):
+        command.write("two.csv", table({"a": A, "b": B}, IDS))
+        unknown = command("compare", "--from", "two.csv", "--sequential")
+        assert unknown.code == 2 and "-m says what a table of scores is of" in unknown.err
+        endless = command("compare", "--from", "two.csv", "-m", "DCG@10", "--sequential")
+        assert endless.code == 2 and "DCG@10: expected a measure with a least and a largest value" in endless.err
+
+    def test_scores_outside_are_refused(self, command):
+        command.write("two.csv", table({"a": [0.5, 0.5], "b": [50, 0.5]}, ["q1", "q2"]))
+        result = command("compare", "--from", "two.csv", "-m", "AP", "--sequential")
+        assert result.code == 3 and "AP: expected scores from 0 to 1, found 50 for query 'q1'" in result.err
+
+    @pytest.mark.parametrize(
+        "option",
+        [("--test", "t"), ("--test", "bayes"), ("--margin", "0.1"), ("--correction", "holm"), ("--papers",)],
+    )
+    def test_what_has_no_meaning_is_refused(self, two, option):
+        result = two("--sequential", *option)
+        assert result.code == 2 and "has no meaning with" in result.err
+
+    def test_arrival_alone_is_refused(self, two, command):
+        command.write("order.txt", "\n".join(IDS))
+        result = two("--arrival", "order.txt")
+        assert result.code == 2 and "arrival: has no meaning with a comparison that is not sequential" in result.err

@@ -1,4 +1,4 @@
-"""The tables of "which test and why" are those that the studies make."""
+"""The tables of the documentation are those that the studies make."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from types import ModuleType
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "which-test.md"
+PAGES = [ROOT / "docs" / name for name in ("which-test.md", "beyond-p.md")]
 
 
 @pytest.fixture
@@ -24,16 +24,21 @@ def studies(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     yield module
-    sys.modules.pop("matrices", None)
+    for name in ("matrices", "beyond"):
+        sys.modules.pop(name, None)
+
+
+def text() -> str:
+    return "".join(page.read_text() for page in PAGES)
 
 
 def table(name: str) -> str:
-    [found] = re.findall(rf"<!-- study: {name} -->\n\n(.*?)\n\n<!-- end of {name} -->", PAGE.read_text(), re.DOTALL)
+    [found] = re.findall(rf"<!-- study: {name} -->\n\n(.*?)\n\n<!-- end of {name} -->", text(), re.DOTALL)
     return found
 
 
 def test_every_study_has_a_table(studies: ModuleType) -> None:
-    assert set(re.findall(r"<!-- study: (\S+) -->", PAGE.read_text())) == set(studies.STUDIES)
+    assert set(re.findall(r"<!-- study: (\S+) -->", text())) == set(studies.STUDIES)
     for name in studies.STUDIES:
         assert table(name).startswith("| ")
 
@@ -49,11 +54,15 @@ def test_small_samples_run(studies: ModuleType) -> None:
     assert studies.coverage(data, pairs=1, samples=2, draws=50).count("\n") == 5
     assert studies.families(data, samples=2, m=4, draws=50).count("\n") == 7
     assert studies.rank_tests(data, samples=2).count("\n") == 5
+    assert studies.posterior_coverage(data, samples=2, draws=50).count("\n") == 10
+    assert studies.posterior_calibration(data, samples=9).count("\n") == 7
+    assert studies.sequence_widths(data, samples=1).count("\n") == 13
+    assert studies.sequence_errors(data, samples=1, n=20).count("\n") == 4
     assert "| randomisation test of the pair | 0.0081 | 0.0081 | 0.0081 |" in studies.pool(data, times=1)
 
 
 def test_without_data_the_page_stays(tmp_path: Path) -> None:
-    before = PAGE.read_bytes()
+    before = text()
     command = [sys.executable, str(ROOT / "studies" / "run.py"), "--data", str(tmp_path / "none")]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
-    assert "nothing is measured" in done.stdout and PAGE.read_bytes() == before
+    assert "nothing is measured" in done.stdout and text() == before

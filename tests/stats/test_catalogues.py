@@ -12,13 +12,13 @@ from click.testing import CliRunner
 
 from gainful import UsageError
 from gainful.cli.main import cli
-from gainful.stats.catalogues import COEFFICIENTS, CORRECTIONS, INTERVALS, PROCEDURES, TESTS, Late
+from gainful.stats.catalogues import ASKED_AS_TESTS, COEFFICIENTS, CORRECTIONS, INTERVALS, PROCEDURES, TESTS, Late
 from gainful.stats.families import FamilyPlan
 from gainful.stats.paired import compare_pair
 from gainful.stats.procedures import SystemsPlan
 
 CATALOGUES: dict[str, Mapping[str, Any]] = {
-    "test": TESTS,
+    "test": ASKED_AS_TESTS,
     "interval": INTERVALS,
     "correction": CORRECTIONS,
     "procedure": PROCEDURES,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
 
-from gainful import Comparison, ScoreMatrix, UsageError, compare, compare_pair, evaluate_runs
+from gainful import Block, Comparison, Measure, ScoreMatrix, UsageError, compare, compare_pair, evaluate_runs
 from gainful.pages.charts import CriticalDiagram, HeatMap, IntervalRow, Intervals, Plot
 from gainful.pages.page import Column, Page, Table
 from gainful.render import text as render_text
@@ -213,3 +215,34 @@ class TestMarks:
 
     def test_machines_have_a_column(self) -> None:
         assert render_text(self.PAGE, "csv") == "system,AP,marks\nx,0.5,ab\ny,0.25,†\nz,,\n"
+
+
+class TestSequential:
+    def test_own_measures_have_their_own_bounds(self) -> None:
+        @dataclass(frozen=True, eq=False, repr=False)
+        class Grade(Measure):
+            """The grade of the first document."""
+
+            name = "Grade"
+            bounds = (0.0, 3.0)
+
+            def compute(self, block: Block) -> Any:
+                return block.gains("linear", 1).max(axis=1)
+
+        runs = {"a": {"q1": ["d"], "q2": ["d"]}, "b": {"q1": ["e"], "q2": ["d"]}}
+        found = compare(evaluate_runs({q: {"d": 3, "e": 1} for q in ("q1", "q2")}, runs, Grade()), sequential=True)
+        [sequence] = found.sequences["Grade"]
+        assert sequence.lows[0] < -2 and sequence.highs[0] <= 3 and repr(found) == "<Comparison of 2 systems by Grade>"
+
+    def test_a_figure_has_the_limits(self) -> None:
+        found = compare(ScoreMatrix.of("AP", {"a": [0.5, 0.1] * 30, "b": [0.4, 0.3] * 30}), sequential=True)
+        plot = only(found.page(), Plot)
+        assert isinstance(plot, Plot)
+        mean, low, high = plot.lines
+        assert mean.band is not None and (mean.band.low, mean.band.high) == (low.y, high.y)
+        assert mean.y[-1] == found.sequences["AP"][0].difference and plot.x.high == 60.0
+
+    def test_the_order_of_arrival(self) -> None:
+        scores = ScoreMatrix.of("AP", {"a": {"q1": 0.5, "q2": 0.1}, "b": {"q1": 0.2, "q2": 0.3}})
+        [found] = compare(scores, sequential=True, arrival=["q2", "q1", "q3"]).sequences["AP"]
+        assert found.queries == ("q2", "q1") and found.means == pytest.approx((0.2, -0.05))

@@ -13,7 +13,8 @@ from gainful.cli import options
 from gainful.cli.progress_bar import ProgressBar
 from gainful.cli.score_inputs import ScoreOptions, read_pair, takes_scores
 from gainful.io.sources import open_source
-from gainful.stats.catalogues import CORRECTIONS, INTERVALS, PROCEDURES, TESTS
+from gainful.notation import text_of_id
+from gainful.stats.catalogues import ASKED_AS_TESTS, CORRECTIONS, INTERVALS, PROCEDURES
 from gainful.tasks.compare.compare_options import CHARTS, CompareOptions
 
 _MEASURES = ("nDCG@10",)
@@ -29,15 +30,16 @@ def _asked(given: dict[str, Any]) -> CompareOptions:
     """What to do with the scores, checked as far as it can be before they are read."""
     pairs = tuple(read_pair(text, "--pairs") for text in given.pop("pairs"))
     given |= {"pairs": None if given.pop("all_pairs") else pairs, "chart": given.pop("charts")}
-    return options.made_of(CompareOptions, groups=None, threads=None)(given)
+    return options.made_of(CompareOptions, groups=None, arrival=None, threads=None)(given)
 
 
 @click.command("compare")
 @click.option("--baseline", metavar="SYSTEM", help="What others are compared with.  [default: of two, the first]")
 @click.option(
     "--test",
-    type=click.Choice(list(TESTS)),
-    help=f"The test of a pair: {_titles(TESTS)}.  [default: randomisation; beyond 5,000 queries of two systems t]",
+    type=click.Choice(list(ASKED_AS_TESTS)),
+    help=f"The test of a pair: {_titles(ASKED_AS_TESTS)}.  "
+    "[default: randomisation; beyond 5,000 queries of two systems t]",
 )
 @click.option(
     "--interval",
@@ -83,6 +85,17 @@ def _asked(given: dict[str, Any]) -> CompareOptions:
     help="Several systems: compare A with the mean of B and C instead of all pairs; may be repeated.",
 )
 @click.option("--papers", is_flag=True, help="The papers' table: measures by systems, who beats whom by Friedman.")
+@click.option(
+    "--sequential",
+    is_flag=True,
+    help="Look after every query: intervals that hold however often one looks; of bounded measures.",
+)
+@click.option(
+    "--arrival",
+    type=options.INPUT,
+    metavar="FILE",
+    help="--sequential: the order of queries, a line each that begins with its id, such as QRELS.  [default: of ids]",
+)
 @click.option("--chart", "charts", multiple=True, type=click.Choice(CHARTS), help="What to draw; may be repeated.")
 @options.places_option("Decimal places in tables.")
 @options.takes_output_and_figure
@@ -90,6 +103,7 @@ def _asked(given: dict[str, Any]) -> CompareOptions:
 @takes_scores(_MEASURES)
 def command(
     groups: tuple[str, ...],
+    arrival: str | None,
     output: options.Output,
     figure: options.FigureOutput,
     asked: CompareOptions,
@@ -113,6 +127,8 @@ def command(
     if groups:
         systems = next(iter(inputs.matrices.values())).systems
         asked = replace(asked, groups=read_groups(_group_lines(groups), systems))
+    if arrival is not None:
+        asked = replace(asked, arrival=_first_fields(arrival))
     with ProgressBar("flipping signs", wanted=not inputs.quiet, in_bytes=False) as progress:
         progress.total = (asked.draws or FLIPS) * (len(inputs.matrices) if asked.family == "each" else 1)
         found = compare_matrices(inputs.matrices, replace(asked, threads=inputs.threads), progress)
@@ -120,6 +136,12 @@ def command(
     output.write(found)
     figure.write(found)
     inputs.print_notices()
+
+
+def _first_fields(path: str) -> list[str]:
+    """The ids with which the lines of a file begin."""
+    lines = bytes(open_source(path).data).splitlines()
+    return [text_of_id(line.replace(b",", b" ").split(None, 1)[0]) for line in lines if line.strip(b" \t,")]
 
 
 def _group_lines(texts: Sequence[str]) -> list[str]:

@@ -34,7 +34,7 @@ class ScoreMatrix:
 
     ``queries`` are in byte order of their ids; systems as they came. ``left_out`` are queries that lack a score of some
     system. ``is_numbered``: the source had no query ids, they are places in it. ``reading`` says in words how a file
-    was understood where it did not say so itself.
+    was understood where it did not say so itself. ``bounds`` are those of the measure that made the scores, if it did.
     """
 
     measure: str
@@ -46,6 +46,7 @@ class ScoreMatrix:
     source: str = ""
     is_numbered: bool = False
     reading: str = ""
+    bounds: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         choose(self.better, ("higher", "lower"), f"{self.measure}: better")
@@ -128,7 +129,7 @@ class ScoreMatrix:
                 "its arithmetic form has the same scores by query, such as AP for GMAP",
             )
         scores = {system: evaluation.by_query(found) for system, evaluation in evaluations.items()}
-        return _of_ids(str(found), scores, found.better, "")
+        return replace(_of_ids(str(found), scores, found.better, ""), bounds=found.bounds)
 
     @classmethod
     def read(
@@ -244,6 +245,32 @@ def better_of(measure: str) -> Better:
     if found == "neither":
         raise UsageError(f"{measure}: expected a measure that can order systems, found one without a better side")
     return found
+
+
+def bounds_of(matrix: ScoreMatrix) -> tuple[float, float]:
+    """Between which values the scores lie, by the measure that made them or by its name; both have to be finite.
+
+    >>> bounds_of(ScoreMatrix.of("nDCG@10", {"a": [0.5]}))
+    (0.0, 1.0)
+    """
+    from gainful.measures.catalog import parse
+
+    bounds = matrix.bounds
+    if bounds is None:
+        try:
+            bounds = parse(matrix.measure).bounds
+        except UsageError:
+            raise UsageError(
+                f"{matrix.origin}: expected scores of a measure whose least and largest value are known, "
+                f"found '{printable(matrix.measure)}'",
+                "-m says what a table of scores is of, such as -m nDCG@20",
+            ) from None
+    if not all(map(math.isfinite, bounds)):
+        raise UsageError(
+            f"{matrix.measure}: expected a measure with a least and a largest value, found one without",
+            "nDCG, AP, RR, P and many others have 0 and 1",
+        )
+    return bounds
 
 
 def _of_ids(

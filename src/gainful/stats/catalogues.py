@@ -63,9 +63,9 @@ class PairedTest:
     ``title`` stands in lists, ``about`` says in a line when to take it, ``said`` is it in a sentence, ``hypothesis``
     what it holds true until the scores say otherwise. ``of`` is what it goes by; but for the mean, that may be on the
     side of the system whose mean is the worse one, and ``statistic`` names it. ``interval`` is its own one; where there
-    is none, that of the default test. ``draws`` names what p is counted from; ``needs_spread``: it divides by the spread
-    of differences, and so refuses those that are all equal, but for 0; ``caution`` says where else the scores give the
-    test no ground.
+    is none, that of the default test. ``draws`` names what p is counted from; ``needs_spread``: it divides by the
+    spread of differences, and so refuses those that are all equal, but for 0; ``caution`` says where else the scores
+    give the test no ground.
     """
 
     name: str
@@ -159,8 +159,27 @@ YUEN = PairedTest(
     statistic="trimmed mean difference",
 )
 
-#: All tests of two systems: what ``--test`` offers.
+#: All tests of two systems.
 TESTS = _by_name(RANDOMISATION, STUDENT, WILCOXON, SIGN, BOOTSTRAP, YUEN)
+
+
+@dataclass(frozen=True)
+class Belief:
+    """What is asked for like a test but is none: it gives probabilities in place of p."""
+
+    name: str
+    title: str
+    about: str
+
+
+BAYES = Belief(
+    "bayes",
+    "Bayesian (with --margin)",
+    "how probable it is that a system is worse, equivalent or better; no p",
+)
+
+#: What ``--test`` offers.
+ASKED_AS_TESTS: dict[str, PairedTest | Belief] = {**TESTS, BAYES.name: BAYES}
 
 
 @dataclass(frozen=True)

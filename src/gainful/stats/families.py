@@ -24,9 +24,9 @@ from gainful.stats.catalogues import CORRECTIONS, TESTS, PairedTest
 from gainful.stats.corrections import corrected, refuse_coarse
 from gainful.stats.family_results import FamilyResult
 from gainful.stats.flips import FLIPS, MOST_ENUMERATED, Flips, exact_extremes, exponent, on_grid
-from gainful.stats.paired import FROM_RANKED, check_margin, rank_warning
+from gainful.stats.paired import FROM_RANKED, rank_warning
 from gainful.stats.paired_tests import MOST_FLIPPED, PairedScores, TestOutcome
-from gainful.stats.repeatable import LEAST_P, check_alpha, largest_at, least_told
+from gainful.stats.repeatable import LEAST_P, check_alpha, check_margin, largest_at, least_told
 
 
 class SystemScores(Protocol):

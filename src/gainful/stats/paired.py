@@ -35,7 +35,7 @@ from gainful.stats.paired_tests import (
 )
 from gainful.stats.power import detectable_effect, noncentrality_interval
 from gainful.stats.rank_tests import rank_biserial
-from gainful.stats.repeatable import check_alpha
+from gainful.stats.repeatable import check_alpha, check_margin
 from gainful.stats.resampling import percentile_limits, resampled_rows
 
 Scores: TypeAlias = Mapping[str, float] | Sequence[float] | Floats
@@ -254,12 +254,6 @@ def compare_pair(
         for_b=for_b,
         warnings=tuple(_warnings(scores, outcome, limits)),
     )
-
-
-def check_margin(margin: float | None) -> None:
-    """Refuses what is no distance."""
-    if margin is not None and not 0 < margin < math.inf:
-        raise UsageError(f"margin: expected a number above 0, found {margin:g}")
 
 
 def _paired_by_id(

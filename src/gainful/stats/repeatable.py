@@ -62,6 +62,12 @@ def check_alpha(alpha: float) -> None:
         raise UsageError(f"alpha: expected at least {_LEAST_ALPHA:g}, found {alpha:g}")
 
 
+def check_margin(margin: float | None) -> None:
+    """Refuses a margin that is none, if there is one."""
+    if margin is not None and not 0 < margin < math.inf:
+        raise UsageError(f"margin: expected a number above 0, found {margin:g}")
+
+
 _FINEST = 44  # binary places below the largest value: finer than any score, coarser than what adding up loses
 
 

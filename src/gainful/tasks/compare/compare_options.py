@@ -30,6 +30,8 @@ class CompareOptions:
     groups: Mapping[str, Sequence[str]] | None = None
     contrasts: tuple[str, ...] = ()
     papers: bool = False
+    sequential: bool = False
+    arrival: Sequence[str] | None = None
     pairs: Sequence[tuple[str, str]] | None = ()
     chart: tuple[str, ...] = ()
     places: int = 4

@@ -6,23 +6,27 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from gainful.errors import InputError, UsageError
 from gainful.evaluation.results import Evaluation
-from gainful.evaluation.score_matrix import ScoreMatrix, aligned
+from gainful.evaluation.score_matrix import ScoreMatrix, aligned, bounds_of
 from gainful.kernel.arrays import Floats
 from gainful.kernel.parallel import Progress
 from gainful.notation import choose, count_of, nearest, printable
 from gainful.render import Page, Showable
+from gainful.stats.bayes import Posterior, posterior
+from gainful.stats.catalogues import BAYES
 from gainful.stats.families import FamilyPlan, families_of
 from gainful.stats.family_results import FamilyResult
 from gainful.stats.flips import FLIPS
 from gainful.stats.paired import PairResult, compare_pair
 from gainful.stats.procedures import PaperRow, SystemsPlan, SystemsResult, compare_several, paper_rows
 from gainful.stats.rank_tests import GroupComparison, compare_groups
+from gainful.stats.sequential import ConfidenceSequence, confidence_sequence
 from gainful.tasks.compare.compare_options import CHARTS, CHARTS_OF_PAIRS, CHARTS_OF_SYSTEMS, CompareOptions
 
 if TYPE_CHECKING:
@@ -35,15 +39,18 @@ Scores: TypeAlias = ScoreMatrix | Mapping[str, ScoreMatrix] | Mapping[str, Evalu
 class Comparison(Showable):
     """What :func:`compare` found, by measure; the first measure is the primary one.
 
-    ``pairs`` are results of two systems, ``systems`` those of several: one of them is empty. ``papers`` are the rows of
-    the papers' table, ``groups`` the comparisons of groups of systems that were named. ``shown`` are the pairs that
-    people want to see, all of them if None; ``charts`` what is drawn.
+    ``pairs`` are results of two systems, ``systems`` those of several, ``posteriors`` those of pairs whose probability
+    was asked for, ``sequences`` those of pairs that were watched query by query: one of them is there. ``papers`` are
+    the rows of the papers' table, ``groups`` the comparisons of groups of systems that were named. ``shown`` are the
+    pairs that people want to see, all of them if None; ``charts`` what is drawn.
     """
 
     scores: Mapping[str, ScoreMatrix]
     pairs: Mapping[str, PairResult]
     systems: Mapping[str, SystemsResult]
     papers: tuple[PaperRow, ...] = ()
+    posteriors: Mapping[str, tuple[Posterior, ...]] = field(default_factory=dict)
+    sequences: Mapping[str, tuple[ConfidenceSequence, ...]] = field(default_factory=dict)
     groups: Mapping[str, GroupComparison] = field(default_factory=dict)
     members: Mapping[str, Sequence[str]] = field(default_factory=dict)
     family: str = "each"
@@ -53,7 +60,7 @@ class Comparison(Showable):
     signatures: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        results = {**self.pairs, **self.systems}
+        results = {**self.pairs, **self.systems, **self.posteriors, **self.sequences}
         what = ", ".join(results) or ", ".join(row.measure for row in self.papers)
         systems = next(iter(self.scores.values())).systems
         return f"<Comparison of {count_of(len(systems), 'system')} by {what}>"
@@ -78,6 +85,14 @@ class Comparison(Showable):
             from gainful.tasks.compare.pair_page import papers_page
 
             return papers_page(self)
+        if self.posteriors:
+            from gainful.tasks.compare.belief_page import posterior_page
+
+            return posterior_page(self)
+        if self.sequences:
+            from gainful.tasks.compare.sequence_page import sequence_page
+
+            return sequence_page(self)
         if self.is_pair:
             from gainful.tasks.compare.pair_page import pair_page
 
@@ -104,6 +119,8 @@ def compare(
     groups: Mapping[str, Sequence[str]] | None = None,
     contrasts: Sequence[str] = (),
     papers: bool = False,
+    sequential: bool = False,
+    arrival: Sequence[str] | None = None,
     pairs: Sequence[tuple[str, str]] | None = (),
     chart: str | Sequence[str] | None = None,
     places: int = 4,
@@ -114,11 +131,13 @@ def compare(
 
     Two systems: the second against the first, or against ``baseline``; see :func:`gainful.compare_pair` for ``test``,
     ``interval`` and ``margin``. More, or two with a ``procedure`` or ``correction``: all pairs, or each system against
-    ``baseline``. ``procedure`` is one of :data:`gainful.stats.catalogues.PROCEDURES`, ``correction`` (of maxt and
-    anova) one of :data:`gainful.stats.catalogues.CORRECTIONS`. ``papers`` makes the table of the papers instead:
-    Friedman, then Conover. ``contrasts`` such as ``new = mean(a, b)`` are compared instead of pairs, as one family.
-    ``pairs`` are the ones to print, None for all; ``chart`` is what to draw: differences,
-    leaderboard, critical or p.
+    ``baseline``. ``test="bayes"`` gives probabilities of worse, equivalent within ``margin``, and better in place of p,
+    of two systems or of several; ``sequential=True`` gives intervals that hold after every query, however often one
+    looks, queries in the order of their ``arrival`` (else of their ids). ``procedure`` is one of
+    :data:`gainful.stats.catalogues.PROCEDURES`, ``correction`` (of maxt and anova) one of
+    :data:`gainful.stats.catalogues.CORRECTIONS`. ``papers`` makes the table of the papers instead: Friedman, then
+    Conover. ``contrasts`` such as ``new = mean(a, b)`` are compared instead of pairs, as one family. ``pairs`` are the
+    ones to print, None for all; ``chart`` is what to draw: differences, leaderboard, critical or p.
 
     >>> found = compare(ScoreMatrix.of("P@5", {"old": [0.2, 0.4, 0.4, 0.2], "new": [0.6, 0.4, 0.8, 0.4]}))
     >>> found.pairs["P@5"].wins, found.pairs["P@5"].p
@@ -139,6 +158,8 @@ def compare(
         groups=groups,
         contrasts=(contrasts,) if isinstance(contrasts, str) else tuple(contrasts),
         papers=papers,
+        sequential=sequential,
+        arrival=arrival,
         pairs=pairs,
         chart=charts,
         places=places,
@@ -150,7 +171,7 @@ def compare(
 def compare_matrices(
     matrices: Mapping[str, ScoreMatrix], how: CompareOptions, progress: Progress | None = None
 ) -> Comparison:
-    """Compares the systems of some matrices, by measure: as papers do, as two, or as several."""
+    """Compares the systems of some matrices, by measure: as papers do, in sequence, by posteriors, as two or more."""
     _check_same_systems(matrices)
     systems = next(iter(matrices.values())).systems
     if len(systems) < 2:
@@ -160,6 +181,11 @@ def compare_matrices(
         choose(chart, CHARTS, "chart")
     if how.papers:
         return _as_papers(matrices, how)
+    if how.sequential:
+        return _in_sequence(matrices, how)
+    how.refuse("a comparison that is not sequential", "arrival")
+    if how.test == BAYES.name:
+        return _by_posterior(matrices, how)
     if how.contrasts:
         return _by_contrasts(matrices, how, progress)
     if len(systems) == 2 and how.family == "each" and not (how.procedure or how.correction or how.groups):
@@ -169,9 +195,100 @@ def compare_matrices(
 
 def _as_papers(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Comparison:
     of_others = ("procedure", "correction", "groups", "contrasts", "baseline", "test", "chart", "family", "pairs")
-    how.refuse("papers", "interval", "margin", *of_others)
+    how.refuse("papers", "interval", "margin", "sequential", "arrival", *of_others)
     same = dict(zip(matrices, aligned(list(matrices.values())), strict=True))
     return Comparison(same, {}, {}, paper_rows(same), places=how.places)
+
+
+#: So many pairs are watched at once.
+MOST_IN_SEQUENCE = 100
+
+#: What only tests of hypotheses have.
+_OF_TESTS = ("procedure", "correction", "interval", "family", "groups", "contrasts", "draws", "seed", "chart")
+
+
+def _by_posterior(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Comparison:
+    how.refuse("the test bayes", *_OF_TESTS)
+    if how.margin is None:
+        raise UsageError(
+            "margin: expected with the test bayes the difference below which systems count as equal, found none",
+            "that two means are exactly equal has no probability; --margin 0.01 asks for differences that matter",
+        )
+    margin = how.margin
+    found = {
+        name: tuple(
+            posterior(
+                matrix.column(a),
+                matrix.column(b),
+                margin,
+                names=(a, b),
+                measure=name,
+                better=matrix.better,
+                alpha=how.alpha,
+            )
+            for a, b in _asked_pairs(matrix, how)
+        )
+        for name, matrix in matrices.items()
+    }
+    return Comparison(matrices, {}, {}, posteriors=found, shown=_rows_shown(how), places=how.places)
+
+
+def _in_sequence(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Comparison:
+    how.refuse("sequential", "test", "margin", *_OF_TESTS)
+    found = {}
+    for name, matrix in matrices.items():
+        bounds, rows, pairs = bounds_of(matrix), _in_order(matrix, how.arrival), _asked_pairs(matrix, how)
+        if len(pairs) > MOST_IN_SEQUENCE:
+            raise UsageError(
+                f"sequential: expected at most {MOST_IN_SEQUENCE} pairs, found {len(pairs):,}",
+                "each makes the limits of all others wider; --baseline or --pairs says which ones matter",
+            )
+        found[name] = tuple(
+            confidence_sequence(
+                matrix.column(a)[rows],
+                matrix.column(b)[rows],
+                [matrix.queries[row] for row in rows],
+                bounds,
+                names=(a, b),
+                measure=name,
+                better=matrix.better,
+                alpha=how.alpha,
+                pairs=len(pairs),
+            )
+            for a, b in pairs
+        )
+    return Comparison(matrices, {}, {}, sequences=found, shown=_rows_shown(how), places=how.places)
+
+
+def _in_order(matrix: ScoreMatrix, arrival: Sequence[str] | None) -> list[int]:
+    """The rows of a matrix as their queries arrived; all of them have to be there, and more may be."""
+    if arrival is None:
+        return list(range(len(matrix.queries)))
+    places = {query: place for place, query in enumerate(dict.fromkeys(arrival))}
+    for query in matrix.queries:
+        if query not in places:
+            raise InputError(
+                f"arrival: expected every query of {matrix.origin}, found no '{printable(query)}'",
+                "a file has a line a query, its id first, as judgments do, too",
+            )
+    return sorted(range(len(matrix.queries)), key=lambda row: places[matrix.queries[row]])
+
+
+def _asked_pairs(matrix: ScoreMatrix, how: CompareOptions) -> list[tuple[str, str]]:
+    """The pairs named, each system and the baseline, or all; of two systems the first is the baseline."""
+    if how.pairs:
+        return list(_shown(how.pairs, None, matrix.systems) or ())
+    sign = -1 if matrix.better == "higher" else 1
+    best_first = [matrix.systems[i] for i in (sign * matrix.means).argsort(kind="stable").tolist()]
+    baseline = matrix.systems[0] if len(matrix.systems) == 2 and how.baseline is None else how.baseline
+    if baseline is None:
+        return list(combinations(best_first, 2))
+    return [(system, baseline) for system in best_first if system != baseline]
+
+
+def _rows_shown(how: CompareOptions) -> tuple[tuple[str, str], ...] | None:
+    """None, all rows, where pairs were asked for; else the page decides."""
+    return None if how.pairs is None or how.pairs else ()
 
 
 def _two(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Comparison:

@@ -1,0 +1,153 @@
+"""A confidence sequence of a mean difference: intervals that hold after every query at once, however often one looks.
+
+Somebody bets against each mean that the scores may have, at fair odds if that is the true one; a mean is excluded once
+the bets against it have won 2 / alpha (one half for means too low, one for those too high), which by Ville's inequality
+happens with probability alpha at most, ever. Stakes are spread over eight shares of what may be staked (diversified
+Kelly bets, Waudby-Smith & Ramdas 2023), so that none has to be chosen; docs/beyond-p.md has the widths of others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from gainful.errors import InputError
+from gainful.kernel.arrays import Floats
+from gainful.notation import printable
+from gainful.stats.paired_tests import Interval, Verdict, signed_verdict
+from gainful.stats.repeatable import check_alpha, settled_differences
+
+#: Nodes of the arcsine distribution, the prior of universal portfolios: dense towards 0 and 1.
+_BETS = 8
+_SHARES = np.sin(np.pi * (np.arange(_BETS) + 0.5) / (2 * _BETS)) ** 2
+#: Limits are rounded outwards to a grid, so that the last digits of logarithms do not show.
+_GRID = 2.0**-24
+#: With more queries, one looks after batches of them: fewer looks take nothing from what holds at each.
+MOST_LOOKS = 500
+
+
+@dataclass(frozen=True)
+class ConfidenceSequence:
+    """The limits of A's mean minus B's, whichever is better, after more and more queries; B is the baseline.
+
+    ``looks`` are numbers of queries; ``means``, ``lows`` and ``highs`` are the mean difference until then and its
+    limits, which never get wider. All limits of ``pairs`` such sequences hold together with 1 - alpha.
+    """
+
+    names: tuple[str, str]
+    measure: str
+    better: str
+    alpha: float
+    pairs: int
+    queries: tuple[str, ...]
+    looks: tuple[int, ...]
+    means: tuple[float, ...]
+    lows: tuple[float, ...]
+    highs: tuple[float, ...]
+
+    @property
+    def n(self) -> int:
+        """How many queries there are."""
+        return len(self.queries)
+
+    @property
+    def difference(self) -> float:
+        """The mean difference of all queries."""
+        return self.means[-1]
+
+    @property
+    def interval(self) -> Interval:
+        """The limits after all queries."""
+        return Interval(self.lows[-1], self.highs[-1], self.alpha, "betting")
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether every mean is excluded: then the order of the queries cannot be independent of the scores."""
+        return self.lows[-1] > self.highs[-1]
+
+    @cached_property
+    def told_after(self) -> int | None:
+        """The number of queries after which 0 was first excluded."""
+        limits = zip(self.looks, self.lows, self.highs, strict=True)
+        return next((look for look, low, high in limits if low > 0 or high < 0), None)
+
+    @property
+    def verdict(self) -> Verdict:
+        """``better`` or ``worse`` (A than B) where 0 is excluded, or ``cannot tell``."""
+        is_told = self.told_after is not None and not self.is_empty
+        return signed_verdict(is_told, self.lows[-1] + self.highs[-1], self.better)
+
+
+def confidence_sequence(
+    a: Floats,
+    b: Floats,
+    queries: Sequence[str],
+    bounds: tuple[float, float],
+    *,
+    names: tuple[str, str] = ("A", "B"),
+    measure: str = "score",
+    better: str = "higher",
+    alpha: float = 0.05,
+    pairs: int = 1,
+) -> ConfidenceSequence:
+    """The confidence sequence of two systems' scores, which lie between ``bounds``, in the order of ``queries``.
+
+    >>> found = confidence_sequence(np.full(30, 0.9), np.full(30, 0.2), [str(i) for i in range(30)], (0, 1))
+    >>> found.told_after, round(found.lows[-1], 3), found.highs[-1] > 0.7
+    (10, 0.441, True)
+    """
+    check_alpha(alpha)
+    low, high = bounds
+    for scores in (a, b):
+        outside = np.flatnonzero((scores < low) | (scores > high))
+        if outside.size:
+            raise InputError(
+                f"{measure}: expected scores from {low:g} to {high:g}, found {scores[outside[0]]:g} "
+                f"for query '{printable(queries[outside[0]])}'"
+            )
+    differences, reach = settled_differences(a, b), high - low
+    step = math.ceil(len(queries) / MOST_LOOKS)
+    looks = tuple(sorted({*range(step, len(queries) + 1, step), len(queries)}))
+    shares = (differences / reach + 1) / 2
+    limits = [tuple(_lower_limits(side, looks, alpha / pairs)) for side in (shares, 1 - shares)]
+    return ConfidenceSequence(
+        names,
+        measure,
+        better,
+        alpha,
+        pairs,
+        tuple(queries),
+        looks,
+        tuple(math.fsum(differences[:look].tolist()) / look for look in looks),
+        tuple((2 * limit - 1) * reach for limit in limits[0]),
+        tuple((1 - 2 * limit) * reach for limit in limits[1]),
+    )
+
+
+def _lower_limits(values: Floats, looks: Iterable[int], alpha: float) -> Iterator[float]:
+    """After each look the largest mean that is excluded as too low; values are between 0 and 1.
+
+    What bets against a mean have won falls with that mean, and is at most 1 for the mean of the values themselves, so
+    that one root is the limit.
+    """
+    from scipy.optimize import brentq
+
+    limit = 0.0
+    for look in looks:
+        seen = values[:look]
+        mean = float(np.mean(seen))
+        if limit + _GRID < mean and _won(limit + _GRID, seen, alpha) >= 0:
+            root = brentq(_won, limit + _GRID, mean, (seen, alpha), xtol=_GRID / 1024)
+            limit = max(limit, math.floor(root / _GRID) * _GRID)
+        yield limit
+
+
+def _won(mean: float, values: Floats, alpha: float) -> float:
+    """The logarithm of what bets that a mean is too low have won, less that of what excludes it."""
+    logs = np.log1p(np.multiply.outer(_SHARES, values / mean - 1)).sum(axis=1)
+    largest = float(logs.max())
+    return largest + math.log(float(np.exp(logs - largest).mean())) - math.log(2 / alpha)

@@ -1,0 +1,213 @@
+"""Probabilities of worse, equivalent and better, as a page: a sentence, a table of pairs, and the posterior drawn."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gainful.notation import count_of, number_text, printable
+from gainful.pages.charts import Axis, Chart, IntervalRow, Intervals, Line, Plot, Rule
+from gainful.pages.page import Column, Table
+from gainful.render import Page
+from gainful.tasks.compare.compare_words import interval_text, level_text, places_for
+
+if TYPE_CHECKING:
+    from gainful.stats.bayes import Posterior
+    from gainful.stats.sequential import ConfidenceSequence
+    from gainful.tasks.compare.comparison import Comparison
+
+#: So many pairs are shown unasked.
+FEW_PAIRS = 15
+_POINTS, _REACH = 121, 4.5
+_NO_SPREAD = "all differences are equal"
+
+
+def posterior_page(found: Comparison) -> Page:
+    """Measure by measure, the primary one first."""
+    parts: list[Table | Chart | str] = []
+    for results in found.posteriors.values():
+        sentence = posterior_sentence(results[0]) if len(results) == 1 else _conclusion(results)
+        parts += [sentence, _probabilities(results, found)]
+    primary = found.posteriors[found.primary]
+    if any(result.probabilities for result in primary):
+        parts.append(_density(primary[0]) if len(primary) == 1 else _drawn(primary))
+    everything = [result for results in found.posteriors.values() for result in results]
+    parts.append(Table.of(_RECORD, everything, title="posteriors"))
+    notes = [*_notes(len(everything)), *found.signatures]
+    header = {
+        "test": "bayes",
+        "prior": "p(mean, sd) ~ 1 / sd",
+        "primary": found.primary,
+        "alpha": primary[0].alpha,
+        "margin": primary[0].margin,
+    }
+    return Page("compare", tuple(parts), tuple(notes), header)
+
+
+def posterior_sentence(found: Posterior) -> str:
+    """The answer with its probability, then the other two, then what they are made of."""
+    a, b = (printable(name, 40) for name in found.names)
+    queries = count_of(found.n, "query", "queries")
+    if found.probabilities is None:
+        if not found.difference:
+            return f"{a} and {b} have the same {found.measure} on every one of {queries}: there is nothing to compare."
+        return (
+            f"{a} and {b} differ by {found.difference:g} {found.measure} on every one of {queries}: no spread to go by."
+        )
+    by = f"{number_text(found.margin)} {found.measure}"
+    worse, equivalent, better = map(chance_text, found.probabilities)
+    claims = {
+        "better": f"{a} is better than {b} by more than {by} with probability {better} "
+        f"(equivalent: {equivalent}, worse: {worse})",
+        "worse": f"{a} is worse than {b} by more than {by} with probability {worse} "
+        f"(equivalent: {equivalent}, better: {better})",
+        "equivalent": f"{a} and {b} are equivalent within {by} with probability {equivalent} "
+        f"(better: {better}, worse: {worse})",
+        "cannot tell": f"It cannot be told whether {a} and {b} differ by more than {by}: {a} is better with "
+        f"probability {better}, equivalent with {equivalent}, worse with {worse}",
+    }
+    places = places_for(found.difference)
+    interval = f"{level_text(found.interval)} credible interval {interval_text(found.interval, places)}"
+    return f"{claims[found.verdict]}; mean difference {found.difference:.{places}f}, {interval}, {queries}."
+
+
+def chance_text(probability: float) -> str:
+    """A probability with two places; what is not certain is never printed as 0 or 1.
+
+    >>> chance_text(0.971), chance_text(0.0004), chance_text(0.9996)
+    ('0.97', '< 0.01', '> 0.99')
+    """
+    if probability < 0.005:
+        return "< 0.01"
+    return "> 0.99" if probability > 0.995 else f"{probability:.2f}"
+
+
+def _conclusion(results: tuple[Posterior, ...]) -> str:
+    first = results[0]
+    counts = Counter(result.verdict for result in results)
+    decided, equivalent, open_ = counts["better"] + counts["worse"], counts["equivalent"], counts["cannot tell"]
+    baseline = common_baseline(results)
+    of = f"comparisons with {printable(baseline, 40)}" if baseline else "pairs"
+    level = f"probability {number_text(round(1 - first.alpha, 12))} or more"
+    return (
+        f"{first.measure}: in {decided:,} of {len(results):,} {of} one system is better by more than "
+        f"{number_text(first.margin)} with {level} ({count_of(first.n, 'query', 'queries')})"
+        + (f"; in {equivalent:,} they are equivalent within it" if equivalent else "")
+        + (f"; in {open_:,} it cannot be told" if open_ else "")
+        + "."
+    )
+
+
+def common_baseline(results: Sequence[Posterior | ConfidenceSequence]) -> str | None:
+    """The system that all others were compared with, if there is one."""
+    names = {result.names[1] for result in results}
+    return names.pop() if len(names) == 1 else None
+
+
+def _probabilities(results: tuple[Posterior, ...], found: Comparison) -> Table:
+    first = results[0]
+    places = found.places
+    columns = (
+        Column("system", get=lambda r: r.names[0]),
+        Column("against", get=lambda r: r.names[1]),
+        Column("difference", "number", places),
+        Column(f"{level_text(first.interval)} interval", get=lambda r: _limits(r, places)),
+        *(Column(name, get=_chance(name)) for name in ("worse", "equivalent", "better")),
+        Column("verdict", get=lambda r: r.verdict if r.probabilities else _NO_SPREAD),
+    )
+    margin, level = number_text(first.margin), number_text(round(1 - first.alpha, 12))
+    lower = " (lower is better)" if first.better == "lower" else ""
+    notes = (
+        f"worse, better: by more than {margin}; equivalent: within {margin}; verdict: what has {level} or more",
+        f"posterior: Student's t, {first.df} degrees of freedom, prior p(mean, sd) ~ 1 / sd",
+    )
+    title = f"Probabilities, {first.measure}{lower}"
+    most = None if found.shown is None else FEW_PAIRS
+    return Table.of(columns, results, title=title, notes=notes, most=most, for_people=True)
+
+
+def _limits(found: Posterior, places: int) -> str:
+    return interval_text(found.interval, places) if found.probabilities else "-"
+
+
+def _chance(name: str) -> Callable[[Posterior], str]:
+    return lambda found: "-" if found.probabilities is None else chance_text(getattr(found.probabilities, name))
+
+
+def _notes(comparisons: int) -> list[str]:
+    lines = ["probabilities hold under the prior; the share of wrong verdicts is not bounded as by a test"]
+    if comparisons > 1:
+        lines.append(f"{count_of(comparisons, 'comparison')}, each by itself; nothing is corrected for their number")
+    return lines
+
+
+def _density(found: Posterior) -> Plot:
+    a, b = (printable(name, 40) for name in found.names)
+    reach = _REACH * found.scale
+    x = [found.difference + reach * (2 * i / (_POINTS - 1) - 1) for i in range(_POINTS)]
+    line = Line("posterior", tuple(x), tuple(found.density(value) for value in x))
+    margin = number_text(found.margin)
+    rules = (Rule(f"-{margin}", x=-found.margin), Rule(margin, x=found.margin))
+    title = f"{found.measure}: the mean difference {a} - {b}"
+    caption = f"Between the lines at -{margin} and {margin}: equivalent."
+    return Plot(title, Axis("difference"), Axis("density", 0.0), (line,), rules=rules, caption=caption)
+
+
+def _drawn(results: tuple[Posterior, ...]) -> Intervals:
+    margin = results[0].margin
+    rules = tuple(Rule(number_text(end), x=end) for end in (-margin, margin))
+    chances = ["" if each.probabilities is None else chance_text(each.probabilities.better) for each in results]
+    return interval_chart(results, chances, "better", rules, f"{level_text(results[0].interval)} credible intervals")
+
+
+def interval_chart(
+    results: Sequence[Posterior | ConfidenceSequence],
+    texts: Sequence[str],
+    side: str,
+    rules: tuple[Rule, ...],
+    lines: str,
+) -> Intervals:
+    """Differences of pairs with their intervals, and a text beside each."""
+    baseline = common_baseline(results)
+    rows = tuple(
+        IntervalRow(
+            result.names[0] if baseline else " - ".join(result.names),
+            result.difference,
+            result.interval.low,
+            result.interval.high,
+            text,
+        )
+        for result, text in zip(results[:FEW_PAIRS], texts, strict=False)
+    )
+    to = f" to {printable(baseline, 40)}" if baseline else ""
+    cut = f" The first {FEW_PAIRS} of {len(results):,}." if len(results) > FEW_PAIRS else ""
+    title = f"{results[0].measure}: difference{to}"
+    return Intervals(title, Axis("difference"), rows, side, rules, f"Lines: {lines}.{cut}")
+
+
+def _of_chance(name: str) -> Callable[[Posterior], float | None]:
+    return lambda found: None if found.probabilities is None else float(getattr(found.probabilities, name))
+
+
+def _machine(name: str, kind: Any = "number", get: Callable[[Posterior], Any] | None = None) -> Column:
+    return Column(name, kind, for_machines=True, get=get)
+
+
+_RECORD = (
+    _machine("measure", "text"),
+    _machine("a", "text", lambda found: found.names[0]),
+    _machine("b", "text", lambda found: found.names[1]),
+    _machine("better", "text"),
+    _machine("verdict", "text"),
+    _machine("queries", "count", lambda found: found.n),
+    _machine("difference"),
+    _machine("low", get=lambda found: found.interval.low if found.sd else math.nan),
+    _machine("high", get=lambda found: found.interval.high if found.sd else math.nan),
+    _machine("alpha"),
+    _machine("margin"),
+    *(_machine(f"probability_{name}", get=_of_chance(name)) for name in ("worse", "equivalent", "better")),
+    _machine("scale"),
+    _machine("df", "count"),
+)

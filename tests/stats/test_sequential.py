@@ -1,0 +1,114 @@
+"""Confidence sequences: against the definition, computed naively; coverage of whole paths; both sides of every rule."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from gainful import InputError
+from gainful.stats.sequential import MOST_LOOKS, ConfidenceSequence, confidence_sequence
+
+SHARES = [math.sin(math.pi * (k + 0.5) / 16) ** 2 for k in range(8)]
+
+
+def most_won(values: np.ndarray, mean: float) -> float:
+    """The most that bets on values above a mean ever win: eight gamblers, each staking a share of what it has."""
+    best, capitals = 0.0, [1 / 8] * 8
+    for value in values:
+        capitals = [c * (1 + share * (value / mean - 1)) for c, share in zip(capitals, SHARES, strict=True)]
+        best = max(best, sum(capitals))
+    return best
+
+
+def ever_won(values: np.ndarray, mean: float) -> np.ndarray:
+    """The same of many paths at once: paths x values."""
+    logs = np.cumsum(np.log1p(np.multiply.outer(SHARES, values / mean - 1)), axis=2)
+    return np.asarray(np.exp(logs).mean(axis=0).max(axis=1))
+
+
+def sequence(differences: np.ndarray, **options: object) -> ConfidenceSequence:
+    """Of scores whose differences are given."""
+    a, b = np.maximum(differences, 0), np.maximum(-differences, 0)
+    queries = [f"q{i:05d}" for i in range(len(differences))]
+    return confidence_sequence(a, b, queries, (0, 1), **options)  # type: ignore[arg-type]
+
+
+def skewed(rng: np.random.Generator, *size: int) -> np.ndarray:
+    """Differences as of precision at 5: many ties, a few large losses; their mean is 0."""
+    return rng.choice([0.0, 0.2, -0.8], size, p=[0.5, 0.4, 0.1])
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.01])
+def test_limits_are_where_the_bets_have_won_enough(alpha: float) -> None:
+    differences = skewed(np.random.default_rng(1), 120) + 0.1
+    found = sequence(differences, alpha=alpha)
+    values, step = (differences + 1) / 2, 2.0**-23
+    for limit, side in ((found.lows[-1], values), (-found.highs[-1], 1 - values)):
+        mean = (limit + 1) / 2
+        assert most_won(side, mean) >= 2 / alpha > most_won(side, mean + step)
+
+
+def test_limits_only_get_narrower_and_hold_the_mean_found() -> None:
+    found = sequence(skewed(np.random.default_rng(2), 200))
+    assert all(np.diff(found.lows) >= 0) and all(np.diff(found.highs) <= 0)
+    assert found.lows[-1] < found.difference < found.highs[-1]
+
+
+def test_whole_paths_are_covered() -> None:
+    """The truth is ever excluded in at most 5 % of paths; the interval of the t test, looked at after each, in many."""
+    rng = np.random.default_rng(3)
+    differences = skewed(rng, 1500, 300)
+    values = (differences + 1) / 2
+    excluded = (ever_won(values, 0.5) >= 40) | (ever_won(1 - values, 0.5) >= 40)
+    counts = np.arange(1, 301)
+    means = np.cumsum(differences, axis=1) / counts
+    sds = np.sqrt(np.maximum(np.cumsum(differences**2, axis=1) / counts - means**2, 1e-9))
+    looked = (np.abs(means) > 2 * sds / np.sqrt(counts))[:, 9:].any(axis=1)
+    assert excluded.mean() <= 0.05 < 0.25 < looked.mean()
+
+
+def test_of_scores_with_other_bounds() -> None:
+    differences = skewed(np.random.default_rng(4), 50)
+    one = sequence(differences)
+    a, b = np.maximum(differences, 0) * 10 - 5, np.maximum(-differences, 0) * 10 - 5
+    ten = confidence_sequence(a, b, one.queries, (-5, 5))
+    assert ten.lows == pytest.approx([10 * low for low in one.lows]) and ten.told_after == one.told_after
+
+
+def test_exchanged_systems_have_negated_limits() -> None:
+    differences = skewed(np.random.default_rng(5), 50)
+    one, other = sequence(differences), sequence(-differences)
+    assert one.lows == tuple(-high for high in other.highs) and one.highs == tuple(-low for low in other.lows)
+
+
+def test_pairs_share_alpha() -> None:
+    differences = skewed(np.random.default_rng(6), 50)
+    assert sequence(differences, pairs=4).lows == sequence(differences, alpha=0.0125).lows
+
+
+def test_verdicts() -> None:
+    ahead = np.full(30, 0.5)
+    assert sequence(ahead).verdict == "better" and sequence(-ahead).verdict == "worse"
+    assert sequence(ahead, better="lower").verdict == "worse"
+    told = sequence(ahead).told_after
+    assert told is not None and sequence(ahead[: told - 1]).told_after is None
+    assert sequence(ahead[: told - 1]).verdict == "cannot tell" and sequence(np.zeros(30)).told_after is None
+
+
+def test_an_order_by_the_scores_shows() -> None:
+    differences = np.repeat([0.8, -0.8], 100)
+    assert sequence(differences).is_empty and sequence(differences).verdict == "cannot tell"
+    assert not sequence(np.random.default_rng(7).permutation(differences)).is_empty
+
+
+@pytest.mark.parametrize(("queries", "looks"), [(MOST_LOOKS, MOST_LOOKS), (1201, 401)])
+def test_many_queries_are_looked_at_in_batches(queries: int, looks: int) -> None:
+    found = sequence(np.zeros(queries))
+    assert len(found.looks) == looks and found.looks[-1] == queries == found.n
+
+
+def test_scores_outside_their_bounds_are_refused() -> None:
+    with pytest.raises(InputError, match=r"score: expected scores from 0 to 1, found 1.5 for query 'q2'"):
+        confidence_sequence(np.array([0.0, 1.5]), np.zeros(2), ["q1", "q2"], (0, 1))
