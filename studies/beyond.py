@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -111,7 +112,7 @@ def _bernstein_limits(sample: Floats) -> tuple[Floats, Floats]:
     return np.maximum(2 * low - 1, -1), np.minimum(2 * high - 1, 1)
 
 
-def _hedged_limits(sample: Floats, most: float = 0.75) -> tuple[Floats, Floats]:
+def _hedged_limits(sample: Floats, most: float) -> tuple[Floats, Floats]:
     """The hedged capital process with the same stakes, on a grid of means, intersected so far."""
     means = np.arange(1, 2000) / 2000
     found = []
@@ -134,10 +135,11 @@ def _betting_limits(sample: Floats) -> tuple[Floats, Floats]:
     return np.array(found.lows)[places], np.array(found.highs)[places]
 
 
-_KINDS = {
+_KINDS: dict[str, Callable[[Floats], tuple[Floats, Floats]]] = {
     "Student's t, for one look": _student_limits,
     "diversified bets": _betting_limits,
-    "hedged capital": _hedged_limits,
+    "hedged capital, c = 0.75": partial(_hedged_limits, most=0.75),
+    "hedged capital, c = 0.9": partial(_hedged_limits, most=0.9),
     "empirical Bernstein": _bernstein_limits,
 }
 

@@ -56,7 +56,7 @@ def test_small_samples_run(studies: ModuleType) -> None:
     assert studies.rank_tests(data, samples=2).count("\n") == 5
     assert studies.posterior_coverage(data, samples=2, draws=50).count("\n") == 10
     assert studies.posterior_calibration(data, samples=9).count("\n") == 7
-    assert studies.sequence_widths(data, samples=1).count("\n") == 13
+    assert studies.sequence_widths(data, samples=1).count("\n") == 16
     assert studies.sequence_errors(data, samples=1, n=20).count("\n") == 4
     assert "| randomisation test of the pair | 0.0081 | 0.0081 | 0.0081 |" in studies.pool(data, times=1)
 
