@@ -315,7 +315,8 @@ def pair_table(result: SystemsResult, shown: Sequence[tuple[str, str]] | None, p
         columns.append(Column("difference", "number", places))
     if family.half_width is not None:
         columns.append(Column("simultaneous interval", get=lambda pair: _limits(pair, places)))
-    if result.effects is not None:
+    has_effects = not is_ranks and result.effects is not None
+    if has_effects:
         columns.append(Column("effect", get=_effect))
     columns += [
         Column("p alone", get=lambda pair: p_words(pair.p, family.least_p)),
@@ -328,7 +329,7 @@ def pair_table(result: SystemsResult, shown: Sequence[tuple[str, str]] | None, p
         ]
     columns.append(Column("verdict" if family.margin else "significant", get=lambda pair: _told_apart(result, pair)))
     pairs = [result.record(a, b) for a, b in (_pairs_in_order(result) if shown is None else shown)]
-    notes = (f"p alone: {family.test}", *(() if result.effects is None else (_EFFECT,)))
+    notes = (f"p alone: {family.test}", *((_EFFECT,) if has_effects else ()))
     title = f"{'Contrasts' if family.is_of_named else 'Pairs'}, {family.measure}"
     return Table.of(columns, pairs, title=title, notes=notes, for_people=True)
 
