@@ -215,6 +215,8 @@ class TestTwoSystems:
         result = command("compare", "--from", "two.csv")
         assert "note: of 20 differences only 4 are not 0: flips of signs cannot reach 5 %" in result.out
         assert "0.1250" in result.out and "(a guide)" in result.out
+        # p and interval of the sentence may disagree only where it says that the interval is not the test's.
+        assert " by Student's t, a guide only, p = 0.1250" in " ".join(result.out.split())
         assert all(f"q00{i}" in result.out for i in range(16, 20))
 
     def test_few_queries_have_the_detectable_difference_first(self, command):

@@ -166,7 +166,8 @@ def places_text(interval: RankInterval) -> str:
 def _brackets(found: PairResult, places: int, sign: int) -> str:
     interval = found.margin.interval if found.margin and found.margin.verdict in _BY_INTERVAL else found.interval
     of = "" if (what := INTERVALS[interval.method].of) == "mean" else f" of the {what}"
-    parts = [f"{level_text(interval)} interval{of} {interval_text(interval, places, sign)}", found.test.p_text]
+    guide = " by Student's t, a guide only" if interval.is_stopgap else ""
+    parts = [f"{level_text(interval)} interval{of} {interval_text(interval, places, sign)}{guide}", found.test.p_text]
     parts.append(queries_text(found.n, found.left_out))
     if found.detectable is not None:
         parts.append(f"detectable from {found.detectable:.{places}f}")
