@@ -112,6 +112,7 @@ def test_laws(name: str) -> None:
     assert any(laws().bound_by(law, name) for law in laws().LAWS), f"{name}: excused from every law"
 
 
+@pytest.mark.xdist_group("comparisons")  # one search of the files serves all of them
 @pytest.mark.parametrize("name", MEASURES)
 def test_comparison(name: str) -> None:
     if name in WITHOUT_COMPARISON:

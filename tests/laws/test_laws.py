@@ -266,7 +266,7 @@ def seen_documents(measure: Measure, judged: dict[str, int], ranking: list[str])
     return [document for document in ranking if document in judged or not condensed]
 
 
-few = settings(derandomize=True, deadline=None, max_examples=20, database=None)
+few = settings(derandomize=True, deadline=None, max_examples=12, database=None)
 
 
 def test_every_measure_has_variants() -> None:

@@ -147,7 +147,8 @@ def test_adds_up_to_the_score(name: str) -> None:
     for seed in range(30):
         judgments, run = random_query(seed)
         block = one_block(judgments, run, scale=3, **POLICIES[seed % len(POLICIES)])
-        for measure in measures:
+        # Each with every third query, and so with every policy twice.
+        for measure in measures[seed % 3 :: 3]:
             arithmetic = explained(measure, block)
             score = float(measure.compute(block)[0])
             assert arithmetic.value == pytest.approx(score, rel=1e-12, abs=1e-15, nan_ok=True), (measure, seed)

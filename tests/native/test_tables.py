@@ -454,7 +454,9 @@ def test_what_is_not_plain_is_left_to_others(core: Any, odd: object) -> None:
         st.dictionaries(
             st.one_of(st.text(max_size=3), st.binary(max_size=3), st.integers(), st.booleans()),
             st.one_of(st.floats(-9, 9), st.integers(), st.sampled_from([math.inf, None, 2**2000])),
-        )
+            max_size=4,
+        ),
+        max_size=3,
     )
 )
 def test_the_cores_agree_on_dicts(cores: Any, dicts: list[Any]) -> None:

@@ -126,7 +126,9 @@ def test_real_runs(
     our_name: Callable[..., str],
 ) -> None:
     data, names = collection(name), names_for(our_name, level)
-    evaluations = evaluate_runs(data.qrels_path, data.run_paths, names.values(), policy=like_trec_eval(judged_only))
+    # Settings differ by measure, not by run: all runs in the plain one, one in the others.
+    paths = data.run_paths if (level, judged_only) == (1, False) else dict([next(iter(data.run_paths.items()))])
+    evaluations = evaluate_runs(data.qrels_path, paths, names.values(), policy=like_trec_eval(judged_only))
     for run, evaluation in evaluations.items():
         assert_equal(evaluation, theirs(data.qrels, data.run(run), level, judged_only), names)
 
@@ -134,7 +136,7 @@ def test_real_runs(
 @pytest.mark.parametrize(("theirs", "ours"), [("gm_map", "GMAP"), ("gm_bpref", "GMBpref")])
 def test_geometric_means(theirs: str, ours: str, collection: Callable[[str], Any]) -> None:
     data = collection("robust2005")
-    evaluations = evaluate_runs(data.qrels_path, data.run_paths, [ours], policy="trec_eval-9")
+    evaluations = evaluate_runs(data.qrels_path, dict(list(data.run_paths.items())[:2]), [ours], policy="trec_eval-9")
     for run, evaluation in evaluations.items():
         # Theirs are logarithms until they are aggregated: see differences.toml.
         scores = pytrec_eval.RelevanceEvaluator(data.qrels, {theirs}).evaluate(data.run(run))
@@ -187,7 +189,7 @@ def collections(draw: st.DrawFn) -> tuple[Grades, Lists]:
 def test_generated_runs(level: int, judged_only: bool, our_name: Callable[..., str]) -> None:
     names = names_for(our_name, level)
 
-    @settings(max_examples=150, deadline=None, derandomize=True, database=None)
+    @settings(max_examples=80, deadline=None, derandomize=True, database=None)
     @given(collections())
     def compare(generated: tuple[Grades, Lists]) -> None:
         qrels, run = generated
