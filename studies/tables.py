@@ -1,4 +1,4 @@
-"""The studies: each makes one table of docs/which-test.md from the published matrices."""
+"""The studies: each makes one table of docs/ from the published matrices."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from intervals import orders
 from matrices import distinct_systems, markdown, read, share
 
 from gainful.evaluation.score_matrix import ScoreMatrix
@@ -188,4 +189,5 @@ STUDIES: dict[str, Callable[[Path], str]] = {
     "pool": pool,
     "rank-tests": rank_tests,
     "few": few,
+    "orders": orders,
 }
