@@ -1,4 +1,4 @@
-"""Measures what tests and intervals do on real scores, and writes the tables into the documentation: `make study`.
+"""Measures what tests and intervals do on real scores, and writes the tables into the pages of docs/: `make study`.
 
 Takes some minutes, and the published score matrices: `--data FOLDER`, by default ../shared/data/published-tables beside
 the checkout. Seeds are fixed: the same data give the same tables.
@@ -15,7 +15,7 @@ from pathlib import Path
 from tables import STUDIES
 
 HERE = Path(__file__).resolve().parent
-PAGES = [HERE.parent / "docs" / name for name in ("which-test.md", "beyond-p.md")]
+PAGES = sorted((HERE.parent / "docs").glob("*.md"))
 DATA = HERE.parent.parent / "shared" / "data" / "published-tables"
 
 
@@ -35,14 +35,14 @@ def main() -> int:
 
 
 def put(name: str, table: str) -> None:
-    """Writes a table between its marks."""
+    """Writes a table between its marks, on the page that has them."""
     marks = re.compile(rf"(<!-- study: {name} -->\n).*?(<!-- end of {name} -->)", re.DOTALL)
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         if marks.search(text):
             page.write_text(marks.sub(lambda found: f"{found[1]}\n{table}\n\n{found[2]}", text), encoding="utf-8")
             return
-    raise SystemExit(f"docs: expected the marks of the study {name}, found none")
+    raise SystemExit(f"docs: expected a page with the marks of the study {name}, found none")
 
 
 if __name__ == "__main__":

@@ -1,24 +1,26 @@
-"""The studies: each makes one table of the documentation from the published matrices."""
+"""The studies: each makes one table of docs/ from the published matrices."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 from beyond import posterior_calibration, posterior_coverage, sequence_errors, sequence_widths
+from intervals import judges, orders
 from matrices import distinct_systems, markdown, read, share
 
 from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.kernel.arrays import Floats
 from gainful.notation import numbered
+from gainful.stats.anova import two_way
 from gainful.stats.catalogues import TESTS
-from gainful.stats.families import compare_family
+from gainful.stats.families import FamilyPlan, compare_family, families_of
 from gainful.stats.flips import Flips, exact_extremes, exponent, on_grid
 from gainful.stats.paired_tests import Interval, PairedScores, t_interval
 from gainful.stats.rank_tests import conover, friedman, nemenyi
 from gainful.stats.resampling import AllSubsets, FlippedSubsets, Resamples
-from gainful.stats.tukey import randomised_tukey, tukey
+from gainful.stats.tukey import randomised_tukey, studentised_range_critical, tukey
 from gainful.tasks.compare.comparison import compare_systems
 
 ALPHA = 0.05
@@ -105,8 +107,12 @@ PROCEDURES = (
 )
 
 
+def _matrix(scores: Floats) -> ScoreMatrix:
+    return ScoreMatrix("AP", "higher", tuple(numbered(len(scores))), tuple(map(str, range(scores.shape[1]))), scores)
+
+
 def _adjusted(scores: Floats, draws: int, seed: int) -> dict[str, Floats]:
-    matrix = ScoreMatrix("AP", "higher", tuple(numbered(len(scores))), tuple(map(str, range(scores.shape[1]))), scores)
+    matrix = _matrix(scores)
     found = [
         compare_family(matrix, draws=draws, seed=seed).adjusted,
         *(compare_family(matrix, test="t", correction=name).adjusted for name in ("holm",)),
@@ -115,6 +121,65 @@ def _adjusted(scores: Floats, draws: int, seed: int) -> dict[str, Floats]:
         *(compare_family(matrix, test="t", correction=name).adjusted for name in ("bh", "none")),
     ]
     return dict(zip(PROCEDURES, found, strict=True))
+
+
+def many(folder: Path, samples: int = 250, draws: int = 500, systems: Sequence[int] = (5, 10, 20)) -> str:
+    """How often procedures find a difference among systems of equal means, by the number of systems and queries."""
+    sources = [distinct_systems(folder, name) for name in _MATRICES]
+    rows = []
+    for m in systems:
+        for n in (25, 50, 200):
+            rng = np.random.default_rng((6, m, n))
+            false = np.zeros(4, np.int64)
+            for source in sources:
+                centred = source - source.mean(axis=0)
+                for sample in range(samples):
+                    chosen = rng.choice(centred.shape[1], m, replace=False)
+                    false += _finds(centred[np.ix_(rng.integers(0, len(centred), n), chosen)], draws, sample)
+            rows.append([str(m), str(n), *(share(count, samples * len(sources)) for count in false.tolist())])
+    return markdown(["systems", "queries", *PROCEDURES[:4]], rows)
+
+
+def _finds(scores: Floats, draws: int, seed: int) -> list[bool]:
+    """Whether the first four procedures find anything; Tukey by its critical value, which is quicker than by p."""
+    matrix, (n, m) = _matrix(scores), scores.shape
+    error = np.sqrt(two_way(scores).residual.mean_square / n)
+    return [
+        bool((compare_family(matrix, draws=draws, seed=seed).adjusted < ALPHA).any()),
+        bool((compare_family(matrix, test="t", correction="holm").adjusted < ALPHA).any()),
+        bool(np.ptp(scores.mean(axis=0)) > error * studentised_range_critical(ALPHA, m, (m - 1) * (n - 1))),
+        bool((randomised_tukey(scores, draws=draws, seed=seed, threads=1).p < ALPHA).any()),
+    ]
+
+
+_MATRICES = ("NewBestSub.R04", "urbano.adhoc8_rr", "urbano.adhoc8_p10", "urbano.web2013_ndcg20")
+
+
+def measures(folder: Path, samples: int = 2000, m: int = 5, draws: int = 500) -> str:
+    """How often one family of three measures finds a difference that is not there, and one that is."""
+    sources = [read(folder, f"urbano.adhoc8_{name}").values for name in ("ap", "p10", "rr")]
+    half = np.where(np.arange(m) < m // 2, 0.0, 0.1)
+    rows = []
+    for n in (25, 50):
+        false, power = [0, 0], 0.0
+        for place, means in enumerate((np.zeros(m), half)):
+            first, second = np.triu_indices(m, 1)
+            is_null = means[first] == means[second]
+            rng = np.random.default_rng(7)
+            for sample in range(samples):
+                systems = rng.choice(sources[0].shape[1], m, replace=False)
+                queries = rng.integers(0, len(sources[0]), n)
+                matrices = [
+                    _matrix((scores - scores.mean(axis=0))[np.ix_(queries, systems)] + means) for scores in sources
+                ]
+                found = families_of(matrices, FamilyPlan(draws=draws, seed=sample), is_one=True)
+                false[place] += any((each.adjusted[is_null] < ALPHA).any() for each in found)
+                if place:
+                    power += float(np.mean([each.adjusted[~is_null] < ALPHA for each in found]))
+        rows.append([str(n), *(share(count, samples) for count in false), f"{100 * power / samples:.1f} %"])
+    return markdown(
+        ["queries", "false finding, all equal", "false finding, half differ", "of real differences found"], rows
+    )
 
 
 def rank_tests(folder: Path, samples: int = 1000) -> str:
@@ -185,6 +250,8 @@ def resolution(folder: Path) -> str:
 STUDIES: dict[str, Callable[[Path], str]] = {
     "coverage": coverage,
     "families": families,
+    "many": many,
+    "measures": measures,
     "resolution": resolution,
     "pool": pool,
     "rank-tests": rank_tests,
@@ -193,4 +260,6 @@ STUDIES: dict[str, Callable[[Path], str]] = {
     "posterior-calibration": posterior_calibration,
     "sequence-widths": sequence_widths,
     "sequence-errors": sequence_errors,
+    "orders": orders,
+    "judges": judges,
 }

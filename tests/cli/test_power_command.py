@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import f as f_distribution, ncf, nct, t
+from scipy.stats import f as f_distribution, ncf, nct, studentized_range, t
 
 from gainful import ScoreMatrix, assess_power
 from gainful.pages.charts import Plot
@@ -93,6 +93,14 @@ class TestValues:
 
         assert anova(need["anova queries"]) >= 0.8 > anova(need["anova queries"] - 1)
         assert need["anova power"] == pytest.approx(anova(need["anova queries"]), abs=1e-6)
+
+        def tukey(n):
+            df, away = 2 * (n - 1), 0.2 * math.sqrt(n / (2 * two_way))
+            return nct.sf(studentized_range.isf(0.05, 3, df) / math.sqrt(2), df, away)
+
+        assert tukey(need["tukey queries"]) >= 0.8 > tukey(need["tukey queries"] - 1)
+        assert need["tukey power"] == pytest.approx(tukey(need["tukey queries"]), abs=1e-6)
+        assert "for two of them by Tukey HSD" in run(files, "--from", "s.csv", "--difference", "0.2", fmt="table").out
 
     def test_sakai_2016_is_one_way(self, files):
         one_way = ((VALUES - VALUES.mean(axis=0)) ** 2).sum() / (3 * 11)

@@ -1,4 +1,4 @@
-"""The tables of the documentation are those that the studies make."""
+"""The tables of measured error rates are those that the studies make."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from types import ModuleType
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "docs" / name for name in ("which-test.md", "beyond-p.md")]
+PAGES = sorted((ROOT / "docs").glob("*.md"))
 
 
 @pytest.fixture
@@ -24,21 +24,21 @@ def studies(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     yield module
-    for name in ("matrices", "beyond"):
+    for name in ("matrices", "beyond", "intervals"):
         sys.modules.pop(name, None)
 
 
-def text() -> str:
-    return "".join(page.read_text() for page in PAGES)
+def written() -> str:
+    return "".join(page.read_text(encoding="utf-8") for page in PAGES)
 
 
 def table(name: str) -> str:
-    [found] = re.findall(rf"<!-- study: {name} -->\n\n(.*?)\n\n<!-- end of {name} -->", text(), re.DOTALL)
+    [found] = re.findall(rf"<!-- study: {name} -->\n\n(.*?)\n\n<!-- end of {name} -->", written(), re.DOTALL)
     return found
 
 
 def test_every_study_has_a_table(studies: ModuleType) -> None:
-    assert set(re.findall(r"<!-- study: (\S+) -->", text())) == set(studies.STUDIES)
+    assert sorted(re.findall(r"<!-- study: (\S+) -->", written())) == sorted(studies.STUDIES)
     for name in studies.STUDIES:
         assert table(name).startswith("| ")
 
@@ -58,11 +58,15 @@ def test_small_samples_run(studies: ModuleType) -> None:
     assert studies.posterior_calibration(data, samples=9).count("\n") == 7
     assert studies.sequence_widths(data, samples=1).count("\n") == 16
     assert studies.sequence_errors(data, samples=1, n=20).count("\n") == 4
+    assert studies.judges(data, samples=1, draws=20).count("\n") == 4
+    assert studies.many(data, samples=1, draws=50, systems=(4,)).count("\n") == 4
+    assert studies.measures(data, samples=1, draws=50).count("\n") == 3
+    assert studies.orders(data, samples=1, draws=20).count("\n") == 10
     assert "| randomisation test of the pair | 0.0081 | 0.0081 | 0.0081 |" in studies.pool(data, times=1)
 
 
 def test_without_data_the_page_stays(tmp_path: Path) -> None:
-    before = text()
+    before = written()
     command = [sys.executable, str(ROOT / "studies" / "run.py"), "--data", str(tmp_path / "none")]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
-    assert "nothing is measured" in done.stdout and text() == before
+    assert "nothing is measured" in done.stdout and written() == before

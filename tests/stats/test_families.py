@@ -437,21 +437,16 @@ class TestMeasures:
             assert found[name].adjusted.tolist() == compare_family(each, draws=500).adjusted.tolist()
             assert found[name].tests == 6
 
-    def test_all_together_by_t(self) -> None:
+    def test_all_together_on_a_scale_a_measure(self) -> None:
         one, other = random_values(1, 30, 4), random_values(2, 30, 4)
         found = compare_measures(
             {"AP": matrix(one), "Cost": matrix(1000 * other, "Cost", "lower")}, family="all", draws=500
         )
         first, second = found["AP"].first, found["AP"].second
-        d = np.concatenate((one[:, first] - one[:, second], other[:, first] - other[:, second]), axis=1)
-        flips = signs(30, 500, 0)
-        # Student's t of every pair of every measure under every flip.
-        statistics = []
-        for signed in (np.ones((1, 30)), flips):
-            means = signed @ d / 30
-            spread = np.sqrt(((d**2).sum(axis=0) - 30 * means**2) / 29 / 30)
-            statistics.append(np.abs(means / spread))
-        [observed], flipped = statistics
+        # Each measure's differences have a mean square of 1.
+        differences = [values[:, first] - values[:, second] for values in (one, other)]
+        d = np.concatenate([each / math.sqrt((each**2).mean()) for each in differences], axis=1)
+        observed, flipped = np.abs(d.sum(axis=0)), np.abs(signs(30, 500, 0) @ d)
         order = np.argsort(-observed)
         raw = [(np.sum(flipped[:, order[i:]].max(axis=1) >= observed[p] - 1e-9) + 1) / 501 for i, p in enumerate(order)]
         expected = np.empty(12)
@@ -460,19 +455,33 @@ class TestMeasures:
         assert ours.tolist() == expected.tolist()
         assert found["AP"].tests == 12
         assert found["AP"].threshold is None
+        assert any("one family of 2 measures" in note for note in found["AP"].notes)
+        assert not compare_family(matrix(one), draws=500).notes
         # A pair's own p is what it is in its own family.
         assert found["AP"].p.tolist() == compare_family(matrix(one), draws=500).p.tolist()
 
-    def test_intervals_across_measures_are_in_proportion_to_spread(self) -> None:
+    def test_intervals_across_measures_are_in_proportion_to_a_measure_s_spread(self) -> None:
         one, other = random_values(1, 30, 3), random_values(2, 30, 3) * 100
         found = compare_measures({"a": matrix(one), "b": matrix(other, "b")}, family="all", draws=999)
         d = np.concatenate([v[:, found["a"].first] - v[:, found["a"].second] for v in (one, other)], axis=1)
         centred = d - d.mean(axis=0)
-        roots = np.sqrt((centred**2).sum(axis=0))
+        roots = np.repeat([np.sqrt((part**2).sum() / 3) for part in (centred[:, :3], centred[:, 3:])], 3)
         largest = (np.abs(signs(30, 999, 0) @ centred) / roots).max(axis=1)
         expected = np.sort(largest)[-49] * roots / 30
         ours = np.concatenate([found[name].half_width for name in ("a", "b")])  # type: ignore[misc]
         assert ours == pytest.approx(expected, rel=1e-9)
+
+    def test_a_pair_that_varies_little_is_not_the_largest_for_that(self) -> None:
+        """Two systems that differ by 0.001 on every query but one: t of the pair is large, its difference small."""
+        rng = np.random.default_rng(0)
+        values = rng.random((12, 3))
+        values[:, 1] = values[:, 0] + 0.001
+        values[0, 1] += 0.0005
+        values[:, 2] = values[:, 0] + rng.normal(0.1, 0.3, 12)
+        found = compare_measures({"a": matrix(values), "b": matrix(values * 7, "b")}, family="all", draws=2000)
+        for each in found.values():
+            near, far = each.pair("s0", "s1"), each.pair("s0", "s2")
+            assert near.p < far.p < near.adjusted >= far.adjusted
 
     def test_holm_over_all(self) -> None:
         both = {"a": matrix(random_values(1, 30, 3)), "b": matrix(random_values(2, 30, 3), "b")}

@@ -6,22 +6,25 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import f as f_distribution, ncf, t
+from scipy.stats import f as f_distribution, ncf, nct, studentized_range, t
 from statsmodels.stats.power import FTestAnovaPower, TTestPower
 
 from gainful.errors import UsageError
 from gainful.stats import power as module
 from gainful.stats.anova import one_way, two_way
 from gainful.stats.power import (
+    detectable_by_tukey,
     detectable_difference,
     detectable_gap,
     expected_width,
     noncentral_f_above,
     power_of_anova,
     power_of_pair,
+    power_of_tukey,
     queries_for_anova,
     queries_for_interval,
     queries_for_pair,
+    queries_for_tukey,
     variance_of_difference,
 )
 
@@ -140,6 +143,50 @@ class TestAnova:
             power_of_anova(gap=0.1, variance=0.1, **arguments)
         with pytest.raises(UsageError, match="gap"):
             queries_for_anova(3, 0, 0.1)
+
+
+class TestTukey:
+    def test_two_systems_are_the_paired_t_test(self) -> None:
+        for queries in (10, 50):
+            assert power_of_tukey(queries, 2, 0.05, 0.02) == pytest.approx(power_of_pair(queries, 0.05, 0.2), rel=1e-8)
+        assert detectable_by_tukey(50, 2, 0.02) == pytest.approx(detectable_difference(50, 0.2), rel=1e-8)
+
+    def test_is_a_t_test_with_tukey_s_critical_value(self) -> None:
+        # 10 systems, 20 queries, a difference of 0.1; with a variance of 0.01 t is noncentral by 0.1 sqrt(20 / 0.02).
+        for df, is_paired in ((9 * 19, True), (10 * 19, False)):
+            critical = studentized_range.ppf(0.95, 10, df) / math.sqrt(2)
+            away = 0.1 * math.sqrt(20 / 0.02)
+            expected = nct.sf(critical, df, away) + nct.cdf(-critical, df, away)
+            assert power_of_tukey(20, 10, 0.1, 0.01, is_paired=is_paired) == pytest.approx(expected, abs=1e-6)
+
+    def test_simulated(self) -> None:
+        """Of a pair, whatever the others do: two are as far apart as is detectable, the others anywhere."""
+        rng = np.random.default_rng(5)
+        apart = detectable_by_tukey(15, 4, 1.0)
+        for others in ((0.0, 0.0), (5.0, -3.0)):
+            effects = np.array([apart, 0.0, *others])
+            sets = effects + rng.normal(size=(500, 15, 4)) + rng.normal(size=(500, 15, 1))
+            rest = sets - sets.mean(axis=1, keepdims=True) - sets.mean(axis=2, keepdims=True)
+            rest += sets.mean(axis=(1, 2), keepdims=True)
+            error = np.sqrt((rest**2).sum(axis=(1, 2)) / (14 * 3) / 15)
+            q = np.abs(sets[:, :, 0].mean(axis=1) - sets[:, :, 1].mean(axis=1)) / error
+            assert 0.75 <= np.mean(q > studentized_range.ppf(0.95, 4, 14 * 3)) <= 0.85
+
+    def test_fewest_queries(self) -> None:
+        needed = queries_for_tukey(10, 0.1, 0.02)
+        assert power_of_tukey(needed - 1, 10, 0.1, 0.02) < 0.8 <= power_of_tukey(needed, 10, 0.1, 0.02)
+        assert queries_for_pair(0.1, 0.2) < needed < queries_for_tukey(50, 0.1, 0.02)
+        assert detectable_by_tukey(50, 10, 0) == 0
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [{"queries": 1, "systems": 3}, {"queries": 5, "systems": 1}, {"queries": 5, "systems": 3, "alpha": 0}],
+    )
+    def test_refuses(self, arguments: dict[str, int]) -> None:
+        with pytest.raises(UsageError, match="expected"):
+            power_of_tukey(difference=0.1, variance=0.1, **arguments)
+        with pytest.raises(UsageError, match="difference"):
+            queries_for_tukey(3, 0, 0.1)
 
 
 class TestVariance:

@@ -93,6 +93,28 @@ class TestProcedures:
         assert one.family.order == other.family.order and one.family.rank_intervals == other.family.rank_intervals
         np.testing.assert_allclose(one.family.adjusted, other.family.adjusted)
 
+    @pytest.mark.parametrize(
+        ("plan", "systems", "queries", "said"),
+        [
+            (SystemsPlan("tukey"), 10, 60, "with 10 systems Tukey HSD finds more than it should"),
+            (SystemsPlan("tukey"), 9, 60, ""),
+            (SystemsPlan("rthsd", draws=50), 10, 20, "with 10 systems randomised Tukey HSD finds more than it should"),
+            (SystemsPlan("rthsd", draws=50), 9, 20, ""),
+            (SystemsPlan(test="t", correction="holm"), 15, 50, "with 15 systems Holm on t finds more than it should"),
+            (SystemsPlan(test="t", correction="holm"), 14, 50, ""),
+            (SystemsPlan(test="t", correction="holm"), 15, 51, ""),
+            (SystemsPlan(test="t", correction="holm", baseline="s0"), 15, 50, ""),
+            (SystemsPlan(test="t", correction="bh"), 15, 50, ""),
+            (SystemsPlan(draws=50), 15, 50, ""),
+        ],
+    )
+    def test_what_finds_too_much_among_many_systems_says_so(
+        self, plan: SystemsPlan, systems: int, queries: int, said: str
+    ) -> None:
+        found = compare_several({"AP": matrix(systems, queries)}, plan)["AP"]
+        notes = [note for note in found.warnings if "finds more than it should" in note]
+        assert len(notes) == bool(said) and all(said in note for note in notes)
+
     def test_conover_beside_nemenyi_whatever_the_order(self) -> None:
         # Systems stand in the opposite order of their ranks: pairs must be looked up, not counted on.
         scores = matrix(4, step=-0.08)

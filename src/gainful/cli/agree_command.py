@@ -53,8 +53,9 @@ def command(
 ) -> None:
     """Say how far measures agree on the order of systems, of RUNS judged by QRELS or of scores that exist.
 
-    Kendall's tau-b, AP correlation both ways and with ties, rank-biased overlap beside its chance level, and Pearson's
-    correlation of the means, with intervals from resampled queries; which systems swap, and by how much.
+    Kendall's tau-b and tau-a, AP correlation both ways and with ties, rank-biased overlap beside its chance level, and
+    Pearson's correlation of the means, with intervals or standard errors from resampled queries; which systems swap,
+    and by how much.
 
     Example: gainful agree qrels.txt bm25.run dense.run hybrid.run -m nDCG@10 -m AP -m RR
 

@@ -34,7 +34,9 @@ def _variance(text: str, option: str) -> str | float:
 @options.read_option("--difference", "How many queries a difference that would matter needs.", "D,...", read_numbers)
 @options.read_option("--width", "How many queries make the interval so wide, end to end.", "W,...", read_numbers)
 @click.option(
-    "--systems", type=click.IntRange(2), help="Analysis of variance of so many.  [default: as many as there are]"
+    "--systems",
+    type=click.IntRange(2),
+    help="Analysis of variance and Tukey HSD of so many.  [default: as many as there are]",
 )
 @options.number_option("--power", "The power wanted.", "P", "0.8")
 @options.number_option("--alpha", "The level of the test.", "A", "0.05")
@@ -67,9 +69,9 @@ def command(
 ) -> None:
     """Say which difference a number of queries can show, and how many queries a difference needs.
 
-    For two systems by the paired t test, for several by analysis of variance; from the scores of RUNS judged by QRELS,
-    from scores that exist, or from --sd alone. There is no power of the difference that was found ("observed power"):
-    it is the p in other words, and says nothing new. Ask for a difference that would matter.
+    For two systems by the paired t test, for several by analysis of variance and Tukey's HSD; from the scores of RUNS
+    judged by QRELS, from scores that exist, or from --sd alone. There is no power of the difference that was found
+    ("observed power"): it is the p in other words, and says nothing new. Ask for a difference that would matter.
 
     Example: gainful power qrels.txt bm25.run dense.run -m nDCG@10 --difference 0.05,0.02
 

@@ -17,7 +17,8 @@ from gainful.errors import UsageError
 from gainful.kernel.arrays import Floats, Ints
 from gainful.kernel.parallel import Progress
 from gainful.stats.anova import checked, column_means
-from gainful.stats.catalogues import Coefficient
+from gainful.stats.catalogues import COEFFICIENTS, Coefficient
+from gainful.stats.power import t_quantile
 from gainful.stats.repeatable import check_draws, on_grid, settle, stream
 
 #: How far down an order RBO looks: the chance of going on to the next system.
@@ -44,10 +45,27 @@ def kendall_tau_b(x: Sequence[float] | Floats, y: Sequence[float] | Floats) -> f
     """
     if len(x) < 2:
         return None
-    first, second = (np.sign(np.subtract.outer(np.asarray(v, float), np.asarray(v, float))) for v in (x, y))
+    first, second = _signs(x), _signs(y)
     untied = np.count_nonzero(first) * np.count_nonzero(second)
     # Every pair is counted from both its ends, above and below; the roots of exact products keep 1 exactly 1.
     return float((first * second).sum() / math.sqrt(untied)) if untied else None
+
+
+def kendall_tau_a(x: Sequence[float] | Floats, y: Sequence[float] | Floats) -> float | None:
+    """Kendall's tau-a of two scorings of the same things: without a correction for ties.
+
+    (C - D) / P with C pairs in the same order, D in opposite order, P pairs in all (Kendall 1938). A tied pair is in
+    neither order, so that even a scoring with ties and itself have less than 1.
+
+    >>> kendall_tau_a([1, 2, 3, 4], [2, 1, 3, 4]), kendall_tau_a([1, 2, 2], [1, 2, 3])
+    (0.6666666666666666, 0.6666666666666666)
+    """
+    return float((_signs(x) * _signs(y)).sum() / (len(x) * (len(x) - 1))) if len(x) > 1 else None
+
+
+def _signs(values: Sequence[float] | Floats) -> Floats:
+    """Things x things: 1 where a row's is above a column's, -1 where below, 0 where tied."""
+    return np.asarray(np.sign(np.subtract.outer(np.asarray(values, float), np.asarray(values, float))))
 
 
 def tau_ap(estimate: Sequence[float] | Floats, reference: Sequence[float] | Floats) -> float | None:
@@ -203,21 +221,33 @@ def _check_persistence(p: float) -> None:
 
 kendall_tau = kendall_tau_b
 
-_Z_95 = 1.959963984540054
 _AT_ONCE = 1 << 20  # cells of drawn queries
 
 
-class OrderEstimate(NamedTuple):
-    """A coefficient, its 95 % interval, and how far the bootstrap's draws lie from it on average.
+def errors_of_interval(queries: int) -> float:
+    """How many standard errors a 95 % interval of a coefficient reaches to either side: Student's t of 99 %.
 
-    ``value`` is None where it is undefined; interval and bias are None where no draws were asked for or none of them
-    has a value. The interval is value +- 1.96 sd of the draws on Fisher's z scale: around the value, not around the
-    draws, because resampled queries agree less than all of them do.
+    Resamples neither know all of the bias that an order by few queries has, nor vary as much as it does; so many is
+    what holds the order by all queries in 95 % of samples (docs/agree.md).
+
+    >>> round(errors_of_interval(50), 2)
+    2.68
+    """
+    return t_quantile(0.995, queries - 1)
+
+
+class OrderEstimate(NamedTuple):
+    """A coefficient, its 95 % interval, its standard error, and how far the bootstrap's draws lie from it on average.
+
+    ``value`` is None where it is undefined; the others are None where no draws were asked for or none of them has a
+    value. The interval is value +- t sd of the draws: around the value, not around the draws, because resampled queries
+    agree less than all of them do. Coefficients of which none holds 95 % have no interval.
     """
 
     value: float | None
     low: float | None = None
     high: float | None = None
+    error: float | None = None
     bias: float | None = None
 
 
@@ -235,6 +265,7 @@ class OrderAgreement:
     means_a: Floats  # settled
     means_b: Floats
     tau_b: OrderEstimate
+    tau_a: OrderEstimate
     tau_ap: float | None
     tau_ap_reverse: float | None
     tau_ap_a: float | None
@@ -267,7 +298,7 @@ class MeasureAgreement:
         return next(found for found in self.agreements if {found.a, found.b} == {a, b})
 
     def matrix(self, coefficient: str = "tau_b") -> tuple[tuple[float | None, ...], ...]:
-        """Measures x measures: one of ``tau_b``, ``tau_ap_b``, ``rbo`` and ``pearson``; 1 on the diagonal."""
+        """Measures x measures: ``tau_b``, ``tau_a``, ``tau_ap_b``, ``rbo`` or ``pearson``; 1 on the diagonal."""
         value = {frozenset((x.a, x.b)): getattr(x, coefficient).value for x in self.agreements}
         return tuple(tuple(1.0 if a == b else value[frozenset((a, b))] for b in self.measures) for a in self.measures)
 
@@ -304,7 +335,7 @@ def agreement_of_measures(
     progress.total = math.comb(len(matrices), 2)
     agreements = []
     for a, b in combinations(matrices, 2):
-        agreements.append(_agreement(a, b, systems, (means[a], means[b]), (drawn[a], drawn[b]), persistence))
+        agreements.append(_agreement(a, b, systems, (means[a], means[b]), (drawn[a], drawn[b]), queries, persistence))
         progress.advance(1)
     return MeasureAgreement(tuple(matrices), tuple(systems), queries, tuple(agreements), persistence, draws, seed)
 
@@ -343,12 +374,13 @@ def _agreement(
     systems: Sequence[str],
     means: tuple[Floats, Floats],
     drawn: tuple[Floats, Floats],
+    queries: int,
     persistence: float,
 ) -> OrderAgreement:
     first, second = means
-    pairs = math.comb(len(systems), 2)
-    # A draw that agrees wholly is taken as half a pair away from that, or its z would be infinite.
-    nearest = 1 - 1 / pairs if pairs else 0.0
+
+    def found(name: str, formula: Coefficient) -> OrderEstimate:
+        return estimate(formula, means, drawn, queries if COEFFICIENTS[name].has_interval else None)
 
     def overlap(x: Floats, y: Floats) -> float | None:
         return rbo(x, y, persistence)
@@ -359,27 +391,24 @@ def _agreement(
         tuple(systems),
         first,
         second,
-        estimate(kendall_tau_b, means, drawn, nearest),
+        found("tau_b", kendall_tau_b),
+        found("tau_a", kendall_tau_a),
         tau_ap(second, first),
         tau_ap(first, second),
         tau_ap_a(second, first),
         tau_ap_a(first, second),
-        estimate(tau_ap_b, means, drawn, nearest),
-        estimate(overlap, means, drawn, nearest, lowest=0.0),
+        found("tau_ap_b", tau_ap_b),
+        found("rbo", overlap),
         rbo_by_chance(len(systems), persistence),
-        estimate(pearson, means, drawn, 1 - 1e-9),
+        found("pearson", pearson),
         swaps(systems, first, second),
     )
 
 
 def estimate(
-    coefficient: Coefficient,
-    means: tuple[Floats, Floats],
-    drawn: tuple[Floats, Floats],
-    nearest: float,
-    lowest: float = -1.0,
+    coefficient: Coefficient, means: tuple[Floats, Floats], drawn: tuple[Floats, Floats], queries: int | None
 ) -> OrderEstimate:
-    """A coefficient with its interval; ``lowest`` to 1 is what it can be, ``nearest`` the most that z is taken of."""
+    """A coefficient between -1 and 1, what draws say of it, and its interval if it is told the number of queries."""
     value = coefficient(*means)
     if value is None:
         return OrderEstimate(None)
@@ -387,13 +416,9 @@ def estimate(
     found = np.array([draw for draw in draws if draw is not None])
     if not found.size:
         return OrderEstimate(value)
-
-    def z_of(values: Floats) -> Floats:
-        return np.asarray(np.arctanh(np.clip(2 * (values - lowest) / (1 - lowest) - 1, -nearest, nearest)))
-
-    def back(z: float) -> float:
-        return lowest + (math.tanh(z) + 1) * (1 - lowest) / 2
-
-    centre, half = float(z_of(np.array([value]))[0]), _Z_95 * float(z_of(found).std(ddof=1)) if found.size > 1 else 0.0
-    low, high = (back(centre - half), back(centre + half)) if half else (value, value)
-    return OrderEstimate(value, min(low, value), max(high, value), math.fsum(found) / found.size - value)
+    error = float(found.std(ddof=1)) if found.size > 1 else 0.0
+    bias = math.fsum(found) / found.size - value
+    if queries is None:
+        return OrderEstimate(value, None, None, error, bias)
+    half = errors_of_interval(queries) * error
+    return OrderEstimate(value, max(-1.0, value - half), min(1.0, value + half), error, bias)

@@ -370,19 +370,24 @@ PROCEDURES = _by_name(
 
 
 class OrderCoefficient(NamedTuple):
-    """A coefficient of two orders: what people call it, its formula, and whether it is the same both ways."""
+    """A coefficient of two orders: what people call it, its formula, and whether it is the same both ways.
+
+    ``has_interval``: one from resampled queries holds 95 %; those that weigh the top are too far off for that.
+    """
 
     title: str
     formula: Coefficient
     is_symmetric: bool = True
+    has_interval: bool = True
 
 
 #: All coefficients by name: what ``--coefficient`` offers, with a hyphen for an underscore.
 COEFFICIENTS = {
     "tau_b": OrderCoefficient("tau-b", Late("agreement", "kendall_tau_b")),
-    "tau_ap": OrderCoefficient("tau_AP", Late("agreement", "tau_ap"), is_symmetric=False),
-    "tau_ap_b": OrderCoefficient("tau_AP,b", Late("agreement", "tau_ap_b")),
-    "rbo": OrderCoefficient("RBO", Late("agreement", "rbo")),
+    "tau_a": OrderCoefficient("tau-a", Late("agreement", "kendall_tau_a")),
+    "tau_ap": OrderCoefficient("tau_AP", Late("agreement", "tau_ap"), is_symmetric=False, has_interval=False),
+    "tau_ap_b": OrderCoefficient("tau_AP,b", Late("agreement", "tau_ap_b"), has_interval=False),
+    "rbo": OrderCoefficient("RBO", Late("agreement", "rbo"), has_interval=False),
     "pearson": OrderCoefficient("Pearson", Late("agreement", "pearson")),
 }
 #: Those that are the same both ways; they allow ties, too.

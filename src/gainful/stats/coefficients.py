@@ -63,8 +63,9 @@ def coefficients(cells: Cells, weights: Floats, is_relevant: Bools) -> dict[str,
     Cohen's kappa is 1 - observed / expected disagreement, where expected is what two judges would have who gave each
     grade as often as these two do, but by chance (Cohen 1960; weighted 1968). A disagreement weighs 1, or as much as
     the two *grades* differ (linear), or the square of that (quadratic); for equally spaced levels these are the usual
-    weights. Krippendorff's alpha (2004) expects what two would have who drew from the grades of both together; its
-    ordinal distance is between mid-ranks. All of them are undefined where there is only one level.
+    weights. Fleiss' kappa (1971; of two judges it is Scott's pi) expects what two would have who gave each grade as
+    often as both together do. Krippendorff's alpha (2004) expects what two would have who drew from the grades of both
+    without putting them back; its ordinal distance is between mid-ranks. All are undefined with one level only.
     """
     steps = np.abs(cells.b - cells.a)
     difference = cells.differences
@@ -84,6 +85,7 @@ def coefficients(cells: Cells, weights: Floats, is_relevant: Bools) -> dict[str,
         "kappa_quadratic": _chance_corrected(
             _sum(weights, difference**2), _expected_quadratic(by_a, by_b, cells.levels), one_level
         ),
+        "kappa_fleiss": _chance_corrected(disagreement, _expected_nominal(pooled / 2, pooled / 2), one_level),
         "alpha_nominal": _chance_corrected(disagreement, _expected_alpha_nominal(pooled), one_level),
         "alpha_ordinal": _alpha_ordinal(cells, weights, pooled, one_level),
         "alpha_interval": _chance_corrected(

@@ -81,7 +81,9 @@ def compare_family(
 def families_of(matrices: Sequence[SystemScores], plan: FamilyPlan, is_one: bool = False) -> list[FamilyResult]:
     """A comparison for each matrix; ``is_one`` makes all their pairs one family, on the same queries and systems.
 
-    Their differences then have different units, so that maxT divides each by its spread.
+    Their differences then have different units, so that maxT divides them by one number a measure: the root of the mean
+    square of its pairs' differences. Flips leave that as it is; dividing each pair by its own spread would make those
+    that happen to vary little the largest, and find too much with few queries (docs/which-test.md).
     """
     if is_one:
         return _compared(matrices, plan)
@@ -154,6 +156,12 @@ class _Family(NamedTuple):
     def is_across_measures(self) -> bool:
         return len(self.matrices) > 1
 
+    def roots(self, squares: Sequence[float]) -> Floats:
+        """For each pair the scale of its measure: the root of the mean of its pairs' sums of squares."""
+        pairs = len(squares) // len(self.matrices)
+        parts = [squares[i : i + pairs] for i in range(0, len(squares), pairs)]
+        return np.repeat([math.sqrt(math.fsum(part) / pairs) for part in parts], pairs)
+
 
 class _Ps(NamedTuple):
     """p of each pair, alone and adjusted, and what follows from flips only."""
@@ -207,7 +215,7 @@ def _compared(matrices: Sequence[SystemScores], plan: FamilyPlan) -> list[Family
                 is_enumerated=plan.by_flips and flips.enumerated,
                 seed=plan.seed,
                 notes=(
-                    *_notes(plan, len(matrix.queries)),
+                    *_notes(plan, family),
                     *_note_of_constants(plan, family.pairs[own]),
                     *_note_of_intervals(plan, found, means, own),
                 ),
@@ -231,7 +239,9 @@ def _by_flips(family: _Family, flips: Flips, plan: FamilyPlan) -> _Ps:
     few = [i for i, pair in enumerate(family.pairs) if pair.nonzero <= MOST_ENUMERATED]
     if len(few) < len(family.pairs):
         refuse_coarse(plan.correction, len(family.pairs), plan.draws, plan.alpha)
-    weights = _inverse_roots(family.pairs) if family.is_across_measures else None
+    weights = None
+    if family.is_across_measures:
+        weights = _inverse(family.roots([math.fsum((pair.differences**2).tolist()) for pair in family.pairs]))
     flipped = FlippedPairs(family.scores, family.first, family.second, flips, weights, plan.progress, plan.threads)
     extreme, among = flipped.step_down()
     alone = flips.p(extreme)
@@ -262,14 +272,9 @@ def _threshold(family: _Family, flips: Flips, adjusted: Floats, plan: FamilyPlan
     return least_told(critical, apart, (apart > critical) & (adjusted < plan.alpha), scale)
 
 
-def _inverse_roots(pairs: Sequence[PairedScores]) -> Floats:
-    """1 / sqrt(sum of squares) of each pair's differences; 0 where all are 0.
-
-    Flips do not change the sum of squares, so that t is the same increasing function of the sum divided by its root,
-    for every pair and every flip: comparing these is comparing t.
-    """
-    roots = [math.sqrt(math.fsum((pair.differences**2).tolist())) for pair in pairs]
-    return np.array([1 / root if root else 0.0 for root in roots])
+def _inverse(roots: Floats) -> Floats:
+    """1 / root; 0 where nothing differs."""
+    return np.divide(1.0, roots, out=np.zeros(roots.size), where=roots > 0)
 
 
 def _least_told(family: _Family, flipped: FlippedPairs, adjusted: Floats, alpha: float) -> Floats:
@@ -285,8 +290,7 @@ def _least_told(family: _Family, flipped: FlippedPairs, adjusted: Floats, alpha:
     if flipped.weights is None:
         scale = float(np.max(np.abs(family.scores), initial=0.0))
         return np.full(adjusted.size, least_told(critical, apart, is_told, scale))
-    roots = np.divide(1.0, flipped.weights, out=np.zeros(adjusted.size), where=flipped.weights > 0)
-    return np.where(is_told, 0.0, np.maximum(critical * roots, apart))
+    return np.where(is_told, 0.0, np.maximum(critical * _inverse(flipped.weights), apart))
 
 
 def _can_reach(queries: int, alpha: float) -> bool:
@@ -295,7 +299,7 @@ def _can_reach(queries: int, alpha: float) -> bool:
 
 
 def _half_widths(family: _Family, flips: Flips, plan: FamilyPlan) -> Floats:
-    """Of simultaneous intervals: from flips of centred scores; across measures in proportion to each pair's spread.
+    """Of simultaneous intervals: from flips of centred scores; across measures in proportion to each measure's spread.
 
     With maxT they are widened (in :func:`_by_flips`): an interval never excludes 0 where the pair is not told apart.
     """
@@ -304,9 +308,10 @@ def _half_widths(family: _Family, flips: Flips, plan: FamilyPlan) -> Floats:
     if not family.is_across_measures:
         return np.full(len(family.pairs), _reach(family, family.scores - family.matrices[0].means, flips, plan))
     means = np.concatenate([matrix.means for matrix in family.matrices])
-    spreads = np.array([(pair.sd or 0.0) * math.sqrt(max(0, pair.n - 1)) for pair in family.pairs])
-    weights = np.divide(1.0, spreads, out=np.zeros(spreads.size), where=spreads > 0)
-    centred = FlippedPairs(family.scores - means, family.first, family.second, flips, weights, threads=plan.threads)
+    spreads = family.roots([(pair.sd or 0.0) ** 2 * max(0, pair.n - 1) for pair in family.pairs])
+    centred = FlippedPairs(
+        family.scores - means, family.first, family.second, flips, _inverse(spreads), threads=plan.threads
+    )
     return np.asarray(centred.critical(np.arange(spreads.size), plan.alpha) * spreads)
 
 
@@ -337,10 +342,16 @@ def _note_of_constants(plan: FamilyPlan, pairs: Sequence[PairedScores]) -> list[
     return [f"{which}: {plan.test} has no spread to go by, and p is that of all flips of signs"]
 
 
-def _notes(plan: FamilyPlan, queries: int) -> list[str]:
+def _notes(plan: FamilyPlan, family: _Family) -> list[str]:
     """What to know before trusting the numbers."""
+    queries = len(family.scores)
     test, promise = TESTS[plan.test], CORRECTIONS[plan.correction].promise
     found = [f"{plan.correction}: {promise}"] if promise else []
+    if family.is_across_measures and not CORRECTIONS[plan.correction].steps:
+        found.append(
+            f"one family of {count_of(len(family.matrices), 'measure')}: differences are compared after dividing them "
+            "by one number a measure, the root mean square of its differences"
+        )
     if test.of != "mean":
         found.append(f"the test is of this: {test.hypothesis}")
     if test.is_of_ranks and queries >= FROM_RANKED:

@@ -177,6 +177,77 @@ def detectable_gap(
     return _least(is_enough, math.sqrt(variance))
 
 
+def power_of_tukey(
+    queries: int, systems: int, difference: float, variance: float, *, alpha: float = 0.05, is_paired: bool = True
+) -> float:
+    """The chance that Tukey's HSD among so many systems shows the difference of two of them: the power of a pair.
+
+    What the other systems do does not matter, but how many they are: the pair's t has to exceed the studentised range's
+    critical value over sqrt 2, on the degrees of freedom of all. ``variance`` as in :func:`power_of_anova`. For two
+    systems: the paired t test.
+
+    >>> round(power_of_tukey(50, 2, 0.05, 0.0162), 6) == round(power_of_pair(50, 0.05, 0.18), 6)
+    True
+    """
+    from gainful.stats.tukey import studentised_range_critical
+
+    _check_queries(queries)
+    check_alpha(alpha)
+    if systems < 2:
+        raise UsageError(f"systems: expected at least 2, found {systems}")
+    if not variance > 0:
+        return 1.0
+    df = (systems - 1) * (queries - 1) if is_paired else systems * (queries - 1)
+    critical = studentised_range_critical(alpha, systems, df) / math.sqrt(2)
+    return _beyond(critical, df, abs(difference) * math.sqrt(queries / (2 * variance)))
+
+
+def queries_for_tukey(
+    systems: int,
+    difference: float,
+    variance: float,
+    *,
+    power: float = 0.8,
+    alpha: float = 0.05,
+    is_paired: bool = True,
+) -> int:
+    """The queries with which Tukey's HSD among so many systems shows the difference of two of them.
+
+    >>> queries_for_pair(0.05, 0.194848), queries_for_tukey(10, 0.05, 0.194848**2 / 2)
+    (122, 245)
+    """
+    check_power(power, alpha)
+    if not difference:
+        raise UsageError("difference: expected one that is not 0, found 0")
+    return _least_queries(
+        lambda n: power_of_tukey(n, systems, difference, variance, alpha=alpha, is_paired=is_paired) >= power
+    )
+
+
+def detectable_by_tukey(
+    queries: int,
+    systems: int,
+    variance: float,
+    *,
+    power: float = 0.8,
+    alpha: float = 0.05,
+    is_paired: bool = True,
+) -> float:
+    """The smallest difference of two among so many systems that Tukey's HSD shows with this power.
+
+    >>> round(detectable_by_tukey(50, 2, 0.194848**2 / 2), 4)
+    0.0788
+    """
+    check_power(power, alpha)
+    if not variance > 0:
+        return 0.0
+
+    def is_enough(difference: float) -> bool:
+        return power_of_tukey(queries, systems, difference, variance, alpha=alpha, is_paired=is_paired) >= power
+
+    return _least(is_enough, math.sqrt(variance))
+
+
 def _least_queries(is_enough: Callable[[int], bool], refusal: str = "") -> int:
     """The smallest number of queries that is enough, where every larger one is."""
     low, high = 1, 2
@@ -261,7 +332,11 @@ def power_of_t(n: int, effect: float, alpha: float = 0.05) -> float:
     _check_queries(n, "n", " queries")
     check_alpha(alpha)
     df, noncentrality = n - 1, abs(effect) * math.sqrt(n)
-    critical = t_quantile(1 - alpha / 2, df)
+    return _beyond(t_quantile(1 - alpha / 2, df), df, noncentrality)
+
+
+def _beyond(critical: float, df: float, noncentrality: float) -> float:
+    """The chance that a noncentral t is beyond a critical value, on either side."""
     above = noncentral_t_below(-critical, df, -noncentrality)
     return min(1.0, above + noncentral_t_below(-critical, df, noncentrality))
 

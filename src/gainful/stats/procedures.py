@@ -407,6 +407,7 @@ def _warnings(result: SystemsResult, plan: SystemsPlan, identical: Sequence[Sequ
             "simultaneous intervals are of one step, the correction of several: an interval may hold 0 where the pair "
             "is told apart"
         )
+    found += _liberal(result)
     found += _against_means(family)
     for group in identical[:_SHOWN]:
         found.append(
@@ -414,6 +415,27 @@ def _warnings(result: SystemsResult, plan: SystemsPlan, identical: Sequence[Sequ
             "p = 1, and counted in the family"
         )
     return found
+
+
+#: From so many systems on Tukey's yardstick, and up to so many queries Holm on t, finds too much: docs/which-test.md.
+_LIBERAL_TUKEY, _LIBERAL_HOLM, _FEW_QUERIES = 10, 15, 50
+
+
+def _liberal(result: SystemsResult) -> list[str]:
+    """Where a procedure makes more false findings than its level allows, and how many those were when measured."""
+    family, systems = result.family, len(result.family.systems)
+    if result.tukey is not None or result.randomised is not None:
+        name, measured, is_liberal = result.deciding, "10 or 20 real systems", systems >= _LIBERAL_TUKEY
+    else:
+        name, measured = "Holm on t", "20 real systems and 25 or 50 queries"
+        is_holm_on_t = family.test == "t" and family.correction == "holm" and family.baseline is None
+        is_liberal = is_holm_on_t and systems >= _LIBERAL_HOLM and family.n <= _FEW_QUERIES
+    if not is_liberal:
+        return []
+    return [
+        f"with {count_of(systems, 'system')} {name} finds more than it should: of samples of {measured}, made equal, "
+        "6 to 9 % had a false finding at the 5 % level; the default, maxt, holds the level"
+    ]
 
 
 def _against_means(family: FamilyResult) -> list[str]:

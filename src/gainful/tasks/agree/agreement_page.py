@@ -13,6 +13,7 @@ from gainful.notation import count_of, listed, number_text, printable
 from gainful.pages.charts import Axis, Chart, HeatMap, Plot, Points, shortened
 from gainful.pages.page import Cell, Column, Table, head
 from gainful.render import Page
+from gainful.stats.agreement import errors_of_interval
 from gainful.stats.catalogues import COEFFICIENTS, SYMMETRIC
 
 if TYPE_CHECKING:
@@ -165,6 +166,8 @@ def _facts(report: AgreementReport, value: float, pair: OrderAgreement, places: 
         found: OrderEstimate = getattr(pair, coefficient)
         if found.low is not None:
             parts.append(f"95 % interval {found.low:.{places}f} to {found.high:.{places}f}")
+        elif found.error is not None:
+            parts.append(f"standard error {found.error:.{places}f}")
     if coefficient == "rbo":
         parts.append(f"by chance {pair.rbo_by_chance:.{places}f}")
     parts.append(f"{len(pair.swaps):,} of {count_of(pair.pairs, 'pair')} of systems swap")
@@ -240,12 +243,14 @@ def _said(report: AgreementReport, coefficient: str) -> Iterator[str]:
 
 
 def _estimates(report: AgreementReport, coefficient: str, places: int) -> Table:
-    """One coefficient with its interval and bias, most agreeing pair first."""
+    """One coefficient with its interval, standard error and bias, most agreeing pair first."""
     name, found = COEFFICIENTS[coefficient].title, report.found
-    has_interval = any(getattr(pair, coefficient).low is not None for pair in found.agreements)
+    has_draws = any(getattr(pair, coefficient).error is not None for pair in found.agreements)
+    has_interval = has_draws and COEFFICIENTS[coefficient].has_interval
     numbers = [
         name,
-        *(["from", "to", "bias"] if has_interval else []),
+        *(["from", "to"] if has_interval else []),
+        *(["standard error", "bias"] if has_draws else []),
         *(["by chance"] if coefficient == "rbo" else []),
     ]
     columns = (
@@ -257,14 +262,19 @@ def _estimates(report: AgreementReport, coefficient: str, places: int) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for pair in sorted(found.agreements, key=lambda each: _descending(getattr(each, coefficient).value)):
         estimate: OrderEstimate = getattr(pair, coefficient)
-        interval = estimate[1:] if has_interval else ()
+        interval = (estimate.low, estimate.high) if has_interval else ()
+        drawn = (estimate.error, estimate.bias) if has_draws else ()
         chance = (pair.rbo_by_chance,) if coefficient == "rbo" else ()
-        rows.append((pair.a, pair.b, estimate.value, *interval, *chance, len(pair.swaps)))
+        rows.append((pair.a, pair.b, estimate.value, *interval, *drawn, *chance, len(pair.swaps)))
     notes = [f"swapped pairs: of {count_of(found.agreements[0].pairs, 'pair')} of systems"]
-    if has_interval:
+    if has_draws:
+        reach = errors_of_interval(found.queries)
         notes[:0] = [
-            f"from, to: 95 % interval, {name} +- 1.96 standard deviations of {count_of(found.draws, 'resample')} of "
-            f"the queries on Fisher's z scale (seed {found.seed})",
+            f"from, to: 95 % interval, {name} +- {reach:.2f} standard errors: what holds 95 % on real scores"
+            if has_interval
+            else f"no interval: none made of the standard error holds 95 % for {name}",
+            f"standard error: the standard deviation of {count_of(found.draws, 'resample')} of the queries (seed "
+            f"{found.seed})",
             f"bias: the resamples' mean minus {name}; often below 0, because resampled queries agree less",
         ]
     return Table(tuple(columns), tuple(rows), f"{name}, most agreeing measures first", tuple(notes), for_people=True)
@@ -280,6 +290,7 @@ def _pairs(report: AgreementReport, places: int) -> Table:
         Column("measure", get=lambda pair: pair.a),
         Column("other", get=lambda pair: pair.b),
         Column("tau-b", "number", places, get=lambda pair: pair.tau_b.value),
+        Column("tau-a", "number", places, get=lambda pair: pair.tau_a.value),
         Column("tau_AP", "number", places, get=lambda pair: pair.tau_ap),
         Column("reverse", "number", places, get=lambda pair: pair.tau_ap_reverse),
         Column("tau_AP,b", "number", places, get=lambda pair: pair.tau_ap_b.value),
@@ -341,12 +352,14 @@ def _place(measure: str) -> str:
 
 def _for_machines(report: AgreementReport) -> Table:
     """Every coefficient of every pair in a row of its own."""
-    names = "measure | other | coefficient | value . | low . | high . | bias . | by chance . | swaps #"
+    names = (
+        "measure | other | coefficient | value . | low . | high . | standard error . | bias . | by chance . | swaps #"
+    )
     rows: list[tuple[Cell, ...]] = []
     for pair in report.found.agreements:
         for name in SYMMETRIC:
             chance = pair.rbo_by_chance if name == "rbo" else None
             rows.append((pair.a, pair.b, name, *getattr(pair, name), chance, len(pair.swaps)))
         for name in ("tau_ap", "tau_ap_reverse", "tau_ap_a", "tau_ap_a_reverse"):
-            rows.append((pair.a, pair.b, name, getattr(pair, name), None, None, None, None, len(pair.swaps)))
+            rows.append((pair.a, pair.b, name, getattr(pair, name), *[None] * 5, len(pair.swaps)))
     return Table(head(names, for_machines=True), tuple(rows), "Coefficients")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -20,6 +21,7 @@ from gainful.pages.page import Cell, Column, Table, head
 from gainful.policy import Policy
 from gainful.render import Page, Showable
 from gainful.stats.coefficients import Cells, coefficients
+from gainful.stats.power import t_quantile
 from gainful.tasks.judgments.description import MOST_SHOWN, conventions, means_relevant, spread_table
 
 
@@ -114,7 +116,7 @@ def _example(judged: Judged, preferred: list[bytes]) -> str:
     return f"document '{printable(document)}' for query '{printable(query)}'"
 
 
-#: The share of draws between the ends of an interval.
+#: How often an interval is to hold the value on all queries there could be.
 CONFIDENCE = 0.95
 
 #: At most so many numbers are worked on at once, so that they stay in the processor's cache.
@@ -122,7 +124,7 @@ _CHUNK = 1 << 18
 
 
 class Estimate(NamedTuple):
-    """A value and its 95 % bootstrap interval.
+    """A value and its 95 % interval.
 
     ``value`` is None where the statistic is undefined; ``low`` and ``high`` are None then, too, and where there is no
     interval: a single query, or no draws.
@@ -160,7 +162,7 @@ class JudgmentComparison(Showable):
     ``agreement``             share of equal grades
     ``one_level_apart``       share one step apart in ``levels``; ``further_apart`` more than that
     ``kappa``                 Cohen's; ``kappa_linear`` and ``kappa_quadratic`` weigh a disagreement by how much the
-                              grades differ, or its square
+                              grades differ, or its square; ``kappa_fleiss`` is Fleiss', of two judges Scott's pi
     ``alpha_nominal``         Krippendorff's; also ``alpha_ordinal`` and ``alpha_interval``
     ``mean_difference``       B's bias; ``higher`` and ``lower`` are the shares that B grades so
     ``relevant_a``            share that A calls relevant; ``relevant_b`` that B does
@@ -186,6 +188,7 @@ class JudgmentComparison(Showable):
     kappa: Estimate
     kappa_linear: Estimate
     kappa_quadratic: Estimate
+    kappa_fleiss: Estimate
     alpha_nominal: Estimate
     alpha_ordinal: Estimate
     alpha_interval: Estimate
@@ -236,9 +239,10 @@ def compare_judgments(
 
     ``policy`` makes one grade of several and says what a negative one means, as in :func:`gainful.evaluate` (judgments
     that are prepared bring their own); ``rel`` is the lowest grade that counts as relevant (else any above 0).
-    Intervals are percentiles of ``draws`` bootstrap samples of *queries*, because the judgments of one query are not
-    independent of each other; a draw in which a coefficient is undefined (one level only) does not count for it. The
-    same seed gives the same intervals. Nothing in common is an :class:`InputError`.
+    Intervals are Student's t times the standard deviation of ``draws`` bootstrap samples of *queries*, because the
+    judgments of one query are not independent of each other, on the logit scale of the range a value can be in; a draw
+    in which a coefficient is undefined (one level only) does not count for it. The same seed gives the same intervals.
+    Nothing in common is an :class:`InputError`.
 
     >>> human = {"q1": {"d1": 2, "d2": 0, "d3": 1}, "q2": {"d4": 1}}
     >>> model = {"q1": {"d1": 1, "d2": 0, "d3": 1}, "q2": {"d4": 1, "d5": 2}}
@@ -253,7 +257,7 @@ def compare_judgments(
     judged_a, judged_b = (side if isinstance(side, Judged) else Judged.of(side, policy) for side in (a, b))
     common = CommonDocuments.of(judged_a, judged_b)
     tally = Tally.of(common, judged_a.levels, judged_b.levels)
-    estimates = _estimates(tally, rel, draws, seed)
+    found = estimates(tally, rel, draws, seed)
     return JudgmentComparison(
         a=judged_a.qrels.name,
         b=judged_b.qrels.name,
@@ -271,7 +275,7 @@ def compare_judgments(
         draws=draws,
         seed=seed,
         policies=(judged_a.policy, judged_b.policy),
-        **estimates,
+        **found,
     )
 
 
@@ -318,12 +322,30 @@ class Tally:
         return tuple(GradePair(*cell) for cell in zip(*columns, strict=True))
 
 
-def _estimates(tally: Tally, rel: float | None, draws: int, seed: int) -> dict[str, Estimate]:
-    relevant = is_relevant(tally.cells.levels, rel, None)
+def estimates(tally: Tally, rel: float | None, draws: int, seed: int) -> dict[str, Estimate]:
+    """Every statistic of a tally with its interval."""
+    levels = tally.cells.levels
+    relevant = is_relevant(levels, rel, None)
     values = coefficients(tally.cells, tally.weights(np.ones((1, tally.queries), np.int64)), relevant)
     # One query, drawn again and again, would seem to leave no doubt at all.
     samples = [] if tally.queries == 1 else [coefficients(tally.cells, w, relevant) for w in _drawn(tally, draws, seed)]
-    return {name: _estimate(float(value[0]), name, samples) for name, value in values.items()}
+    widest = float(levels[-1] - levels[0])
+    return {
+        name: _estimate(
+            float(value[0]),
+            np.concatenate([sample[name] for sample in samples] or [np.zeros(0)]),
+            _range(name, widest),
+            tally.queries,
+        )
+        for name, value in values.items()
+    }
+
+
+def _range(name: str, widest: float) -> tuple[float, float]:
+    """The least and the most that a statistic can be, where grades differ by ``widest`` at most."""
+    highest = widest if name.startswith("mean") else 1.0
+    is_signed = "kappa" in name or "alpha" in name or name in ("mean_difference", "relevance_difference")
+    return (-highest if is_signed else 0.0, highest)
 
 
 def _drawn(tally: Tally, draws: int, seed: int) -> Iterator[Floats]:
@@ -338,15 +360,23 @@ def _drawn(tally: Tally, draws: int, seed: int) -> Iterator[Floats]:
         yield tally.weights(times)
 
 
-def _estimate(value: float, name: str, samples: list[dict[str, Floats]]) -> Estimate:
+def _estimate(value: float, drawn: Floats, limits: tuple[float, float], queries: int) -> Estimate:
+    """A value with its interval: symmetric on the logit scale between the limits, so that it stays inside them."""
     if np.isnan(value):
         return Estimate(None)
-    drawn = np.concatenate([sample[name] for sample in samples] or [np.zeros(0)])
     drawn = drawn[~np.isnan(drawn)]
     if not drawn.size:
         return Estimate(value)
-    low, high = np.quantile(drawn, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]).tolist()
-    return Estimate(value, low, high)
+    lowest, highest = limits
+    sd = float(drawn.std(ddof=1)) if drawn.size > 1 else 0.0
+    # Samples of n queries from n vary less than those from all, by the root of n - 1 to n.
+    reach = t_quantile((1 + CONFIDENCE) / 2, queries - 1) * sd * math.sqrt(queries / (queries - 1))
+    slope = (value - lowest) * (highest - value)
+    if not slope > 0:
+        return Estimate(value, max(lowest, value - reach), min(highest, value + reach))
+    middle, half = math.log((value - lowest) / (highest - value)), reach * (highest - lowest) / slope
+    low, high = (lowest + (highest - lowest) * (1 + math.tanh(at / 2)) / 2 for at in (middle - half, middle + half))
+    return Estimate(value, min(low, value), max(high, value))
 
 
 def _by_query(common: CommonDocuments) -> tuple[QueryAgreement, ...]:
@@ -370,6 +400,7 @@ _NAMES = {
     "kappa": "Cohen's kappa",
     "kappa_linear": "kappa, linear weights",
     "kappa_quadratic": "kappa, quadratic weights",
+    "kappa_fleiss": "Fleiss' kappa",
     "alpha_nominal": "Krippendorff's alpha, nominal",
     "alpha_ordinal": "alpha, ordinal",
     "alpha_interval": "alpha, interval",

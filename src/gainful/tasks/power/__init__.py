@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 from gainful.errors import InputError, UsageError
 from gainful.evaluation.score_matrix import MatricesLike, ScoreMatrix, check_size, matrices_of
@@ -16,14 +16,17 @@ from gainful.notation import choose, number_text
 from gainful.render import Page, Showable
 from gainful.stats.catalogues import VARIANCES
 from gainful.stats.power import (
+    detectable_by_tukey,
     detectable_difference,
     detectable_gap,
     expected_width,
     power_of_anova,
     power_of_pair,
+    power_of_tukey,
     queries_for_anova,
     queries_for_interval,
     queries_for_pair,
+    queries_for_tukey,
     variance_of_difference,
 )
 from gainful.stats.repeatable import check_alpha
@@ -55,19 +58,27 @@ class Basis:
         return self.kind != "sakai2016"
 
 
+class _Wanted(TypedDict):
+    power: float
+    alpha: float
+
+
 class Shown(NamedTuple):
     """What a number of queries shows: the smallest difference of two systems, the smallest gap between best and worst
-    of several (None if there are two), and how wide the interval of a difference is on average."""
+    of several (None if there are two), how wide the interval of a difference is on average, and the smallest difference
+    of two among several by Tukey's HSD (None if there are two)."""
 
     queries: int
     difference: float
     gap: float | None
     width: float
+    tukey: float | None
 
 
 class Needed(NamedTuple):
     """The queries that a difference needs, the power they have, that of one query less (None below 2), and the queries
-    and power of an analysis of variance of several systems (None if there are two)."""
+    and power of an analysis of variance of several systems, and of a pair among them by Tukey's HSD (None if there are
+    two)."""
 
     difference: float
     queries: int
@@ -75,6 +86,8 @@ class Needed(NamedTuple):
     power_before: float | None
     anova_queries: int | None
     anova_power: float | None
+    tukey_queries: int | None = None
+    tukey_power: float | None = None
 
 
 class Wide(NamedTuple):
@@ -126,20 +139,18 @@ class PowerReport(Showable):
 
     def shown(self, basis: Basis) -> tuple[Shown, ...]:
         """What each number of queries shows with the wanted power."""
+        return tuple(self._shown(basis, n) for n in self.sizes_of(basis))
+
+    def _shown(self, basis: Basis, queries: int) -> Shown:
+        wanted: _Wanted = {"power": self.power, "alpha": self.alpha}
+        difference = detectable_difference(queries, basis.sd, **wanted)
+        width = expected_width(queries, basis.sd, confidence=1 - self.alpha)
         many = self.several(basis)
-        return tuple(
-            Shown(
-                n,
-                detectable_difference(n, basis.sd, power=self.power, alpha=self.alpha),
-                None
-                if many is None
-                else detectable_gap(
-                    n, many, basis.variance / 2, power=self.power, alpha=self.alpha, is_paired=basis.is_paired
-                ),
-                expected_width(n, basis.sd, confidence=1 - self.alpha),
-            )
-            for n in self.sizes_of(basis)
-        )
+        if many is None:
+            return Shown(queries, difference, None, width, None)
+        design = (queries, many, basis.variance / 2)
+        gap = detectable_gap(*design, **wanted, is_paired=basis.is_paired)
+        return Shown(queries, difference, gap, width, detectable_by_tukey(*design, **wanted, is_paired=basis.is_paired))
 
     def needed(self, basis: Basis) -> tuple[Needed, ...]:
         """The queries that each difference needs."""
@@ -152,10 +163,16 @@ class PowerReport(Showable):
         many = self.several(basis)
         if many is None:
             return found
-        design = {"alpha": self.alpha, "is_paired": basis.is_paired}
-        queries = queries_for_anova(many, difference, basis.variance / 2, power=self.power, **design)  # type: ignore[arg-type]
-        power = power_of_anova(queries, many, difference, basis.variance / 2, **design)  # type: ignore[arg-type]
-        return found._replace(anova_queries=queries, anova_power=power)
+        wanted: _Wanted = {"power": self.power, "alpha": self.alpha}
+        variance, is_paired = basis.variance / 2, basis.is_paired
+        for_all = queries_for_anova(many, difference, variance, **wanted, is_paired=is_paired)
+        for_two = queries_for_tukey(many, difference, variance, **wanted, is_paired=is_paired)
+        return found._replace(
+            anova_queries=for_all,
+            anova_power=power_of_anova(for_all, many, difference, variance, alpha=self.alpha, is_paired=is_paired),
+            tukey_queries=for_two,
+            tukey_power=power_of_tukey(for_two, many, difference, variance, alpha=self.alpha, is_paired=is_paired),
+        )
 
     def power_at(self, basis: Basis, queries: int, difference: float) -> float:
         """The chance that so many queries show a difference; of none it is the level."""
@@ -195,8 +212,8 @@ def assess_power(
 
     The spread of a difference is that of a ``pair`` of systems (the default if there are two), of all systems
     (``variance="residual"``, or ``"sakai2016"`` for designs without known pairs), or given as ``sd`` or as a number of
-    ``variance``. ``queries`` are those of the scores unless given. ``systems`` is how many an analysis of variance is
-    of. ``differences`` are those that would matter, not those that were found.
+    ``variance``. ``queries`` are those of the scores unless given. ``systems`` is how many an analysis of variance and
+    Tukey's HSD are of. ``differences`` are those that would matter, not those that were found.
 
     >>> report = assess_power(sd=0.194848, queries=[50], differences=[0.05])
     >>> [basis] = report.bases

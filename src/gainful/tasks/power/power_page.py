@@ -147,12 +147,18 @@ def _sentences(report: PowerReport, basis: Basis, places: int) -> Iterator[str]:
             f"{found.difference:.{places}f} between two systems{test}."
         )
         if found.gap is not None:
-            yield f"They show that some of {many} systems differ where best and worst are {found.gap:.{places}f} apart."
+            yield (
+                f"They show that some of {many} systems differ where best and worst are {found.gap:.{places}f} apart, "
+                f"and that two of them do, by Tukey HSD, where these are {found.tukey:.{places}f} apart."
+            )
         of = test = ""
     sd = "" if not test else f" with an sd of {basis.sd:.{places}f} {_from(basis)}"
     for need in report.needed(basis):
         before = "" if need.power_before is None else f"; {need.queries - 1:,} have {100 * need.power_before:.2f} %"
-        anova = "" if need.anova_queries is None else f", {need.anova_queries:,} for the largest gap of {many} systems"
+        anova = ""
+        if need.anova_queries is not None:
+            anova = f", {need.anova_queries:,} for the largest gap of {many} systems"
+            anova += f", {need.tukey_queries:,} for two of them by Tukey HSD"
         queries = count_of(need.queries, "query", "queries")
         yield (
             f"{of}A difference of {number_text(need.difference)} needs {queries}{sd} "
@@ -206,7 +212,7 @@ def _of_several(report: PowerReport, *columns: Column) -> list[Column]:
 
 
 def _shown(report: PowerReport, places: int) -> Table:
-    several = _of_several(report, _found("gap", "number", places))
+    several = _of_several(report, _found("gap", "number", places), _found("tukey", "number", places))
     columns = [
         _found("queries", "count"),
         _found("difference", "number", places),
@@ -216,10 +222,13 @@ def _shown(report: PowerReport, places: int) -> Table:
     notes = [
         f"difference: the smallest that a paired t test finds with {100 * report.power:g} % power at the "
         f"{100 * report.alpha:g} % level",
-        *([_gap_note(report)] if several else []),
+        *([_gap_note(report), _TUKEY_NOTE] if several else []),
         f"interval: how wide the {100 * (1 - report.alpha):g} % t interval of a difference is on average, end to end",
     ]
     return _table(report, "What queries show", columns, report.shown, notes)
+
+
+_TUKEY_NOTE = "tukey: of two among so many systems, whatever the others do, by Tukey HSD: the power of a pair"
 
 
 def _gap_note(report: PowerReport) -> str:
@@ -234,6 +243,8 @@ def _needed(report: PowerReport, places: int) -> Table:
     of_anova = (
         _found("anova queries", "count", None, "anova_queries"),
         _found("anova power", "share", 2, "anova_power"),
+        _found("tukey queries", "count", None, "tukey_queries"),
+        _found("tukey power", "share", 2, "tukey_power"),
     )
     several = _of_several(report, *of_anova)
     columns = [
@@ -245,7 +256,7 @@ def _needed(report: PowerReport, places: int) -> Table:
     ]
     notes = ["one less: the power with one query less, which is not enough"]
     if several:
-        notes.append(f"anova: the difference as the {_gap_note(report)}")
+        notes += [f"anova: the difference as the {_gap_note(report)}", _TUKEY_NOTE]
     return _table(report, f"Queries needed for {100 * report.power:g} % power", columns, report.needed, notes)
 
 
