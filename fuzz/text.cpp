@@ -200,8 +200,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     // Faulty lines are left out, so that there is nearly always something to join.
     const DocumentSpans documents(qrels.begin(), static_cast<size_t>(qrels.size()), judged.document_start.data(),
                                   judged.document_length.data(), judged.query.size());
-    const JudgmentIndex index(std::vector<std::string>(judged.query_ids.begin(), judged.query_ids.end()),
-                              judged.query.data(), judged.query.size(), documents);
+    const JudgmentIndex index(judged.query_ids, judged.query.data(), judged.query.size(), documents);
     check_join(run_text, index, options, threads);
     check_blocks(run_text, index, options, threads, size_t{1} << (size % 8));
     check_lookups(run, run_text, index, threads);

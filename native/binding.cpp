@@ -80,14 +80,21 @@ void put_faults(nb::dict& result, const Faults& faults) {
     result["fault_count"] = faults.count();
 }
 
-std::vector<std::string> to_strings(const nb::list& ids) {
-    std::vector<std::string> result;
+/// Ids that live as long as their sequence does.
+template <class Sequence>
+std::vector<Id> to_ids(const Sequence& ids) {
+    std::vector<Id> result;
     result.reserve(ids.size());
     for (const nb::handle id : ids) {
         const nb::bytes bytes = nb::cast<nb::bytes>(id);
         result.emplace_back(bytes.c_str(), bytes.size());
     }
     return result;
+}
+
+std::vector<std::string> to_strings(const nb::list& ids) {
+    const std::vector<Id> found = to_ids(ids);
+    return {found.begin(), found.end()};
 }
 
 const char* begin_of(const Input<uint8_t>& data) { return reinterpret_cast<const char*>(data.data()); }
@@ -152,10 +159,11 @@ struct Index {
           Input<int64_t> length)
         : data(std::move(bytes)) {
         require(query.size() == start.size() && query.size() == length.size(), "the columns differ in length");
-        std::vector<std::string> ids = to_strings(query_ids);
+        const nb::tuple kept(query_ids);  // whoever has the list may change it meanwhile
+        const std::vector<Id> ids = to_ids(kept);
         const WithoutInterpreter release;
         const DocumentSpans documents(begin_of(data), data.size(), start.data(), length.data(), start.size());
-        judgments = std::make_shared<const JudgmentIndex>(std::move(ids), query.data(), query.size(), documents);
+        judgments = std::make_shared<const JudgmentIndex>(ids, query.data(), query.size(), documents);
     }
 };
 
@@ -408,10 +416,9 @@ class JoinJob {
     }
 
     std::shared_ptr<const JudgmentIndex> build_index() const {
-        std::vector<std::string> ids(columns_.query_ids.begin(), columns_.query_ids.end());
         const DocumentSpans documents(begin_of(qrels_), qrels_.size(), columns_.document_start.data(),
                                       columns_.document_length.data(), columns_.document_start.size());
-        return std::make_shared<const JudgmentIndex>(std::move(ids), columns_.query.data(), columns_.query.size(), documents);
+        return std::make_shared<const JudgmentIndex>(columns_.query_ids, columns_.query.data(), columns_.query.size(), documents);
     }
 
     static constexpr size_t kPiece = size_t{1} << 22;

@@ -134,14 +134,20 @@ class DocumentSpans {
 /// Finds the item (a distinct judged document of a query) for a query and a document id.
 class JudgmentIndex {
   public:
-    JudgmentIndex(std::vector<std::string> query_ids, const int64_t* query, size_t rows, const DocumentSpans& documents)
-        : query_ids_(std::move(query_ids)), item_(rows), item_offsets_(query_ids_.size() + 1, 0) {
-        queries_.reserve(query_ids_.size());
-        for (const std::string& id : query_ids_) queries_.number_of(id);
-        if (queries_.ids().size() != query_ids_.size()) throw std::invalid_argument("the query ids are not distinct");
+    JudgmentIndex(const std::vector<Id>& query_ids, const int64_t* query, size_t rows, const DocumentSpans& documents)
+        : item_(rows), item_offsets_(query_ids.size() + 1, 0) {
+        size_t size = 0;
+        for (const Id id : query_ids) size += id.size();
+        id_bytes_.reserve(size);  // so that it never moves
+        queries_.reserve(query_ids.size());
+        for (const Id id : query_ids) {
+            id_bytes_.append(id);
+            queries_.number_of(Id(id_bytes_.data() + id_bytes_.size() - id.size(), id.size()));
+        }
+        if (query_count() != query_ids.size()) throw std::invalid_argument("the query ids are not distinct");
         const std::vector<size_t> row_order = rows_by_query(query, rows);
-        table_offsets_.assign(query_ids_.size() + 1, 0);
-        for (size_t q = 0, at = 0; q < query_ids_.size(); ++q) {
+        table_offsets_.assign(query_count() + 1, 0);
+        for (size_t q = 0, at = 0; q < query_count(); ++q) {
             const size_t first = at;
             while (at < rows && static_cast<size_t>(query[row_order[at]]) == q) ++at;
             add_query(q, row_order.data() + first, at - first, documents);
@@ -149,7 +155,7 @@ class JudgmentIndex {
     }
 
     int64_t find_query(Id id) const { return queries_.lookup(id); }
-    size_t query_count() const { return query_ids_.size(); }
+    size_t query_count() const { return queries_.ids().size(); }
     const std::vector<int64_t>& item() const { return item_; }
     const std::vector<int64_t>& item_offsets() const { return item_offsets_; }
 
@@ -168,9 +174,9 @@ class JudgmentIndex {
   private:
     /// Rows sorted by query, otherwise in their order.
     std::vector<size_t> rows_by_query(const int64_t* query, size_t rows) const {
-        std::vector<size_t> next(query_ids_.size() + 1, 0);
+        std::vector<size_t> next(query_count() + 1, 0);
         for (size_t i = 0; i < rows; ++i) {
-            if (query[i] < 0 || static_cast<size_t>(query[i]) >= query_ids_.size()) {
+            if (query[i] < 0 || static_cast<size_t>(query[i]) >= query_count()) {
                 throw std::invalid_argument("row " + std::to_string(i) + ": there is no such query");
             }
             ++next[static_cast<size_t>(query[i]) + 1];
@@ -212,8 +218,8 @@ class JudgmentIndex {
         return hashes_[item] == hash && documents_[item] == document;
     }
 
-    std::vector<std::string> query_ids_;
-    IdTable queries_;  // points into query_ids_, which never changes
+    std::string id_bytes_;
+    IdTable queries_;  // points into id_bytes_, which never changes
     std::vector<int64_t> item_;
     std::vector<int64_t> item_offsets_;
     std::vector<size_t> table_offsets_;
