@@ -36,7 +36,11 @@ class Choice(NamedTuple):
 
 
 CHOICES: tuple[Choice, ...] = (
-    Choice("order", ("score", "rank", "input"), "what ranks a list"),
+    Choice(
+        "order",
+        ("score", "rank", "input"),
+        "what ranks a list; a run without scores goes by its ranks, or else as it came",
+    ),
     Choice(
         "ties",
         ("docid-desc", "docid-asc", "rank", "input"),

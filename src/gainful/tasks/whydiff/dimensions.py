@@ -176,7 +176,7 @@ def _of_policy(measure: Measure, policy: Policy, facts: DataFacts) -> dict[str, 
         values["ties"] = [policy.ties, "docid-desc", "docid-asc", "input", *ranks, *averaged]
         values["scores"] = [policy.scores, "float64", "float32"]
     elif ranks:
-        values["order"] = ["input" if policy.order == "score" else policy.order, "input", *ranks]
+        values["order"] = ["rank" if policy.order == "score" else policy.order, *ranks, "input"]
     if not measure.whole_list:
         own = getattr(measure, "unjudged", None)
         values["unjudged"] = [own or policy.unjudged, "zero", "condensed"]
