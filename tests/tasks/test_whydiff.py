@@ -354,7 +354,7 @@ OTHERS = [
     ("R@5", {"undefined": "skip"}),
     ("RR", {"order": "rank"}),
     ("RR", {"scores": "float32"}),
-    ("IPrec@0.2", {"recall-cut": "ceil0.9"}),
+    ("IPrec@0.2", {"recall-cut": "round"}),
 ]
 
 
