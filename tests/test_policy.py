@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gainful import InputError, Policy, Qrels, UsageError, evaluate
+from gainful import InputError, Policy, Qrels, UsageError, evaluate, parse
 from gainful.policy import CHOICES, DIALECTS
 
 VALUES = {
@@ -25,7 +25,7 @@ VALUES = {
     "missing": ("zero", "skip", "error"),
     "undefined": ("zero", "skip", "error"),
     "extra": ("ignore", "error"),
-    "recall-cut": ("round", "ceil0.9"),
+    "recall-cut": ("exact", "round", "ceil0.9"),
 }
 
 
@@ -93,7 +93,10 @@ class TestChoices:
             ({"scores": 32}, "scores: expected float64 | float32, found 32"),
             ({"duplicates": "last"}, "duplicates: expected error | first, found 'last'"),
             ({"missing": "skipp"}, "missing: expected zero | skip | error, found 'skipp'\nhint: did you mean skip?"),
-            ({"recall_cut": "ceil"}, "recall-cut: expected round | ceil0.9, found 'ceil'\nhint: did you mean ceil0.9?"),
+            (
+                {"recall_cut": "ceil"},
+                "recall-cut: expected exact | round | ceil0.9, found 'ceil'\nhint: did you mean ceil0.9?",
+            ),
             ({"depth": 0}, "depth: expected 'all' or a whole number of at least 1, found 0"),
             ({"depth": "2.5"}, "depth: expected 'all' or a whole number of at least 1, found '2.5'"),
             ({"depth": "deep"}, "depth: expected a number, found 'deep'"),
@@ -127,7 +130,7 @@ class TestDialects:
 
     def test_trec_eval_10(self) -> None:
         policy = Policy.like("trec_eval-10")
-        assert policy.differences() == {"negative": "unjudged", "missing": "error"}
+        assert policy.differences() == {"negative": "unjudged", "missing": "error", "recall-cut": "round"}
         assert (policy.scores, policy.recall_cut) == ("float64", "round")
 
     @pytest.mark.parametrize("dialect", DIALECTS)
@@ -505,19 +508,36 @@ class TestRecallCut:
     RUN = {"q": ["a", "x", "b", "y", "z", "c"]}
 
     @pytest.mark.parametrize(
-        ("recall", "rounded", "raised"),
+        ("recall", "exact", "rounded", "raised"),
         [
-            ("0", 1, 1),  # 0 documents either way
-            ("0.1", 1, 1),  # 0.3: 0 or 1
-            ("0.4", 1, 2 / 3),  # 1.2: 1 or 2
-            ("0.5", 2 / 3, 2 / 3),  # 1.5: 2 or 2
-            ("0.8", 2 / 3, 1 / 2),  # 2.4: 2 or 3
-            ("1", 1 / 2, 1 / 2),
+            ("0", 1, 1, 1),  # 0 documents in any case
+            ("0.1", 1, 1, 1),  # 0.3: 1, 0 or 1
+            ("0.35", 2 / 3, 1, 1),  # 1.05: 2, 1 or 1
+            ("0.4", 2 / 3, 1, 2 / 3),  # 1.2: 2, 1 or 2
+            ("0.5", 2 / 3, 2 / 3, 2 / 3),  # 1.5: 2, 2 or 2
+            ("0.8", 1 / 2, 2 / 3, 1 / 2),  # 2.4: 3, 2 or 3
+            ("1", 1 / 2, 1 / 2, 1 / 2),
         ],
     )
-    def test_values(self, recall: str, rounded: float, raised: float) -> None:
-        assert value(f"IPrec@{recall}", self.QRELS, self.RUN) == rounded
+    def test_values(self, recall: str, exact: float, rounded: float, raised: float) -> None:
+        assert value(f"IPrec@{recall}", self.QRELS, self.RUN) == exact
+        assert value(f"IPrec@{recall}", self.QRELS, self.RUN, recall_cut="round") == rounded
         assert value(f"IPrec@{recall}", self.QRELS, self.RUN, recall_cut="ceil0.9") == raised
+
+    def test_two_of_seven_are_no_recall_of_three_tenths(self) -> None:
+        qrels, run = {"q": {f"d{i}": 1 for i in range(7)}}, {"q": ["d0", "d1"]}
+        assert value("IPrec@0.3", qrels, run) == value("gIPrec(gain=binary)@0.3", qrels, run) == 0
+        assert value("IPrec@0.3", qrels, run, recall_cut="round") == 1
+
+    @pytest.mark.parametrize("base", [3, 7, 10, 100])
+    def test_a_recall_that_is_written_is_reached(self, base: int) -> None:
+        """3 of 10 reach 0.3, and 29 of 100 reach 0.29, although 0.29 * 100 is not 29 in binary."""
+        for percent in range(101):
+            needed = -(-percent * base // 100)
+            measure = parse(f"IPrec@{percent / 100}")
+            for found in {max(needed - 1, 0), needed}:
+                scored = measure.score([1] * found + [0], unretrieved=[1] * (base - found))
+                assert scored == (1.0 if found and found >= needed else 0.0)
 
     def test_a_recall_never_reached_is_0(self) -> None:
         assert value("IPrec@1", self.QRELS, {"q": ["a", "b"]}) == 0

@@ -36,7 +36,11 @@ class Choice(NamedTuple):
 
 
 CHOICES: tuple[Choice, ...] = (
-    Choice("order", ("score", "rank", "input"), "what ranks a list"),
+    Choice(
+        "order",
+        ("score", "rank", "input"),
+        "what ranks a list; a run without scores goes by its ranks, or else as it came",
+    ),
     Choice(
         "ties",
         ("docid-desc", "docid-asc", "rank", "input"),
@@ -53,13 +57,17 @@ CHOICES: tuple[Choice, ...] = (
     Choice("missing", ("zero", "skip", "error"), "a judged query that the run does not answer"),
     Choice("undefined", ("zero", "skip", "error"), "a query for which the formula divides by 0"),
     Choice("extra", ("ignore", "error"), "a query in the run without judgments"),
-    Choice("recall-cut", ("round", "ceil0.9"), "documents that make a recall level: rounded, or + 0.9 and truncated"),
+    Choice(
+        "recall-cut",
+        ("exact", "round", "ceil0.9"),
+        "documents that make a recall level r of n: at least r * n, r * n rounded, or + 0.9 and truncated",
+    ),
 )
 
 #: Other tools' habits, as the choices in which they differ from the defaults.
 DIALECTS: Mapping[str, Mapping[str, str]] = {
     "trec_eval-9": {"scores": "float32", "missing": "skip", "negative": "unjudged", "recall_cut": "ceil0.9"},
-    "trec_eval-10": {"missing": "error", "negative": "unjudged"},
+    "trec_eval-10": {"missing": "error", "negative": "unjudged", "recall_cut": "round"},
 }
 
 
@@ -86,7 +94,7 @@ class Policy:
     missing: str = "zero"
     undefined: str = "zero"
     extra: str = "ignore"
-    recall_cut: str = "round"
+    recall_cut: str = "exact"
 
     def __post_init__(self) -> None:
         for choice in CHOICES:

@@ -31,7 +31,7 @@ NDCG_B = [2 / (2 + 1 / LOG3), 1 / LOG3, 0.0]
 
 POLICY = (
     "order:score|ties:docid-desc|scores:float64|duplicates:error|depth:all|unjudged:zero|negative:judged|grade-zero:0"
-    "|judges:error|subtopics:no|missing:zero|undefined:zero|extra:ignore|recall-cut:round"
+    "|judges:error|subtopics:no|missing:zero|undefined:zero|extra:ignore|recall-cut:exact"
 )
 FACTS = f"scale:2|queries:3|gainful:{__version__}"
 
@@ -552,7 +552,8 @@ EFFECTS: list[tuple[tuple[str, str, str], str, float | None]] = [
     (UNDEFINED, "--undefined skip", 1.0),
     (EXTRA, "", 1.0),
     (EXTRA, "--extra ignore", 1.0),
-    (RECALL_CUT, "", 1.0),
+    (RECALL_CUT, "", 2 / 3),
+    (RECALL_CUT, "--recall-cut exact", 2 / 3),
     (RECALL_CUT, "--recall-cut round", 1.0),
     (RECALL_CUT, "--recall-cut ceil0.9", 2 / 3),
     # Dialects, and explicit flags that beat them.
@@ -588,7 +589,7 @@ def test_every_choice_is_tried():
     ("flags", "changed"),
     [
         ("--like trec_eval-9", "scores:float32|negative:unjudged|missing:skip|recall-cut:ceil0.9|order:score|"),
-        ("--like trec_eval-10 --missing zero", "negative:unjudged|order:score|"),
+        ("--like trec_eval-10 --missing zero", "negative:unjudged|recall-cut:round|order:score|"),
         ("--like trec_eval-9 --missing zero --depth 9", "scores:float32|depth:9|negative:unjudged|recall-cut:ceil0.9|"),
         ("--subtopics --grade-zero .5", "grade-zero:0.5|subtopics:yes|order:score|"),
     ],

@@ -80,8 +80,8 @@ def test_a_name_of_another_tool(command):
     paragraphs = [" ".join(paragraph.split()) for paragraph in result.out.split("\n\n")]
     assert paragraphs[:4] == [
         "trec_eval:ndcg_cut_10 is nDCG@10 here.",
-        "The number of trec_eval 10.0: --like trec_eval-10 (missing=error, negative=unjudged); ties go by descending "
-        "document id, as they do here by themselves.",
+        "The number of trec_eval 10.0: --like trec_eval-10 (missing=error, negative=unjudged, recall-cut=round); ties "
+        "go by descending document id, as they do here by themselves.",
         "The number of trec_eval 9.0.8: --like trec_eval-9 (scores=float32, missing=skip, negative=unjudged, "
         "recall-cut=ceil0.9); ties go by descending document id, as they do here by themselves.",
         "nDCG@10: The share of the discounted gain that the best possible list would have given by rank k.",
@@ -201,7 +201,7 @@ nCG@3       0.8333  5 / 6
 nCG@3 = 5 / 6 = 0.8333
 
 nCG(gain=linear)@3|order:score|ties:docid-desc|scores:float64|duplicates:error|depth:all|unjudged:zero|\
-negative:judged|grade-zero:0|judges:error|subtopics:no|missing:zero|undefined:zero|extra:ignore|recall-cut:round|\
+negative:judged|grade-zero:0|judges:error|subtopics:no|missing:zero|undefined:zero|extra:ignore|recall-cut:exact|\
 scale:3|queries:3|gainful:0.1.0
 """
     )

@@ -178,16 +178,16 @@ class TestRecall:
         assert curves(files, "recall", "--quiet").err == ""
 
     def test_recall_cut(self, files):
-        """q1 has three documents: 0.4 of them are 1.2, rounded 1, with 0.9 added 2."""
+        """q1 has three documents: 0.4 of them are 1.2, at least which 2 are, rounded 1, with 0.9 added 2."""
         files.write("qrels", "q1 0 a 1\nq1 0 b 1\nq1 0 c 1\n")
         files.write("one.run", "q1 Q0 a 1 9 t\nq1 Q0 x 2 8 t\nq1 Q0 b 3 7 t\n")
         files.write("two.run", "q1 Q0 a 1 9 t\n")
         precision = {}
-        for cut in ("round", "ceil0.9"):
+        for cut in ("exact", "round", "ceil0.9"):
             result = curves(files, "recall", "--format", "jsonl", "--recall-cut", cut, "--by", "rel")
             points = rows(result, "Precision at recall")
             [precision[cut]] = [row["precision"] for row in points if (row["run"], row["recall"]) == ("one", 0.4)]
-        assert precision == {"round": 1.0, "ceil0.9": pytest.approx(2 / 3)}
+        assert precision == {"exact": pytest.approx(2 / 3), "round": 1.0, "ceil0.9": pytest.approx(2 / 3)}
 
     @pytest.mark.parametrize(
         ("arguments", "code", "message"),

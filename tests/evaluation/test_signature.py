@@ -9,7 +9,7 @@ from gainful import Policy, Signature, UsageError, evaluate, parse
 
 PLAIN = (
     "order:score|ties:docid-desc|scores:float64|duplicates:error|depth:all|unjudged:zero|negative:judged|grade-zero:0|"
-    "judges:error|subtopics:no|missing:zero|undefined:zero|extra:ignore|recall-cut:round"
+    "judges:error|subtopics:no|missing:zero|undefined:zero|extra:ignore|recall-cut:exact"
 )
 FACTS = f"scale:3|queries:50|gainful:{gainful.__version__}"
 OTHER = Policy(

@@ -182,12 +182,14 @@ def test_subtopics_from_a_column() -> None:
         evaluate(text, {"q1": ["d1"]}, "CG")
 
 
-def test_lists_without_scores_stay_as_they_came() -> None:
-    run = b"query,doc,rank\nq1,a,2\nq1,b,1\n"
+@pytest.mark.parametrize("run", [b"query,doc,rank\nq1,a,2\nq1,b,1\n", b"q1 a 2\nq1 b 1\n"])
+def test_lists_without_scores_go_by_their_ranks_or_stay_as_they_came(run: bytes) -> None:
     result = evaluate({"q1": {"b": 1}}, run, "RR")
-    assert (result.mean("RR"), result.policy.order) == (0.5, "input")
-    assert result.facts.rank_conflicts == 1
-    assert evaluate({"q1": {"b": 1}}, run, "RR", policy=gainful.Policy(order="rank")).mean("RR") == 1.0
+    assert (result.mean("RR"), result.policy.order, result.facts.rank_conflicts) == (1.0, "rank", 0)
+    assert str(result.signature()).startswith("order:rank|")
+    by_line = evaluate({"q1": {"b": 1}}, run, "RR", policy=gainful.Policy(order="input"))
+    assert (by_line.mean("RR"), by_line.facts.rank_conflicts) == (0.5, 1)
+    assert evaluate({"q1": {"b": 1}}, {"q1": ["a", "b"]}, "RR").policy.order == "input"
     unbroken = gainful.Policy(ties="rank")
     assert evaluate({"q1": {"b": 1}}, {"q1": ["a", "b"]}, "RR", policy=unbroken).mean("RR") == 0.5
 

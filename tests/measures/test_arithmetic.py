@@ -254,14 +254,14 @@ class TestSteps:
                 [],
                 [
                     "IPrec@1 = 0.6667 (the highest precision with 2 or more of 2 relevant documents found, at rank 3; "
-                    "2 = floor(1 * 2 + 0.5))",
+                    "2 = ceil(1 * 2))",
                 ],
             ),
             (
                 "IPrec@0.5",
                 [1, 0],
                 [1, 1, 1],
-                ["IPrec@0.5 = 0 (never with 2 or more of 4 relevant documents found; 2 = floor(0.5 * 4 + 0.5))"],
+                ["IPrec@0.5 = 0 (never with 2 or more of 4 relevant documents found; 2 = ceil(0.5 * 4))"],
             ),
             ("Success@2", [0, 2, 1], [], ["Success@2 = min(1, 1) = 1"]),
             ("Judged@4", [1, None, 0], [], ["Judged@4 = 2 / 3 = 0.6667"]),

@@ -11,6 +11,7 @@ import random
 import re
 import struct
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ DEFAULTS: dict[str, Any] = {
     "subtopics": "no",
     "missing": "zero",
     "undefined": "zero",
-    "recall_cut": "round",
+    "recall_cut": "exact",
 }
 
 
@@ -238,8 +239,9 @@ def naive_raw(documents: list[str], grades: dict[str, float], spec: Row, scale: 
     if name == "AP":
         return sum(sum(marks[:rank]) / rank for rank in ranks) / base
     assert name == "IPrec"
-    add = 0.5 if policy.get("recall_cut", "round") == "round" else 0.9
-    needed = math.floor(spec["recall"] * base + add)
+    add = {"round": 0.5, "ceil0.9": 0.9}.get(policy.get("recall_cut", "exact"))
+    exact = Fraction(str(spec["recall"])) * base
+    needed = math.ceil(exact) if add is None else math.floor(spec["recall"] * base + add)
     precisions = [sum(marks[:i]) / i for i in range(1, len(marks) + 1) if sum(marks[:i]) >= needed]
     return max(precisions, default=0.0)
 
@@ -397,7 +399,7 @@ def random_case(seed: int) -> Case:
         "subtopics": "yes" if subtopics else "no",
         "missing": rng.choice(["zero", "skip"]),
         "undefined": rng.choice(["zero", "skip"]),
-        "recall_cut": rng.choice(["round", "ceil0.9"]),
+        "recall_cut": rng.choice(["exact", "round", "ceil0.9"]),
     }
     return Case(judgments, run, policy)
 

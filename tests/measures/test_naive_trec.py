@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from fractions import Fraction
 from itertools import permutations
 from typing import Any, NamedTuple
 
@@ -101,7 +102,8 @@ def interpolated(view: View, spec: Row, policy: dict[str, Any]) -> float:
     base, values = recall_base(view, spec), []
     ranks = relevant_ranks(view, spec)
     for point in spec.get("points") or ELEVEN:
-        needed = math.floor(point * base + (0.9 if policy.get("recall_cut") == "ceil0.9" else 0.5))
+        added = {"round": 0.5, "ceil0.9": 0.9}.get(policy.get("recall_cut", "exact"))
+        needed = math.ceil(Fraction(str(point)) * base) if added is None else math.floor(point * base + added)
         reached = [sum(r <= rank for r in ranks) / rank for rank in range(1, len(view) + 1)]
         allowed = [p for rank, p in enumerate(reached, start=1) if sum(r <= rank for r in ranks) >= needed]
         values.append(max(allowed, default=0.0))
@@ -301,7 +303,7 @@ def random_case(seed: int) -> Case:
         "negative": rng.choice(["judged", "unjudged"]),
         "missing": rng.choice(["zero", "skip"]),
         "undefined": rng.choice(["zero", "skip"]),
-        "recall_cut": rng.choice(["round", "ceil0.9"]),
+        "recall_cut": rng.choice(["exact", "round", "ceil0.9"]),
     }
     return Case(judgments, run, policy)
 

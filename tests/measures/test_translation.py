@@ -356,7 +356,7 @@ def test_settings() -> None:
     assert Setting("a tool", None, {"ties": "input"}).policy == Policy(ties="input")
     assert str(Setting("a tool")) == "The number of a tool: the defaults."
     assert str(Setting("a tool", "trec_eval-10", note="and so on")) == (
-        "The number of a tool: --like trec_eval-10 (missing=error, negative=unjudged); and so on."
+        "The number of a tool: --like trec_eval-10 (missing=error, negative=unjudged, recall-cut=round); and so on."
     )
 
 

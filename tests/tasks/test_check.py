@@ -310,6 +310,20 @@ def test_rank_conflicts() -> None:
     assert (by_rank.severity, by_rank.consequence) == ("note", "order=rank does not go by the scores.")
 
 
+def test_ranks_that_contradict_the_order_of_lines_without_scores() -> None:
+    qrels, run = {"q": {"a": 1, "b": 0, "c": 0}}, b"query,doc,rank\nq,a,1\nq,b,3\nq,c,2\nx,b,2\nx,a,1\n"
+    finding = examine(qrels, {"r": run}).about("rank-conflicts")[0]
+    assert summary(finding) == ("note", 1, 3)
+    assert str(finding.example) == "line 4: q c, rank 2, comes after rank 3"
+    assert finding.consequence == "Without scores, order=rank goes by the ranks, not by the lines."
+    by_line = examine(qrels, {"r": run}, policy=Policy(order="input")).about("rank-conflicts")[0]
+    assert (by_line.severity, by_line.consequence) == (
+        "warning",
+        "Without scores, order=input goes by the lines, not by the ranks.",
+    )
+    assert not examine(qrels, {"r": {"q": ["b", "a"]}}).about("rank-conflicts")
+
+
 def test_rank_conflicts_are_those_that_eval_counts() -> None:
     lines = [(q, d, (7 * rank) % 20, score) for q, d, rank, score in clean_lines()]
     lines.append(("q99", "x", 2, 9))

@@ -62,7 +62,7 @@ def ranked(scores: dict[str, float]) -> list[str]:
 
 
 def naive_level(
-    grades: dict[str, float], scores: dict[str, float], mode: str, grade: float, points: int, more: float
+    grades: dict[str, float], scores: dict[str, float], mode: str, grade: float, points: int, recall_cut: str
 ) -> list[float] | None:
     """Average precision and the curve of one list, in plain Python; None where nothing is relevant."""
     relevant = {d for d, g in grades.items() if (g == grade if mode == "level" else g >= grade)}
@@ -75,7 +75,9 @@ def naive_level(
         at_hit += found / rank if document in relevant else 0.0
     curve = []
     for i in range(points):
-        needed = math.floor(i / (points - 1) * len(relevant) + more)
+        added = {"round": 0.5, "ceil0.9": 0.9}.get(recall_cut)
+        exact = math.ceil(Fraction(i, points - 1) * len(relevant))
+        needed = exact if added is None else math.floor(i / (points - 1) * len(relevant) + added)
         curve.append(max((precision for count, precision in precisions if count >= needed), default=0.0))
     return [at_hit / len(relevant), *curve]
 
@@ -83,7 +85,7 @@ def naive_level(
 @pytest.mark.parametrize("seed", range(12))
 def test_levels_against_plain_python(seed: int) -> None:
     qrels, runs = random_case(seed)
-    points, recall_cut = (2, 3, 5, 11, 21)[seed % 5], ("round", "ceil0.9")[seed % 2]
+    points, recall_cut = (2, 3, 7, 11, 21)[seed % 5], ("exact", "round", "ceil0.9")[seed % 3]
     missing = ("zero", "skip")[seed // 2 % 2]
     found = recall_levels(qrels, runs, points=points, policy=Policy(recall_cut=recall_cut, missing=missing))
     assert found.recall == tuple(i / (points - 1) for i in range(points))
@@ -93,8 +95,7 @@ def test_levels_against_plain_python(seed: int) -> None:
             naive = {}
             for query, grades in qrels.items():
                 if query in lists:
-                    more = 0.5 if recall_cut == "round" else 0.9
-                    value = naive_level(grades, lists[query], base.mode, base.grade, points, more)
+                    value = naive_level(grades, lists[query], base.mode, base.grade, points, recall_cut)
                     if value is not None:
                         naive[query] = value
                 elif missing == "zero":

@@ -10,6 +10,7 @@ import math
 import random
 import struct
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 from itertools import combinations
 from typing import Any
@@ -146,7 +147,9 @@ def naive_binary(ranked: list[tuple[str, float]], grades: dict[str, float], spec
         return 1 / found[0] if found else 0.0
     if spec.name == "IPrec":
         needed = spec.recall * len(relevant)
-        count = int(needed + 0.9) if settings.get("recall-cut") == "ceil0.9" else math.floor(needed + 0.5)
+        whole = math.ceil(Fraction(str(spec.recall)) * len(relevant))
+        counts = {"exact": whole, "round": math.floor(needed + 0.5), "ceil0.9": int(needed + 0.9)}
+        count = counts[settings.get("recall-cut", "exact")]
         precisions = [nth / rank for nth, rank in enumerate(found, 1) if nth >= count]
         return max(precisions, default=0.0) if relevant else math.nan
     total = sum(nth / rank for nth, rank in enumerate(found, 1)) if spec.name == "AP" else float(len(found))
@@ -351,7 +354,7 @@ OTHERS = [
     ("R@5", {"undefined": "skip"}),
     ("RR", {"order": "rank"}),
     ("RR", {"scores": "float32"}),
-    ("IPrec@0.2", {"recall-cut": "ceil0.9"}),
+    ("IPrec@0.2", {"recall-cut": "round"}),
 ]
 
 

@@ -251,9 +251,9 @@ def _join_blocks(judged: Judged, text: Text, options: JoinOptions, threads: int,
 
 
 def fitting_policy(run: Run, policy: Policy) -> Policy:
-    """The policy as this run can carry it: a format without scores is ordered as it came."""
+    """The policy as this run can carry it: without scores, its ranks order it or, without those, the order it has."""
     if not run.has_scores and policy.order == "score":
-        policy = policy.replace(order="input")
+        policy = policy.replace(order="rank" if run.has_ranks else "input")
     if policy.needs_rank and not run.has_ranks:
         choice = "order" if policy.order == "rank" else "ties"
         raise InputError(f"{run.name}: {choice}=rank needs a rank column, found none")
@@ -288,16 +288,16 @@ def join_columns(
     if joined["fault_count"]:
         _raise_row_faults(run, joined)
     if policy.order == "input" and run.has_ranks:
-        joined["rank_conflicts"] = unordered_ranks(run, set(judged.qrels.query_ids))
+        joined["rank_conflicts"] = int(np.count_nonzero(falling_ranks(run, set(judged.qrels.query_ids))))
     return joined
 
 
-def unordered_ranks(run: Run, judged_ids: Set[bytes]) -> int:
-    """How many rows of judged queries have a lower rank than the row before them."""
+def falling_ranks(run: Run, judged_ids: Set[bytes]) -> Bools:
+    """Which rows of judged queries have a lower rank than the row before them."""
     falls = np.diff(run.rank, prepend=-np.inf) < 0
     falls[run.list_offsets[:-1][np.diff(run.list_offsets) > 0]] = False
     judged = np.array([query in judged_ids for query in run.query_ids], bool)
-    return int(np.count_nonzero(falls & np.repeat(judged, np.diff(run.list_offsets))))
+    return np.asarray(falls & np.repeat(judged, np.diff(run.list_offsets)))
 
 
 def _raise_row_faults(run: Run, joined: Joined) -> None:

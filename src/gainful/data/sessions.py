@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from gainful.data.graded import JoinFacts, fitting_policy, join_columns, unordered_ranks
+from gainful.data.graded import JoinFacts, falling_ranks, fitting_policy, join_columns
 from gainful.data.judged import Judged
 from gainful.data.lists import gather
 from gainful.data.qrels import Qrels
@@ -458,11 +458,14 @@ def _ids(sessions: Sessions, judged_by: str) -> Sequence[bytes | None]:
 
 def _ranked_rows(lists: Run, policy: Policy, threads: int) -> tuple[Ints | None, Ints, JoinFacts]:
     """The rows in rank order with where each list starts among them; None where they are in order as they stand."""
-    if policy.order == "input" and policy.depth is None:
+    by_score, conflicts = policy.order == "score", 0
+    if lists.has_ranks and len(lists) and not by_score:
+        conflicts = int(np.count_nonzero(falling_ranks(lists, set(lists.query_ids))))
+    stands_ordered = policy.order == "input" or not (by_score or conflicts or np.isnan(lists.rank).any())
+    if stands_ordered and policy.depth is None:
         # Where a repeated document is an error, it is found together with the judgments, in the same walk.
         spans = lists.data, lists.document_start, lists.document_length
         if policy.duplicates == "error" or not core.find_repeats(lists.list_offsets, *spans, threads).any():
-            conflicts = unordered_ranks(lists, set(lists.query_ids)) if lists.has_ranks and len(lists) else 0
             return None, lists.list_offsets, JoinFacts(rank_conflicts=conflicts)
     joined = _in_rank_order(lists, policy, threads)
     facts = JoinFacts((), joined["duplicate_count"], joined["rank_conflicts"], joined["float32_ties"])

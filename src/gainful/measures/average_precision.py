@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
@@ -10,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from gainful.data.lists import in_columns
-from gainful.kernel.arrays import Floats
+from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.arithmetic import Arithmetic, Step, last, ranks_of, ratios
 from gainful.measures.block import Block
 from gainful.measures.precision import Binary, OfRelevant
@@ -22,9 +21,18 @@ def _precisions(columns: Mapping[str, Floats]) -> Floats:
     return np.where(columns["relevant"] > 0, columns["found"] / ranks_of(columns["found"]), np.nan)
 
 
-def _added(block: Block) -> float:
-    """What makes a whole number of the documents that a recall level needs, before it is cut off."""
-    return 0.5 if block.policy.recall_cut == "round" else 0.9
+#: What trec_eval adds to the documents that a recall level needs, before it cuts them off to a whole number.
+_ADDED = {"round": 0.5, "ceil0.9": 0.9}
+
+
+def _needed(recall: float, base: Ints, cut: str) -> Ints:
+    """How many documents a recall level needs."""
+    level = recall * base
+    if cut in _ADDED:
+        return np.asarray(np.floor(level + _ADDED[cut]), np.int64)
+    whole = np.asarray(np.floor(level), np.int64)
+    # Quotients of whole numbers round as the level itself was: 3 / 10 is 0.3, although 0.3 * 10 need not be 3.
+    return np.asarray(whole + (ratios(whole, base) < recall), np.int64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -135,8 +143,9 @@ class IPrec(Binary):
     Formula:
         IPrec@r = max of P@i over the ranks i by which at least c relevant documents were found
 
-    c is r times the number of relevant documents, rounded (recall-cut=round, as trec_eval 10 does) or with 0.9 added
-    and truncated (recall-cut=ceil0.9, as trec_eval 9 does).
+    c is the least whole number that is at least r times the number of relevant documents (recall-cut=exact), or that
+    product rounded (recall-cut=round, as trec_eval 10 does) or with 0.9 added and truncated (recall-cut=ceil0.9, as
+    trec_eval 9 does).
 
     Conventions:
         - r is a recall level from 0 to 1; IPrec@0 is the best precision anywhere
@@ -144,7 +153,7 @@ class IPrec(Binary):
         - nothing relevant: undefined
 
     Agrees with:
-        trec_eval iprec_at_recall_r, ir_measures IPrec@r (recall-cut=ceil0.9)
+        trec_eval 10 iprec_at_recall_r (recall-cut=round), trec_eval 9 and ir_measures IPrec@r (recall-cut=ceil0.9)
 
     Reference:
         trec_eval, m_iprec_at_recall.c
@@ -168,7 +177,7 @@ class IPrec(Binary):
 
     def compute(self, block: Block) -> Floats:
         relevant, base = self._relevant(block), self._base(block)
-        needed = np.floor((self.recall or 0.0) * base + _added(block))
+        needed = _needed(self.recall or 0.0, base, block.policy.recall_cut)
         # Precision is highest where a relevant document stands, so only those ranks need looking at.
         enough = relevant.ordinal >= needed[relevant.row]
         scores = np.zeros(block.size)
@@ -176,10 +185,12 @@ class IPrec(Binary):
         return np.where(base == 0, np.nan, scores)
 
     def arithmetic(self, block: Block) -> Arithmetic:
-        columns, base, recall, more = self._by_rank(block), self._one_base(block), self.recall or 0.0, _added(block)
-        needed = math.floor(recall * base + more)
+        columns, base, recall = self._by_rank(block), self._one_base(block), self.recall or 0.0
+        cut = block.policy.recall_cut
+        needed = int(_needed(recall, self._base(block), cut)[0])
         where = f"with {needed} or more of {base} relevant documents found"
-        count = f"{needed} = floor({number_text(recall)} * {base} + {number_text(more)})"
+        level = f"{number_text(recall)} * {base}"
+        count = f"{needed} = " + (f"floor({level} + {_ADDED[cut]})" if cut in _ADDED else f"ceil({level})")
         reached = columns["found"] >= needed
         precisions = _precisions(columns)
         counted = np.where(reached, np.nan_to_num(precisions), 0.0)
@@ -207,7 +218,7 @@ class IAP(OfRelevant):
         - nothing relevant: undefined
 
     Agrees with:
-        trec_eval 11pt_avg
+        trec_eval 11pt_avg (recall-cut as for IPrec)
 
     Reference:
         trec_eval, m_11pt_avg.c
@@ -238,7 +249,7 @@ class IAP(OfRelevant):
         best = np.maximum.accumulate(np.pad(by_count, ((0, 0), (0, 1)))[:, ::-1], axis=1)[:, ::-1]
         row, total = np.arange(block.size), np.zeros(block.size)
         for level in reversed(self._levels()):  # in trec_eval's order, so that ties round as there
-            needed = np.floor(level * base + _added(block)).astype(np.int64)
+            needed = _needed(level, base, block.policy.recall_cut)
             total += best[row, np.minimum(np.maximum(needed, 1), best.shape[1]) - 1]
         return np.where(base == 0, np.nan, total / len(self._levels()))
 
@@ -251,7 +262,7 @@ class IAP(OfRelevant):
             return Arithmetic(columns, (Step.undefined(str(self), "nothing is relevant"),), adds="relevant")
         steps = []
         for level in self._levels():
-            needed = math.floor(level * base + _added(block))
+            needed = int(_needed(level, self._base(block), block.policy.recall_cut)[0])
             reached = columns["found"] >= needed
             value = float(best[int(reached.argmax())]) if reached.any() else 0.0
             steps.append(Step(f"IPrec@{number_text(level)}", "", (), value, f"{count_of(needed, 'document')} needed"))

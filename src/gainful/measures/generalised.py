@@ -202,11 +202,10 @@ class GIPrec(Generalised):
         - 0 where that recall is never reached
         - no document with a gain above 0: undefined
         - recalls that differ by less than 1e-10 are the same: rounding does not decide. Recall is a sum of gains, not a
-          number of documents, so that the policy's recall-cut has nothing to round
+          number of documents, so that the policy's recall-cut does not apply
 
-    Differs from:
-        IPrec@r, also with gain=binary: IPrec rounds r times the number of relevant documents, gIPrec asks for the whole
-        recall
+    Agrees with:
+        IPrec@r, where gain=binary and recall-cut=exact
 
     Reference:
         Kekäläinen and Järvelin, JASIST 2002: precision as a function of recall, both generalised

@@ -7,7 +7,7 @@ are turned into what a person can look up: query, document and line.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gainful.data.collection import ReadRun
-from gainful.data.graded import fitting_policy, join_columns, open_run
+from gainful.data.graded import falling_ranks, fitting_policy, join_columns, open_run
 from gainful.data.judged import Judged
 from gainful.data.run import Run, RunLike, empty_run
 from gainful.io.rows import fields_at, raise_faults
@@ -120,6 +120,10 @@ class RowPlaces:
         score = number_text(run.score[where]) if run.has_scores else ""
         place = "" if run.origin is None else run.origin.place(where)
         return Row(run.query_of(where), run.document(where), rank, score, place)
+
+    def with_falling_ranks(self, queries: Set[bytes]) -> Ints:
+        """The rows of some queries whose rank is lower than that of the row before."""
+        return np.flatnonzero(falling_ranks(self._run, queries)) if self._run.has_ranks else np.zeros(0, np.int64)
 
     def documents(self, where: int, most: int) -> list[bytes]:
         end = self._run.list_offsets[np.searchsorted(self._run.list_offsets, where, "right")]
@@ -343,7 +347,9 @@ def constant_scores(run: InspectedRun) -> Iterator[Finding]:
 
 
 def rank_conflicts(run: InspectedRun) -> Iterator[Finding]:
-    """The rank column says otherwise than the scores."""
+    """The rank column says otherwise than the scores or, where there are none, than the order of the lines."""
+    if isinstance(run.places, RowPlaces) and not run.has_scores:
+        yield from _unordered_lines(run, run.places)
     conflicts = np.where(run.counts & ~_upside_down(run), run.lists["rank_conflicts"], 0)
     if not run.has_scores or not conflicts.any():
         return
@@ -353,6 +359,23 @@ def rank_conflicts(run: InspectedRun) -> Iterator[Finding]:
     if not run.by_score:
         otherwise = {"severity": "note", "consequence": f"order={run.policy.order} does not go by the scores."}
     yield run.found("rank-conflicts", int(conflicts.sum()), run.total, example, **otherwise)
+
+
+def _unordered_lines(run: InspectedRun, places: RowPlaces) -> Iterator[Finding]:
+    ids, counts = run.lists["query_ids"], run.counts.tolist()
+    rows = places.with_falling_ranks({query for query, is_counted in zip(ids, counts, strict=True) if is_counted})
+    if rows.size:
+        row, before = places.row(int(rows[0])), places.row(int(rows[0]) - 1)
+        wins, loses, other = ("ranks", "lines", "input") if run.policy.order == "rank" else ("lines", "ranks", "rank")
+        yield run.found(
+            "rank-conflicts",
+            rows.size,
+            run.total,
+            at_row(row, f", rank {row.rank}, comes after rank {before.rank}"),
+            severity="note" if wins == "ranks" else "warning",
+            consequence=f"Without scores, order={run.policy.order} goes by the {wins}, not by the {loses}.",
+            remedy=f"Right if the system meant the {wins}; --order {other} goes by the {loses}.",
+        )
 
 
 def tied_documents(run: InspectedRun) -> Iterator[Finding]:

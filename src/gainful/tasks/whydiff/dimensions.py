@@ -79,6 +79,7 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
     },
     "negative": {"judged": "a grade below 0 is a judgment", "unjudged": "a grade below 0 is no judgment"},
     "recall-cut": {
+        "exact": "recall levels need as many documents as reach them",
         "round": "recall levels are rounded to documents",
         "ceil0.9": "recall levels are turned into documents by adding 0.9 and truncating",
     },
@@ -176,7 +177,7 @@ def _of_policy(measure: Measure, policy: Policy, facts: DataFacts) -> dict[str, 
         values["ties"] = [policy.ties, "docid-desc", "docid-asc", "input", *ranks, *averaged]
         values["scores"] = [policy.scores, "float64", "float32"]
     elif ranks:
-        values["order"] = ["input" if policy.order == "score" else policy.order, "input", *ranks]
+        values["order"] = ["rank" if policy.order == "score" else policy.order, *ranks, "input"]
     if not measure.whole_list:
         own = getattr(measure, "unjudged", None)
         values["unjudged"] = [own or policy.unjudged, "zero", "condensed"]
@@ -185,7 +186,7 @@ def _of_policy(measure: Measure, policy: Policy, facts: DataFacts) -> dict[str, 
     if facts.has_negative:
         values["negative"] = [policy.negative, "judged", "unjudged"]
     if isinstance(measure, IPrec):
-        values["recall-cut"] = [policy.recall_cut, "round", "ceil0.9"]
+        values["recall-cut"] = [policy.recall_cut, "exact", "round", "ceil0.9"]
     return values
 
 
@@ -423,7 +424,7 @@ _GAINFUL = _of(
     scores="float64",
     duplicates=_REFUSED,
     negative="judged",
-    recall_cut="round",
+    recall_cut="exact",
 )
 
 
@@ -431,8 +432,8 @@ def dialects_for(measure: Measure, dimensions: Iterable[Dimension]) -> tuple[Dia
     """The dialects that have a measure; gainful's own first: the measure as given, all choices at their defaults."""
     starts = {dimension.name: dimension.values[0] for dimension in dimensions}
     own = {**_GAINFUL, **{name: (starts[name],) for name in _OF_MEASURE if name in starts}}
-    if "scores" not in starts:  # a run without scores is ordered as it came
-        own["order"] = ("input",)
+    if "scores" not in starts:  # of a run without scores there is more than one order only where it has ranks
+        own["order"] = ("rank",)
     divisor = {"divisor": (usual_divisor(measure),)}
     found = [Dialect("gainful", frozenset(), own), *(dialect for dialect in DIALECTS if dialect.computes(measure))]
     return tuple(replace(dialect, values={**divisor, **dialect.values}) for dialect in found)
