@@ -355,6 +355,8 @@ class TestSeveralSystems:
         asked = ("compare", "--from", "many.csv", "--draws", "200")
         text = " ".join(command(*asked).out.split())
         assert "is the best" not in text
+        pairs = records(command(*asked, "--format", "jsonl"), "pairs")
+        assert [row["verdict"] for row in pairs] == ["needs margin"] * 3 and text.count("yes") == 4
         assert "b is ahead of every other; with so many queries only --margin D says whether by enough." in text
         text = " ".join(command(*asked, "--margin", "0.05").out.split())
         assert "Within 0.05: 2 superior, 1 equivalent. b is the best; equivalent to it within 0.05: a." in text

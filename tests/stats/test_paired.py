@@ -465,8 +465,9 @@ class TestWarnings:
     def test_many_queries(self) -> None:
         a, b = scores(1, 5_001, 0.01)
         found = self.warned("tiny differences are significant", a, b)
-        assert (found.test.name, found.interval.method, found.verdict) == ("t", "t", None)
+        assert (found.test.name, found.interval.method, found.verdict) == ("t", "t", "needs margin")
         assert compare_pair(a, b, margin=0.2).verdict == "equivalent"
+        assert compare_pair(a, a).verdict == "needs margin"
         assert compare_pair(*scores(1, 300, 0.01), draws=100).test.name == "randomisation"
 
     @pytest.mark.parametrize("test", ["wilcoxon", "sign"])

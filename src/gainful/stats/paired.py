@@ -32,6 +32,7 @@ from gainful.stats.paired_tests import (
     Zeros,
     margin_verdict,
     signed_verdict,
+    unmargined_verdict,
 )
 from gainful.stats.power import detectable_effect, noncentrality_interval
 from gainful.stats.rank_tests import rank_biserial
@@ -152,16 +153,15 @@ class PairResult:
         return self.p < self.alpha
 
     @property
-    def verdict(self) -> Verdict | None:
-        """``better`` or ``worse`` (A than B) or ``cannot tell``; with a margin that of :func:`margin_verdict`.
+    def verdict(self) -> Verdict:
+        """``better`` or ``worse`` (than the baseline) or ``cannot tell``; with a margin that of :func:`margin_verdict`.
 
-        None where only a margin could make one: with over 5,000 queries the tiniest difference is significant.
+        ``needs margin`` where only a margin could make one: with over 5,000 queries the tiniest difference is
+        significant.
         """
         if self.margin:
             return self.margin.verdict
-        if self.n > MOST_FLIPPED:
-            return None
-        return signed_verdict(self.is_significant, self.direction, self.better)
+        return unmargined_verdict(signed_verdict(self.is_significant, self.direction, self.better), self.n)
 
     @property
     def direction(self) -> float:

@@ -422,7 +422,7 @@ def _against_means(family: FamilyResult) -> list[str]:
     found = []
     for place in places[:_SHOWN]:
         pair = family.pair(family.systems[family.first[place]], family.systems[family.second[place]])
-        ahead, behind = (pair.a, pair.b) if pair.verdict == "better" else (pair.b, pair.a)
+        ahead, behind = (pair.a, pair.b) if pair.tested == "better" else (pair.b, pair.a)
         better, worse = (printable(name, 40) for name in (ahead, behind))
         mean = f"the mean of {worse} is better" if pair.difference else "their means are equal"
         found.append(f"by the {family.test} test {better} beats {worse}, although {mean}")

@@ -74,8 +74,6 @@ def _differences(results: list[PairResult], places: int) -> Table:
 def _verdict(result: PairResult) -> str:
     if not result.nonzero:
         return "identical scores"
-    if result.verdict is None:
-        return "needs a margin"
     return (
         f"equivalent within {result.margin.margin:g}"
         if result.margin and result.verdict == "equivalent"

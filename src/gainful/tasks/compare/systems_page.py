@@ -292,7 +292,7 @@ def baseline_table(result: SystemsResult, places: int) -> Table:
 
 def _mark(pair: PairVerdict) -> str:
     marks = {"better": _BETTER, "superior": _BETTER, "worse": _WORSE, "inferior": _WORSE}
-    return marks.get(pair.verdict, "")
+    return marks.get(pair.tested if pair.verdict == "needs margin" else pair.verdict, "")
 
 
 def _effect(pair: PairRecord) -> str:
@@ -336,13 +336,16 @@ def pair_table(result: SystemsResult, shown: Sequence[tuple[str, str]] | None, p
 
 def _told_apart(result: SystemsResult, pair: PairRecord) -> str:
     """Whether a pair differs, and who is better where that is not the one with the better mean."""
-    if pair.verdict == "cannot tell" or result.family.margin is not None:
+    tested = result.family.pair(pair.a, pair.b).tested
+    if result.family.margin is not None:
         return pair.verdict
+    if tested == "cannot tell":
+        return tested
     difference = pair.difference if pair.rank_difference is None else pair.rank_difference
     leads = (difference > 0) == (result.family.better == "higher")
-    if difference and leads == (pair.verdict == "better"):
+    if difference and leads == (tested == "better"):
         return "yes"
-    return f"yes: {printable(pair.a if pair.verdict == 'better' else pair.b, 40)} is better"
+    return f"yes: {printable(pair.a if tested == 'better' else pair.b, 40)} is better"
 
 
 def _pairs_in_order(result: SystemsResult) -> Iterator[tuple[str, str]]:
