@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 _Drawn = TypeVar("_Drawn")
 
-#: One value of a table; None (or NaN) is a value that does not exist.
-Cell: TypeAlias = str | int | float | None
+#: One value of a table; None (or NaN) is a value that does not exist. Of what is so or not people see the yes alone.
+Cell: TypeAlias = str | bool | int | float | None
 
 #: How a column's values are meant: ``share`` is a fraction that people read as per cent; ``difference`` belongs to the
 #: column before it, where people see it in parentheses; ``marks`` (letters, daggers) too, raised in papers.

@@ -19,11 +19,11 @@ from gainful.stats.repeatable import settle
 
 
 class PairVerdict(NamedTuple):
-    """Two systems of a family: the mean of A's scores minus B's, p alone and adjusted, the simultaneous limits,
-    the verdict, and what the test alone finds, however many queries there are."""
+    """Two systems of a family: the mean of the first one's scores minus the other's, p alone and adjusted, the
+    simultaneous limits, the verdict, and what the test alone finds, however many queries there are."""
 
-    a: str
-    b: str
+    system: str
+    other: str
     difference: float
     p: float
     adjusted: float

@@ -21,12 +21,36 @@ from gainful.stats.repeatable import settle, settled_differences, settled_step
 _Made = TypeVar("_Made")
 
 Verdict: TypeAlias = Literal[
-    "better", "worse", "superior", "inferior", "equivalent", "not inferior", "not superior", "cannot tell", "needs margin"
+    "better",
+    "worse",
+    "superior",
+    "inferior",
+    "equivalent",
+    "not inferior",
+    "not superior",
+    "cannot tell",
+    "needs margin",
 ]
 Zeros: TypeAlias = Literal["drop", "pratt"]
 
 #: Above so many queries, Student's t says the same as flips, and everything is significant.
 MOST_FLIPPED = 5_000
+
+
+class NamedPair:
+    """What was found of two systems knows them by name."""
+
+    names: tuple[str, str]
+
+    @property
+    def system(self) -> str:
+        """The system that is compared."""
+        return self.names[0]
+
+    @property
+    def baseline(self) -> str:
+        """The one that it is compared with."""
+        return self.names[1]
 
 
 @dataclass(frozen=True)
