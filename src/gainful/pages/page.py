@@ -168,6 +168,16 @@ class Page:
         return (table for table in self.tables if not table.for_people)
 
     @property
+    def titled_tables(self) -> Iterator[tuple[str, Table]]:
+        """The tables for machines with their titles, after the heading that they stand under."""
+        heading = ""
+        for part in self.parts:
+            if isinstance(part, Heading):
+                heading = part
+            elif isinstance(part, Table) and not part.for_people:
+                yield ": ".join(filter(None, (heading, part.title))), part
+
+    @property
     def charts(self) -> Iterator[Chart]:
         """The charts, in order."""
         return (part for part in self.parts if not isinstance(part, (Table, str)))

@@ -128,23 +128,13 @@ _CELL_IN_TITLE = re.compile(r",(?=[=+\-@])")
 
 def write_csv(page: Page, out: TextIO) -> None:
     """The tables, an empty line between them; of several each has its title above it, as ``# title``. No notes."""
-    tables = list(_titled(page))
+    tables = list(page.titled_tables)
     for i, (title, table) in enumerate(tables):
         out.write("\n" if i else "")
         if title and len(tables) > 1:
             # A comma would begin a cell, which a blank keeps from being a formula.
             out.write(f"# {_CELL_IN_TITLE.sub(', ', plain(title))}\n")
         out.writelines(_lines(table))
-
-
-def _titled(page: Page) -> Iterator[tuple[str, Table]]:
-    """The tables with their titles, after the heading that they stand under."""
-    heading = ""
-    for part in page.parts:
-        if isinstance(part, Heading):
-            heading = part
-        elif isinstance(part, Table) and not part.for_people:
-            yield ": ".join(filter(None, (heading, part.title))), part
 
 
 def _lines(table: Table) -> Iterator[str]:
