@@ -75,9 +75,14 @@ class TestTwoSystems:
     def test_numbers(self, two):
         [row] = records(two("--format", "jsonl"), "pairs")
         differences = [b - a for a, b in zip(A, B, strict=True)]
-        assert (row["a"], row["b"], row["better"], row["queries"]) == ("b", "a", "higher", 10)
-        assert row["difference"] == pytest.approx(0.115) and row["mean_b"] == pytest.approx(sum(A) / 10)
-        assert row["p"] == exact_p(differences) and row["enumerated"] == "yes" and row["draws"] == 1024
+        assert (row["system"], row["baseline"], row["better"], row["queries"]) == ("b", "a", "higher", 10)
+        assert row["difference"] == pytest.approx(0.115) and row["mean_baseline"] == pytest.approx(sum(A) / 10)
+        assert (
+            row["p"] == exact_p(differences)
+            and row["enumerated"] is True
+            and row["stopgap"] is False
+            and row["draws"] == 1024
+        )
         assert (row["wins"], row["ties"], row["losses"]) == (9, 0, 1)
         t = stats.ttest_rel(B, A)
         assert row["d_z"] == pytest.approx(t.statistic / math.sqrt(10))
@@ -137,7 +142,7 @@ class TestTwoSystems:
         command.write("skew.csv", table(systems))
         asked = ("compare", "--from", "skew.csv", "-m", "AP", "--test", test)
         found = command(*asked, "--format", "jsonl")
-        verdicts = {(row["a"], row["b"]): row["verdict"] for row in records(found, "pairs")}
+        verdicts = {(row["system"], row["other"]): row["verdict"] for row in records(found, "pairs")}
         # In order of what was tested: a wins more than b, whose mean is higher.
         assert verdicts == {("a", "b"): "better", ("b", "c"): "better", ("a", "c"): "better"}
         assert [row["system"] for row in records(found, "systems")] == ["a", "b", "c"]
@@ -147,7 +152,9 @@ class TestTwoSystems:
         assert "a is the best." in out and "yes: a is better" in out
         assert f"by the {test} test a beats b, although the mean of b is better" in out
         [row] = [
-            row for row in records(command(*asked, "--baseline", "a", "--format", "jsonl"), "pairs") if row["a"] == "b"
+            row
+            for row in records(command(*asked, "--baseline", "a", "--format", "jsonl"), "pairs")
+            if row["system"] == "b"
         ]
         assert row["verdict"] == "worse"
 
@@ -172,7 +179,7 @@ class TestTwoSystems:
     def test_baseline(self, two):
         turned = two("--baseline", "b", "--format", "jsonl")
         [row], [straight] = records(turned, "pairs"), records(two("--format", "jsonl"), "pairs")
-        assert (row["a"], row["b"], row["verdict"]) == ("a", "b", "worse")
+        assert (row["system"], row["baseline"], row["verdict"]) == ("a", "b", "worse")
         assert row["difference"] == -straight["difference"] and row["p"] == straight["p"]
         assert (row["low"], row["high"]) == (-straight["high"], -straight["low"])
         assert row["relative"] == pytest.approx(-0.115 / 0.37)
@@ -300,16 +307,16 @@ class TestSeveralSystems:
         pairs = records(result, "pairs")
         assert len(pairs) == 10
         for row in records(result, "systems"):
-            better = [p for p in pairs if p["b"] == row["system"] and p["verdict"] == "better"]
-            worse = [p for p in pairs if p["a"] == row["system"] and p["verdict"] == "better"]
+            better = [p for p in pairs if p["other"] == row["system"] and p["verdict"] == "better"]
+            worse = [p for p in pairs if p["system"] == row["system"] and p["verdict"] == "better"]
             assert (row["best_place"], row["worst_place"]) == (1 + len(better), 5 - len(worse))
 
     def test_a_letter_is_shared_just_by_those_not_told_apart(self, five):
         result = five("--format", "jsonl")
         letters = {row["system"]: set(row["letters"]) for row in records(result, "systems")}
         pairs = records(result, "pairs")
-        assert {bool(letters[p["a"]] & letters[p["b"]]) for p in pairs} == {True, False}
-        assert all(bool(letters[p["a"]] & letters[p["b"]]) == (p["verdict"] == "cannot tell") for p in pairs)
+        assert {bool(letters[p["system"]] & letters[p["other"]]) for p in pairs} == {True, False}
+        assert all(bool(letters[p["system"]] & letters[p["other"]]) == (p["verdict"] == "cannot tell") for p in pairs)
 
     def test_threshold_as_printed_is_true(self, five):
         shown = float(" ".join(five().out.split()).split("Differences above ")[1].split(" ")[0])
@@ -319,7 +326,9 @@ class TestSeveralSystems:
 
     def test_baseline(self, five):
         result = five("--baseline", "s2", "--format", "jsonl")
-        assert [(p["a"], p["b"]) for p in records(result, "pairs")] == [(s, "s2") for s in ("s4", "s3", "s1", "s0")]
+        assert [(p["system"], p["baseline"]) for p in records(result, "pairs")] == [
+            (s, "s2") for s in ("s4", "s3", "s1", "s0")
+        ]
         assert result.lines[0]["baseline"] == "s2" and result.lines[0]["measures"]["AP"]["tests"] == 4
         out = five("--baseline", "s2").out
         assert "† better, ‡ worse than s2, after correction" in out and "the baseline" in out
@@ -357,6 +366,8 @@ class TestSeveralSystems:
         asked = ("compare", "--from", "many.csv", "--draws", "200")
         text = " ".join(command(*asked).out.split())
         assert "is the best" not in text
+        pairs = records(command(*asked, "--format", "jsonl"), "pairs")
+        assert [row["verdict"] for row in pairs] == ["needs margin"] * 3 and text.count("yes") == 4
         assert "b is ahead of every other; with so many queries only --margin D says whether by enough." in text
         text = " ".join(command(*asked, "--margin", "0.05").out.split())
         assert "Within 0.05: 2 superior, 1 equivalent. b is the best; equivalent to it within 0.05: a." in text
@@ -366,10 +377,10 @@ class TestSeveralSystems:
     def test_corrections_of_t(self, five, correction):
         pairs = records(five("--test", "t", "--correction", correction, "--format", "jsonl"), "pairs")
         data = scores(5, 30)
-        own = {(p["a"], p["b"]): stats.ttest_rel(data[p["a"]], data[p["b"]]).pvalue for p in pairs}
+        own = {(p["system"], p["other"]): stats.ttest_rel(data[p["system"]], data[p["other"]]).pvalue for p in pairs}
         ordered = sorted(own.values())
         for pair in pairs:
-            p = own[pair["a"], pair["b"]]
+            p = own[pair["system"], pair["other"]]
             assert pair["p"] == pytest.approx(p)
             assert pair["adjusted_p"] == pytest.approx(_adjusted(ordered, p, correction))
 
@@ -388,9 +399,9 @@ class TestSeveralSystems:
         result = five("--procedure", procedure, "--draws", "500")
         assert "p depends on the systems compared" in result.out
         lines = five("--procedure", procedure, "--draws", "500", "--format", "jsonl")
-        own = {(p["a"], p["b"]): p["p"] for p in records(five("--draws", "500", "--format", "jsonl"), "pairs")}
+        own = {(p["system"], p["other"]): p["p"] for p in records(five("--draws", "500", "--format", "jsonl"), "pairs")}
         for pair in records(lines, "pairs"):
-            a, b = pair["a"], pair["b"]
+            a, b = pair["system"], pair["other"]
             assert pair["p"] == own.get((a, b), own.get((b, a)))
         assert lines.lines[0]["measures"]["AP"]["depends_on_pool"] is True
 
@@ -428,7 +439,7 @@ class TestSeveralSystems:
         data = scores(3, 20)
         command.write("t.csv", table({**data, "twin": data["s1"]}))
         result = command("compare", "--from", "t.csv", "--format", "jsonl")
-        [twins] = [p for p in records(result, "pairs") if {p["a"], p["b"]} == {"s1", "twin"}]
+        [twins] = [p for p in records(result, "pairs") if {p["system"], p["other"]} == {"s1", "twin"}]
         assert (twins["p"], twins["adjusted_p"], twins["verdict"]) == (1.0, 1.0, "cannot tell")
         assert result.lines[0]["measures"]["t"]["tests"] == 6
         assert (
@@ -456,7 +467,7 @@ class TestSeveralSystems:
         }
         command.write("t.csv", table(data))
         result = command("compare", "--from", "t.csv", "--format", "jsonl")
-        [close] = [p for p in records(result, "pairs") if {p["a"], p["b"]} == {"low", "high"}]
+        [close] = [p for p in records(result, "pairs") if {p["system"], p["other"]} == {"low", "high"}]
         assert close["verdict"] == "better" and close["low"] < 0
         assert "an interval may hold 0 where the pair is told apart" in result.out
 
@@ -515,9 +526,14 @@ class TestSeveralMeasures:
     def test_one_family(self, both):
         result = both("--family", "all")
         assert "12 tests in one family (6 + 6)" in result.out
-        each = {(p["measure"], p["a"], p["b"]): p["adjusted_p"] for p in records(both("--format", "jsonl"), "pairs")}
+        each = {
+            (p["measure"], p["system"], p["other"]): p["adjusted_p"]
+            for p in records(both("--format", "jsonl"), "pairs")
+        }
         pairs = records(both("--family", "all", "--format", "jsonl"), "pairs")
-        assert len(pairs) == 12 and sum(p["adjusted_p"] > each[p["measure"], p["a"], p["b"]] for p in pairs) >= 6
+        assert (
+            len(pairs) == 12 and sum(p["adjusted_p"] > each[p["measure"], p["system"], p["other"]] for p in pairs) >= 6
+        )
 
     def test_means_with_letters(self, both):
         assert both().out.startswith("Means\n")
@@ -567,7 +583,7 @@ class TestFormats:
         test = two("--format", "jsonl").lines[0]["tests"]["P@20"]
         assert test["null"]["sd"] == pytest.approx(math.sqrt(sum((b - a) ** 2 for a, b in zip(A, B, strict=True))) / 10)
         queries = records(two("--format", "jsonl"), "queries")
-        assert [(row["query"], row["a"], row["b"]) for row in queries] == list(zip(IDS, B, A, strict=True))
+        assert [(row["query"], row["system"], row["baseline"]) for row in queries] == list(zip(IDS, B, A, strict=True))
 
     @pytest.mark.parametrize("format_", ["table", "markdown", "latex", "html", "csv", "jsonl", "trec"])
     def test_all_formats_of_all_kinds(self, two, five, format_):
@@ -604,12 +620,12 @@ class TestPromises:
         data = scores(6, 30)
         command.write("all.csv", table(data))
         found = {
-            (p["a"], p["b"]): p
+            (p["system"], p["other"]): p
             for p in records(command("compare", "--from", "all.csv", "-m", "AP", "--format", "jsonl"), "pairs")
         }
         command.write("some.csv", table({name: data[name] for name in ("s4", "s1", "s2")}))
         for pair in records(command("compare", "--from", "some.csv", "-m", "AP", "--format", "jsonl"), "pairs"):
-            same = found[pair["a"], pair["b"]]
+            same = found[pair["system"], pair["other"]]
             assert (pair["p"], pair["difference"]) == (same["p"], same["difference"])
         command.write("two.csv", table({name: data[name] for name in ("s1", "s4")}))
         alone = command("compare", "--from", "two.csv", "--format", "jsonl")
@@ -807,7 +823,7 @@ class TestContrasts:
         command.write("made.csv", table({"m": middle, "s4": data["s4"]}))
         command.write("other.csv", table({"s0": data["s0"], "u": upper}))
         rows = records(found, "pairs")
-        assert [(row["a"], row["b"]) for row in rows] == [("s4", "mean(s0, s1, s2)"), ("mean(s3, s4)", "s0")]
+        assert [(row["system"], row["other"]) for row in rows] == [("s4", "mean(s0, s1, s2)"), ("mean(s3, s4)", "s0")]
         for row, name in zip(rows, ("made", "other"), strict=True):
             [alone] = records(command("compare", "--from", f"{name}.csv", "--format", "jsonl"), "pairs")
             assert row["p"] == alone["p"] and row["difference"] == pytest.approx(alone["difference"])
@@ -862,7 +878,7 @@ class TestWhatIsPrintedHolds:
             first = " ".join(command(*asked).out.split("\n\n")[0].split())
             threshold = float(first.split("Differences above ")[1].split(" are significant")[0])
             for row in found:
-                a, b = (float(f"{means[row[side]]:.{places}f}") for side in "ab")
+                a, b = (float(f"{means[row[side]]:.{places}f}") for side in ("system", "other"))
                 if round(abs(a - b), places) > threshold:
                     assert row["verdict"] != "cannot tell"
 
@@ -989,16 +1005,19 @@ class TestProbabilities:
             shares = [row[f"probability_{word}"] for word in ("worse", "equivalent", "better")]
             assert sum(shares) == pytest.approx(1) and row["difference"] >= 0
             values = scores(5, 30)
-            t = stats.ttest_rel(values[row["a"]], values[row["b"]])
+            t = stats.ttest_rel(values[row["system"]], values[row["other"]])
             assert (row["low"], row["high"]) == pytest.approx(tuple(t.confidence_interval()), abs=1e-9)
         assert not any(key in row for row in rows for key in ("p", "adjusted_p"))
 
     def test_a_pair_is_the_same_alone_against_a_baseline_and_among_all(self, five):
         how = ("--test", "bayes", "--margin", "0.02", "--format", "jsonl")
-        among = {(row["a"], row["b"]): row for row in records(five(*how), "posteriors")}
+        among = {(row["system"], row["other"]): row for row in records(five(*how), "posteriors")}
         against = records(five(*how, "--baseline", "s0"), "posteriors")
-        assert len(against) == 4 and all(among[row["a"], row["b"]] == row for row in against)
-        assert records(five(*how, "--pairs", "s3,s0"), "posteriors") == [among["s3", "s0"]]
+        assert len(against) == 4 and all(
+            list(among[row["system"], row["baseline"]].values()) == list(row.values()) for row in against
+        )
+        [alone] = records(five(*how, "--pairs", "s3,s0"), "posteriors")
+        assert list(alone.values()) == list(among["s3", "s0"].values())
 
     def test_several_systems_say_what_is_not_corrected(self, five):
         out = " ".join(five("--test", "bayes", "--margin", "0.02").out.split())
@@ -1078,7 +1097,7 @@ class TestSequential:
         steps = records(found, "steps")
         assert found.lines[0]["pairs"] == 4 and len(steps) == 4 * 30
         alone = records(five("--sequential", "--pairs", "s4,s0", "--alpha", "0.0125", "--format", "jsonl"), "steps")
-        assert [row for row in steps if row["a"] == "s4"] == alone
+        assert [row for row in steps if row["system"] == "s4"] == alone
         assert (
             "4 pairs, each at 0.0125: all limits at all times hold together"
             in five("--sequential", "--baseline", "s0").out

@@ -58,8 +58,10 @@ def columns(source: Path, names: tuple[str, ...], target: Path) -> Path:
 def test_two_systems(tables: Path, tmp_path: Path, compare: Compare) -> None:
     path = columns(tables / "urbano.web2013_ndcg20.csv", ("run15", "run1"), tmp_path / "g1.csv")
     [found] = rows(compare("--from", path, "-m", "nDCG@20"), "pairs")
-    assert (found["a"], found["b"], found["queries"], found["nonzero"]) == ("run1", "run15", 50, 48)
-    assert found["mean_a"] == pytest.approx(0.310014, abs=5e-7) and found["mean_b"] == pytest.approx(0.244352, abs=5e-7)
+    assert (found["system"], found["baseline"], found["queries"], found["nonzero"]) == ("run1", "run15", 50, 48)
+    assert found["mean_system"] == pytest.approx(0.310014, abs=5e-7) and found["mean_baseline"] == pytest.approx(
+        0.244352, abs=5e-7
+    )
     assert found["difference"] == pytest.approx(0.0656626, abs=5e-8)
     assert found["p"] == pytest.approx(0.0209653, abs=0.0018)
     assert (found["low"], found["high"]) == pytest.approx((0.0104, 0.1211), abs=0.0008)
@@ -85,7 +87,7 @@ def test_five_systems(tables: Path, tmp_path: Path, compare: Compare) -> None:
         ("udel_itu", 3, 5),
     ]
     assert lines[0]["measures"]["ndcg_at_20"]["half_width"] == pytest.approx(0.0713, abs=0.001)
-    adjusted = {(row["a"], row["b"]): row["adjusted_p"] for row in rows(lines, "pairs")}
+    adjusted = {(row["system"], row["other"]): row["adjusted_p"] for row in rows(lines, "pairs")}
     for pair, expected in {("uogTrDwl", "CiirAll1"): 0.0332, ("Terran", "utbase"): 0.0435}.items():
         assert adjusted[pair] == pytest.approx(expected, abs=5 * math.sqrt(expected / 36000))
 
@@ -101,7 +103,7 @@ def test_named_procedures(tables: Path, tmp_path: Path, compare: Compare) -> Non
         2.01942e-8, rel=1e-5
     )
     first = rows(friedman, "pairs")[0]
-    assert (first["a"], first["b"]) == ("uogTrDwl", "Terran")
+    assert (first["system"], first["other"]) == ("uogTrDwl", "Terran")
     assert (first["adjusted_p"], first["conover_p"]) == pytest.approx((0.0429090, 0.00228415), rel=2e-6)
     assert first["rank_difference"] == pytest.approx(1.93 - 2.81)
     anova = rows(compare("--from", path, "--procedure", "anova"), "Two-way analysis of variance of ndcg_at_20")

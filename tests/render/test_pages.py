@@ -38,6 +38,14 @@ PAGE = Page(
 )
 
 
+def test_what_is_so_is_a_boolean_for_machines_and_a_yes_for_people():
+    page = Page("check", (Table((Column("run"), Column("sorted", none="")), (("one", True), ("two", False))),))
+    assert render_text(page, "table").splitlines()[2:] == ["one  yes", "two"]
+    assert [json.loads(line).get("sorted") for line in render_text(page, "jsonl").splitlines()[1:3]] == [True, False]
+    assert render_text(page, "csv") == "run,sorted\none,true\ntwo,false\n"
+    assert "sorted                \ttwo\tfalse\n" in render_text(page, "trec")
+
+
 def test_table():
     assert render_text(PAGE, "table") == (
         "Two sets of judgments.\n"

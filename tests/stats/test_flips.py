@@ -278,7 +278,7 @@ pair = compare_pair(values[order, 0], values[order, 1], [names[i] for i in order
 digest = hashlib.sha256()
 for array in (found.p, found.adjusted, found.half_width, found.difference, found.means):
     digest.update(array.tobytes())
-print(digest.hexdigest(), found.threshold, pair.p, pair.interval, pair.effect, pair.sd, pair.for_a)
+print(digest.hexdigest(), found.threshold, pair.p, pair.interval, pair.effect, pair.sd, pair.for_system)
 """
 
 

@@ -381,15 +381,15 @@ class TestVerdicts:
         found = compare_pair({"q1": 3, "q2": 5, "q3": 2}, {"q1": 4, "q2": 7, "q3": 1}, better="lower")
         assert (found.wins, found.losses) == (2, 1)
         assert found.difference == pytest.approx(-2 / 3)
-        assert [each.query for each in found.for_a] == ["q2", "q1"]
-        assert [each.query for each in found.for_b] == ["q3"]
+        assert [each.query for each in found.for_system] == ["q2", "q1"]
+        assert [each.query for each in found.for_baseline] == ["q3"]
 
     def test_the_queries_that_decide(self) -> None:
         a, b = np.linspace(0, 1, 21), np.full(21, 0.5)
         found = compare_pair(a, b)
-        assert [each.query for each in found.for_a] == ["21", "20", "19", "18", "17"]
-        assert [each.query for each in found.for_b] == ["01", "02", "03", "04", "05"]
-        assert found.for_a[0].share == pytest.approx(0.5 / np.abs(a - b).sum())
+        assert [each.query for each in found.for_system] == ["21", "20", "19", "18", "17"]
+        assert [each.query for each in found.for_baseline] == ["01", "02", "03", "04", "05"]
+        assert found.for_system[0].share == pytest.approx(0.5 / np.abs(a - b).sum())
 
 
 def test_two_systems_of_a_matrix() -> None:
@@ -450,7 +450,7 @@ class TestWarnings:
     def test_few_differences_that_are_not_0(self) -> None:
         a, b = [0.5] * 40, [0.5] * 35 + [0.1, 0.2, 0.3, 0.2, 0.1]
         found = self.warned("only 5 are not 0: flips of signs cannot reach 5 %", a, b)
-        assert len(found.for_a) == 5
+        assert len(found.for_system) == 5
         assert (found.interval.method, found.interval.is_stopgap) == ("t", True)
         assert compare_pair(a, [*b[:-6], 0.1, *b[-5:]]).warnings == ()
         seven = compare_pair([0.1 * i for i in range(7)], [0.0] * 7, alpha=0.01)
@@ -465,8 +465,9 @@ class TestWarnings:
     def test_many_queries(self) -> None:
         a, b = scores(1, 5_001, 0.01)
         found = self.warned("tiny differences are significant", a, b)
-        assert (found.test.name, found.interval.method, found.verdict) == ("t", "t", None)
+        assert (found.test.name, found.interval.method, found.verdict) == ("t", "t", "needs margin")
         assert compare_pair(a, b, margin=0.2).verdict == "equivalent"
+        assert compare_pair(a, a).verdict == "needs margin"
         assert compare_pair(*scores(1, 300, 0.01), draws=100).test.name == "randomisation"
 
     @pytest.mark.parametrize("test", ["wilcoxon", "sign"])

@@ -125,7 +125,7 @@ class TestProcedures:
         assert result.conover is not None
         for row in table.rows:
             cells = dict(zip(names, row, strict=True))
-            i, j = sorted(scores.systems.index(str(cells[name])) for name in "ab")
+            i, j = sorted(scores.systems.index(str(cells[name])) for name in ("system", "other"))
             [place] = np.flatnonzero((result.conover.first == i) & (result.conover.second == j))
             assert cells["conover_p"] == result.conover.p[place]
 

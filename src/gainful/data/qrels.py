@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -31,7 +31,7 @@ from gainful.io.sources import Source, Text, as_source
 from gainful.kernel import core
 from gainful.kernel.arrays import Bytes, Floats, Ints, distinct, freeze
 from gainful.kernel.core import thread_count
-from gainful.notation import count_of, number_text, read_number, text_of_id
+from gainful.notation import count_of, number_text, printable, read_number, text_of_id
 
 if TYPE_CHECKING:
     from gainful.kernel.core import JudgmentText
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 QrelsLike: TypeAlias = "Qrels | Source | Mapping[Any, Mapping[Any, Any]] | Frame"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Qrels(DocumentColumns):
     """Graded judgments: which document has which grade for which query. Immutable.
 
@@ -56,17 +56,17 @@ class Qrels(DocumentColumns):
     name: str
     query_ids: tuple[bytes, ...]  # in byte order
     query: Ints  # row -> position in query_ids
-    data: Bytes = field(repr=False)
-    document_start: Ints = field(repr=False)
-    document_length: Ints = field(repr=False)
-    subtopic_ids: tuple[bytes, ...] = field(repr=False)
-    subtopic: Ints = field(repr=False)
-    grade: Floats = field(repr=False)
+    data: Bytes
+    document_start: Ints
+    document_length: Ints
+    subtopic_ids: tuple[bytes, ...]
+    subtopic: Ints
+    grade: Floats
     scale: float
     levels: tuple[float, ...]
-    origin: Origin | None = field(default=None, repr=False)  # where each row stands
+    origin: Origin | None = None  # where each row stands
     is_part: bool = False  # selected from a whole: a run need not answer any query of a part
-    left_out: frozenset[bytes] = field(default=frozenset(), repr=False)  # the whole's other queries: judged, too
+    left_out: frozenset[bytes] = frozenset()  # the whole's other queries: judged, too
 
     def __post_init__(self) -> None:
         freeze(self.query, self.document_start, self.document_length, self.subtopic, self.grade)
@@ -186,6 +186,10 @@ class Qrels(DocumentColumns):
 
     def __len__(self) -> int:
         return int(self.grade.size)
+
+    def __repr__(self) -> str:
+        queries = count_of(len(self.query_ids), "query", "queries")
+        return f"<Qrels {printable(self.name, 80)}: {queries}, {count_of(len(self), 'judgment')}>"
 
     def select(self, queries: Iterable[str | bytes | int]) -> Qrels:
         """The judgments of some of the queries; scale and levels stay those of the whole."""

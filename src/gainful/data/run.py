@@ -31,6 +31,7 @@ from gainful.io.sources import Source, Text
 from gainful.kernel import core
 from gainful.kernel.arrays import Bytes, Floats, Ints, freeze
 from gainful.kernel.core import default_threads, thread_count
+from gainful.notation import count_of, printable
 
 #: Whatever describes a run.
 RunLike: TypeAlias = "Run | Source | RunFile | Mapping[Any, Any] | Frame"
@@ -38,7 +39,7 @@ RunLike: TypeAlias = "Run | Source | RunFile | Mapping[Any, Any] | Frame"
 _NONE: Floats = np.zeros(0)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Run(DocumentColumns):
     """A system's ranked lists, one per query, rows as they came. Immutable.
 
@@ -53,13 +54,13 @@ class Run(DocumentColumns):
 
     name: str
     query_ids: tuple[bytes, ...]
-    list_offsets: Ints = field(repr=False)  # rows of query i are list_offsets[i] : list_offsets[i + 1]
-    data: Bytes = field(repr=False)
-    document_start: Ints = field(repr=False)
-    document_length: Ints = field(repr=False)
-    score: Floats = field(repr=False)  # empty when the format has none
-    rank: Floats = field(default_factory=lambda: _NONE, repr=False)  # empty when there is no such column
-    origin: Origin | None = field(default=None, repr=False)  # where each row stands
+    list_offsets: Ints  # rows of query i are list_offsets[i] : list_offsets[i + 1]
+    data: Bytes
+    document_start: Ints
+    document_length: Ints
+    score: Floats  # empty when the format has none
+    rank: Floats = field(default_factory=lambda: _NONE)  # empty when there is no such column
+    origin: Origin | None = None  # where each row stands
 
     def __post_init__(self) -> None:
         freeze(self.list_offsets, self.document_start, self.document_length, self.score, self.rank)
@@ -173,6 +174,10 @@ class Run(DocumentColumns):
 
     def __len__(self) -> int:
         return int(self.list_offsets[-1])
+
+    def __repr__(self) -> str:
+        queries = count_of(len(self.query_ids), "query", "queries")
+        return f"<Run {printable(self.name, 80)}: {queries}, {count_of(len(self), 'document')}>"
 
     @property
     def has_scores(self) -> bool:

@@ -154,7 +154,8 @@ class Sessions:
         return len(self.session_ids)
 
     def __repr__(self) -> str:
-        return f"<Sessions {self.name}: {len(self)} with {int(self.turn_offsets[-1])} queries>"
+        queries = count_of(int(self.turn_offsets[-1]), "query", "queries")
+        return f"<Sessions {printable(self.name, 80)}: {count_of(len(self), 'session')}, {queries}>"
 
     @cached_property
     def ids(self) -> list[str]:

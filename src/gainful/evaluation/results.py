@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-import importlib
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from gainful.data.graded import JoinFacts
-from gainful.errors import InputError, MissingExtraError, UsageError
+from gainful.errors import InputError, UsageError
 from gainful.evaluation.signature import Signature
 from gainful.io.sources import Fingerprint
 from gainful.kernel.arrays import Bools, Floats
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
-from gainful.notation import bytes_of_id, count_of, printable, text_of_id
+from gainful.notation import count_of, printable, text_of_id
 from gainful.policy import Policy
+from gainful.render import Framed
 
 if TYPE_CHECKING:
-    import pandas
-    import polars
-    import pyarrow
-
     from gainful.data.judged import Judged
     from gainful.data.run import RunLike
     from gainful.evaluation.explanation import Explanation
+    from gainful.render.frame_output import FrameColumn
 
 
 class Sources(NamedTuple):
@@ -56,7 +53,7 @@ class Score:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Evaluation:
+class Evaluation(Framed):
     """The scores of one run: queries x measures.
 
     Scores are kept raw, NaN where a formula is undefined. Values returned are after the policy; aggregates are computed
@@ -195,57 +192,23 @@ class Evaluation:
         """One evaluation of disjoint sets of queries, such as the partitions of a larger job."""
         return reduce(_merge_two, others, self)
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """One row a query: run, query, and a column for every measure; NaN where the policy leaves a query out.
+    def frame_columns(self, table: str | None = None) -> dict[str, FrameColumn]:
+        """One row a query: run, query, and a column for every measure; counts are whole numbers."""
+        from gainful.render.frame_output import FrameColumn, readable
 
-        Counts are integers where it leaves none out.
-        """
-        library = _library("pandas")
-        columns: dict[str, Any] = self._labels()
-        for name, values, is_whole in self._columns():
-            present = [math.nan if value is None else value for value in values]
-            columns[name] = library.Series(present, dtype="int64" if is_whole and None not in values else "float64")
-        frame: pandas.DataFrame = library.DataFrame(columns)
-        return frame
-
-    def to_polars(self) -> polars.DataFrame:
-        """One row a query: run, query, and a column for every measure; null where the policy leaves a query out."""
-        library = _library("polars")
-        data, schema = self._typed(library.String, library.Int64, library.Float64)
-        frame: polars.DataFrame = library.DataFrame(data, schema=schema)
-        return frame
-
-    def to_arrow(self) -> pyarrow.Table:
-        """One row a query: run, query, and a column for every measure; null where the policy leaves a query out."""
-        library = _library("pyarrow")
-        data, schema = self._typed(library.string(), library.int64(), library.float64())
-        table: pyarrow.Table = library.table(data, schema=library.schema(schema))
-        return table
-
-    def _typed(self, text: Any, whole: Any, real: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The columns of a frame, and the type of each, in a library's terms; counts are whole numbers."""
-        data: dict[str, Any] = self._labels()
-        schema = dict.fromkeys(data, text)
-        for name, values, is_whole in self._columns():
-            data[name], schema[name] = values, whole if is_whole else real
-        return data, schema
-
-    def _labels(self) -> dict[str, list[Any]]:
-        queries = [_readable(query) for query in self.queries]
-        return {"run": [_readable(self.run)] * len(queries), self.unit: queries}
-
-    def _columns(self) -> Iterator[tuple[str, Sequence[float | None], bool]]:
-        """Every measure's text, its values, and whether they are whole numbers."""
+        if table is not None:
+            raise UsageError(f"table: expected none, because an evaluation has one, found '{printable(table)}'")
+        queries = [readable(query) for query in self.queries]
+        columns = {
+            "run": FrameColumn(str, [readable(self.run)] * len(queries)),
+            self.unit: FrameColumn(str, queries),
+        }
         for measure in self.measures:
             values = list(self.by_query(measure).values())
             is_whole = measure.aggregate == "sum" and all(value is None or value.is_integer() for value in values)
             whole = [None if value is None else int(value) for value in values] if is_whole else values
-            yield str(measure), whole, is_whole
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """For every library that takes Arrow data, such as duckdb and polars."""
-        stream: object = self.to_arrow().__arrow_c_stream__(requested_schema)
-        return stream
+            columns[str(measure)] = FrameColumn(int if is_whole else float, whole)
+        return columns
 
     def _repr_html_(self) -> str:
         from gainful.evaluation.report import Report
@@ -353,17 +316,3 @@ def _merge_two(one: Evaluation, other: Evaluation) -> Evaluation:
         facts=one.facts.merge(other.facts, set(query_ids)),
         sources=None,
     )
-
-
-def _readable(identifier: str) -> str:
-    """Frames hold UTF-8: bytes that are not are written ``\\xff``."""
-    return bytes_of_id(identifier).decode("utf-8", "backslashreplace")
-
-
-def _library(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise MissingExtraError(
-            f"a frame of {name} needs the package {name}", "install it with: pip install 'gainful[frames]'"
-        ) from error

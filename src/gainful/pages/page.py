@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 _Drawn = TypeVar("_Drawn")
 
-#: One value of a table; None (or NaN) is a value that does not exist.
-Cell: TypeAlias = str | int | float | None
+#: One value of a table; None (or NaN) is a value that does not exist. Of what is so or not people see the yes alone.
+Cell: TypeAlias = str | bool | int | float | None
 
 #: How a column's values are meant: ``share`` is a fraction that people read as per cent; ``difference`` belongs to the
 #: column before it, where people see it in parentheses; ``marks`` (letters, daggers) too, raised in papers.
@@ -166,6 +166,16 @@ class Page:
     def tables_for_machines(self) -> Iterator[Table]:
         """The tables without those that are for people only."""
         return (table for table in self.tables if not table.for_people)
+
+    @property
+    def titled_tables(self) -> Iterator[tuple[str, Table]]:
+        """The tables for machines with their titles, after the heading that they stand under."""
+        heading = ""
+        for part in self.parts:
+            if isinstance(part, Heading):
+                heading = part
+            elif isinstance(part, Table) and not part.for_people:
+                yield ": ".join(filter(None, (heading, part.title))), part
 
     @property
     def charts(self) -> Iterator[Chart]:

@@ -13,7 +13,12 @@ from gainful.pages import page as data
 from gainful.pages.page import HasPage
 
 if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
     from matplotlib.figure import Figure
+
+    from gainful.render.frame_output import FrameColumn
 
 #: The formats: what writes each one, loaded when it is asked for, and how its files end.
 FORMATS = {
@@ -78,8 +83,39 @@ def format_of(path: str | os.PathLike[str]) -> str:
     return ENDINGS[ending]
 
 
-class Showable:
-    """What can be shown in every format. A subclass says what its page is."""
+class Framed:
+    """What can be had as a data frame; needs gainful[frames]. A subclass says what its columns are."""
+
+    def frame_columns(self, table: str | None = None) -> dict[str, FrameColumn]:
+        """The columns of the table of that title, or of the main one."""
+        raise NotImplementedError
+
+    def to_pandas(self, table: str | None = None) -> pandas.DataFrame:
+        """The main table, or the one of that title, as a frame of pandas; NaN where there is no value."""
+        from gainful.render.frame_output import to_pandas
+
+        return to_pandas(self.frame_columns(table))
+
+    def to_polars(self, table: str | None = None) -> polars.DataFrame:
+        """The main table, or the one of that title, as a frame of polars; null where there is no value."""
+        from gainful.render.frame_output import to_polars
+
+        return to_polars(self.frame_columns(table))
+
+    def to_arrow(self, table: str | None = None) -> pyarrow.Table:
+        """The main table, or the one of that title, as a table of Arrow; null where there is no value."""
+        from gainful.render.frame_output import to_arrow
+
+        return to_arrow(self.frame_columns(table))
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """For every library that takes Arrow data, such as duckdb and polars."""
+        stream: object = self.to_arrow().__arrow_c_stream__(requested_schema)
+        return stream
+
+
+class Showable(Framed):
+    """What can be shown in every format, and had as data frames. A subclass says what its page is."""
 
     def page(self) -> data.Page:
         """The data that the formats draw."""
@@ -95,6 +131,12 @@ class Showable:
         .svg, .png and .pdf are figures of the charts.
         """
         save(self, path, format)
+
+    def frame_columns(self, table: str | None = None) -> dict[str, FrameColumn]:
+        """The columns of the table of that title, or of the main one, with what machines get of it."""
+        from gainful.render.frame_output import columns_of
+
+        return columns_of(self.page(), table)
 
     def figure(self, columns: int | None = None) -> Figure:
         """The charts as a figure of matplotlib, ``columns`` (1 or 2) of a paper wide; needs gainful[plot]."""

@@ -87,6 +87,8 @@ def shown(cell: Cell, column: Column) -> str:
         return column.none
     if isinstance(cell, str):
         return plain(cell)
+    if isinstance(cell, bool):
+        return "yes" if cell else column.none
     if column.kind == "text":
         return str(cell)
     if column.kind == "share":
@@ -95,13 +97,13 @@ def shown(cell: Cell, column: Column) -> str:
 
 
 def exact(cell: Cell, column: Column) -> Cell:
-    """A value for machines: a text, a float, an int where it counts something, or None.
+    """A value for machines: a text, a truth value, a float, an int where it counts something, or None.
 
     >>> exact(0.73, Column("agree", "share")), exact(3.0, Column("documents", "count")), exact(3, Column("query"))
     (0.73, 3, '3')
     """
     cell = present(cell)
-    if cell is None or isinstance(cell, str):
+    if cell is None or isinstance(cell, (str, bool)):
         return cell
     if column.kind in ("text", "marks"):
         return str(cell)

@@ -128,23 +128,13 @@ _CELL_IN_TITLE = re.compile(r",(?=[=+\-@])")
 
 def write_csv(page: Page, out: TextIO) -> None:
     """The tables, an empty line between them; of several each has its title above it, as ``# title``. No notes."""
-    tables = list(_titled(page))
+    tables = list(page.titled_tables)
     for i, (title, table) in enumerate(tables):
         out.write("\n" if i else "")
         if title and len(tables) > 1:
             # A comma would begin a cell, which a blank keeps from being a formula.
             out.write(f"# {_CELL_IN_TITLE.sub(', ', plain(title))}\n")
         out.writelines(_lines(table))
-
-
-def _titled(page: Page) -> Iterator[tuple[str, Table]]:
-    """The tables with their titles, after the heading that they stand under."""
-    heading = ""
-    for part in page.parts:
-        if isinstance(part, Heading):
-            heading = part
-        elif isinstance(part, Table) and not part.for_people:
-            yield ": ".join(filter(None, (heading, part.title))), part
 
 
 def _lines(table: Table) -> Iterator[str]:
@@ -170,7 +160,14 @@ def _csv_line(fields: Iterable[str]) -> str:
 
 def _field(cell: Cell) -> str:
     """A value as it can be read back, nothing where there is none."""
+    if isinstance(cell, bool):
+        return _truth(cell)
     return "" if cell is None else _quoted(cell) if isinstance(cell, str) else repr(cell)
+
+
+def _truth(cell: bool) -> str:
+    """As JSON writes it, and as every reader of tables knows it."""
+    return "true" if cell else "false"
 
 
 def _quoted(text: str) -> str:
@@ -292,6 +289,8 @@ def _trec_text(cell: Cell, column: Column) -> str:
     cell = present(cell)
     if cell is None:
         return column.none
+    if isinstance(cell, bool):
+        return _truth(cell)
     if isinstance(cell, str) or column.kind == "text":
         return str(cell)
     # A share stays the fraction that it is, as exactly as people see it.

@@ -14,12 +14,13 @@ from typing import NamedTuple
 
 from gainful.errors import InputError
 from gainful.kernel.arrays import Floats
-from gainful.stats.paired_tests import Interval, PairedScores, Verdict, t_interval
+from gainful.stats.paired_tests import Interval, NamedPair, PairedScores, Verdict, t_interval
 from gainful.stats.repeatable import check_alpha, check_margin
 
 
 class Probabilities(NamedTuple):
-    """How probable it is that A is worse than B by more than the margin, equivalent within it, or better by more."""
+    """How probable it is that a system is worse than its baseline by more than the margin, equivalent within it, or
+    better by more."""
 
     worse: float
     equivalent: float
@@ -27,8 +28,8 @@ class Probabilities(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Posterior:
-    """The posterior of A's mean minus B's, whichever is better; B is the baseline.
+class Posterior(NamedPair):
+    """The posterior of a system's mean minus its baseline's, whichever is better.
 
     ``difference`` is its centre, the mean that was found; ``sd`` is that of the differences, ``n`` their number.
     """

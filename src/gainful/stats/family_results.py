@@ -14,21 +14,23 @@ from gainful.errors import UsageError
 from gainful.kernel.arrays import Bools, Floats, Ints, freeze
 from gainful.notation import bytes_of_id, count_of, nearest, printable
 from gainful.stats.catalogues import CORRECTIONS
-from gainful.stats.paired_tests import Verdict, margin_verdict, signed_verdict
+from gainful.stats.paired_tests import Verdict, margin_verdict, signed_verdict, unmargined_verdict
 from gainful.stats.repeatable import settle
 
 
 class PairVerdict(NamedTuple):
-    """Two systems of a family: the mean of A's scores minus B's, p alone and adjusted, and the simultaneous limits."""
+    """Two systems of a family: the mean of the first one's scores minus the other's, p alone and adjusted, the
+    simultaneous limits, the verdict, and what the test alone finds, however many queries there are."""
 
-    a: str
-    b: str
+    system: str
+    other: str
     difference: float
     p: float
     adjusted: float
     low: float | None
     high: float | None
     verdict: Verdict
+    tested: Verdict
 
 
 class RankInterval(NamedTuple):
@@ -139,14 +141,16 @@ class FamilyResult:
         """What was found of two systems, A's scores minus B's."""
         place, sign = self.where(a, b)
         difference, direction = (sign * float(each[place]) for each in (self.difference, self.directions))
-        verdict = signed_verdict(bool(self.is_significant[place]), direction, self.better)
+        tested = signed_verdict(bool(self.is_significant[place]), direction, self.better)
+        verdict = tested if self.margin is not None else unmargined_verdict(tested, self.n)
         low = high = None
         if self.half_width is not None:
             reach = float(self.half_width[place])
             low, high = difference - reach, difference + reach
             if self.margin is not None:
-                verdict = margin_verdict(low, high, self.margin, verdict, self.better)
-        return PairVerdict(a, b, difference, float(self.p[place]), float(self.adjusted[place]), low, high, verdict)
+                verdict = margin_verdict(low, high, self.margin, tested, self.better)
+        p, adjusted = float(self.p[place]), float(self.adjusted[place])
+        return PairVerdict(a, b, difference, p, adjusted, low, high, verdict, tested)
 
     def _place(self, system: str) -> int:
         if system not in self.systems:

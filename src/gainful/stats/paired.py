@@ -25,6 +25,7 @@ from gainful.stats.catalogues import (
 from gainful.stats.paired_tests import (
     MOST_FLIPPED,
     Interval,
+    NamedPair,
     PairedScores,
     Settings,
     TestOutcome,
@@ -32,6 +33,7 @@ from gainful.stats.paired_tests import (
     Zeros,
     margin_verdict,
     signed_verdict,
+    unmargined_verdict,
 )
 from gainful.stats.power import detectable_effect, noncentrality_interval
 from gainful.stats.rank_tests import rank_biserial
@@ -84,11 +86,12 @@ class PracticalSize:
 
 
 class Decider(NamedTuple):
-    """A query, both scores, A's minus B's, and the share of all differences (without their signs) that this one is."""
+    """A query, both scores, the system's minus the baseline's, and the share of all differences (without their signs)
+    that this one is."""
 
     query: str
-    a: float
-    b: float
+    system: float
+    baseline: float
     difference: float
     share: float
 
@@ -98,7 +101,8 @@ class MarginVerdict:
     """What can be said with a margin within which systems count as equal.
 
     ``interval`` has level 1 - 2 alpha: inside the margin on both sides, the systems are equivalent (two one-sided
-    tests); above the margin's lower end, A is not inferior. Superior and inferior are significantly better and worse.
+    tests); above the margin's lower end, the system is not inferior. Superior and inferior are significantly better
+    and worse.
     """
 
     margin: float
@@ -108,12 +112,14 @@ class MarginVerdict:
 
 
 @dataclass(frozen=True, eq=False)
-class PairResult:
-    """What :func:`gainful.stats.paired.compare_pair` found of systems A and B; B is the baseline.
+class PairResult(NamedPair):
+    """What was found of a system and its baseline.
 
-    ``difference`` is the mean of A's scores minus B's, whichever is better; wins and verdicts know what is better.
+    ``difference`` is the mean of the system's scores minus the baseline's, whichever is better; wins (of the system)
+    and verdicts know what is better.
     ``sd`` is that of the differences (None for one query). ``detectable`` is the smallest difference that a t test on
-    as many queries finds with 80 % power. ``for_a`` and ``for_b`` are the queries that speak most for either system.
+    as many queries finds with 80 % power. ``for_system`` and ``for_baseline`` are the queries that speak most for
+    either.
     """
 
     names: tuple[str, str]
@@ -124,8 +130,8 @@ class PairResult:
     n: int
     left_out: int
     nonzero: int
-    mean_a: float
-    mean_b: float
+    mean_system: float
+    mean_baseline: float
     difference: float
     sd: float | None
     wins: int
@@ -137,8 +143,8 @@ class PairResult:
     practical: PracticalSize | None
     detectable: float | None
     margin: MarginVerdict | None
-    for_a: tuple[Decider, ...]
-    for_b: tuple[Decider, ...]
+    for_system: tuple[Decider, ...]
+    for_baseline: tuple[Decider, ...]
     warnings: tuple[str, ...]
 
     @property
@@ -152,20 +158,19 @@ class PairResult:
         return self.p < self.alpha
 
     @property
-    def verdict(self) -> Verdict | None:
-        """``better`` or ``worse`` (A than B) or ``cannot tell``; with a margin that of :func:`margin_verdict`.
+    def verdict(self) -> Verdict:
+        """``better`` or ``worse`` (than the baseline) or ``cannot tell``; with a margin that of :func:`margin_verdict`.
 
-        None where only a margin could make one: with over 5,000 queries the tiniest difference is significant.
+        ``needs margin`` where only a margin could make one: with over 5,000 queries the tiniest difference is
+        significant.
         """
         if self.margin:
             return self.margin.verdict
-        if self.n > MOST_FLIPPED:
-            return None
-        return signed_verdict(self.is_significant, self.direction, self.better)
+        return unmargined_verdict(signed_verdict(self.is_significant, self.direction, self.better), self.n)
 
     @property
     def direction(self) -> float:
-        """What the test goes by: the mean difference, or of a rank test its own statistic. Above 0: A is higher."""
+        """What the test goes by, above 0 for the system: the mean difference, or a rank test's own statistic."""
         return self.difference if self.test.direction is None else self.test.direction
 
     @property
@@ -226,8 +231,8 @@ def compare_pair(
     favours = scores.differences if better == "higher" else -scores.differences
     wins, losses = int(np.count_nonzero(favours > 0)), int(np.count_nonzero(favours < 0))
     share_won = (1 + (wins - losses) / scores.n) / 2
-    mean_b = math.fsum(scores.b) / scores.n
-    for_a, for_b = _deciders(query_ids, scores, favours, _DECIDERS if scores.can_reach else scores.n)
+    mean_baseline = math.fsum(scores.b) / scores.n
+    for_system, for_baseline = _deciders(query_ids, scores, favours, _DECIDERS if scores.can_reach else scores.n)
     return PairResult(
         names=names,
         measure=measure,
@@ -237,8 +242,8 @@ def compare_pair(
         n=scores.n,
         left_out=left_out,
         nonzero=scores.nonzero,
-        mean_a=math.fsum(scores.a) / scores.n,
-        mean_b=mean_b,
+        mean_system=math.fsum(scores.a) / scores.n,
+        mean_baseline=mean_baseline,
         difference=scores.mean,
         sd=scores.sd,
         wins=wins,
@@ -247,11 +252,11 @@ def compare_pair(
         test=outcome,
         interval=limits,
         effect=effect_sizes(scores, share_won, alpha, seed),
-        practical=practical_size(scores.mean, mean_b, limits),
+        practical=practical_size(scores.mean, mean_baseline, limits),
         detectable=detectable_effect(scores.n, alpha=alpha) * scores.sd if scores.sd else None,
         margin=None if margin is None else _with_margin(scores, outcome, kind, limits.is_stopgap, margin, better),
-        for_a=for_a,
-        for_b=for_b,
+        for_system=for_system,
+        for_baseline=for_baseline,
         warnings=tuple(_warnings(scores, outcome, limits)),
     )
 

@@ -21,12 +21,36 @@ from gainful.stats.repeatable import settle, settled_differences, settled_step
 _Made = TypeVar("_Made")
 
 Verdict: TypeAlias = Literal[
-    "better", "worse", "superior", "inferior", "equivalent", "not inferior", "not superior", "cannot tell"
+    "better",
+    "worse",
+    "superior",
+    "inferior",
+    "equivalent",
+    "not inferior",
+    "not superior",
+    "cannot tell",
+    "needs margin",
 ]
 Zeros: TypeAlias = Literal["drop", "pratt"]
 
 #: Above so many queries, Student's t says the same as flips, and everything is significant.
 MOST_FLIPPED = 5_000
+
+
+class NamedPair:
+    """What was found of two systems knows them by name."""
+
+    names: tuple[str, str]
+
+    @property
+    def system(self) -> str:
+        """The system that is compared."""
+        return self.names[0]
+
+    @property
+    def baseline(self) -> str:
+        """The one that it is compared with."""
+        return self.names[1]
 
 
 @dataclass(frozen=True)
@@ -262,6 +286,16 @@ def signed_verdict(is_significant: bool, difference: float, better: str) -> Verd
     if not is_significant or not difference:
         return "cannot tell"
     return "better" if (difference > 0) == (better == "higher") else "worse"
+
+
+def unmargined_verdict(signed: Verdict, queries: int) -> Verdict:
+    """The verdict of a test where nobody named a margin: with very many queries the tiniest difference is significant,
+    so that only a margin makes one.
+
+    >>> unmargined_verdict("better", 5_000), unmargined_verdict("better", 5_001)
+    ('better', 'needs margin')
+    """
+    return "needs margin" if queries > MOST_FLIPPED else signed
 
 
 def margin_verdict(low: float, high: float, margin: float, signed: Verdict, better: str) -> Verdict:

@@ -81,13 +81,13 @@ _SHOWN = 5
 class PairRecord(NamedTuple):
     """All numbers of two systems; None where the procedure has no such number.
 
-    ``difference`` is of means, A's minus B's, ``rank_difference`` of mean ranks. ``p`` is of the pair alone,
-    ``adjusted_p`` the procedure's; the errors are what other seeds would change in them; ``q`` is Tukey's, ``effect``
-    Sakai's with its limits (see :attr:`SystemsResult.effects`).
+    ``difference`` is of means, the system's minus the other's, ``rank_difference`` of mean ranks. ``p`` is of the pair
+    alone, ``adjusted_p`` the procedure's; the errors are what other seeds would change in them; ``q`` is Tukey's,
+    ``effect`` Sakai's with its limits (see :attr:`SystemsResult.effects`).
     """
 
-    a: str
-    b: str
+    system: str
+    other: str
     difference: float
     low: float | None
     high: float | None
@@ -444,7 +444,7 @@ def _against_means(family: FamilyResult) -> list[str]:
     found = []
     for place in places[:_SHOWN]:
         pair = family.pair(family.systems[family.first[place]], family.systems[family.second[place]])
-        ahead, behind = (pair.a, pair.b) if pair.verdict == "better" else (pair.b, pair.a)
+        ahead, behind = (pair.system, pair.other) if pair.tested == "better" else (pair.other, pair.system)
         better, worse = (printable(name, 40) for name in (ahead, behind))
         mean = f"the mean of {worse} is better" if pair.difference else "their means are equal"
         found.append(f"by the {family.test} test {better} beats {worse}, although {mean}")

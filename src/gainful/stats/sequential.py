@@ -18,7 +18,7 @@ import numpy as np
 from gainful.errors import InputError
 from gainful.kernel.arrays import Floats
 from gainful.notation import printable
-from gainful.stats.paired_tests import Interval, Verdict, signed_verdict
+from gainful.stats.paired_tests import Interval, NamedPair, Verdict, signed_verdict
 from gainful.stats.repeatable import check_alpha, settled_differences
 
 #: Nodes of the arcsine distribution, the prior of universal portfolios: dense towards 0 and 1.
@@ -31,8 +31,8 @@ MOST_LOOKS = 500
 
 
 @dataclass(frozen=True)
-class ConfidenceSequence:
-    """The limits of A's mean minus B's, whichever is better, after more and more queries; B is the baseline.
+class ConfidenceSequence(NamedPair):
+    """The limits of a system's mean minus its baseline's, whichever is better, after more and more queries.
 
     ``looks`` are numbers of queries; ``means``, ``lows`` and ``highs`` are the mean difference until then and its
     limits, which never get wider. All limits of ``pairs`` such sequences hold together with 1 - alpha.
@@ -77,7 +77,7 @@ class ConfidenceSequence:
 
     @property
     def verdict(self) -> Verdict:
-        """``better`` or ``worse`` (A than B) where 0 is excluded, or ``cannot tell``."""
+        """``better`` or ``worse`` (than the baseline) where 0 is excluded, or ``cannot tell``."""
         is_told = self.told_after is not None and not self.is_empty
         return signed_verdict(is_told, self.lows[-1] + self.highs[-1], self.better)
 

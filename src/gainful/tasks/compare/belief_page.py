@@ -34,7 +34,7 @@ def posterior_page(found: Comparison) -> Page:
     if any(result.probabilities for result in primary):
         parts.append(_density(primary[0]) if len(primary) == 1 else _drawn(primary))
     everything = [result for results in found.posteriors.values() for result in results]
-    parts.append(Table.of(_RECORD, everything, title="posteriors"))
+    parts.append(Table.of(_record(role_of_other(everything)), everything, title="posteriors"))
     notes = [*_notes(len(everything)), *found.signatures]
     header = {
         "test": "bayes",
@@ -104,6 +104,11 @@ def common_baseline(results: Sequence[Posterior | ConfidenceSequence]) -> str | 
     """The system that all others were compared with, if there is one."""
     names = {result.names[1] for result in results}
     return names.pop() if len(names) == 1 else None
+
+
+def role_of_other(results: Sequence[Posterior | ConfidenceSequence]) -> str:
+    """What machines call the second system of every pair."""
+    return "other" if common_baseline(results) is None else "baseline"
 
 
 def _probabilities(results: tuple[Posterior, ...], found: Comparison) -> Table:
@@ -196,9 +201,6 @@ def _machine(name: str, kind: Any = "number", get: Callable[[Posterior], Any] | 
 
 
 _RECORD = (
-    _machine("measure", "text"),
-    _machine("a", "text", lambda found: found.names[0]),
-    _machine("b", "text", lambda found: found.names[1]),
     _machine("better", "text"),
     _machine("verdict", "text"),
     _machine("queries", "count", lambda found: found.n),
@@ -211,3 +213,9 @@ _RECORD = (
     _machine("scale"),
     _machine("df", "count"),
 )
+
+
+def _record(role: str) -> tuple[Column, ...]:
+    """Every number of a pair; ``role`` is what its second system is called."""
+    second = _machine(role, "text", lambda found: found.baseline)
+    return (_machine("measure", "text"), _machine("system", "text"), second, *_RECORD)

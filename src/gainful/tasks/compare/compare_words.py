@@ -44,7 +44,7 @@ def difference_sentence(found: PairResult) -> str:
         verb = "beats" if verdict in _FOR_A else "is behind"
         told = f"{a} {verb} {b} by {abs(gain):.{places}f} {measure} {inside}."
         return f"{told} {_against_mean(found)}" if found.is_against_mean else told
-    if verdict is None and gain:
+    if verdict == "needs margin" and gain:
         return f"{ahead} in {measure} {inside}. {_NEEDS_MARGIN}"
     ahead = ahead if gain else f"their mean {measure} is the same"
     return f"It cannot be told whether {a} and {b} differ in {measure}: {ahead} {inside}."
@@ -64,7 +64,7 @@ def _rank_sentence(found: PairResult) -> str:
     if signed == "cannot tell":
         told = f"it cannot be told whether {a} and {b} differ in {found.measure}"
     after = f" {_against_mean(found)}" if found.is_against_mean else ""
-    needs = f" {_NEEDS_MARGIN}" if found.verdict is None else ""
+    needs = f" {_NEEDS_MARGIN}" if found.verdict == "needs margin" else ""
     return f"By {test.said} {told}: {counts} ({found.test.p_text}).{after}{needs}"
 
 

@@ -54,8 +54,8 @@ def _differences(results: list[PairResult], places: int) -> Table:
     of_what = f" of the {kind.of}" if kind is not None and kind.of != "mean" else ""
     columns = (
         Column("measure", get=lambda r: r.measure + (" (lower is better)" if r.better == "lower" else "")),
-        Column(b, "number", places, get=lambda r: r.mean_b),
-        Column(a, "number", places, get=lambda r: r.mean_a),
+        Column(b, "number", places, get=lambda r: r.mean_baseline),
+        Column(a, "number", places, get=lambda r: r.mean_system),
         Column("difference", "number", places),
         Column(
             f"{level_text(results[0].interval)} interval{of_what}",
@@ -74,8 +74,6 @@ def _differences(results: list[PairResult], places: int) -> Table:
 def _verdict(result: PairResult) -> str:
     if not result.nonzero:
         return "identical scores"
-    if result.verdict is None:
-        return "needs a margin"
     return (
         f"equivalent within {result.margin.margin:g}"
         if result.margin and result.verdict == "equivalent"
@@ -127,12 +125,12 @@ def _deciders(result: PairResult, places: int, several: bool) -> Iterator[Table]
     of = f", {result.measure}" if several else ""
     columns = (
         Column("query"),
-        Column(b, "number", places, get=lambda decider: decider.b),
-        Column(a, "number", places, get=lambda decider: decider.a),
+        Column(b, "number", places, get=lambda decider: decider.baseline),
+        Column(a, "number", places, get=lambda decider: decider.system),
         Column("difference", "number", places),
         Column("of all differences", "share", get=lambda decider: decider.share),
     )
-    for name, deciders in ((a, result.for_a), (b, result.for_b)):
+    for name, deciders in ((a, result.for_system), (b, result.for_baseline)):
         if deciders:
             yield Table.of(columns, deciders, title=f"Queries that speak most for {name}{of}", for_people=True)
 
@@ -167,8 +165,8 @@ def _header(found: Comparison) -> dict[str, object]:
         }
     first = next(iter(found.pairs.values()))
     return {
-        "a": first.names[0],
-        "b": first.names[1],
+        "system": first.system,
+        "baseline": first.baseline,
         "primary": found.primary,
         "alpha": first.alpha,
         "seed": first.seed,
@@ -185,7 +183,7 @@ def _for_machines(found: Comparison) -> Iterator[Table]:
         a, b = (matrix.column(name) for name in result.names)
         lists = (a.tolist(), b.tolist(), settled_differences(a, b).tolist())
         rows += list(zip([measure] * result.n, matrix.queries, *lists, strict=True))
-    yield Table(head("measure | query | a . | b . | difference .", for_machines=True), rows, "queries")
+    yield Table(head("measure | query | system . | baseline . | difference .", for_machines=True), rows, "queries")
 
 
 def _machine(kind: Kind, name: str, path: str = "") -> Column:
@@ -195,7 +193,8 @@ def _machine(kind: Kind, name: str, path: str = "") -> Column:
         value: Any = result
         for step in (path or name).split("."):
             value = None if value is None else getattr(value, step)
-        return _yes(value) if isinstance(value, bool) else value
+        found: Cell = value
+        return found
 
     return Column(name, kind, for_machines=True, get=get)
 
@@ -203,8 +202,8 @@ def _machine(kind: Kind, name: str, path: str = "") -> Column:
 #: Every number of a result under a name, with what it is.
 _RECORD = (
     _machine("text", "measure"),
-    Column("a", for_machines=True, get=lambda result: result.names[0]),
-    Column("b", for_machines=True, get=lambda result: result.names[1]),
+    _machine("text", "system"),
+    _machine("text", "baseline"),
     _machine("text", "better"),
     _machine("text", "verdict"),
     _machine("text", "test", "test.name"),
@@ -217,7 +216,7 @@ _RECORD = (
     *(_machine("count", name) for name in ("left_out", "nonzero", "wins", "ties", "losses")),
     _machine("count", "draws", "test.draws"),
     _machine("count", "seed"),
-    *(_machine("number", name) for name in ("mean_a", "mean_b", "difference", "sd")),
+    *(_machine("number", name) for name in ("mean_system", "mean_baseline", "difference", "sd")),
     _machine("number", "low", "interval.low"),
     _machine("number", "high", "interval.high"),
     _machine("number", "alpha"),
@@ -237,10 +236,6 @@ _RECORD = (
     _machine("number", "margin_low", "margin.interval.low"),
     _machine("number", "margin_high", "margin.interval.high"),
 )
-
-
-def _yes(value: bool) -> str:
-    return "yes" if value else "no"
 
 
 def papers_page(found: Comparison) -> Page:

@@ -9,7 +9,7 @@ from gainful.notation import count_of, number_text, printable
 from gainful.pages.charts import Axis, Band, Chart, Line, Plot, Rule
 from gainful.pages.page import Cell, Column, Table, head
 from gainful.render import Page
-from gainful.tasks.compare.belief_page import FEW_PAIRS, common_baseline, interval_chart
+from gainful.tasks.compare.belief_page import FEW_PAIRS, common_baseline, interval_chart, role_of_other
 from gainful.tasks.compare.compare_words import level_text, limits_text, places_for
 
 if TYPE_CHECKING:
@@ -136,7 +136,8 @@ def _notes(found: Comparison) -> list[str]:
 def _for_machines(found: Comparison) -> Iterator[Table]:
     """What was found of every pair, and every look at it."""
     everything = [each for results in found.sequences.values() for each in results]
-    names = "measure | a | b | better | verdict | queries # | told_after # | difference . | low . | high . | alpha ."
+    pair = f"measure | system | {role_of_other(everything)}"
+    names = f"{pair} | better | verdict | queries # | told_after # | difference . | low . | high . | alpha ."
     rows: list[tuple[Cell, ...]] = [
         (
             *(each.measure, *each.names, each.better, each.verdict, each.n, each.told_after),
@@ -145,7 +146,7 @@ def _for_machines(found: Comparison) -> Iterator[Table]:
         for each in everything
     ]
     yield Table(head(names, for_machines=True), rows, "sequences")
-    names = "measure | a | b | query | queries # | difference . | low . | high ."
+    names = f"{pair} | query | queries # | difference . | low . | high ."
     steps: list[tuple[Cell, ...]] = [
         (each.measure, *each.names, each.queries[look - 1], look, *numbers)
         for each in everything

@@ -280,7 +280,7 @@ def baseline_table(result: SystemsResult, places: int) -> Table:
         Column("", "marks", get=of_pair(_mark)),
         Column("difference", "number", places, get=of_pair(lambda pair: pair.difference, None)),
         Column("simultaneous interval", get=of_pair(lambda pair: _limits(pair, places))),
-        Column("effect", get=of_pair(lambda pair: _effect(result.record(pair.a, pair.b)))),
+        Column("effect", get=of_pair(lambda pair: _effect(result.record(pair.system, pair.other)))),
         Column("p", get=of_pair(lambda pair: p_words(pair.p, family.least_p))),
         Column("adjusted p", get=of_pair(lambda pair: p_words(pair.adjusted, result.least_p))),
         Column("verdict", get=of_pair(lambda pair: pair.verdict, "the baseline")),
@@ -292,7 +292,7 @@ def baseline_table(result: SystemsResult, places: int) -> Table:
 
 def _mark(pair: PairVerdict) -> str:
     marks = {"better": _BETTER, "superior": _BETTER, "worse": _WORSE, "inferior": _WORSE}
-    return marks.get(pair.verdict, "")
+    return marks.get(pair.tested if pair.verdict == "needs margin" else pair.verdict, "")
 
 
 def _effect(pair: PairRecord) -> str:
@@ -308,7 +308,7 @@ def _limits(pair: PairVerdict | PairRecord, places: int) -> str:
 def pair_table(result: SystemsResult, shown: Sequence[tuple[str, str]] | None, places: int) -> Table:
     """Pairs, the better system first: difference, interval, p alone and adjusted, verdict."""
     family, is_ranks = result.family, result.conover is not None
-    columns = [Column("system", get=lambda pair: pair.a), Column("other", get=lambda pair: pair.b)]
+    columns = [Column("system"), Column("other")]
     if is_ranks:
         columns.append(Column("difference of mean ranks", "number", places, get=lambda pair: pair.rank_difference))
     else:
@@ -336,13 +336,16 @@ def pair_table(result: SystemsResult, shown: Sequence[tuple[str, str]] | None, p
 
 def _told_apart(result: SystemsResult, pair: PairRecord) -> str:
     """Whether a pair differs, and who is better where that is not the one with the better mean."""
-    if pair.verdict == "cannot tell" or result.family.margin is not None:
+    tested = result.family.pair(pair.system, pair.other).tested
+    if result.family.margin is not None:
         return pair.verdict
+    if tested == "cannot tell":
+        return tested
     difference = pair.difference if pair.rank_difference is None else pair.rank_difference
     leads = (difference > 0) == (result.family.better == "higher")
-    if difference and leads == (pair.verdict == "better"):
+    if difference and leads == (tested == "better"):
         return "yes"
-    return f"yes: {printable(pair.a if pair.verdict == 'better' else pair.b, 40)} is better"
+    return f"yes: {printable(pair.system if tested == 'better' else pair.other, 40)} is better"
 
 
 def _pairs_in_order(result: SystemsResult) -> Iterator[tuple[str, str]]:
@@ -457,7 +460,8 @@ def machine_tables(found: Comparison) -> Iterator[Table]:
             mark = result.letters[place] if result.letters else None
             rows.append((name, family.systems[i], float(result.scores.means[i]), place + 1, *span, mark))
     yield Table(columns, rows, "systems")
-    texts = ("a", "b", "verdict")
-    names = [name if name in texts else f"{name} ." for name in PairRecord._fields]
+    is_against = next(iter(found.systems.values())).family.baseline is not None
+    numbers = [name if name == "verdict" else f"{name} ." for name in PairRecord._fields[2:]]
+    names = ["system", "baseline" if is_against else "other", *numbers]
     pairs = ((name, *result.record(a, b)) for name, result in found.systems.items() for a, b in _pairs_in_order(result))
     yield Table(head(["measure", *names], for_machines=True), list(pairs), "pairs")

@@ -358,7 +358,7 @@ def _overtakings(sweep: Sweep, grade: str) -> Table:
         Column("overtaken"),
         Column("above weight", "number", _places(sweep), get=lambda change: change.low),
         Column("by weight", "number", _places(sweep), get=lambda change: change.high),
-        Column("first place", none="", get=lambda change: "yes" if change.for_first else None),
+        Column("first place", none="", get=lambda change: change.for_first),
     )
     changes = list(sweep.changes)
     more: tuple[str, ...] = ()
