@@ -8,6 +8,7 @@ import itertools
 import json
 import math
 import random
+import re
 
 import numpy as np
 import pytest
@@ -1132,3 +1133,72 @@ class TestSequential:
         command.write("order.txt", "\n".join(IDS))
         result = two("--arrival", "order.txt")
         assert result.code == 2 and "arrival: has no meaning with a comparison that is not sequential" in result.err
+
+
+class TestTablesOfPapers:
+    """One table alone, its marks, its rows; whole environments of LaTeX."""
+
+    def test_only_the_means_in_the_given_order(self, five):
+        result = five("--only", "means", "--sort", "given", "--quiet")
+        assert (result.code, result.err) == (0, "")
+        head, _, *rows = result.out.splitlines()[1:8]
+        assert head.split() == ["system", "AP"]
+        assert [row.split()[0] for row in rows] == ["s0", "s1", "s2", "s3", "s4"]
+        assert "Pairs" not in result.out and "Leaderboard" not in result.out
+
+    def test_marks_name_the_systems_beaten(self, five):
+        """Who is significantly better than whom, from the table of pairs for machines."""
+        beaten = {f"s{i}": "" for i in range(5)}
+        for pair in records(five("--format", "jsonl"), "pairs"):
+            if pair["verdict"] in ("better", "worse"):
+                winner, loser = (pair["a"], pair["b"]) if pair["verdict"] == "better" else (pair["b"], pair["a"])
+                beaten[winner] += "abcde"[int(loser[1:])]
+        assert any(beaten.values()) and not all(beaten.values())
+        for only in ("means", "leaderboard"):
+            lines = five("--only", only, "--marks", "beaten", "--sort", "given", "--format", "latex").out.splitlines()
+            rows = [line.split(" & ") for line in lines if line.endswith(r"\\")][1:]
+            marks = ["".join(re.findall(r"mathrm\{(\w)\}", row[3])) for row in rows]
+            assert [row[0] for row in rows] == list("abcde")
+            assert marks == ["".join(sorted(each)) for each in beaten.values()]
+
+    def test_the_baseline_beaten(self, five):
+        lines = five("--only", "means", "--marks", "beaten", "--baseline", "s0", "--sort", "given").out.splitlines()
+        daggers = five("--only", "means", "--baseline", "s0", "--sort", "given").out.splitlines()
+        assert [line.endswith(" a") for line in lines[3:8]] == [line.endswith(" †") for line in daggers[3:8]]
+        assert any(line.endswith(" a") for line in lines[4:8])
+
+    def test_two_systems(self, two):
+        out = two("--only", "means", "--quiet").out
+        assert [line.split() for line in out.splitlines()[3:5]] == [["b", "0.3700*", "†"], ["a", "0.2550"]]
+        beaten = two("--only", "means", "--marks", "beaten", "--sort", "given", "--quiet").out
+        assert [line.split() for line in beaten.splitlines()[3:5]] == [["a", "a", "0.2550"], ["b", "b", "0.3700*", "a"]]
+        assert two("--only", "pairs", "--quiet").out.startswith("The difference\n")
+
+    @pytest.mark.parametrize(("only", "title"), [("leaderboard", "systems"), ("means", "systems"), ("pairs", "pairs")])
+    def test_machines_have_the_same_table(self, five, only, title):
+        lines = five("--only", only, "--format", "jsonl").lines
+        assert {line["table"] for line in lines if "table" in line} == {title}
+        assert records(five("--only", only, "--format", "jsonl"), title) == records(five("--format", "jsonl"), title)
+
+    def test_a_whole_environment(self, five):
+        out = five("--only", "means", "--format", "latex", "--caption", "Means.", "--label", "tab:m", "-q").out
+        assert out.splitlines()[1:5] == [r"\begin{table}", r"\centering", r"\caption{Means.}", r"\label{tab:m}"]
+        assert out.count(r"\begin{table}") == out.count(r"\end{table}") == 1
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (("--caption", "x"), "--caption: expected a table for LaTeX, found --format table"),
+            (("--label", "x", "--format", "csv"), "--label: expected a table for LaTeX, found --format csv"),
+            (("--marks", "daggers"), "marks: expected a baseline with daggers, found none"),
+            (
+                ("--marks", "letters", "--baseline", "s0"),
+                "marks: expected all pairs of 3 to 12 systems with letters, found pairs with s0 only",
+            ),
+            (("--only", "means", "--papers"), "only: has no meaning with papers"),
+            (("--contrast", "s0 = s1", "--only", "leaderboard"), "only: 'leaderboard' has no meaning with contrasts"),
+        ],
+    )
+    def test_what_has_no_meaning(self, five, arguments, message):
+        result = five(*arguments)
+        assert (result.code, result.out, result.err.splitlines()[0]) == (2, "", message)

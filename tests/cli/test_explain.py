@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 
 import pytest
@@ -372,3 +373,98 @@ def test_bad_input(explain, command):
 def test_nothing_to_explain(command):
     result = command("explain")
     assert (result.code, result.out) == (2, "")
+
+
+# -- A list of grades, without files -----------------------------------------------------------------------------------
+
+
+def test_a_list_of_grades(command):
+    """DCG@5 is 3 + 2 / log2(3) + 1 / log2(5); the ideal list begins with the 3 that was not found."""
+    found = 3 + 2 / math.log2(3) + 1 / math.log2(5)
+    ideal = 3 + 3 / math.log2(3) + 2 / 2 + 1 / math.log2(5)
+    result = command("explain", "nDCG@5", "--grades", "3,2,0,1", "--unretrieved", "3")
+    assert (result.code, result.err) == (0, "")
+    assert f"\nnDCG@5 = {found:.4f} / {ideal:.4f} = {found / ideal:.4f}\n" in result.out
+    assert "nDCG@5 of the list for these grades" in result.out
+
+
+def test_unjudged_documents_of_a_list_of_grades(command):
+    """Two of the three judged documents of 1,-,0,2 are relevant; without the unjudged one they are at ranks 1 and 3."""
+    arguments = ("explain", "AP", "--grades=1,-,0,2", "--format", "jsonl")
+    for flags, value in ((), (1 + 2 / 4) / 2), (("--unjudged", "condensed"), (1 + 2 / 3) / 2):
+        [header, *_] = command(*arguments, *flags).lines
+        assert header["explanations"][0]["runs"][0]["value"] == pytest.approx(value)
+
+
+def _changed(command, *arguments):
+    lines = command("explain", *arguments, "--format", "jsonl").lines
+    return lines[0]["changes"][0], [line for line in lines if line.get("table", "").endswith("rank by rank")]
+
+
+def test_a_swap_term_by_term(command):
+    """The first two documents of 3,1,0 change places: 3 loses what log2(3) takes, 1 wins that."""
+    change, ranks = _changed(command, "DCG@3", "--grades", "3,1,0", "--swap", "1,2")
+    by_rank = [1 - 3, 3 / math.log2(3) - 1 / math.log2(3), 0]
+    assert [row["difference"] for row in ranks] == pytest.approx(by_rank)
+    assert [(row["before"], row["after"]) for row in ranks[:2]] == [
+        ("d1: 3", "d2: 1"),
+        ("d2: 1", "d1: 3"),
+    ]
+    assert change["difference"] == pytest.approx(sum(by_rank))
+    assert change["difference"] == change["after"]["value"] - change["before"]["value"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "before", "after"),
+    [
+        (("--remove", "1"), 3 / 4, 2 / 4),  # the relevant document stays one of those to be found
+        (("--insert", "1"), 3 / 4, 4 / 4),  # the one that was not found
+        (("--insert", "4,2"), 3 / 4, 4 / 4),  # the same, by its grade
+        (("--insert", "5,3"), 3 / 4, 4 / 5),  # a new one: there is one more to be found
+        (("--insert", "1,-"), 3 / 4, 3 / 4),
+        (("--remove", "1", "--insert", "1,2"), 3 / 4, 3 / 4),
+        (("--insert", "1,-", "--remove", "1"), 3 / 4, 3 / 4),
+    ],
+)
+def test_what_is_found_after_a_change(command, arguments, before, after):
+    """Recall: three of the four relevant documents are in the list 1,2,0,3."""
+    change, _ = _changed(command, "SetR", "--grades", "1,2,0,3", "--unretrieved", "2", *arguments)
+    assert (change["before"]["value"], change["after"]["value"]) == (before, after)
+
+
+def test_changes_are_made_in_their_order(command):
+    result = command("explain", "P@1", "--grades", "1,0,0", "--remove", "1", "--swap", "1,2")
+    assert "\nRemoving rank 1, then swapping ranks 1 and 2 lowers P@1 by 1, from 1 to 0.\n" in result.out
+    result = command("explain", "P@2", "--grades", "1,0", "--swap", "1,2")
+    assert "\nSwapping ranks 1 and 2 leaves P@2 at 0.5000.\n" in result.out
+
+
+def test_before_and_after_fit_a_terminal(command):
+    out = command("explain", "nDCG@5", "AP", "P@5", "ERR@5", "RBP", "--grades", "3,2,-,1", "--swap", "1,3").out
+    assert max(len(line) for table in out.split("\n\n") if "---" in table for line in table.splitlines()) <= 80
+
+
+def test_a_list_of_grades_has_no_scores(command):
+    result = command("explain", "SwetsE", "--grades", "3,2,0,1")
+    assert (result.code, result.err) == (3, "--grades: expected scores, found a run without them\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--swap", "1,2"), "--swap: expected a list of grades, found none"),
+        (("--unretrieved", "3"), "--unretrieved: expected a list of grades, found none"),
+        (("--grades", "3,x"), "--grades: expected a number, found 'x'"),
+        (("--grades", "-"), "--grades: expected at least one document with a grade, found only unjudged ones"),
+        (("--grades", "3,2", "--swap", "1"), "--swap: expected two ranks such as 1,3, found '1'"),
+        (("--grades", "3,2", "--swap", "1,3"), "--swap: expected a rank of the list, found 3 in 2 documents"),
+        (("--grades", "3,2", "--remove", "3"), "--remove: expected a rank of the list, found 3 in 2 documents"),
+        (("--grades", "3,2", "--insert", "4,1"), "--insert: expected a rank of the list, found 4 in 2 documents"),
+        (("--grades", "3,2", "--insert", "1"), "--insert: expected a grade, found none, and no unretrieved document"),
+        (("--grades", "3", "--swap", "1,2", "--swap", "2,1"), "--swap: expected one change of this kind, found 2"),
+        (("--grades", "3", "--run", "r"), "--grades: expected no --qrels, --run or --query beside it, found one"),
+    ],
+)
+def test_wrong_lists_of_grades(command, arguments, message):
+    result = command("explain", "P@1", *arguments)
+    assert (result.code, result.out, result.err.splitlines()[0]) == (2, "", message)

@@ -118,9 +118,9 @@ def latex_text(cell):
 
 def latex_rows(text):
     lines = text.split("\n")
-    assert lines[0] == r"% \usepackage{booktabs}"
+    assert lines[0] == r"% \usepackage{booktabs,graphicx}"  # the names are so long that it has to be made to fit
     begin, end = lines.index(r"\toprule"), lines.index(r"\bottomrule")
-    assert lines[begin - 1] == r"\begin{tabular}{@{}llrrrr@{}}" and lines[end + 1] == r"\end{tabular}"
+    assert lines[begin - 1] == r"\begin{tabular}{@{}llrrrr@{}}" and lines[end + 1] == r"\end{tabular}}"
     assert lines[begin + 2] == r"\midrule"
     rows = [line.removesuffix(r" \\").split(" & ") for line in lines[begin + 1 : end] if line != r"\midrule"]
     assert all(line.startswith("% ") for line in lines[end + 2 :] if line)

@@ -9,6 +9,7 @@ import json
 import math
 import shutil
 import subprocess
+from dataclasses import replace
 from importlib.metadata import version
 
 import numpy as np
@@ -216,6 +217,31 @@ def test_latex():
         "\n"
         "% order:score|ties:docid-desc\n"
     )
+
+
+def test_latex_as_a_whole_environment():
+    """The caption is LaTeX already; further tables go by their titles. What marks mean stands below for readers."""
+    first, second = list(PAGE.tables)
+    page = replace(PAGE, parts=(first, replace(second, title="Kappa & co")), caption=r"On \emph{levels}", label="tab:x")
+    lines = render_text(page, "latex").splitlines()
+    begin = [i for i, line in enumerate(lines) if line == r"\begin{table}"]
+    assert [lines[i + 1 : i + 4] for i in begin] == [
+        [r"\centering", r"\caption{On \emph{levels}}", r"\label{tab:x}"],
+        [r"\centering", r"\caption{Kappa \& co}", r"\label{tab:x-2}"],
+    ]
+    end = lines.index(r"\end{table}")
+    assert lines[end - 3 : end] == [r"\end{tabular}", r"\par\smallskip\footnotesize", "bold: most"]
+    assert lines.count(r"\end{table}") == 2
+
+
+@pytest.mark.parametrize(("columns", "fits"), [(3, True), (9, False)])
+def test_latex_makes_wide_tables_fit_the_text_column(columns, fits):
+    """Nine columns of eight letters are 360 points and the room between them, more than a column of a paper."""
+    table = Table(tuple(Column(f"measure{i}") for i in range(columns)), (("12345678",) * columns,))
+    text = render_text(Page("x", (table,)), "latex")
+    assert (r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%" in text) is not fits
+    assert text.count("{") == text.count("}")
+    assert text.startswith(r"% \usepackage{booktabs}" if fits else r"% \usepackage{booktabs,graphicx}")
 
 
 def test_html():

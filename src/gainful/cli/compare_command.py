@@ -15,7 +15,7 @@ from gainful.cli.score_inputs import ScoreOptions, read_pair, takes_scores
 from gainful.io.sources import open_source
 from gainful.notation import text_of_id
 from gainful.stats.catalogues import ASKED_AS_TESTS, CORRECTIONS, INTERVALS, PROCEDURES
-from gainful.tasks.compare.compare_options import CHARTS, CompareOptions
+from gainful.tasks.compare.compare_options import CHARTS, MARKS, ORDERS, TABLES, CompareOptions
 
 _MEASURES = ("nDCG@10",)
 
@@ -97,6 +97,16 @@ def _asked(given: dict[str, Any]) -> CompareOptions:
     help="--sequential: the order of queries, a line each that begins with its id, such as QRELS.  [default: of ids]",
 )
 @click.option("--chart", "charts", multiple=True, type=click.Choice(CHARTS), help="What to draw; may be repeated.")
+@click.option("--only", type=click.Choice(TABLES), help="Print this table and nothing else.")
+@click.option(
+    "--marks",
+    type=click.Choice(MARKS),
+    help="Beside means: letters that systems share, daggers for better or worse than --baseline, or the systems "
+    "beaten.  [default: daggers with --baseline, else letters]",
+)
+@click.option(
+    "--sort", type=click.Choice(ORDERS), default="best", help="Rows: best first, or as given.  [default: best]"
+)
 @options.places_option("Decimal places in tables.")
 @options.takes_output_and_figure
 @options.takes(asked=_asked)

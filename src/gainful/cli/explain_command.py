@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -13,8 +14,57 @@ from gainful.errors import UsageError
 from gainful.policy import Policy
 
 if TYPE_CHECKING:
+    from gainful.evaluation.blackboard import Board, Change
     from gainful.measures.base import Measure
     from gainful.measures.names_trec_eval import Translation
+
+
+class _OnBoard(NamedTuple):
+    """A list of grades, and what is changed in it."""
+
+    board: Board
+    changes: tuple[Change, ...]
+
+
+def _blackboard_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds a list of grades instead of files, and what is changed in it."""
+    for option in (
+        _change_option("remove", "RANK", "Take a document out of the list; it stays judged."),
+        _change_option("insert", "RANK[,GRADE]", "Put a document in: an unretrieved one, or a new one of a grade."),
+        _change_option("swap", "RANK,RANK", "Let two documents change places."),
+        click.option("--unretrieved", metavar="GRADES", help="With --grades: those of documents that were not found."),
+        click.option("--grades", metavar="GRADES", help="A list without files: its grades, such as 3,2,0,-,1."),
+    ):
+        command = option(command)
+    return command
+
+
+def _change_option(name: str, metavar: str, about: str) -> Callable[[Any], Any]:
+    """An option that changes the list of --grades. Changes are remembered in the order in which they are given."""
+
+    def remember(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> None:
+        if len(texts) > 1:
+            raise UsageError(f"--{name}: expected one change of this kind, found {len(texts)}")
+        ctx.meta.setdefault(__name__, []).extend((name, text) for text in texts)
+
+    about = f"With --grades: {about[0].lower()}{about[1:]}"
+    return click.option(f"--{name}", multiple=True, metavar=metavar, callback=remember, expose_value=False, help=about)
+
+
+def _board(given: dict[str, Any]) -> _OnBoard | None:
+    """What is on the blackboard, if anything is."""
+    grades, unretrieved = given.pop("grades"), given.pop("unretrieved")
+    changes = click.get_current_context().meta.get(__name__, [])
+    if grades is None:
+        alone = ["--unretrieved"] * (unretrieved is not None) + [f"--{name}" for name, _ in changes]
+        if alone:
+            raise UsageError(f"{alone[0]}: expected a list of grades, found none", "--grades 3,2,0,1 gives one")
+        return None
+    if given["qrels"] or given["runs"] or given["queries"]:
+        raise UsageError("--grades: expected no --qrels, --run or --query beside it, found one")
+    from gainful.evaluation.blackboard import Board, Change
+
+    return _OnBoard(Board.read(grades, unretrieved), tuple(getattr(Change, name)(text) for name, text in changes))
 
 
 @click.command("explain")
@@ -24,6 +74,7 @@ if TYPE_CHECKING:
     "--run", "runs", type=options.INPUT, multiple=True, metavar="RUN", help="A run; several stand side by side."
 )
 @click.option("--query", "queries", multiple=True, metavar="ID", help="A query; may be repeated.")
+@options.takes(_blackboard_options, board=_board)
 @click.option("--all", "all_ranks", is_flag=True, help="Every rank, those that add nothing, too.")
 @options.places_option("Decimal places.")
 @options.names_option
@@ -38,6 +89,7 @@ def command(
     qrels: str | None,
     runs: tuple[str, ...],
     queries: tuple[str, ...],
+    board: _OnBoard | None,
     all_ranks: bool,
     places: int,
     names: tuple[str, ...],
@@ -53,10 +105,18 @@ def command(
     Example: gainful explain nDCG@10
 
     Example: gainful explain nDCG@10 --qrels qrels.txt --run bm25.run --run dense.run --query 301
+
+    Example: gainful explain nDCG@5 --grades 3,2,0,1 --unretrieved 3 --swap 1,3
     """
     wanted = _translated(measures, rel)
+    if board is not None and board.changes:
+        from gainful.evaluation.blackboard import Changed, changed_page
+
+        changed = [Changed.of(measure, *board, policy, scale) for measure in wanted]
+        output.write(changed_page(changed, places))
+        return
     missing = [flag for flag, given in (("--qrels", qrels), ("--run", runs), ("--query", queries)) if not given]
-    if len(missing) in (1, 2):
+    if board is None and len(missing) in (1, 2):
         raise UsageError(
             f"expected --qrels, --run and --query together, found no {' and no '.join(missing)}",
             "without any of them the measure is defined; with all of them its arithmetic is shown",
@@ -65,7 +125,9 @@ def command(
     from gainful.evaluation.explained_page import explanation_page
     from gainful.evaluation.explanation import Explanation, explain_runs
 
-    if qrels:
+    if board is not None:
+        explanations = [board.board.explained(measure, policy, scale) for measure in wanted]
+    elif qrels:
         files = named_runs(runs, names)
         judgments = inputs.read_qrels(qrels, scale=scale)
         lists = {name: Run.of(file) for name, file in inputs.runs(files).items()}

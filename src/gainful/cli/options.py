@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypeVar, cast
 
@@ -218,11 +218,19 @@ def output_options(command: _Command) -> _Command:
     return click.option("--format", "format_", type=formats, help=how)(command)
 
 
+def caption_options(command: _Command) -> _Command:
+    """Adds what a paper calls its table."""
+    label = click.option("--label", metavar="NAME", help="LaTeX: a whole table environment with this label.")
+    return click.option("--caption", metavar="TEXT", help="LaTeX: the same with this caption.")(label(command))
+
+
 class Output(NamedTuple):
-    """Where a command's results go, and in which format."""
+    """Where a command's results go, in which format, and what a paper calls its table."""
 
     format: str
     path: str | None
+    caption: str | None = None
+    label: str | None = None
 
     @contextmanager
     def opened(self) -> Iterator[TextIO]:
@@ -237,6 +245,8 @@ class Output(NamedTuple):
 
     def write(self, content: HasPage) -> None:
         """Writes all that a command has to show."""
+        if self.caption is not None or self.label is not None:
+            content = replace(content.page(), caption=self.caption, label=self.label)
         with self.opened() as out:
             write(content, self.format, out)
 
@@ -250,11 +260,20 @@ class Output(NamedTuple):
 
 
 def _output(options: dict[str, Any]) -> Output:
-    return Output.of(options.pop("format_"), options.pop("output"), _inputs())
+    output = Output.of(options.pop("format_"), options.pop("output"), _inputs())
+    captions = {name: options.pop(name) for name in ("caption", "label")}
+    for name, given in captions.items():
+        if given is not None and output.format != "latex":
+            raise UsageError(
+                f"--{name}: expected a table for LaTeX, found --format {output.format}",
+                "add --format latex or -o x.tex",
+            )
+    return output._replace(**captions)
 
 
-#: Adds ``--format`` and ``--output`` and hands over ``output``, which is none of the files that are read.
-takes_output = takes(output_options, output=_output)
+#: Adds ``--format``, ``--output``, ``--caption`` and ``--label`` and hands over ``output``, which is none of the files
+#: that are read.
+takes_output = takes(output_options, caption_options, output=_output)
 
 
 def _check_written(path: str, option: str, inputs: Sequence[str]) -> None:
@@ -302,4 +321,4 @@ def _figure(options: dict[str, Any]) -> FigureOutput:
 
 
 #: Adds what says where a figure and all results go, and hands over ``output`` and ``figure``.
-takes_output_and_figure = takes(figure_options, output_options, output=_output, figure=_figure)
+takes_output_and_figure = takes(figure_options, output_options, caption_options, output=_output, figure=_figure)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
@@ -40,16 +40,21 @@ def explanation_page(explanations: Sequence[Explanation], all_ranks: bool = Fals
             parts += _definition(explanation.measure)
             continue
         if explanation.measure not in introduced:
-            parts += _introduction(explanation.measure)
+            parts += introduction(explanation.measure)
             introduced.add(explanation.measure)
         parts += _arithmetic(explanation, all_ranks, places)
-    signatures = dict.fromkeys(
+    return Page("explain", tuple(parts), signatures(explanations), {"explanations": [_data(e) for e in explanations]})
+
+
+def signatures(explanations: Iterable[Explanation]) -> tuple[str, ...]:
+    """By which conventions the numbers came about, each said once."""
+    found = (
         str(replace(explanation.signature, policy=one.policy))
         for explanation in explanations
         for one in explanation.lists
         if explanation.signature is not None
     )
-    return Page("explain", tuple(parts), tuple(signatures), {"explanations": [_data(e) for e in explanations]})
+    return tuple(dict.fromkeys(found))
 
 
 def _definition(measure: Measure) -> Iterator[Table | str]:
@@ -86,7 +91,8 @@ def _differences(measure: Measure) -> Iterator[Table]:
 _SAID_ELSEWHERE = {"gain", "discount", "base", "average", "rel", "level", "unjudged", "cutoff", "recall", "multiple"}
 
 
-def _introduction(measure: Measure) -> Iterator[str]:
+def introduction(measure: Measure) -> Iterator[str]:
+    """What a measure is, in the words that its arithmetic needs."""
     text = Help.of(type(measure))
     yield f"{measure}: {text.claim}"
     yield from text.paragraphs("Formula")[:1]
@@ -154,7 +160,7 @@ def _judgments_table(explanation: Explanation, places: int) -> Table | None:
     rows: list[tuple[Cell, ...]] = list(zip(*(cells for _, cells in columns), strict=True))
     if not any(one.unjudged.size for one in explanation.lists):
         rows.pop()
-    return Table(tuple(column for column, _ in columns), tuple(rows), f"Judgments of query {explanation.query}")
+    return Table(tuple(column for column, _ in columns), tuple(rows), f"Judgments of {explanation.subject}")
 
 
 def _recall_base(explanation: Explanation) -> Iterator[str]:
@@ -249,7 +255,7 @@ def _steps_table(explanation: Explanation, places: int) -> Table:
     counts = explanation.measure.aggregate == "sum" and all(float(row[2] or 0).is_integer() for row in rows)
     value = Column("value", "count") if counts else Column("value", "number", places)
     columns = (Column("run"), Column("step"), value, Column("from"))
-    title = f"Steps of {explanation.measure} for query {explanation.query}"
+    title = f"Steps of {explanation.measure} for {explanation.subject}"
     if len(explanation.lists) > 1:
         return Table(columns, rows, title)
     return Table(columns[1:], tuple(row[1:] for row in rows), title)
@@ -271,8 +277,8 @@ def _conclusion(explanation: Explanation, one: ExplainedList, places: int) -> It
     if one.score.status is None:
         return
     what = {
-        "missing": f"{one.run} does not answer query {explanation.query}",
-        "undefined": f"{explanation.measure} is undefined for query {explanation.query}",
+        "missing": f"{one.run} does not answer {explanation.subject}",
+        "undefined": f"{explanation.measure} is undefined for {explanation.subject}",
     }[one.score.status]
     choice = getattr(one.policy, one.score.status)
     does = {
@@ -313,7 +319,7 @@ def _data(explanation: Explanation) -> dict[str, object]:
         "signature": str(explanation.signature),
         "judged": int(judgments.grades.size),
         "recall_base": judgments.recall_base,
-        "runs": [_list_data(one) for one in explanation.lists],
+        "runs": [list_data(one) for one in explanation.lists],
     }
 
 
@@ -322,7 +328,8 @@ def _translation_data(translation: Translation) -> dict[str, object]:
     return {"name": translation.text, "measures": [str(each) for each in translation.measures], "settings": settings}
 
 
-def _list_data(one: ExplainedList) -> dict[str, object]:
+def list_data(one: ExplainedList) -> dict[str, object]:
+    """A list's value and steps, for machines."""
     return {
         "run": one.run,
         "value": one.score.value,
@@ -373,7 +380,7 @@ _WHOLE, _FIRST = 20, 10
 Shown: TypeAlias = int | tuple[int, int]
 
 
-class _Values(NamedTuple):
+class ByRank(NamedTuple):
     """A column with its value at every rank."""
 
     column: Column
@@ -386,13 +393,13 @@ def rank_table(explanation: Explanation, all_ranks: bool, places: int) -> Table 
     depth = table_depth(explanation)
     if not depth or all(one.arithmetic is not None and not one.arithmetic.columns for one in explanation.lists):
         return None
-    columns = [_Values(Column("rank", "count"), list(range(1, depth + 1))), *_columns(explanation, depth, places)]
+    columns = [ByRank(Column("rank", "count"), list(range(1, depth + 1))), *_columns(explanation, depth, places)]
     several = len(explanation.lists) > 1
     of = "" if several else f" of {explanation.lists[0].run}"
     return Table(
         tuple(values.column for values in columns),
         tuple(_row(columns, shown) for shown in _shown(explanation, depth, all_ranks)),
-        f"{explanation.measure}{of} for query {explanation.query}",
+        f"{explanation.measure}{of} for {explanation.subject}",
     )
 
 
@@ -402,32 +409,32 @@ def table_depth(explanation: Explanation) -> int:
     return max((min(one.depth, cutoff or one.depth) for one in explanation.lists), default=0)
 
 
-def _columns(explanation: Explanation, depth: int, places: int) -> Iterator[_Values]:
+def _columns(explanation: Explanation, depth: int, places: int) -> Iterator[ByRank]:
     several = len(explanation.lists) > 1
     for one in explanation.lists:
         arithmetic, prefix = one.arithmetic, f"{one.run}: " if several else ""
         documents = [*one.documents[:depth], *[None] * (depth - len(one.documents))]
-        yield _Values(Column(f"{prefix}document"), documents, one)
+        yield ByRank(Column(f"{prefix}document"), documents, one)
         if one.is_condensed:
-            yield _numbers(f"{prefix}rank in run", one.in_run.astype(np.float64), depth, places)
-        yield _numbers(f"{prefix}grade", one.grades, depth, places, none="-")
+            yield numbers_by_rank(f"{prefix}rank in run", one.in_run.astype(np.float64), depth, places)
+        yield numbers_by_rank(f"{prefix}grade", one.grades, depth, places, none="-")
         for name, values in arithmetic.columns.items() if arithmetic else ():
             if not several or name in (arithmetic.adds, arithmetic.running):  # type: ignore[union-attr]
-                yield _numbers(prefix + name, values, depth, places)
+                yield numbers_by_rank(prefix + name, values, depth, places)
     shared = explanation.lists[0].arithmetic if several else None
     for name, values in shared.columns.items() if shared else ():
         if name in shared.shared:  # type: ignore[union-attr]
-            yield _numbers(name, values, depth, places)
+            yield numbers_by_rank(name, values, depth, places)
 
 
-def _numbers(name: str, values: Floats, depth: int, places: int, none: str = "") -> _Values:
+def numbers_by_rank(name: str, values: Floats, depth: int, places: int, none: str = "") -> ByRank:
     """A column of numbers; where all are whole, without a point."""
     is_whole = bool(np.all(np.isnan(values) | (values == np.floor(values))))
     column = Column(name, "count", none=none) if is_whole else Column(name, "number", places, none)
     cells: list[Cell] = [None if np.isnan(value) else value for value in values[:depth].tolist()]
     if is_whole:
         cells = [None if cell is None else int(cell) for cell in cells]
-    return _Values(column, [*cells, *[None] * (depth - len(cells))])
+    return ByRank(column, [*cells, *[None] * (depth - len(cells))])
 
 
 def _shown(explanation: Explanation, depth: int, all_ranks: bool) -> Iterator[Shown]:
@@ -458,7 +465,7 @@ def _adding(explanation: Explanation, depth: int) -> Bools:
     return adds
 
 
-def _row(columns: list[_Values], shown: Shown) -> tuple[Cell, ...]:
+def _row(columns: list[ByRank], shown: Shown) -> tuple[Cell, ...]:
     if isinstance(shown, int):
         return tuple(values.cells[shown - 1] for values in columns)
     first, last = shown
@@ -466,7 +473,7 @@ def _row(columns: list[_Values], shown: Shown) -> tuple[Cell, ...]:
     return (f"{first}-{last}", *rest)
 
 
-def _stretch(values: _Values, first: int, last: int) -> Cell:
+def _stretch(values: ByRank, first: int, last: int) -> Cell:
     """What stands for several ranks in a column."""
     if values.of is None:
         return "" if values.column.none else None

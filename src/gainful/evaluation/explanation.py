@@ -92,10 +92,16 @@ class Explanation(Showable):
     lists: tuple[ExplainedList, ...] = ()
     signature: Signature | None = None
     translations: tuple[Translation, ...] = ()  # the names of other tools under which the measure was asked for
+    named: str = ""  # what the query is called, if not by its id
 
     def __repr__(self) -> str:
         of = "" if self.query is None else f" for query {self.query}"
         return f"<Explanation of {self.measure}{of}>"
+
+    @property
+    def subject(self) -> str:
+        """What is explained."""
+        return self.named or f"query {self.query}"
 
     @property
     def value(self) -> float | None:

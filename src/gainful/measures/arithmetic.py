@@ -107,6 +107,12 @@ class Arithmetic(NamedTuple):
         return self.steps[-1].value
 
     @property
+    def term(self) -> str | None:
+        """The column whose values the running one is made of, rank by rank: it stands before it."""
+        names = list(self.columns)
+        return names[max(0, names.index(self.running) - 1)] if self.running in names else self.adds
+
+    @property
     def depth(self) -> int:
         """How many ranks the columns have."""
         return max((values.size for values in self.columns.values()), default=0)

@@ -137,7 +137,8 @@ class Page:
     ``header`` opens the JSON lines (what takes time to find is a function there), ``notes_for_machines`` are what they
     have of the notes, if not all; ``command`` is the command's name. ``scores`` stand in the place of the first part
     where a format has a line for every value, called by their ``unit``; ``keeps_places`` has every column keep a place
-    for its mark even where none is, so that columns never move.
+    for its mark even where none is, so that columns never move. ``caption`` and ``label`` are what a paper calls its
+    (first) table.
 
     >>> page = Page("demo", ("Two runs.", Table((Column("run"), Column("AP", "number")), (("a", 0.5), ("b", None)))))
     >>> [table.rows for table in page.tables]
@@ -152,6 +153,8 @@ class Page:
     scores: Callable[[], Iterable[Score]] | None = None
     unit: str = "query"
     keeps_places: bool = False
+    caption: str | None = None
+    label: str | None = None
 
     def page(self) -> Page:
         """Itself: what can be shown has a page."""

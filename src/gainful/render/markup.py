@@ -1,6 +1,7 @@
 """Pages as Markdown (pipe tables as GitHub draws them), HTML (one page, or a piece of one for notebooks) and LaTeX.
 
-The best is in bold. LaTeX has tables in the style of booktabs; everything else is a comment there.
+The best is in bold. LaTeX has tables in the style of booktabs, whole `table` environments where a caption or a label is
+asked for; everything else is a comment there.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from html import escape
+from itertools import count
 from typing import TextIO
 
 from gainful.pages.charts import Chart
@@ -207,28 +209,69 @@ _ESCAPES = str.maketrans(
 )
 
 
+#: The text column of a paper in two columns, and what a letter and the room between columns of a table take, in points.
+_COLUMN, _LETTER, _BETWEEN = 240.0, 5.0, 12.0
+
+
 def write_latex(page: Page, out: TextIO) -> None:
     """The tables one after the other; titles, paragraphs and notes as comments."""
-    blocks = page.drawn(lambda text: map(_comment, Paragraph.of(text).lines), _latex_table, _figure)
+    numbers = count()
+    blocks = page.drawn(
+        lambda text: map(_comment, Paragraph.of(text).lines),
+        lambda table: _latex_table(page, table, next(numbers)),
+        _figure,
+    )
     notes = [map(_comment, page.notes)] if page.notes else []
     texts = ["\n".join(block) for block in [*blocks, *notes]]
+    packages = "booktabs,graphicx" if any(r"\resizebox" in text for text in texts) else "booktabs"
     # An empty line ends a paragraph: tables come below each other.
-    out.write("\n".join([r"% \usepackage{booktabs}", "\n\n".join(texts), ""]))
+    out.write("\n".join([rf"% \usepackage{{{packages}}}", "\n\n".join(texts), ""]))
 
 
-def _latex_table(table: Table) -> Iterator[str]:
+def _latex_table(page: Page, table: Table, number: int) -> Iterator[str]:
+    """A tabular, or with a caption or a label the whole environment; one that would be too wide is made to fit."""
     columns = groups(table)
-    if table.title:
-        yield _comment(table.title)
+    rows = shown_rows(table, columns)
+    lines = list(_tabular(columns, rows))
+    if _width(columns, rows) > _COLUMN:
+        fits = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
+        lines = [fits, *lines[:-1], lines[-1] + "}"]
+    if page.caption is None and page.label is None:
+        title = [_comment(table.title)] if table.title else []
+        yield from [*title, *lines, *map(_comment, table.notes)]
+        return
+    yield r"\begin{table}"
+    yield r"\centering"
+    caption = table.title if number or page.caption is None else page.caption
+    if caption:
+        yield rf"\caption{{{_escaped(caption) if caption is not page.caption else caption}}}"
+    if page.label is not None:
+        yield rf"\label{{{page.label}{f'-{number + 1}' if number else ''}}}"
+    yield from lines
+    if table.notes:
+        yield r"\par\smallskip\footnotesize"
+        yield " \\\\\n".join(_text(explained(note, "bold")) for note in table.notes)
+    yield r"\end{table}"
+
+
+def _tabular(columns: list[Group], rows: list[tuple[Shown, ...]]) -> Iterator[str]:
     yield rf"\begin{{tabular}}{{@{{}}{''.join(map(_alignment, columns))}@{{}}}}"
     yield r"\toprule"
     yield _row([_header(group) for group in columns])
     yield r"\midrule"
-    for row in shown_rows(table, columns):
+    for row in rows:
         yield _row([_latex_cell(cell, group) for cell, group in zip(row, columns, strict=True)])
     yield r"\bottomrule"
     yield r"\end{tabular}"
-    yield from map(_comment, table.notes)
+
+
+def _width(columns: list[Group], rows: list[tuple[Shown, ...]]) -> float:
+    """About how wide a table is; nobody but TeX knows it exactly."""
+    longest = [
+        max(len(group.column.name), *(len(row[i].text + row[i].difference + row[i].marks) for row in rows), 0)
+        for i, group in enumerate(columns)
+    ]
+    return sum(longest) * _LETTER + (len(columns) - 1) * _BETWEEN
 
 
 def _figure(chart: Chart) -> Iterator[str]:

@@ -236,7 +236,7 @@ def letters(different: Bools) -> Letters:
         if relation[i, j]:
             sets = _split(sets, 1 << i, 1 << j)
     cliques = sorted(tuple(i for i in range(systems) if members >> i & 1) for members in sets)
-    names = [_letter(number) for number in range(len(cliques))]
+    names = [letter(number) for number in range(len(cliques))]
     return Letters(
         tuple(cliques),
         tuple(
@@ -261,7 +261,7 @@ def _split(sets: list[int], one: int, other: int) -> list[int]:
     return kept
 
 
-def _letter(number: int) -> str:
+def letter(number: int) -> str:
     """a, ..., z, then a1, ..., z1 and so on, so that letters can be told apart when they stand side by side."""
     turn, place = divmod(number, 26)
     return chr(ord("a") + place) + (str(turn) if turn else "")

@@ -12,6 +12,11 @@ CHARTS_OF_PAIRS = ("differences",)
 CHARTS_OF_SYSTEMS = ("leaderboard", "critical", "p")
 CHARTS = (*CHARTS_OF_PAIRS, *CHARTS_OF_SYSTEMS)
 
+#: The tables that can be asked for alone, what marks a mean that differs, and the order of systems in a table.
+TABLES = ("leaderboard", "pairs", "means")
+MARKS = ("letters", "daggers", "beaten")
+ORDERS = ("best", "given")
+
 
 @dataclass(frozen=True)
 class CompareOptions:
@@ -34,6 +39,9 @@ class CompareOptions:
     arrival: Sequence[str] | None = None
     pairs: Sequence[tuple[str, str]] | None = ()
     chart: tuple[str, ...] = ()
+    only: str | None = None
+    marks: str | None = None
+    sort: str = "best"
     places: int = 4
     threads: int | None = None
 

@@ -27,7 +27,15 @@ from gainful.stats.paired import PairResult, compare_pair
 from gainful.stats.procedures import PaperRow, SystemsPlan, SystemsResult, compare_several, paper_rows
 from gainful.stats.rank_tests import GroupComparison, compare_groups
 from gainful.stats.sequential import ConfidenceSequence, confidence_sequence
-from gainful.tasks.compare.compare_options import CHARTS, CHARTS_OF_PAIRS, CHARTS_OF_SYSTEMS, CompareOptions
+from gainful.tasks.compare.compare_options import (
+    CHARTS,
+    CHARTS_OF_PAIRS,
+    CHARTS_OF_SYSTEMS,
+    MARKS,
+    ORDERS,
+    TABLES,
+    CompareOptions,
+)
 
 if TYPE_CHECKING:
     from gainful.measures.base import Measure
@@ -42,7 +50,8 @@ class Comparison(Showable):
     ``pairs`` are results of two systems, ``systems`` those of several, ``posteriors`` those of pairs whose probability
     was asked for, ``sequences`` those of pairs that were watched query by query: one of them is there. ``papers`` are
     the rows of the papers' table, ``groups`` the comparisons of groups of systems that were named. ``shown`` are the
-    pairs that people want to see, all of them if None; ``charts`` what is drawn.
+    pairs that people want to see, all of them if None; ``charts`` what is drawn. ``only`` is the one table that is
+    wanted, ``marks`` what stands beside means that differ, ``sort`` the order of systems.
     """
 
     scores: Mapping[str, ScoreMatrix]
@@ -58,6 +67,9 @@ class Comparison(Showable):
     charts: tuple[str, ...] = ()
     places: int = 4
     signatures: tuple[str, ...] = ()
+    only: str | None = None
+    marks: str | None = None
+    sort: str = "best"
 
     def __repr__(self) -> str:
         results = {**self.pairs, **self.systems, **self.posteriors, **self.sequences}
@@ -81,6 +93,13 @@ class Comparison(Showable):
         return len(self.pairs) + sum(result.family.p.size for result in self.systems.values())
 
     def page(self) -> Page:
+        if self.only is not None:
+            from gainful.tasks.compare.paper_table import single_table
+
+            return single_table(self, self._whole_page())
+        return self._whole_page()
+
+    def _whole_page(self) -> Page:
         if self.papers:
             from gainful.tasks.compare.pair_page import papers_page
 
@@ -123,6 +142,9 @@ def compare(
     arrival: Sequence[str] | None = None,
     pairs: Sequence[tuple[str, str]] | None = (),
     chart: str | Sequence[str] | None = None,
+    only: str | None = None,
+    marks: str | None = None,
+    sort: str = "best",
     places: int = 4,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -137,7 +159,9 @@ def compare(
     :data:`gainful.stats.catalogues.PROCEDURES`, ``correction`` (of maxt and anova) one of
     :data:`gainful.stats.catalogues.CORRECTIONS`. ``papers`` makes the table of the papers instead: Friedman, then
     Conover. ``contrasts`` such as ``new = mean(a, b)`` are compared instead of pairs, as one family. ``pairs`` are the
-    ones to print, None for all; ``chart`` is what to draw: differences, leaderboard, critical or p.
+    ones to print, None for all; ``chart`` is what to draw: differences, leaderboard, critical or p. ``only`` is the one
+    table to print (leaderboard, pairs or means), ``marks`` what stands beside its means (letters, daggers or beaten:
+    the systems that this one beats), ``sort`` the order of its systems (best or given).
 
     >>> found = compare(ScoreMatrix.of("P@5", {"old": [0.2, 0.4, 0.4, 0.2], "new": [0.6, 0.4, 0.8, 0.4]}))
     >>> found.pairs["P@5"].wins, found.pairs["P@5"].p
@@ -162,6 +186,9 @@ def compare(
         arrival=arrival,
         pairs=pairs,
         chart=charts,
+        only=only,
+        marks=marks,
+        sort=sort,
         places=places,
         threads=threads,
     )
@@ -179,6 +206,9 @@ def compare_matrices(
     _check_known(how.baseline, systems, "baseline")
     for chart in how.chart:
         choose(chart, CHARTS, "chart")
+    for value, known, what in ((how.only, TABLES, "only"), (how.marks, MARKS, "marks"), (how.sort, ORDERS, "sort")):
+        if value is not None:
+            choose(value, known, what)
     if how.papers:
         return _as_papers(matrices, how)
     if how.sequential:
@@ -195,7 +225,7 @@ def compare_matrices(
 
 def _as_papers(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Comparison:
     of_others = ("procedure", "correction", "groups", "contrasts", "baseline", "test", "chart", "family", "pairs")
-    how.refuse("papers", "interval", "margin", "sequential", "arrival", *of_others)
+    how.refuse("papers", "interval", "margin", "sequential", "arrival", *of_others, *_OF_TABLES)
     same = dict(zip(matrices, aligned(list(matrices.values())), strict=True))
     return Comparison(same, {}, {}, paper_rows(same), places=how.places)
 
@@ -207,8 +237,12 @@ MOST_IN_SEQUENCE = 100
 _OF_TESTS = ("procedure", "correction", "interval", "family", "groups", "contrasts", "draws", "seed", "chart")
 
 
+#: What only tables of means and of pairs have.
+_OF_TABLES = ("only", "marks", "sort")
+
+
 def _by_posterior(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Comparison:
-    how.refuse("the test bayes", *_OF_TESTS)
+    how.refuse("the test bayes", *_OF_TESTS, *_OF_TABLES)
     if how.margin is None:
         raise UsageError(
             "margin: expected with the test bayes the difference below which systems count as equal, found none",
@@ -234,7 +268,7 @@ def _by_posterior(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> C
 
 
 def _in_sequence(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Comparison:
-    how.refuse("sequential", "test", "margin", *_OF_TESTS)
+    how.refuse("sequential", "test", "margin", *_OF_TESTS, *_OF_TABLES)
     found = {}
     for name, matrix in matrices.items():
         bounds, rows, pairs = bounds_of(matrix), _in_order(matrix, how.arrival), _asked_pairs(matrix, how)
@@ -310,12 +344,14 @@ def _two(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Comparison
         )
         for name, matrix in matrices.items()
     }
-    return Comparison(matrices, found, {}, charts=CHARTS_OF_PAIRS, places=how.places)
+    return Comparison(
+        matrices, found, {}, charts=CHARTS_OF_PAIRS, places=how.places, only=how.only, marks=how.marks, sort=how.sort
+    )
 
 
 def _by_contrasts(matrices: Mapping[str, ScoreMatrix], how: CompareOptions, progress: Progress | None) -> Comparison:
     """Each side of a contrast is a system or a mean of some, query by query; then they are systems like others."""
-    how.refuse("contrasts", "baseline", "procedure", "groups", "pairs")
+    how.refuse("contrasts", "baseline", "procedure", "groups", "pairs", "marks")
     how.refuse_charts((*CHARTS_OF_PAIRS, "critical", "p"), "contrasts", ("leaderboard",))
     sides = [read_contrast(text, next(iter(matrices.values())).systems) for text in how.contrasts]
     columns = {side_text(side): side for contrast in sides for side in contrast}
@@ -408,6 +444,9 @@ def _several(
         shown=named or _shown(how.pairs, how.baseline if plan.is_of_the_pool else None, systems),
         charts=how.chart or ("leaderboard",),
         places=how.places,
+        only=how.only,
+        marks=how.marks,
+        sort=how.sort,
     )
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, get_args
 
@@ -20,6 +18,7 @@ from gainful.stats.paired_tests import MOST_FLIPPED, Verdict
 from gainful.stats.procedures import PairRecord
 from gainful.tasks.compare.compare_charts import critical_diagram, leaderboard_chart, p_map
 from gainful.tasks.compare.compare_words import limits_text, p_words, places_text, queries_text
+from gainful.tasks.compare.paper_table import marks_of, means_table, rows_of
 
 if TYPE_CHECKING:
     from gainful.stats.anova import TwoWayAnova
@@ -36,9 +35,7 @@ _DRAWN: dict[str, Callable[[SystemsResult], Chart]] = {
 _MOST_NAMES = 6
 #: So many pairs are shown unasked.
 _FEW_PAIRS = 15
-_LETTERS = "letters: sharing a letter means not told apart, not equal"
 _EFFECT = "effect: difference / sqrt(residual mean square), its interval (noncentral t) for each pair by itself"
-_BETTER, _WORSE = "†", "‡"
 
 
 def systems_page(found: Comparison) -> Page:
@@ -46,7 +43,7 @@ def systems_page(found: Comparison) -> Page:
     parts: list[Table | Chart | str] = []
     results = found.systems
     if len(results) > 1:
-        parts.append(measures_table(found))
+        parts.append(means_table(found))
     for name, result in results.items():
         parts += _of_measure(found, name, result)
     parts += machine_tables(found)
@@ -60,9 +57,9 @@ def _of_measure(found: Comparison, name: str, result: SystemsResult) -> Iterator
     if result.friedman is not None:
         yield friedman_table(result, result.friedman)
     if result.family.baseline is not None:
-        yield baseline_table(result, found.places)
+        yield baseline_table(found, name)
     elif not result.family.is_of_named:
-        yield leaderboard(result, found.places)
+        yield leaderboard(found, name)
     is_primary = name == found.primary
     few = is_primary and len(result.family.p) <= _FEW_PAIRS and result.family.baseline is None
     if found.shown is None or found.shown or few:
@@ -236,48 +233,55 @@ def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
-def leaderboard(result: SystemsResult, places: int) -> Table:
-    """Systems, the best first, with the places that each may have."""
+def leaderboard(found: Comparison, measure: str) -> Table:
+    """Systems, the best first unless wanted otherwise, with the places that each may have."""
+    result, places = found.systems[measure], found.places
     family, scores = result.family, result.scores
-    columns = [
-        Column("system", get=lambda i: family.systems[i]),
-        Column(f"mean {family.measure}", "number", places, get=lambda i: float(scores.means[i])),
-    ]
-    if result.friedman is not None:
-        columns.insert(1, Column("mean rank", "number", places, get=lambda i: float(family.means[i])))
+    rows, place = rows_of(found, measure), {system: i for i, system in enumerate(family.systems)}
+    marks = marks_of(found, measure, rows)
+    columns = [Column("system", get=lambda system: system)]
     if family.direction is not None:
         name = TESTS[family.test].statistic
-        columns.insert(1, Column(name, "number", places, get=lambda i: float(family.standing[i])))
-    if result.letters:
-        columns.append(Column("letters", "marks", get=lambda i: result.letters[family.order.index(i)]))
+        columns.append(Column(name, "number", places, get=lambda system: float(family.standing[place[system]])))
+    if result.friedman is not None:
+        columns.append(Column("mean rank", "number", places, get=lambda system: float(family.means[place[system]])))
+    columns.append(
+        Column(f"mean {family.measure}", "number", places, get=lambda system: float(scores.means[place[system]]))
+    )
+    if marks is not None:
+        columns = [*marks.letters, *columns, *marks.columns("letters")]
     columns += [
-        Column("places", get=lambda i: places_text(family.rank_intervals[i])),
-        Column("may be the best", get=lambda i: "yes" if family.rank_intervals[i].best == 1 else ""),
+        Column("places", get=lambda system: places_text(family.rank_intervals[place[system]])),
+        Column("may be the best", get=lambda system: "yes" if family.rank_intervals[place[system]].best == 1 else ""),
     ]
     together = "all of them together" if family.is_simultaneous else "each by itself: some may well be wrong"
     notes = [f"places: from the systems that are told to be better to those told to be worse, {together}"]
     if family.direction is not None:
         notes.append(f"in order of what was tested: the {TESTS[family.test].statistic}, its mean over all others")
-    if result.letters:
-        notes.append(_LETTERS)
+    if marks is not None:
+        notes.append(marks.note)
     title = f"Leaderboard, {family.measure}"
-    return Table.of(columns, family.order, title=title, notes=tuple(notes), for_people=True)
+    return Table.of(columns, rows, title=title, notes=tuple(notes), for_people=True)
 
 
-def baseline_table(result: SystemsResult, places: int) -> Table:
+def baseline_table(found: Comparison, measure: str) -> Table:
     """Every system beside the baseline."""
+    result, places = found.systems[measure], found.places
     family, baseline = result.family, result.family.baseline or ""
+    rows, means = rows_of(found, measure), dict(zip(family.systems, result.scores.means.tolist(), strict=True))
+    marks = marks_of(found, measure, rows)
 
-    def of_pair(get: Callable[[PairVerdict], Cell], else_: Cell = "") -> Callable[[int], Cell]:
-        def value(i: int) -> Cell:
-            return else_ if family.systems[i] == baseline else get(family.pair(family.systems[i], baseline))
+    def of_pair(get: Callable[[PairVerdict], Cell], else_: Cell = "") -> Callable[[str], Cell]:
+        def value(system: str) -> Cell:
+            return else_ if system == baseline else get(family.pair(system, baseline))
 
         return value
 
     columns = (
-        Column("system", get=lambda i: family.systems[i]),
-        Column(f"mean {family.measure}", "number", places, get=lambda i: float(result.scores.means[i])),
-        Column("", "marks", get=of_pair(_mark)),
+        *(() if marks is None else marks.letters),
+        Column("system", get=lambda system: system),
+        Column(f"mean {family.measure}", "number", places, get=means.__getitem__),
+        *(() if marks is None else marks.columns("")),
         Column("difference", "number", places, get=of_pair(lambda pair: pair.difference, None)),
         Column("simultaneous interval", get=of_pair(lambda pair: _limits(pair, places))),
         Column("effect", get=of_pair(lambda pair: _effect(result.record(pair.system, pair.other)))),
@@ -285,14 +289,9 @@ def baseline_table(result: SystemsResult, places: int) -> Table:
         Column("adjusted p", get=of_pair(lambda pair: p_words(pair.adjusted, result.least_p))),
         Column("verdict", get=of_pair(lambda pair: pair.verdict, "the baseline")),
     )
-    note = f"{_BETTER} better, {_WORSE} worse than {printable(baseline, 40)}, after correction"
+    notes = (_EFFECT,) if marks is None else (marks.note, _EFFECT)
     title = f"{family.measure} against {printable(baseline, 40)}"
-    return Table.of(columns, family.order, title=title, notes=(note, _EFFECT), for_people=True)
-
-
-def _mark(pair: PairVerdict) -> str:
-    marks = {"better": _BETTER, "superior": _BETTER, "worse": _WORSE, "inferior": _WORSE}
-    return marks.get(pair.tested if pair.verdict == "needs margin" else pair.verdict, "")
+    return Table.of(columns, rows, title=title, notes=notes, for_people=True)
 
 
 def _effect(pair: PairRecord) -> str:
@@ -396,36 +395,6 @@ def friedman_table(result: SystemsResult, found: Friedman) -> Table:
     ]
     note = f"Kendall's W {found.w:.4f}: 0 if queries order systems at random, 1 if all alike; corrected for ties"
     return Table(columns, rows, f"Ranks within queries, {result.family.measure}", (note,))
-
-
-def measures_table(found: Comparison) -> Table:
-    """Systems by all measures, as papers print them: marks after correction, the best emphasised."""
-    results = list(found.systems.values())
-    first = results[0]
-    columns = [Column("system", get=lambda name: name)]
-    bests: dict[int, float] = {}
-    for result in results:
-        means = dict(zip(result.scores.systems, result.scores.means.tolist(), strict=True))
-        bests[len(columns)] = (max if result.scores.better == "higher" else min)(means.values())
-        columns.append(Column(result.scores.measure, "number", found.places, get=means.__getitem__))
-        if result.letters or result.family.baseline is not None:
-            columns.append(Column(f"{result.scores.measure} marks", "marks", get=partial(_marks_of, result)))
-    names = [first.family.systems[i] for i in first.family.order]
-    notes = ["* best of its column"]
-    if first.family.baseline is not None:
-        notes.append(f"{_BETTER} better, {_WORSE} worse than {printable(first.family.baseline, 40)}, after correction")
-    elif first.letters:
-        notes.append(_LETTERS)
-    table = Table.of(columns, names, title="Means", notes=tuple(notes), for_people=True)
-    marked = {(i, column) for i, row in enumerate(table.rows) for column, best in bests.items() if row[column] == best}
-    return replace(table, marked=frozenset(marked))
-
-
-def _marks_of(result: SystemsResult, name: str) -> str:
-    family = result.family
-    if family.baseline is None:
-        return result.letters[family.order.index(family.systems.index(name))]
-    return "" if name == family.baseline else _mark(family.pair(name, family.baseline))
 
 
 def group_tables(measure: str, found: GroupComparison, places: int) -> Iterator[Table]:
