@@ -43,6 +43,7 @@ from gainful.io.rows import (
     ids_of,
     line_number,
     packed,
+    shown_text,
 )
 from gainful.io.sources import COMPRESSED_ENDINGS, Source, Text, open_source
 from gainful.kernel import core
@@ -398,7 +399,7 @@ def _ntcir_lines(text: Text, counts: tuple[int, ...], line: str) -> Iterator[tup
     for number, raw in enumerate(bytes(text.data).removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
         content = raw.removesuffix(b"\r")
         if b"\r" in content:
-            raise InputError(f"{text.name}:{number}: {_CR_ALONE}\n    {printable(raw, 120)}", _CONVERT)
+            raise InputError(f"{text.name}:{number}: {_CR_ALONE}\n    {shown_text(raw)}", _CONVERT)
         matches = re.finditer(rb"[^ \t]+", content)
         fields = [match[0] for match in islice(matches, max(counts) + 1)]
         if not fields or fields[0].startswith(b"#"):
@@ -406,7 +407,7 @@ def _ntcir_lines(text: Text, counts: tuple[int, ...], line: str) -> Iterator[tup
         if len(fields) not in counts:
             expected, found = " or ".join(map(str, counts)), len(fields) + sum(1 for _ in matches)
             raise InputError(
-                f"{text.name}:{number}: expected {expected} fields{like}, found {found}\n    {printable(raw, 120)}",
+                f"{text.name}:{number}: expected {expected} fields{like}, found {found}\n    {shown_text(raw)}",
                 f"a line is `{line}`",
             )
         # One that lost its topic would be of another, named after the file.

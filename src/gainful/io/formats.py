@@ -380,6 +380,8 @@ def _refuse_binary(head: bytes, name: str) -> None:
         )
     if head[:2] in _UTF16:
         raise not_utf8(name)
+    if b"\0" in head:
+        raise InputError(f"{name}: expected text or parquet, found binary content", "is this the file that was meant?")
 
 
 def not_utf8(name: str) -> InputError:

@@ -31,7 +31,7 @@ from gainful.io.columns import (
     missing_key,
 )
 from gainful.io.formats import Reading, RunFile, SessionContent, header_line, json_or_none, not_utf8
-from gainful.io.rows import Entry, NamedRows, Rows, packed, read_id, read_value
+from gainful.io.rows import Entry, NamedRows, Rows, packed, read_id, read_value, shown_text
 from gainful.io.session_records import (
     DEEPEST,
     FROM_ONE,
@@ -113,8 +113,9 @@ def _no_json(error: json.JSONDecodeError, name: str, where: str) -> InputError:
     line = text[start:].partition("\n")[0]
     found = "the end of the text" if text and at == len(text) else error.msg.lower()
     place = where if where != name else f"{name}:{text.count(chr(10), 0, at) + 1}"
+    shown = shown_text(line.encode("utf-8", "surrogatepass"))
     return InputError(
-        f"{place}: expected JSON, found {found} at column {at - start + 1}\n    {printable(line, 120)}",
+        f"{place}: expected JSON, found {found} at column {at - start + 1}\n    {shown}",
         "several values, one a line, are JSON lines: format jsonl" if error.msg == "Extra data" else None,
     )
 

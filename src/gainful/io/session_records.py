@@ -23,7 +23,7 @@ import numpy as np
 
 from gainful.errors import InputError
 from gainful.io.formats import Reading
-from gainful.io.rows import MOST_SHOWN, Origin, Spans, input_error, line_text, read_id, refuse_rows
+from gainful.io.rows import MOST_SHOWN, Origin, Spans, input_error, line_text, read_id, refuse_rows, shown_text
 from gainful.io.sources import Text
 from gainful.kernel import core
 from gainful.kernel.arrays import Floats
@@ -159,7 +159,7 @@ class BadPlaces:
 
 def shown_line(line: bytes) -> str:
     """A line as messages show it, on a line of its own; nothing if there is none."""
-    return f"\n    {printable(line, 120)}" if line else ""
+    return f"\n    {shown_text(line)}" if line else ""
 
 
 def gap_message(where: str, session: bytes, missing: int, number: int) -> str:
@@ -358,7 +358,8 @@ def _sessions(text: Text) -> Iterator[Element]:
             ) from error
         except (LookupError, ValueError) as error:
             raise InputError(
-                f"{text.name}: expected XML in an encoding that can be read, found\n    {line_text(text.data, 0)}",
+                f"{text.name}: expected XML in an encoding that can be read, found another\n"
+                f"    {line_text(text.data, 0)}",
                 "UTF-8 can be read always",
             ) from error
         yield from done
