@@ -6,10 +6,12 @@ file a topic, judgments with levels L0, L1, ... (.rel) or ranked documents (.res
 
 from __future__ import annotations
 
+import csv
 import math
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -45,7 +47,7 @@ from gainful.io.rows import (
     packed,
     shown_text,
 )
-from gainful.io.sources import COMPRESSED_ENDINGS, Source, Text, open_source
+from gainful.io.sources import COMPRESSED_ENDINGS, HEAD, Source, Text, open_source
 from gainful.kernel import core
 from gainful.kernel.arrays import Bytes, Floats
 from gainful.notation import printable, text_of_id, whole_number
@@ -201,6 +203,8 @@ def _hint(fault: Fault, separator: str, fields: int) -> str | None:
     return 'a " within a quoted field is written twice' if code == QUOTE else None
 
 
+#: So many rows tell whether a column has numbers.
+_SAMPLE = 100
 _SESSION_NUMBERS = ("query", "rank", "score", "grade", "scanned")
 
 
@@ -211,9 +215,23 @@ def read_session_table(text: Text, how: Reading) -> SessionContent:
     from gainful.io.session_records import OPTIONAL, session_rows
 
     table = open_table(text, how.format, lambda names: is_session_header(names, how.columns))
-    roles = find_session_roles(table.names, how.columns, table.where)
+    roles = find_session_roles(
+        table.names, how.columns, table.where, partial(_first_values, table), by_gap=how.session_gap is not None
+    )
+    if "query" not in roles:
+        from gainful.io.session_log import log_records
+
+        spans, numbers, origin = read_columns(table, roles, _SESSION_NUMBERS, tuple(roles))
+        return log_records({**spans, **numbers}, origin, table.names[roles["document"]], how.session_gap)
     spans, numbers, origin = read_columns(table, roles, _SESSION_NUMBERS, OPTIONAL)
     return session_rows({**spans, **numbers}, origin)
+
+
+def _first_values(table: HeaderTable, column: int) -> Iterator[str]:
+    """What stands in a column of the first rows."""
+    head = table.text.data[table.first : table.first + HEAD].tobytes().decode("utf-8", "replace")
+    for row in islice(csv.reader(head.splitlines(), delimiter=table.separator), _SAMPLE):
+        yield from row[column : column + 1]
 
 
 def read_ratings(source: Source | Text, column: str, session_column: str | None = None) -> dict[str, float]:
