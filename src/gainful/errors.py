@@ -18,7 +18,9 @@ class GainfulError(Exception):
         return type(self), (self.message, self.hint)  # so that the hint travels to other processes, too
 
     def __str__(self) -> str:
-        return f"{self.message}\nhint: {self.hint}" if self.hint else self.message
+        # What is wrong and what to do come first: behind them may stand more lines than somebody reads.
+        diagnosis, *lines = self.message.split("\n")
+        return "\n".join([diagnosis, *([f"hint: {self.hint}"] if self.hint else []), *lines])
 
 
 class UsageError(GainfulError, ValueError):

@@ -149,8 +149,9 @@ def test_messages_do_not_depend_on_threads(command, use_core):
         found += [command("eval", "qrels", "r.run", "--threads", threads) for threads in ("1", "2", "8")]
     assert_all_equal(found)
     assert found[0].code == 3
-    assert found[0].err.startswith("r.run:501: expected 6 fields, found 5\n    q3 Q0 d500 500 166.666667\n")
-    assert "... and 23 more like these\n" in found[0].err
+    assert found[0].err.startswith("r.run:501: expected 6 fields, found 5\nhint: ")
+    assert "\n    q3 Q0 d500 500 166.666667\n" in found[0].err
+    assert "... and 30 more like these\n" in found[0].err
 
 
 WRITINGS = {

@@ -472,7 +472,7 @@ class TestMessages:
         )
 
     def test_a_file_that_is_not_there(self, files):
-        self.refused(files("judgments", "a.txt", "c.txt"), 3, "c.txt: no such file")
+        self.refused(files("judgments", "a.txt", "c.txt"), 3, "c.txt: no such file", "hint: did you mean b.txt?")
 
     def test_scale_of_nothing(self, files):
         self.refused(files("judgments", "a.txt", "--scale", "0"), 2, "scale: expected a number above 0, found 0")

@@ -519,3 +519,19 @@ class TestBadInput:
         whole = command("sessions", "qrels", "A.jsonl", "--curves", "--format", "jsonl").out
         monkeypatch.setitem(module.Sessions.read_parts.__func__.__kwdefaults__, "size", 1)
         assert command("sessions", "qrels", "A.jsonl", "--curves", "--format", "jsonl").out == whole
+
+
+# -- Logs --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_users_log_judged_by_text(command):
+    command.write("qrels.csv", "query,document,grade\nold maps,a,1\n")
+    command.write("log.csv", "user,time,query,url,rank\nu,0,old maps,a,1\nu,60,old maps,b,1\nu,9000,old maps,a,1\n")
+    arguments = ["sessions", "qrels.csv", "log.csv", "-m", "sDCG@10", "--by-session", "--format", "csv"]
+    result = command(*arguments, "--session-gap", "30m")
+    assert result.code == 0, result.err
+    assert result.out.startswith("run,session,sDCG@10\nlog,u/1,1.0\nlog,u/2,1.0\nlog,,1.0\n")
+    assert "judged-by:text" in command(*arguments[:-2], "--session-gap", "30m").out
+    refused = command(*arguments)
+    assert refused.code == 3
+    assert "--session-gap 30m" in refused.err.splitlines()[1]

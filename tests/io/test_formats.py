@@ -112,10 +112,12 @@ def test_ntcir_with_lines_that_end_in_cr_is_refused(tmp_path: Path) -> None:
     (tmp_path / "0001.rel").write_bytes(b"d0 L1\r\nd1 L2\rd2 L1\r")
     (tmp_path / "0001.res").write_bytes(b"d1\rd2\r")
     with pytest.raises(
-        InputError, match=r"0001.rel:2: expected lines that end in LF or CR LF, found CR alone\n    d1 L2"
+        InputError, match=r"0001.rel:2: expected lines that end in LF or CR LF, found CR alone\nhint: .*\n    d1 L2"
     ):
         Qrels.read(tmp_path)
-    with pytest.raises(InputError, match=r"0001.res:1: expected lines that end in LF or CR LF, found CR alone\n    d1"):
+    with pytest.raises(
+        InputError, match=r"0001.res:1: expected lines that end in LF or CR LF, found CR alone\nhint: .*\n    d1"
+    ):
         Run.read(tmp_path)
 
 
@@ -379,7 +381,7 @@ def test_a_relevance_beats_a_score_in_judgments() -> None:
         (b"2 qid:1 1:1\n2 1:1\n", False, "<bytes>:2: expected `grade qid:query` at the start of the line, found none"),
         (b"2 qid:1 1:1 #docid = a\r0 qid:1 1:2 #docid = b\r1 qid:1 1:3 #docid = c\r", False, "<bytes>:1: expected lines that end in LF or CR LF, found CR alone"),
         (b"2 qid:1 1:1 #docid = a\n0 qid:1 1:2 #docid = b\r1 qid:1 1:3 #docid = c\r\n", False, "<bytes>:2: expected lines that end in LF or CR LF, found CR alone"),
-        (b"2 qid:1 1:1 #docid = a\n0 qid:1 1:2 #do\n", False, "<bytes>:2: expected #docid = as other lines have, found none\n    0 qid:1 1:2 #do\nhint: was the file cut off? a line is `grade qid:"),
+        (b"2 qid:1 1:1 #docid = a\n0 qid:1 1:2 #do\n", False, "<bytes>:2: expected #docid = as other lines have, found none\nhint: was the file cut off? a line is `grade qid:"),
         (b"0 qid:1 1:2\n2 qid:1 1:1 #docid = a\n", False, "<bytes>:1: expected #docid = as other lines have, found none"),
         (b"0101 d1 L2\n0101 d2 2\n", False, "<bytes>:2: expected a level such as L2, found '2'"),
         (b"0101 d1 L2\n# a comment\nd2 L1\n", False, "<bytes>:3: expected 3 fields as in line 1, found 2\n    d2 L1"),
@@ -408,7 +410,7 @@ def test_a_relevance_beats_a_score_in_judgments() -> None:
 def test_errors_name_file_line_and_field(text: bytes, run: bool, message: str) -> None:
     with pytest.raises(InputError) as error:
         evaluate(b"q1 0 d1 1\n" if run else text, text if run else {"q1": {"d1": 1.0}}, "P@1")
-    assert message in str(error.value)
+    assert message in str(error.value) or message in error.value.message
 
 
 MANY = 200_000
@@ -437,7 +439,7 @@ def test_a_bad_line_takes_little_memory_however_long_it_is(
     request.addfinalizer(tracemalloc.stop)
     with pytest.raises(InputError) as error:
         (Run if run else Qrels).read(text)  # type: ignore[attr-defined]
-    assert message in str(error.value)
+    assert message in str(error.value) or message in error.value.message
     assert tracemalloc.get_traced_memory()[1] < 4 * len(text) + 1_000_000
 
 
@@ -454,12 +456,12 @@ def test_arguments_of_other_types_are_refused_by_name(kind: Any) -> None:
         kind.from_dict({"q1": {"d1": 1}}).select(None)
 
 
-def test_all_bad_lines_up_to_ten_then_a_count() -> None:
+def test_three_bad_lines_then_a_count() -> None:
     text = b"query,doc,grade\n" + b"".join(b"q1,d%d,bad\n" % i for i in range(25))
     with pytest.raises(InputError) as error:
         Qrels.read(text)
-    assert str(error.value).count("found 'bad'") == 10
-    assert "... and 15 more like these" in str(error.value)
+    assert str(error.value).count("found 'bad'") == 3
+    assert "... and 22 more like these" in str(error.value)
 
 
 def test_values_that_are_no_source() -> None:

@@ -491,7 +491,9 @@ def test_refused() -> None:
         found(at_least=0)
     with pytest.raises(InputError, match="jarvelin2008 expects grades above 0, found none"):
         study(Judged(Qrels.of({"t": {"a": 0}}), Policy()), {"log": records("one")})
-    with pytest.raises(InputError, match="expected sessions that are judged by topic, session or query, found none"):
+    with pytest.raises(
+        InputError, match="expected sessions that are judged by topic, session, query or text, found none"
+    ):
         study(Judged(Qrels.of({"other": {"a": 1}}), Policy()), {"log": records("one")})
     with pytest.raises(InputError, match="expects judgments of what the sessions show, found none"):
         study(Judged(Qrels.of({"t": {"other": 1}, "u": {"other": 1}}), Policy()), {"log": records("one")})

@@ -89,14 +89,14 @@ class TestWhatJudges:
             evaluate_sessions(Qrels.from_dict({"q7": {"a": 1}}, name="judged"), some())
         message = "there is session 's1', topic 't1', query 's1_1'; judged judges 'q7'"
         assert message in error.value.message
-        assert "judged by topic, session or query, found none" in error.value.message
-        assert "topic, session and query were all tried" in str(error.value.hint)
+        assert "judged by topic, session, query or text, found none" in error.value.message
+        assert "topic, session, query and text were all tried" in str(error.value.hint)
         with pytest.raises(InputError) as error:
             evaluate_sessions({"q7": {"a": 1}}, some(), judged_by="session")
         assert "judged by session, found none" in error.value.message and "--judged-by" in str(error.value.hint)
 
     def test_a_word_that_is_none(self) -> None:
-        with pytest.raises(UsageError, match=r"judged_by: expected topic \| session \| query, found 'turn'"):
+        with pytest.raises(UsageError, match=r"judged_by: expected topic \| session \| query \| text, found 'turn'"):
             evaluate_sessions(TOPIC, some(), judged_by="turn")
 
     def test_sessions_without_topics(self) -> None:

@@ -154,6 +154,7 @@ class SessionOptions:
     session_format: str | None
     session_separator: str | None
     gaps: str | None
+    session_gap: str | None
 
     def read(self, qrels: str, files: Mapping[str, str], threads: int) -> SessionInputs:
         """Reads judgments and topics; sessions are read when they are used."""
@@ -177,6 +178,7 @@ class SessionOptions:
                 columns=columns,
                 separator=self.session_separator,
                 gaps=self.gaps or "error",
+                session_gap=self.session_gap,
                 threads=threads,
             )
 
@@ -204,6 +206,9 @@ takes_sessions = options.takes(
     ),
     click.option(
         "--gaps", type=click.Choice(GAPS), default="error", show_default=True, help="What a missing query number is."
+    ),
+    click.option(
+        "--session-gap", metavar="TIME", help="In logs: a session ends after so long without a query: 30m, 90s, 1h."
     ),
     options.policy_options,
     policy=options.policy_from,

@@ -53,6 +53,26 @@ _MAX_MEMORY = click.Option(
 )
 
 
+#: What options are called elsewhere.
+_ELSEWHERE = {
+    "--measure": ("--metric", "--metrics", "--measures"),
+    "--name": ("--names", "--label", "--labels"),
+    "--output": ("--file", "--out", "--save"),
+    "--places": ("--digits", "--decimals", "--precision"),
+    "--threads": ("--jobs", "--n-jobs", "--workers", "--processes"),
+    "--baseline": ("--reference", "--control"),
+}
+
+
+def _known_option(error: click.NoSuchOption) -> click.UsageError:
+    """The same error, saying what an option is called here whose name is another tool's."""
+    has = {name for each in error.ctx.command.params for name in each.opts} if error.ctx else set()
+    meant = next((name for name, others in _ELSEWHERE.items() if name in has and error.option_name in others), None)
+    return (
+        error if meant is None else click.UsageError(f"No such option: {error.option_name}; it is {meant}", error.ctx)
+    )
+
+
 class LazyGroup(click.Group):
     """A group that knows the names of its commands and loads the one that is asked for."""
 
@@ -151,7 +171,7 @@ def run(arguments: Sequence[str]) -> int:
 def _told(error: BaseException) -> int:
     """Says what went wrong, and returns the exit code."""
     if isinstance(error, click.ClickException):
-        error.show()
+        (_known_option(error) if isinstance(error, click.NoSuchOption) else error).show()
         return 2
     if isinstance(error, OSError):
         _forget_output()

@@ -42,7 +42,21 @@ class InputFile(click.Path):
         if ctx is not None:
             ctx.meta[__name__] = inputs = [*ctx.meta.get(__name__, ()), value]
             read_once(*inputs)
+            takes_measures = any("-m" in each.opts for each in ctx.command.params)
+            if takes_measures and not os.path.lexists(value) and _is_measure(value):
+                raise UsageError(f"{value}: no such file, but a measure", f"-m {value} asks for it")
         return super().convert(value, param, ctx)
+
+
+def _is_measure(text: str) -> bool:
+    """Whether a text reads as a measure."""
+    from gainful.measures.catalog import parse
+
+    try:
+        parse(text)
+    except UsageError:
+        return False
+    return True
 
 
 #: The type of every argument and option that names a file to be read.

@@ -167,7 +167,7 @@ def _asked(given: dict[str, Any]) -> PaperOptions | None:
     if values["figures"] and values["out"] is None:
         raise UsageError("--figures: expected a folder, found none", "--out DIR writes figures")
     values |= {"qrels": values["qrels"] or "", "policy": options.policy_from(values)}
-    values["session_reading"] = options.made_of(SessionOptions)(dict(values))
+    values["session_reading"] = options.made_of(SessionOptions, session_gap=None)(dict(values))
     # What a header calls things means something else where sessions are read.
     values["inputs"] = Inputs() if values["sessions"] else Inputs.taken_from(values)
     values["reading"] = options.made_of(CollectionOptions)(values)

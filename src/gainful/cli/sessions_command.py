@@ -112,7 +112,9 @@ class StudyOptions:
 @options.several_measures_option(DEFAULT_SESSION_MEASURES, "sDCG@10")
 @options.rel_option
 @click.option(
-    "--judged-by", type=click.Choice(["topic", "session", "query"]), help="What judgments are by.  [default: what fits]"
+    "--judged-by",
+    type=click.Choice(["topic", "session", "query", "text"]),
+    help="What judgments are by.  [default: what fits]",
 )
 @click.option("--by-session", is_flag=True, help="Every session's value, too.")
 @click.option("--session", "chosen_sessions", multiple=True, metavar="ID", help="Only this session; may be repeated.")
@@ -163,8 +165,9 @@ def command(
     """Score whole SESSIONS, one file a system, against the judgments QRELS.
 
     Sessions are JSON lines (one session with its queries and their results), a table with a header (session, query
-    number, rank, document), a run whose query ids are session and turn, or TREC's session log; judgments as those of
-    `gainful eval`, by topic, session or query. Where sessions name their system, each system has a row.
+    number, rank, document), a log (user or session, time, query text, documents) as CSV, TSV or JSON lines, a run whose
+    query ids are session and turn, or TREC's session log; judgments as those of `gainful eval`, by topic, session,
+    query or query text. Where sessions name their system, each system has a row.
 
     Example: gainful sessions qrels.txt agent.jsonl -m sDCG@10 -m nsDCG@10 --curves --figure sessions.pdf
     """

@@ -12,7 +12,7 @@ from gainful.data.lists import Documents, GainLists
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.errors import UsageError
 from gainful.gains import Gain
-from gainful.io.rows import input_error
+from gainful.io.rows import MOST_SHOWN, input_error
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Floats, Ints, distinct
 from gainful.notation import number_text, printable
@@ -183,7 +183,7 @@ class Judged:
             first = first_row.setdefault(int(group[row]), row)
             if qrels.grade[row] != qrels.grade[first]:
                 conflicts.append((row, first))
-        messages = [self._conflict_message(row, first) for row, first in conflicts[:10]]
+        messages = [self._conflict_message(row, first) for row, first in conflicts[:MOST_SHOWN]]
         by_subtopic = all(qrels.subtopic[row] != qrels.subtopic[first] for row, first in conflicts)
         hint = (
             "column 2 differs: if it is the sub-topic, use subtopics=yes (--subtopics)"

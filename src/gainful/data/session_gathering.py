@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
 from typing import Any, TypeAlias
@@ -203,10 +203,12 @@ def parts_of_objects(values: Iterable[Any], name: str = "<list>") -> Iterator[Se
     return gather_sessions(read_session_objects(values, how, name), name, how.separator, PART_SIZE, again)
 
 
-def sessions_of_frame(frame: Frame, columns: Mapping[str, str] | None, gaps: str, name: str) -> Sessions:
-    """Sessions from a data frame, one row a result."""
-    how = Reading.of_sessions(columns=columns, gaps=gaps)
-    return sessions_of_rows(read_session_frame(frame, how.columns, name), name, how)
+def sessions_of_frame(frame: Frame, how: Reading, name: str) -> Sessions:
+    """Sessions from a data frame, one row a result, or of a log."""
+    found = read_session_frame(frame, how, name)
+    if isinstance(found, SessionRows):
+        return sessions_of_rows(found, name, how)
+    return join_parts(gather_sessions(found, name, how.separator, PART_SIZE))
 
 
 def join_parts(parts: Iterable[Sessions]) -> Sessions:

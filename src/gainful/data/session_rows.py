@@ -115,6 +115,7 @@ class _Table:
             tuple(self._labels(rows.topic, "topic")),
             _NONE if np.isnan(grade).all() else grade,
             self._scanned(place, int(offsets[-1])),
+            self._turn_texts(place, int(offsets[-1])),
             users=_texts(self._labels(rows.user, "user")),
             systems=systems,
         )
@@ -245,6 +246,18 @@ class _Table:
             label, known, self._session[self._turn], len(self._session_ids), role, lambda value: labels[value], hint
         )
         return [None if at < 0 else labels[label[at]] for at in row.tolist()] if known.any() else []
+
+    def _turn_texts(self, place: Ints, turns: int) -> tuple[str, ...]:
+        """What was typed; a column whose rows differ within a query has something else."""
+        if self._rows.text is None:
+            return ()
+        texts, number = core.number_ids(*self._rows.text)
+        number = self._ordered(number)
+        agree = np.logical_and.reduceat(number == number[self._first][self._turn], self._first)
+        found = [""] * turns
+        for at, value in zip(place[agree].tolist(), number[self._first][agree].tolist(), strict=True):
+            found[at] = text_of_id(texts[value])
+        return tuple(found) if any(found) else ()
 
     def _scanned(self, place: Ints, turns: int) -> Ints:
         if self._rows.scanned is None or np.isnan(self._rows.scanned).all():

@@ -83,6 +83,7 @@ class Sessions:
         columns: Mapping[str, str] | None = None,
         separator: str | None = None,
         gaps: str = "error",
+        session_gap: str | float | None = None,
         threads: int | None = None,
     ) -> Sessions:
         """Sessions from a path, ``-`` or bytes: JSON lines, a table with a header, a run, or TREC's log in XML.
@@ -92,11 +93,12 @@ class Sessions:
         that a header has for them. In a run a query's id is session, ``separator`` (``_``) and turn; a list that has a
         rank twice is an error unless all ranks of the run are the same. Keys of JSON that are not known are left
         alone, but one that nearly is a known one (query_id for id, result for results) is an error. A missing query
-        number is an error, or, with ``gaps="empty"``, an empty result page.
+        number is an error, or, with ``gaps="empty"``, an empty result page. Logs of users or sessions, times, the
+        texts of queries and documents need no numbers; ``session_gap="30m"`` makes sessions of a user's queries.
         """
         from gainful.data.session_gathering import join_parts, parts_of_source
 
-        how = Reading.of_sessions(format, columns, separator, gaps)
+        how = Reading.of_sessions(format, columns, separator, gaps, session_gap)
         return join_parts(parts_of_source(source, how, thread_count(threads)))
 
     @classmethod
@@ -108,6 +110,7 @@ class Sessions:
         columns: Mapping[str, str] | None = None,
         separator: str | None = None,
         gaps: str = "error",
+        session_gap: str | float | None = None,
         threads: int | None = None,
         size: int = PART_SIZE,
     ) -> Iterator[Sessions]:
@@ -119,7 +122,7 @@ class Sessions:
 
         if size < 1:
             raise UsageError(f"size: expected at least 1 session, found {size}")
-        how = Reading.of_sessions(format, columns, separator, gaps)
+        how = Reading.of_sessions(format, columns, separator, gaps, session_gap)
         return parts_of_source(source, how, thread_count(threads), size)
 
     @classmethod
@@ -143,12 +146,18 @@ class Sessions:
 
     @classmethod
     def from_frame(
-        cls, frame: Frame, *, columns: Mapping[str, str] | None = None, gaps: str = "error", name: str = "<frame>"
+        cls,
+        frame: Frame,
+        *,
+        columns: Mapping[str, str] | None = None,
+        gaps: str = "error",
+        session_gap: str | float | None = None,
+        name: str = "<frame>",
     ) -> Sessions:
-        """Sessions from a data frame with columns for session, query (its number), rank and document."""
+        """Sessions from a data frame with columns for session, query (its number), rank and document, or of a log."""
         from gainful.data.session_gathering import sessions_of_frame
 
-        return sessions_of_frame(frame, columns, gaps, name)
+        return sessions_of_frame(frame, Reading.of_sessions(None, columns, None, gaps, session_gap), name)
 
     def __len__(self) -> int:
         return len(self.session_ids)
@@ -359,7 +368,7 @@ def sessions_from_lists(
 
 
 #: What a turn's results are judged by.
-JUDGED_BY = ("topic", "session", "query")
+JUDGED_BY = ("topic", "session", "query", "text")
 
 
 class RankedSessions(NamedTuple):
@@ -406,7 +415,7 @@ def rank_sessions(
         lists.document_start if rows is None else lists.document_start[rows],
         lists.document_length if rows is None else lists.document_length[rows],
         _given_grades(sessions, judged, rows),
-        judged_by,
+        "query" if judged_by == "text" else judged_by,  # either way a query has judgments of its own
         facts,
         rows is None and settled.duplicates == "error",
     )
@@ -441,6 +450,10 @@ def judged_turns(qrels: Qrels, sessions: Sessions, judged_by: str) -> Ints:
 
     if judged_by == "query":
         return places(sessions.lists.query_ids)
+    if judged_by == "text":
+        return places(
+            [bytes_of_id(text.strip()) or None for text in sessions.texts] or [None] * len(sessions.lists.query_ids)
+        )
     return np.repeat(places(_ids(sessions, judged_by)), sessions.query_counts)
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from gainful.errors import InputError, UsageError
-from gainful.notation import choose, nearest
+from gainful.notation import NUMBER, choose, nearest
 
 #: The names that each role is known by, best first: an id beats a column that may hold the query's text.
 Names: TypeAlias = Mapping[str, tuple[tuple[str, ...], ...]]
@@ -26,26 +26,34 @@ NAMES: Names = {
 #: Judgments may be by session; a run whose queries are sessions would mix the results of different queries.
 JUDGMENT_NAMES: Names = {
     **NAMES,
-    "query": (*NAMES["query"], ("session_id", "session-id", "sessionid"), ("session",)),
+    "query": (*NAMES["query"], ("session_id", "session-id", "sessionid"), ("session",), ("query_text",)),
 }
+#: What a column is called that has all documents of a query in one cell.
+LISTING_NAMES = ("results", "documents", "docs", "items", "shown", "ranking")
 #: The same of sessions. The role ``query`` is the query's number in its session,
-#: ``query_id`` what judgments by query call it.
+#: ``query_id`` what judgments by query call it, ``text`` what was typed. Logs have ``query`` for the text.
 SESSION_NAMES: Names = {
-    "session": (("session_id", "session-id", "sessionid", "session_num"), ("session",)),
+    "session": (("session_id", "session-id", "sessionid", "session_num"), ("session",), ("sid",)),
     "query": (
         ("qno", "query_number", "query-number", "query_no", "query_num", "turn_number", "turn_no", "turn"),
         ("query", "interaction"),
     ),
     "query_id": (("query_id", "query-id", "queryid"), ("turn_id", "turn-id")),
-    "rank": NAMES["rank"],
-    "document": NAMES["document"],
+    "text": (("query_text", "query-text", "querytext", "search_query", "search_term"), ("keywords", "text", "q")),
+    "rank": (*NAMES["rank"], ("position", "pos")),
+    "document": (
+        *NAMES["document"],
+        ("item_id", "item-id", "itemid", "item"),
+        LISTING_NAMES,
+        ("clicked", "click", "clicked_document", "clicked_doc", "clicked_url"),
+    ),
     "topic": (("topic_id", "topic-id", "topicid", "topic_num"), ("topic",)),
-    "user": (("user_id", "user-id", "userid"), ("user",)),
+    "user": (("user_id", "user-id", "userid"), ("user",), ("uid",)),
     "system": (("system_id", "system-id"), ("system",)),
     "score": NAMES["score"],
     "grade": (("grade", "relevance", "rel", "label"),),
     "scanned": (("scanned",),),
-    "time": (("time", "timestamp", "start_time", "starttime"),),
+    "time": (("time", "timestamp", "ts", "start_time", "starttime"), ("datetime", "date_time"), ("date",)),
 }
 #: A line of more bytes is no header.
 LONGEST_HEADER = 1 << 22
@@ -53,6 +61,8 @@ _JUDGMENT_ROLES = ("query", "document", "grade", "subtopic")
 _RUN_ROLES = ("query", "document", "score", "rank")
 _NEEDED = ("query", "document", "grade")
 _SESSION_NEEDED = ("session", "query", "document")
+#: One of these a log has to have.
+_LOG_NEEDED = ("time", "text", "query")
 _KNOWN = {name for tiers in NAMES.values() for tier in tiers for name in tier}
 
 
@@ -133,19 +143,70 @@ def is_session_header(names: Sequence[str], given: Mapping[str, str]) -> bool:
     >>> is_session_header(["SessionID", "Qno", "rank", "URL"], {}), is_session_header(["qid", "docno", "score"], {})
     (True, False)
     """
-    return has_header(names, given, ("session", "document"), SESSION_NAMES)
+    return has_header(names, given, ("session", "document"), SESSION_NAMES) or is_log_header(names, given)
 
 
-def find_session_roles(names: Sequence[str], given: Mapping[str, str], where: str) -> dict[str, int]:
-    """Which column is what. Without a rank there has to be a score, as rows may stand in any order."""
+def is_log_header(names: Sequence[str], given: Mapping[str, str]) -> bool:
+    """Whether names look like those of a log: who, when or what for, and documents."""
+    return any(
+        has_header(names, given, (who, "document", what), SESSION_NAMES)
+        for who in ("session", "user")
+        for what in _LOG_NEEDED
+    )
+
+
+def find_session_roles(
+    names: Sequence[str],
+    given: Mapping[str, str],
+    where: str,
+    values: Callable[[int], Iterable[object]] | None = None,
+    *,
+    by_gap: bool = False,
+) -> dict[str, int]:
+    """Which column is what. Without a rank there has to be a score, as rows may stand in any order.
+
+    ``values`` are some of a column's: one called query that has texts makes a log of the table, which has no numbers of
+    queries, and no role ``query``. ``by_gap``: whether sessions are made of a log's times.
+    """
     found = {role: find_role(role, names, given, where, SESSION_NAMES) for role in SESSION_NAMES}
     roles = {role: column for role, column in found.items() if column is not None}
+    if "query" in roles and values is not None and _are_texts(values(roles["query"])):
+        roles.setdefault("query_id" if "text" in roles else "text", roles.pop("query"))
+    if "query" not in roles and any(role in roles for role in ("query_id", *_LOG_NEEDED)):
+        return _log_roles(roles, names, where, by_gap)
     for role in _SESSION_NEEDED:
         if role not in roles:
             raise missing_column(role, names, where, SESSION_NAMES)
+    if by_gap:
+        raise UsageError(
+            f"{where}: --session-gap (session_gap=) is for logs, found a table with the numbers of queries"
+        )
     if "rank" not in roles and "score" not in roles:
         raise missing_column("rank", names, where, SESSION_NAMES)
     return roles
+
+
+def is_listing(name: str) -> bool:
+    """Whether a column of this name has all documents of a query in one cell."""
+    return _folded(name) in LISTING_NAMES
+
+
+def _log_roles(roles: dict[str, int], names: Sequence[str], where: str, by_gap: bool) -> dict[str, int]:
+    """The roles of a log, if it has what it needs."""
+    if "session" not in roles and not ("user" in roles and by_gap):
+        error = missing_column("session", names, where, SESSION_NAMES)
+        split = "--session-gap 30m (session_gap='30m' in Python) makes sessions of what users did"
+        raise InputError(error.message, split if "user" in roles else error.hint)
+    for role in ("document", *(["time"] if by_gap else [])):
+        if role not in roles:
+            raise missing_column(role, names, where, SESSION_NAMES)
+    return roles
+
+
+def _are_texts(values: Iterable[object]) -> bool:
+    """Whether most of some values are no numbers."""
+    found = [not NUMBER.fullmatch(str(value).strip()) for value in values]
+    return 2 * sum(found) > len(found)
 
 
 def find_all(known: Names, names: Sequence[str], given: Mapping[str, str], where: str) -> dict[str, int]:
@@ -250,7 +311,14 @@ def is_run_header(line: bytes, columns: Mapping[str, str]) -> bool:
     """Whether a header has queries and documents but no sessions."""
     if "session" in columns or header_separator(line, lambda names: is_session_header(names, columns)):
         return False
-    return header_separator(line, lambda names: has_header(names, columns, known=NAMES)) is not None
+
+    def is_run(names: Sequence[str]) -> bool:
+        # A log of nobody has times, and nothing that orders a list.
+        is_ordered = any(has_header(names, columns, (role,), NAMES) for role in ("score", "rank"))
+        is_log = not is_ordered and has_header(names, columns, ("time",), SESSION_NAMES)
+        return has_header(names, columns, known=NAMES) and not is_log
+
+    return header_separator(line, is_run) is not None
 
 
 #: What others call the keys of a query.

@@ -6,10 +6,12 @@ file a topic, judgments with levels L0, L1, ... (.rel) or ranked documents (.res
 
 from __future__ import annotations
 
+import csv
 import math
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -43,8 +45,9 @@ from gainful.io.rows import (
     ids_of,
     line_number,
     packed,
+    shown_text,
 )
-from gainful.io.sources import COMPRESSED_ENDINGS, Source, Text, open_source
+from gainful.io.sources import COMPRESSED_ENDINGS, HEAD, Source, Text, open_source
 from gainful.kernel import core
 from gainful.kernel.arrays import Bytes, Floats
 from gainful.notation import printable, text_of_id, whole_number
@@ -200,6 +203,8 @@ def _hint(fault: Fault, separator: str, fields: int) -> str | None:
     return 'a " within a quoted field is written twice' if code == QUOTE else None
 
 
+#: So many rows tell whether a column has numbers.
+_SAMPLE = 100
 _SESSION_NUMBERS = ("query", "rank", "score", "grade", "scanned")
 
 
@@ -210,9 +215,23 @@ def read_session_table(text: Text, how: Reading) -> SessionContent:
     from gainful.io.session_records import OPTIONAL, session_rows
 
     table = open_table(text, how.format, lambda names: is_session_header(names, how.columns))
-    roles = find_session_roles(table.names, how.columns, table.where)
+    roles = find_session_roles(
+        table.names, how.columns, table.where, partial(_first_values, table), by_gap=how.session_gap is not None
+    )
+    if "query" not in roles:
+        from gainful.io.session_log import log_records
+
+        spans, numbers, origin = read_columns(table, roles, _SESSION_NUMBERS, tuple(roles))
+        return log_records({**spans, **numbers}, origin, table.names[roles["document"]], how.session_gap)
     spans, numbers, origin = read_columns(table, roles, _SESSION_NUMBERS, OPTIONAL)
     return session_rows({**spans, **numbers}, origin)
+
+
+def _first_values(table: HeaderTable, column: int) -> Iterator[str]:
+    """What stands in a column of the first rows."""
+    head = table.text.data[table.first : table.first + HEAD].tobytes().decode("utf-8", "replace")
+    for row in islice(csv.reader(head.splitlines(), delimiter=table.separator), _SAMPLE):
+        yield from row[column : column + 1]
 
 
 def read_ratings(source: Source | Text, column: str, session_column: str | None = None) -> dict[str, float]:
@@ -398,7 +417,7 @@ def _ntcir_lines(text: Text, counts: tuple[int, ...], line: str) -> Iterator[tup
     for number, raw in enumerate(bytes(text.data).removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
         content = raw.removesuffix(b"\r")
         if b"\r" in content:
-            raise InputError(f"{text.name}:{number}: {_CR_ALONE}\n    {printable(raw, 120)}", _CONVERT)
+            raise InputError(f"{text.name}:{number}: {_CR_ALONE}\n    {shown_text(raw)}", _CONVERT)
         matches = re.finditer(rb"[^ \t]+", content)
         fields = [match[0] for match in islice(matches, max(counts) + 1)]
         if not fields or fields[0].startswith(b"#"):
@@ -406,7 +425,7 @@ def _ntcir_lines(text: Text, counts: tuple[int, ...], line: str) -> Iterator[tup
         if len(fields) not in counts:
             expected, found = " or ".join(map(str, counts)), len(fields) + sum(1 for _ in matches)
             raise InputError(
-                f"{text.name}:{number}: expected {expected} fields{like}, found {found}\n    {printable(raw, 120)}",
+                f"{text.name}:{number}: expected {expected} fields{like}, found {found}\n    {shown_text(raw)}",
                 f"a line is `{line}`",
             )
         # One that lost its topic would be of another, named after the file.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -24,7 +24,7 @@ from gainful.io.columns import (
     is_session_header,
 )
 from gainful.io.sources import HEAD, Source, Text, as_source, open_source
-from gainful.notation import choose, printable
+from gainful.notation import choose, printable, read_number, text_of_id
 
 if TYPE_CHECKING:
     from gainful.io.rows import Entry, Rows
@@ -47,13 +47,15 @@ _WHOLE = re.compile(rb"\d+")
 
 class Reading(NamedTuple):
     """How a source is to be read, as far as it is not recognised: its format, what its columns are called (role to
-    name), which LETOR feature is the score; of sessions what separates session and turn, and what gaps mean."""
+    name), which LETOR feature is the score; of sessions what separates session and turn, what gaps mean, and
+    how many seconds without a query begin another one in a log."""
 
     format: str | None = None
     columns: Mapping[str, str] = MappingProxyType({})
     feature: int | None = None
     separator: str = SEPARATOR
     gaps: str = "error"
+    session_gap: float | None = None
 
     @classmethod
     def checked(
@@ -71,6 +73,7 @@ class Reading(NamedTuple):
         columns: Mapping[str, str] | None = None,
         separator: str | None = None,
         gaps: str = "error",
+        session_gap: str | float | None = None,
     ) -> Reading:
         """How to read sessions, checked."""
         if format_ is not None:
@@ -78,12 +81,26 @@ class Reading(NamedTuple):
         if separator is not None and (not isinstance(separator, str) or not separator):
             raise UsageError(f"separator: expected a text between session and turn, found {separator!r}")
         mapping = checked_columns(columns, SESSION_NAMES)
-        return cls(format_, mapping, None, separator or SEPARATOR, choose(gaps, GAPS, "gaps"))
+        gap = None if session_gap is None else _read_gap(session_gap)
+        return cls(format_, mapping, None, separator or SEPARATOR, choose(gaps, GAPS, "gaps"), gap)
 
     @property
     def fills_gaps(self) -> bool:
         """Whether a missing query is an empty result page."""
         return self.gaps == "empty"
+
+
+_GAP = re.compile(r"\s*(.+?)\s*(s|m|h)?\s*")
+_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def _read_gap(gap: str | float) -> float:
+    """Seconds from a number with its unit: 30m, 90s, 1h."""
+    found = _GAP.fullmatch(str(gap))
+    number = read_number(found[1] if found else gap, "session_gap (--session-gap)")
+    if not number > 0:
+        raise UsageError(f"session_gap (--session-gap): expected a time such as 30m, found {gap}")
+    return number * _SECONDS[(found and found[2]) or "s"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,11 +200,21 @@ class SessionSample(Sample):
         """A table whose header says nothing would be told off for not being a run."""
         is_run = is_run_header(self.line, self.columns) or len(self.fields) in (3, 6)
         if not is_run and max(self.line.count(mark) for mark in (b"\t", b",", b";")) > 1:
-            raise InputError(
-                f"{self.name}: expected a header with session, query (its number), rank and document, found\n    "
-                f"{printable(self.line, 120)}",
-                "--columns session=NAME,query=NAME,rank=NAME,document=NAME (columns= in Python) says what names mean",
-            )
+            separator = max("\t,;", key=lambda mark: self.line.count(mark.encode()))
+            raise unknown_header(text_of_id(self.line).split(separator), self.name)
+
+
+def unknown_header(names: Sequence[str], where: str) -> InputError:
+    """What is said of a table, or of objects, that has not what sessions need."""
+    looked = "; ".join(
+        f"{role}: {', '.join(name for tier in SESSION_NAMES[role] for name in tier if '-' not in name)}"
+        for role in ("session", "user", "query", "text", "time", "document")
+    )
+    return InputError(
+        f"{where}: expected columns for session or user, for query (its number or text) or time, and for document, "
+        f"found {', '.join(map(printable, names))}\n    looked for {looked}",
+        "--columns session=NAME,query=NAME,rank=NAME,document=NAME (columns= in Python) says what names mean",
+    )
 
 
 class Format(NamedTuple):
@@ -262,6 +289,7 @@ _OF_SESSIONS = (
     Format("trec", "session_turn Q0 document rank score tag", "formats:run_of_sessions"),
     Format("msmarco", "session_turn document rank", "formats:run_of_sessions"),
 )
+_WITHOUT_TIMES = ("xml", "trec", "msmarco")
 FORMATS: Mapping[str, Format] = {format_.name: format_ for format_ in _OF_ROWS}
 SESSION_FORMATS: Mapping[str, Format] = {format_.name: format_ for format_ in _OF_SESSIONS}
 #: What the names of files end in that are in one of the formats.
@@ -314,7 +342,10 @@ def read_session_content(text: Text, how: Reading) -> SessionContent:
     """What a text of sessions holds."""
     if not header_line(text)[1].strip():
         raise InputError(f"{text.name}: expected at least one session, found an empty file")
-    content: SessionContent = SESSION_FORMATS[how.format or _session_format(text, how)].read(text, how)
+    name = how.format or _session_format(text, how)
+    content: SessionContent = SESSION_FORMATS[name].read(text, how)
+    if how.session_gap is not None and (name in _WITHOUT_TIMES or isinstance(content, RunFile)):
+        raise UsageError(f"{text.name}: --session-gap (session_gap=) is for logs with times, found a run or sessions")
     return content
 
 
@@ -380,6 +411,8 @@ def _refuse_binary(head: bytes, name: str) -> None:
         )
     if head[:2] in _UTF16:
         raise not_utf8(name)
+    if b"\0" in head:
+        raise InputError(f"{name}: expected text or parquet, found binary content", "is this the file that was meant?")
 
 
 def not_utf8(name: str) -> InputError:

@@ -6,7 +6,7 @@ Data frames are anything with the Arrow PyCapsule interface, and pandas without 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
 from typing import Any, NamedTuple, TypeAlias, TypeVar
@@ -17,7 +17,7 @@ from gainful.errors import InputError, MissingExtraError, UsageError
 from gainful.io.columns import NAMES, find_roles, find_session_roles, has_header, is_session_header
 from gainful.io.formats import Reading, RunFile, SessionContent
 from gainful.io.rows import FrameRows, Rows, Spans, input_error, is_frame, is_pandas, packed
-from gainful.io.session_records import OPTIONAL, SessionRows, read_time, session_rows
+from gainful.io.session_records import OPTIONAL, SessionRecord, SessionRows, read_time, session_rows
 from gainful.io.sources import Text
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Floats, Ints
@@ -26,7 +26,9 @@ from gainful.kernel.parallel import Progress, in_parallel
 from gainful.notation import printable
 
 _SHOWN = 10
-_SESSION_IDS = ("session", "document", "query_id", "topic", "user", "system")
+#: So many rows tell whether a column has numbers.
+_SAMPLE = 100
+_SESSION_IDS = ("session", "document", "query_id", "text", "topic", "user", "system")
 _TEXTS = ("u", "U", "vu", "z", "Z", "vz")
 #: How Arrow's formats begin, and what is behind them.
 _KINDS = {
@@ -140,16 +142,20 @@ def read_session_parquet(text: Text, how: Reading) -> SessionContent:
     names = [str(name) for name in (frame.column_names if hasattr(frame, "column_names") else frame.columns)]
     if not is_session_header(names, how.columns) and has_header(names, how.columns, known=NAMES):
         return RunFile(text, how._replace(format="parquet"))
-    return read_session_frame(frame, how.columns, text.name)
+    return read_session_frame(frame, how, text.name)
 
 
-def read_session_frame(frame: Any, columns: Mapping[str, str], name: str) -> SessionRows:
-    """The rows of a data frame."""
+def read_session_frame(frame: Any, how: Reading, name: str) -> SessionRows | Iterator[SessionRecord]:
+    """The rows of a data frame, or the sessions of a log."""
     moments: list[object] | None = None
+    document_name = ""
 
     def find_roles(names: Sequence[str]) -> dict[str, int]:
-        nonlocal moments
-        roles = find_session_roles(names, columns, name)
+        nonlocal moments, document_name
+        roles = find_session_roles(
+            names, how.columns, name, partial(_first_values, frame), by_gap=how.session_gap is not None
+        )
+        document_name = names[roles["document"]]
         if "time" in roles:
             moments = _moments(frame, roles["time"])
         return roles if moments is None else {role: at for role, at in roles.items() if role != "time"}
@@ -157,8 +163,22 @@ def read_session_frame(frame: Any, columns: Mapping[str, str], name: str) -> Ses
     found = read_columns(frame, Wanted(find_roles, _SESSION_IDS, OPTIONAL, ("time",)), name)
     if moments is not None:
         found["time"] = np.array([read_time(moment) for moment in moments], np.float64)
-        return session_rows(found, FrameRows(name), partial(_moment_text, moments))
-    return session_rows(found, FrameRows(name))
+    if "query" not in found:
+        from gainful.io.session_log import log_records
+
+        return log_records(found, FrameRows(name), document_name, how.session_gap)
+    return session_rows(found, FrameRows(name), None if moments is None else partial(_moment_text, moments))
+
+
+def _first_values(frame: Any, column: int) -> list[object]:
+    """What stands in a column of the first rows."""
+    if is_pandas(frame):
+        return list(frame.iloc[:_SAMPLE, column].dropna().tolist())
+    if hasattr(frame, "to_series"):  # polars
+        return list(frame.to_series(column)[:_SAMPLE].drop_nulls().to_list())
+    if hasattr(frame, "schema") and hasattr(frame, "column"):  # pyarrow
+        return list(frame.column(column).slice(0, _SAMPLE).drop_null().to_pylist())
+    return []
 
 
 def _moments(frame: Any, column: int) -> list[object] | None:

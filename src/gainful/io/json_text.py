@@ -26,12 +26,14 @@ from gainful.io.columns import (
     Names,
     find_role,
     find_roles,
+    find_session_roles,
     has_header,
+    is_log_header,
     is_session_header,
     missing_key,
 )
 from gainful.io.formats import Reading, RunFile, SessionContent, header_line, json_or_none, not_utf8
-from gainful.io.rows import Entry, NamedRows, Rows, packed, read_id, read_value
+from gainful.io.rows import Entry, NamedRows, Rows, packed, read_id, read_value, shown_text
 from gainful.io.session_records import (
     DEEPEST,
     FROM_ONE,
@@ -57,7 +59,7 @@ _TURN_KEYS = ("query", "id", "number", "time", "scanned", "results")
 _RESULT_ROLES = ("document", "score", "grade", "rank", "time")
 _RESULT_NAMES: Names = {
     **SESSION_NAMES,
-    "document": (*SESSION_NAMES["document"][:-1], ("id",), SESSION_NAMES["document"][-1]),
+    "document": (*NAMES["document"][:-1], ("id",), NAMES["document"][-1]),
 }
 
 
@@ -113,8 +115,9 @@ def _no_json(error: json.JSONDecodeError, name: str, where: str) -> InputError:
     line = text[start:].partition("\n")[0]
     found = "the end of the text" if text and at == len(text) else error.msg.lower()
     place = where if where != name else f"{name}:{text.count(chr(10), 0, at) + 1}"
+    shown = shown_text(line.encode("utf-8", "surrogatepass"))
     return InputError(
-        f"{place}: expected JSON, found {found} at column {at - start + 1}\n    {printable(line, 120)}",
+        f"{place}: expected JSON, found {found} at column {at - start + 1}\n    {shown}",
         "several values, one a line, are JSON lines: format jsonl" if error.msg == "Extra data" else None,
     )
 
@@ -256,7 +259,10 @@ class _Turn(NamedTuple):
 
 def read_session_lines(text: Text, how: Reading) -> SessionContent:
     """JSON lines: a session each, or a run's queries or rows."""
-    is_run = _is_run_object(json_or_none(header_line(text)[1].strip()), how.columns)
+    first = json_or_none(header_line(text)[1].strip())
+    if _is_event(first, how.columns):
+        return _log([(parse_json(line, text.name, where), where) for where, line in _lines(text)], text.name, how)
+    is_run = _is_run_object(first, how.columns)
     return RunFile(text, how._replace(format="jsonl")) if is_run else _records(text, how)
 
 
@@ -267,7 +273,68 @@ def read_session_json(text: Text, how: Reading) -> SessionContent:
         value = [value]
     if not isinstance(value, list) or (value and _is_run_object(value[0], how.columns)):
         return RunFile(text, how._replace(format="json"))
+    if value and _is_event(value[0], how.columns):
+        return _log([(each, f"{text.name}[{i}]") for i, each in enumerate(value)], text.name, how)
     return read_session_objects(value, how, text.name)
+
+
+def _is_event(value: object, columns: Mapping[str, str]) -> bool:
+    """Whether an object is something that somebody did, with its documents, and no whole session."""
+    return isinstance(value, dict) and "queries" not in value and is_log_header(list(value), columns)
+
+
+def _log(placed: list[tuple[Any, str]], name: str, how: Reading) -> Iterator[SessionRecord]:
+    """The sessions of a log, one object an event."""
+    from gainful.io.session_log import log_records
+
+    for value, where in placed:
+        if not isinstance(value, dict):
+            raise InputError(f"{where}: expected an object, found {_described(value)}")
+    names = list(dict.fromkeys(name for value, _ in placed for name in value))
+    wheres = tuple(where for _, where in placed)
+
+    def values(column: int) -> list[Any]:
+        return [value.get(names[column]) for value, _ in placed]
+
+    roles = find_session_roles(
+        names,
+        how.columns,
+        name,
+        lambda column: [each for each in values(column) if each is not None],
+        by_gap=how.session_gap is not None,
+    )
+    if "query" in roles:
+        raise missing_key("queries", placed[0][0], (), wheres[0], _LINE)
+    found: dict[str, Any] = {}
+    for role, column in roles.items():
+        if role == "document":
+            found[role] = [_event_documents(each, where) for each, where in zip(values(column), wheres, strict=True)]
+        elif role in ("rank", "score", "grade"):
+            found[role] = np.array(_result_numbers(values(column), name, role) or [math.nan] * len(placed), np.float64)
+        elif role == "time":
+            stamps = zip(values(column), wheres, strict=True)
+            found[role] = np.array([read_stamp(each, f"{where}: time").seconds for each, where in stamps], np.float64)
+        else:
+            texts = [" " if each is None else each for each in values(column)]
+            found[role] = packed(texts, lambda i, role=role: f"{wheres[i]}: {role}")  # type: ignore[misc]
+    origin = NamedRows(name, np.arange(len(placed)), wheres)
+    return log_records(found, origin, names[roles["document"]], how.session_gap)
+
+
+def _event_documents(value: object, where: str) -> list[object]:
+    """The documents of an event: one, several, or objects that have one each."""
+    if value is None or value == "":
+        return []
+    documents: list[object] = []
+    for item in value if isinstance(value, list) else [value]:
+        if isinstance(item, dict):
+            place = find_role("document", list(item), {}, where, _RESULT_NAMES)
+            if place is None:
+                raise missing_key("document", item, (), where, None)
+            documents.append(_id(list(item.values())[place], f"{where}: document"))
+        else:
+            documents.append(_id(item, f"{where}: document"))
+    return documents
 
 
 def _is_run_object(value: object, columns: Mapping[str, str]) -> bool:

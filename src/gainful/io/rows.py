@@ -25,8 +25,11 @@ if TYPE_CHECKING:
     from gainful.kernel.core import Fault
 
 #: Of so many places an error tells, the rest is counted.
-MOST_SHOWN = 10
+MOST_SHOWN = 3
 _WIDEST = 120
+#: What a text holds by accident at most; that of terminals (ESC) is shown like any other character.
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_MOST_CONTROLS = 2
 
 
 class Origin(Protocol):
@@ -143,7 +146,16 @@ def line_number(data: Bytes, offset: int) -> int:
 def line_text(data: Bytes, offset: int) -> str:
     """The line that starts at an offset, as it can be shown."""
     piece = data[offset : offset + 4 * _WIDEST].tobytes().split(b"\n", 1)[0].removesuffix(b"\r")
-    return printable(piece, _WIDEST)
+    return shown_text(piece)
+
+
+def shown_text(line: bytes) -> str:
+    """A line as messages show it; of one that is no text only that it is none.
+
+    >>> print(shown_text(b"q1 0 d1 1"), shown_text(b"\\x89PNG\\r\\n\\x1a\\x00\\x00\\x0d"))
+    q1 0 d1 1 (binary content)
+    """
+    return "(binary content)" if len(_CONTROL.findall(line)) > _MOST_CONTROLS else printable(line, _WIDEST)
 
 
 def read_id(value: object, where: str) -> bytes:
@@ -208,8 +220,8 @@ def fields_at(data: Bytes, offset: int) -> Iterator[bytes]:
 
 def input_error(messages: Sequence[str], count: int, hint: str | None) -> InputError:
     """One error for several places, the rest counted."""
-    rest = count - len(messages)
-    return InputError("\n".join([*messages, f"... and {rest:,} more like these"] if rest else messages), hint)
+    shown, rest = messages[:MOST_SHOWN], count - min(len(messages), MOST_SHOWN)
+    return InputError("\n".join([*shown, f"... and {rest:,} more like these"] if rest else shown), hint)
 
 
 def refuse_rows(rows: Sequence[int] | Ints, message: Callable[[int], str], hint: str | None) -> None:

@@ -23,7 +23,7 @@ import numpy as np
 
 from gainful.errors import InputError
 from gainful.io.formats import Reading
-from gainful.io.rows import MOST_SHOWN, Origin, Spans, input_error, line_text, read_id, refuse_rows
+from gainful.io.rows import MOST_SHOWN, Origin, Spans, input_error, line_text, read_id, refuse_rows, shown_text
 from gainful.io.sources import Text
 from gainful.kernel import core
 from gainful.kernel.arrays import Floats
@@ -79,13 +79,14 @@ class SessionRows(NamedTuple):
     time: Floats | None = None
     time_text: Callable[[int], str] | None = None  # a row's time as it is written
     query_id: Spans | None = None
+    text: Spans | None = None
     topic: Spans | None = None
     user: Spans | None = None
     system: Spans | None = None
 
 
 #: What an empty result page, or a row without more to tell, leaves empty.
-OPTIONAL = ("document", "score", "grade", "scanned", "time", "query_id", "topic", "user", "system")
+OPTIONAL = ("document", "score", "grade", "scanned", "time", "query_id", "text", "topic", "user", "system")
 
 
 def session_rows(
@@ -95,7 +96,7 @@ def session_rows(
     time = found.get("time")
     if isinstance(time, tuple):
         time_text = partial(_text, time)
-        time = _times(time, origin)
+        time = read_times(time, origin)
     return SessionRows(
         found["session"],
         found["query"],
@@ -108,6 +109,7 @@ def session_rows(
         time,
         time_text,
         found.get("query_id"),
+        found.get("text"),
         found.get("topic"),
         found.get("user"),
         found.get("system"),
@@ -120,7 +122,7 @@ def _text(spans: Spans, row: int) -> str:
     return printable(data[first : first + int(length[row])].tobytes())
 
 
-def _times(spans: Spans, origin: Origin) -> Floats:
+def read_times(spans: Spans, origin: Origin) -> Floats:
     """Seconds, NaN where there are none. Every different text is read once."""
     texts, row = core.number_ids(*spans)
     seconds = [read_time(text_of_id(text)) if text else np.nan for text in texts]
@@ -159,7 +161,7 @@ class BadPlaces:
 
 def shown_line(line: bytes) -> str:
     """A line as messages show it, on a line of its own; nothing if there is none."""
-    return f"\n    {printable(line, 120)}" if line else ""
+    return f"\n    {shown_text(line)}" if line else ""
 
 
 def gap_message(where: str, session: bytes, missing: int, number: int) -> str:
@@ -358,7 +360,8 @@ def _sessions(text: Text) -> Iterator[Element]:
             ) from error
         except (LookupError, ValueError) as error:
             raise InputError(
-                f"{text.name}: expected XML in an encoding that can be read, found\n    {line_text(text.data, 0)}",
+                f"{text.name}: expected XML in an encoding that can be read, found another\n"
+                f"    {line_text(text.data, 0)}",
                 "UTF-8 can be read always",
             ) from error
         yield from done

@@ -13,10 +13,12 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
+from itertools import islice
 from typing import IO, TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, TypeGuard
 
 from gainful.errors import InputError, MissingExtraError, UsageError
 from gainful.io.memory import refuse_more_than_fits, running_out
+from gainful.notation import printable
 
 if TYPE_CHECKING:
     from gainful.kernel.arrays import Bytes
@@ -27,6 +29,8 @@ HEAD = 1 << 16
 #: How much of it is read at a time.
 _PIECE = 1 << 22
 _SMALLEST_STEP = 128
+#: So many names of a folder are looked at to find one that was meant.
+_MOST_ENTRIES = 10_000
 
 #: A path (``-`` is standard input), or the bytes themselves.
 Source: TypeAlias = str | os.PathLike[str] | bytes | bytearray | memoryview
@@ -228,10 +232,34 @@ def _opened(path: str) -> Iterator[IO[bytes]]:
     except InputError:  # which is a ValueError
         raise
     except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file") from error
+        near = nearest_path(path)
+        raise InputError(f"{path}: no such file", f"did you mean {printable(near, 200)}?" if near else None) from error
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"{path}: cannot be read ({reason})") from error
+
+
+def nearest_path(path: str) -> str | None:
+    """What is there and called nearly as a path that is not; None if nothing is, or too much to look at."""
+    if not path or os.path.exists(path):
+        return path
+    folder, name = os.path.split(path)
+    near = nearest_path(folder) if folder != path else None
+    if near is None or not os.path.isdir(near or "."):
+        return None
+    if os.path.exists(os.path.join(near, name)):
+        return os.path.join(near, name)
+    import difflib
+
+    try:
+        with os.scandir(near or ".") as entries:
+            names = [entry.name for entry in islice(entries, _MOST_ENTRIES)]
+    except OSError:
+        return None
+    folded = {each.casefold(): each for each in sorted(names, reverse=True)}
+    begin_so = [each for each in sorted(folded) if name and each.startswith(f"{name.casefold()}.")]
+    close = begin_so or difflib.get_close_matches(name.casefold(), folded, n=1)
+    return os.path.join(near, folded[close[0]]) if close else None
 
 
 def _file_pieces(path: str, state: os.stat_result) -> Iterator[bytes]:

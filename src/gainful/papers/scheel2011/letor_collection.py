@@ -18,7 +18,7 @@ from gainful.data.run import Run
 from gainful.errors import InputError, UsageError
 from gainful.io.delimited import feature_count, null_count, read_letor
 from gainful.io.formats import Reading, first_line
-from gainful.io.rows import Rows, duplicate_message, input_error, line_text
+from gainful.io.rows import MOST_SHOWN, Rows, duplicate_message, input_error, line_text
 from gainful.io.sources import Text, open_source
 from gainful.kernel import core
 from gainful.kernel.arrays import Floats
@@ -36,7 +36,6 @@ _COMPLETE = re.compile(
     % b"".join(rb"[ \t]+%d:\S+" % feature for feature in range(1, FEATURES + 1))
 )
 _FEATURE = re.compile(rb"(?<=[ \t])(\d+):")
-_MOST_MESSAGES = 10
 
 
 class Strategy(NamedTuple):
@@ -194,7 +193,7 @@ def _check_features(text: Text) -> None:
         if fault:
             count += 1
             is_cut = is_cut or fault.startswith("no ")
-            if len(messages) < _MOST_MESSAGES:
+            if len(messages) < MOST_SHOWN:
                 messages.append(
                     f"{text.name}:{number}: expected the features 1 to {FEATURES} and `#docid = document`, "
                     f"found {fault}\n    {line_text(text.data, offset)}"
@@ -235,7 +234,7 @@ def _check_documents(rows: Rows) -> None:
         first = first_row.setdefault(pair, row)
         if first != row:
             count += 1
-            if len(messages) < _MOST_MESSAGES:
+            if len(messages) < MOST_SHOWN:
                 found = duplicate_message(document_ids[pair[1]], query_ids[pair[0]], rows.origin.place(first))
                 messages.append(f"{rows.origin.where(row)}: {found}{rows.origin.shown(row)}")
     if count:

@@ -51,10 +51,10 @@ def evaluate_sessions(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Evaluation:
-    """Scores one system's sessions against judgments by topic, by session or by query.
+    """Scores one system's sessions against judgments by topic, by session, by query or by the queries' texts.
 
-    Without ``judged_by`` it is what gives the most sessions judgments: their topics, their ids, or those of their
-    queries, in this order. Sessions may come in parts, which need not be in memory together.
+    Without ``judged_by`` it is what gives the most sessions judgments: their topics, their ids, those of their
+    queries, or what was typed, in this order. Sessions may come in parts, which need not be in memory together.
 
     >>> from gainful.data.sessions import sessions_from_lists
     >>> sessions = sessions_from_lists({"s1": [["d1", "d2"], ["d3"]]})
@@ -201,7 +201,7 @@ def _by_system(name: str, parts: Iterable[Sessions], by_system: bool) -> Iterato
 
 
 def choose_judged_by(qrels: Qrels, parts: Sequence[Sessions]) -> str:
-    """What gives the most sessions judgments: topic, session or query; where several do, the first of these.
+    """What gives the most sessions judgments: topic, session, query or text; where several do, the first of these.
 
     Only the first sessions decide, as many as are read at a time: it is the same for a file and for all in memory.
     Where two give all sessions judgments, and not the same ones, nobody can tell: somebody has to say.

@@ -1,0 +1,237 @@
+"""Sessions from ordinary logs: queries are numbered by time, asked again, judged by their texts, split by gaps."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pytest
+
+from gainful import InputError, Sessions, evaluate_sessions
+from gainful.errors import UsageError
+
+#: Who asked what when (minutes), and what was shown: one query is asked again within its session.
+EVENTS = [
+    ("s1", 0, "harbour silt", ["d1", "d2", "d3"]),
+    ("s1", 1, "dredging", ["d4"]),
+    ("s1", 5, "harbour silt", ["d2", "d1"]),
+    ("s2", 2, "night trains", ["d5", "d6"]),
+]
+START = 1_700_000_000
+EXPECTED = {
+    "s1": [("harbour silt", ["d1", "d2", "d3"]), ("dredging", ["d4"]), ("harbour silt", ["d2", "d1"])],
+    "s2": [("night trains", ["d5", "d6"])],
+}
+
+
+def iso(minutes: float) -> str:
+    return datetime.fromtimestamp(START + 60 * minutes, UTC).isoformat()
+
+
+def found(sessions: Sessions) -> dict[str, list[tuple[str, list[str]]]]:
+    """Every session's queries with their texts and documents."""
+    lists, by_session = sessions.lists, {}
+    for i, session in enumerate(sessions.ids):
+        by_session[session] = [
+            (
+                sessions.texts[turn],
+                [lists.document(row).decode() for row in range(*lists.list_offsets[turn : turn + 2].tolist())],
+            )
+            for turn in range(*sessions.turn_offsets[i : i + 2].tolist())
+        ]
+    return by_session
+
+
+def table(header: str, rows: list[list[object]], separator: str = ",") -> bytes:
+    lines = [header.replace(",", separator), *(separator.join(map(str, row)) for row in rows)]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def by_document(time: Callable[[float], object]) -> list[list[object]]:
+    rows = [
+        [session, time(minutes), text, document, rank]
+        for session, minutes, text, documents in EVENTS
+        for rank, document in enumerate(documents, 1)
+    ]
+    return rows[::-1]  # a log need not be in order
+
+
+def by_query(between: str) -> list[list[object]]:
+    return [[session, iso(minutes), text, between.join(documents)] for session, minutes, text, documents in EVENTS]
+
+
+def json_lines(*names: str) -> bytes:
+    return b"".join(
+        json.dumps(dict(zip(names, (s, iso(m), text, documents), strict=True))).encode() + b"\n"
+        for s, m, text, documents in EVENTS
+    )
+
+
+def milliseconds(minutes: float) -> int:
+    return 1000 * (START + int(60 * minutes))
+
+
+@pytest.mark.usefixtures("core")
+@pytest.mark.parametrize(
+    "text",
+    [
+        table("session_id,timestamp,query,url,position", by_document(iso)),
+        table("sid,ts,query_text,doc,rank", by_document(milliseconds), "\t"),
+        table("session,date,keywords,item_id,pos", by_document(lambda minutes: START + 60 * minutes), ";"),
+        table("session,time,query,results", by_query(" ")),
+        table("session,time,q,docs", by_query("|")),
+        table("session,time,q,document", by_query(" ")),
+        json_lines("session", "time", "query", "results"),
+        json_lines("sid", "timestamp", "text", "clicked"),
+        b"[" + b",".join(json_lines("session", "time", "query", "docs").splitlines()) + b"]",
+    ],
+    ids=["csv", "tsv, ms", "csv, s", "cells", "bars", "cells of ids", "jsonl", "jsonl, clicked", "json"],
+)
+def test_logs_that_people_have(text: bytes) -> None:
+    assert found(Sessions.read(text)) == EXPECTED
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_logs_in_frames(make: Any) -> None:
+    rows = by_document(iso)
+    names = ("session", "time", "query", "document", "rank")
+    columns = {name: [row[i] for row in rows] for i, name in enumerate(names)}
+    assert found(Sessions.of(make(columns))) == EXPECTED
+    moments = [datetime.fromisoformat(str(time)) for time in columns["time"]]
+    assert found(Sessions.of(make({**columns, "time": moments}))) == EXPECTED
+    by_user = make({"user": columns.pop("session"), **columns, "time": moments})
+    assert list(found(Sessions.from_frame(by_user, session_gap="3m"))) == ["s1/1", "s1/2", "s2/1"]
+
+
+@pytest.mark.usefixtures("core")
+@pytest.mark.parametrize("gap", ["3m", "180s", 180, "0.05h"])
+def test_a_users_log_is_split_by_gaps(gap: str | int) -> None:
+    text = table("user,timestamp,query,item,rank", by_document(iso))
+    sessions = Sessions.read(text, session_gap=gap)
+    assert found(sessions) == {
+        "s1/1": EXPECTED["s1"][:2],
+        "s1/2": EXPECTED["s1"][2:],
+        "s2/1": EXPECTED["s2"],
+    }
+    assert sessions.users == ("s1", "s1", "s2")
+    assert list(found(Sessions.read(text, session_gap="4m"))) == ["s1/1", "s2/1"]  # not longer than the gap
+
+
+def test_a_users_log_needs_a_gap() -> None:
+    text = table("user,timestamp,query,item,rank", by_document(iso))
+    with pytest.raises(
+        InputError, match=r"expected a column for session \(session_id, .*\), found user, timestamp"
+    ) as error:
+        Sessions.read(text)
+    assert error.value.hint == "--session-gap 30m (session_gap='30m' in Python) makes sessions of what users did"
+
+
+QRELS = {"harbour silt": {"d2": 1}, "night trains": {"d5": 1}}
+
+
+@pytest.mark.parametrize(
+    "qrels",
+    [QRELS, b"query,document,grade\nharbour silt,d2,1\nnight trains,d5,1\n", json.dumps(QRELS).encode()],
+    ids=["dict", "csv", "json"],
+)
+def test_judgments_may_be_by_text(qrels: Any) -> None:
+    sessions = Sessions.read(table("session,time,query,results", by_query(" ")))
+    measure = "sDCG(base=2, query_base=2)@10"
+    result = evaluate_sessions(qrels, sessions, measure)
+    # In s1: rank 2 of the first query, nothing by the second, rank 1 of the third.
+    s1 = 1 / 2 + 1 / (1 + 1.5849625007211562)
+    assert result.by_query(measure) == pytest.approx({"s1": s1, "s2": 1.0})
+    assert "judged-by:text" in str(result.signature(measure))
+
+
+@pytest.mark.usefixtures("core")
+def test_numbered_tables_keep_their_texts() -> None:
+    text = b"session,turn,query_text,rank,document\na,2,night,1,x\na,1,old maps,1,y\na,1,old maps,2,z\n"
+    sessions = Sessions.read(text)
+    assert found(sessions) == {"a": [("old maps", ["y", "z"]), ("night", ["x"])]}
+
+
+def test_clicks_at_their_times_are_of_one_query_until_one_comes_again() -> None:
+    clicks = [["u", 1, "maps", "a", 2], ["u", 2, "maps", "b", 1], ["u", 9, "maps", "a", 2], ["u", 9, "silt", "", ""]]
+    sessions = Sessions.read(table("session,time,query,clicked,rank", clicks))
+    assert found(sessions) == {"u": [("maps", ["b", "a"]), ("maps", ["(rank 1)", "a"]), ("silt", [])]}
+
+
+def test_ranks_from_zero() -> None:
+    shown = [["u", 1, "maps", "a", 1], ["u", 1, "maps", "b", 0]]
+    assert found(Sessions.read(table("session,time,query,doc,rank", shown))) == {"u": [("maps", ["b", "a"])]}
+
+
+def test_titles_are_one_document() -> None:
+    shown = [["u", 1, "maps", "Old maps"], ["u", 2, "trains", "Night trains of 1950"]]
+    assert found(Sessions.read(table("session,time,query,item", shown))) == {
+        "u": [("maps", ["Old maps"]), ("trains", ["Night trains of 1950"])]
+    }
+
+
+def test_a_log_without_texts_has_a_query_a_time() -> None:
+    shown = [["u", 1, "a"], ["u", 1, "b"], ["u", 2, "a"]]
+    sessions = Sessions.read(table("session,time,doc", shown))
+    assert [sessions.lists.document(row) for row in range(3)] == [b"a", b"b", b"a"]
+    assert sessions.lists.list_offsets.tolist() == [0, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"session,time,query\nu,1,maps\n", r"expected .*document.*, found session, time, query"),
+        (
+            b"time,query,doc\n1,maps,a\n",
+            r"for session or user, .* found time, query, doc\nhint: .*\n    looked for session",
+        ),
+        (
+            b"session,time,query,doc\nu,soon,maps,a\n",
+            r"<bytes>:2: expected seconds or a date and time as time, found 'soon'",
+        ),
+        (b"session,time,query,doc\nu,,maps,a\n", r"<bytes>:2: expected a time, found none"),
+        (b"session,time,query,doc\n,1,maps,a\n", r"<bytes>:2: expected a session or a user, found none"),
+        (b"session,time,query,doc,rank\nu,1,maps,a,x\n", r"<bytes>:2: expected a number as rank"),
+        (
+            b"session,time,query,doc,rank\nu,1,maps,a,\n",
+            r"<bytes>:2: expected a whole number up to 1,000 as rank, found none",
+        ),
+        (
+            b"session,time,query,doc,rank\nu,1,maps,a,1\nu,1,maps,b,1\n",
+            r"<bytes>:3: expected every rank of a query once",
+        ),
+        (
+            b'{"session": "u", "time": "soon", "query": "x", "doc": "a"}\n',
+            r"<bytes>:1: time: expected seconds or a date",
+        ),
+    ],
+)
+def test_logs_that_cannot_be_right(text: bytes, message: str) -> None:
+    with pytest.raises(InputError) as error:
+        Sessions.read(text)
+    assert re.search(message, str(error.value))
+
+
+@pytest.mark.parametrize(
+    ("text", "gap", "message"),
+    [
+        (b"user,time,query,doc\nu,1,maps,a\n", "soon", r"session_gap \(--session-gap\): expected a number"),
+        (b"user,time,query,doc\nu,1,maps,a\n", "-3m", r"session_gap \(--session-gap\): expected a time such as 30m"),
+        (b"session,turn,rank,doc\nu,1,1,a\n", "3m", r"is for logs, found a table with the numbers of queries"),
+        (b"u_1 Q0 a 1 1 t\n", "3m", r"is for logs with times, found a run or sessions"),
+    ],
+)
+def test_gaps_that_mean_nothing(text: bytes, gap: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        Sessions.read(text, session_gap=gap)
+
+
+def test_a_gap_needs_times() -> None:
+    with pytest.raises(
+        InputError, match=r"expected a column for time \(time, timestamp, ts, .*\), found user, query, doc"
+    ):
+        Sessions.read(b"user,query,doc\nu,maps,a\n", session_gap="3m")
