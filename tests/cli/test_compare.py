@@ -150,7 +150,8 @@ class TestTwoSystems:
         places = {row["system"]: (row["best_place"], row["worst_place"]) for row in records(found, "systems")}
         assert places == {"a": (1, 1), "b": (2, 2), "c": (3, 3)}
         out = command(*asked).out
-        assert "a is the best." in out and "yes: a is better" in out
+        # The table is of what was tested, and so is its order: "yes" is enough.
+        assert "a is the best." in " ".join(out.split()) and "yes: a is better" not in out
         assert f"by the {test} test a beats b, although the mean of b is better" in out
         [row] = [
             row
@@ -158,6 +159,29 @@ class TestTwoSystems:
             if row["system"] == "b"
         ]
         assert row["verdict"] == "worse"
+
+    @pytest.mark.parametrize(("test", "said"), [("sign", "the sign test"), ("wilcoxon", "Wilcoxon's signed ranks")])
+    def test_families_of_rank_tests_speak_of_what_was_tested(self, command, test, said):
+        lost, won = [0.4 - 0.001 * i for i in range(1, 53)], [0.9 + 0.01 * i for i in range(8)]
+        command.write(
+            "skew.csv", table({"a": [0.4] * 60, "b": [*lost, *won], "c": [0.1 + 0.001 * i for i in range(60)]})
+        )
+        asked = ("compare", "--from", "skew.csv", "-m", "AP", "--test", test)
+        text = " ".join(command(*asked).out.split())
+        assert f"Significantly different: 3 of 3 pairs ({said}, Holm, 5 %)" in text
+        assert "52 / 0 / 8" in text and "effect" not in text
+        assert "52 / 0 / 8" in " ".join(command(*asked, "--baseline", "b").out.split())
+        row = next(row for row in records(command(*asked, "--format", "jsonl"), "pairs") if row["other"] == "b")
+        assert (row["system"], row["wins"], row["ties"], row["losses"], row["effect"]) == ("a", 52, 0, 8, None)
+        # The sign test's is (52 - 8) / 60; Wilcoxon's has the ranks 1 to 52 for a, of 1,830 in all.
+        assert row["statistic"] == pytest.approx(44 / 60 if test == "sign" else (2 * 1378 - 1830) / 1830)
+
+    def test_a_rank_test_beside_a_margin_has_no_p_of_the_mean(self, command):
+        command.write("two.csv", table({"a": A * 3, "b": [x + 0.02 * (-1) ** i for i, x in enumerate(A * 3)]}))
+        first = " ".join(
+            command("compare", "--from", "two.csv", "--test", "sign", "--margin", "0.2").out.split("\n\n")[0].split()
+        )
+        assert "are equivalent within 0.2" in first and "90 % interval" in first and "p = " not in first
 
     def test_systems_that_beat_each_other_in_a_circle(self, command):
         # Non-transitive dice: each is ahead of the next on two thirds of the queries.
@@ -372,7 +396,13 @@ class TestSeveralSystems:
         assert "b is ahead of every other; with so many queries only --margin D says whether by enough." in text
         text = " ".join(command(*asked, "--margin", "0.05").out.split())
         assert "Within 0.05: 2 superior, 1 equivalent. b is the best; equivalent to it within 0.05: a." in text
-        assert "b is the best." in " ".join(command(*asked, "--margin", "0.001").out.split())
+        assert "b is the best, by more than 0.001." in " ".join(command(*asked, "--margin", "0.001").out.split())
+        # The lead over a is 0.01, give or take the interval: superior, but not by so much for sure.
+        asked = (*asked, "--margin", "0.00999")
+        assert "b is the best, if not surely by more than 0.00999." in " ".join(command(*asked).out.split())
+        # Where there are no intervals, nobody is sent to a margin that they would need.
+        text = " ".join(command("compare", "--from", "many.csv", "--test", "t").out.split())
+        assert "b is ahead of every other; with so many queries that may be by a hair." in text
 
     @pytest.mark.parametrize("correction", ["holm", "bh", "by", "bonferroni", "none"])
     def test_corrections_of_t(self, five, correction):
@@ -855,6 +885,15 @@ class TestContrasts:
                 "contrast: expected other systems on either side, found 's1' on both",
             ),
             (("--contrast", "s1 = mean(s2, s2)"), "contrast: expected every system once"),
+            (
+                ("--contrast", "s1 = s2", "--contrast", "s2=s1"),
+                "contrast: expected every contrast once, found 's2=s1' again",
+            ),
+            (("--contrast", "s1 = mean()"), "contrast: expected systems like mean(a, b), found 'mean()'"),
+            (
+                ("--sequential", "--pairs", "s0,s1", "--baseline", "s2"),
+                "pairs: expected pairs or a baseline, found both",
+            ),
             (("--contrast", "s1 = s2", "--baseline", "s3"), "baseline: has no meaning with contrasts"),
             (("--contrast", "s1 = s2", "--procedure", "tukey"), "procedure: has no meaning with contrasts"),
             (("--contrast", "s1 = s2", "--chart", "p"), "chart: 'p' has no meaning with contrasts"),
@@ -928,6 +967,20 @@ class TestWhatIsPrintedHolds:
         assert " of 2 systems on 9 of 10 queries, the other lacks a score. " in " ".join(several.out.split())
         found = command(*asked, "--procedure", "maxt", "--format", "jsonl").lines[0]["measures"]
         assert [each["queries_left_out"] for each in found.values()] == [1]
+        for mode in (("--test", "bayes", "--margin", "0.01"), ("--sequential", "-m", "P@10"), ("--papers",)):
+            text = " ".join(command(*asked, *mode).out.split())
+            assert "9 of 10 queries, the other lacks a score" in text, mode
+            header = command(*asked, *mode, "--format", "jsonl").lines[0]
+            assert list(header["queries_left_out"].values()) == [1]
+
+    def test_no_word_of_effect_where_the_interval_is_no_ground(self, command):
+        # Five differences cannot reach 5 %: Student's interval is a guide only; no word and no equivalence rest on it.
+        command.write("two.csv", table({"a": [0.1] * 5, "b": [0.2, 0.21, 0.22, 0.23, 0.2]}))
+        first = " ".join(command("compare", "--from", "two.csv").out.split("\n\n")[0].split())
+        assert "a guide only" in first and "essential" not in first and "+112 %" in first
+        assert "with 5 queries flips of signs cannot reach 5 %" in command("compare", "--from", "two.csv").out
+        [row] = records(command("compare", "--from", "two.csv", "--margin", "0.5", "--format", "jsonl"), "pairs")
+        assert row["verdict"] == "cannot tell"
 
     def test_what_is_equivalent_may_be_ahead(self, two):
         out = " ".join(two("--margin", "0.3").out.split("\n\n")[0].split())
@@ -1151,7 +1204,8 @@ class TestTablesOfPapers:
         beaten = {f"s{i}": "" for i in range(5)}
         for pair in records(five("--format", "jsonl"), "pairs"):
             if pair["verdict"] in ("better", "worse"):
-                winner, loser = (pair["a"], pair["b"]) if pair["verdict"] == "better" else (pair["b"], pair["a"])
+                both = (pair["system"], pair["other"])
+                winner, loser = both if pair["verdict"] == "better" else both[::-1]
                 beaten[winner] += "abcde"[int(loser[1:])]
         assert any(beaten.values()) and not all(beaten.values())
         for only in ("means", "leaderboard"):

@@ -31,7 +31,8 @@ class Probabilities(NamedTuple):
 class Posterior(NamedPair):
     """The posterior of a system's mean minus its baseline's, whichever is better.
 
-    ``difference`` is its centre, the mean that was found; ``sd`` is that of the differences, ``n`` their number.
+    ``difference`` is its centre, the mean that was found; ``sd`` is that of the differences, ``n`` their number;
+    ``left_out`` is how many queries lack a score.
     """
 
     names: tuple[str, str]
@@ -42,6 +43,7 @@ class Posterior(NamedPair):
     n: int
     difference: float
     sd: float
+    left_out: int = 0
 
     @property
     def df(self) -> int:
@@ -102,6 +104,7 @@ def posterior(
     measure: str = "score",
     better: str = "higher",
     alpha: float = 0.05,
+    left_out: int = 0,
 ) -> Posterior:
     """What two systems' scores on the same queries, in the same order, say of their mean difference.
 
@@ -115,4 +118,4 @@ def posterior(
     scores = PairedScores(a, b)
     if scores.sd is None:
         raise InputError(f"{measure}: expected at least 2 queries, found {scores.n}: one has no spread to go by")
-    return Posterior(names, measure, better, alpha, margin, scores.n, scores.mean, scores.sd)
+    return Posterior(names, measure, better, alpha, margin, scores.n, scores.mean, scores.sd, left_out)

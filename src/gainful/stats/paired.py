@@ -252,7 +252,7 @@ def compare_pair(
         test=outcome,
         interval=limits,
         effect=effect_sizes(scores, share_won, alpha, seed),
-        practical=practical_size(scores.mean, mean_baseline, limits),
+        practical=_practical(scores.mean, mean_baseline, limits, outcome.p < alpha),
         detectable=detectable_effect(scores.n, alpha=alpha) * scores.sd if scores.sd else None,
         margin=None if margin is None else _with_margin(scores, outcome, kind, limits.is_stopgap, margin, better),
         for_system=for_system,
@@ -319,7 +319,7 @@ def _with_margin(
     direction = scores.mean if outcome.direction is None else outcome.direction
     signed = signed_verdict(outcome.p < alpha, direction, better)
     least = interval.low if better == "higher" else -interval.high
-    verdict = margin_verdict(interval.low, interval.high, margin, signed, better)
+    verdict = signed if is_stopgap else margin_verdict(interval.low, interval.high, margin, signed, better)
     return MarginVerdict(margin, verdict, least > -margin, interval)
 
 
@@ -335,8 +335,12 @@ def _warnings(scores: PairedScores, outcome: TestOutcome, interval: Interval) ->
     elif not scores.can_reach:
         are = "is" if scores.nonzero == 1 else "are"
         found.append(
-            f"of {count_of(scores.n, 'difference')} only {scores.nonzero:,} {are} not 0: "
-            f"flips of signs cannot reach {level}, however large differences are"
+            (
+                f"of {count_of(scores.n, 'difference')} only {scores.nonzero:,} {are} not 0: "
+                if scores.nonzero < scores.n
+                else f"with {queries} "
+            )
+            + f"flips of signs cannot reach {level}, however large differences are"
         )
     if interval.is_stopgap and scores.nonzero:
         found.append("the interval is Student's, a guide only: flips of so few differences set no limits")
@@ -370,11 +374,11 @@ def _beside_means(test: PairedTest, queries: int, interval: Interval, disagree: 
     return found
 
 
-def rank_warning(queries: int) -> str:
+def rank_warning(queries: int, measured: str = "50 queries: up to 18 % by Wilcoxon's, 49 % by the sign test") -> str:
     """What to know of ranks of many queries; the shares are those of docs/which-test.md."""
     return (
         f"with {queries:,} queries a rank test often calls systems different whose means are equal (at the 5 % level, "
-        "50 queries: up to 18 % by Wilcoxon's, 49 % by the sign test): it answers another question"
+        f"{measured}): it answers another question"
     )
 
 
@@ -411,6 +415,13 @@ def hedges_factor(df: int) -> float:
     0.984602
     """
     return math.exp(math.lgamma(df / 2) - math.lgamma((df - 1) / 2)) / math.sqrt(df / 2)
+
+
+def _practical(difference: float, baseline_mean: float, limits: Interval, is_significant: bool) -> PracticalSize | None:
+    """The size, without a word where the interval is no ground for one: not the test's, or at odds with p."""
+    found = practical_size(difference, baseline_mean, limits)
+    is_ground = not limits.is_stopgap and is_significant == (0.0 not in limits)
+    return found if found is None or is_ground else replace(found, label=None)
 
 
 def practical_size(difference: float, baseline_mean: float, interval: Interval) -> PracticalSize | None:

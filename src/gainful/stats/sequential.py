@@ -35,7 +35,8 @@ class ConfidenceSequence(NamedPair):
     """The limits of a system's mean minus its baseline's, whichever is better, after more and more queries.
 
     ``looks`` are numbers of queries; ``means``, ``lows`` and ``highs`` are the mean difference until then and its
-    limits, which never get wider. All limits of ``pairs`` such sequences hold together with 1 - alpha.
+    limits, which never get wider. All limits of ``pairs`` such sequences hold together with 1 - alpha. ``left_out`` is
+    how many queries lack a score.
     """
 
     names: tuple[str, str]
@@ -48,6 +49,7 @@ class ConfidenceSequence(NamedPair):
     means: tuple[float, ...]
     lows: tuple[float, ...]
     highs: tuple[float, ...]
+    left_out: int = 0
 
     @property
     def n(self) -> int:
@@ -93,6 +95,7 @@ def confidence_sequence(
     better: str = "higher",
     alpha: float = 0.05,
     pairs: int = 1,
+    left_out: int = 0,
 ) -> ConfidenceSequence:
     """The confidence sequence of two systems' scores, which lie between ``bounds``, in the order of ``queries``.
 
@@ -125,6 +128,7 @@ def confidence_sequence(
         tuple(math.fsum(differences[:look].tolist()) / look for look in looks),
         tuple((2 * limit - 1) * reach for limit in limits[0]),
         tuple((1 - 2 * limit) * reach for limit in limits[1]),
+        left_out,
     )
 
 

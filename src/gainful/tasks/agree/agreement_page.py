@@ -270,7 +270,8 @@ def _estimates(report: AgreementReport, coefficient: str, places: int) -> Table:
     if has_draws:
         reach = errors_of_interval(found.queries)
         notes[:0] = [
-            f"from, to: 95 % interval, {name} +- {reach:.2f} standard errors: what holds 95 % on real scores"
+            f"from, to: 95 % interval, {name} +- {reach:.2f} standard errors: what holds 95 % on real scores of up "
+            "to 30 systems"
             if has_interval
             else f"no interval: none made of the standard error holds 95 % for {name}",
             f"standard error: the standard deviation of {count_of(found.draws, 'resample')} of the queries (seed "

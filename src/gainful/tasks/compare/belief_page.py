@@ -11,7 +11,7 @@ from gainful.notation import count_of, number_text, printable
 from gainful.pages.charts import Axis, Chart, IntervalRow, Intervals, Line, Plot, Rule
 from gainful.pages.page import Column, Table
 from gainful.render import Page
-from gainful.tasks.compare.compare_words import interval_text, level_text, places_for
+from gainful.tasks.compare.compare_words import interval_text, level_text, places_for, queries_text
 
 if TYPE_CHECKING:
     from gainful.stats.bayes import Posterior
@@ -36,12 +36,13 @@ def posterior_page(found: Comparison) -> Page:
     everything = [result for results in found.posteriors.values() for result in results]
     parts.append(Table.of(_record(role_of_other(everything)), everything, title="posteriors"))
     notes = [*_notes(len(everything)), *found.signatures]
-    header = {
+    header: dict[str, object] = {
         "test": "bayes",
         "prior": "p(mean, sd) ~ 1 / sd",
         "primary": found.primary,
         "alpha": primary[0].alpha,
         "margin": primary[0].margin,
+        "queries_left_out": {name: results[0].left_out for name, results in found.posteriors.items()},
     }
     return Page("compare", tuple(parts), tuple(notes), header)
 
@@ -49,7 +50,7 @@ def posterior_page(found: Comparison) -> Page:
 def posterior_sentence(found: Posterior) -> str:
     """The answer with its probability, then the other two, then what they are made of."""
     a, b = (printable(name, 40) for name in found.names)
-    queries = count_of(found.n, "query", "queries")
+    queries = queries_text(found.n, found.left_out)
     if found.probabilities is None:
         if not found.difference:
             return f"{a} and {b} have the same {found.measure} on every one of {queries}: there is nothing to compare."
@@ -93,7 +94,7 @@ def _conclusion(results: tuple[Posterior, ...]) -> str:
     level = f"probability {number_text(round(1 - first.alpha, 12))} or more"
     return (
         f"{first.measure}: in {decided:,} of {len(results):,} {of} one system is better by more than "
-        f"{number_text(first.margin)} with {level} ({count_of(first.n, 'query', 'queries')})"
+        f"{number_text(first.margin)} with {level} ({queries_text(first.n, first.left_out)})"
         + (f"; in {equivalent:,} they are equivalent within it" if equivalent else "")
         + (f"; in {open_:,} it cannot be told" if open_ else "")
         + "."

@@ -60,7 +60,8 @@ def _rank_sentence(found: PairResult) -> str:
     if test.of == "ranks":
         favour = found.direction if found.better == "higher" else -found.direction
         counts += f", {test.statistic} {favour:+.2f}"
-    told = f"{a} {'beats' if signed == 'better' else 'is behind'} {b} in {found.measure}"
+    ahead = "beats" if found.verdict != "needs margin" else "is ahead of"
+    told = f"{a} {ahead if signed == 'better' else 'is behind'} {b} in {found.measure}"
     if signed == "cannot tell":
         told = f"it cannot be told whether {a} and {b} differ in {found.measure}"
     after = f" {_against_mean(found)}" if found.is_against_mean else ""
@@ -167,7 +168,9 @@ def _brackets(found: PairResult, places: int, sign: int) -> str:
     interval = found.margin.interval if found.margin and found.margin.verdict in _BY_INTERVAL else found.interval
     of = "" if (what := INTERVALS[interval.method].of) == "mean" else f" of the {what}"
     guide = " by Student's t, a guide only" if interval.is_stopgap else ""
-    parts = [f"{level_text(interval)} interval{of} {interval_text(interval, places, sign)}{guide}", found.test.p_text]
+    parts = [f"{level_text(interval)} interval{of} {interval_text(interval, places, sign)}{guide}"]
+    if not found.test.test.is_of_ranks:  # whose p says nothing of means
+        parts.append(found.test.p_text)
     parts.append(queries_text(found.n, found.left_out))
     if found.detectable is not None:
         parts.append(f"detectable from {found.detectable:.{places}f}")

@@ -259,6 +259,7 @@ def _by_posterior(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> C
                 measure=name,
                 better=matrix.better,
                 alpha=how.alpha,
+                left_out=len(matrix.left_out),
             )
             for a, b in _asked_pairs(matrix, how)
         )
@@ -288,6 +289,7 @@ def _in_sequence(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Co
                 better=matrix.better,
                 alpha=how.alpha,
                 pairs=len(pairs),
+                left_out=len(matrix.left_out),
             )
             for a, b in pairs
         )
@@ -311,6 +313,8 @@ def _in_order(matrix: ScoreMatrix, arrival: Sequence[str] | None) -> list[int]:
 def _asked_pairs(matrix: ScoreMatrix, how: CompareOptions) -> list[tuple[str, str]]:
     """The pairs named, each system and the baseline, or all; of two systems the first is the baseline."""
     if how.pairs:
+        if how.baseline is not None:
+            raise UsageError("pairs: expected pairs or a baseline, found both")
         return list(_shown(how.pairs, None, matrix.systems) or ())
     sign = -1 if matrix.better == "higher" else 1
     best_first = [matrix.systems[i] for i in (sign * matrix.means).argsort(kind="stable").tolist()]
@@ -354,6 +358,10 @@ def _by_contrasts(matrices: Mapping[str, ScoreMatrix], how: CompareOptions, prog
     how.refuse("contrasts", "baseline", "procedure", "groups", "pairs", "marks")
     how.refuse_charts((*CHARTS_OF_PAIRS, "critical", "p"), "contrasts", ("leaderboard",))
     sides = [read_contrast(text, next(iter(matrices.values())).systems) for text in how.contrasts]
+    once = [frozenset(map(side_text, contrast)) for contrast in sides]
+    twice = next((how.contrasts[i] for i, both in enumerate(once) if both in once[:i]), None)
+    if twice is not None:
+        raise UsageError(f"contrast: expected every contrast once, found '{printable(twice)}' again")
     columns = {side_text(side): side for contrast in sides for side in contrast}
     made = {
         name: replace(
@@ -399,6 +407,8 @@ def _side_of(text: str) -> tuple[str, ...]:
     if not (text.startswith("mean(") and text.endswith(")")):
         return (text,)
     members = tuple(part.strip() for part in text[5:-1].split(","))
+    if not all(members):
+        raise UsageError(f"contrast: expected systems like mean(a, b), found '{printable(text)}'")
     if len(set(members)) < len(members):
         raise UsageError(f"contrast: expected every system once, found one twice in '{printable(text)}'")
     return members

@@ -17,7 +17,14 @@ from gainful.stats.catalogues import INTERVALS
 from gainful.stats.paired import FEW_QUERIES
 from gainful.stats.repeatable import settled_differences
 from gainful.tasks.compare.compare_charts import difference_plot
-from gainful.tasks.compare.compare_words import difference_sentence, interval_text, level_text, p_words
+from gainful.tasks.compare.compare_words import (
+    difference_sentence,
+    interval_text,
+    level_text,
+    limits_text,
+    p_words,
+    queries_text,
+)
 
 if TYPE_CHECKING:
     from gainful.stats.paired import PairResult, PracticalSize
@@ -112,7 +119,7 @@ def _sizes(results: list[PairResult], places: int) -> Table:
 
 def relative_text(size: PracticalSize) -> str:
     """A difference relative to the baseline's mean and its interval, with the word for them if there is one."""
-    limits = f" ({100 * size.low:+.1f} to {100 * size.high:+.1f})" if math.isfinite(size.low) else ""
+    limits = f" ({limits_text(100 * size.low, 100 * size.high, 1)})" if math.isfinite(size.low) else ""
     return f"{100 * size.relative:+.1f} %{limits}" + (f", {size.label}" if size.label else "")
 
 
@@ -253,7 +260,7 @@ def papers_page(found: Comparison) -> Page:
         "stars: one for p < 0.05, two for p < 0.01; who is better is decided by rank sums",
         "none: not told apart, which is not equal",
     )
-    over = count_of(first.queries, "query", "queries") if is_even else "queries"
+    over = queries_text(first.queries, first.left_out) if is_even else "queries"
     means = Table.of(columns, found.papers, title=f"Means over {over}", notes=notes)
     tests = (
         Column("measure"),
@@ -276,6 +283,7 @@ def papers_page(found: Comparison) -> Page:
         "systems": list(first.systems),
         "measures": [row.measure for row in found.papers],
         "queries": first.queries,
+        "queries_left_out": {row.measure: row.left_out for row in found.papers},
     }
     return Page("compare", (means, overall), page_notes, header)
 

@@ -10,7 +10,7 @@ from gainful.pages.charts import Axis, Band, Chart, Line, Plot, Rule
 from gainful.pages.page import Cell, Column, Table, head
 from gainful.render import Page
 from gainful.tasks.compare.belief_page import FEW_PAIRS, common_baseline, interval_chart, role_of_other
-from gainful.tasks.compare.compare_words import level_text, limits_text, places_for
+from gainful.tasks.compare.compare_words import level_text, limits_text, places_for, queries_text
 
 if TYPE_CHECKING:
     from gainful.stats.sequential import ConfidenceSequence
@@ -35,18 +35,24 @@ def sequence_page(found: Comparison) -> Page:
         told = ["" if each.told_after is None else str(each.told_after) for each in primary]
         parts.append(interval_chart(primary, told, "told after", (Rule("", x=0.0),), "limits after all queries"))
     parts += _for_machines(found)
-    header = {"sequential": True, "primary": found.primary, "alpha": primary[0].alpha, "pairs": primary[0].pairs}
+    header: dict[str, object] = {
+        "sequential": True,
+        "primary": found.primary,
+        "alpha": primary[0].alpha,
+        "pairs": primary[0].pairs,
+        "queries_left_out": {name: results[0].left_out for name, results in found.sequences.items()},
+    }
     return Page("compare", tuple(parts), (*_notes(found), *found.signatures), header)
 
 
 def sequence_sentence(found: ConfidenceSequence) -> str:
     """What can be told by now, the limits, and since when."""
     a, b = (printable(name, 40) for name in found.names)
-    queries, places = count_of(found.n, "query", "queries"), places_for(found.difference)
+    queries, places = queries_text(found.n, found.left_out), places_for(found.difference)
     if found.is_empty:
         return (
-            f"After {queries} every difference of {a} and {b} is excluded: the order of the queries depends on the "
-            "scores, so that nothing can be told."
+            f"After {queries} every difference of {a} and {b} is excluded, so that nothing can be told: the order of "
+            f"the queries depends on the scores, or this is the rare case ({number_text(found.alpha)}) of a miss."
         )
     limits = (
         f"{level_text(found.interval)} interval {limits_text(found.lows[-1], found.highs[-1], places)}, {_VALID}; "
@@ -62,11 +68,18 @@ def sequence_sentence(found: ConfidenceSequence) -> str:
 def _conclusion(results: tuple[ConfidenceSequence, ...]) -> str:
     first, told = results[0], sum(each.verdict != "cannot tell" for each in results)
     baseline = common_baseline(results)
-    of = f"systems differ from {printable(baseline, 40)}" if baseline else "pairs differ"
+    of = (
+        f"{count_of(len(results), 'system')} from {printable(baseline, 40)}"
+        if baseline
+        else count_of(len(results), "pair")
+    )
+    rest = len(results) - told
+    shown = (
+        "; for the other no difference was shown yet" if rest == 1 else "; for the others no difference was shown yet"
+    )
     return (
-        f"{first.measure}: {told:,} of {len(results):,} {of} after {count_of(first.n, 'query', 'queries')} "
-        f"({level_text(first.interval)} for all together, {_VALID})"
-        + ("; for the others it cannot be told yet." if told < len(results) else ".")
+        f"{first.measure} after {queries_text(first.n, first.left_out)}. Significantly different: {told:,} of {of} "
+        f"({level_text(first.interval)} for all together, {_VALID}){shown if rest else ''}."
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, get_args
 
@@ -84,7 +85,9 @@ def conclusion(result: SystemsResult, places: int) -> str:
 def _counts(result: SystemsResult) -> str:
     family = result.family
     found, level = int(family.is_significant.sum()), f"{number_text(round(100 * family.alpha, 10))} %"
-    what = f"({result.deciding}, {level}{_draws(result)})"
+    test = TESTS[family.test]
+    by = "" if test.of == "mean" or result.depends_on_pool else f"{test.title}, "
+    what = f"({by}{result.deciding}, {level}{_draws(result)})"
     if family.baseline is not None:
         of = f"{count_of(family.p.size, 'system')} from {printable(family.baseline, 40)}"
     else:
@@ -112,18 +115,24 @@ def _best(result: SystemsResult) -> str:
     if not family.is_simultaneous:
         return f"No other is significantly better than {names}, each pair by itself."
     if family.margin is None and family.n > MOST_FLIPPED:
-        return f"{names} is ahead of every other; with so many queries only --margin D says whether by enough."
-    return f"{names} is the best{_beside_the_best(result)}."
+        how = "that may be by a hair" if family.half_width is None else "only --margin D says whether by enough"
+        return f"{names} is ahead of every other; with so many queries {how}."
+    return f"{names} is the best{_by_enough(result)}."
 
 
-def _beside_the_best(result: SystemsResult) -> str:
-    """The systems that the best one is better than, but by less than the margin."""
+def _by_enough(result: SystemsResult) -> str:
+    """Whether the best one is ahead by more than the margin, and of whom it is not."""
     family, (best,) = result.family, result.family.may_be_best
-    others = [system for system in family.systems if system != best]
-    beside = [printable(system, 40) for system in others if family.pair(best, system).verdict == "equivalent"]
-    if not beside or family.margin is None:
+    if family.margin is None:
         return ""
-    return f"; equivalent to it within {number_text(family.margin)}: {listed(beside, most=_MOST_NAMES)}"
+    margin = number_text(family.margin)
+    pairs = [family.pair(best, system) for system in family.systems if system != best]
+    beside = [printable(pair.other, 40) for pair in pairs if pair.verdict == "equivalent"]
+    if beside:
+        return f"; equivalent to it within {margin}: {listed(beside, most=_MOST_NAMES)}"
+    leads = [pair.low if family.better == "higher" else -(pair.high or 0.0) for pair in pairs]
+    is_enough = all(lead is not None and lead > family.margin for lead in leads)
+    return f", by more than {margin}" if is_enough else f", if not surely by more than {margin}"
 
 
 def _margins(result: SystemsResult) -> Iterator[str]:
@@ -277,19 +286,23 @@ def baseline_table(found: Comparison, measure: str) -> Table:
 
         return value
 
+    def of_record(get: Callable[[PairRecord], Cell] | None, else_: Cell) -> Callable[[str], Cell]:
+        return of_pair(lambda pair: get(result.record(pair.system, pair.other)) if get else None, else_)
+
     columns = (
         *(() if marks is None else marks.letters),
         Column("system", get=lambda system: system),
         Column(f"mean {family.measure}", "number", places, get=means.__getitem__),
         *(() if marks is None else marks.columns("")),
-        Column("difference", "number", places, get=of_pair(lambda pair: pair.difference, None)),
-        Column("simultaneous interval", get=of_pair(lambda pair: _limits(pair, places))),
-        Column("effect", get=of_pair(lambda pair: _effect(result.record(pair.system, pair.other)))),
+        *(
+            replace(column, get=of_record(column.get, None if column.kind == "number" else ""))
+            for column in _tested_columns(result, places)
+        ),
         Column("p", get=of_pair(lambda pair: p_words(pair.p, family.least_p))),
         Column("adjusted p", get=of_pair(lambda pair: p_words(pair.adjusted, result.least_p))),
         Column("verdict", get=of_pair(lambda pair: pair.verdict, "the baseline")),
     )
-    notes = (_EFFECT,) if marks is None else (marks.note, _EFFECT)
+    notes = (*(() if marks is None else (marks.note,)), *((_EFFECT,) if result.effects is not None else ()))
     title = f"{family.measure} against {printable(baseline, 40)}"
     return Table.of(columns, rows, title=title, notes=notes, for_people=True)
 
@@ -307,16 +320,8 @@ def _limits(pair: PairVerdict | PairRecord, places: int) -> str:
 def pair_table(result: SystemsResult, shown: Sequence[tuple[str, str]] | None, places: int) -> Table:
     """Pairs, the better system first: difference, interval, p alone and adjusted, verdict."""
     family, is_ranks = result.family, result.conover is not None
-    columns = [Column("system"), Column("other")]
-    if is_ranks:
-        columns.append(Column("difference of mean ranks", "number", places, get=lambda pair: pair.rank_difference))
-    else:
-        columns.append(Column("difference", "number", places))
-    if family.half_width is not None:
-        columns.append(Column("simultaneous interval", get=lambda pair: _limits(pair, places)))
+    columns = [Column("system"), Column("other"), *_tested_columns(result, places)]
     has_effects = not is_ranks and result.effects is not None
-    if has_effects:
-        columns.append(Column("effect", get=_effect))
     columns += [
         Column("p alone", get=lambda pair: p_words(pair.p, family.least_p)),
         Column(f"p {family.correction}", get=lambda pair: p_words(pair.adjusted_p, result.least_p)),
@@ -333,6 +338,23 @@ def pair_table(result: SystemsResult, shown: Sequence[tuple[str, str]] | None, p
     return Table.of(columns, pairs, title=title, notes=notes, for_people=True)
 
 
+def _tested_columns(result: SystemsResult, places: int) -> Iterator[Column]:
+    """What was tested of a pair: the means, their interval and effect, or of other tests their own statistic."""
+    family = result.family
+    if result.conover is not None:
+        yield Column("difference of mean ranks", "number", places, get=lambda pair: pair.rank_difference)
+        return
+    if family.direction is not None:
+        yield Column("win / tie / loss", get=lambda pair: f"{pair.wins} / {pair.ties} / {pair.losses}")
+        yield Column(TESTS[family.test].statistic, "number", places, get=lambda pair: pair.statistic)
+        return
+    yield Column("difference", "number", places, get=lambda pair: pair.difference)
+    if family.half_width is not None:
+        yield Column("simultaneous interval", get=lambda pair: _limits(pair, places))
+    if result.effects is not None:
+        yield Column("effect", get=_effect)
+
+
 def _told_apart(result: SystemsResult, pair: PairRecord) -> str:
     """Whether a pair differs, and who is better where that is not the one with the better mean."""
     tested = result.family.pair(pair.system, pair.other).tested
@@ -340,7 +362,8 @@ def _told_apart(result: SystemsResult, pair: PairRecord) -> str:
         return pair.verdict
     if tested == "cannot tell":
         return tested
-    difference = pair.difference if pair.rank_difference is None else pair.rank_difference
+    shown = (pair.rank_difference, pair.statistic, pair.difference)
+    difference = next(each for each in shown if each is not None)
     leads = (difference > 0) == (result.family.better == "higher")
     if difference and leads == (tested == "better"):
         return "yes"
@@ -430,7 +453,8 @@ def machine_tables(found: Comparison) -> Iterator[Table]:
             rows.append((name, family.systems[i], float(result.scores.means[i]), place + 1, *span, mark))
     yield Table(columns, rows, "systems")
     is_against = next(iter(found.systems.values())).family.baseline is not None
-    numbers = [name if name == "verdict" else f"{name} ." for name in PairRecord._fields[2:]]
+    kinds = {"verdict": "", "wins": " #", "ties": " #", "losses": " #"}
+    numbers = [name + kinds.get(name, " .") for name in PairRecord._fields[2:]]
     names = ["system", "baseline" if is_against else "other", *numbers]
     pairs = ((name, *result.record(a, b)) for name, result in found.systems.items() for a, b in _pairs_in_order(result))
     yield Table(head(["measure", *names], for_machines=True), list(pairs), "pairs")
