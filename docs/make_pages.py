@@ -108,7 +108,7 @@ def _index() -> str:
         lines.append("")
     lines += [
         "Names are read in any case and as people usually write them (`ndcg@10`, `nDCG10`, `hit_rate@10`,",
-        "`precision_at_5`); what is printed is the name as it stands here. A name for different numbers (`accuracy@10`)",
+        "`precision_at_5`); printed is the name as it stands here. A name for different numbers (`accuracy@10`)",
         "is refused, with what it can mean.",
         "",
     ]
