@@ -106,6 +106,12 @@ def _index() -> str:
         lines += [f"## {family}", "", "| measure | what it says |", "|---|---|"]
         lines += [f"| [{name}]({name}.md) | {Help.of(ALL_MEASURES[name]).claim} |" for name in names]
         lines.append("")
+    lines += [
+        "Names are read in any case and as people usually write them (`ndcg@10`, `nDCG10`, `hit_rate@10`,",
+        "`precision_at_5`); printed is the name as it stands here. A name for different numbers (`accuracy@10`)",
+        "is refused, with what it can mean.",
+        "",
+    ]
     lines += ["## Short names", "", "| short | long |", "|---|---|"]
     lines += [f"| {name} | `{long_text(name)}` |" for name in SHORT_NAMES]
     return "\n".join([*lines, ""])

@@ -631,7 +631,7 @@ def test_measures(command, measure, lines):
     refused(command.evaluate(QRELS, RUN, "-m", measure), *lines, code=2)
 
 
-@pytest.mark.parametrize("name", ["Ndcg", "nDGC", "NDGC"])
+@pytest.mark.parametrize("name", ["nDGC", "NDGC", "Ndgc"])
 def test_the_name_that_is_printed_is_the_one_suggested(command, name):
     hint = command.evaluate(QRELS, RUN, "-m", f"{name}@10").err.splitlines()[1]
     assert "nDCG" in hint.removeprefix("hint: did you mean ").removesuffix("?").split(" or ")

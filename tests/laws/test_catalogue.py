@@ -135,7 +135,7 @@ def test_what_counts_as_naming_a_measure() -> None:
     )
     assert named_in(program) == {"P", "nDCG", "Rprec"}
     assert named_in(program, in_trec_eval=True) == {"P", "nDCG", "AP", "Rprec"}
-    assert named_in("x = 'RRx', 'rr', 'Success story', 'set', AP", in_trec_eval=True) == set()
+    assert named_in("x = 'RRx', 'rrx', 'Success story', 'set', AP", in_trec_eval=True) == set()
 
 
 def test_what_is_searched() -> None:

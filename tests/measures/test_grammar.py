@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gainful import Measure, UsageError, parse
-from gainful.measures.catalog import DEFAULT_MEASURES, MEASURES, parse_all
+from gainful.measures.catalog import ALL_MEASURES, DEFAULT_MEASURES, MEASURES, SHORT_NAMES, find, parse_all
 from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG
 from gainful.measures.precision import P, Rprec
 
@@ -54,8 +54,81 @@ class TestReading:
         assert parse("nDCG(gain=exp2)@5") @ 10 == parse("nDCG(gain=exp2)@10")
         assert str(parse("IPrec@0.5") @ 0.25) == "IPrec@0.25"
 
-    def test_names_are_case_sensitive(self) -> None:
-        assert "unknown measure 'Ndcg'" in said("Ndcg")
+    @pytest.mark.parametrize(
+        ("text", "canonical"),
+        [
+            ("ndcg@10", "nDCG@10"),
+            ("NDCG@10", "nDCG@10"),
+            ("Ndcg", "nDCG"),
+            ("nDCG10", "nDCG@10"),
+            ("ndcg_10", "nDCG@10"),
+            ("NDCG_CUT_10", "nDCG@10"),
+            ("ndcg(gain=exp2)@10", "nDCG(gain=exp2)@10"),
+            ("ndcg_burges@10", "nDCG(gain=exp2)@10"),
+            ("recall@10", "R@10"),
+            ("recall_at_10", "R@10"),
+            ("r@10", "R@10"),
+            ("Map", "AP"),
+            ("map@10", "AP@10"),
+            ("average_precision", "AP"),
+            ("mrr", "RR"),
+            ("mrr@10", "RR@10"),
+            ("recip_rank_10", "RR@10"),
+            ("p@10", "P@10"),
+            ("P10", "P@10"),
+            ("precision@5", "P@5"),
+            ("PRECISION@5", "P@5"),
+            ("hit_rate@10", "Success@10"),
+            ("HitRate@10", "Success@10"),
+            ("hit-ratio@10", "Success@10"),
+            ("HR@10", "Success@10"),
+            ("hits@10", "Success@10"),
+            ("success@1", "Success@1"),
+            ("F1@10", "F@10"),
+            ("f2@10", "F(beta=2)@10"),
+            ("R-precision", "Rprec"),
+            ("bpref", "Bpref"),
+            ("err@20", "ERR@20"),
+            ("iprec@0.5", "IPrec@0.5"),
+            ("sdcg@10", "sDCG@10"),
+        ],
+    )
+    def test_usual_names_in_any_case(self, text: str, canonical: str) -> None:
+        assert str(parse(text)) == canonical
+
+    @pytest.mark.parametrize("name", [*ALL_MEASURES, *SHORT_NAMES])
+    def test_every_name_in_small_letters_is_itself_or_refused(self, name: str) -> None:
+        """No two of our names differ in their case only, so that none is lost."""
+        at = {"cutoff": "@5", "recall": "@0.5", "multiple": "@0.5", None: ""}[find(name).measure.at]
+        if name == "RBP":
+            assert said(name.lower() + at).startswith(
+                "measure: 'rbp' can be RBP or trec_eval:rbp, which is RBP(p=0.9, "
+            )
+        else:
+            assert parse(name.lower() + at) == parse(name + at)
+
+    @pytest.mark.parametrize("text", ["accuracy@10", "E", "Rbp@10", "SDCG@10", "nERR10"])
+    def test_names_for_different_numbers_are_refused(self, text: str) -> None:
+        message = said(text)
+        assert message.startswith(f"measure: '{text.partition('@')[0]}' can be ")
+        assert " or " in message and message.endswith("hint: write the one that is meant")
+
+    @pytest.mark.parametrize(
+        ("name", "meant"),
+        [
+            ("TopHits@10", "Success"),
+            ("hitscore", "Success"),
+            ("firstrank", "RR"),
+            ("roc_auc", "NormRecall, the area under the ROC curve"),
+            ("cumgain@5", "nDCG, DCG or CG"),
+        ],
+    )
+    def test_suggestions_go_by_meaning(self, name: str, meant: str) -> None:
+        assert said(name) == f"unknown measure '{name.partition('@')[0]}'\nhint: did you mean {meant}?"
+
+    @pytest.mark.parametrize("text", ["ndcg10@5", "P_", "set_F_-1", "_ndcg", "hits@"])
+    def test_what_only_looks_like_a_usual_name(self, text: str) -> None:
+        said(text)
 
     @pytest.mark.parametrize("name", DEFAULT_MEASURES)
     def test_defaults_are_canonical(self, name: str) -> None:
@@ -237,7 +310,7 @@ class TestMistakes:
             "hint: for example nDCG@10 or nDCG(gain=0-1-10-100, discount=jarvelin2002)@100"
         )
 
-    @pytest.mark.parametrize(("wrong", "right"), [("nDGC", "nDCG"), ("Ndcg", "nDCG"), ("Rpec", "Rprec")])
+    @pytest.mark.parametrize(("wrong", "right"), [("nDGC", "nDCG"), ("Ndgc", "nDCG"), ("Rpec", "Rprec")])
     def test_the_closest_name_comes_first(self, wrong: str, right: str) -> None:
         assert said(wrong).startswith(f"unknown measure '{wrong}'\nhint: did you mean {right} or ")
 

@@ -206,10 +206,10 @@ def find(name: str) -> Entry:
     offered = _offered(name)
     if offered is not None:
         return Entry(offered)
-    raise UsageError(
-        f"unknown measure '{name}'",
-        nearest(name, [*ALL_MEASURES, *SHORT_NAMES, *offered_names()]) or "`gainful measures` lists them",
-    )
+    from gainful.measures.names_usual import meant_by
+
+    close = meant_by(name) or nearest(name, [*ALL_MEASURES, *SHORT_NAMES, *offered_names()])
+    raise UsageError(f"unknown measure '{name}'", close or "`gainful measures` lists them")
 
 
 def offered_names() -> list[str]:
@@ -254,6 +254,11 @@ def parse(text: str | Measure) -> Measure:
 
     >>> parse("ndcg_cut_10"), parse("ranx:ndcg@10-l2")
     (nDCG@10, nDCG(rel=2)@10)
+
+    And so is what people usually write, in any case.
+
+    >>> parse("Ndcg@10"), parse("hit_rate@10"), parse("precision_at_5"), parse("F1@10")
+    (nDCG@10, Success@10, P@5, F@10)
     """
     measures = _named(text)
     if len(measures) != 1:
@@ -290,30 +295,53 @@ def _named(text: str | Measure) -> Sequence[Measure]:
         return [text]
     if not isinstance(text, str):
         raise UsageError(f"measure: expected a text or a Measure, found {text!r}")
+    found = _read(text)
+    return [found] if isinstance(found, Measure) else found.measures
+
+
+def _read(text: str) -> Measure | Translation:
+    """What a text names: a measure of ours, what another tool calls so, or a measure by a usual name."""
     match = _MEASURE.fullmatch(text)
     if match and is_ours(match["name"]):
-        return [_built(match)]
-    foreign = _translated(text, match["name"] if match else None)
+        return _built(match)
+    # Loaded here: our own names, which are nearly all, do without.
+    from gainful.measures.names_trec_eval import translate, translate_in_any_case
+
+    refusal: UsageError | None = None
+    try:
+        foreign = translate(text)
+        if foreign is not None:
+            return foreign
+    except UsageError as error:
+        refusal = error
+    if match and is_offered(match["name"]):
+        return _built(match)  # it only looks like a name of another tool
+    usual = _usually_called(match) if match else None
+    if usual is not None:
+        return usual
+    foreign = translate_in_any_case(text.strip())
     if foreign is not None:
-        return foreign.measures
+        return foreign
+    if refusal is not None:
+        raise refusal
     if not match:
         raise UsageError(
             f"measure: expected Name, Name@k or Name(parameter=value, ...)@k, found '{text}'",
             "for example nDCG@10 or nDCG(gain=0-1-10-100, discount=jarvelin2002)@100",
         )
-    return [_built(match)]
+    return _built(match)
 
 
-def _translated(text: str, name: str | None) -> Translation | None:
-    # Loaded here: our own names, which are nearly all, do without.
-    from gainful.measures.names_trec_eval import translate
+def _usually_called(match: re.Match[str]) -> Measure | None:
+    """The measure that a text names in another case or by another usual name."""
+    from gainful.measures.names_usual import usual_name
 
-    try:
-        return translate(text)
-    except UsageError:
-        if name is not None and is_offered(name):
-            return None  # it only looks like a name of another tool
-        raise
+    known: dict[str, tuple[str, Mapping[str, str]]] = {**{name: (name, {}) for name in ALL_MEASURES}, **SHORT_NAMES}
+    usual = usual_name(match["name"], known)
+    if usual is None or (usual.at and match["at"]):
+        return None
+    entry = Entry(ALL_MEASURES[usual.name], usual.preset)
+    return _of_entry(entry, match["name"], match["parameters"], usual.at or match["at"])
 
 
 def translation_of(text: str | Measure) -> Translation | None:
@@ -325,19 +353,25 @@ def translation_of(text: str | Measure) -> Translation | None:
     match = _MEASURE.fullmatch(text) if isinstance(text, str) else None
     if not isinstance(text, str) or (match and is_ours(match["name"])):
         return None
-    return _translated(text, match["name"] if match else None)
+    from gainful.measures.names_trec_eval import Translation
+
+    found = _read(text)
+    return found if isinstance(found, Translation) else None
 
 
 def _built(match: re.Match[str]) -> Measure:
-    entry = find(match["name"])
-    given: dict[str, object] = {**entry.preset, **_parameters(match["parameters"] or "", match["name"])}
-    if match["at"] is not None:
+    return _of_entry(find(match["name"]), match["name"], match["parameters"], match["at"])
+
+
+def _of_entry(entry: Entry, name: str, parameters: str | None, at_text: str | None) -> Measure:
+    given: dict[str, object] = {**entry.preset, **_parameters(parameters or "", name)}
+    if at_text is not None:
         at = entry.measure.at_parameter()
         if at is None:
-            raise UsageError(f"{match['name']}: takes no @, found @{match['at']}")
+            raise UsageError(f"{name}: takes no @, found @{at_text}")
         if at in given:
-            raise UsageError(f"{match['name']}: expected {at} once, found it in the parentheses and after @")
-        given[at] = match["at"]
+            raise UsageError(f"{name}: expected {at} once, found it in the parentheses and after @")
+        given[at] = at_text
     return entry.measure.from_parameters(given)
 
 

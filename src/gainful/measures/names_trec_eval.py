@@ -381,6 +381,16 @@ def translate_without_prefix(name: str) -> Translation | None:
     return _translated(name, name)
 
 
+def translate_in_any_case(name: str) -> Translation | None:
+    """A name of trec_eval's, except for its case; or None."""
+    if re.search(r"[@(:]", name) or _family(name):
+        return None
+    known = {each.casefold(): each for each in (*NAMES, *GROUPS)}
+    beginnings = [name[: m.start()].casefold() for m in re.finditer(r"[._]|$", name)]
+    family = next((known[text] for text in reversed(beginnings) if text in known), "")
+    return _translated(family + name[len(family) :], name) if family else None
+
+
 def translate_as_pytrec_eval(name: str, text: str) -> Translation:
     """A name after ``pytrec_eval:``: those of trec_eval 9.0.8, with plain numbers for parameters."""
     family = _family(name)
