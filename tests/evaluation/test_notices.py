@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gainful import evaluate_runs
+from gainful import evaluate
 from gainful.evaluation.notices import notices
 
 QRELS = {"q1": {"d1": 1}, "q2": {"d1": 0}, "q3": {"d1": 1}}
@@ -11,7 +11,7 @@ SHORT = {"q1": ["d1"], "q2": ["d1"]}
 
 
 def said(runs: dict[str, dict[str, list[str]]]) -> list[str]:
-    return notices(evaluate_runs(QRELS, runs, "AP").values())
+    return notices(evaluate(QRELS, runs, "AP").values())
 
 
 def test_a_few_runs_are_told_one_by_one() -> None:
@@ -41,10 +41,10 @@ def test_of_many_runs_those_with_most_unjudged_documents_are_named() -> None:
 def test_queries_that_differ_only_in_their_normal_form_are_told_apart() -> None:
     qrels = {"caf\u00e9": {"d1": 1}, "q2": {"d1": 1}}
     run = {"cafe\u0301": ["d1"], "q2": ["d1"]}
-    lines = notices(evaluate_runs(qrels, {"a": run}, "AP").values())
+    lines = notices(evaluate(qrels, {"a": run}, "AP").values())
     assert lines[2] == (
         "a: 1 query not written as in the judgments, different only in Unicode normal form: "
         r"cafe\u0301 (judged: caf\xe9)"
     )
-    other = notices(evaluate_runs(qrels, {"a": {"th\u00e9": ["d1"], "q2": ["d1"]}}, "AP").values())
+    other = notices(evaluate(qrels, {"a": {"th\u00e9": ["d1"], "q2": ["d1"]}}, "AP").values())
     assert not [line for line in other if "normal form" in line]

@@ -10,7 +10,7 @@ import pytest
 import pytrec_eval
 from hypothesis import given, settings, strategies as st
 
-from gainful import Evaluation, Policy, evaluate, evaluate_runs
+from gainful import Evaluation, Policy, evaluate
 
 TOLERANCE = 1e-12
 
@@ -126,7 +126,7 @@ def test_real_runs(
     our_name: Callable[..., str],
 ) -> None:
     data, names = collection(name), names_for(our_name, level)
-    evaluations = evaluate_runs(data.qrels_path, data.run_paths, names.values(), policy=like_trec_eval(judged_only))
+    evaluations = evaluate(data.qrels_path, data.run_paths, names.values(), policy=like_trec_eval(judged_only))
     for run, evaluation in evaluations.items():
         assert_equal(evaluation, theirs(data.qrels, data.run(run), level, judged_only), names)
 
@@ -134,7 +134,7 @@ def test_real_runs(
 @pytest.mark.parametrize(("theirs", "ours"), [("gm_map", "GMAP"), ("gm_bpref", "GMBpref")])
 def test_geometric_means(theirs: str, ours: str, collection: Callable[[str], Any]) -> None:
     data = collection("robust2005")
-    evaluations = evaluate_runs(data.qrels_path, data.run_paths, [ours], policy="trec_eval-9")
+    evaluations = evaluate(data.qrels_path, data.run_paths, [ours], policy="trec_eval-9")
     for run, evaluation in evaluations.items():
         # Theirs are logarithms until they are aggregated: see differences.toml.
         scores = pytrec_eval.RelevanceEvaluator(data.qrels, {theirs}).evaluate(data.run(run))

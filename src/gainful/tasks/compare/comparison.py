@@ -7,32 +7,36 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
+from gainful.data.collection import require_runs
+from gainful.data.qrels import QrelsLike
+from gainful.data.run import RunsLike
 from gainful.errors import InputError, UsageError
+from gainful.evaluation.evaluate import MeasuresLike, evaluate_runs
 from gainful.evaluation.results import Evaluation
-from gainful.evaluation.score_matrix import ScoreMatrix, aligned, bounds_of
+from gainful.evaluation.score_matrix import ScoreMatrix, aligned, bounds_of, matrices_of
 from gainful.kernel.arrays import Floats
 from gainful.kernel.parallel import Progress
+from gainful.measures.base import Measure
 from gainful.notation import choose, count_of, nearest, printable
+from gainful.policy import Policy
 from gainful.render import Page, Showable
 from gainful.stats.bayes import Posterior, posterior
 from gainful.stats.catalogues import BAYES
-from gainful.stats.families import FamilyPlan, families_of
-from gainful.stats.family_results import FamilyResult
-from gainful.stats.flips import FLIPS
 from gainful.stats.paired import PairResult, compare_pair
 from gainful.stats.procedures import PaperRow, SystemsPlan, SystemsResult, compare_several, paper_rows
 from gainful.stats.rank_tests import GroupComparison, compare_groups
 from gainful.stats.sequential import ConfidenceSequence, confidence_sequence
-from gainful.tasks.compare.compare_options import CHARTS, CHARTS_OF_PAIRS, CHARTS_OF_SYSTEMS, CompareOptions
-
-if TYPE_CHECKING:
-    from gainful.measures.base import Measure
-
-Scores: TypeAlias = ScoreMatrix | Mapping[str, ScoreMatrix] | Mapping[str, Evaluation]
+from gainful.tasks.compare.compare_options import (
+    CHARTS,
+    CHARTS_OF_PAIRS,
+    CHARTS_OF_SYSTEMS,
+    DEFAULT_MEASURES,
+    CompareOptions,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -103,9 +107,11 @@ class Comparison(Showable):
 
 
 def compare(
-    scores: Scores,
-    measures: str | Measure | Sequence[str | Measure] | None = None,
+    qrels: QrelsLike | ScoreMatrix | Mapping[str, ScoreMatrix] | Mapping[str, Evaluation],
+    runs: RunsLike | Mapping[str, Evaluation] | MeasuresLike | None = None,
+    measures: MeasuresLike | None = None,
     *,
+    policy: Policy | str | None = None,
     baseline: str | None = None,
     procedure: str | None = None,
     test: str | None = None,
@@ -125,20 +131,30 @@ def compare(
     chart: str | Sequence[str] | None = None,
     places: int = 4,
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> Comparison:
-    """Compares systems on the same queries, by the measures of a score matrix, several of them, or evaluations.
+    """Compares systems on the same queries: ``compare("qrels.txt", {"bm25": "bm25.run", "dense": "dense.run"}, "AP")``.
 
-    Two systems: the second against the first, or against ``baseline``; see :func:`gainful.compare_pair` for ``test``,
-    ``interval`` and ``margin``. More, or two with a ``procedure`` or ``correction``: all pairs, or each system against
-    ``baseline``. ``test="bayes"`` gives probabilities of worse, equivalent within ``margin``, and better in place of p,
-    of two systems or of several; ``sequential=True`` gives intervals that hold after every query, however often one
-    looks, queries in the order of their ``arrival`` (else of their ids). ``procedure`` is one of
+    Judgments, runs, ``measures`` and ``policy`` are as :func:`gainful.evaluate` takes them; without measures it is
+    nDCG@10. Scores that exist already stand in the place of judgments and runs: what :func:`gainful.evaluate` returned
+    of several runs, a :class:`gainful.ScoreMatrix`, or a dict of these by measure; ``compare(results, "AP")`` then says
+    by which of their measures, else by all. The first measure is the primary one.
+
+    Two systems: the second against the first, or against ``baseline``, by a ``test`` of
+    :data:`gainful.stats.catalogues.TESTS` with an ``interval`` of ``INTERVALS`` (there, too), and within what
+    ``margin`` they count as equal. More, or two with a ``procedure`` or ``correction``: all pairs, or each system
+    against ``baseline``. ``test="bayes"`` gives probabilities of worse, equivalent within ``margin``, and better in
+    place of p, of two systems or of several; ``sequential=True`` gives intervals that hold after every query, however
+    often one looks, queries in the order of their ``arrival`` (else of their ids). ``procedure`` is one of
     :data:`gainful.stats.catalogues.PROCEDURES`, ``correction`` (of maxt and anova) one of
     :data:`gainful.stats.catalogues.CORRECTIONS`. ``papers`` makes the table of the papers instead: Friedman, then
     Conover. ``contrasts`` such as ``new = mean(a, b)`` are compared instead of pairs, as one family. ``pairs`` are the
     ones to print, None for all; ``chart`` is what to draw: differences, leaderboard, critical or p.
 
+    >>> judgments = {"q1": {"d1": 1}, "q2": {"d1": 1}}
+    >>> runs = {"old": {"q1": ["d2", "d1"], "q2": ["d1"]}, "new": {"q1": ["d1"], "q2": ["d1"]}}
+    >>> found = compare(judgments, runs, "RR")
+    >>> found.pairs["RR"].system, found.pairs["RR"].difference
+    ('new', 0.25)
     >>> found = compare(ScoreMatrix.of("P@5", {"old": [0.2, 0.4, 0.4, 0.2], "new": [0.6, 0.4, 0.8, 0.4]}))
     >>> found.pairs["P@5"].wins, found.pairs["P@5"].p
     (3, 0.25)
@@ -165,7 +181,8 @@ def compare(
         places=places,
         threads=threads,
     )
-    return compare_matrices(_matrices(scores, measures), how, progress)
+    matrices, signatures = _matrices(qrels, runs, measures, policy, threads)
+    return replace(compare_matrices(matrices, how), signatures=signatures)
 
 
 def compare_matrices(
@@ -412,7 +429,8 @@ def _several(
 
 
 def compare_systems(scores: ScoreMatrix, a: str, b: str, **options: Any) -> PairResult:
-    """Compares two systems of a matrix; b is the baseline. ``options`` are those of :func:`gainful.compare_pair`.
+    """Compares two systems of a matrix; b is the baseline. ``options`` are those of
+    :func:`gainful.stats.paired.compare_pair`.
 
     >>> matrix = ScoreMatrix.of("P@5", {"new": [0.6, 0.4, 0.8], "old": [0.2, 0.4, 0.4]})
     >>> found = compare_systems(matrix, "new", "old")
@@ -431,46 +449,44 @@ def compare_systems(scores: ScoreMatrix, a: str, b: str, **options: Any) -> Pair
     )
 
 
-def compare_measures(
-    matrices: Mapping[str, ScoreMatrix],
-    *,
-    family: str = "each",
-    baseline: str | None = None,
-    test: str = "randomisation",
-    correction: str = "maxt",
-    alpha: float = 0.05,
-    draws: int = FLIPS,
-    seed: int = 0,
-    progress: Progress | None = None,
-) -> dict[str, FamilyResult]:
-    """A comparison for each measure, on the queries and systems that all have; the first measure is the primary one.
-
-    ``family="each"`` corrects for the pairs of a measure, ``"all"`` for those of all measures together; their
-    differences then have different units, so that maxT divides each by its spread.
-    """
-    choose(family, ("each", "all"), "family")
-    plan = FamilyPlan(baseline, test, correction, alpha, draws, seed, progress)
-    results = families_of(aligned(list(matrices.values())), plan, family == "all")
-    return dict(zip(matrices, results, strict=True))
-
-
-def _matrices(scores: Scores, measures: str | Measure | Sequence[str | Measure] | None) -> dict[str, ScoreMatrix]:
-    """Matrices by measure, those wanted, in the order wanted."""
-    if isinstance(scores, ScoreMatrix):
-        found = {scores.measure: scores}
-    elif isinstance(scores, Mapping) and scores and all(isinstance(each, ScoreMatrix) for each in scores.values()):
-        found = dict(scores)  # type: ignore[arg-type]
-    elif isinstance(scores, Mapping) and scores and all(isinstance(each, Evaluation) for each in scores.values()):
-        return _of_evaluations(scores, measures)  # type: ignore[arg-type]
-    else:
+def _matrices(
+    qrels: QrelsLike | ScoreMatrix | Mapping[str, ScoreMatrix] | Mapping[str, Evaluation],
+    runs: RunsLike | Mapping[str, Evaluation] | MeasuresLike | None,
+    measures: MeasuresLike | None,
+    policy: Policy | str | None,
+    threads: int | None,
+) -> tuple[dict[str, ScoreMatrix], tuple[str, ...]]:
+    """Matrices by measure, those wanted, in the order wanted, from whatever was given; and the signature of runs."""
+    scores: Any = runs if _holds(runs, Evaluation) else qrels
+    is_evaluations, is_matrix = _holds(scores, Evaluation), isinstance(scores, ScoreMatrix)
+    if is_evaluations or is_matrix or _holds(scores, ScoreMatrix):
+        if policy is not None:
+            raise UsageError("policy: has no meaning with scores that exist already")
+        if scores is qrels and runs is not None:
+            if isinstance(runs, Mapping) or measures is not None:
+                raise UsageError("runs: expected none beside scores that exist already, found some")
+            measures = runs
+        if is_evaluations:
+            return _of_evaluations(scores, measures)
+        return _wanted({scores.measure: scores} if is_matrix else scores, measures), ()
+    if runs is None:
         raise UsageError(
-            "scores: expected a ScoreMatrix, some by measure, or evaluations by system, found something else",
-            "ScoreMatrix.of makes a matrix of scores, evaluate_runs makes evaluations",
+            f"compare: expected judgments and runs, or scores, found only {type(qrels).__name__}",
+            'compare(qrels, {"old": run, "new": run}, "AP"), or evaluations by name, or a ScoreMatrix',
         )
-    if measures is None:
-        return found
-    wanted = [str(measures)] if isinstance(measures, str) or not isinstance(measures, Sequence) else measures
-    names = [str(measure) for measure in wanted]
+    require_runs(runs)
+    assert isinstance(runs, Mapping)  # so mypy knows it, too
+    wanted = _listed(DEFAULT_MEASURES if measures is None else measures)
+    return _of_evaluations(evaluate_runs(qrels, runs, wanted, policy=policy, threads=threads), wanted)
+
+
+def _holds(value: object, kind: type) -> bool:
+    """Whether a value is a dict of such things."""
+    return isinstance(value, Mapping) and bool(value) and all(isinstance(each, kind) for each in value.values())
+
+
+def _wanted(found: Mapping[str, ScoreMatrix], measures: MeasuresLike | None) -> dict[str, ScoreMatrix]:
+    names = list(found) if measures is None else [str(measure) for measure in _listed(measures)]
     for name in names:
         if name not in found:
             raise UsageError(f"measures: no scores by '{printable(name)}'; there are {', '.join(found)}")
@@ -478,18 +494,14 @@ def _matrices(scores: Scores, measures: str | Measure | Sequence[str | Measure] 
 
 
 def _of_evaluations(
-    evaluations: Mapping[str, Evaluation], measures: str | Measure | Sequence[str | Measure] | None
-) -> dict[str, ScoreMatrix]:
-    if measures is None:
-        first = next(iter(evaluations.values()))
-        wanted: Sequence[str | Measure] = [
-            each for each in first.measures if each.better != "neither" and each.aggregate != "geometric"
-        ]
-    else:
-        wanted = [measures] if isinstance(measures, str) or not isinstance(measures, Sequence) else measures
-    if not wanted:
-        raise UsageError("measures: expected one whose mean orders systems, found none")
-    return {str(measure): ScoreMatrix.from_evaluations(evaluations, measure) for measure in wanted}
+    evaluations: Mapping[str, Evaluation], measures: MeasuresLike | None
+) -> tuple[dict[str, ScoreMatrix], tuple[str, ...]]:
+    wanted = None if measures is None else _listed(measures)
+    return matrices_of(evaluations, wanted), (next(iter(evaluations.values())).signature().short(),)
+
+
+def _listed(measures: MeasuresLike) -> list[str | Measure]:
+    return [measures] if isinstance(measures, (str, Measure)) else list(measures)
 
 
 def _check_same_systems(matrices: Mapping[str, ScoreMatrix]) -> None:

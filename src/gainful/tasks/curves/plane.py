@@ -11,14 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
 from gainful.data.graded import GradedRun, join
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
-from gainful.data.run import Run, RunLike
+from gainful.data.run import Run, RunLike, RunsLike, runs_by_name
 from gainful.errors import UsageError
 from gainful.evaluation.evaluate import evaluate_graded
 from gainful.evaluation.explanation import judgments_of
@@ -151,17 +151,39 @@ class Planes(Showable):
         return plane_page(self.planes, places)
 
 
+@overload
+def score_plane(
+    qrels: QrelsLike,
+    run: RunsLike,
+    query: str | bytes | int,
+    measure: str | Measure = ...,
+    *,
+    threshold: float = ...,
+    policy: Policy | str | None = ...,
+) -> Planes: ...
+@overload
 def score_plane(
     qrels: QrelsLike,
     run: RunLike,
+    query: str | bytes | int,
+    measure: str | Measure = ...,
+    *,
+    threshold: float = ...,
+    policy: Policy | str | None = ...,
+    name: str | None = ...,
+) -> Plane: ...
+def score_plane(
+    qrels: QrelsLike,
+    run: RunLike | RunsLike,
     query: str | bytes | int,
     measure: str | Measure = "ADM",
     *,
     threshold: float = 0.5,
     policy: Policy | str | None = None,
     name: str | None = None,
-) -> Plane:
-    """Where every document of a query stands between the user's and the system's score.
+) -> Plane | Planes:
+    """Where every document of a query stands between the user's and the system's score; of several runs in a dict of
+    their names, side by side.
 
     >>> user, system = {"q": {"d1": 0.8, "d2": 0.4, "d3": 0.1}}, {"q": {"d1": 0.9, "d2": 0.5, "d3": 0.2}}
     >>> plane = score_plane(user, system, "q", "ADM(srs=score, urs=given)")
@@ -170,8 +192,10 @@ def score_plane(
     >>> round(plane.adm, 4), round(1 - plane.mean_distance(), 4), plane.sectors
     (0.9, 0.9, Sectors(retrieved_relevant=1, only_retrieved=1, only_relevant=0, neither=1))
     """
-    [plane] = score_planes(qrels, {name or "": run}, [query], measure, threshold=threshold, policy=policy)
-    return plane
+    several = runs_by_name(run)
+    runs = {name or "": run} if several is None else several
+    planes = score_planes(qrels, runs, [query], measure, threshold=threshold, policy=policy)
+    return planes if several is not None else next(iter(planes))
 
 
 def score_planes(
