@@ -7,6 +7,7 @@ from gainful.data.run import Run as Run, RunLike as RunLike, RunsLike as RunsLik
 from gainful.data.sessions import Sessions as Sessions
 from gainful.errors import (
     GainfulError as GainfulError,
+    GainfulWarning as GainfulWarning,
     InputError as InputError,
     MissingExtraError as MissingExtraError,
     UsageError as UsageError,

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from gainful import evaluate
+import warnings
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+import gainful
+from gainful import GainfulWarning, ScoreMatrix, evaluate
+from gainful.cli.main import run
 from gainful.evaluation.notices import notices
 
 QRELS = {"q1": {"d1": 1}, "q2": {"d1": 0}, "q3": {"d1": 1}}
@@ -48,3 +56,54 @@ def test_queries_that_differ_only_in_their_normal_form_are_told_apart() -> None:
     )
     other = notices(evaluate(qrels, {"a": {"th\u00e9": ["d1"], "q2": ["d1"]}}, "AP").values())
     assert not [line for line in other if "normal form" in line]
+
+
+class TestWarnings:
+    QRELS: ClassVar = {"q1": {"d1": 2, "d2": 1}, "q2": {"d1": 1}}
+    RUN: ClassVar = {"q1": ["d1", "x"]}
+    MISSING = "1 judged query not answered, scored as badly as can be (missing=zero): q2"
+
+    def test_python_warns_of_what_the_command_line_prints(self) -> None:
+        with pytest.warns(GainfulWarning) as warned:
+            found = gainful.evaluate(self.QRELS, self.RUN, "AP", name="a")
+        assert found.notices == (f"a: {self.MISSING}", "unjudged in the top 10: a 50.0%")
+        [warning] = warned
+        assert str(warning.message) == "\n".join(found.notices) and warning.filename == __file__
+
+    @pytest.mark.parametrize("name", ["evaluate", "compare", "gain_curves", "recall_levels", "generalised_recall"])
+    def test_once_a_call(self, name: str) -> None:
+        runs = {"a": self.RUN, "b": {**self.RUN, "q2": ["d1"]}}
+        with pytest.warns(GainfulWarning) as warned:
+            found = getattr(gainful, name)(self.QRELS, runs)
+        [warning] = warned
+        assert str(warning.message) == "\n".join(found.notices) and f"a: {self.MISSING}" in found.notices
+
+    def test_scores_of_which_some_lack(self) -> None:
+        scores = ScoreMatrix.of("RR", {"a": {"q1": 1.0, "q2": 0.5, "q3": 0.2}, "b": {"q1": 0.5, "q2": 0.1}})
+        expected = "RR: 1 query without a score of every system, left out for all: q3"
+        for function in (gainful.compare, gainful.assess_power, gainful.assess_agreement):
+            given = [scores, ScoreMatrix.of("AP", {"a": {"q1": 1.0}, "b": {"q1": 0.5}})]
+            with pytest.warns(GainfulWarning, match=expected):
+                found = function(given if function is gainful.assess_agreement else scores)
+            assert expected in found.notices
+
+    def test_nothing_to_notice_and_filters(self) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            found = gainful.evaluate({"q1": {"d1": 1}}, {"q1": ["d1"]}, "AP")
+            assert found.notices == ()
+            warnings.simplefilter("ignore", GainfulWarning)
+            assert gainful.evaluate(self.QRELS, self.RUN, "AP").notices
+        with warnings.catch_warnings(), pytest.raises(GainfulWarning, match="not answered"):
+            warnings.simplefilter("error", GainfulWarning)
+            gainful.evaluate(self.QRELS, self.RUN, "AP")
+
+    def test_the_command_line_prints_and_does_not_warn(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        (tmp_path / "qrels").write_text("q1 0 d1 1\nq2 0 d1 1\n")
+        (tmp_path / "run").write_text("q1 Q0 d1 1 1 x\n")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert run(["curves", str(tmp_path / "qrels"), str(tmp_path / "run")]) == 0
+        assert "notice: run: 1 judged query not answered" in capsys.readouterr().err

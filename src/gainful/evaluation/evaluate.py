@@ -11,7 +11,7 @@ from gainful.data.graded import GradedRun, join
 from gainful.data.judged import Judged
 from gainful.data.qrels import QrelsLike
 from gainful.data.run import Run, RunLike, RunsLike, runs_by_name
-from gainful.errors import UsageError
+from gainful.errors import UsageError, warns
 from gainful.evaluation.results import Evaluation, Evaluations, Sources
 from gainful.io.formats import RunFile
 from gainful.io.sources import Text, fingerprint_of, is_stream, open_source
@@ -47,6 +47,7 @@ def evaluate(
     name: str | None = ...,
     threads: int | None = ...,
 ) -> Evaluation: ...
+@warns
 def evaluate(
     qrels: QrelsLike,
     run: RunLike | RunsLike,

@@ -192,6 +192,13 @@ class Evaluation(Framed):
         """One evaluation of disjoint sets of queries, such as the partitions of a larger job."""
         return reduce(_merge_two, others, self)
 
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What is legal but suspicious, one line each."""
+        from gainful.evaluation.notices import notices
+
+        return tuple(notices([self]))
+
     def frame_columns(self, table: str | None = None) -> dict[str, FrameColumn]:
         """One row a query: run, query, and a column for every measure; counts are whole numbers."""
         from gainful.render.frame_output import FrameColumn, readable
@@ -268,6 +275,13 @@ class Evaluations(dict[str, Evaluation], Showable):
         first = next(iter(self.values()))
         names, measures = some_of(list(self)), ", ".join(map(str, first.measures))
         return f"<Evaluations of {names} by {measures}, {units(len(first.query_ids), first.unit)}>"
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What is legal but suspicious, one line each."""
+        from gainful.evaluation.notices import notices
+
+        return tuple(notices(replace(each, run=name) for name, each in self.items()))
 
     def page(self) -> Page:
         from gainful.evaluation.report import Report

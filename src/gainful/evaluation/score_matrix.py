@@ -319,7 +319,7 @@ def on_common(scores: MatricesLike) -> tuple[dict[str, ScoreMatrix], list[str]]:
     matrices = matrices_of(scores)
     common = dict(zip(matrices, aligned(list(matrices.values())), strict=True))
     first = next(iter(common.values()))
-    lines = []
+    lines = matrix_notices(matrices)
     for singular, plural, kept, names in (
         ("system", "systems", first.systems, [matrix.systems for matrix in matrices.values()]),
         ("query", "queries", first.queries, [matrix.queries for matrix in matrices.values()]),
@@ -357,6 +357,17 @@ def matrices_of(scores: MatricesLike, measures: Sequence[str | Measure] | None =
     if not found:
         raise UsageError("scores: expected at least one matrix, found none")
     return found
+
+
+def matrix_notices(matrices: Mapping[str, ScoreMatrix]) -> list[str]:
+    """How files were understood, and which queries take no part."""
+    lines = [f"{matrix.source}: {line}" for matrix in matrices.values() for line in matrix.reading.splitlines()]
+    for measure, matrix in matrices.items():
+        if matrix.left_out:
+            queries = count_of(len(matrix.left_out), "query", "queries")
+            shown = some_of(matrix.left_out)
+            lines.append(f"{measure}: {queries} without a score of every system, left out for all: {shown}")
+    return list(dict.fromkeys(lines))
 
 
 def upward(matrix: ScoreMatrix) -> Floats:

@@ -7,17 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gainful.data.collection import require_runs
 from gainful.data.qrels import QrelsLike
 from gainful.data.run import RunsLike
-from gainful.errors import InputError, UsageError
+from gainful.errors import InputError, UsageError, warns
 from gainful.evaluation.evaluate import MeasuresLike, evaluate_runs
+from gainful.evaluation.notices import notices
 from gainful.evaluation.results import Evaluation
-from gainful.evaluation.score_matrix import ScoreMatrix, aligned, bounds_of, matrices_of
+from gainful.evaluation.score_matrix import ScoreMatrix, aligned, bounds_of, matrices_of, matrix_notices
 from gainful.kernel.arrays import Floats
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
@@ -46,7 +47,8 @@ class Comparison(Showable):
     ``pairs`` are results of two systems, ``systems`` those of several, ``posteriors`` those of pairs whose probability
     was asked for, ``sequences`` those of pairs that were watched query by query: one of them is there. ``papers`` are
     the rows of the papers' table, ``groups`` the comparisons of groups of systems that were named. ``shown`` are the
-    pairs that people want to see, all of them if None; ``charts`` what is drawn.
+    pairs that people want to see, all of them if None; ``charts`` what is drawn. ``notices`` say what is legal but
+    suspicious of the scores.
     """
 
     scores: Mapping[str, ScoreMatrix]
@@ -62,6 +64,7 @@ class Comparison(Showable):
     charts: tuple[str, ...] = ()
     places: int = 4
     signatures: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         results = {**self.pairs, **self.systems, **self.posteriors, **self.sequences}
@@ -106,6 +109,7 @@ class Comparison(Showable):
         return systems_page(self)
 
 
+@warns
 def compare(
     qrels: QrelsLike | ScoreMatrix | Mapping[str, ScoreMatrix] | Mapping[str, Evaluation],
     runs: RunsLike | Mapping[str, Evaluation] | MeasuresLike | None = None,
@@ -181,8 +185,8 @@ def compare(
         places=places,
         threads=threads,
     )
-    matrices, signatures = _matrices(qrels, runs, measures, policy, threads)
-    return replace(compare_matrices(matrices, how), signatures=signatures)
+    given = _given(qrels, runs, measures, policy, threads)
+    return replace(compare_matrices(given.matrices, how), signatures=given.signatures, notices=given.notices)
 
 
 def compare_matrices(
@@ -449,14 +453,30 @@ def compare_systems(scores: ScoreMatrix, a: str, b: str, **options: Any) -> Pair
     )
 
 
-def _matrices(
+class _Given(NamedTuple):
+    """Matrices by measure, those wanted, in the order wanted; the signature of runs, and what there is to notice."""
+
+    matrices: dict[str, ScoreMatrix]
+    signatures: tuple[str, ...]
+    notices: tuple[str, ...]
+
+    @classmethod
+    def of_evaluations(
+        cls, evaluations: Mapping[str, Evaluation], measures: MeasuresLike | None, noticed: Sequence[str] = ()
+    ) -> _Given:
+        matrices = matrices_of(evaluations, None if measures is None else _listed(measures))
+        signature = next(iter(evaluations.values())).signature().short()
+        return cls(matrices, (signature,), (*noticed, *matrix_notices(matrices)))
+
+
+def _given(
     qrels: QrelsLike | ScoreMatrix | Mapping[str, ScoreMatrix] | Mapping[str, Evaluation],
     runs: RunsLike | Mapping[str, Evaluation] | MeasuresLike | None,
     measures: MeasuresLike | None,
     policy: Policy | str | None,
     threads: int | None,
-) -> tuple[dict[str, ScoreMatrix], tuple[str, ...]]:
-    """Matrices by measure, those wanted, in the order wanted, from whatever was given; and the signature of runs."""
+) -> _Given:
+    """Scores to compare from whatever was given. What is suspicious of evaluations was said when they were made."""
     scores: Any = runs if _holds(runs, Evaluation) else qrels
     is_evaluations, is_matrix = _holds(scores, Evaluation), isinstance(scores, ScoreMatrix)
     if is_evaluations or is_matrix or _holds(scores, ScoreMatrix):
@@ -467,8 +487,9 @@ def _matrices(
                 raise UsageError("runs: expected none beside scores that exist already, found some")
             measures = runs
         if is_evaluations:
-            return _of_evaluations(scores, measures)
-        return _wanted({scores.measure: scores} if is_matrix else scores, measures), ()
+            return _Given.of_evaluations(scores, measures)
+        matrices = _wanted({scores.measure: scores} if is_matrix else scores, measures)
+        return _Given(matrices, (), tuple(matrix_notices(matrices)))
     if runs is None:
         raise UsageError(
             f"compare: expected judgments and runs, or scores, found only {type(qrels).__name__}",
@@ -477,7 +498,8 @@ def _matrices(
     require_runs(runs)
     assert isinstance(runs, Mapping)  # so mypy knows it, too
     wanted = _listed(DEFAULT_MEASURES if measures is None else measures)
-    return _of_evaluations(evaluate_runs(qrels, runs, wanted, policy=policy, threads=threads), wanted)
+    evaluations = evaluate_runs(qrels, runs, wanted, policy=policy, threads=threads)
+    return _Given.of_evaluations(evaluations, wanted, notices(evaluations.values()))
 
 
 def _holds(value: object, kind: type) -> bool:
@@ -491,13 +513,6 @@ def _wanted(found: Mapping[str, ScoreMatrix], measures: MeasuresLike | None) -> 
         if name not in found:
             raise UsageError(f"measures: no scores by '{printable(name)}'; there are {', '.join(found)}")
     return {name: found[name] for name in names}
-
-
-def _of_evaluations(
-    evaluations: Mapping[str, Evaluation], measures: MeasuresLike | None
-) -> tuple[dict[str, ScoreMatrix], tuple[str, ...]]:
-    wanted = None if measures is None else _listed(measures)
-    return matrices_of(evaluations, wanted), (next(iter(evaluations.values())).signature().short(),)
 
 
 def _listed(measures: MeasuresLike) -> list[str | Measure]:

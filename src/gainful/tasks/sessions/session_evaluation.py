@@ -13,7 +13,7 @@ from gainful.data.graded import JoinFacts
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.sessions import JUDGED_BY, PART_SIZE, Sessions, judged_sessions, judged_turns, rank_sessions
-from gainful.errors import InputError, UsageError
+from gainful.errors import InputError, UsageError, warns
 from gainful.evaluation.evaluate import MeasuresLike
 from gainful.evaluation.results import Evaluation, Evaluations
 from gainful.kernel.arrays import Floats
@@ -63,6 +63,7 @@ def evaluate_sessions(
     threads: int | None = ...,
     progress: Progress | None = ...,
 ) -> Evaluation: ...
+@warns
 def evaluate_sessions(
     qrels: QrelsLike,
     sessions: SessionsLike | Mapping[str, SessionsLike],
