@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import builtins
+import inspect
 import pkgutil
+import re
 import subprocess
 import sys
+
+import pytest
 
 import gainful
 
@@ -46,6 +51,21 @@ def test_a_table_loads_no_other_format() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     ours = [f"gainful.render.{name}" for name in ("cells", "text_formats")]
     assert sorted(eval(done.stdout)) == ours
+
+
+@pytest.mark.parametrize("name", ["evaluate", "explain", "compare"])
+def test_a_signature_names_types_that_can_be_found(name: str) -> None:
+    # What stands in `help(gainful.evaluate)` is a public name, or one of Python's.
+    signature = inspect.signature(getattr(gainful, name))
+    text = " ".join(str(parameter.annotation) for parameter in signature.parameters.values())
+    words = set(re.findall(r"[A-Za-z_]+", text)) - {"None", "Mapping", "Sequence"}
+    assert words and not [word for word in words if not hasattr(gainful, word) and not hasattr(builtins, word)]
+
+
+def test_one_verb_a_question() -> None:
+    names = set(gainful.__all__)
+    assert len(names) < 70 and not names & {"evaluate_runs", "explain_runs", "compare_pair", "compare_systems"}
+    assert {"evaluate", "explain", "compare", "evaluate_sessions", "score_plane"} < names
 
 
 def test_errors_travel_with_their_hints() -> None:

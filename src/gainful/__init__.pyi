@@ -2,23 +2,20 @@
 
 from gainful._version import __version__ as __version__
 from gainful.data.graded import GradedRun as GradedRun
-from gainful.data.qrels import Qrels as Qrels
-from gainful.data.run import Run as Run
+from gainful.data.qrels import Qrels as Qrels, QrelsLike as QrelsLike
+from gainful.data.run import Run as Run, RunLike as RunLike, RunsLike as RunsLike
 from gainful.data.sessions import Sessions as Sessions
 from gainful.errors import (
     GainfulError as GainfulError,
+    GainfulWarning as GainfulWarning,
     InputError as InputError,
     MissingExtraError as MissingExtraError,
     UsageError as UsageError,
 )
-from gainful.evaluation.evaluate import evaluate as evaluate, evaluate_runs as evaluate_runs
-from gainful.evaluation.explanation import (
-    Explanation as Explanation,
-    explain as explain,
-    explain_runs as explain_runs,
-)
+from gainful.evaluation.evaluate import MeasuresLike as MeasuresLike, evaluate as evaluate
+from gainful.evaluation.explanation import Explanation as Explanation, explain as explain
 from gainful.evaluation.report import Report as Report
-from gainful.evaluation.results import Evaluation as Evaluation
+from gainful.evaluation.results import Evaluation as Evaluation, Evaluations as Evaluations
 from gainful.evaluation.score_matrix import ScoreMatrix as ScoreMatrix
 from gainful.evaluation.signature import Signature as Signature
 from gainful.evaluation.simulation import simulate as simulate
@@ -29,23 +26,11 @@ from gainful.measures.catalog import parse as parse
 from gainful.measures.session_block import SessionBlock as SessionBlock, SessionMeasure as SessionMeasure
 from gainful.papers.reproduction import Reproduction as Reproduction, reproduce as reproduce
 from gainful.policy import Policy as Policy
-from gainful.stats.families import compare_family as compare_family
-from gainful.stats.paired import compare_pair as compare_pair
 from gainful.tasks.agree import AgreementReport as AgreementReport, assess_agreement as assess_agreement
 from gainful.tasks.check.examination import examine as examine
-from gainful.tasks.compare.comparison import (
-    Comparison as Comparison,
-    compare as compare,
-    compare_measures as compare_measures,
-    compare_systems as compare_systems,
-)
+from gainful.tasks.compare.comparison import Comparison as Comparison, compare as compare
 from gainful.tasks.curves.gain_curves import GainCurves as GainCurves, gain_curves as gain_curves
-from gainful.tasks.curves.plane import (
-    Plane as Plane,
-    Planes as Planes,
-    score_plane as score_plane,
-    score_planes as score_planes,
-)
+from gainful.tasks.curves.plane import Plane as Plane, Planes as Planes, score_plane as score_plane
 from gainful.tasks.curves.recall_levels import (
     GeneralisedRecall as GeneralisedRecall,
     RecallLevels as RecallLevels,
@@ -58,10 +43,7 @@ from gainful.tasks.power import PowerReport as PowerReport, assess_power as asse
 from gainful.tasks.sensitivity import assess_sensitivity as assess_sensitivity
 from gainful.tasks.sensitivity.scenarios import Scenario as Scenario
 from gainful.tasks.sessions.session_curves import SessionCurves as SessionCurves, session_curves as session_curves
-from gainful.tasks.sessions.session_evaluation import (
-    evaluate_session_runs as evaluate_session_runs,
-    evaluate_sessions as evaluate_sessions,
-)
+from gainful.tasks.sessions.session_evaluation import evaluate_sessions as evaluate_sessions
 from gainful.tasks.stability import (
     StabilityReport as StabilityReport,
     assess_documents as assess_documents,

@@ -1,6 +1,13 @@
-"""What can go wrong, as few kinds as there are things to do about it."""
+"""What can go wrong, as few kinds as there are things to do about it; and warnings of what is legal but suspicious."""
 
 from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import wraps
+from typing import ParamSpec, Protocol, TypeVar
 
 
 class GainfulError(Exception):
@@ -37,3 +44,47 @@ class InputError(GainfulError, ValueError):
     """The data is not what it has to be, or the policy forbids it."""
 
     exit_code = 3
+
+
+class GainfulWarning(UserWarning):
+    """Something is legal but suspicious: the notices of a call, as the command line prints them, a line each."""
+
+
+class HasNotices(Protocol):
+    """What knows the notices of the call that made it."""
+
+    @property
+    def notices(self) -> Sequence[str]:
+        """What is legal but suspicious, one line each."""
+        ...
+
+
+_Options = ParamSpec("_Options")
+_Result = TypeVar("_Result", bound=HasNotices)
+_is_quiet: ContextVar[bool] = ContextVar("_is_quiet", default=False)
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Keeps notices from being warnings: whoever calls tells them in another way."""
+    before = _is_quiet.set(True)
+    try:
+        yield
+    finally:
+        _is_quiet.reset(before)
+
+
+def warns(function: Callable[_Options, _Result]) -> Callable[_Options, _Result]:
+    """Has a function warn of the notices of its result: once, and where it was called, whatever it calls itself."""
+
+    @wraps(function)
+    def warned(*args: _Options.args, **options: _Options.kwargs) -> _Result:
+        if _is_quiet.get():
+            return function(*args, **options)
+        with quietly():
+            result = function(*args, **options)
+        if notices := result.notices:
+            warnings.warn("\n".join(notices), GainfulWarning, stacklevel=2)
+        return result
+
+    return warned

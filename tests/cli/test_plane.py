@@ -113,8 +113,8 @@ def test_what_is_suspicious_about_a_run_is_noticed(folder, capsys):
 
 
 def test_progress_counts_runs():
-    from gainful import score_planes
     from gainful.kernel.parallel import Progress
+    from gainful.tasks.curves.plane import score_planes
 
     told: list[tuple[int, int]] = []
     progress = Progress(lambda done, total: told.append((done, total)))

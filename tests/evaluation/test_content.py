@@ -5,7 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 from pathlib import Path
 
-from gainful import Qrels, Run, evaluate, evaluate_runs
+from gainful import Qrels, Run, evaluate
 
 QRELS, FIRST, SECOND = b"q 0 d 1\n", b"q Q0 d 1 1 t\n", b"q Q0 e 1 1 t\n"
 
@@ -31,7 +31,7 @@ def test_bytes() -> None:
     Run.read(SECOND)
     assert evaluate(qrels, first).sha256 == {"judgments": digest(QRELS), "run": digest(FIRST)}
     assert evaluate(QRELS, FIRST).sha256 == {"judgments": digest(QRELS), "run": digest(FIRST)}
-    several = evaluate_runs(qrels, {"first": FIRST, "second": SECOND})
+    several = evaluate(qrels, {"first": FIRST, "second": SECOND})
     assert [each.sha256["run"] for each in several.values()] == [None, None]
 
 

@@ -27,12 +27,12 @@ from gainful import (
     Run,
     UsageError,
     evaluate,
-    evaluate_runs,
     explain,
-    explain_runs,
     parse,
 )
 from gainful.data.collection import ReadAhead
+from gainful.evaluation.evaluate import evaluate_runs
+from gainful.evaluation.explanation import explain_runs
 from gainful.kernel.parallel import Progress
 from gainful.measures.arithmetic import Arithmetic, Step
 from gainful.measures.catalog import MEASURES
@@ -414,7 +414,7 @@ class TestSeveralRuns:
     RUNS = {"one": {"q1": ["a", "b", "x"]}, "two": {"q1": ["a", "c", "b"]}}
 
     def test_side_by_side(self) -> None:
-        [table, judgments, steps] = tables(explain_runs("nCG@3", QRELS, self.RUNS, "q1"))
+        [table, judgments, steps] = tables(explain("nCG@3", QRELS, self.RUNS, "q1"))
         assert table.title == "nCG@3 for query q1"
         assert [c.name for c in table.columns] == [
             "rank",
@@ -429,19 +429,19 @@ class TestSeveralRuns:
         assert column(steps, "run") == ["one"] * 3 + ["two"] * 3
 
     def test_where_they_part(self) -> None:
-        said = texts(explain_runs("nCG@3", QRELS, self.RUNS, "q1"))
+        said = texts(explain("nCG@3", QRELS, self.RUNS, "q1"))
         assert "The lists part at rank 2: b (one), c (two)." in said
         assert "Their CG parts at rank 2: 5 (one), 3 (two)." in said
         assert "one: nCG@3 = 5 / 6 = 0.8333" in said
 
     def test_means_over_ranks_show_what_is_averaged(self) -> None:
-        explanation = explain_runs("nCG(average=ranks)@3", QRELS, self.RUNS, "q1")
+        explanation = explain("nCG(average=ranks)@3", QRELS, self.RUNS, "q1")
         table = tables(explanation)[0]
         # The ideal list gains 3, 2, 1.
         assert column(table, "one: nCG") == pytest.approx([1, 1, 5 / 6])
         assert column(table, "two: nCG") == pytest.approx([1, 3 / 5, 5 / 6])
         assert "Their nCG parts at rank 2: 1 (one), 0.6000 (two)." in texts(explanation)
-        nothing = texts(explain_runs("nCG(average=ranks)@2", QRELS, {"one": {"q2": ["a"]}, "two": {"q2": ["b"]}}, "q2"))
+        nothing = texts(explain("nCG(average=ranks)@2", QRELS, {"one": {"q2": ["a"]}, "two": {"q2": ["b"]}}, "q2"))
         assert not [text for text in nothing if "Their nCG" in text]
 
     @pytest.mark.parametrize(
@@ -454,18 +454,18 @@ class TestSeveralRuns:
 
     def test_same_lists_do_not_part(self) -> None:
         same = {"one": self.RUNS["one"], "two": self.RUNS["one"]}
-        assert "The lists are the same down to rank 3." in texts(explain_runs("nCG@3", QRELS, same, "q1"))
+        assert "The lists are the same down to rank 3." in texts(explain("nCG@3", QRELS, same, "q1"))
         other = {"one": {"q1": ["a", "x"]}, "two": {"q1": ["a", "y", "z"]}}
-        said = texts(explain_runs("P@5", QRELS, other, "q1"))
+        said = texts(explain("P@5", QRELS, other, "q1"))
         assert "The lists part at rank 2: x (one), y (two)." in said
         assert "The list in one ends at rank 2." in said
 
     def test_values_that_stay_the_same(self) -> None:
         other = {"one": {"q1": ["a", "x"]}, "two": {"q1": ["a", "y"]}}
-        assert "Their DCG is the same at every rank." in texts(explain_runs("nDCG@2", QRELS, other, "q1"))
+        assert "Their DCG is the same at every rank." in texts(explain("nDCG@2", QRELS, other, "q1"))
 
     def test_one_of_them_does_not_answer(self) -> None:
-        explanation = explain_runs("P@2", QRELS, {"one": self.RUNS["one"], "two": {"q2": ["a"]}}, "q1")
+        explanation = explain("P@2", QRELS, {"one": self.RUNS["one"], "two": {"q2": ["a"]}}, "q1")
         assert [one.score.status for one in explanation.lists] == [None, "missing"]
         assert "The lists part at rank 1: a (one), no document (two)." in texts(explanation)
 
@@ -571,7 +571,7 @@ class TestFromAnEvaluation:
         assert result.explain("AP", "q3").value is None
 
     def test_under_the_name_of_the_run(self) -> None:
-        results = evaluate_runs(QRELS, {"mine": RUN}, "AP")
+        results = evaluate(QRELS, {"mine": RUN}, "AP")
         assert tables(results["mine"].explain("AP", "q1"))[0].title == "AP of mine for query q1"
 
     def test_scale_is_that_of_all_judgments(self) -> None:
@@ -700,7 +700,7 @@ class TestOwnMeasuresSideBySide:
     RUNS = {"one": {"q1": ["a", "x"]}, "two": {"q1": ["x", "a", "b"]}}
 
     def test_without_arithmetic(self) -> None:
-        explanation = explain_runs(Waiting(), QRELS, self.RUNS, "q1")
+        explanation = explain(Waiting(), QRELS, self.RUNS, "q1")
         names = [c.name for c in tables(explanation)[0].columns]
         assert names == ["rank", "one: document", "one: grade", "two: document", "two: grade"]
         assert "The lists part at rank 1: a (one), x (two)." in texts(explanation)
@@ -718,6 +718,6 @@ class TestOwnMeasuresSideBySide:
                 step = Step("Sometimes", "", (), float(np.flatnonzero(grades > 0)[0]))
                 return Arithmetic({"grade again": grades}, (step,), adds="grade again", running="grade again")
 
-        explanation = explain_runs(Sometimes(), QRELS, self.RUNS, "q1")
+        explanation = explain(Sometimes(), QRELS, self.RUNS, "q1")
         assert "one: grade again" in [c.name for c in tables(explanation)[0].columns]
         assert texts(explanation)[-2:] == ["one: Sometimes = 0", "two: Sometimes = 1"]

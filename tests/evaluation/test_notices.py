@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from gainful import evaluate_runs
+import warnings
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+import gainful
+from gainful import GainfulWarning, ScoreMatrix, evaluate
+from gainful.cli.main import run
 from gainful.evaluation.notices import notices
 
 QRELS = {"q1": {"d1": 1}, "q2": {"d1": 0}, "q3": {"d1": 1}}
@@ -11,7 +19,7 @@ SHORT = {"q1": ["d1"], "q2": ["d1"]}
 
 
 def said(runs: dict[str, dict[str, list[str]]]) -> list[str]:
-    return notices(evaluate_runs(QRELS, runs, "AP").values())
+    return notices(evaluate(QRELS, runs, "AP").values())
 
 
 def test_a_few_runs_are_told_one_by_one() -> None:
@@ -41,10 +49,61 @@ def test_of_many_runs_those_with_most_unjudged_documents_are_named() -> None:
 def test_queries_that_differ_only_in_their_normal_form_are_told_apart() -> None:
     qrels = {"caf\u00e9": {"d1": 1}, "q2": {"d1": 1}}
     run = {"cafe\u0301": ["d1"], "q2": ["d1"]}
-    lines = notices(evaluate_runs(qrels, {"a": run}, "AP").values())
+    lines = notices(evaluate(qrels, {"a": run}, "AP").values())
     assert lines[2] == (
         "a: 1 query not written as in the judgments, different only in Unicode normal form: "
         r"cafe\u0301 (judged: caf\xe9)"
     )
-    other = notices(evaluate_runs(qrels, {"a": {"th\u00e9": ["d1"], "q2": ["d1"]}}, "AP").values())
+    other = notices(evaluate(qrels, {"a": {"th\u00e9": ["d1"], "q2": ["d1"]}}, "AP").values())
     assert not [line for line in other if "normal form" in line]
+
+
+class TestWarnings:
+    QRELS: ClassVar = {"q1": {"d1": 2, "d2": 1}, "q2": {"d1": 1}}
+    RUN: ClassVar = {"q1": ["d1", "x"]}
+    MISSING = "1 judged query not answered, scored as badly as can be (missing=zero): q2"
+
+    def test_python_warns_of_what_the_command_line_prints(self) -> None:
+        with pytest.warns(GainfulWarning) as warned:
+            found = gainful.evaluate(self.QRELS, self.RUN, "AP", name="a")
+        assert found.notices == (f"a: {self.MISSING}", "unjudged in the top 10: a 50.0%")
+        [warning] = warned
+        assert str(warning.message) == "\n".join(found.notices) and warning.filename == __file__
+
+    @pytest.mark.parametrize("name", ["evaluate", "compare", "gain_curves", "recall_levels", "generalised_recall"])
+    def test_once_a_call(self, name: str) -> None:
+        runs = {"a": self.RUN, "b": {**self.RUN, "q2": ["d1"]}}
+        with pytest.warns(GainfulWarning) as warned:
+            found = getattr(gainful, name)(self.QRELS, runs)
+        [warning] = warned
+        assert str(warning.message) == "\n".join(found.notices) and f"a: {self.MISSING}" in found.notices
+
+    def test_scores_of_which_some_lack(self) -> None:
+        scores = ScoreMatrix.of("RR", {"a": {"q1": 1.0, "q2": 0.5, "q3": 0.2}, "b": {"q1": 0.5, "q2": 0.1}})
+        expected = "RR: 1 query without a score of every system, left out for all: q3"
+        for function in (gainful.compare, gainful.assess_power, gainful.assess_agreement):
+            given = [scores, ScoreMatrix.of("AP", {"a": {"q1": 1.0}, "b": {"q1": 0.5}})]
+            with pytest.warns(GainfulWarning, match=expected):
+                found = function(given if function is gainful.assess_agreement else scores)
+            assert expected in found.notices
+
+    def test_nothing_to_notice_and_filters(self) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            found = gainful.evaluate({"q1": {"d1": 1}}, {"q1": ["d1"]}, "AP")
+            assert found.notices == ()
+            warnings.simplefilter("ignore", GainfulWarning)
+            assert gainful.evaluate(self.QRELS, self.RUN, "AP").notices
+        with warnings.catch_warnings(), pytest.raises(GainfulWarning, match="not answered"):
+            warnings.simplefilter("error", GainfulWarning)
+            gainful.evaluate(self.QRELS, self.RUN, "AP")
+
+    def test_the_command_line_prints_and_does_not_warn(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        (tmp_path / "qrels").write_text("q1 0 d1 1\nq2 0 d1 1\n")
+        (tmp_path / "run").write_text("q1 Q0 d1 1 1 x\n")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert run(["curves", str(tmp_path / "qrels"), str(tmp_path / "run")]) == 0
+        assert "notice: run: 1 judged query not answered" in capsys.readouterr().err

@@ -12,7 +12,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from gainful import Policy, Report, UsageError, evaluate, evaluate_runs
+from gainful import Policy, Report, UsageError, evaluate
 from gainful.render import FORMATS
 
 #: Ids that are somebody's syntax, and how people are shown them.
@@ -44,7 +44,7 @@ MEASURES = ["nDCG@10", "AP", "NumRet", "Judged@10"]
 
 @pytest.fixture(scope="module")
 def evaluations():
-    return evaluate_runs(QRELS, RUNS, MEASURES, policy=Policy(undefined="skip"))
+    return evaluate(QRELS, RUNS, MEASURES, policy=Policy(undefined="skip"))
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gainful import Evaluation, Policy, Qrels, Run, UsageError, evaluate, evaluate_runs, parse
+from gainful import Evaluation, Policy, Qrels, Run, UsageError, evaluate, parse
 from gainful.data.graded import join
 from gainful.data.judged import Judged
 from gainful.evaluation.results import Score
@@ -119,7 +119,7 @@ class TestValues:
     def test_names(self) -> None:
         assert evaluate(QRELS, RUN, "AP").run == "<dict>"
         assert evaluate(QRELS, RUN, "AP", name="mine").run == "mine"
-        assert [result.run for result in evaluate_runs(QRELS, {"a": RUN, "b": RUN}, "AP").values()] == ["a", "b"]
+        assert [result.run for result in evaluate(QRELS, {"a": RUN, "b": RUN}, "AP").values()] == ["a", "b"]
 
     def test_defaults(self) -> None:
         result = evaluate(QRELS, RUN)
@@ -194,7 +194,7 @@ class TestMerge:
 class TestSeveralRuns:
     def test_like_one_by_one(self) -> None:
         runs: dict[str, Any] = {"scored": RUN, "listed": {"q1": ["b", "a"]}, "text": b"q1 Q0 a 1 1 t\n"}
-        together = evaluate_runs(QRELS, runs, MEASURES)
+        together = evaluate(QRELS, runs, MEASURES)
         assert list(together) == list(runs)
         for name, run in runs.items():
             alone = evaluate(QRELS, run, MEASURES)
@@ -204,12 +204,12 @@ class TestSeveralRuns:
     def test_the_first_error_is_raised(self) -> None:
         runs = {"good": RUN, "bad": {"zz": ["a"]}, "worse": {"yy": ["a"]}}
         with pytest.raises(ValueError, match="bad: expected queries that are judged"):
-            evaluate_runs(QRELS, runs, "AP")
+            evaluate(QRELS, runs, "AP")
 
     @pytest.mark.parametrize("threads", [1, 2, 5])
     def test_threads_change_nothing(self, threads: int) -> None:
         runs = {f"run{i}": RUN for i in range(4)}
-        results = evaluate_runs(QRELS, runs, MEASURES, threads=threads)
+        results = evaluate(QRELS, runs, MEASURES, threads=threads)
         assert all(result.mean("AP") == evaluated().mean("AP") for result in results.values())
 
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from gainful import InputError, Measure, Policy, UsageError, evaluate_runs
+from gainful import InputError, Measure, Policy, UsageError, evaluate
 from gainful.evaluation.report import Report
 from gainful.evaluation.score_matrix import ScoreMatrix, aligned, better_of, read_matrices
 from gainful.measures.base import Better
@@ -118,23 +118,23 @@ class TestAligned:
 
 class TestEvaluations:
     def test_scores_are_after_the_policy(self) -> None:
-        evaluations = evaluate_runs(QRELS, RUNS, "RR")
+        evaluations = evaluate(QRELS, RUNS, "RR")
         matrix = ScoreMatrix.from_evaluations(evaluations, "RR")
         assert matrix.queries == ("q1", "q10", "q2")
         assert matrix.values.tolist() == [[1.0, 0.5], [0.5, 0.0], [1.0, 1.0]]
         assert (matrix.measure, matrix.better, matrix.left_out) == ("RR", "higher", ())
 
     def test_what_the_policy_leaves_out_for_one_is_left_out_for_all(self) -> None:
-        evaluations = evaluate_runs(QRELS, RUNS, "RR", policy=Policy(missing="skip"))
+        evaluations = evaluate(QRELS, RUNS, "RR", policy=Policy(missing="skip"))
         matrix = ScoreMatrix.from_evaluations(evaluations, "RR")
         assert (matrix.queries, matrix.left_out) == (("q1", "q2"), ("q10",))
 
     def test_lower_is_better(self) -> None:
-        evaluations = evaluate_runs(QRELS, RUNS, [Costs()])
+        evaluations = evaluate(QRELS, RUNS, [Costs()])
         assert ScoreMatrix.from_evaluations(evaluations, Costs()).better == "lower"
 
     def test_refusals(self) -> None:
-        evaluations = evaluate_runs(QRELS, RUNS, ["NumRet", "GMAP"])
+        evaluations = evaluate(QRELS, RUNS, ["NumRet", "GMAP"])
         with pytest.raises(UsageError, match="without a better side"):
             ScoreMatrix.from_evaluations(evaluations, "NumRet")
         with pytest.raises(UsageError, match="geometric"):
@@ -229,7 +229,7 @@ class TestTables:
 class TestWhatEvalWrites:
     @pytest.mark.parametrize("format_", ["jsonl", "csv"])
     def test_reads_back_as_it_was(self, format_: str, tmp_path: Path) -> None:
-        evaluations = evaluate_runs(QRELS, RUNS, ["RR", "nDCG@10"], policy=Policy(missing="skip"))
+        evaluations = evaluate(QRELS, RUNS, ["RR", "nDCG@10"], policy=Policy(missing="skip"))
         file = tmp_path / f"scores.{format_}"
         Report(list(evaluations.values()), by_query=True).save(file)
         found = read_matrices(file)
@@ -249,7 +249,7 @@ class TestWhatEvalWrites:
         queries = ["=1+1", "+x", "-x", "@x", "\tx", "\rx", "\nx", "'=x", "''@", "'x", "-1", "+2.5e3", "=", "-", "'-1"]
         queries += ['=HYPERLINK("http://x,y")', "a\x0bb", "a\x85b", "a\u2028b", "q,=1", "#", "e\x1b[2J", "\udcff"]
         qrels, run = ({query: {"d1": 1} for query in queries} for _ in range(2))
-        evaluations = evaluate_runs(qrels, {"=run": run, "-1": run}, "RR")
+        evaluations = evaluate(qrels, {"=run": run, "-1": run}, "RR")
         file = tmp_path / f"scores.{format_}"
         Report(list(evaluations.values()), by_query=True).save(file)
         matrix = ScoreMatrix.read(file)

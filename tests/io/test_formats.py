@@ -467,8 +467,8 @@ def test_three_bad_lines_then_a_count() -> None:
 def test_values_that_are_no_source() -> None:
     with pytest.raises(UsageError, match="expected a path, bytes, a dict, a data frame or Qrels, found int"):
         evaluate(5, {"q": ["d"]})
-    with pytest.raises(UsageError, match="expected a path, bytes, a dict, a data frame or a Run, found list"):
-        evaluate({"q": {"d": 1}}, ["d"])
+    with pytest.raises(UsageError, match="expected a path, bytes, a dict, a data frame or a Run, found set"):
+        evaluate({"q": {"d": 1}}, {"d"})
 
 
 def test_an_empty_folder_is_no_collection(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ random.seed(int(sys.argv[1]))
 qrels = gainful.Qrels.read("qrels")
 runs = {str(i): "some.run" for i in range(3)}
 def work():
-    return gainful.evaluate_runs(qrels, runs, ["nDCG@10", "AP"], threads=2)
+    return gainful.evaluate(qrels, runs, ["nDCG@10", "AP"], threads=2)
 expected = {name: result.mean("AP") for name, result in work().items()}
 """
 

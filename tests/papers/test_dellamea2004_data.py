@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
-from gainful import Qrels, evaluate_runs
+from gainful import Qrels, evaluate
 from gainful.data.judged import Judged
 from gainful.errors import InputError
 from gainful.kernel.parallel import Progress
@@ -57,7 +57,7 @@ def arrays(robust: Experiment) -> Distances:
 def test_every_query_has_what_the_measure_says(robust: Experiment, arrays: Distances) -> None:
     """Sets 0, 6 and 7 of ADM' are ADM over retrieved and relevant, over retrieved, and over relevant documents."""
     names = {"ADM": arrays.whole, "ADM(over=retrieved)": arrays.retrieved, "ADM(over=relevant)": arrays.relevant}
-    evaluations = evaluate_runs(SHARED_DATA / ROBUST[0], paths_of(ROBUST[1]), list(names))
+    evaluations = evaluate(SHARED_DATA / ROBUST[0], paths_of(ROBUST[1]), list(names))
     for row, found in enumerate(names.values()):
         for column, system in enumerate(robust.systems.kept):
             assert found[0][:, column] == pytest.approx(evaluations[system].raw[row], abs=1e-12)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.stats import kruskal, mannwhitneyu
 
-from gainful import Qrels, evaluate_runs
+from gainful import Qrels, evaluate
 from gainful.data.judged import Judged
 from gainful.kernel.parallel import Progress
 from gainful.pages.charts import Boxes, Plot
@@ -128,7 +128,7 @@ class TestScores:
 
     def test_adm_is_the_measure(self, found: Experiment) -> None:
         measure = f"ADM@{DEPTH}"
-        evaluations = evaluate_runs(Qrels.from_dict(JUDGMENTS, scale=SCALE), LISTS, measure)
+        evaluations = evaluate(Qrels.from_dict(JUDGMENTS, scale=SCALE), LISTS, measure)
         assert found.scores["ADM'"] == pytest.approx([evaluations[name].mean(measure) for name in KEPT], abs=1e-12)
 
     def test_reference_measures(self, found: Experiment) -> None:

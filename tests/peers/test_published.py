@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from gainful import Evaluation, Policy, evaluate_runs
+from gainful import Evaluation, Policy, evaluate
 
 Published = dict[str, dict[str, str]]  # run -> our measure -> as printed
 Check = Callable[[float | None, str], bool]
@@ -64,7 +64,7 @@ def test_robust_2005(collection: Callable[[str], Any], differing: Callable[..., 
     assert all(row.keys() == set(ROBUST.values()) for row in published.values())
 
     paths = {run: data.run_paths[run] for run in published}
-    evaluations = evaluate_runs(data.qrels_path, paths, ROBUST.values(), policy="trec_eval-9")
+    evaluations = evaluate(data.qrels_path, paths, ROBUST.values(), policy="trec_eval-9")
     assert differing(evaluations, published) == {}
 
 
@@ -91,7 +91,7 @@ def covid(collection: Callable[[str], Any]) -> tuple[Any, Published]:
 def test_covid_leaderboard(covid: tuple[Any, Published], differing: Callable[..., Any]) -> None:
     data, published = covid
     assert len(published) == 12
-    evaluations = evaluate_runs(data.qrels_path, data.run_paths, COVID.values(), policy="trec_eval-9")
+    evaluations = evaluate(data.qrels_path, data.run_paths, COVID.values(), policy="trec_eval-9")
     assert differing(evaluations, published) == {}
 
 
@@ -100,7 +100,7 @@ def test_covid_rank_column_is_not_what_was_evaluated(
 ) -> None:
     data, published = covid
     by_rank = Policy.like("trec_eval-9", order="rank")
-    evaluations = evaluate_runs(data.qrels_path, data.run_paths, COVID.values(), policy=by_rank)
+    evaluations = evaluate(data.qrels_path, data.run_paths, COVID.values(), policy=by_rank)
     wrong = {run for run, _ in differing(evaluations, published)}
     assert wrong == {"ERST_QUESTION", "RUIR-doc2vec"}
 
@@ -121,7 +121,7 @@ def test_dl_hard(collection: Callable[[str], Any], our_name: Callable[..., str |
     measures = {name: ours for name in names if (ours := our_name(name, level=2))}
     assert len(measures) == 93
 
-    evaluations = evaluate_runs(data.qrels_path, data.run_paths, measures.values(), policy="trec_eval-9")
+    evaluations = evaluate(data.qrels_path, data.run_paths, measures.values(), policy="trec_eval-9")
     for run, lines in reports.items():
         values = {
             name: {**evaluations[run].by_query(ours), "all": evaluations[run].aggregate(ours)}

@@ -10,7 +10,7 @@ import pytest
 import pytrec_eval
 from hypothesis import given, settings, strategies as st
 
-from gainful import Evaluation, Policy, evaluate, evaluate_runs
+from gainful import Evaluation, Policy, evaluate
 
 TOLERANCE = 1e-12
 
@@ -128,7 +128,7 @@ def test_real_runs(
     data, names = collection(name), names_for(our_name, level)
     # Settings differ by measure, not by run: all runs in the plain one, one in the others.
     paths = data.run_paths if (level, judged_only) == (1, False) else dict([next(iter(data.run_paths.items()))])
-    evaluations = evaluate_runs(data.qrels_path, paths, names.values(), policy=like_trec_eval(judged_only))
+    evaluations = evaluate(data.qrels_path, paths, names.values(), policy=like_trec_eval(judged_only))
     for run, evaluation in evaluations.items():
         assert_equal(evaluation, theirs(data.qrels, data.run(run), level, judged_only), names)
 
@@ -136,7 +136,7 @@ def test_real_runs(
 @pytest.mark.parametrize(("theirs", "ours"), [("gm_map", "GMAP"), ("gm_bpref", "GMBpref")])
 def test_geometric_means(theirs: str, ours: str, collection: Callable[[str], Any]) -> None:
     data = collection("robust2005")
-    evaluations = evaluate_runs(data.qrels_path, dict(list(data.run_paths.items())[:2]), [ours], policy="trec_eval-9")
+    evaluations = evaluate(data.qrels_path, dict(list(data.run_paths.items())[:2]), [ours], policy="trec_eval-9")
     for run, evaluation in evaluations.items():
         # Theirs are logarithms until they are aggregated: see differences.toml.
         scores = pytrec_eval.RelevanceEvaluator(data.qrels, {theirs}).evaluate(data.run(run))

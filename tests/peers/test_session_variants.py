@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gainful import Policy, Run, Sessions, evaluate_session_runs, evaluate_sessions, parse
+from gainful import Policy, Run, Sessions, evaluate_sessions, parse
 
 Queries = dict[str, list[list[str]]]
 Grades = dict[str, dict[str, float]]
@@ -159,7 +159,7 @@ def test_conversations_of_cast_judged_by_turn(shared_data: Path) -> None:
     systems = {path.name: _conversations(path) for path in sorted((folder / "runs").glob("*.gz"))}
     assert len(systems) == 5
     measures = ["sDCG@10", "nsDCG@10", "nsDCG(summary=last)@3"]
-    found = evaluate_session_runs(
+    found = evaluate_sessions(
         grades, {name: sessions for name, (sessions, _) in systems.items()}, measures, policy=Policy(undefined="skip")
     )
     for name, (_, ranked) in systems.items():

@@ -17,7 +17,7 @@ from gainful.stats.paired import PairResult, compare_pair
 from gainful.stats.paired_tests import PairedScores
 from gainful.stats.power import power_of_t, queries_needed
 from gainful.stats.rank_tests import sign_p, wilcoxon
-from gainful.tasks.compare.comparison import compare_measures
+from gainful.tasks.compare.comparison import compare
 
 Read = Callable[[str], ScoreMatrix]
 
@@ -96,7 +96,7 @@ class TestTwoSystems:
     """urbano.web2013_ndcg20, run1 and run15."""
 
     def test_means_and_wins(self, found: PairResult) -> None:
-        assert (found.mean_a, found.mean_b) == pytest.approx((0.310014, 0.244352), abs=5e-7)
+        assert (found.mean_system, found.mean_baseline) == pytest.approx((0.310014, 0.244352), abs=5e-7)
         assert found.difference == pytest.approx(0.0656626, abs=5e-8)
         assert found.sd == pytest.approx(0.194848, abs=5e-7)
         assert (found.wins, found.ties, found.losses, found.nonzero) == (30, 2, 18, 48)
@@ -243,9 +243,9 @@ class TestFiveSystems:
 
     def test_by_place_it_would_be_another_p(self, read: Read) -> None:
         one, other = aligned([read("NewBestSub.WEB14GD"), read("NewBestSub.WEB14AP-Binary-01-0")])
-        found = compare_measures({"nDCG": one.select(FIVE), "AP": other}, test="t", correction="none")
-        assert found["nDCG"].pair("uogTrDwl", "CiirAll1").p == pytest.approx(0.00852411, rel=6e-6)
-        assert found["nDCG"].pair("uogTrDwl", "udel_itu").p == pytest.approx(7.54643e-05, rel=6e-6)
+        found = compare({"nDCG": one.select(FIVE), "AP": other.select(FIVE)}, test="t", correction="none").systems
+        assert found["nDCG"].family.pair("uogTrDwl", "CiirAll1").p == pytest.approx(0.00852411, rel=6e-6)
+        assert found["nDCG"].family.pair("uogTrDwl", "udel_itu").p == pytest.approx(7.54643e-05, rel=6e-6)
 
     def test_identical_systems_in_the_family(self, read: Read) -> None:
         whole = read("NewBestSub.WEB14GD")

@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars
 import pytest
 
-from gainful import Block, Comparison, Measure, ScoreMatrix, UsageError, compare, compare_pair, evaluate_runs
+from gainful import Block, Comparison, Measure, Policy, Qrels, Run, ScoreMatrix, UsageError, compare, evaluate
 from gainful.pages.charts import CriticalDiagram, HeatMap, IntervalRow, Intervals, Plot
 from gainful.pages.page import Column, Page, Table
 from gainful.render import text as render_text
+from gainful.stats.paired import compare_pair
 from gainful.stats.procedures import SystemsPlan, compare_several, identical_systems
 
 
@@ -46,14 +49,41 @@ class TestWhatItTakes:
 
     def test_evaluations(self) -> None:
         runs = {"one": {"q": ["a", "b"]}, "two": {"q": ["b", "a"]}}
-        found = compare(evaluate_runs({"q": {"a": 1}}, runs, ["RR", "Judged@10"]))
+        found = compare(evaluate({"q": {"a": 1}}, runs, ["RR", "Judged@10"]))
         assert list(found.pairs) == ["RR"] and found.pairs["RR"].difference == -0.5
         with pytest.raises(UsageError, match="without a better side"):
-            compare(evaluate_runs({"q": {"a": 1}}, runs, ["RR", "Judged@10"]), "Judged@10")
+            compare(evaluate({"q": {"a": 1}}, runs, ["RR", "Judged@10"]), measures="Judged@10")
+
+    def test_judgments_and_runs(self, tmp_path: Path) -> None:
+        judgments = {"q1": {"a": 1}, "q2": {"b": 1}}
+        old, new = {"q1": {"a": 1.0, "b": 2.0}, "q2": {"b": 1.0}}, {"q1": ["a", "b"], "q2": ["b"]}
+        (tmp_path / "qrels").write_text("q1 0 a 1\nq2 0 b 1\n")
+        (tmp_path / "old").write_text("q1 Q0 b 1 2 x\nq1 Q0 a 2 1 x\nq2 Q0 b 1 1 x\n")
+        frame = polars.DataFrame({"query": ["q1", "q1", "q2"], "doc": ["b", "a", "b"], "score": [2.0, 1.0, 1.0]})
+        for qrels in (judgments, str(tmp_path / "qrels"), Qrels.from_dict(judgments)):
+            for first in (old, tmp_path / "old", str(tmp_path / "old"), frame, Run.from_dict(old)):
+                found = compare(qrels, {"old": first, "new": new}, "RR")
+                pair = found.pairs["RR"]
+                assert (pair.system, pair.baseline, pair.mean_baseline, pair.mean_system) == ("new", "old", 0.75, 1.0)
+                assert "order:" in found.signatures[0]
+        results = evaluate(judgments, {"old": old, "new": new}, ["RR", "AP"])
+        for again in (compare(judgments, results, "RR"), compare(results, "RR")):
+            assert again.pairs["RR"].difference == 0.25 and list(again.pairs) == ["RR"]
+        assert list(compare(judgments, {"old": old, "new": new}).pairs) == ["nDCG@10"]
+        policy = Policy(missing="skip")
+        assert compare(judgments, {"old": old, "new": {"q1": ["a"]}}, "RR", policy=policy).pairs["RR"].n == 1
+
+    def test_scores_and_runs(self) -> None:
+        with pytest.raises(UsageError, match="runs: expected none beside scores"):
+            compare(matrix(2), {"a": {"q": ["d"]}})
+        with pytest.raises(UsageError, match="policy: has no meaning"):
+            compare(matrix(2), policy="trec_eval-9")
+        with pytest.raises(UsageError, match="runs: expected a dict of names and runs, found str"):
+            compare({"q": {"d": 1}}, "bm25.run")  # type: ignore[arg-type]
 
     @pytest.mark.parametrize("wrong", [{}, {"AP": [1, 2]}, "scores.csv", None])
     def test_nothing_else(self, wrong: object) -> None:
-        with pytest.raises(UsageError, match="expected a ScoreMatrix"):
+        with pytest.raises(UsageError, match="expected judgments and runs, or scores"):
             compare(wrong)  # type: ignore[arg-type]
 
     def test_one_system(self) -> None:
@@ -252,7 +282,7 @@ class TestSequential:
                 return block.gains("linear", 1).max(axis=1)
 
         runs = {"a": {"q1": ["d"], "q2": ["d"]}, "b": {"q1": ["e"], "q2": ["d"]}}
-        found = compare(evaluate_runs({q: {"d": 3, "e": 1} for q in ("q1", "q2")}, runs, Grade()), sequential=True)
+        found = compare(evaluate({q: {"d": 3, "e": 1} for q in ("q1", "q2")}, runs, Grade()), sequential=True)
         [sequence] = found.sequences["Grade"]
         assert sequence.lows[0] < -2 and sequence.highs[0] <= 3 and repr(found) == "<Comparison of 2 systems by Grade>"
 

@@ -8,10 +8,10 @@ from itertools import pairwise
 
 import pytest
 
-from gainful import Plane, Policy, evaluate, parse, score_plane, score_planes
+from gainful import Plane, Policy, evaluate, parse, score_plane
 from gainful.errors import InputError, UsageError
 from gainful.pages.charts import Plot
-from gainful.tasks.curves.plane import PlacedDocument, Sectors
+from gainful.tasks.curves.plane import PlacedDocument, Sectors, score_planes
 
 GIVEN = "ADM(srs=score, urs=given)"
 USER = {"q": {"d1": 0.8, "d2": 0.4, "d3": 0.1}}
@@ -158,6 +158,7 @@ class TestSeveral:
             ("q", "two"),
         ]
         assert len(planes) == 4 and isinstance(planes.planes[0], Plane)
+        assert [plane.run for plane in score_plane(qrels, runs, "q")] == ["one", "two"]
         assert len(list(planes.page().charts)) == 4
 
     def test_scale_is_that_of_all_queries(self):

@@ -24,7 +24,6 @@ from gainful import (
     Signature,
     UsageError,
     evaluate,
-    evaluate_session_runs,
     evaluate_sessions,
     parse,
 )
@@ -80,7 +79,7 @@ class TestWhatJudges:
 
     def test_of_several_systems_together(self) -> None:
         other = sessions_from_lists({"t1": [["a"]]}, {"t1": "t2"})
-        found = evaluate_session_runs(TOPIC, {"one": some(), "other": other})
+        found = evaluate_sessions(TOPIC, {"one": some(), "other": other})
         assert {each.judged_by for each in found.values()} == {"topic"}
         assert [each.queries for each in found.values()] == [["s1", "s2"], ["t1"]]
 
@@ -295,11 +294,11 @@ class TestBlocks:
             evaluate_sessions(TOPIC, [], judged_by="topic")
 
     def test_something_else(self) -> None:
-        for wrong in ({"s1": [["a"]]}, "file", 3, [3]):
+        for wrong in ({"s1": [["a"]]}, "file", 3, [3], {"one": "file"}):
             with pytest.raises(UsageError, match="expected Sessions"):
                 evaluate_sessions(TOPIC, wrong)  # type: ignore[arg-type]
-        with pytest.raises(UsageError, match="expected a dict of names"):
-            evaluate_session_runs(TOPIC, [some()])  # type: ignore[arg-type]
+        with pytest.raises(UsageError, match="name: expected with the sessions of one system"):
+            evaluate_sessions(TOPIC, {"one": some()}, name="other")  # type: ignore[call-overload]
 
 
 def _chosen(sessions: Sessions, wanted: list[str]) -> Sessions:
@@ -333,7 +332,7 @@ class TestShown:
 
     def test_systems_may_have_sessions_of_their_own(self) -> None:
         other = sessions_from_lists({"u1": [["c"]]}, {"u1": "t2"})
-        report = Report(evaluate_session_runs(TOPIC, {"one": some(), "other": other}))
+        report = Report(evaluate_sessions(TOPIC, {"one": some(), "other": other}))
         assert "means over different numbers of sessions: one 2, other 1" in report.text()
 
     def test_reports_do_not_mix_what_judges(self) -> None:

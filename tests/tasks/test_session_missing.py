@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from gainful import InputError, Policy, Qrels, Sessions, evaluate_session_runs, evaluate_sessions, parse, session_curves
+from gainful import InputError, Policy, Qrels, Sessions, evaluate_sessions, parse, session_curves
 from gainful.data.judged import Judged
 from gainful.data.sessions import sessions_from_lists
 from gainful.evaluation.notices import notices
@@ -26,18 +26,18 @@ class TestMissingSessions:
         return {name: sessions_from_lists({session: [["a"]]}) for name, session in (("A", "s1"), ("B", "s2"))}
 
     def test_only_what_no_system_has_is_missing(self) -> None:
-        found = evaluate_session_runs(self.qrels, self.systems(), "nsDCG@10")
+        found = evaluate_sessions(self.qrels, self.systems(), "nsDCG@10")
         assert {name: (each.queries, each.missing) for name, each in found.items()} == {
             "A": (["s1", "s3"], ["s3"]),
             "B": (["s2", "s3"], ["s3"]),
         }
         assert [each.mean("nsDCG@10") for each in found.values()] == [0.5, 0.5]
         with pytest.raises(InputError, match=r"1 session \('s3'\) not among the sessions"):
-            evaluate_session_runs(self.qrels, self.systems(), policy=Policy(missing="error"))
+            evaluate_sessions(self.qrels, self.systems(), policy=Policy(missing="error"))
 
     def test_nothing_is_missing_where_all_are_there(self) -> None:
         del (qrels := dict(self.qrels))["s3"]
-        found = evaluate_session_runs(qrels, self.systems(), "nsDCG@10", policy=Policy(missing="error"))
+        found = evaluate_sessions(qrels, self.systems(), "nsDCG@10", policy=Policy(missing="error"))
         assert [(each.mean("nsDCG@10"), each.count("nsDCG@10")) for each in found.values()] == [(1, 1), (1, 1)]
 
     def test_curves_and_tables_have_the_same_numbers(self) -> None:
@@ -92,7 +92,7 @@ class TestMissingTurns:
 
     def test_another_system_does_not_help(self) -> None:
         systems = {"A": sessions_from_lists(self.stopped), "B": sessions_from_lists(self.only_one)}
-        found = evaluate_session_runs(self.qrels, systems, "nsDCG@1")
+        found = evaluate_sessions(self.qrels, systems, "nsDCG@1")
         assert [each.missing for each in found.values()] == [[], ["c2"]]
 
     def test_sessions_that_a_log_gives_to_another_system(self) -> None:

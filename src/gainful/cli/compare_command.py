@@ -15,9 +15,7 @@ from gainful.cli.score_inputs import ScoreOptions, read_pair, takes_scores
 from gainful.io.sources import open_source
 from gainful.notation import text_of_id
 from gainful.stats.catalogues import ASKED_AS_TESTS, CORRECTIONS, INTERVALS, PROCEDURES
-from gainful.tasks.compare.compare_options import CHARTS, MARKS, ORDERS, TABLES, CompareOptions
-
-_MEASURES = ("nDCG@10",)
+from gainful.tasks.compare.compare_options import CHARTS, DEFAULT_MEASURES, MARKS, ORDERS, TABLES, CompareOptions
 
 
 def _titles(catalogue: Mapping[str, Any]) -> str:
@@ -110,7 +108,7 @@ def _asked(given: dict[str, Any]) -> CompareOptions:
 @options.places_option("Decimal places in tables.")
 @options.takes_output_and_figure
 @options.takes(asked=_asked)
-@takes_scores(_MEASURES)
+@takes_scores(DEFAULT_MEASURES)
 def command(
     groups: tuple[str, ...],
     arrival: str | None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,12 +13,11 @@ from gainful.cli import options
 from gainful.cli.inputs import CollectionOptions, GivenCollection, takes_collection
 from gainful.cli.progress_bar import ProgressBar
 from gainful.errors import UsageError
-from gainful.notation import choose, count_of, printable, read_number, some_of
+from gainful.notation import choose, read_number, some_of
 
 if TYPE_CHECKING:
     from gainful.measures.base import Measure
     from gainful.pages.page import Page
-    from gainful.tasks.curves.plane import Planes
 
 #: The kinds of curve.
 KINDS = {
@@ -67,7 +66,7 @@ class _GainOptions:
                 threads=collection.threads,
                 progress=progress,
             )
-        collection.notice(curves.evaluations.values())
+        collection.notices.extend(curves.notices)
         return curves.page(places, self.reference, at, regions)
 
 
@@ -124,8 +123,7 @@ class _RecallOptions:
                 threads=collection.threads,
                 progress=progress,
             )
-        # Queries without a document of a level are on the page; there is no need to say it again of every run.
-        collection.notice(replace(e, measures=(), raw=e.raw[:0]) for e in found.evaluations)
+        collection.notices.extend(found.notices)
         return recall_page(found, self.by_query, places)
 
 
@@ -156,8 +154,7 @@ class _GeneralisedOptions:
                 threads=collection.threads,
                 progress=progress,
             )
-        # The points of the curve are undefined where their average is.
-        collection.notice(replace(e, measures=(average,), raw=e.raw[:1]) for e in found.evaluations)
+        collection.notices.extend(found.notices)
         return generalised_page(found, self.by_query, places)
 
 
@@ -205,28 +202,8 @@ class _PlaneOptions:
                 policy=collection.judged.policy,
                 progress=progress,
             )
-        _notice(collection, planes)
+        collection.notices.extend(planes.notices)
         return planes.page(places)
-
-
-def _notice(collection: GivenCollection, planes: Planes) -> None:
-    """What is worth knowing about the runs. A query that is not answered is drawn, whatever becomes of its score; what
-    is undefined the page says."""
-    evaluations = []
-    for name in collection.runs:
-        own = [plane for plane in planes if plane.run == name]
-        missing = [plane.query for plane in own if not plane.is_answered]
-        if missing:
-            count = count_of(len(missing), "judged query", "judged queries")
-            listed = some_of(missing)
-            collection.notices.append(
-                f"{printable(name, 80)}: {count} not answered, drawn as if nothing were retrieved: {listed}"
-            )
-        answered = [plane.evaluation for plane in own if plane.is_answered]
-        if answered:
-            whole = answered[0].merge(*answered[1:])
-            evaluations.append(replace(whole, measures=(), raw=whole.raw[:0]))
-    collection.notice(evaluations)
 
 
 _Asked = _GainOptions | _RecallOptions | _GeneralisedOptions | _PlaneOptions

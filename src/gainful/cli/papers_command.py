@@ -141,10 +141,7 @@ class PaperOptions:
             if not self.reading.quiet:
                 sys.stdout.flush()
                 sys.stderr.write(f"wrote {count_of(len(written), 'file')} to {self.out}: report.md shows all of them\n")
-        if found.study is not None:
-            from gainful.evaluation.notices import notices
-
-            print_notices(notices(found.study.evaluations.values()), self.reading.quiet)
+        print_notices(found.notices, self.reading.quiet)
 
 
 def _flag(name: str) -> str:

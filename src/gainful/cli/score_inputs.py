@@ -14,7 +14,7 @@ from gainful.cli.progress_bar import ProgressBar
 from gainful.data.collection import named_runs
 from gainful.errors import UsageError
 from gainful.kernel.core import default_threads
-from gainful.notation import count_of, read_number, some_of
+from gainful.notation import read_number
 from gainful.policy import CHOICES
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ class Scores(NamedTuple):
     evaluations: Mapping[str, Evaluation] | None = None
 
     def print_notices(self, more: Iterable[str] = ()) -> None:
-        """Tells what there was to notice."""
-        print_notices([*self.notices, *more], self.quiet)
+        """Tells what there was to notice, once."""
+        print_notices(dict.fromkeys([*self.notices, *more]), self.quiet)
 
     def page_notes(self) -> tuple[tuple[str, ...], dict[str, object]]:
         """The notes below a page (the signature of evaluations), and what its header adds."""
@@ -99,7 +99,7 @@ class ScoreOptions:
         measures = options.measures_from(self.measures or self.default, self.rel)
         collection.opened()
         from gainful.evaluation.evaluate import evaluate_runs
-        from gainful.evaluation.score_matrix import ScoreMatrix
+        from gainful.evaluation.score_matrix import ScoreMatrix, matrix_notices
 
         threads, quiet = collection.threads, collection.quiet
         with ProgressBar("reading runs", wanted=not quiet) as progress:
@@ -108,15 +108,15 @@ class ScoreOptions:
             )
         collection.notice(evaluations.values())
         matrices = {str(measure): ScoreMatrix.from_evaluations(evaluations, measure) for measure in measures}
-        notices = [*collection.notices, *_about(matrices)]
+        notices = [*collection.notices, *matrix_notices(matrices)]
         return Scores(matrices, self.qrels_and_runs, threads, quiet, notices, collection, evaluations)
 
     def _read(self) -> Scores:
-        from gainful.evaluation.score_matrix import read_all
+        from gainful.evaluation.score_matrix import matrix_notices, read_all
 
         matrices = read_all(self.score_files, measures=self.measures, rows=self.rows, better=self.better)
         threads = self.reading.threads or default_threads()
-        return Scores(matrices, self.score_files, threads, self.reading.quiet, _about(matrices))
+        return Scores(matrices, self.score_files, threads, self.reading.quiet, matrix_notices(matrices))
 
 
 def refuse(names: Iterable[str], why: str) -> None:
@@ -159,19 +159,6 @@ def takes_scores(default: Sequence[str]) -> Callable[[_Command], _Command]:
         takes_collection(),
         scores=options.made_of(ScoreOptions, default=tuple(default)),
     )
-
-
-def _about(matrices: Mapping[str, ScoreMatrix]) -> list[str]:
-    """How files were understood, and which queries take no part."""
-    lines = [f"{matrix.source}: {line}" for matrix in matrices.values() for line in matrix.reading.splitlines()]
-    for measure, matrix in matrices.items():
-        if matrix.left_out:
-            shown = some_of(matrix.left_out)
-            lines.append(
-                f"{measure}: {count_of(len(matrix.left_out), 'query', 'queries')} without a score of every system, "
-                f"left out for all: {shown}"
-            )
-    return list(dict.fromkeys(lines))
 
 
 def read_pair(text: str, option: str) -> tuple[str, str]:

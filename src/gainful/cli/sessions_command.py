@@ -181,7 +181,7 @@ def command(
     report = study.report(asked.by_session, asked.places, asked.baseline)
     output.write(report)
     figure.write(report)
-    print_notices(study.notices(), asked.quiet)
+    print_notices(study.notices, asked.quiet)
 
 
 def _study(qrels: str, files: Mapping[str, str], asked: StudyOptions, reading: SessionOptions) -> SessionStudy:

@@ -36,9 +36,6 @@ from gainful.notation import count_of, number_text, printable, read_number, text
 if TYPE_CHECKING:
     from gainful.kernel.core import JudgmentText
 
-#: Whatever describes judgments.
-QrelsLike: TypeAlias = "Qrels | Source | Mapping[Any, Mapping[Any, Any]] | Frame"
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Qrels(DocumentColumns):
@@ -243,3 +240,7 @@ def _scale_and_levels(grades: Floats, scale: float | None, name: str) -> tuple[f
             f"{name}: expected grades up to the scale {number_text(given)}, found {number_text(levels[-1])}"
         )
     return given, levels
+
+
+#: Whatever describes judgments: themselves, a path or bytes, a data frame, or ``{query: {document: grade}}``.
+QrelsLike: TypeAlias = Qrels | Source | Mapping[Any, Mapping[Any, Any]] | Frame

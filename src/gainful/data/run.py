@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
@@ -9,10 +10,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from gainful.data.lists import gather
-from gainful.errors import InputError
+from gainful.errors import InputError, UsageError
 from gainful.io.columns import checked_columns
 from gainful.io.formats import Content, Reading, RunFile, read_content
 from gainful.io.rows import (
+    ArrowFrame,
     DocumentColumns,
     Entry,
     Frame,
@@ -32,9 +34,6 @@ from gainful.kernel import core
 from gainful.kernel.arrays import Bytes, Floats, Ints, freeze
 from gainful.kernel.core import default_threads, thread_count
 from gainful.notation import count_of, printable
-
-#: Whatever describes a run.
-RunLike: TypeAlias = "Run | Source | RunFile | Mapping[Any, Any] | Frame"
 
 _NONE: Floats = np.zeros(0)
 
@@ -222,6 +221,43 @@ class Run(DocumentColumns):
         return self.query_ids[int(np.searchsorted(self.list_offsets, row, "right")) - 1]
 
 
+def runs_by_name(runs: RunLike | RunsLike) -> Mapping[str, RunLike] | None:
+    """The runs that a dict holds by name; None where it is one run, or a dict of queries and their documents.
+
+    >>> runs_by_name({"q1": {"d1": 0.9}}), runs_by_name("bm25.run"), list(runs_by_name({"bm25": {"q1": {"d1": 0.9}}}))
+    (None, None, ['bm25'])
+    """
+    if isinstance(runs, (list, tuple)):
+        raise UsageError(
+            f"runs: expected a run, or a dict of names and runs, found {type(runs).__name__}",
+            'several runs have names: {"bm25": run, "dense": run}',
+        )
+    if not isinstance(runs, Mapping):
+        return None
+    is_run = {name: _is_run(value) for name, value in runs.items()}
+    named = next((name for name, found in is_run.items() if found), None)
+    if named is None:
+        return None
+    query = next((name for name, found in is_run.items() if found is False), None)
+    if query is not None:
+        raise UsageError(
+            f"runs: expected a dict of names and runs, or of queries and documents, found {named!r} with a run and "
+            f"{query!r} with documents"
+        )
+    for name in runs:
+        if not isinstance(name, str):
+            raise UsageError(f"runs: expected texts as names of runs, found {name!r}")
+    return runs
+
+
+def _is_run(value: object) -> bool | None:
+    """Whether a value of a dict is a run, or what was found for a query; None of an empty dict, which may be either."""
+    if isinstance(value, Mapping):
+        inside = next(iter(value.values()), None)
+        return None if inside is None and not value else isinstance(inside, (Mapping, list, tuple, np.ndarray))
+    return isinstance(value, (str, bytes, bytearray, memoryview, os.PathLike, Run, RunFile)) or is_frame(value)
+
+
 def empty_run(name: str) -> InputError:
     """What is said of a run without a single list."""
     return InputError(f"{name}: expected at least one ranked document, found none")
@@ -233,3 +269,13 @@ def _entry(query: object, ranked: object, name: str) -> Entry:
     if isinstance(ranked, (str, bytes)) or not isinstance(ranked, (Mapping, Sequence, np.ndarray)):
         raise InputError(f"{where}: expected a dict of documents and scores or a list of documents, found {ranked!r}")
     return Entry(query, list(ranked), list(ranked.values()) if isinstance(ranked, Mapping) else None, where)
+
+
+#: Whatever describes a run: itself, a path or bytes, a data frame, ``{query: {document: score}}`` or
+#: ``{query: [document, ...]}``.
+RunLike: TypeAlias = Run | Source | RunFile | Mapping[Any, Any] | Frame
+
+#: Several runs by name, each whatever describes it.
+RunsLike: TypeAlias = Mapping[
+    str, Run | Source | RunFile | ArrowFrame | Mapping[Any, Mapping[Any, Any] | Sequence[Any]]
+]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar, overload
 
 from gainful.data.collection import ReadRun, require_runs
 from gainful.data.graded import GradedRun, join
 from gainful.data.judged import Judged
 from gainful.data.qrels import QrelsLike
-from gainful.data.run import Run, RunLike
-from gainful.errors import UsageError
-from gainful.evaluation.results import Evaluation, Sources
+from gainful.data.run import Run, RunLike, RunsLike, runs_by_name
+from gainful.errors import UsageError, warns
+from gainful.evaluation.results import Evaluation, Evaluations, Sources
 from gainful.io.formats import RunFile
 from gainful.io.sources import Text, fingerprint_of, is_stream, open_source
 from gainful.kernel.arrays import Floats
@@ -28,26 +28,57 @@ MeasuresLike: TypeAlias = str | Measure | Iterable[str | Measure]
 _T = TypeVar("_T")
 
 
+@overload
+def evaluate(
+    qrels: QrelsLike,
+    run: RunsLike,
+    measures: MeasuresLike = ...,
+    *,
+    policy: Policy | str | None = ...,
+    threads: int | None = ...,
+) -> Evaluations: ...
+@overload
 def evaluate(
     qrels: QrelsLike,
     run: RunLike,
+    measures: MeasuresLike = ...,
+    *,
+    policy: Policy | str | None = ...,
+    name: str | None = ...,
+    threads: int | None = ...,
+) -> Evaluation: ...
+@warns
+def evaluate(
+    qrels: QrelsLike,
+    run: RunLike | RunsLike,
     measures: MeasuresLike = DEFAULT_MEASURES,
     *,
     policy: Policy | str | None = None,
     name: str | None = None,
     threads: int | None = None,
-) -> Evaluation:
-    """Scores one run against judgments.
+) -> Evaluation | Evaluations:
+    """Scores a run against judgments, or several that a dict names: ``{"bm25": "bm25.run", "dense": "dense.run"}``.
 
-    Judgments and run are paths, bytes, dicts, data frames or :class:`Qrels` and :class:`Run`. ``policy`` holds the
-    conventions, or names another tool's (``"trec_eval-9"``).
+    Judgments and runs are paths, bytes, dicts, data frames or :class:`gainful.Qrels` and :class:`gainful.Run`. A dict
+    of queries, ``{"q1": {"d1": 0.9}}`` or ``{"q1": ["d1", "d2"]}``, is one run; a dict of such dicts, of paths or of
+    frames is several, and gives :class:`gainful.Evaluations`, a dict by the same names. ``measures`` are names such as
+    ``"nDCG@10"`` or :class:`gainful.Measure`; ``policy`` holds the conventions (:class:`gainful.Policy`), or names
+    another tool's (``"trec_eval-9"``).
 
-    >>> result = evaluate({"q1": {"d1": 2, "d2": 0}}, {"q1": {"d2": 0.9, "d1": 0.4}}, ["P@2", "RR"])
+    >>> judgments = {"q1": {"d1": 2, "d2": 0}}
+    >>> result = evaluate(judgments, {"q1": {"d2": 0.9, "d1": 0.4}}, ["P@2", "RR"])
     >>> result.mean("P@2"), result.by_query("RR")
     (0.5, {'q1': 0.5})
+    >>> evaluate(judgments, {"first": {"q1": ["d1"]}, "second": {"q1": ["d2", "d1"]}}, "RR")
+    <Evaluations of first, second by RR, 1 query>
     """
-    key = name or ""
-    return evaluate_runs(qrels, {key: run}, measures, policy=policy, threads=threads)[key]
+    several = runs_by_name(run)
+    if several is None:
+        key = name or ""
+        return evaluate_runs(qrels, {key: run}, measures, policy=policy, threads=threads)[key]
+    if name is not None:
+        raise UsageError("name: expected with one run, found several, which have names")
+    return Evaluations(evaluate_runs(qrels, several, measures, policy=policy, threads=threads))
 
 
 def evaluate_runs(

@@ -14,7 +14,7 @@ from gainful.data.graded import GradedRun, join
 from gainful.data.judged import Judged
 from gainful.data.lists import is_relevant
 from gainful.data.qrels import Qrels, QrelsLike
-from gainful.data.run import Run, RunLike
+from gainful.data.run import Run, RunLike, RunsLike, runs_by_name
 from gainful.errors import InputError, UsageError
 from gainful.evaluation.results import Evaluation, Score
 from gainful.evaluation.signature import Signature
@@ -139,13 +139,15 @@ class Explanation(Showable):
 def explain(
     measure: str | Measure,
     qrels: QrelsLike | None = None,
-    run: RunLike | None = None,
+    run: RunLike | RunsLike | None = None,
     query: str | bytes | int | None = None,
     policy: Policy | str | None = None,
     *,
     name: str | None = None,
 ) -> Explanation:
     """What a measure means; with judgments, a run and a query also the arithmetic of that query.
+
+    Several runs in a dict of their names are explained side by side.
 
     >>> explanation = explain("P@2", {"q1": {"d1": 2, "d2": 0}}, {"q1": ["d2", "d1"]}, "q1")
     >>> explanation.value, str(explanation.steps[-1])
@@ -157,7 +159,7 @@ def explain(
         return Explanation(parse(measure), translations=_translations(measure))
     if qrels is None or run is None or query is None:
         raise UsageError(f"explain: expected qrels, run and query together, found no {' and no '.join(missing)}")
-    return explain_runs(measure, qrels, {name or "": run}, query, policy)
+    return explain_runs(measure, qrels, runs_by_name(run) or {name or "": run}, query, policy)
 
 
 def explain_runs(

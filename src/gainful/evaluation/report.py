@@ -27,11 +27,11 @@ _WIDEST = 80
 class Report(Showable):
     """Evaluations of the same measures on the same queries, and what to show of them, in any format.
 
-    ``evaluations`` is one, several, or a dict that names them, as :func:`gainful.evaluate_runs` returns it.
+    ``evaluations`` is one, several, or a dict that names them, as :func:`gainful.evaluate` returns it.
 
     >>> import gainful
     >>> runs = {"first": {"q1": ["d1", "d2"]}, "second": {"q1": ["d2", "d1"]}}
-    >>> report = Report(gainful.evaluate_runs({"q1": {"d1": 1}}, runs, ["P@1", "RR"]), baseline="second", places=1)
+    >>> report = Report(gainful.evaluate({"q1": {"d1": 1}}, runs, ["P@1", "RR"]), baseline="second", places=1)
     >>> print(report.text("csv"), end="")
     run,P@1,P@1 difference,RR,RR difference
     first,1.0,1.0,1.0,0.5

@@ -17,9 +17,9 @@ from gainful.io.sources import Fingerprint
 from gainful.kernel.arrays import Bools, Floats
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
-from gainful.notation import count_of, printable, text_of_id
+from gainful.notation import count_of, printable, some_of, text_of_id
 from gainful.policy import Policy
-from gainful.render import Framed
+from gainful.render import Framed, Page, Showable
 
 if TYPE_CHECKING:
     from gainful.data.judged import Judged
@@ -192,6 +192,13 @@ class Evaluation(Framed):
         """One evaluation of disjoint sets of queries, such as the partitions of a larger job."""
         return reduce(_merge_two, others, self)
 
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What is legal but suspicious, one line each."""
+        from gainful.evaluation.notices import notices
+
+        return tuple(notices([self]))
+
     def frame_columns(self, table: str | None = None) -> dict[str, FrameColumn]:
         """One row a query: run, query, and a column for every measure; counts are whole numbers."""
         from gainful.render.frame_output import FrameColumn, readable
@@ -256,6 +263,36 @@ class Evaluation(Framed):
 
     def _refused(self, what: str, choice: str, others: str) -> InputError:
         return InputError(f"{self.source}: {what}, and {choice}=error forbids it", f"--{choice} {others}")
+
+
+class Evaluations(dict[str, Evaluation], Showable):
+    """The evaluations of several runs by name. Printed, they are the table that :class:`gainful.Report` shows, which
+    can also add a baseline or the queries."""
+
+    def __repr__(self) -> str:
+        if not self:
+            return "<Evaluations of no runs>"
+        first = next(iter(self.values()))
+        names, measures = some_of(list(self)), ", ".join(map(str, first.measures))
+        return f"<Evaluations of {names} by {measures}, {units(len(first.query_ids), first.unit)}>"
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What is legal but suspicious, one line each."""
+        from gainful.evaluation.notices import notices
+
+        return tuple(notices(replace(each, run=name) for name, each in self.items()))
+
+    def page(self) -> Page:
+        from gainful.evaluation.report import Report
+
+        return Report(self).page()
+
+    def frame_columns(self, table: str | None = None) -> dict[str, FrameColumn]:
+        """One row a run and query, run by run, and a column for every measure."""
+        from gainful.render.frame_output import stacked
+
+        return stacked([replace(each, run=name).frame_columns(table) for name, each in self.items()])
 
 
 def settled(raw: Floats, answered: Bools, measure: Measure, missing: str, undefined: float) -> Floats:

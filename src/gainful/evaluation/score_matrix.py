@@ -113,9 +113,9 @@ class ScoreMatrix:
     def from_evaluations(cls, evaluations: Mapping[str, Evaluation], measure: str | Measure) -> ScoreMatrix:
         """The scores of several runs after the policy; what it leaves out for one system is left out for all.
 
-        >>> from gainful import evaluate_runs
+        >>> from gainful import evaluate
         >>> runs = {"one": {"q": ["a", "b"]}, "two": {"q": ["b", "a"]}}
-        >>> ScoreMatrix.from_evaluations(evaluate_runs({"q": {"a": 1}}, runs, "RR"), "RR").values.tolist()
+        >>> ScoreMatrix.from_evaluations(evaluate({"q": {"a": 1}}, runs, "RR"), "RR").values.tolist()
         [[1.0, 0.5]]
         """
         if not evaluations:
@@ -304,8 +304,8 @@ def _is_missing(value: float | None) -> bool:
     return value is None or math.isnan(value)
 
 
-#: Matrices by the name of their measure, several of them that have a measure each, or one.
-MatricesLike: TypeAlias = Mapping[str, ScoreMatrix] | Iterable[ScoreMatrix] | ScoreMatrix
+#: Matrices by the name of their measure, several of them that have a measure each, or one; or evaluations by name.
+MatricesLike: TypeAlias = "Mapping[str, ScoreMatrix] | Mapping[str, Evaluation] | Iterable[ScoreMatrix] | ScoreMatrix"
 
 
 def on_common(scores: MatricesLike) -> tuple[dict[str, ScoreMatrix], list[str]]:
@@ -319,7 +319,7 @@ def on_common(scores: MatricesLike) -> tuple[dict[str, ScoreMatrix], list[str]]:
     matrices = matrices_of(scores)
     common = dict(zip(matrices, aligned(list(matrices.values())), strict=True))
     first = next(iter(common.values()))
-    lines = []
+    lines = matrix_notices(matrices)
     for singular, plural, kept, names in (
         ("system", "systems", first.systems, [matrix.systems for matrix in matrices.values()]),
         ("query", "queries", first.queries, [matrix.queries for matrix in matrices.values()]),
@@ -331,10 +331,21 @@ def on_common(scores: MatricesLike) -> tuple[dict[str, ScoreMatrix], list[str]]:
     return common, lines
 
 
-def matrices_of(scores: MatricesLike) -> dict[str, ScoreMatrix]:
-    """Matrices by the name of their measure, which has to be one of its own."""
+def matrices_of(scores: MatricesLike, measures: Sequence[str | Measure] | None = None) -> dict[str, ScoreMatrix]:
+    """Matrices by the name of their measure, which has to be one of its own.
+
+    Of evaluations these are the ``measures`` named, or all that order systems by their means.
+    """
+    if isinstance(scores, Mapping) and scores and not isinstance(next(iter(scores.values())), ScoreMatrix):
+        evaluations: Mapping[str, Evaluation] = scores  # type: ignore[assignment]
+        first = next(iter(evaluations.values()))
+        wanted = [each for each in first.measures if each.better != "neither" and each.aggregate != "geometric"]
+        chosen = wanted if measures is None else measures
+        if not chosen:
+            raise UsageError("measures: expected one whose mean orders systems, found none")
+        return {str(measure): ScoreMatrix.from_evaluations(evaluations, measure) for measure in chosen}
     if isinstance(scores, Mapping):
-        found = dict(scores)
+        found: dict[str, ScoreMatrix] = dict(scores)  # type: ignore[arg-type]
     else:
         given = [scores] if isinstance(scores, ScoreMatrix) else list(scores)
         found = {matrix.measure: matrix for matrix in given}
@@ -346,6 +357,17 @@ def matrices_of(scores: MatricesLike) -> dict[str, ScoreMatrix]:
     if not found:
         raise UsageError("scores: expected at least one matrix, found none")
     return found
+
+
+def matrix_notices(matrices: Mapping[str, ScoreMatrix]) -> list[str]:
+    """How files were understood, and which queries take no part."""
+    lines = [f"{matrix.source}: {line}" for matrix in matrices.values() for line in matrix.reading.splitlines()]
+    for measure, matrix in matrices.items():
+        if matrix.left_out:
+            queries = count_of(len(matrix.left_out), "query", "queries")
+            shown = some_of(matrix.left_out)
+            lines.append(f"{measure}: {queries} without a score of every system, left out for all: {shown}")
+    return list(dict.fromkeys(lines))
 
 
 def upward(matrix: ScoreMatrix) -> Floats:

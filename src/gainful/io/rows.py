@@ -382,6 +382,14 @@ def ids_of(spans: Spans) -> list[bytes]:
 Frame: TypeAlias = Any
 
 
+class ArrowFrame(Protocol):
+    """A data frame as all libraries have it."""
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """Its data as Arrow has it."""
+        ...
+
+
 def is_frame(value: object) -> bool:
     """Whether a value is a data frame of some kind."""
     return hasattr(value, "__arrow_c_stream__") or is_pandas(value)

@@ -16,7 +16,8 @@ from typing import Any
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.run import RunLike
-from gainful.errors import InputError, UsageError
+from gainful.errors import InputError, UsageError, warns
+from gainful.evaluation.notices import notices
 from gainful.io.atomic import atomic_output
 from gainful.kernel.parallel import Progress
 from gainful.notation import choose, nearest
@@ -63,6 +64,11 @@ class Reproduction(Showable):
     def sections(self) -> tuple[Section, ...]:
         """All sections, those that need no data first."""
         return (*self.examples, *(self.study.sections if self.study else ()))
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What is legal but suspicious of the data, one line each."""
+        return () if self.study is None else tuple(notices(self.study.evaluations.values()))
 
     def section(self, name: str) -> Section:
         """A section by its name, in small letters or not, or by the name of its files ("table-2")."""
@@ -178,6 +184,7 @@ def _markdown(*parts: str | Table) -> str:
     return text(Page("papers", parts), "markdown").strip("\n")
 
 
+@warns
 def reproduce(
     paper: str,
     *,
@@ -192,7 +199,7 @@ def reproduce(
 ) -> Reproduction:
     """Runs one of the five papers again: its worked examples, and its experiment where data for it are given.
 
-    ``qrels`` and ``runs`` are what :func:`gainful.evaluate_runs` takes, ``sessions`` are by system what
+    ``qrels`` and ``runs`` are what :func:`gainful.evaluate` takes, ``sessions`` are by system what
     :meth:`gainful.Sessions.of` takes, ``letor`` is the folder of a LETOR collection. Settings are those of the paper:
     jarvelin2000 has baseline; jarvelin2002 other (judgments), collection_size; jarvelin2008 judged_by, topics, topic,
     at_least; scheel2011 repetitions, seed; dellamea2004 best, worst_share, draws, seed.

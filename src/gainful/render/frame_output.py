@@ -60,6 +60,18 @@ def _chosen(tables: Sequence[tuple[str, Table]], name: str | None) -> Table:
     raise UsageError(f"table: no table is called '{printable(name)}'; there are: {listed}", nearest(name, titles))
 
 
+def stacked(parts: Sequence[Mapping[str, FrameColumn]]) -> dict[str, FrameColumn]:
+    """The rows of several frames of the same columns, one below the other; a number is whole if all are."""
+    if not parts:
+        raise UsageError("a frame: expected at least one evaluation, found none")
+    made = {}
+    for name in parts[0]:
+        kinds = {part[name].type for part in parts}
+        values = [value for part in parts for value in part[name].values]
+        made[name] = FrameColumn(kinds.pop() if len(kinds) == 1 else float, values)
+    return made
+
+
 def readable(identifier: str) -> str:
     """Frames hold UTF-8: bytes that are not are written ``\\xff``."""
     return bytes_of_id(identifier).decode("utf-8", "backslashreplace")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from gainful.errors import UsageError
+from gainful.errors import UsageError, warns
 from gainful.evaluation.score_matrix import MatricesLike, ScoreMatrix, check_size, on_common, upward
 from gainful.kernel.parallel import Progress
 from gainful.notation import choose, nearest
@@ -109,6 +109,7 @@ class AgreementReport(Showable):
         return {name: tuple(1 + int((found > mean).sum()) for mean in found) for name, found in means.items()}
 
 
+@warns
 def assess_agreement(
     scores: MatricesLike,
     *,

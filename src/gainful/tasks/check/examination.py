@@ -365,7 +365,7 @@ def examine(
 ) -> Examination:
     """Everything suspicious about judgments and runs, before anything is scored.
 
-    Judgments and runs are what :func:`gainful.evaluate_runs` takes. Files that cannot be read raise an error as there;
+    Judgments and runs are what :func:`gainful.evaluate` takes. Files that cannot be read raise an error as there;
     what a policy would refuse, such as duplicates, is a finding. Judgments that are already prepared have to be so
     under the lenient form of the policy. ``scale`` is the highest grade there can be.
 

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from gainful.errors import UsageError
 
+#: What systems are compared by unless somebody says otherwise.
+DEFAULT_MEASURES = ("nDCG@10",)
+
 #: What can be drawn: of two systems, and of several.
 CHARTS_OF_PAIRS = ("differences",)
 CHARTS_OF_SYSTEMS = ("leaderboard", "critical", "p")

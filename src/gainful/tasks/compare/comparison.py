@@ -7,22 +7,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gainful.errors import InputError, UsageError
+from gainful.data.collection import require_runs
+from gainful.data.qrels import QrelsLike
+from gainful.data.run import RunsLike
+from gainful.errors import InputError, UsageError, warns
+from gainful.evaluation.evaluate import MeasuresLike, evaluate_runs
+from gainful.evaluation.notices import notices
 from gainful.evaluation.results import Evaluation
-from gainful.evaluation.score_matrix import ScoreMatrix, aligned, bounds_of
+from gainful.evaluation.score_matrix import ScoreMatrix, aligned, bounds_of, matrices_of, matrix_notices
 from gainful.kernel.arrays import Floats
 from gainful.kernel.parallel import Progress
+from gainful.measures.base import Measure
 from gainful.notation import choose, count_of, nearest, printable
+from gainful.policy import Policy
 from gainful.render import Page, Showable
 from gainful.stats.bayes import Posterior, posterior
 from gainful.stats.catalogues import BAYES
-from gainful.stats.families import FamilyPlan, families_of
-from gainful.stats.family_results import FamilyResult
-from gainful.stats.flips import FLIPS
 from gainful.stats.paired import PairResult, compare_pair
 from gainful.stats.procedures import PaperRow, SystemsPlan, SystemsResult, compare_several, paper_rows
 from gainful.stats.rank_tests import GroupComparison, compare_groups
@@ -31,16 +35,12 @@ from gainful.tasks.compare.compare_options import (
     CHARTS,
     CHARTS_OF_PAIRS,
     CHARTS_OF_SYSTEMS,
+    DEFAULT_MEASURES,
     MARKS,
     ORDERS,
     TABLES,
     CompareOptions,
 )
-
-if TYPE_CHECKING:
-    from gainful.measures.base import Measure
-
-Scores: TypeAlias = ScoreMatrix | Mapping[str, ScoreMatrix] | Mapping[str, Evaluation]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,7 +51,8 @@ class Comparison(Showable):
     was asked for, ``sequences`` those of pairs that were watched query by query: one of them is there. ``papers`` are
     the rows of the papers' table, ``groups`` the comparisons of groups of systems that were named. ``shown`` are the
     pairs that people want to see, all of them if None; ``charts`` what is drawn. ``only`` is the one table that is
-    wanted, ``marks`` what stands beside means that differ, ``sort`` the order of systems.
+    wanted, ``marks`` what stands beside means that differ, ``sort`` the order of systems. ``notices`` say what is legal
+    but suspicious of the scores.
     """
 
     scores: Mapping[str, ScoreMatrix]
@@ -70,6 +71,7 @@ class Comparison(Showable):
     only: str | None = None
     marks: str | None = None
     sort: str = "best"
+    notices: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         results = {**self.pairs, **self.systems, **self.posteriors, **self.sequences}
@@ -121,10 +123,13 @@ class Comparison(Showable):
         return systems_page(self)
 
 
+@warns
 def compare(
-    scores: Scores,
-    measures: str | Measure | Sequence[str | Measure] | None = None,
+    qrels: QrelsLike | ScoreMatrix | Mapping[str, ScoreMatrix] | Mapping[str, Evaluation],
+    runs: RunsLike | Mapping[str, Evaluation] | MeasuresLike | None = None,
+    measures: MeasuresLike | None = None,
     *,
+    policy: Policy | str | None = None,
     baseline: str | None = None,
     procedure: str | None = None,
     test: str | None = None,
@@ -147,15 +152,20 @@ def compare(
     sort: str = "best",
     places: int = 4,
     threads: int | None = None,
-    progress: Progress | None = None,
 ) -> Comparison:
-    """Compares systems on the same queries, by the measures of a score matrix, several of them, or evaluations.
+    """Compares systems on the same queries: ``compare("qrels.txt", {"bm25": "bm25.run", "dense": "dense.run"}, "AP")``.
 
-    Two systems: the second against the first, or against ``baseline``; see :func:`gainful.compare_pair` for ``test``,
-    ``interval`` and ``margin``. More, or two with a ``procedure`` or ``correction``: all pairs, or each system against
-    ``baseline``. ``test="bayes"`` gives probabilities of worse, equivalent within ``margin``, and better in place of p,
-    of two systems or of several; ``sequential=True`` gives intervals that hold after every query, however often one
-    looks, queries in the order of their ``arrival`` (else of their ids). ``procedure`` is one of
+    Judgments, runs, ``measures`` and ``policy`` are as :func:`gainful.evaluate` takes them; without measures it is
+    nDCG@10. Scores that exist already stand in the place of judgments and runs: what :func:`gainful.evaluate` returned
+    of several runs, a :class:`gainful.ScoreMatrix`, or a dict of these by measure; ``compare(results, "AP")`` then says
+    by which of their measures, else by all. The first measure is the primary one.
+
+    Two systems: the second against the first, or against ``baseline``, by a ``test`` of
+    :data:`gainful.stats.catalogues.TESTS` with an ``interval`` of ``INTERVALS`` (there, too), and within what
+    ``margin`` they count as equal. More, or two with a ``procedure`` or ``correction``: all pairs, or each system
+    against ``baseline``. ``test="bayes"`` gives probabilities of worse, equivalent within ``margin``, and better in
+    place of p, of two systems or of several; ``sequential=True`` gives intervals that hold after every query, however
+    often one looks, queries in the order of their ``arrival`` (else of their ids). ``procedure`` is one of
     :data:`gainful.stats.catalogues.PROCEDURES`, ``correction`` (of maxt and anova) one of
     :data:`gainful.stats.catalogues.CORRECTIONS`. ``papers`` makes the table of the papers instead: Friedman, then
     Conover. ``contrasts`` such as ``new = mean(a, b)`` are compared instead of pairs, as one family. ``pairs`` are the
@@ -163,6 +173,11 @@ def compare(
     table to print (leaderboard, pairs or means), ``marks`` what stands beside its means (letters, daggers or beaten:
     the systems that this one beats), ``sort`` the order of its systems (best or given).
 
+    >>> judgments = {"q1": {"d1": 1}, "q2": {"d1": 1}}
+    >>> runs = {"old": {"q1": ["d2", "d1"], "q2": ["d1"]}, "new": {"q1": ["d1"], "q2": ["d1"]}}
+    >>> found = compare(judgments, runs, "RR")
+    >>> found.pairs["RR"].system, found.pairs["RR"].difference
+    ('new', 0.25)
     >>> found = compare(ScoreMatrix.of("P@5", {"old": [0.2, 0.4, 0.4, 0.2], "new": [0.6, 0.4, 0.8, 0.4]}))
     >>> found.pairs["P@5"].wins, found.pairs["P@5"].p
     (3, 0.25)
@@ -192,7 +207,8 @@ def compare(
         places=places,
         threads=threads,
     )
-    return compare_matrices(_matrices(scores, measures), how, progress)
+    given = _given(qrels, runs, measures, policy, threads)
+    return replace(compare_matrices(given.matrices, how), signatures=given.signatures, notices=given.notices)
 
 
 def compare_matrices(
@@ -461,7 +477,8 @@ def _several(
 
 
 def compare_systems(scores: ScoreMatrix, a: str, b: str, **options: Any) -> PairResult:
-    """Compares two systems of a matrix; b is the baseline. ``options`` are those of :func:`gainful.compare_pair`.
+    """Compares two systems of a matrix; b is the baseline. ``options`` are those of
+    :func:`gainful.stats.paired.compare_pair`.
 
     >>> matrix = ScoreMatrix.of("P@5", {"new": [0.6, 0.4, 0.8], "old": [0.2, 0.4, 0.4]})
     >>> found = compare_systems(matrix, "new", "old")
@@ -480,65 +497,70 @@ def compare_systems(scores: ScoreMatrix, a: str, b: str, **options: Any) -> Pair
     )
 
 
-def compare_measures(
-    matrices: Mapping[str, ScoreMatrix],
-    *,
-    family: str = "each",
-    baseline: str | None = None,
-    test: str = "randomisation",
-    correction: str = "maxt",
-    alpha: float = 0.05,
-    draws: int = FLIPS,
-    seed: int = 0,
-    progress: Progress | None = None,
-) -> dict[str, FamilyResult]:
-    """A comparison for each measure, on the queries and systems that all have; the first measure is the primary one.
+class _Given(NamedTuple):
+    """Matrices by measure, those wanted, in the order wanted; the signature of runs, and what there is to notice."""
 
-    ``family="each"`` corrects for the pairs of a measure, ``"all"`` for those of all measures together; their
-    differences then have different units, so that maxT divides each by its spread.
-    """
-    choose(family, ("each", "all"), "family")
-    plan = FamilyPlan(baseline, test, correction, alpha, draws, seed, progress)
-    results = families_of(aligned(list(matrices.values())), plan, family == "all")
-    return dict(zip(matrices, results, strict=True))
+    matrices: dict[str, ScoreMatrix]
+    signatures: tuple[str, ...]
+    notices: tuple[str, ...]
+
+    @classmethod
+    def of_evaluations(
+        cls, evaluations: Mapping[str, Evaluation], measures: MeasuresLike | None, noticed: Sequence[str] = ()
+    ) -> _Given:
+        matrices = matrices_of(evaluations, None if measures is None else _listed(measures))
+        signature = next(iter(evaluations.values())).signature().short()
+        return cls(matrices, (signature,), (*noticed, *matrix_notices(matrices)))
 
 
-def _matrices(scores: Scores, measures: str | Measure | Sequence[str | Measure] | None) -> dict[str, ScoreMatrix]:
-    """Matrices by measure, those wanted, in the order wanted."""
-    if isinstance(scores, ScoreMatrix):
-        found = {scores.measure: scores}
-    elif isinstance(scores, Mapping) and scores and all(isinstance(each, ScoreMatrix) for each in scores.values()):
-        found = dict(scores)  # type: ignore[arg-type]
-    elif isinstance(scores, Mapping) and scores and all(isinstance(each, Evaluation) for each in scores.values()):
-        return _of_evaluations(scores, measures)  # type: ignore[arg-type]
-    else:
+def _given(
+    qrels: QrelsLike | ScoreMatrix | Mapping[str, ScoreMatrix] | Mapping[str, Evaluation],
+    runs: RunsLike | Mapping[str, Evaluation] | MeasuresLike | None,
+    measures: MeasuresLike | None,
+    policy: Policy | str | None,
+    threads: int | None,
+) -> _Given:
+    """Scores to compare from whatever was given. What is suspicious of evaluations was said when they were made."""
+    scores: Any = runs if _holds(runs, Evaluation) else qrels
+    is_evaluations, is_matrix = _holds(scores, Evaluation), isinstance(scores, ScoreMatrix)
+    if is_evaluations or is_matrix or _holds(scores, ScoreMatrix):
+        if policy is not None:
+            raise UsageError("policy: has no meaning with scores that exist already")
+        if scores is qrels and runs is not None:
+            if isinstance(runs, Mapping) or measures is not None:
+                raise UsageError("runs: expected none beside scores that exist already, found some")
+            measures = runs
+        if is_evaluations:
+            return _Given.of_evaluations(scores, measures)
+        matrices = _wanted({scores.measure: scores} if is_matrix else scores, measures)
+        return _Given(matrices, (), tuple(matrix_notices(matrices)))
+    if runs is None:
         raise UsageError(
-            "scores: expected a ScoreMatrix, some by measure, or evaluations by system, found something else",
-            "ScoreMatrix.of makes a matrix of scores, evaluate_runs makes evaluations",
+            f"compare: expected judgments and runs, or scores, found only {type(qrels).__name__}",
+            'compare(qrels, {"old": run, "new": run}, "AP"), or evaluations by name, or a ScoreMatrix',
         )
-    if measures is None:
-        return found
-    wanted = [str(measures)] if isinstance(measures, str) or not isinstance(measures, Sequence) else measures
-    names = [str(measure) for measure in wanted]
+    require_runs(runs)
+    assert isinstance(runs, Mapping)  # so mypy knows it, too
+    wanted = _listed(DEFAULT_MEASURES if measures is None else measures)
+    evaluations = evaluate_runs(qrels, runs, wanted, policy=policy, threads=threads)
+    return _Given.of_evaluations(evaluations, wanted, notices(evaluations.values()))
+
+
+def _holds(value: object, kind: type) -> bool:
+    """Whether a value is a dict of such things."""
+    return isinstance(value, Mapping) and bool(value) and all(isinstance(each, kind) for each in value.values())
+
+
+def _wanted(found: Mapping[str, ScoreMatrix], measures: MeasuresLike | None) -> dict[str, ScoreMatrix]:
+    names = list(found) if measures is None else [str(measure) for measure in _listed(measures)]
     for name in names:
         if name not in found:
             raise UsageError(f"measures: no scores by '{printable(name)}'; there are {', '.join(found)}")
     return {name: found[name] for name in names}
 
 
-def _of_evaluations(
-    evaluations: Mapping[str, Evaluation], measures: str | Measure | Sequence[str | Measure] | None
-) -> dict[str, ScoreMatrix]:
-    if measures is None:
-        first = next(iter(evaluations.values()))
-        wanted: Sequence[str | Measure] = [
-            each for each in first.measures if each.better != "neither" and each.aggregate != "geometric"
-        ]
-    else:
-        wanted = [measures] if isinstance(measures, str) or not isinstance(measures, Sequence) else measures
-    if not wanted:
-        raise UsageError("measures: expected one whose mean orders systems, found none")
-    return {str(measure): ScoreMatrix.from_evaluations(evaluations, measure) for measure in wanted}
+def _listed(measures: MeasuresLike) -> list[str | Measure]:
+    return [measures] if isinstance(measures, (str, Measure)) else list(measures)
 
 
 def _check_same_systems(matrices: Mapping[str, ScoreMatrix]) -> None:

@@ -17,7 +17,7 @@ from gainful.data.graded import GradedRun
 from gainful.data.judged import Judged
 from gainful.data.qrels import QrelsLike
 from gainful.data.run import RunLike
-from gainful.errors import UsageError
+from gainful.errors import UsageError, warns
 from gainful.evaluation.evaluate import MeasuresLike, check_measures, join_each
 from gainful.evaluation.results import Evaluation
 from gainful.kernel.arrays import Floats, freeze
@@ -55,6 +55,7 @@ _ROUNDING = 1e-12
 _DEEPER = "@k is the depth: CG@1000"
 
 
+@warns
 def gain_curves(
     qrels: QrelsLike | Judged,
     runs: Mapping[str, RunLike],
@@ -128,6 +129,13 @@ class GainCurves(Showable):
     def __repr__(self) -> str:
         measures = ", ".join(f"{measure} to rank {self.depth(measure)}" for measure in self.measures)
         return f"<GainCurves of {', '.join(map(printable, self.runs))}: {measures}>"
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What is legal but suspicious, one line each."""
+        from gainful.evaluation.notices import notices
+
+        return tuple(notices(self.evaluations.values()))
 
     @property
     def runs(self) -> list[str]:

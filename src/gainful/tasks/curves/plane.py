@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
 from gainful.data.graded import GradedRun, join
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
-from gainful.data.run import Run, RunLike
-from gainful.errors import UsageError
+from gainful.data.run import Run, RunLike, RunsLike, runs_by_name
+from gainful.errors import UsageError, warns
 from gainful.evaluation.evaluate import evaluate_graded
 from gainful.evaluation.explanation import judgments_of
 from gainful.evaluation.results import Evaluation
@@ -31,7 +31,7 @@ from gainful.measures.block import Block, computed, condenses
 from gainful.measures.catalog import parse
 from gainful.measures.distance import ADM, ADP, ADR, AverageDistance
 from gainful.measures.score_based import ROUNDING
-from gainful.notation import bytes_of_id, count_of, number_text, printable, read_number, text_of_id
+from gainful.notation import bytes_of_id, count_of, number_text, printable, read_number, some_of, text_of_id
 from gainful.pages.charts import Axis, Line, Plot, Points, Rule
 from gainful.pages.page import Column, Table
 from gainful.policy import Policy
@@ -124,6 +124,11 @@ class Plane(Showable):
         counts[limit <= 0, limit <= 0] += self.rest
         return Sectors(*counts.values())
 
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What is legal but suspicious of the run, one line each."""
+        return Planes([self]).notices
+
     def page(self) -> Page:
         return plane_page([self])
 
@@ -147,21 +152,64 @@ class Planes(Showable):
     def __repr__(self) -> str:
         return f"<Planes: {', '.join(f'{plane.run} {plane.query}' for plane in self.planes)}>"
 
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What is legal but suspicious of the runs, one line each. A query that is not answered is drawn, whatever
+        becomes of its score; what is undefined the page says."""
+        from gainful.evaluation.notices import notices
+
+        lines, evaluations = [], []
+        for name in dict.fromkeys(plane.run for plane in self.planes):
+            own = [plane for plane in self.planes if plane.run == name]
+            missing = [plane.query for plane in own if not plane.is_answered]
+            if missing:
+                count = count_of(len(missing), "judged query", "judged queries")
+                drawn = f"not answered, drawn as if nothing were retrieved: {some_of(missing)}"
+                lines.append(f"{printable(name, 80)}: {count} {drawn}")
+            answered = [plane.evaluation for plane in own if plane.is_answered]
+            if answered:
+                whole = answered[0].merge(*answered[1:])
+                evaluations.append(replace(whole, measures=(), raw=whole.raw[:0]))
+        return (*lines, *notices(evaluations))
+
     def page(self, places: int = 4) -> Page:
         return plane_page(self.planes, places)
 
 
+@overload
+def score_plane(
+    qrels: QrelsLike,
+    run: RunsLike,
+    query: str | bytes | int,
+    measure: str | Measure = ...,
+    *,
+    threshold: float = ...,
+    policy: Policy | str | None = ...,
+) -> Planes: ...
+@overload
 def score_plane(
     qrels: QrelsLike,
     run: RunLike,
+    query: str | bytes | int,
+    measure: str | Measure = ...,
+    *,
+    threshold: float = ...,
+    policy: Policy | str | None = ...,
+    name: str | None = ...,
+) -> Plane: ...
+@warns
+def score_plane(
+    qrels: QrelsLike,
+    run: RunLike | RunsLike,
     query: str | bytes | int,
     measure: str | Measure = "ADM",
     *,
     threshold: float = 0.5,
     policy: Policy | str | None = None,
     name: str | None = None,
-) -> Plane:
-    """Where every document of a query stands between the user's and the system's score.
+) -> Plane | Planes:
+    """Where every document of a query stands between the user's and the system's score; of several runs in a dict of
+    their names, side by side.
 
     >>> user, system = {"q": {"d1": 0.8, "d2": 0.4, "d3": 0.1}}, {"q": {"d1": 0.9, "d2": 0.5, "d3": 0.2}}
     >>> plane = score_plane(user, system, "q", "ADM(srs=score, urs=given)")
@@ -170,8 +218,10 @@ def score_plane(
     >>> round(plane.adm, 4), round(1 - plane.mean_distance(), 4), plane.sectors
     (0.9, 0.9, Sectors(retrieved_relevant=1, only_retrieved=1, only_relevant=0, neither=1))
     """
-    [plane] = score_planes(qrels, {name or "": run}, [query], measure, threshold=threshold, policy=policy)
-    return plane
+    several = runs_by_name(run)
+    runs = {name or "": run} if several is None else several
+    planes = score_planes(qrels, runs, [query], measure, threshold=threshold, policy=policy)
+    return planes if several is not None else next(iter(planes))
 
 
 def score_planes(

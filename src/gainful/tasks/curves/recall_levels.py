@@ -8,14 +8,14 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from gainful.data.collection import no_such_run, require_runs
 from gainful.data.judged import Judged
 from gainful.data.qrels import QrelsLike
 from gainful.data.run import RunLike
-from gainful.errors import InputError, UsageError
+from gainful.errors import InputError, UsageError, warns
 from gainful.evaluation.evaluate import evaluate_runs
 from gainful.evaluation.results import Evaluation
 from gainful.gains import Gain
@@ -82,6 +82,20 @@ class _OfRuns(Showable):
     def runs(self) -> list[str]:
         """The names of the runs."""
         return [evaluation.run for evaluation in self.evaluations]
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What is legal but suspicious of the runs, one line each."""
+        from gainful.evaluation.notices import notices
+
+        kept = len(self._noticed)
+        return tuple(notices(replace(e, measures=self._noticed, raw=e.raw[:kept]) for e in self.evaluations))
+
+    @property
+    def _noticed(self) -> tuple[Measure, ...]:
+        """The measures of which it is worth saying where they are undefined. Queries without a document of a level are
+        on the page: there is no need to say it again of every run."""
+        return ()
 
     def _mean(self, run: str, measure: Measure) -> float:
         """The mean over queries; NaN where no query is left."""
@@ -213,6 +227,7 @@ class RecallLevels(_OfRuns):
         return recall_page(self)
 
 
+@warns
 def recall_levels(
     qrels: QrelsLike | Judged,
     runs: Mapping[str, RunLike],
@@ -341,6 +356,11 @@ class GeneralisedRecall(_OfRuns):
     baseline: str
 
     @property
+    def _noticed(self) -> tuple[Measure, ...]:
+        """The points of the curve are undefined where their average is."""
+        return (self.average_measure,)
+
+    @property
     def precision_measures(self) -> list[Measure]:
         """The measures of the curve's points."""
         return _precision_measures(self.average_measure, self.recall)
@@ -364,6 +384,7 @@ class GeneralisedRecall(_OfRuns):
         return generalised_page(self)
 
 
+@warns
 def generalised_recall(
     qrels: QrelsLike | Judged,
     runs: Mapping[str, RunLike],

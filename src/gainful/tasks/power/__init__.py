@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypedDict
 
-from gainful.errors import InputError, UsageError
-from gainful.evaluation.score_matrix import MatricesLike, ScoreMatrix, check_size, matrices_of
+from gainful.errors import InputError, UsageError, warns
+from gainful.evaluation.score_matrix import MatricesLike, ScoreMatrix, check_size, matrices_of, matrix_notices
 from gainful.notation import choose, number_text
 from gainful.render import Page, Showable
 from gainful.stats.catalogues import VARIANCES
@@ -195,6 +195,7 @@ class PowerReport(Showable):
         return tuple(found)
 
 
+@warns
 def assess_power(
     scores: MatricesLike | None = None,
     *,
@@ -240,9 +241,11 @@ def assess_power(
         if given is not None:
             raise UsageError("sd: expected scores, or the spread of a difference, found both")
         kind = None if variance is None else choose(variance, VARIANCES, "variance")
-        found = [_basis(name, matrix, pair, kind) for name, matrix in matrices_of(scores).items()]
+        matrices = matrices_of(scores)
+        found = [_basis(name, matrix, pair, kind) for name, matrix in matrices.items()]
         bases = [basis for basis, _ in found]
         notices = [line for basis, lead in found for line in _suspicious(basis, lead, differences)]
+        notices = [*matrix_notices(matrices), *notices]
     return PowerReport(
         tuple(bases), tuple(queries), tuple(differences), tuple(widths), systems, power, alpha, tuple(notices)
     )

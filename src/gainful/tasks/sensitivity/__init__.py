@@ -16,7 +16,7 @@ from gainful.data.graded import GradedRun
 from gainful.data.judged import Judged
 from gainful.data.qrels import QrelsLike
 from gainful.data.run import RunLike
-from gainful.errors import UsageError
+from gainful.errors import UsageError, warns
 from gainful.evaluation.evaluate import check_measures, evaluate_graded, join_each
 from gainful.evaluation.notices import notices as notices_of
 from gainful.evaluation.results import Evaluation
@@ -38,6 +38,7 @@ from gainful.tasks.sensitivity.sensitivity_findings import (
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels, Grid, Setting, Wanted, gain_parameter, takes_up_to_1
 
 
+@warns
 def assess_sensitivity(
     qrels: QrelsLike | Judged,
     runs: Mapping[str, RunLike],

@@ -18,7 +18,7 @@ import numpy as np
 from gainful.data.judged import Judged
 from gainful.data.qrels import QrelsLike
 from gainful.data.sessions import Sessions, SessionTopics, TopicsLike
-from gainful.errors import InputError, UsageError
+from gainful.errors import InputError, UsageError, warns
 from gainful.evaluation.evaluate import MeasuresLike
 from gainful.evaluation.results import Evaluation
 from gainful.kernel.arrays import Floats, Ints
@@ -295,7 +295,8 @@ class SessionStudy(Showable):
     def save(self, path: str | os.PathLike[str], format: str | None = None) -> None:  # noqa: A002
         self.report().save(path, format)
 
-    def notices(self) -> list[str]:
+    @property
+    def notices(self) -> tuple[str, ...]:
         """What is legal but suspicious, one line each."""
         from gainful.evaluation.notices import notices
         from gainful.tasks.sessions.session_page import rating_notices
@@ -306,7 +307,7 @@ class SessionStudy(Showable):
         if self.curves is not None and not self._are_of_measures(self.curves):
             drawn, found = (", ".join(map(str, each)) for each in (self.curves.measures, self._measures))
             lines.append(f"curves are of {drawn}, because {found} cannot be drawn")
-        return lines + (rating_notices(self.ratings) if self.ratings else [])
+        return (*lines, *(rating_notices(self.ratings) if self.ratings else ()))
 
     @property
     def _measures(self) -> tuple[Measure, ...]:
@@ -317,6 +318,7 @@ class SessionStudy(Showable):
         return any(measure in curves.measures for each in gains for measure in (each, not_normalised(each)))
 
 
+@warns
 def study_sessions(
     qrels: QrelsLike | Judged,
     systems: Mapping[str, SessionsLike],

@@ -16,7 +16,7 @@ import numpy as np
 from gainful.data.judged import Judged
 from gainful.data.qrels import QrelsLike
 from gainful.data.sessions import Sessions
-from gainful.errors import UsageError
+from gainful.errors import UsageError, warns
 from gainful.evaluation.evaluate import MeasuresLike
 from gainful.evaluation.results import Evaluation
 from gainful.kernel.arrays import Floats, Ints, freeze
@@ -112,6 +112,13 @@ class SessionCurves(Showable):
         return f"<SessionCurves of {', '.join(map(printable, self.runs))}: {self.kind} of {measures}>"
 
     @property
+    def notices(self) -> tuple[str, ...]:
+        """What is legal but suspicious, one line each."""
+        from gainful.evaluation.notices import notices
+
+        return tuple(notices(self.evaluations.values()))
+
+    @property
     def runs(self) -> list[str]:
         """The names of the systems."""
         return list(self.evaluations)
@@ -165,6 +172,7 @@ class SessionCurves(Showable):
         return session_curves_page(self, places)
 
 
+@warns
 def session_curves(
     qrels: QrelsLike | Judged,
     systems: Mapping[str, SessionsLike],

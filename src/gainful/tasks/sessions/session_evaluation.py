@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice, pairwise
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, overload
 
 import numpy as np
 
@@ -13,9 +13,9 @@ from gainful.data.graded import JoinFacts
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.sessions import JUDGED_BY, PART_SIZE, Sessions, judged_sessions, judged_turns, rank_sessions
-from gainful.errors import InputError, UsageError
+from gainful.errors import InputError, UsageError, warns
 from gainful.evaluation.evaluate import MeasuresLike
-from gainful.evaluation.results import Evaluation
+from gainful.evaluation.results import Evaluation, Evaluations
 from gainful.kernel.arrays import Floats
 from gainful.kernel.core import thread_count
 from gainful.kernel.parallel import Progress
@@ -40,9 +40,33 @@ SessionsLike: TypeAlias = Sessions | Iterable[Sessions]
 SystemWatch: TypeAlias = Callable[[Sessions, slice, SessionBlock], None]
 
 
+@overload
 def evaluate_sessions(
-    qrels: QrelsLike | Judged,
+    qrels: QrelsLike,
+    sessions: Mapping[str, SessionsLike],
+    measures: MeasuresLike = ...,
+    *,
+    judged_by: str | None = ...,
+    policy: Policy | str | None = ...,
+    threads: int | None = ...,
+    progress: Progress | None = ...,
+) -> Evaluations: ...
+@overload
+def evaluate_sessions(
+    qrels: QrelsLike,
     sessions: SessionsLike,
+    measures: MeasuresLike = ...,
+    *,
+    judged_by: str | None = ...,
+    policy: Policy | str | None = ...,
+    name: str | None = ...,
+    threads: int | None = ...,
+    progress: Progress | None = ...,
+) -> Evaluation: ...
+@warns
+def evaluate_sessions(
+    qrels: QrelsLike,
+    sessions: SessionsLike | Mapping[str, SessionsLike],
     measures: MeasuresLike = DEFAULT_SESSION_MEASURES,
     *,
     judged_by: str | None = None,
@@ -50,8 +74,9 @@ def evaluate_sessions(
     name: str | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
-) -> Evaluation:
-    """Scores one system's sessions against judgments by topic, by session, by query or by the queries' texts.
+) -> Evaluation | Evaluations:
+    """Scores one system's sessions, or those of several in a dict of their names, against judgments by topic, by
+    session, by query or by the queries' texts.
 
     Without ``judged_by`` it is what gives the most sessions judgments: their topics, their ids, those of their
     queries, or what was typed, in this order. Sessions may come in parts, which need not be in memory together.
@@ -62,28 +87,13 @@ def evaluate_sessions(
     >>> found.by_query("sDCG(query_base=2)@10")
     {'s1': 1.5}
     """
-    key = name or ""
-    found = evaluate_session_runs(
-        qrels, {key: sessions}, measures, judged_by=judged_by, policy=policy, threads=threads, progress=progress
-    )
-    return found[key]
-
-
-def evaluate_session_runs(
-    qrels: QrelsLike | Judged,
-    systems: Mapping[str, SessionsLike],
-    measures: MeasuresLike = DEFAULT_SESSION_MEASURES,
-    *,
-    judged_by: str | None = None,
-    policy: Policy | str | None = None,
-    threads: int | None = None,
-    progress: Progress | None = None,
-) -> dict[str, Evaluation]:
-    """Scores the sessions of several systems against the same judgments. Each system may have sessions of its own."""
-    if not isinstance(systems, Mapping):
-        raise UsageError(f"systems: expected a dict of names and sessions, found {type(systems).__name__}")
+    systems = sessions if isinstance(sessions, Mapping) else {name or "": sessions}
+    if systems is sessions and name is not None:
+        raise UsageError("name: expected with the sessions of one system, found several, which have names")
     judged, wanted = Judged.of(qrels, policy), session_measures(parse_all(measures))
-    return score_systems(judged, systems, wanted, judged_by=judged_by, threads=threads, progress=progress).evaluations
+    scored = score_systems(judged, systems, wanted, judged_by=judged_by, threads=threads, progress=progress)
+    found = scored.evaluations
+    return Evaluations(found) if systems is sessions else found[name or ""]
 
 
 def session_measures(measures: Sequence[Measure]) -> tuple[SessionMeasure, ...]:

@@ -15,7 +15,7 @@ import numpy as np
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.run import Run, RunLike
-from gainful.errors import InputError, UsageError
+from gainful.errors import InputError, UsageError, warns
 from gainful.evaluation.evaluate import MeasuresLike, check_measures, evaluate_graded, join_each
 from gainful.evaluation.results import Evaluation
 from gainful.evaluation.score_matrix import MatricesLike, ScoreMatrix, check_size, on_common, upward
@@ -212,6 +212,7 @@ class StabilityReport(Showable):
         return stability_page(self, places, notes, header or {})
 
 
+@warns
 def assess_stability(
     scores: MatricesLike,
     *,
