@@ -63,7 +63,8 @@ def evaluate(
     of queries, ``{"q1": {"d1": 0.9}}`` or ``{"q1": ["d1", "d2"]}``, is one run; a dict of such dicts, of paths or of
     frames is several, and gives :class:`gainful.Evaluations`, a dict by the same names. ``measures`` are names such as
     ``"nDCG@10"`` or :class:`gainful.Measure`; ``policy`` holds the conventions (:class:`gainful.Policy`), or names
-    another tool's (``"trec_eval-9"``).
+    another tool's (``"trec_eval-9"``). What is suspicious is a :class:`gainful.GainfulWarning`, and in ``notices`` of
+    what is returned.
 
     >>> judgments = {"q1": {"d1": 2, "d2": 0}}
     >>> result = evaluate(judgments, {"q1": {"d2": 0.9, "d1": 0.4}}, ["P@2", "RR"])
