@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -32,8 +32,11 @@ from gainful.kernel import core
 from gainful.kernel.arrays import Bytes, Floats, Ints, freeze
 from gainful.kernel.core import default_threads, thread_count
 
+if TYPE_CHECKING:
+    from gainful.data.exclusion import Exclusion, UnseenRun
+
 #: Whatever describes a run.
-RunLike: TypeAlias = "Run | Source | RunFile | Mapping[Any, Any] | Frame"
+RunLike: TypeAlias = "Run | UnseenRun | Source | RunFile | Mapping[Any, Any] | Frame"
 
 _NONE: Floats = np.zeros(0)
 
@@ -60,6 +63,8 @@ class Run(DocumentColumns):
     score: Floats = field(repr=False)  # empty when the format has none
     rank: Floats = field(default_factory=lambda: _NONE, repr=False)  # empty when there is no such column
     origin: Origin | None = field(default=None, repr=False)  # where each row stands
+    excluded_by: Exclusion | None = field(default=None, repr=False)  # what was left out, and how many rows of it
+    excluded_count: int = field(default=0, repr=False)
 
     def __post_init__(self) -> None:
         freeze(self.list_offsets, self.document_start, self.document_length, self.score, self.rank)
@@ -167,6 +172,8 @@ class Run(DocumentColumns):
         """The run that a value holds, if it is not one that has to be read."""
         if isinstance(value, Run):
             return value
+        if hasattr(value, "read_unseen"):  # loaded only where something is left out
+            return value.read_unseen()
         if isinstance(value, Mapping):
             return cls.from_dict(value, name=name or "<dict>")
         return cls.from_frame(value, name=name or "<frame>") if is_frame(value) else None
@@ -183,6 +190,11 @@ class Run(DocumentColumns):
     def has_ranks(self) -> bool:
         """Whether there is a rank column."""
         return len(self.rank) == len(self)
+
+    @property
+    def exclusions(self) -> int | None:
+        """How many pairs of query and document were to be left out of it; None where nothing was."""
+        return None if self.excluded_by is None else self.excluded_by.size
 
     def select(self, queries: Iterable[str | bytes | int]) -> Run:
         """The lists of some of the queries; those that the run does not answer are left out.

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias, TypeVar
 
 from gainful.data.collection import ReadRun, require_runs
+from gainful.data.exclusion import Exclusion, ExclusionLike, UnseenRun
 from gainful.data.graded import GradedRun, join
 from gainful.data.judged import Judged
 from gainful.data.qrels import QrelsLike
@@ -34,20 +35,22 @@ def evaluate(
     measures: MeasuresLike = DEFAULT_MEASURES,
     *,
     policy: Policy | str | None = None,
+    exclude: ExclusionLike | None = None,
     name: str | None = None,
     threads: int | None = None,
 ) -> Evaluation:
     """Scores one run against judgments.
 
     Judgments and run are paths, bytes, dicts, data frames or :class:`Qrels` and :class:`Run`. ``policy`` holds the
-    conventions, or names another tool's (``"trec_eval-9"``).
+    conventions, or names another tool's (``"trec_eval-9"``). ``exclude`` has documents by query (or user) that are left
+    out of the run before ranks are counted: a file, a dict, a data frame.
 
     >>> result = evaluate({"q1": {"d1": 2, "d2": 0}}, {"q1": {"d2": 0.9, "d1": 0.4}}, ["P@2", "RR"])
     >>> result.mean("P@2"), result.by_query("RR")
     (0.5, {'q1': 0.5})
     """
     key = name or ""
-    return evaluate_runs(qrels, {key: run}, measures, policy=policy, threads=threads)[key]
+    return evaluate_runs(qrels, {key: run}, measures, policy=policy, exclude=exclude, threads=threads)[key]
 
 
 def evaluate_runs(
@@ -56,6 +59,7 @@ def evaluate_runs(
     measures: MeasuresLike = DEFAULT_MEASURES,
     *,
     policy: Policy | str | None = None,
+    exclude: ExclusionLike | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Evaluation]:
@@ -65,17 +69,20 @@ def evaluate_runs(
     them is raised.
     """
     require_runs(runs, at_least_one=False)
+    if exclude is not None:
+        exclusion = Exclusion.of(exclude)
+        runs = {name: UnseenRun(run, exclusion) for name, run in runs.items()}
     wanted = parse_all(measures)
     judged = Judged.of(qrels, policy)
     check_measures(wanted, judged)
     needed = frozenset(need for measure in wanted for need in measure.needed())
 
     def scored(name: str, graded: GradedRun) -> Evaluation:
-        run = runs[name]
+        run = _inner(runs[name])
         # Of several runs that are bytes nobody knows which was read last.
         is_known = isinstance(run, (str, os.PathLike, RunFile)) or (isinstance(run, bytes) and len(runs) == 1)
         content = run.content if isinstance(run, Run) else fingerprint_of(graded.source) if is_known else None
-        return evaluate_graded(graded, wanted, Sources(judged, _again(run), judged.qrels.content, content))
+        return evaluate_graded(graded, wanted, Sources(judged, _again(runs[name]), judged.qrels.content, content))
 
     return join_each(judged, runs, scored, needed, threads=threads, progress=progress)
 
@@ -143,6 +150,8 @@ def check_measures(measures: Sequence[Measure], judged: Judged) -> None:
 
 def opened_if_stream(run: RunLike) -> RunLike | Text:
     """The run, read into memory if it comes from somebody else who may keep us waiting."""
+    if isinstance(run, UnseenRun):
+        return UnseenRun(readable_again(run.run), run.exclusion)
     if isinstance(run, RunFile):
         return RunFile(open_source(run.source), run.how) if is_stream(run.source) else run
     return open_source(run) if is_stream(run) else run
@@ -154,10 +163,18 @@ def readable_again(run: RunLike) -> RunLike:
     return RunFile.of(opened) if isinstance(opened, Text) else opened
 
 
+def _inner(run: RunLike) -> RunLike:
+    """A run itself, whatever is left out of it."""
+    return run.run if isinstance(run, UnseenRun) else run
+
+
 def _again(run: RunLike) -> RunLike | None:
     """What reads a run once more; None where it has flown by."""
     if isinstance(run, ReadRun):
         return RunFile(run.source.name, run.how)
+    if isinstance(run, UnseenRun):
+        again = _again(run.run)
+        return None if again is None else UnseenRun(again, run.exclusion)
     return None if is_stream(run.source if isinstance(run, RunFile) else run) else run
 
 

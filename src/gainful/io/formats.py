@@ -48,7 +48,7 @@ _WHOLE = re.compile(rb"\d+")
 class Reading(NamedTuple):
     """How a source is to be read, as far as it is not recognised: its format, what its columns are called (role to
     name), which LETOR feature is the score; of sessions what separates session and turn, what gaps mean, and
-    how many seconds without a query begin another one in a log."""
+    how many seconds without a query begin another one in a log; whether only queries and their documents matter."""
 
     format: str | None = None
     columns: Mapping[str, str] = MappingProxyType({})
@@ -56,6 +56,7 @@ class Reading(NamedTuple):
     separator: str = SEPARATOR
     gaps: str = "error"
     session_gap: float | None = None
+    pairs_only: bool = False
 
     @classmethod
     def checked(

@@ -157,7 +157,7 @@ def _rows(placed: list[_Placed], name: str, reading: Reading, run: bool) -> Rows
     columns: dict[str, list[Any]] = {}
     for number, (value, where) in enumerate(placed):
         names = list(value)
-        roles = find_roles(names, reading.columns, run=run, where=where)
+        roles = find_roles(names, reading.columns, run=run, where=where, pairs_only=reading.pairs_only)
         if number and roles.keys() != columns.keys():
             raise InputError(f"{where}: expected {', '.join(columns)} as in the first row, found {', '.join(roles)}")
         for role, i in roles.items():
