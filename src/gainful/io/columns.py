@@ -40,20 +40,24 @@ SESSION_NAMES: Names = {
     ),
     "query_id": (("query_id", "query-id", "queryid"), ("turn_id", "turn-id")),
     "text": (("query_text", "query-text", "querytext", "search_query", "search_term"), ("keywords", "text", "q")),
-    "rank": (*NAMES["rank"], ("position", "pos")),
+    "rank": (*NAMES["rank"], ("position", "pos", "item_rank", "itemrank")),
     "document": (
         *NAMES["document"],
         ("item_id", "item-id", "itemid", "item"),
         LISTING_NAMES,
-        ("clicked", "click", "clicked_document", "clicked_doc", "clicked_url"),
+        ("clicked", "click", "clicked_document", "clicked_doc", "clicked_url", "clickurl"),
     ),
     "topic": (("topic_id", "topic-id", "topicid", "topic_num"), ("topic",)),
-    "user": (("user_id", "user-id", "userid"), ("user",), ("uid",)),
+    "user": (("user_id", "user-id", "userid"), ("user",), ("uid", "anonid")),
     "system": (("system_id", "system-id"), ("system",)),
     "score": NAMES["score"],
     "grade": (("grade", "relevance", "rel", "label"),),
     "scanned": (("scanned",),),
-    "time": (("time", "timestamp", "ts", "start_time", "starttime"), ("datetime", "date_time"), ("date",)),
+    "time": (
+        ("time", "timestamp", "ts", "start_time", "starttime"),
+        ("datetime", "date_time", "query_time", "querytime"),
+        ("date",),
+    ),
 }
 #: A line of more bytes is no header.
 LONGEST_HEADER = 1 << 22
