@@ -23,7 +23,7 @@ def test_columns_of_both_sides(command, core):
     [
         ("query", "--columns: expected role=name, found 'query'"),
         ("user=x", "--columns: expected query | document | grade | score | rank | subtopic, found 'user'"),
-        ("left.query=x", "--columns: expected qrels | run, found 'left'"),
+        ("left.query=x", "--columns: expected qrels | run | exclude, found 'left'"),
     ],
 )
 def test_columns_that_say_nothing(command, columns, message):
@@ -106,3 +106,44 @@ def test_what_is_read_is_not_written_over(command, name, target):
     result = command(name, "q.csv", "r.csv", *more, "-o", f"./{target}")
     assert (result.code, result.err) == (2, f"--output: expected a file of its own, found ./{target}, which is read\n")
     assert (command.directory / target).read_bytes() == before
+
+
+SEEN_QRELS, SEEN_RUN = "1 0 a 1\n2 0 b 1\n", "1 Q0 x 1 9 t\n1 Q0 a 2 8 t\n2 Q0 b 1 9 t\n"
+
+
+def test_what_was_seen_is_left_out(command, core):
+    command.write("q.txt", SEEN_QRELS)
+    command.write("r.run", SEEN_RUN)
+    command.write("train.csv", "user,item,when\n1,x,2024\n3,a,2024\n")
+    exclude = ["--exclude", "train.csv", "--columns", "exclude.query=user,exclude.document=item"]
+    result = command("eval", "q.txt", "r.run", "-m", "RR", *exclude, "--format", "jsonl")
+    assert result.value("RR") == 1.0
+    assert result.err.splitlines() == ["notice: r: 1 retrieved document left out (exclude)"]
+    assert command("eval", "q.txt", "r.run", "-m", "RR", "--format", "jsonl").value("RR") == 0.75
+    assert "|excluded:2|" in command("eval", "q.txt", "r.run", "-m", "RR", *exclude).out
+    shown = command("explain", "RR", "--qrels", "q.txt", "--run", "r.run", "--query", "1", *exclude)
+    assert "|excluded:2|" in shown.out
+    assert "1.0000" in shown.out
+    found = command("check", "q.txt", "r.run", *exclude)
+    assert (found.code, "ranks" in found.out) == (0, False)
+
+
+def test_nothing_to_leave_documents_out_of(command):
+    command.write("q.txt", SEEN_QRELS)
+    command.write("scores.csv", "query,a,b\n1,0,1\n2,1,1\n")
+    result = command("judgments", "q.txt", "--exclude", "q.txt")
+    assert (result.code, result.err.splitlines()[0]) == (
+        2,
+        "--exclude: expected runs to leave documents out of, found none",
+    )
+    result = command("compare", "--from", "scores.csv", "--exclude", "q.txt")
+    assert (result.code, result.err) == (2, "--exclude: has no meaning with --from, where scores exist already\n")
+
+
+def test_runs_of_standard_input_lose_what_was_seen(command):
+    command.write("q.txt", SEEN_QRELS)
+    command.write("seen.json", '{"1": ["x"]}')
+    arguments = ["eval", "q.txt", "-", "-m", "RR", "--exclude", "seen.json", "--format", "jsonl"]
+    assert command(*arguments, stdin=SEEN_RUN.encode()).value("RR") == 1.0
+    missing = command("eval", "q.txt", "-", "--exclude", "seen.jso", stdin=SEEN_RUN.encode())
+    assert (missing.code, missing.err) == (3, "seen.jso: no such file\nhint: did you mean seen.json?\n")

@@ -96,6 +96,25 @@ def test_logs_that_people_have(text: bytes) -> None:
     assert found(Sessions.read(text)) == EXPECTED
 
 
+def test_events_in_python() -> None:
+    names = ("session", "time", "query", "results")
+    events = [dict(zip(names, (s, 60.0 * m, text, shown), strict=True)) for s, m, text, shown in EVENTS]
+    assert found(Sessions.of(events)) == EXPECTED
+
+
+def test_the_log_of_a_search_engine() -> None:
+    text = (
+        b"AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n"
+        b"7\told maps\t2006-03-01 07:17:12\t2\thttp://a\n"
+        b"7\told maps\t2006-03-01 07:18:00\t1\thttp://b\n"
+        b"7\tnight trains\t2006-03-01 11:00:00\t\t\n"
+    )
+    assert found(Sessions.read(text, session_gap="30m")) == {
+        "7/1": [("old maps", ["http://b", "http://a"])],
+        "7/2": [("night trains", [])],
+    }
+
+
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
 def test_logs_in_frames(make: Any) -> None:
     rows = by_document(iso)
@@ -187,7 +206,7 @@ def test_a_log_without_texts_has_a_query_a_time() -> None:
         (b"session,time,query\nu,1,maps\n", r"expected .*document.*, found session, time, query"),
         (
             b"time,query,doc\n1,maps,a\n",
-            r"for session or user, .* found time, query, doc\nhint: .*\n    looked for session",
+            r"for session or user, found time, query, doc\nhint: .*\n    known names of session",
         ),
         (
             b"session,time,query,doc\nu,soon,maps,a\n",

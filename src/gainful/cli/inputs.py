@@ -29,8 +29,14 @@ _qrels_format_option = click.option(
 
 
 def input_options(command: _Command) -> _Command:
-    """Adds ``--qrels-format``, ``--run-format``, ``--columns`` and ``--feature``."""
+    """Adds ``--qrels-format``, ``--run-format``, ``--columns``, ``--feature`` and ``--exclude``."""
     for option in (
+        click.option(
+            "--exclude",
+            type=options.INPUT,
+            metavar="FILE",
+            help="Documents by query (or user) that are left out of runs: what was seen before. Any format.",
+        ),
         click.option(
             "--feature", metavar="N", help="LETOR runs: the feature that is the score; 1,5,9 or all: as many."
         ),
@@ -38,7 +44,8 @@ def input_options(command: _Command) -> _Command:
             "--columns",
             metavar="ROLE=NAME,...",
             default="",
-            help="What a header calls query, document, grade, subtopic, score, rank; qrels.query=... for one side.",
+            help="What a header calls query, document, grade, subtopic, score, rank; qrels.query=..., run.query=... or "
+            "exclude.query=... for one side.",
         ),
         click.option("--run-format", type=_FORMAT, help="Format of the runs.  [default: recognised]"),
         _qrels_format_option,

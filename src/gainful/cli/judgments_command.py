@@ -60,6 +60,8 @@ def command(
             "--run: expected two sets of judgments that may order systems differently, found one",
             "gainful judgments A B --run RUN; gainful eval scores runs by one set",
         )
+    if not runs and inputs.exclude is not None:
+        raise UsageError("--exclude: expected runs to leave documents out of, found none", "--run names one")
     if not runs and measures:
         raise UsageError("--measure: expected runs to be scored, found none", "--run names one")
     level = None if rel is None else read_number(rel, "--rel")

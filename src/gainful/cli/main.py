@@ -61,6 +61,7 @@ _ELSEWHERE = {
     "--places": ("--digits", "--decimals", "--precision"),
     "--threads": ("--jobs", "--n-jobs", "--workers", "--processes"),
     "--baseline": ("--reference", "--control"),
+    "--exclude": ("--train", "--seen", "--filter"),
 }
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from gainful.errors import InputError, UsageError
@@ -28,6 +29,7 @@ from gainful.policy import Policy
 if TYPE_CHECKING:
     from gainful.data.judged import Judged
     from gainful.data.qrels import Qrels
+    from gainful.data.run import RunLike
     from gainful.kernel.core import Joined, JoinJob
 
 _Self = TypeVar("_Self", bound="Collection")
@@ -151,11 +153,14 @@ def naming_strangers(sources: Sequence[str]) -> Iterator[None]:
 
 
 class Inputs(NamedTuple):
-    """How judgments and runs are to be read; ``features`` names LETOR features that are runs: 1,5,9 or all."""
+    """How judgments and runs are to be read; ``features`` names LETOR features that are runs: 1,5,9 or all;
+    ``exclude`` the file of documents that are left out of runs."""
 
     qrels: Reading = Reading()
     run: Reading = Reading()
     features: str | None = None
+    exclude: str | None = None
+    exclude_columns: Mapping[str, str] = MappingProxyType({})
 
     @classmethod
     def taken_from(cls, options: dict[str, Any]) -> Inputs:
@@ -165,6 +170,8 @@ class Inputs(NamedTuple):
             Reading(options.pop("qrels_format"), columns["qrels"]),
             Reading(options.pop("run_format"), columns["run"]),
             options.pop("feature"),
+            options.pop("exclude"),
+            columns["exclude"],
         )
 
     def is_trec(self, head: bytes, path: str, run: bool) -> bool:
@@ -179,13 +186,20 @@ class Inputs(NamedTuple):
         how = self.qrels
         return Qrels.read(source, format=how.format, columns=how.columns, scale=scale, threads=threads)
 
-    def runs(self, runs: Mapping[str, str]) -> dict[str, RunFile]:
+    def runs(self, runs: Mapping[str, str]) -> Mapping[str, RunLike]:
         """The runs by name, each with how to read it. Several LETOR features are as many runs."""
         if self.features is None:
-            return {name: RunFile(path, self.run) for name, path in runs.items()}
-        return {feature: file for name, path in runs.items() for feature, file in self._features(name, path).items()}
+            files = {name: RunFile(path, self.run) for name, path in runs.items()}
+        else:
+            files = {each: file for name, path in runs.items() for each, file in self._features(name, path).items()}
+        if self.exclude is None:
+            return files
+        from gainful.data.exclusion import Exclusion, UnseenRun
 
-    def single_run(self, path: str) -> RunFile:
+        exclusion = Exclusion.of(self.exclude, self.exclude_columns)
+        return {name: UnseenRun(file, exclusion) for name, file in files.items()}
+
+    def single_run(self, path: str) -> RunLike:
         """The one run that a command takes."""
         [file, *others] = self.runs({path: path}).values()
         if others:
@@ -237,7 +251,7 @@ class Collection:
         self.threads = threads or default_threads()
         self._qrels, self._paths, self._policy, self._inputs, self._scale = qrels, runs, policy, inputs, scale
         self._ahead = None
-        if ahead and inputs.features is None:
+        if ahead and inputs.features is None and inputs.exclude is None:
             self._ahead = ReadAhead.start(
                 qrels,
                 list(runs.values()),
@@ -258,7 +272,7 @@ class Collection:
         return Judged(self._inputs.read_qrels(self._qrels, scale=self._scale, threads=self.threads), self._policy)
 
     @cached_property
-    def runs(self) -> Mapping[str, RunFile]:
+    def runs(self) -> Mapping[str, RunLike]:
         """The runs, not read yet or being read."""
         if self._ahead:
             return dict(zip(self._paths, self._ahead.runs(), strict=True))

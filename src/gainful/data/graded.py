@@ -42,6 +42,9 @@ class JoinFacts:
     extra_turns: tuple[bytes, ...] = ()  # judged by query: queries of scored sessions without judgments
     unanswered_turns: tuple[bytes, ...] = ()  # judged queries of sessions that are there, which come after their end
     unplaced_turns: tuple[bytes, ...] = ()  # judged queries of which nobody knows whose they are
+    excluded_count: int = 0  # rows that were left out before ranks were counted
+    excluded_relevant: int = 0  # judged documents above grade 0 that no list can have therefore
+    exclusions: int = 0  # pairs of query and document that were to be left out
 
     @property
     def unjudged_share(self) -> float:
@@ -50,9 +53,12 @@ class JoinFacts:
 
     def merge(self, other: JoinFacts, judged_ids: Set[bytes]) -> JoinFacts:
         """The facts of two partitions together; a query judged in either is not extra."""
-        return JoinFacts(
-            tuple(sorted({*self.extra_ids, *other.extra_ids} - judged_ids)),
-            *(_together(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)[1:]),
+        return replace(
+            JoinFacts(
+                tuple(sorted({*self.extra_ids, *other.extra_ids} - judged_ids)),
+                *(_together(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)[1:]),
+            ),
+            exclusions=max(self.exclusions, other.exclusions),  # the same for all partitions
         )
 
 
@@ -192,7 +198,17 @@ def join(
         source = text.name
     if len(joined["extra_ids"]) == joined["list_count"] and not judged.qrels.is_part:
         _raise_disjoint(source, judged, joined)
-    return _graded(name or source, source, judged, policy, joined)
+    graded = _graded(name or source, source, judged, policy, joined)
+    return _with_exclusion(graded, opened) if isinstance(opened, Run) and opened.excluded_by else graded
+
+
+def _with_exclusion(graded: GradedRun, run: Run) -> GradedRun:
+    """The same with what is known of the documents that were left out of its run."""
+    by, judged = run.excluded_by, graded.judged
+    assert by is not None
+    relevant = judged.cached(by, lambda: by.judged_count(judged.qrels))
+    facts = replace(graded.facts, excluded_count=run.excluded_count, excluded_relevant=relevant, exclusions=by.size)
+    return replace(graded, facts=facts)
 
 
 def open_run(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -35,6 +35,9 @@ from gainful.kernel.arrays import Bytes, Floats, Ints, freeze
 from gainful.kernel.core import default_threads, thread_count
 from gainful.notation import count_of, printable
 
+if TYPE_CHECKING:
+    from gainful.data.exclusion import Exclusion, UnseenRun
+
 _NONE: Floats = np.zeros(0)
 
 
@@ -60,6 +63,8 @@ class Run(DocumentColumns):
     score: Floats  # empty when the format has none
     rank: Floats = field(default_factory=lambda: _NONE)  # empty when there is no such column
     origin: Origin | None = None  # where each row stands
+    excluded_by: Exclusion | None = None  # what was left out, and how many rows of it
+    excluded_count: int = 0
 
     def __post_init__(self) -> None:
         freeze(self.list_offsets, self.document_start, self.document_length, self.score, self.rank)
@@ -167,6 +172,8 @@ class Run(DocumentColumns):
         """The run that a value holds, if it is not one that has to be read."""
         if isinstance(value, Run):
             return value
+        if hasattr(value, "read_unseen"):  # loaded only where something is left out
+            return value.read_unseen()
         if isinstance(value, Mapping):
             return cls.from_dict(value, name=name or "<dict>")
         return cls.from_frame(value, name=name or "<frame>") if is_frame(value) else None
@@ -187,6 +194,11 @@ class Run(DocumentColumns):
     def has_ranks(self) -> bool:
         """Whether there is a rank column."""
         return len(self.rank) == len(self)
+
+    @property
+    def exclusions(self) -> int | None:
+        """How many pairs of query and document were to be left out of it; None where nothing was."""
+        return None if self.excluded_by is None else self.excluded_by.size
 
     def select(self, queries: Iterable[str | bytes | int]) -> Run:
         """The lists of some of the queries; those that the run does not answer are left out.
@@ -273,7 +285,7 @@ def _entry(query: object, ranked: object, name: str) -> Entry:
 
 #: Whatever describes a run: itself, a path or bytes, a data frame, ``{query: {document: score}}`` or
 #: ``{query: [document, ...]}``.
-RunLike: TypeAlias = Run | Source | RunFile | Mapping[Any, Any] | Frame
+RunLike: TypeAlias = "Run | UnseenRun | Source | RunFile | Mapping[Any, Any] | Frame"
 
 #: Several runs by name, each whatever describes it.
 RunsLike: TypeAlias = Mapping[

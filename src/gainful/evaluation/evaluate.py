@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias, TypeVar, overload
 
 from gainful.data.collection import ReadRun, require_runs
+from gainful.data.exclusion import Exclusion, ExclusionLike, UnseenRun
 from gainful.data.graded import GradedRun, join
 from gainful.data.judged import Judged
 from gainful.data.qrels import QrelsLike
@@ -35,6 +36,7 @@ def evaluate(
     measures: MeasuresLike = ...,
     *,
     policy: Policy | str | None = ...,
+    exclude: ExclusionLike | None = ...,
     threads: int | None = ...,
 ) -> Evaluations: ...
 @overload
@@ -44,6 +46,7 @@ def evaluate(
     measures: MeasuresLike = ...,
     *,
     policy: Policy | str | None = ...,
+    exclude: ExclusionLike | None = ...,
     name: str | None = ...,
     threads: int | None = ...,
 ) -> Evaluation: ...
@@ -54,6 +57,7 @@ def evaluate(
     measures: MeasuresLike = DEFAULT_MEASURES,
     *,
     policy: Policy | str | None = None,
+    exclude: ExclusionLike | None = None,
     name: str | None = None,
     threads: int | None = None,
 ) -> Evaluation | Evaluations:
@@ -63,8 +67,9 @@ def evaluate(
     of queries, ``{"q1": {"d1": 0.9}}`` or ``{"q1": ["d1", "d2"]}``, is one run; a dict of such dicts, of paths or of
     frames is several, and gives :class:`gainful.Evaluations`, a dict by the same names. ``measures`` are names such as
     ``"nDCG@10"`` or :class:`gainful.Measure`; ``policy`` holds the conventions (:class:`gainful.Policy`), or names
-    another tool's (``"trec_eval-9"``). What is suspicious is a :class:`gainful.GainfulWarning`, and in ``notices`` of
-    what is returned.
+    another tool's (``"trec_eval-9"``). ``exclude`` has documents by query (or user) that are left out of the runs
+    before ranks are counted: a file, a dict, a data frame. What is suspicious is a :class:`gainful.GainfulWarning`, and
+    in ``notices`` of what is returned.
 
     >>> judgments = {"q1": {"d1": 2, "d2": 0}}
     >>> result = evaluate(judgments, {"q1": {"d2": 0.9, "d1": 0.4}}, ["P@2", "RR"])
@@ -76,10 +81,10 @@ def evaluate(
     several = runs_by_name(run)
     if several is None:
         key = name or ""
-        return evaluate_runs(qrels, {key: run}, measures, policy=policy, threads=threads)[key]
+        return evaluate_runs(qrels, {key: run}, measures, policy=policy, exclude=exclude, threads=threads)[key]
     if name is not None:
         raise UsageError("name: expected with one run, found several, which have names")
-    return Evaluations(evaluate_runs(qrels, several, measures, policy=policy, threads=threads))
+    return Evaluations(evaluate_runs(qrels, several, measures, policy=policy, exclude=exclude, threads=threads))
 
 
 def evaluate_runs(
@@ -88,6 +93,7 @@ def evaluate_runs(
     measures: MeasuresLike = DEFAULT_MEASURES,
     *,
     policy: Policy | str | None = None,
+    exclude: ExclusionLike | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Evaluation]:
@@ -97,17 +103,20 @@ def evaluate_runs(
     them is raised.
     """
     require_runs(runs, at_least_one=False)
+    if exclude is not None:
+        exclusion = Exclusion.of(exclude)
+        runs = {name: UnseenRun(run, exclusion) for name, run in runs.items()}
     wanted = parse_all(measures)
     judged = Judged.of(qrels, policy)
     check_measures(wanted, judged)
     needed = frozenset(need for measure in wanted for need in measure.needed())
 
     def scored(name: str, graded: GradedRun) -> Evaluation:
-        run = runs[name]
+        run = _inner(runs[name])
         # Of several runs that are bytes nobody knows which was read last.
         is_known = isinstance(run, (str, os.PathLike, RunFile)) or (isinstance(run, bytes) and len(runs) == 1)
         content = run.content if isinstance(run, Run) else fingerprint_of(graded.source) if is_known else None
-        return evaluate_graded(graded, wanted, Sources(judged, _again(run), judged.qrels.content, content))
+        return evaluate_graded(graded, wanted, Sources(judged, _again(runs[name]), judged.qrels.content, content))
 
     return join_each(judged, runs, scored, needed, threads=threads, progress=progress)
 
@@ -175,6 +184,8 @@ def check_measures(measures: Sequence[Measure], judged: Judged) -> None:
 
 def opened_if_stream(run: RunLike) -> RunLike | Text:
     """The run, read into memory if it comes from somebody else who may keep us waiting."""
+    if isinstance(run, UnseenRun):
+        return UnseenRun(readable_again(run.run), run.exclusion)
     if isinstance(run, RunFile):
         return RunFile(open_source(run.source), run.how) if is_stream(run.source) else run
     return open_source(run) if is_stream(run) else run
@@ -186,10 +197,18 @@ def readable_again(run: RunLike) -> RunLike:
     return RunFile.of(opened) if isinstance(opened, Text) else opened
 
 
+def _inner(run: RunLike) -> RunLike:
+    """A run itself, whatever is left out of it."""
+    return run.run if isinstance(run, UnseenRun) else run
+
+
 def _again(run: RunLike) -> RunLike | None:
     """What reads a run once more; None where it has flown by."""
     if isinstance(run, ReadRun):
         return RunFile(run.source.name, run.how)
+    if isinstance(run, UnseenRun):
+        again = _again(run.run)
+        return None if again is None else UnseenRun(again, run.exclusion)
     return None if is_stream(run.source if isinstance(run, RunFile) else run) else run
 
 

@@ -180,13 +180,15 @@ def explain_runs(
     identifier = read_id(query, "query")
     judged = Judged(judgments_of(whole, identifier), settled)
     wanted.check(judged.levels)
-    lists = tuple(_explained(wanted, judged, Run.of(run).select([identifier]), name) for name, run in runs.items())
+    opened = {name: Run.of(run).select([identifier]) for name, run in runs.items()}
+    lists = tuple(_explained(wanted, judged, run, name) for name, run in opened.items())
+    excluded = next(iter(opened.values())).exclusions
     return Explanation(
         wanted,
         text_of_id(identifier),
         _judgments(wanted, judged),
         lists,
-        Signature(wanted, lists[0].policy, whole.scale, len(whole.query_ids)),
+        Signature(wanted, lists[0].policy, whole.scale, len(whole.query_ids), excluded=excluded),
         _translations(measure),
     )
 

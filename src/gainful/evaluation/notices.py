@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from gainful.data.graded import JoinFacts
 from gainful.evaluation.results import Evaluation
 from gainful.measures.base import Measure
 from gainful.notation import ONLY_IN_FORM, count_of, lookalikes_of, printable, some_of, text_of_id
+from gainful.policy import Policy
 
 _SHOWN = 5
 _DONE = {"zero": "scored as badly as can be", "skip": "left out", "ignore": "ignored"}
@@ -59,6 +61,18 @@ def _of_one(evaluation: Evaluation) -> list[str]:
     for (queries, is_endless), measures in _undefined(evaluation).items():
         done = f"{_done(policy.undefined, is_endless)} (undefined={policy.undefined})"
         lines.append(_about(evaluation.unit, list(queries), f"with {', '.join(measures)} undefined", done))
+    return [*lines, *_of_join(facts, policy)]
+
+
+def _of_join(facts: JoinFacts, policy: Policy) -> list[str]:
+    """What was left out of the lists, and what contradicts their order."""
+    lines = []
+    if facts.exclusions:
+        lines.append(f"{count_of(facts.excluded_count, 'retrieved document')} left out (exclude)")
+    if facts.excluded_relevant:
+        lines.append(
+            f"{count_of(facts.excluded_relevant, 'relevant document')} among those to be left out: no run can have them"
+        )
     if facts.duplicate_count:
         lines.append(f"{count_of(facts.duplicate_count, 'repeated document')} dropped (duplicates=first)")
     if facts.float32_ties:

@@ -148,6 +148,7 @@ class Evaluation(Framed):
             self.scale,
             len(self.query_ids),
             judged_by=self.judged_by,
+            excluded=self.facts.exclusions or None,
         )
 
     def explain(self, measure: str | Measure, query: str | bytes | int) -> Explanation:

@@ -30,6 +30,7 @@ class Signature:
     queries: int
     version: str = __version__
     judged_by: str | None = None  # of sessions, which are then what is counted
+    excluded: int | None = None  # pairs of query and document that were left out of the run
 
     def __str__(self) -> str:
         return "|".join([*([self.measure.full_text()] if self.measure else []), *_pairs(self._texts())])
@@ -43,6 +44,8 @@ class Signature:
         facts = {"scale": number_text(self.scale)}
         if self.judged_by is not None:
             facts["judged-by"] = self.judged_by
+        if self.excluded is not None:
+            facts["excluded"] = str(self.excluded)
         counted = "queries" if self.judged_by is None else "sessions"
         return {**self.policy.texts(), **facts, counted: str(self.queries), "gainful": self.version}
 
@@ -60,13 +63,16 @@ class Signature:
         try:
             judged_by = texts.pop("judged-by", None)
             counted = "queries" if judged_by is None else "sessions"
+            excluded = texts.pop("excluded", None)
             scale, queries, version = texts.pop("scale"), texts.pop(counted), texts.pop("gainful")
         except KeyError as missing:
             raise UsageError(f"signature: expected {missing.args[0]}:..., found none") from None
         if not queries.isdecimal():
             raise UsageError(f"signature: expected a whole number of {counted}, found '{queries}'")
+        if excluded is not None and not excluded.isdecimal():
+            raise UsageError(f"signature: expected a whole number as excluded, found '{excluded}'")
         policy, read = Policy.from_texts(texts), read_number(scale, "signature: scale")
-        return cls(measure, policy, read, int(queries), version, judged_by)
+        return cls(measure, policy, read, int(queries), version, judged_by, None if excluded is None else int(excluded))
 
 
 def _pairs(texts: Mapping[str, str]) -> list[str]:

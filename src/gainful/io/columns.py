@@ -40,20 +40,24 @@ SESSION_NAMES: Names = {
     ),
     "query_id": (("query_id", "query-id", "queryid"), ("turn_id", "turn-id")),
     "text": (("query_text", "query-text", "querytext", "search_query", "search_term"), ("keywords", "text", "q")),
-    "rank": (*NAMES["rank"], ("position", "pos")),
+    "rank": (*NAMES["rank"], ("position", "pos", "item_rank", "itemrank")),
     "document": (
         *NAMES["document"],
         ("item_id", "item-id", "itemid", "item"),
         LISTING_NAMES,
-        ("clicked", "click", "clicked_document", "clicked_doc", "clicked_url"),
+        ("clicked", "click", "clicked_document", "clicked_doc", "clicked_url", "clickurl"),
     ),
     "topic": (("topic_id", "topic-id", "topicid", "topic_num"), ("topic",)),
-    "user": (("user_id", "user-id", "userid"), ("user",), ("uid",)),
+    "user": (("user_id", "user-id", "userid"), ("user",), ("uid", "anonid")),
     "system": (("system_id", "system-id"), ("system",)),
     "score": NAMES["score"],
     "grade": (("grade", "relevance", "rel", "label"),),
     "scanned": (("scanned",),),
-    "time": (("time", "timestamp", "ts", "start_time", "starttime"), ("datetime", "date_time"), ("date",)),
+    "time": (
+        ("time", "timestamp", "ts", "start_time", "starttime"),
+        ("datetime", "date_time", "query_time", "querytime"),
+        ("date",),
+    ),
 }
 #: A line of more bytes is no header.
 LONGEST_HEADER = 1 << 22
@@ -67,13 +71,14 @@ _KNOWN = {name for tiers in NAMES.values() for tier in tiers for name in tier}
 
 
 def read_mapping(text: str) -> dict[str, dict[str, str]]:
-    """The roles and names that ``--columns`` gives to judgments and runs; ``qrels.`` or ``run.`` before a role is for
-    that side alone.
+    """The roles and names that ``--columns`` gives to judgments, runs and what is left out of them; ``qrels.``,
+    ``run.`` or ``exclude.`` before a role is for that side alone.
 
     >>> read_mapping("query=SessionID,doc=URL,run.score=similarity")["qrels"]
     {'query': 'SessionID', 'document': 'URL'}
     """
-    return _mapping(text, {"qrels": NAMES, "run": NAMES}, ("qrels", "run"))
+    sides = {"qrels": NAMES, "run": NAMES, "exclude": NAMES}
+    return _mapping(text, sides, tuple(sides))
 
 
 def read_session_mapping(text: str) -> dict[str, dict[str, str]]:
@@ -118,14 +123,19 @@ def read_role(text: str, what: str, known: Names = NAMES) -> str:
     return choose({"doc": "document"}.get(text, text), known, what)
 
 
-def find_roles(names: Sequence[str], given: Mapping[str, str], *, run: bool, where: str) -> dict[str, int]:
-    """Which column is what. A role that judgments or runs need and that no column has is an error.
+def find_roles(
+    names: Sequence[str], given: Mapping[str, str], *, run: bool, where: str, pairs_only: bool = False
+) -> dict[str, int]:
+    """Which column is what. A role that judgments or runs need and that no column has is an error. ``pairs_only``: no
+    more than queries and documents are looked for.
 
     >>> find_roles(["qid", "query", "docno", "score"], {}, run=True, where="run.csv")
     {'query': 0, 'document': 2, 'score': 3}
     """
     roles: dict[str, int] = {}
     known = NAMES if run else JUDGMENT_NAMES
+    if pairs_only:
+        return find_all({role: known[role] for role in ("query", "document")}, names, given, where)
     for role in _RUN_ROLES if run else _JUDGMENT_ROLES:
         found = find_role(role, names, given, where, known)
         if found is not None:

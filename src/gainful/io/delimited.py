@@ -88,7 +88,7 @@ def open_table(text: Text, format_: str | None, is_header: Callable[[Sequence[st
 def read_header_table(text: Text, reading: Reading, *, run: bool) -> Rows:
     """A CSV or TSV with a header."""
     table = open_table(text, reading.format, lambda names: has_header(names, reading.columns))
-    roles = find_roles(table.names, reading.columns, run=run, where=table.where)
+    roles = find_roles(table.names, reading.columns, run=run, where=table.where, pairs_only=reading.pairs_only)
     return _table_rows(table, roles)
 
 

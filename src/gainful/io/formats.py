@@ -48,7 +48,7 @@ _WHOLE = re.compile(rb"\d+")
 class Reading(NamedTuple):
     """How a source is to be read, as far as it is not recognised: its format, what its columns are called (role to
     name), which LETOR feature is the score; of sessions what separates session and turn, what gaps mean, and
-    how many seconds without a query begin another one in a log."""
+    how many seconds without a query begin another one in a log; whether only queries and their documents matter."""
 
     format: str | None = None
     columns: Mapping[str, str] = MappingProxyType({})
@@ -56,6 +56,7 @@ class Reading(NamedTuple):
     separator: str = SEPARATOR
     gaps: str = "error"
     session_gap: float | None = None
+    pairs_only: bool = False
 
     @classmethod
     def checked(
@@ -201,19 +202,29 @@ class SessionSample(Sample):
         is_run = is_run_header(self.line, self.columns) or len(self.fields) in (3, 6)
         if not is_run and max(self.line.count(mark) for mark in (b"\t", b",", b";")) > 1:
             separator = max("\t,;", key=lambda mark: self.line.count(mark.encode()))
-            raise unknown_header(text_of_id(self.line).split(separator), self.name)
+            raise unknown_header(text_of_id(self.line).split(separator), self.name, self.columns)
 
 
-def unknown_header(names: Sequence[str], where: str) -> InputError:
-    """What is said of a table, or of objects, that has not what sessions need."""
-    looked = "; ".join(
+#: What a table of sessions has to have: one of each.
+_SESSION_PARTS = (("session", "user"), ("query", "text", "time"), ("document",))
+
+
+def unknown_header(names: Sequence[str], where: str, given: Mapping[str, str]) -> InputError:
+    """What is said of a table that has not what sessions need: what was looked for, and what is there."""
+
+    def is_there(role: str) -> bool:
+        return has_header(names, given, (role,), SESSION_NAMES)
+
+    lacking = [part for part in _SESSION_PARTS if not any(map(is_there, part))]
+    known = "; ".join(
         f"{role}: {', '.join(name for tier in SESSION_NAMES[role] for name in tier if '-' not in name)}"
-        for role in ("session", "user", "query", "text", "time", "document")
+        for part in lacking
+        for role in part
     )
     return InputError(
-        f"{where}: expected columns for session or user, for query (its number or text) or time, and for document, "
-        f"found {', '.join(map(printable, names))}\n    looked for {looked}",
-        "--columns session=NAME,query=NAME,rank=NAME,document=NAME (columns= in Python) says what names mean",
+        f"{where}: expected a column for {' and one for '.join(' or '.join(part) for part in lacking)}, "
+        f"found {', '.join(map(printable, names))}\n    known names of {known}",
+        f"--columns {','.join(f'{part[0]}=NAME' for part in lacking)} (columns= in Python) says which it is",
     )
 
 

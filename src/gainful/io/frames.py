@@ -80,13 +80,13 @@ class Wanted(NamedTuple):
     either: Sequence[str] = ()
 
 
-def read_frame(frame: Any, columns: Mapping[str, str], *, run: bool, name: str) -> Rows:
+def read_frame(frame: Any, columns: Mapping[str, str], *, run: bool, name: str, pairs_only: bool = False) -> Rows:
     """The columns that matter, as rows."""
-    found = read_columns(
-        frame,
-        Wanted(lambda names: find_roles(names, columns, run=run, where=name), ("query", "document", "subtopic")),
-        name,
-    )
+
+    def roles(names: Sequence[str]) -> dict[str, int]:
+        return find_roles(names, columns, run=run, where=name, pairs_only=pairs_only)
+
+    found = read_columns(frame, Wanted(roles, ("query", "document", "subtopic")), name)
     value = found.get("score" if run else "grade")
     return Rows(found["query"], found["document"], value, FrameRows(name), found.get("rank"), found.get("subtopic"))
 
@@ -103,7 +103,7 @@ def read_columns(frame: Any, wanted: Wanted, name: str) -> dict[str, Any]:
 
 def read_parquet(text: Text, reading: Reading, *, run: bool) -> Rows:
     """A parquet file, through pyarrow or polars."""
-    return read_frame(open_parquet(text), reading.columns, run=run, name=text.name)
+    return read_frame(open_parquet(text), reading.columns, run=run, name=text.name, pairs_only=reading.pairs_only)
 
 
 def open_parquet(text: Text) -> Any:

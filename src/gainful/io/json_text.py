@@ -157,7 +157,7 @@ def _rows(placed: list[_Placed], name: str, reading: Reading, run: bool) -> Rows
     columns: dict[str, list[Any]] = {}
     for number, (value, where) in enumerate(placed):
         names = list(value)
-        roles = find_roles(names, reading.columns, run=run, where=where)
+        roles = find_roles(names, reading.columns, run=run, where=where, pairs_only=reading.pairs_only)
         if number and roles.keys() != columns.keys():
             raise InputError(f"{where}: expected {', '.join(columns)} as in the first row, found {', '.join(roles)}")
         for role, i in roles.items():
@@ -273,8 +273,6 @@ def read_session_json(text: Text, how: Reading) -> SessionContent:
         value = [value]
     if not isinstance(value, list) or (value and _is_run_object(value[0], how.columns)):
         return RunFile(text, how._replace(format="json"))
-    if value and _is_event(value[0], how.columns):
-        return _log([(each, f"{text.name}[{i}]") for i, each in enumerate(value)], text.name, how)
     return read_session_objects(value, how, text.name)
 
 
@@ -360,7 +358,9 @@ def _records(text: Text, how: Reading) -> Iterator[SessionRecord]:
 
 
 def read_session_objects(values: Iterable[object], how: Reading, name: str) -> Iterator[SessionRecord]:
-    """What a list holds."""
+    """What a list holds: sessions, or the events of a log."""
+    if isinstance(values, Sequence) and values and _is_event(values[0], how.columns):
+        return _log([(value, f"{name}[{i}]") for i, value in enumerate(values)], name, how)
     read = SessionObjects(how).read
     return (read(value, f"{name}[{i}]") for i, value in enumerate(values))
 

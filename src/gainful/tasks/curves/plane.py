@@ -306,7 +306,7 @@ def _plane(measure: ADM, judged: Judged, run: Run, name: str, threshold: float, 
         adp,
         adr,
         bool(graded.answered[0]),
-        Signature(measure, graded.policy, whole.scale, len(whole.query_ids)),
+        Signature(measure, graded.policy, whole.scale, len(whole.query_ids), excluded=own.exclusions),
         evaluation,
     )
 

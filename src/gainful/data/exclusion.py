@@ -1,0 +1,127 @@
+"""Documents that are left out of runs before ranks are counted: what a user has already seen, by query or user."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from gainful.data.qrels import Qrels
+from gainful.data.run import Run, RunLike
+from gainful.errors import InputError, UsageError
+from gainful.io.formats import Reading, first_line, format_of, read_content
+from gainful.io.rows import is_frame
+from gainful.io.sources import Source, as_source, open_source
+from gainful.kernel import core
+from gainful.kernel.arrays import Bools, Bytes, Floats, Ints
+from gainful.kernel.core import default_threads
+
+if TYPE_CHECKING:
+    from gainful.io.rows import Frame
+
+#: Whatever says which documents of which queries are left out.
+ExclusionLike: TypeAlias = "Exclusion | Qrels | Run | Source | Mapping[Any, Any] | Frame"
+
+_RUN_FIELDS = 6
+
+
+class Exclusion:
+    """Queries (or users) with documents that are left out of their lists.
+
+    >>> seen = Exclusion.of({"anna": ["d1"]})
+    >>> run = seen.unseen(Run.from_dict({"anna": ["d1", "d2"], "bert": ["d1"]}))
+    >>> run.excluded_count, [run.document(row) for row in range(len(run))]
+    (1, [b'd2', b'd1'])
+    """
+
+    def __init__(self, name: str, query_ids: Sequence[bytes], query: Ints, columns: Qrels | Run) -> None:
+        order = sorted(range(len(query_ids)), key=query_ids.__getitem__)
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
+        self.name = name
+        self._place = {query_ids[at]: i for i, at in enumerate(order)}
+        self._index = core.JudgmentIndex(
+            list(self._place), place[query], columns.data, columns.document_start, columns.document_length
+        )
+        #: How many pairs of query and document there are.
+        self.size = int(self._index.item_offsets[-1])
+
+    @classmethod
+    def of(cls, value: ExclusionLike, columns: Mapping[str, str] | None = None) -> Exclusion:
+        """From a file in any format of judgments or runs, a dict of documents by query, or a data frame."""
+        if isinstance(value, Exclusion):
+            return value
+        found = value if isinstance(value, (Qrels, Run)) else _read(value, Reading.checked(None, columns))
+        if isinstance(found, Qrels):
+            return cls(found.name, found.query_ids, found.query, found)
+        query = np.repeat(np.arange(len(found.query_ids)), np.diff(found.list_offsets))
+        return cls(found.name, found.query_ids, query, found)
+
+    def unseen(self, run: Run, threads: int = 1) -> Run:
+        """A run without the documents that are left out."""
+        kept = np.ones(len(run), bool)
+        kept[self._found(run.query_ids, run.list_offsets, run, threads)] = False
+        before = np.concatenate(([0], np.cumsum(kept)))
+        ranked = replace(run, rank=_closed_up(run, ~kept)) if run.has_ranks else run
+        left = ranked.with_rows(np.flatnonzero(kept), before[run.list_offsets])
+        return replace(left, excluded_by=self, excluded_count=len(run) - len(left)).read_from(run.name)
+
+    def judged_count(self, qrels: Qrels) -> int:
+        """How many documents with a grade above 0 are left out, so that no list can have them."""
+        ids = [qrels.query_ids[at] for at in qrels.query.tolist()]
+        return int(np.count_nonzero(qrels.grade[self._found(ids, np.arange(len(ids) + 1), qrels)] > 0))
+
+    def _found(self, query_ids: Sequence[bytes], offsets: Ints, columns: Qrels | Run, threads: int = 1) -> Ints:
+        """The rows of lists that are to be left out."""
+        place = np.fromiter((self._place.get(each, -1) for each in query_ids), np.int64, len(query_ids))
+        spans: tuple[Bytes, Ints, Ints] = columns.data, columns.document_start, columns.document_length
+        return self._index.find_hits(place, offsets, *spans, threads)[0]
+
+
+def _read(value: object, how: Reading) -> Qrels | Run:
+    how = how._replace(pairs_only=True)
+    if isinstance(value, Mapping):
+        for query, documents in value.items():
+            if isinstance(documents, (str, bytes)):
+                raise UsageError(f"exclude: expected several documents for {query!r}, found one text, {documents!r}")
+        return Run.from_dict({query: list(documents) for query, documents in value.items()}, name="exclude")
+    if is_frame(value):
+        from gainful.io.frames import read_frame
+
+        return Run.from_rows(read_frame(value, how.columns, run=True, name="exclude", pairs_only=True), "exclude")
+    text = open_source(as_source(value, "Qrels"))
+    name = format_of(text, how, run=True)
+    if name == "letor" or (name == "trec" and len(first_line(text.head).split()) != _RUN_FIELDS):
+        return Qrels.read(text)
+    try:
+        return Run.of_content(*read_content(text, how, run=True), default_threads())
+    except InputError:
+        if name != "jsonl":
+            raise
+        return Qrels.read(text)  # a query with its judgments a line
+
+
+def _closed_up(run: Run, gone: Bools) -> Floats:
+    """The rank column as it is without some of the rows: each rank is lower by those that stood above it."""
+    counts = np.diff(run.list_offsets)
+    falls = np.diff(run.rank) < 0
+    falls[run.list_offsets[1:-1][(counts[:-1] > 0) & (run.list_offsets[1:-1] < len(run))] - 1] = False
+    order = np.lexsort((run.rank, np.repeat(np.arange(counts.size), counts))) if falls.any() else slice(None)
+    above = np.concatenate(([0], np.cumsum(gone[order])))
+    rank = run.rank.copy()
+    rank[order] -= above[:-1] - np.repeat(above[run.list_offsets[:-1]], counts)
+    return rank
+
+
+@dataclass(frozen=True, eq=False)
+class UnseenRun:
+    """A run that is still to be read, and what is to be left out of it."""
+
+    run: RunLike
+    exclusion: Exclusion
+
+    def read_unseen(self) -> Run:
+        """The run without it."""
+        return self.exclusion.unseen(Run.of(self.run), default_threads())
