@@ -37,9 +37,10 @@ help:
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
-# A user's install: without a compiler it falls back to the pure-Python core and says so.
+# A user's install: without a compiler it falls back to the pure-Python core and says so. pip tells how far it is.
 $(VENV)/.installed: $(BIN)/python $(SOURCES)
-	$(PIP) install .
+	@echo "Installing gainful into $(VENV): up to a minute, most of it for the compiler."
+	$(filter-out --quiet,$(PIP)) install .
 	@$(BIN)/gainful --version
 	@$(BIN)/gainful --version | grep -q 'C++' || echo "The C++ core was not built: is there a g++, and Python's headers (python3-dev)? Then: make clean demo"
 	@touch $@

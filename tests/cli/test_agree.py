@@ -192,9 +192,18 @@ class TestFormatsAndCharts:
         a = clear.labels.index("a")
         assert (clear.x[a], clear.y[a]) == pytest.approx((0.8, 0.1))
         [_, second] = assess_agreement(matrices, draws=0, scatters=[("p", "rr")]).page().charts
-        named = {label for points in second.points for label in points.labels if label}
-        assert named == {"a", "b"}
+        assert {points.name: set(points.labels) for points in second.points} == {
+            "swaps most clearly": {"a", "b"},
+            "swaps with none": {"c", "d"},
+        }
         assert "1 of 6 pairs of systems swap" in second.caption
+
+    def test_points_have_names(self):
+        """Of few systems all are named, whether they swap or not."""
+        scores = {f"s{i}": [0.1 * i, 0.05 * i] for i in range(5)}
+        matrices = {name: ScoreMatrix.of(name, scores) for name in ("P@5", "AP")}
+        [chart] = assess_agreement(matrices, draws=0).page().charts
+        assert {label for points in chart.points for label in points.labels} == set(scores)
 
     def test_figure(self, files):
         run(files, "--figure", "agree.svg")

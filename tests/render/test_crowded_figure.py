@@ -20,7 +20,7 @@ from gainful.pages.charts import Axis, Band, Chart, HeatMap, Line, Plot, Points,
 from gainful.pages.page import Page
 from gainful.render.chart_text import chart_lines
 from gainful.render.figure import draw, figure_bytes
-from gainful.render.figure_style import COLOURS
+from gainful.render.figure_style import Looks
 
 SIGNATURE = "order:score|ties:docid-desc|missing:zero"
 LONG = "nDCG(gain=0-1-10-100, discount=jarvelin2002, base=10, rel=2)"
@@ -81,7 +81,7 @@ class TestPoints:
 
         column = round((box.x0 + (x + 0.03) / 1.06 * box.width) * width)
         stripe = pixels[math.ceil(row(high)) : math.floor(row(low)), column - 5 : column + 6]
-        near = np.abs(stripe - np.array(to_rgb(COLOURS[0]))).max(axis=2) < 0.25
+        near = np.abs(stripe - np.array(to_rgb(Looks.of([chart])(chart.points[0]).colour))).max(axis=2) < 0.25
         coloured: np.ndarray = near.any(axis=1)
         return coloured
 

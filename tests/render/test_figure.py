@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -18,11 +19,11 @@ from matplotlib.figure import Figure
 from matplotlib.image import imread
 
 from gainful.errors import InputError, MissingExtraError, UsageError
-from gainful.pages.charts import Axis, Band, Chart, HeatMap, Line, Plot, Points, Rule
+from gainful.pages.charts import Axis, Band, Chart, HeatMap, Line, Plot, Points, Rule, hues
 from gainful.pages.page import Page
 from gainful.render import save, text as render_text
 from gainful.render.figure import ENDINGS, check_path, draw, figure_bytes
-from gainful.render.figure_style import COLOURS, spread, wrapped
+from gainful.render.figure_style import COLOURS, Looks, spread, wrapped
 
 RANKS = tuple(float(rank) for rank in range(1, 31))
 SIGNATURE = "nDCG(gain=linear, base=2)@30|order:score|ties:docid-desc|missing:zero|undefined:zero|scale:3|queries:50"
@@ -181,6 +182,36 @@ class TestLook:
         assert to_hex(named["ideal"].get_color()) == "#000000"
         assert named["ideal"].get_linewidth() > named["bm25"].get_linewidth()
 
+    def test_a_system_has_its_colour_in_other_figures_too(self):
+        """Whatever the order and the measure; one more system changes at most the one that wants the same colour."""
+        one, other = (Looks.of([plot(names)]) for names in (["bm25", "dense", "rm3"], ["rm3", "bm25", "dense"]))
+        assert one.numbers == other.numbers
+        alone = Looks.of([plot(["dense"])], others=["bm25", "rm3"])
+        assert alone.numbers["dense"] == one.numbers["dense"]
+        differences = Points("dense is better", (1.0,), (1.0,), system="dense")
+        chart = Plot("", Axis("x"), Axis("y"), points=(differences,))
+        assert Looks.of([chart], ["bm25", "rm3"])(differences).colour == one(curve("dense", 1)).colour
+
+    def test_names_that_want_the_same_colour_get_different_ones(self):
+        names = ["bm25", "dense", "hybrid", "reranker", "tfidf", "rm3", "colbert", "splade"]
+        assert len({crc32(name.encode()) % 8 for name in names}) < 8  # they do
+        assert sorted(hues(names, 8).values()) == list(range(8))
+
+    def test_the_label_of_a_rule_is_not_struck_through_by_another(self):
+        """As in figures of power: a level line with its label, and upright ones at some numbers of queries."""
+        rules = (Rule("power 0.8", y=0.8), *(Rule(f"n = {n}", x=float(n)) for n in (10, 20)))
+        figure = draw(page(plot(["a"], rules=rules)))
+        axes = figure.axes[0]
+        boxes = {text.get_text(): text.get_window_extent() for text in axes.texts}
+        assert set(boxes) == {rule.label for rule in rules}
+        for rule in rules:
+            at = axes.transData.transform((rule.x or 1, rule.y or 0))
+            for label, box in boxes.items():
+                if rule.x is not None:
+                    assert not box.x0 < at[0] < box.x1, (label, rule)
+                else:
+                    assert not box.y0 < at[1] < box.y1, (label, rule)
+
     def test_eight_systems_have_colours_and_styles_of_their_own(self):
         chart = plot([f"system {i}" for i in range(8)])
         named = lines_by_name(draw(page(chart)), chart)
@@ -241,7 +272,7 @@ class TestLook:
         assert tight.x0 >= 0 and tight.y0 >= 0
         assert tight.x1 <= width and tight.y1 <= height
 
-    @pytest.mark.parametrize(("columns", "width"), [(1, 3.35), (2, 7.0), (None, 3.35)])
+    @pytest.mark.parametrize(("columns", "width"), [(1, 3.33), (2, 7.0), (None, 3.33)])
     def test_width(self, columns, width):
         assert draw(GAINS, columns).get_size_inches()[0] == pytest.approx(width)
 

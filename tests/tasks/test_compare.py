@@ -173,6 +173,18 @@ class TestCharts:
             compare(matrix(2)).pairs["AP"].difference,
         ]
 
+    def test_differences_of_thousands_of_queries_are_a_distribution(self) -> None:
+        """Of 3,000 queries a third differ by -0.5, a third by 0, a third by 0.25: shares 1/3, 2/3 and 1 up to these."""
+        old, new = [0.5] * 3000, [0.0] * 1000 + [0.5] * 1000 + [0.75] * 1000
+        chart = only(compare(ScoreMatrix.of("P@5", {"old": old, "new": new})).page(), Plot)
+        assert isinstance(chart, Plot) and not chart.points
+        [line] = chart.lines
+        assert len(line.x) < 500
+        reached = dict(zip(line.x, line.y, strict=True))  # the last of each difference
+        assert list(reached) == [-0.5, 0.0, 0.25]
+        assert list(reached.values()) == pytest.approx([1 / 3, 2 / 3, 1], abs=0.003)
+        assert chart.caption == "new is better in 33.3 %, equal in 33.3 %, worse in 33.3 % of queries."
+
     def test_lines_of_the_leaderboard_that_do_not_overlap_are_told_apart(self) -> None:
         found = compare(matrix())
         chart = only(found.page(), Intervals)

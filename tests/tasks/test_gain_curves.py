@@ -512,3 +512,16 @@ def test_prepared_judgments_bring_their_own_policy(task: Callable[..., Any]) -> 
     assert task(judged, runs).text("jsonl") == task(qrels, runs, policy=Policy(missing="skip")).text("jsonl")
     with pytest.raises(UsageError, match="policy: expected none beside judgments that are already prepared"):
         task(judged, runs, policy=Policy(missing="skip"))
+
+
+def test_no_band_of_a_chart_is_above_the_ideal():
+    """Resamples of rich queries gain more than the ideal of all queries has on average: the chart's bands end there."""
+    qrels = {f"q{i}": {f"d{j}": 1 for j in range(1 + 9 * (i % 2))} for i in range(10)}
+    run = {query: list(documents) for query, documents in qrels.items()}
+    curves = gain_curves(qrels, {"perfect": run}, "CG@10")
+    chart = next(curves.page().charts)
+    ideal = next(line for line in chart.lines if line.role == "ideal")
+    [line] = [line for line in chart.lines if line.role == "system"]
+    band = curves.curves[0].band if curves.curves[0].run else curves.curves[1].band
+    assert band.high[-1] > ideal.y[-1]  # so that there is something to cut
+    assert all(high <= ideal.y[int(rank) - 1] for rank, high in zip(line.band.x, line.band.high, strict=True))

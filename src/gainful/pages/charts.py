@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
+from zlib import crc32
 
 #: What is drawn: a system in a colour of its own, the ideal in black, a guide (a threshold, a diagonal) thin and grey.
 Role: TypeAlias = Literal["system", "ideal", "guide"]
@@ -47,13 +48,17 @@ class Line:
 
 @dataclass(frozen=True)
 class Points:
-    """Single points that belong together; ``labels`` are empty, or one for every point (empty: none for this one)."""
+    """Single points that belong together; ``labels`` are empty, or one for every point (empty: none for this one).
+
+    ``system`` is the one whose colour they have, if that is not their name.
+    """
 
     name: str
     x: tuple[float, ...]
     y: tuple[float, ...]
     labels: tuple[str, ...] = ()
     role: Role = "system"
+    system: str = ""
 
 
 @dataclass(frozen=True)
@@ -67,7 +72,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Plot:
-    """Lines and points over two axes. A system has the same colour in all plots of a page.
+    """Lines and points over two axes. A system has the same colour in all plots of a call, and by its name elsewhere.
 
     A line and points of one name belong together: the line, such as an outline, is thin, and a legend has the points.
 
@@ -203,22 +208,54 @@ LONGEST_NAME = 24
 
 
 def system_numbers(charts: Iterable[Chart]) -> dict[str, int]:
-    """Every system's number on a page, in the order in which they are first named: it decides colour and letter.
+    """Every system's number on a page, in the order in which they are first named: it decides the letter.
 
     >>> x, lines = Axis("rank"), (Line("b", (), ()), Line("ideal", (), (), "ideal"))
     >>> system_numbers([Plot("", x, x, lines), Plot("", x, x, (Line("a", (), ()),))])
     {'b': 0, 'a': 1}
     """
-    names = dict.fromkeys(name for chart in charts for name in _system_names(chart))
-    return {name: i for i, name in enumerate(names)}
+    return {name: i for i, name in enumerate(dict.fromkeys(system_names(charts)))}
+
+
+def system_names(charts: Iterable[Chart]) -> Iterator[str]:
+    """The names that have a colour, as they come."""
+    return (name for chart in charts for name in _system_names(chart))
+
+
+def hues(names: Iterable[str], count: int) -> dict[str, int]:
+    """A number for each name, whatever the order: modulo ``count`` it is the hue, which a name keeps wherever it can.
+
+    The name decides; of two that want the same hue the later one of the alphabet gets the next that is free. Beyond
+    ``count`` names hues come again, with higher numbers.
+
+    >>> hues(["bm25", "dense"], 8) == hues(["dense", "bm25", "dense"], 8)
+    True
+    >>> len(set(hues(map(str, range(11)), 4).values()))
+    11
+    """
+    wanted = sorted(set(names))
+    found: dict[str, int] = {}
+    for start in range(0, len(wanted), count):
+        free = set(range(count))
+        for name in wanted[start : start + count]:
+            wish = crc32(name.encode("utf-8", "surrogatepass")) % count
+            hue = min(free, key=lambda each: (each - wish) % count)
+            free.remove(hue)
+            found[name] = start + hue
+    return found
 
 
 def _system_names(chart: Chart) -> Iterator[str]:
     """The names that have a colour of their own: systems' or groups of them."""
     if isinstance(chart, Plot):
-        yield from (what.name for what in chart.named if what.role == "system")
+        yield from (hue_of(what) for what in chart.named if what.role == "system")
     elif isinstance(chart, Boxes):
         yield from (group.name for group in chart.groups)
+
+
+def hue_of(what: Line | Points) -> str:
+    """The name that decides the colour."""
+    return (what.system if isinstance(what, Points) else "") or what.name
 
 
 def name_of(what: Line | Points) -> str:

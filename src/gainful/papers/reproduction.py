@@ -21,6 +21,7 @@ from gainful.evaluation.notices import notices
 from gainful.io.atomic import atomic_output
 from gainful.kernel.parallel import Progress
 from gainful.notation import choose, nearest
+from gainful.pages.charts import system_names
 from gainful.pages.page import Heading, Table
 from gainful.papers import FIGURES, PAPERS, Paper, check_given
 from gainful.papers.claims import VERDICTS, Section, Study
@@ -143,26 +144,25 @@ class Reproduction(Showable):
         except OSError as error:
             raise InputError(f"{folder}: cannot be made ({error.strerror})") from error
         written = ["report.md"]
+        systems = tuple(dict.fromkeys(system_names(self.page().charts)))
         blocks = [f"# {self.paper.key}", _markdown(self.paper.citation)]
         for section in self.examples:
-            blocks += _written(section, folder, figures, (), written)
+            blocks += _written(section, folder, figures, Page("papers", section.parts, systems=systems), written)
         if self.study is not None:
             blocks.append(_markdown(self.study.data))
             for section in self.study.sections:
-                blocks += _written(section, folder, figures, self.study.conventions, written)
+                page = Page("papers", section.parts, self.study.conventions, systems=systems)
+                blocks += _written(section, folder, figures, page, written)
         blocks.append(text(Page("papers", (), self.page().notes), "markdown").strip("\n"))
         with atomic_output(os.path.join(folder, "report.md")) as out:
             out.write("\n\n".join(block for block in blocks if block) + "\n")
         return written
 
 
-def _written(
-    section: Section, folder: str, figures: str, conventions: tuple[str, ...], written: list[str]
-) -> Iterator[str]:
+def _written(section: Section, folder: str, figures: str, page: Page, written: list[str]) -> Iterator[str]:
     """Writes the files of a section and adds their names; what the report has of it."""
     yield f"## {escaped(section.name)}"
     yield _markdown(section.about)
-    page = Page("papers", section.parts, conventions)
     if any(page.charts):
         name = f"{section.file_name}.{figures}"
         save(page, os.path.join(folder, name))

@@ -21,6 +21,7 @@ from gainful.pages.charts import (
     Percentiles,
     Plot,
     Points,
+    hue_of,
     name_of,
     shortened,
     system_numbers,
@@ -202,7 +203,7 @@ def _plot_lines(plot: Plot, numbers: Mapping[str, int]) -> Iterator[str]:
 
 
 def _sign(what: Line | Points, numbers: Mapping[str, int]) -> str:
-    number = numbers.get(what.name, 0)
+    number = numbers.get(hue_of(what), 0)
     if what.role == "guide":
         return _GUIDE
     if isinstance(what, Points):

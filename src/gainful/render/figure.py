@@ -146,7 +146,7 @@ class _Sheet:
         drawings = [DRAWINGS[type(chart)](chart) for chart in charts]
         needed = [drawing.needed_width() for drawing in drawings]
         usual_columns = 2 if len(charts) > 1 or max(needed) > style.WIDTHS[1] else 1
-        self._looks = style.Looks.of(charts)
+        self._looks = style.Looks.of(charts, page.systems)
         self._width = style.WIDTHS[columns or usual_columns] - 2 * _MARGIN
         self._in_a_row = self._side_by_side(charts, max(needed))
         part = self._part(self._in_a_row)

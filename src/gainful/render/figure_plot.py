@@ -89,6 +89,7 @@ class Ground(NamedTuple):
             a, b = ground.place(along, across)
             if not math.isnan(a) and not math.isnan(b):
                 ground.taken.append(Area(a - 0.02, b - 0.02, a + 0.02, b + 0.02))
+        ground.taken.extend(_rules(plot, ground))
         return ground
 
     def place(self, along: float, across: float) -> tuple[float, float]:
@@ -165,7 +166,6 @@ def _along(room: float, long: float, at: float, deep: float, gap: float, is_upri
 
 def point_labels(plot: Plot, ground: Ground) -> Iterator[tuple[Points, int, Label]]:
     """The points whose labels fit somewhere beside them: to which they belong, which they are, and the label."""
-    ground.taken.extend(_rules(plot, ground))
     for points in plot.points:
         for i, text in enumerate(points.labels):
             name = short(text, _LONGEST)

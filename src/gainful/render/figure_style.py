@@ -14,7 +14,18 @@ from functools import cache
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from gainful.pages.charts import LONGEST_NAME, Chart, Line, Plot, Points, name_of, shortened, system_numbers
+from gainful.pages.charts import (
+    LONGEST_NAME,
+    Chart,
+    Line,
+    Plot,
+    Points,
+    hue_of,
+    hues,
+    name_of,
+    shortened,
+    system_numbers,
+)
 from gainful.pages.scales import Scale, scales_of
 from gainful.render.cells import plain
 
@@ -86,7 +97,7 @@ class Drawing(Generic[_AnyChart]):
 
 
 #: Widths of a figure in inches, by the columns of a paper that it takes.
-WIDTHS = {1: 3.35, 2: 7.0}
+WIDTHS = {1: 3.33, 2: 7.0}
 
 #: Sizes of type in points.
 TITLE, LABEL, TICK, CAPTION, NOTE = 8.0, 7.5, 7.0, 6.5, 5.5
@@ -302,27 +313,31 @@ class Look(NamedTuple):
 
 
 class Looks(NamedTuple):
-    """How everything on a page is drawn: a system has the same look in all charts."""
+    """How everything on a page is drawn: a system has the same look in all charts, and as others allow elsewhere."""
 
-    numbers: Mapping[str, int]
+    numbers: Mapping[str, int]  # modulo the number of colours the one that a name has in other figures, too
+    places: Mapping[str, int]  # in which order names come in this figure
 
     @classmethod
-    def of(cls, charts: Iterable[Chart]) -> Looks:
-        return cls(system_numbers(charts))
+    def of(cls, charts: Sequence[Chart], others: Iterable[str] = ()) -> Looks:
+        """The looks of all in some charts, beside others that other figures of the same call have, unless these are so
+        many that colours would come again."""
+        places = system_numbers(charts)
+        together = {*places, *others}
+        return cls(hues(together if len(together) <= len(COLOURS) else places, len(COLOURS)), places)
 
     def __call__(self, what: Line | Points) -> Look:
         if what.role == "ideal":
             return Look(INK, (), 1.5, MARKERS[0], 4)
         if what.role == "guide":
             return Look(GREY, (), 0.6, MARKERS[0], 2)
-        return self.of_system(what.name)
+        return self.of_system(hue_of(what))
 
     def of_system(self, name: str) -> Look:
         """The look of a system, or of a group of systems."""
-        number = self.numbers[name]
-        colour = number % len(COLOURS)
-        # From the ninth on colours come again, with other strokes and other markers.
-        other = (colour + number // len(COLOURS)) % len(DASHES)
+        turn, colour = divmod(self.numbers[name], len(COLOURS))
+        # Of more than eight colours come again, with other strokes and other markers.
+        other = self.places[name] if len(self.places) <= len(COLOURS) else (colour + turn) % len(DASHES)
         return Look(COLOURS[colour], DASHES[other], 1.2, MARKERS[other], 3)
 
 

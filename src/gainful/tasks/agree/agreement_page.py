@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gainful.tasks.agree import AgreementReport, ClearSwap
 
 #: How many systems have their names in a scatter.
-_MOST_NAMED = 8
+_MOST_NAMED, _MOST_POINTS = 8, 20
 
 
 def coefficient_map(report: AgreementReport, coefficient: str) -> HeatMap:
@@ -48,7 +48,7 @@ def coefficient_map(report: AgreementReport, coefficient: str) -> HeatMap:
 
 
 def scatter(report: AgreementReport, a: str, b: str) -> Plot:
-    """Every system by its means under two measures; those that swap most clearly have their names."""
+    """Every system by its means under two measures; of many, those that swap most clearly have their names."""
     one, other = report.matrices[a], report.matrices[b]
     swaps = [swap for swap in report.swaps if {swap.a, swap.b} == {a, b}]
     named: list[str] = []
@@ -63,6 +63,7 @@ def scatter(report: AgreementReport, a: str, b: str) -> Plot:
         "swaps with another": [name for name in one.systems if name in swapping and name not in named],
         "swaps with none": [name for name in one.systems if name not in swapping],
     }
+    all_named = len(one.systems) <= _MOST_POINTS
     value = report.value(a, b)
     said = f"{COEFFICIENTS[report.coefficients[0]].title} {'undefined' if value is None else f'{value:.4f}'}"
     pairs = report.found.of(a, b).pairs
@@ -75,7 +76,7 @@ def scatter(report: AgreementReport, a: str, b: str) -> Plot:
                 name,
                 tuple(float(one.means[one.place(system)]) for system in systems),
                 tuple(float(other.means[other.place(system)]) for system in systems),
-                tuple(system if system in named else "" for system in systems) if named else (),
+                tuple(system if all_named or system in named else "" for system in systems),
             )
             for name, systems in groups.items()
             if systems

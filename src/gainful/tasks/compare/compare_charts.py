@@ -8,26 +8,34 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gainful.notation import count_of, printable
-from gainful.pages.charts import Axis, CriticalDiagram, HeatMap, IntervalRow, Intervals, Plot, Points, Rule
+from gainful.pages.charts import Axis, CriticalDiagram, HeatMap, IntervalRow, Intervals, Line, Plot, Points, Rule
 from gainful.stats.repeatable import settled_differences
 from gainful.tasks.compare.compare_words import p_words, places_text
 
 if TYPE_CHECKING:
     from gainful.evaluation.score_matrix import ScoreMatrix
+    from gainful.kernel.arrays import Floats
     from gainful.stats.paired import PairResult
     from gainful.stats.procedures import SystemsResult
 
 #: More systems make no readable chart: the best are shown.
 _MOST_ROWS, _MOST_BARS, _MOST_CELLS, _MOST_TEXTS = 60, 30, 40, 12
 _NAMED = 1
+#: More points than these would be a line anyway; and so many steps has the line of shares.
+_MOST_POINTS, _STEPS = 1000, 401
 #: Darker would say no more: the scale of -log10 p ends here.
 _STRONGEST = 4.0
 
 
 def difference_plot(matrix: ScoreMatrix, found: PairResult) -> Plot:
-    """The difference of every query, the largest first; the queries that decide it are named."""
+    """The difference of every query, the largest first; the queries that decide it are named.
+
+    Of very many queries it is what share of them has at most which difference.
+    """
     a, b = found.names
     differences = settled_differences(matrix.column(a), matrix.column(b))
+    if differences.size > _MOST_POINTS:
+        return _distribution(differences, found)
     order = np.argsort(-differences, kind="stable").tolist()
     values = [float(differences[i]) for i in order]
     named = {matrix.queries[i] for i in (*order[:_NAMED], *order[-_NAMED:]) if differences[i]}
@@ -35,17 +43,17 @@ def difference_plot(matrix: ScoreMatrix, found: PairResult) -> Plot:
     sides: dict[str, list[int]] = {}
     for place, value in enumerate(values):
         favours = value if found.better == "higher" else -value
-        name = "equal" if not value else f"{printable(a if favours > 0 else b, 40)} is better"
-        sides.setdefault(name, []).append(place)
+        sides.setdefault("" if not value else a if favours > 0 else b, []).append(place)
     points = tuple(
         Points(
-            name,
+            f"{printable(system, 40)} is better" if system else "equal",
             tuple(float(place + 1) for place in places),
             tuple(values[place] for place in places),
             tuple(labels[place] for place in places),
-            "guide" if name == "equal" else "system",
+            "system" if system else "guide",
+            system,
         )
-        for name, places in sides.items()
+        for system, places in sides.items()
     )
     rules = [Rule("", y=0.0)]
     if found.difference:
@@ -56,6 +64,23 @@ def difference_plot(matrix: ScoreMatrix, found: PairResult) -> Plot:
         Axis("difference"),
         points=points,
         rules=tuple(rules),
+    )
+
+
+def _distribution(differences: Floats, found: PairResult) -> Plot:
+    a, b = (printable(name, 40) for name in found.names)
+    ordered, count = np.sort(differences), differences.size
+    places = np.linspace(0, count - 1, _STEPS).round().astype(np.int64)
+    favours = differences if found.better == "higher" else -differences
+    shares = (f"{100 * np.count_nonzero(which) / count:.1f} %" for which in (favours > 0, favours == 0, favours < 0))
+    line = Line("", tuple(ordered[places].tolist()), tuple(((places + 1) / count).tolist()))
+    return Plot(
+        f"{found.measure}: {a} - {b}, {count_of(count, 'query', 'queries')}",
+        Axis("difference"),
+        Axis("share of queries up to it", 0.0, 1.0),
+        (line,),
+        rules=(Rule("", x=0.0), *((Rule("mean", x=found.difference),) if found.difference else ())),
+        caption="{} is better in {}, equal in {}, worse in {} of queries.".format(a, *shares),
     )
 
 

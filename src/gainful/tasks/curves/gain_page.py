@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol, overload
@@ -242,9 +242,19 @@ def _plot(curves: GainCurves, shown: Sequence[GainCurve]) -> Plot:
         _title(first, _counts(shown), "by rank"),
         Axis("rank", 1.0, float(first.depth), is_whole=True),
         Axis(first.measure.name, 0.0, 1.0 if is_share else None),  # the title has its parameters
-        tuple(map(gain_line, shown)),
+        tuple(_below_ideal(gain_line(curve), shown) for curve in shown),
         caption=_about_bands(curves, shown),
     )
+
+
+def _below_ideal(line: Line, shown: Sequence[GainCurve]) -> Line:
+    """The line with a band that ends at the ideal: other queries would have another ideal, but none can be above it."""
+    ideal = next((curve.values for curve in shown if curve.run is None), None)
+    if ideal is None or line.band is None or line.role == "ideal":
+        return line
+    ends = zip(line.band.x, line.band.high, strict=True)
+    high = tuple(min(end, float(ideal[min(int(rank), ideal.size) - 1])) for rank, end in ends)
+    return replace(line, band=replace(line.band, high=high))
 
 
 def _counts(shown: Sequence[GainCurve]) -> set[int]:

@@ -1,0 +1,78 @@
+"""What would go to a package index: `python -m build` makes it, and `twine check` has nothing to say about it."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from email import message_from_bytes
+from email.message import Message
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+_NEEDED = ("build", "twine", "scikit_build_core", "nanobind")
+_MISSING = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
+
+pytestmark = [
+    pytest.mark.skipif(bool(_MISSING), reason=f"packages are not checked: there is no {', '.join(_MISSING)}"),
+    pytest.mark.xdist_group("packages"),
+]
+
+
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The source archive and, without the core, which other tests build, a wheel."""
+    folder = tmp_path_factory.mktemp("dist")
+    settings = ("--config-setting=wheel.cmake=false", "--config-setting=wheel.py-api=py3")
+    for kind, more in (("--sdist", ()), ("--wheel", settings)):
+        command = [sys.executable, "-m", "build", "--no-isolation", kind, "--outdir", str(folder), *more, str(ROOT)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def metadata(packages: Path) -> Message:
+    [wheel] = packages.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        [name] = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+        return message_from_bytes(archive.read(name))
+
+
+def test_twine_has_nothing_to_say(packages: Path) -> None:
+    files = [str(path) for path in packages.iterdir()]
+    assert len(files) == 2
+    command = [sys.executable, "-m", "twine", "check", "--strict", *files]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("PASSED") == 2
+
+
+def test_the_metadata_are_those_of_the_project(metadata: Message) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert (metadata["Name"], metadata["Version"]) == (project["name"], project["version"])
+    assert metadata["Author"] == "gainful contributors"
+    assert set(metadata.get_all("Provides-Extra") or ()) == set(project["optional-dependencies"])
+    assert "# gainful" in str(metadata.get_payload())
+
+
+def test_a_wheel_for_any_machine_has_no_core(packages: Path) -> None:
+    [wheel] = packages.glob("*-py3-none-any.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        assert not [name for name in archive.namelist() if name.endswith(".so")]
+        assert "gainful/py.typed" in archive.namelist()
+
+
+def test_the_source_archive_has_all_that_a_build_needs(packages: Path) -> None:
+    [source] = packages.glob("*.tar.gz")
+    with tarfile.open(source) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    wanted = {"pyproject.toml", "CMakeLists.txt", "LICENSE", "README.md", "src/gainful/kernel/_core.pyi"}
+    wanted |= {f"native/{path.name}" for path in (ROOT / "native").iterdir()}
+    assert wanted <= names
+    assert not [name for name in names if name.endswith((".so", ".pyc"))]
