@@ -27,6 +27,7 @@ def command(out: str, seed: int, output: Output) -> None:
     from gainful.evaluation.notices import notices
     from gainful.evaluation.report import Report
     from gainful.evaluation.simulation import simulate
+    from gainful.render.text_formats import hanging, prose_width
 
     directory = Path(out)
     _refuse_others_files(directory)
@@ -40,8 +41,8 @@ def command(out: str, seed: int, output: Output) -> None:
     if output != Output("table", None):
         return  # a program is reading
     runs_written = " ".join(path.name for path in runs)
-    click.echo(f"\nWrote to {directory}/: qrels.txt (judgments), {runs_written} (simulated systems),")
-    click.echo("results.jsonl (all values by query). Try:\n")
+    written = f"qrels.txt (judgments), {runs_written} (simulated systems), results.jsonl (all values by query)"
+    click.echo("\n".join(["", *hanging(f"Wrote to {directory}/: {written}. Try:", prose_width(sys.stdout)), ""]))
     files = " ".join(shlex.quote(str(path)) for path in (qrels, *runs[1:3]))
     click.echo(f"    {_program()} eval {files} -m nDCG@10 -m AP --baseline bm25")
 

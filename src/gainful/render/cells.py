@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import isnan
 from typing import NamedTuple
 
@@ -150,3 +150,18 @@ def explained(note: str, emphasis: str) -> str:
 def is_code(word: str) -> bool:
     """Whether a word of a note is better set as code: signatures are."""
     return "|" in word and ":" in word
+
+
+def blocks(widths: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
+    """The columns that fit beside each other, two blanks before each, from the first to before the last of each block.
+
+    >>> list(blocks([5, 5, 9], 14))
+    [(0, 2), (2, 3)]
+    """
+    first, used = 0, 0
+    for i, width in enumerate(widths):
+        if i > first and used + width + 2 > room:
+            yield first, i
+            first, used = i, 0
+        used += width + 2
+    yield first, len(widths)
