@@ -52,7 +52,7 @@ COMMAND_LINES = [
     ("stability", *RUNS),
     ("power", *PAIR),
     ("papers",),
-    *(("papers", key) for key in ("jarvelin2000", "jarvelin2002", "jarvelin2008", "scheel2011", "dellamea2004")),
+    *(("papers", key) for key in ("jarvelin2000", "jarvelin2002", "jarvelin2008", "dellamea2004")),
 ]
 #: Those that write lines of their own.
 OWN_LINES = [("demo", "--out", "again"), ("measures",), ("--version",)]

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from gainful._version import __version__
-from gainful.pages.page import Column, Page, Table
+from gainful.pages.page import Column, Conventions, Detail, Page, Table
 from gainful.render import FORMATS, Page as ShownPage, text as render_text, write
 from gainful.render.markup import fragment
 
@@ -71,6 +71,29 @@ def test_csv():
         ["2.5", "0", "", "a, b"],
     ]
     assert second == f"a,b,kappa,kappa difference\nfirst,second,0.5,\nfirst,third,{-1 / 3!r},{-5 / 6!r}\n"
+
+
+def test_conventions_are_short_for_people_and_whole_for_machines_and_files(tmp_path):
+    table = Table((Column("run"), Column("n", "count")), (("a", 1),), "one")
+    page = ShownPage("x", (table, table), (Conventions("conventions: all default", "order:score|ties:input"),))
+    for format_ in FORMATS:
+        text = render_text(page, format_)
+        assert ("conventions: all default" in text) == (format_ in ("table", "markdown", "latex", "html"))
+        assert ("order:score|ties:input" in text) == (format_ in ("csv", "jsonl"))
+    assert render_text(page, "csv").startswith("# order:score|ties:input\n# one\nrun,n\n")
+    for ending in (".txt", ".md", ".tex", ".html"):
+        page.save(tmp_path / f"file{ending}")
+        assert "order:score|ties:input" in (tmp_path / f"file{ending}").read_text()
+    # A single table stays one that every program reads.
+    assert render_text(Page("x", (table,), page.notes), "csv") == "run,n\na,1\n"
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_details_are_for_who_asks_and_for_machines(format_):
+    table = Table((Column("run"), Column("because", "count")), (("a", 1),))
+    page = ShownPage("x", ("answer", Detail((table,))))
+    assert ("because" in page.text(format_)) == (format_ in ("csv", "jsonl", "trec"))
+    assert "because" in page.text(format_, detail=True)
 
 
 def test_nothing_in_csv_is_a_formula():

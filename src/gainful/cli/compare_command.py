@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from gainful.cli import options
+from gainful.cli import help_groups, options
 from gainful.cli.progress_bar import ProgressBar
 from gainful.cli.score_inputs import ScoreOptions, read_pair, takes_scores
 from gainful.io.sources import open_source
@@ -33,7 +33,7 @@ def _asked(given: dict[str, Any]) -> CompareOptions:
     return options.made_of(CompareOptions, groups=None, arrival=None, threads=None)(given)
 
 
-@click.command("compare")
+@help_groups.command("compare")
 @click.option("--baseline", metavar="SYSTEM", help="What others are compared with.  [default: of two, the first]")
 @click.option(
     "--test",
@@ -97,6 +97,8 @@ def _asked(given: dict[str, Any]) -> CompareOptions:
     help="--sequential: the order of queries, a line each that begins with its id, such as QRELS.  [default: of ids]",
 )
 @click.option("--chart", "charts", multiple=True, type=click.Choice(CHARTS), help="What to draw; may be repeated.")
+@click.option("--most", type=click.IntRange(1), help="Two systems: how many queries for each.  [default: 5]")
+@options.detail_option("Two systems: effect sizes, H0 and a chart, too.")
 @options.places_option("Decimal places in tables.")
 @options.takes_output_and_figure
 @options.takes(asked=_asked)

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import click
 
+from gainful.cli import help_groups
 from gainful.cli.options import Output, takes_output
 from gainful.errors import UsageError
 
 MEASURES = ("nDCG@10", "nDCG(gain=0-1-10-100, discount=jarvelin2002)@100", "AP", "RR", "P@10", "Judged@10")
 
 
-@click.command("demo")
+@help_groups.command("demo")
 @click.option(
     "--out", type=click.Path(file_okay=False), default="gainful-demo", show_default=True, help="Where to write."
 )
@@ -38,7 +39,7 @@ def command(out: str, seed: int, output: Output) -> None:
     output.write(Report(evaluations))
     for line in notices(evaluations.values()):
         sys.stderr.write(f"notice: {line}\n")
-    if output != Output("table", None):
+    if (output.format, output.path) != ("table", None):
         return  # a program is reading
     runs_written = " ".join(path.name for path in runs)
     written = f"qrels.txt (judgments), {runs_written} (simulated systems), results.jsonl (all values by query)"

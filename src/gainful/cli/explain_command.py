@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gainful.cli import options
+from gainful.cli import help_groups, options
 from gainful.cli.inputs import takes_inputs
 from gainful.data.collection import Inputs, named_runs
 from gainful.errors import UsageError
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gainful.measures.names_trec_eval import Translation
 
 
-@click.command("explain")
+@help_groups.command("explain")
 @click.argument("measures", nargs=-1, required=True, metavar="MEASURE...", shell_complete=options.complete_measure)
 @click.option("--qrels", type=options.INPUT, metavar="QRELS", help="The judgments.")
 @click.option(
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 )
 @click.option("--query", "queries", multiple=True, metavar="ID", help="A query; may be repeated.")
 @click.option("--all", "all_ranks", is_flag=True, help="Every rank, those that add nothing, too.")
+@options.detail_option("What other tools do differently, too.")
 @options.places_option("Decimal places.")
 @options.names_option
 @options.rel_option

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TextIO, TypeAlias
 
 import click
 
+from gainful.cli import help_groups
 from gainful.cli.options import Output, quiet_option, takes_output
 from gainful.errors import UsageError
 from gainful.measures.catalog import ALL_FAMILIES, ALL_MEASURES, SHORT_NAMES, find, long_text, offered_names
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _Found: TypeAlias = "Sequence[tuple[str, type[Measure]]]"
 
 
-@click.command("measures")
+@help_groups.command("measures")
 @click.argument("text", required=False, default="")
 @takes_output
 @quiet_option("No notices.")

@@ -7,7 +7,7 @@ from math import isnan
 from typing import NamedTuple
 
 from gainful.notation import ENDLESS, printable
-from gainful.pages.page import Cell, Column, Table
+from gainful.pages.page import Cell, Column, Conventions, Table
 
 
 class Shown(NamedTuple):
@@ -145,6 +145,15 @@ def explained(note: str, emphasis: str) -> str:
     'bold: best of its column'
     """
     return f"{emphasis}: {note[2:]}" if note.startswith("* ") else note
+
+
+def as_code(note: str) -> list[tuple[str, bool]]:
+    """The pieces of a note, each with whether it is better set as code: short conventions are, and whole signatures.
+
+    >>> as_code("bm25: order:score|ties:input")
+    [('bm25:', False), ('order:score|ties:input', True)]
+    """
+    return [(note, True)] if isinstance(note, Conventions) else [(word, is_code(word)) for word in note.split(" ")]
 
 
 def is_code(word: str) -> bool:

@@ -13,12 +13,12 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import chain, zip_longest
+from itertools import chain, islice, zip_longest
 from typing import TYPE_CHECKING, TextIO
 
 from gainful._version import __version__
 from gainful.notation import as_cell
-from gainful.pages.page import Cell, Column, Heading, Page, Score, Table
+from gainful.pages.page import Cell, Column, Conventions, Heading, Page, Score, Table, whole_note
 from gainful.render.cells import Group, Paragraph, Shown, blocks, exact, groups, is_code, plain, present, shown_rows
 
 if TYPE_CHECKING:
@@ -227,8 +227,11 @@ _CELL_IN_TITLE = re.compile(r",(?=[=+\-@])")
 
 
 def write_csv(page: Page, out: TextIO) -> None:
-    """The tables, an empty line between them; of several each has its title above it, as ``# title``. No notes."""
+    """The tables, an empty line between them; of several each has its title above it, as ``# title``, and the whole
+    conventions stand above all. No other notes: a single table is nothing but a table."""
     tables = list(_titled(page))
+    if len(tables) > 1:
+        out.writelines(f"# {plain(note.whole)}\n" for note in page.notes if isinstance(note, Conventions))
     for i, (title, table) in enumerate(tables):
         out.write("\n" if i else "")
         if title and len(tables) > 1:
@@ -240,7 +243,7 @@ def write_csv(page: Page, out: TextIO) -> None:
 def _titled(page: Page) -> Iterator[tuple[str, Table]]:
     """The tables with their titles, after the heading that they stand under."""
     heading = ""
-    for part in page.parts:
+    for part in page.all_parts:
         if isinstance(part, Heading):
             heading = part
         elif isinstance(part, Table) and not part.for_people:
@@ -285,11 +288,11 @@ def write_jsonl(page: Page, out: TextIO) -> None:
 
     about = {} if page.scores is not None else {"command": page.command}
     notes = page.notes if page.notes_for_machines is None else page.notes_for_machines
-    parts = _part_lines(page.parts if page.scores is None else page.parts[1:])
+    parts = _part_lines(islice(page.all_parts, 0 if page.scores is None else 1, None))
     lines = chain(
         [dumps({"gainful": __version__, **_library_versions(), **about, **page.header}, default=_found) + "\n"],
         _score_objects(page.scores(), page.unit) if page.scores is not None else (),
-        (dumps(line) + "\n" for line in (*parts, *({"note": note} for note in notes))),
+        (dumps(line) + "\n" for line in (*parts, *({"note": whole_note(note)} for note in notes))),
     )
     write_counted(lines, out)
 

@@ -34,6 +34,7 @@ class CompareOptions:
     arrival: Sequence[str] | None = None
     pairs: Sequence[tuple[str, str]] | None = ()
     chart: tuple[str, ...] = ()
+    most: int | None = None
     places: int = 4
     threads: int | None = None
 

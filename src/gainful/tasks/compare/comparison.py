@@ -123,6 +123,7 @@ def compare(
     arrival: Sequence[str] | None = None,
     pairs: Sequence[tuple[str, str]] | None = (),
     chart: str | Sequence[str] | None = None,
+    most: int | None = None,
     places: int = 4,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -137,7 +138,8 @@ def compare(
     :data:`gainful.stats.catalogues.PROCEDURES`, ``correction`` (of maxt and anova) one of
     :data:`gainful.stats.catalogues.CORRECTIONS`. ``papers`` makes the table of the papers instead: Friedman, then
     Conover. ``contrasts`` such as ``new = mean(a, b)`` are compared instead of pairs, as one family. ``pairs`` are the
-    ones to print, None for all; ``chart`` is what to draw: differences, leaderboard, critical or p.
+    ones to print, None for all; ``most`` is how many queries of two systems are named that speak for either; ``chart``
+    is what to draw: differences, leaderboard, critical or p.
 
     >>> found = compare(ScoreMatrix.of("P@5", {"old": [0.2, 0.4, 0.4, 0.2], "new": [0.6, 0.4, 0.8, 0.4]}))
     >>> found.pairs["P@5"].wins, found.pairs["P@5"].p
@@ -162,6 +164,7 @@ def compare(
         arrival=arrival,
         pairs=pairs,
         chart=charts,
+        most=most,
         places=places,
         threads=threads,
     )
@@ -195,7 +198,7 @@ def compare_matrices(
 
 def _as_papers(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Comparison:
     of_others = ("procedure", "correction", "groups", "contrasts", "baseline", "test", "chart", "family", "pairs")
-    how.refuse("papers", "interval", "margin", "sequential", "arrival", *of_others)
+    how.refuse("papers", "interval", "margin", "most", "sequential", "arrival", *of_others)
     same = dict(zip(matrices, aligned(list(matrices.values())), strict=True))
     return Comparison(same, {}, {}, paper_rows(same), places=how.places)
 
@@ -204,7 +207,7 @@ def _as_papers(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Comp
 MOST_IN_SEQUENCE = 100
 
 #: What only tests of hypotheses have.
-_OF_TESTS = ("procedure", "correction", "interval", "family", "groups", "contrasts", "draws", "seed", "chart")
+_OF_TESTS = ("procedure", "correction", "interval", "family", "groups", "contrasts", "draws", "seed", "most", "chart")
 
 
 def _by_posterior(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Comparison:
@@ -307,10 +310,11 @@ def _two(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Comparison
             draws=how.draws,
             seed=how.seed,
             margin=how.margin,
+            most=how.most,
         )
         for name, matrix in matrices.items()
     }
-    return Comparison(matrices, found, {}, charts=CHARTS_OF_PAIRS, places=how.places)
+    return Comparison(matrices, found, {}, charts=how.chart, places=how.places)
 
 
 def _by_contrasts(matrices: Mapping[str, ScoreMatrix], how: CompareOptions, progress: Progress | None) -> Comparison:
@@ -374,7 +378,7 @@ def _several(
     progress: Progress | None,
     named: tuple[tuple[str, str], ...] = (),
 ) -> Comparison:
-    how.refuse("several systems", "interval")
+    how.refuse("several systems", "interval", "most")
     how.refuse_charts(CHARTS_OF_PAIRS, "several systems", CHARTS_OF_SYSTEMS)
     plan = SystemsPlan(
         how.procedure or "maxt",
