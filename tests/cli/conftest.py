@@ -35,6 +35,11 @@ class Result:
         assert last == {"complete": True, "lines": len(lines)}
         return lines
 
+    @property
+    def words(self) -> str:
+        """Standard output without line breaks, which depend on how wide lines are."""
+        return " ".join(self.out.split())
+
     def value(self, measure: str, query: str | None = None, run: str | None = None) -> float | None:
         """The value of one row of JSON lines."""
         assert self.code == 0, self.err

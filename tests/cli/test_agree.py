@@ -153,7 +153,7 @@ class TestTexts:
 
     def test_ties_are_said(self, files):
         files.write("tied.csv", "query,a,b,c,d\nq1,1,1,0,0\n")
-        text = run(files, "--coefficient", "tau-ap", "--draws", "0", fmt="table", measures=("p", "tied")).out
+        text = run(files, "--coefficient", "tau-ap", "--draws", "0", fmt="table", measures=("p", "tied")).words
         assert "tau_AP is undefined between all measures: orders have ties; tau-ap-b allows them." in text
 
     def test_swaps_say_by_how_much(self, files):

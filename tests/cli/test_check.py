@@ -41,8 +41,8 @@ def test_something_serious(files):
         "--------  ------------------  -------  -----  --  -----------------------------------\n"
         "serious   repeated-documents  repeats      1   5  line 5: q2 d1 again (first: line 3)\n"
         "\n"
-        "repeated-documents: gainful eval refuses the run. Remove the repeats, or let --duplicates first keep\n"
-        "the best ranked.\n"
+        "repeated-documents: gainful eval refuses the run. Remove the repeats, or let\n"
+        "--duplicates first keep the best ranked.\n"
     )
 
 

@@ -189,8 +189,8 @@ class TestTwoSystems:
         rows = dice * 40
         command.write("circle.csv", table({name: [row[i] for row in rows] for i, name in enumerate("abc")}))
         result = command("compare", "--from", "circle.csv", "-m", "AP", "--test", "sign")
-        assert result.code == 0 and "None is the best: each is beaten by another." in " ".join(result.out.split())
-        assert "in a circle: by ranks there is no best one" in result.out and "their means are equal" in result.out
+        assert result.code == 0 and "None is the best: each is beaten by another." in result.words
+        assert "in a circle: by ranks there is no best one" in result.words and "their means are equal" in result.words
 
     def test_a_rank_test_of_many_queries_is_warned_about(self, command):
         rng = random.Random(2)
@@ -416,9 +416,8 @@ class TestSeveralSystems:
             assert pair["adjusted_p"] == pytest.approx(_adjusted(ordered, p, correction))
 
     def test_false_discovery_is_named(self, five):
-        assert (
-            "a share of at most alpha is expected to be false; not the chance of any" in five("--correction", "bh").out
-        )
+        found = five("--correction", "bh").words
+        assert "a share of at most alpha is expected to be false; not the chance of any" in found
 
     def test_coarse_draws_are_refused(self, five):
         result = five("--correction", "holm", "--draws", "1999")
@@ -480,7 +479,7 @@ class TestSeveralSystems:
 
     def test_too_few_queries(self, command):
         command.write("t.csv", table({"a": [0.1, 0.2], "b": [0.5, 0.7], "c": [0.9, 0.8]}))
-        out = command("compare", "--from", "t.csv").out
+        out = command("compare", "--from", "t.csv").words
         assert "note: with 2 queries flips of signs cannot reach 5 %: nothing can be told" in out
         assert "without limits" in out and "Any of them may be the best." in out
 
@@ -925,11 +924,11 @@ class TestWhatIsPrintedHolds:
     @pytest.mark.parametrize("correction", ["none", "bh"])
     def test_without_a_simultaneous_statement_nobody_is_the_best(self, command, correction):
         command.write("five.csv", table(scores(3, 30, step=0.3)))
-        together = command("compare", "--from", "five.csv", "-m", "AP").out
+        together = command("compare", "--from", "five.csv", "-m", "AP").words
         assert "s2 is the best." in together and "all of them together" in together
-        out = command("compare", "--from", "five.csv", "-m", "AP", "--correction", correction).out
+        out = command("compare", "--from", "five.csv", "-m", "AP", "--correction", correction).words
         assert "is the best." not in out and "all of them together" not in out
-        assert "No other is significantly better than s2" in " ".join(out.split()) and "each by itself" in out
+        assert "No other is significantly better than s2" in out and "each by itself" in out
 
     def test_the_floor_of_p_has_two_figures(self, command):
         command.write("five.csv", table(scores(3, 30, step=0.3)))
@@ -1011,7 +1010,28 @@ class TestForMachines:
 
     def test_the_interval_of_rank_biserial_is_on_the_page(self, two):
         [row] = records(two("--format", "jsonl"), "pairs")
-        assert f"{row['rank_biserial_low']:.4f} to {row['rank_biserial_high']:.4f}" in two().out
+        assert f"{row['rank_biserial_low']:.4f} to {row['rank_biserial_high']:.4f}" in two("--detail").out
+
+    def test_the_answer_comes_first_and_details_are_asked_for(self, two):
+        answer, everything = two().out, two("--detail").out
+        titles = ["The difference", "Queries that speak most for b", "Queries that speak most for a"]
+        assert [line for line in answer.splitlines() if line in titles] == titles
+        details = ("How large it is", "H0: ", "detectable: ", "o b is better")
+        assert [text for text in details if text in answer] == []
+        assert [text for text in details if text in everything] == list(details)
+        assert two("--chart", "differences").out.count("o b is better") == 1
+        for format_ in ("csv", "jsonl"):
+            assert two("--format", format_).out == two("--format", format_, "--detail").out
+
+    @pytest.mark.parametrize("most", [1, 3])
+    def test_as_many_queries_as_asked_for(self, two, most):
+        out = two("--most", str(most)).out
+        rows = out.split("Queries that speak most for b\n")[1].split("\n\n")[0].splitlines()
+        assert len(rows) == 2 + most
+
+    def test_queries_that_speak_for_one_are_of_two_systems(self, five):
+        result = five("--most", "3")
+        assert result.code == 2 and "most: has no meaning with several systems" in result.err
 
     def test_the_command_offers_what_there_is(self):
         from gainful.cli import compare_command

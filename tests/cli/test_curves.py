@@ -129,7 +129,7 @@ class TestOtherFormats:
         assert lines[start + 3].split() == ["(ideal)", "2.0", "3.0", "3.0", "3.0", "3.0", "3.0"]
         assert lines[start + 4].split() == ["one", "1.5*", "1.5*", "3.0*", "3.0*", "3.0*", "3.0*"]
         assert "value" not in result.out
-        assert lines[-1].startswith("order:score|")
+        assert lines[-1].startswith("conventions: all default | ")
 
     def test_table_with_bands(self, files):
         out = files("-m", "CG@3", "--places", "1").out

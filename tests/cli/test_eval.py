@@ -34,6 +34,7 @@ POLICY = (
     "|judges:error|subtopics:no|missing:zero|undefined:zero|extra:ignore|recall-cut:exact"
 )
 FACTS = f"scale:2|queries:3|gainful:{__version__}"
+SHORT = f"conventions: all default | scale:2 | queries:3 | gainful:{__version__}"
 
 
 @pytest.fixture
@@ -57,7 +58,7 @@ def test_default_table(example):
         "b    0.4637   0.3333   0.5000   0.0667   0.5000     0.8333\n"
         "\n"
         "* best of its column\n"
-        f"{POLICY}|{FACTS}\n"
+        f"{SHORT}\n"
     )
 
 
@@ -71,7 +72,7 @@ def test_the_same_in_a_process_of_its_own(example):
 
 def test_one_run_has_no_best(example):
     result = example("eval", "qrels.txt", "a.run", "-m", "AP")
-    assert result.out == f"run       AP\n---  -------\na    0.6667\n\n{POLICY}|{FACTS}\n"
+    assert result.out == f"run       AP\n---  -------\na    0.6667\n\n{SHORT}\n"
 
 
 def test_by_query_table(example):
@@ -132,7 +133,7 @@ def test_values_left_out_are_dashes(example):
         ["a", "q3", "-"],
         ["a", "(all)", "1.0000"],
     ]
-    assert result.out.splitlines()[-1].startswith("missing:skip|undefined:skip|order:score|ties:docid-desc|")
+    assert result.out.splitlines()[-1].startswith("conventions: missing:skip, undefined:skip | scale:")
 
 
 def test_equal_runs_are_all_best(example):
@@ -349,8 +350,10 @@ def test_signatures_parse_back(example, arguments):
 def test_the_table_ends_with_a_signature(example):
     result = example("eval", "qrels.txt", "a.run", "--missing", "skip", "--depth", "5")
     line = result.out.splitlines()[-1]
-    assert line.startswith("depth:5|missing:skip|order:score|")
+    assert line.startswith("conventions: depth:5, missing:skip | scale:2 | ")
     assert Signature.parse(line) == Signature(None, Policy(missing="skip", depth=5), 2.0, 3)
+    whole = example("eval", "qrels.txt", "a.run", "--missing", "skip", "--depth", "5", "--signature")
+    assert whole.out.splitlines()[-1] == str(Signature.parse(line))
 
 
 # -- Names -------------------------------------------------------------------------------------------------------------
@@ -588,14 +591,17 @@ def test_every_choice_is_tried():
 @pytest.mark.parametrize(
     ("flags", "changed"),
     [
-        ("--like trec_eval-9", "scores:float32|negative:unjudged|missing:skip|recall-cut:ceil0.9|order:score|"),
-        ("--like trec_eval-10 --missing zero", "negative:unjudged|recall-cut:round|order:score|"),
-        ("--like trec_eval-9 --missing zero --depth 9", "scores:float32|depth:9|negative:unjudged|recall-cut:ceil0.9|"),
-        ("--subtopics --grade-zero .5", "grade-zero:0.5|subtopics:yes|order:score|"),
+        ("--like trec_eval-9", "scores:float32, negative:unjudged, missing:skip, recall-cut:ceil0.9"),
+        ("--like trec_eval-10 --missing zero", "negative:unjudged, recall-cut:round"),
+        (
+            "--like trec_eval-9 --missing zero --depth 9",
+            "scores:float32, depth:9, negative:unjudged, recall-cut:ceil0.9",
+        ),
+        ("--subtopics --grade-zero .5", "grade-zero:0.5, subtopics:yes"),
     ],
 )
 def test_the_signature_says_what_was_asked_for(example, flags, changed):
-    assert example("eval", "qrels.txt", "a.run", *flags.split()).out.splitlines()[-1].startswith(changed)
+    assert f"conventions: {changed} | scale:" in example("eval", "qrels.txt", "a.run", *flags.split()).words
 
 
 def test_equal_repeated_judgments_merge(command):

@@ -32,7 +32,7 @@ def files(command):
 
 @pytest.mark.parametrize("format_", FORMATS)
 def test_a_file_holds_what_would_be_printed(files, format_):
-    printed = files("eval", "qrels", "r.run", "--by-query", "--format", format_)
+    printed = files("eval", "qrels", "r.run", "--by-query", "--format", format_, "--signature")
     assert (printed.code, printed.err) == (0, NOTICES)
     result = files("eval", "qrels", "r.run", "--by-query", "--format", format_, "--output", "results")
     assert (result.code, result.out, result.err) == (0, "", NOTICES)
@@ -41,7 +41,7 @@ def test_a_file_holds_what_would_be_printed(files, format_):
 
 @pytest.mark.parametrize(("ending", "format_"), ENDINGS.items())
 def test_the_ending_chooses_the_format(files, ending, format_):
-    printed = files("eval", "qrels", "r.run", "--format", format_, "-q")
+    printed = files("eval", "qrels", "r.run", "--format", format_, "-q", "--signature")
     result = files("eval", "qrels", "r.run", "-o", f"results{ending}", "-q")
     assert (result.code, result.out, result.err) == (0, "", "")
     assert (files.directory / f"results{ending}").read_text() == printed.out

@@ -271,13 +271,31 @@ def test_a_folder_has_the_report_every_table_and_every_figure(tmp_path):
 
 def test_a_page_has_all_sections_or_those_that_are_asked_for():
     page = MADE.page()
-    assert page.notes[0] == "the paper says, gainful finds: agrees 1, differs 1, fails 1"
+    counted, failed, summary = page.parts[1:4]
+    assert counted == "The paper says, gainful finds: agrees 1, differs 1, fails 1."
+    assert failed.startswith("Not as the paper says: ") and failed.endswith("; it grows (Table 1).")
+    assert [column.name for column in summary.columns] == ["section", "agrees", "differs", "fails"]
+    assert summary.rows == [("Section 2.1", 1, 1, None), ("Table 1", None, None, 1)]
+    assert page.header["verdicts"] == {"agrees": 1, "differs": 1, "fails": 1}
     assert len(list(page.charts)) == 1
     assert not list(MADE.without_charts().page().charts)
     chosen = MADE.only(["table 1", "section-2.1"])
     assert [section.name for section in chosen.sections] == ["Section 2.1", "Table 1"]
     with pytest.raises(UsageError, match="no section is called 'Table 9'; there are Section"):
         MADE.only(["Table 9"])
+
+
+def test_a_part_of_a_reproduction():
+    assert [section.name for section in MADE.part(examples=True, data=False).sections] == ["Section 2.1"]
+    assert [section.name for section in MADE.part(examples=False, data=True).sections] == ["Figure 1", "Table 1"]
+
+
+def test_examples_need_no_data_and_data_do(command):
+    alone = command("papers", "jarvelin2000")
+    assert command("papers", "jarvelin2000", "--examples").out == alone.out
+    refused = command("papers", "jarvelin2000", "--data")
+    assert refused.code == 2 and refused.err.startswith("--data: has no meaning without data\n")
+    assert alone.out.split("\n\n")[1].startswith("The paper says, gainful finds: agrees ")
 
 
 def test_claims_say_what_agrees():

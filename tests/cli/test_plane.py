@@ -37,7 +37,9 @@ def _in_folder(folder: Path) -> None:
 def test_rows_of_machines(capsys):
     assert plane("--query", "q1", "-m", "ADM@2", "--format", "csv") == 0
     first, *others = capsys.readouterr().out.split("\n\n")
-    [one, two] = csv.DictReader(io.StringIO(first.split("\n", 1)[1]))
+    signature, _, scores = first.split("\n", 2)
+    assert signature.startswith("# ADM(") and "@2|order:score|" in signature
+    [one, two] = csv.DictReader(io.StringIO(scores))
     # one: b has URS 0 and SRS 1, a URS 1 and SRS .5, c URS .5 and is not retrieved.
     assert (one["run"], float(one["ADM"]), float(one["ADP"])) == ("one", pytest.approx(1 / 3), pytest.approx(2 / 3))
     assert [one[name] for name in ("documents", "over", "under", "exact")] == ["3", "1", "2", "0"]
@@ -144,6 +146,8 @@ def test_figure(folder, capsys, name, begins):
             "f.jpg: expected a figure that ends in .svg, .png, .pdf, found '.jpg'",
         ),
         (["--query", "q1", "--columns-wide", "2"], "--columns-wide: expected a figure, found none"),
+        (["--query", "q1", "--no-title"], "--no-title: expected a figure, found none"),
+        (["--query", "q1", "--no-signature"], "--no-signature: expected a figure, found none"),
         (["--query", "q1", "--figure", "no/f.svg"], "no/f.svg: cannot be written (there is no folder no)"),
         (["--query", "q1", "-o", "f.svg"], "hint: --figure draws figures"),
     ],

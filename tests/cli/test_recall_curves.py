@@ -40,9 +40,9 @@ def rows(result, table):
 
 
 def csv_tables(text):
-    """The tables of a CSV text by their titles."""
+    """The tables of a CSV text by their titles, below its signature."""
     tables = {}
-    for block in text.split("\n\n"):
+    for block in text.split("\n", 1)[1].split("\n\n"):
         title, _, lines = block.partition("\n")
         tables[title.removeprefix("# ")] = list(csv.DictReader(io.StringIO(lines)))
     return tables
@@ -111,9 +111,9 @@ class TestRecall:
     def test_page_for_people(self, files):
         result = curves(files, "recall", "--places", "3")
         assert result.code == 0
-        assert "largest difference to one in average precision is that of two at grade 2: +50.0 points" in result.out
-        assert "none of grade 2, of grade 2 or more: q2" in result.out
-        assert "left out at that level (undefined=skip)" in result.out
+        assert "largest difference to one in average precision is that of two at grade 2: +50.0 points" in result.words
+        assert "none of grade 2, of grade 2 or more: q2" in result.words
+        assert "left out at that level (undefined=skip)" in result.words
         lines = [line.split() for line in result.out.splitlines()]
         assert ["grade", "2", "or", "more", "0.500", "1.000*"] in lines
         assert ["grade", "2", "or", "more", "50.0", "(+100.0)"] in lines

@@ -91,7 +91,9 @@ class TestFormats:
 
     def test_csv(self, files):
         result = run(files, "--gain", "flat,tenfold", "--at", "10", "--discount", "none", fmt="csv")
-        tables = dict(table.split("\n", 1) for table in result.out.split("\n\n"))
+        signature, out = result.out.split("\n", 1)
+        assert signature.startswith("# order:score|")
+        tables = dict(table.split("\n", 1) for table in out.split("\n\n"))
         values = list(csv.DictReader(io.StringIO(tables["# Values"])))
         assert [(row["gain"], row["run"]) for row in values] == [
             ("0-1-1-1", "deep"),

@@ -661,7 +661,7 @@ class TestFormats:
             "   2  d1            2         1      1  0.5000",
         ]
         assert "\nP@2 = 1 / 2 = 0.5000\n" in text
-        assert text.splitlines()[-1].startswith("P@2|order:input|")
+        assert text.splitlines()[-1].startswith("P@2 | conventions: order:input | scale:2 | ")
         assert repr(self.EXPLANATION) == "<Explanation of P@2 for query q1>"
 
     def test_markdown(self) -> None:
@@ -680,7 +680,9 @@ class TestFormats:
 
     def test_file(self, tmp_path: Path) -> None:
         self.EXPLANATION.save(tmp_path / "slide.md")
-        assert (tmp_path / "slide.md").read_text() == self.EXPLANATION.to_markdown()
+        *text, conventions = (tmp_path / "slide.md").read_text().splitlines()
+        assert text == self.EXPLANATION.to_markdown().splitlines()[:-1]
+        assert conventions.startswith("`P@2|order:input|ties:docid-desc|")
 
 
 def test_run_select_keeps_what_is_asked_for() -> None:

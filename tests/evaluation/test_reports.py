@@ -12,8 +12,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from gainful import Policy, Report, UsageError, evaluate
-from gainful.render import FORMATS
+from gainful import Policy, Report, UsageError, __version__, evaluate
+from gainful.render import FORMATS, text as render_text
 
 #: Ids that are somebody's syntax, and how people are shown them.
 HOSTILE = {
@@ -171,7 +171,7 @@ def test_formats_for_people_read_back(report, expected, format_):
 @pytest.mark.parametrize("format_", ["table", "markdown", "latex", "html"])
 def test_the_conventions_stand_below(report, format_):
     signature = report.evaluations[0].signature().short()
-    assert "|undefined:skip|" in signature
+    assert "undefined:skip | scale:" in signature
     last = [line for line in report.text(format_).splitlines() if "undefined:skip" in line]
     wrapped = {"table": "{}", "markdown": "`{}`", "latex": "% {}", "html": '<p class="note"><code>{}</code></p>'}
     assert last == [wrapped[format_].format(signature)]
@@ -343,11 +343,11 @@ def test_different_conventions_are_all_shown():
     one = evaluate(SMALL_QRELS, SMALL_RUN, "AP")
     other = evaluate(SMALL_QRELS, SMALL_RUN, "AP", policy=Policy(missing="skip"))
     lines = Report({"one": one, "also": one, "other": other}).text().splitlines()
-    assert [line.split("|ties")[0] for line in lines[-2:]] == [
-        "one, also: order:input",
-        "other: order:input|missing:skip",
-    ]
-    assert "means over different numbers of queries: one 2, also 2, other 1" in lines[-3]
+    assert " ".join(lines[-5:]) == (
+        "* best of its column; means over different numbers of queries: one 2, also 2, other 1 "
+        f"one, also: conventions: order:input | scale:1 | queries:2 | gainful:{__version__} "
+        f"other: conventions: order:input, missing:skip | scale:1 | queries:2 | gainful:{__version__}"
+    )
 
 
 def test_printing_a_report_prints_its_table():
@@ -379,7 +379,8 @@ def test_notebooks_show_tables_with_their_conventions():
 def test_saving_goes_by_the_ending(tmp_path, report, ending, format_):
     path = tmp_path / f"results.{ending}"
     report.save(path)
-    assert path.read_bytes() == report.text(format_).encode("utf-8", "surrogateescape")
+    whole = render_text(report.page().with_whole_conventions(), format_)
+    assert path.read_bytes() == whole.encode("utf-8", "surrogateescape")
     report.save(path, "jsonl")
     assert path.read_text() == report.text("jsonl")
     assert list(tmp_path.iterdir()) == [path]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 
 import gainful
@@ -56,16 +58,20 @@ def test_round_trip(measure: str | None, policy: Policy) -> None:
     signature = Signature(None if measure is None else parse(measure), policy, 0.1, 12345)
     assert Signature.parse(str(signature)) == signature
     assert str(Signature.parse(str(signature))) == str(signature)
+    assert Signature.parse(signature.short()) == signature
+    wrapped = "\n".join(textwrap.wrap(signature.short(), 40, break_on_hyphens=False))
+    assert Signature.parse(wrapped) == signature
 
 
-def test_the_short_line_puts_first_what_differs() -> None:
-    signature = Signature(parse("P@5"), Policy(missing="skip", depth=10), 3.0, 50)
-    short = signature.short()
-    assert short.startswith("depth:10|missing:skip|order:score|ties:docid-desc|")
-    assert short.endswith(FACTS)
-    assert sorted(short.split("|")) == sorted(str(signature).split("|")[1:])
-    again = Signature.parse(short)
-    assert (again.measure, again.policy, again.scale) == (None, signature.policy, 3.0)
+def test_the_short_line_has_what_differs_and_the_facts() -> None:
+    facts = FACTS.replace("|", " | ")
+    assert Signature(None, Policy(), 3.0, 50).short() == f"conventions: all default | {facts}"
+    changed = Policy(missing="skip", depth=10)
+    assert Signature(None, changed, 3.0, 50).short() == f"conventions: depth:10, missing:skip | {facts}"
+    assert Signature(parse("P@5"), Policy(), 3.0, 50).short() == f"P@5 | conventions: all default | {facts}"
+    sessions = Signature(None, Policy(), 3.0, 50, judged_by="topic")
+    assert " | judged-by:topic | sessions:50 | " in sessions.short()
+    assert Signature.parse(sessions.short()) == sessions
 
 
 def test_the_other_version_survives() -> None:

@@ -20,9 +20,9 @@ from matplotlib.image import imread
 
 from gainful.errors import InputError, MissingExtraError, UsageError
 from gainful.pages.charts import Axis, Band, Chart, HeatMap, Line, Plot, Points, Rule, hues
-from gainful.pages.page import Page
+from gainful.pages.page import Conventions, Page
 from gainful.render import save, text as render_text
-from gainful.render.figure import ENDINGS, check_path, draw, figure_bytes
+from gainful.render.figure import ENDINGS, check_path, draw, figure_bytes, for_caption
 from gainful.render.figure_style import COLOURS, Looks, spread, wrapped
 
 RANKS = tuple(float(rank) for rank in range(1, 31))
@@ -297,6 +297,16 @@ class TestLook:
         below = [t.get_text() for t in figure.texts if t.get_position()[1] < figure.axes[0].get_position().y0]
         assert below[0] == "Mean over 50 queries."
         assert "".join(below[1:]) == SIGNATURE.replace(" ", "") or " ".join(below[1:]).replace("| ", "|") == SIGNATURE
+
+    def test_a_caption_may_have_title_and_signature_instead(self):
+        page = Page("curves", tuple(GAINS.charts), (Conventions("conventions: all default", "order:score|ties:input"),))
+        title = next(page.charts).title
+        whole = texts(draw(page))
+        assert title in whole and "conventions: all default" in whole
+        bare = texts(draw(for_caption(page)))
+        assert set(whole) - set(bare) == {"conventions: all default", *(chart.title for chart in page.charts)}
+        assert title in texts(draw(for_caption(page, title=True)))
+        assert "conventions: all default" in texts(draw(for_caption(page, signature=True)))
 
     def test_only_signatures_of_the_notes_are_for_figures(self):
         noted = Page("curves", tuple(GAINS.charts), ("* best of its column", "A: order:score|ties:docid-desc"))

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from gainful._version import __version__
-from gainful.pages.page import Column, Page, Table
+from gainful.pages.page import Column, Conventions, Detail, Page, Table
 from gainful.render import FORMATS, Page as ShownPage, text as render_text, write
 from gainful.render.markup import fragment
 
@@ -80,6 +80,29 @@ def test_csv():
         ["2.5", "0", "", "a, b"],
     ]
     assert second == f"a,b,kappa,kappa difference\nfirst,second,0.5,\nfirst,third,{-1 / 3!r},{-5 / 6!r}\n"
+
+
+def test_conventions_are_short_for_people_and_whole_for_machines_and_files(tmp_path):
+    table = Table((Column("run"), Column("n", "count")), (("a", 1),), "one")
+    page = ShownPage("x", (table, table), (Conventions("conventions: all default", "order:score|ties:input"),))
+    for format_ in FORMATS:
+        text = render_text(page, format_)
+        assert ("conventions: all default" in text) == (format_ in ("table", "markdown", "latex", "html"))
+        assert ("order:score|ties:input" in text) == (format_ in ("csv", "jsonl"))
+    assert render_text(page, "csv").startswith("# order:score|ties:input\n# one\nrun,n\n")
+    for ending in (".txt", ".md", ".tex", ".html"):
+        page.save(tmp_path / f"file{ending}")
+        assert "order:score|ties:input" in (tmp_path / f"file{ending}").read_text()
+    # A single table stays one that every program reads.
+    assert render_text(Page("x", (table,), page.notes), "csv") == "run,n\na,1\n"
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_details_are_for_who_asks_and_for_machines(format_):
+    table = Table((Column("run"), Column("because", "count")), (("a", 1),))
+    page = ShownPage("x", ("answer", Detail((table,))))
+    assert ("because" in page.text(format_)) == (format_ in ("csv", "jsonl", "trec"))
+    assert "because" in page.text(format_, detail=True)
 
 
 def test_nothing_in_csv_is_a_formula():
@@ -305,14 +328,78 @@ def test_what_is_empty_is_no_fault(format_):
 WORDS = " ".join(f"word{i}" for i in range(40))
 
 
-def test_paragraphs_are_wrapped_at_100():
-    lines = render_text(Page("x", (WORDS,))).splitlines()
-    assert " ".join(lines) == WORDS
-    assert max(map(len, lines)) <= 100 < min(len(f"{a} {b.split()[0]}") for a, b in itertools.pairwise(lines))
+class Terminal(io.StringIO):
+    """What is written to a terminal."""
+
+    def isatty(self) -> bool:
+        return True
 
 
-def test_notes_are_not():
-    assert WORDS in render_text(Page("x", (), (WORDS,))).splitlines()
+def on_terminal(page: Page, width: int, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The lines that a terminal of some width shows."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("NO_COLOR", "1")
+    write(page, "table", terminal := Terminal())
+    return terminal.getvalue().splitlines()
+
+
+def is_wrapped(lines: list[str], width: int) -> bool:
+    """Whether all lines fit, and no word would have had room on the line before."""
+    return max(map(len, lines)) <= width < min(len(f"{a} {b.split()[0]}") for a, b in itertools.pairwise(lines))
+
+
+@pytest.mark.parametrize("page", [Page("x", (WORDS,)), Page("x", (), (WORDS,))], ids=["paragraph", "note"])
+def test_prose_is_wrapped(page, monkeypatch):
+    lines = render_text(page).splitlines()
+    assert " ".join(lines) == WORDS and is_wrapped(lines, 80)
+    assert is_wrapped(on_terminal(page, 60, monkeypatch), 60)
+    assert is_wrapped(on_terminal(page, 200, monkeypatch), 100)  # wider is hard to read
+
+
+def test_a_signature_is_broken_by_terminals_only_and_after_a_bar(monkeypatch):
+    signature = "|".join(f"name{i}:value" for i in range(12))
+    assert render_text(Page("x", (), (signature,))).splitlines() == [signature]
+    lines = on_terminal(Page("x", (), (signature,)), 60, monkeypatch)
+    assert len(lines) == 3 and "".join(lines) == signature and all(line.endswith("|") for line in lines[:-1])
+
+
+def test_a_verbatim_line_goes_on_below_its_value(monkeypatch):
+    lines = on_terminal(Page("x", (f"    needs   {WORDS}",)), 60, monkeypatch)
+    assert lines[0].startswith("    needs   word0 ") and is_wrapped(lines, 60)
+    assert all(line.startswith(" " * 12 + "word") for line in lines[1:])
+
+
+def test_a_table_that_is_too_wide_shows_its_columns_in_turn(monkeypatch):
+    columns = (Column("run"), *(Column(f"measure{i}", "number") for i in range(8)))
+    page = Page("x", (Table(columns, (("a", *[0.5] * 8), ("b", *[0.25] * 8)), "Means", ("a note",)),))
+    lines = on_terminal(page, 60, monkeypatch)
+    assert max(map(len, lines)) <= 60
+    assert lines[:5] == [
+        "Means",
+        "run  measure0  measure1  measure2  measure3  measure4",
+        "---  --------  --------  --------  --------  --------",
+        "a      0.5000    0.5000    0.5000    0.5000    0.5000",
+        "b      0.2500    0.2500    0.2500    0.2500    0.2500",
+    ]
+    assert lines[5:7] == ["", "run  measure5  measure6  measure7"] and lines[-2:] == ["", "a note"]
+    assert "measure7" in on_terminal(page, 120, monkeypatch)[1]
+
+
+def test_words_get_narrower_before_columns_move(monkeypatch):
+    table = Table((Column("what"), Column("n in all", "count"), Column("remedy")), (("a", 1, WORDS), ("b", 2, "none")))
+    lines = on_terminal(Page("x", (table,)), 40, monkeypatch)
+    assert lines[0].split() == ["what", "n", "in", "all", "remedy"] and max(map(len, lines)) <= 40
+    assert " ".join(line[16:] for line in lines[2:-1]) == WORDS
+    narrow = Table(tuple(Column(f"n of all {i}", "count") for i in range(6)), ((1,) * 6,))
+    assert on_terminal(Page("x", (narrow,)), 40, monkeypatch)[:2] == [
+        " n of   n of   n of   n of   n of   n of",
+        "all 0  all 1  all 2  all 3  all 4  all 5",
+    ]
+
+
+def test_long_names_are_cut_by_terminals(monkeypatch):
+    table = Table((Column("run"), Column("n", "count")), (("x" * 100, 1),))
+    assert on_terminal(Page("x", (table,)), 60, monkeypatch)[2] == "x" * 54 + "...  1"
 
 
 def test_long_texts_in_tables_take_several_lines():
@@ -339,11 +426,6 @@ def test_paragraphs_with_several_lines():
 
 
 # -- Terminals ---------------------------------------------------------------------------------------------------------
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
 
 
 @pytest.mark.parametrize("format_", FORMATS)

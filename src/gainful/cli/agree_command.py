@@ -6,7 +6,7 @@ from collections.abc import Container
 
 import click
 
-from gainful.cli import options
+from gainful.cli import help_groups, options
 from gainful.cli.progress_bar import ProgressBar
 from gainful.cli.score_inputs import ScoreOptions, takes_scores
 from gainful.errors import UsageError
@@ -16,7 +16,7 @@ from gainful.stats.catalogues import COEFFICIENTS
 _MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
 
 
-@click.command("agree")
+@help_groups.command("agree")
 @click.option(
     "--coefficient",
     "coefficients",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-from gainful.cli import options
+from gainful.cli import help_groups, options
 from gainful.cli.inputs import CollectionOptions, takes_collection
 from gainful.cli.progress_bar import ProgressBar
 from gainful.data.collection import Collection, named_runs
 from gainful.policy import lenient
 
 
-@click.command("check")
+@help_groups.command("check")
 @click.argument("qrels", type=options.INPUT)
 @click.argument("runs", type=options.INPUT, nargs=-1, required=True)
 @options.takes_output

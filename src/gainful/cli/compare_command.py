@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from gainful.cli import options
+from gainful.cli import help_groups, options
 from gainful.cli.progress_bar import ProgressBar
 from gainful.cli.score_inputs import ScoreOptions, read_pair, takes_scores
 from gainful.io.sources import open_source
@@ -31,7 +31,7 @@ def _asked(given: dict[str, Any]) -> CompareOptions:
     return options.made_of(CompareOptions, groups=None, arrival=None, threads=None)(given)
 
 
-@click.command("compare")
+@help_groups.command("compare")
 @click.option("--baseline", metavar="SYSTEM", help="What others are compared with.  [default: of two, the first]")
 @click.option(
     "--test",
@@ -105,6 +105,8 @@ def _asked(given: dict[str, Any]) -> CompareOptions:
 @click.option(
     "--sort", type=click.Choice(ORDERS), default="best", help="Rows: best first, or as given.  [default: best]"
 )
+@click.option("--most", type=click.IntRange(1), help="Two systems: how many queries for each.  [default: 5]")
+@options.detail_option("Two systems: effect sizes, H0 and a chart, too.")
 @options.places_option("Decimal places in tables.")
 @options.takes_output_and_figure
 @options.takes(asked=_asked)

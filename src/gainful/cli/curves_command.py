@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gainful.cli import options
+from gainful.cli import help_groups, options
 from gainful.cli.inputs import CollectionOptions, GivenCollection, takes_collection
 from gainful.cli.progress_bar import ProgressBar
 from gainful.errors import UsageError
@@ -233,7 +233,7 @@ def _asked(given: dict[str, Any]) -> _Asked:
     return _OPTIONS[kind](**values)
 
 
-@click.command("curves")
+@help_groups.command("curves")
 @click.argument("qrels", type=options.INPUT)
 @click.argument("runs", type=options.INPUT, nargs=-1, required=True)
 @click.option(
@@ -241,7 +241,7 @@ def _asked(given: dict[str, Any]) -> _Asked:
     type=click.Choice(list(KINDS)),
     default="gain",
     show_default=True,
-    help="; ".join(f"{name}: {about}" for name, about in KINDS.items()) + ".",
+    help="What to draw: " + "; ".join(f"{name}: {about}" for name, about in KINDS.items()) + ".",
 )
 @click.option(
     "-m",

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import click
 
+from gainful.cli import help_groups
 from gainful.cli.options import Output, takes_output
 from gainful.errors import UsageError
 
 MEASURES = ("nDCG@10", "nDCG(gain=0-1-10-100, discount=jarvelin2002)@100", "AP", "RR", "P@10", "Judged@10")
 
 
-@click.command("demo")
+@help_groups.command("demo")
 @click.option(
     "--out", type=click.Path(file_okay=False), default="gainful-demo", show_default=True, help="Where to write."
 )
@@ -27,6 +28,7 @@ def command(out: str, seed: int, output: Output) -> None:
     from gainful.evaluation.notices import notices
     from gainful.evaluation.report import Report
     from gainful.evaluation.simulation import simulate
+    from gainful.render.text_formats import hanging, prose_width
 
     directory = Path(out)
     _refuse_others_files(directory)
@@ -37,11 +39,11 @@ def command(out: str, seed: int, output: Output) -> None:
     output.write(Report(evaluations))
     for line in notices(evaluations.values()):
         sys.stderr.write(f"notice: {line}\n")
-    if output != Output("table", None):
+    if (output.format, output.path) != ("table", None):
         return  # a program is reading
     runs_written = " ".join(path.name for path in runs)
-    click.echo(f"\nWrote to {directory}/: qrels.txt (judgments), {runs_written} (simulated systems),")
-    click.echo("results.jsonl (all values by query). Try:\n")
+    written = f"qrels.txt (judgments), {runs_written} (simulated systems), results.jsonl (all values by query)"
+    click.echo("\n".join(["", *hanging(f"Wrote to {directory}/: {written}. Try:", prose_width(sys.stdout)), ""]))
     files = " ".join(shlex.quote(str(path)) for path in (qrels, *runs[1:3]))
     click.echo(f"    {_program()} eval {files} -m nDCG@10 -m AP --baseline bm25")
 

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 
 import click
 
-from gainful.cli import options
+from gainful.cli import help_groups, options
 from gainful.cli.inputs import CollectionOptions, print_notices, takes_collection
 from gainful.cli.progress_bar import ProgressBar
 from gainful.data.collection import named_runs, no_such_run
 
 
-@click.command("eval")
+@help_groups.command("eval")
 @click.argument("qrels", type=options.INPUT)
 @click.argument("runs", type=options.INPUT, nargs=-1, required=True)
 @options.measure_options

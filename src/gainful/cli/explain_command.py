@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from gainful.cli import options
+from gainful.cli import help_groups, options
 from gainful.cli.inputs import takes_inputs
 from gainful.data.collection import Inputs, named_runs
 from gainful.errors import UsageError
@@ -67,7 +67,7 @@ def _board(given: dict[str, Any]) -> _OnBoard | None:
     return _OnBoard(Board.read(grades, unretrieved), tuple(getattr(Change, name)(text) for name, text in changes))
 
 
-@click.command("explain")
+@help_groups.command("explain")
 @click.argument("measures", nargs=-1, required=True, metavar="MEASURE...", shell_complete=options.complete_measure)
 @click.option("--qrels", type=options.INPUT, metavar="QRELS", help="The judgments.")
 @click.option(
@@ -76,6 +76,7 @@ def _board(given: dict[str, Any]) -> _OnBoard | None:
 @click.option("--query", "queries", multiple=True, metavar="ID", help="A query; may be repeated.")
 @options.takes(_blackboard_options, board=_board)
 @click.option("--all", "all_ranks", is_flag=True, help="Every rank, those that add nothing, too.")
+@options.detail_option("What other tools do differently, too.")
 @options.places_option("Decimal places.")
 @options.names_option
 @options.rel_option

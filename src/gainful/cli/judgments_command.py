@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import click
 
-from gainful.cli import options
+from gainful.cli import help_groups, options
 from gainful.cli.inputs import print_notices, takes_inputs
 from gainful.data.collection import Inputs, named_runs
 from gainful.errors import UsageError
@@ -16,7 +16,7 @@ from gainful.policy import Policy
 _MEASURES = ("nDCG@10",)
 
 
-@click.command("judgments")
+@help_groups.command("judgments")
 @click.argument("a", type=options.INPUT)
 @click.argument("b", type=options.INPUT, required=False)
 @click.option("--run", "runs", type=options.INPUT, multiple=True, help="A run to be scored by both; may be repeated.")

@@ -16,25 +16,34 @@ from gainful.io.memory import HINT, SETTING, read_size
 from gainful.notation import nearest, printable
 
 #: Where each command lives. They are loaded when used, so that none pays for another.
-COMMANDS = {
-    "eval": "Score runs against judgments and print a table.",
-    "compare": "Ask whether the difference of two systems, or of several, is real.",
-    "explain": "Say what a measure means, and where a query's score comes from.",
-    "curves": "Draw gain by rank, precision by recall, and read them sideways.",
-    "sessions": "Score whole sessions, query after query, and draw their curves.",
-    "sensitivity": "Ask whether other gains, discounts and depths would change the order of systems.",
-    "whydiff": "Find the conventions that make two numbers of one name differ.",
-    "check": "Look for everything suspicious in judgments and runs.",
-    "judgments": "Describe judgments, or compare two sets of them.",
-    "agree": "Say how far measures put the same systems into the same order.",
-    "stability": "Ask whether the order of systems would be the same on other queries or documents.",
-    "power": "Say what a number of queries can show, and how many are needed.",
-    "trec_eval": "Evaluate as trec_eval does: its options, lines and return codes.",
-    "papers": "Run the five papers again: what they say beside what gainful finds.",
-    "demo": "Make a small collection of five systems and evaluate it.",
-    "measures": "List the measures, all or those that match.",
-    "completion": "Print the shell's completion script.",
+COMMAND_GROUPS = {
+    "Evaluate": {
+        "eval": "Score runs against judgments and print a table.",
+        "compare": "Ask whether the difference of two systems, or of several, is real.",
+        "curves": "Draw gain by rank, precision by recall, and read them sideways.",
+        "sessions": "Score whole sessions, query after query, and draw their curves.",
+        "demo": "Make a small collection of five systems and evaluate it.",
+    },
+    "Understand": {
+        "explain": "Say what a measure means, and where a query's score comes from.",
+        "measures": "List the measures, all or those that match.",
+        "check": "Look for everything suspicious in judgments and runs.",
+        "judgments": "Describe judgments, or compare two sets of them.",
+        "whydiff": "Find the conventions that make two numbers of one name differ.",
+        "sensitivity": "Ask whether other gains, discounts and depths would change the order of systems.",
+        "agree": "Say how far measures put the same systems into the same order.",
+        "papers": "Run the five papers again: what they say beside what gainful finds.",
+    },
+    "Plan": {
+        "power": "Say what a number of queries can show, and how many are needed.",
+        "stability": "Ask whether the order of systems would be the same on other queries or documents.",
+    },
+    "Compatibility": {
+        "trec_eval": "Evaluate as trec_eval does: its options, lines and return codes.",
+        "completion": "Print the shell's completion script.",
+    },
 }
+COMMANDS = {name: about for commands in COMMAND_GROUPS.values() for name, about in commands.items()}
 
 
 def _limit_memory(ctx: click.Context, param: click.Parameter, size: str | None) -> None:
@@ -97,8 +106,10 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        width = max(map(len, COMMANDS))
+        for group, commands in COMMAND_GROUPS.items():
+            with formatter.section(group):
+                formatter.write_dl([(name.ljust(width), about) for name, about in commands.items()])
 
 
 def _print_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, TextIO, TypeAlias
 
 import click
 
+from gainful.cli import help_groups
 from gainful.cli.options import Output, quiet_option, takes_output
 from gainful.errors import UsageError
 from gainful.measures.catalog import ALL_FAMILIES, ALL_MEASURES, SHORT_NAMES, find, long_text, offered_names
 from gainful.pages.page import Column, Page, Table
-from gainful.render.text_formats import write_counted
+from gainful.render.text_formats import hanging, prose_width, write_counted
 
 if TYPE_CHECKING:
     from gainful.measures.base import Measure
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _Found: TypeAlias = "Sequence[tuple[str, type[Measure]]]"
 
 
-@click.command("measures")
+@help_groups.command("measures")
 @click.argument("text", required=False, default="")
 @takes_output
 @quiet_option("No notices.")
@@ -52,12 +53,14 @@ def command(text: str, output: Output, quiet: bool) -> None:
 def _write_list(found: _Found, short: str, out: TextIO) -> None:
     """Two lines a measure: what it says, and how it is written."""
     width = max(len(measure.name) for _, measure in found)
+    lines: list[str] = []
     for family, measures in groupby(found, key=lambda each: each[0]):
-        out.write(f"{family}\n")
+        lines.append(family)
         for _, measure in measures:
-            out.write(f"  {measure.name:<{width}}  {_claim(measure)}\n")
-            out.write(f"  {'':<{width}}  {_parameters(measure)}\n")
-    out.write(f"\n{short}\n" if short else "")
+            lines.append(f"  {measure.name:<{width}}  {_claim(measure)}")
+            lines.append(f"  {'':<{width}}  {_parameters(measure)}")
+    lines += ["", short] if short else []
+    out.writelines(f"{piece}\n" for line in lines for piece in hanging(line, prose_width(out)))
 
 
 def _page(found: _Found, short: str) -> Page:

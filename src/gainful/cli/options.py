@@ -225,9 +225,11 @@ def _with_rel(measure: Measure, rel: float) -> Measure:
 
 
 def output_options(command: _Command) -> _Command:
-    """Adds ``--format`` and ``--output``."""
+    """Adds ``--format``, ``--signature`` and ``--output``."""
     path, ending = click.Path(dir_okay=False, allow_dash=True), "Write a file instead; its ending chooses the format."
     command = click.option("--output", "-o", type=path, help=ending)(command)
+    whole = "All conventions; unasked those that are not the defaults. Files have all."
+    command = click.option("--signature", is_flag=True, help=whole)(command)
     formats, how = click.Choice(list(FORMATS)), "How to write results.  [default: table]"
     return click.option("--format", "format_", type=formats, help=how)(command)
 
@@ -239,10 +241,13 @@ def caption_options(command: _Command) -> _Command:
 
 
 class Output(NamedTuple):
-    """Where a command's results go, in which format, and what a paper calls its table."""
+    """Where a command's results go, in which format, with all conventions, with details or without, and what a paper
+    calls its table."""
 
     format: str
     path: str | None
+    signature: bool = False
+    detail: bool = False
     caption: str | None = None
     label: str | None = None
 
@@ -262,19 +267,23 @@ class Output(NamedTuple):
         if self.caption is not None or self.label is not None:
             content = replace(content.page(), caption=self.caption, label=self.label)
         with self.opened() as out:
-            write(content, self.format, out)
+            page = content.page().detailed() if self.detail else content.page()
+            write(page.with_whole_conventions() if self.signature else page, self.format, out)
 
     @classmethod
-    def of(cls, format_: str | None, path: str | None, inputs: Sequence[str]) -> Output:
+    def of(
+        cls, format_: str | None, path: str | None, inputs: Sequence[str], signature: bool = False, detail: bool = False
+    ) -> Output:
         """What was asked for; a file that cannot be written, or that is read, is refused before the work begins."""
         if path is None or path == "-":
-            return cls(format_ or "table", None)
+            return cls(format_ or "table", None, signature, detail)
         _check_written(path, "--output", inputs)
-        return cls(format_ or format_of(path), path)
+        return cls(format_ or format_of(path), path, True, detail)
 
 
 def _output(options: dict[str, Any]) -> Output:
-    output = Output.of(options.pop("format_"), options.pop("output"), _inputs())
+    how = options.pop("signature"), options.pop("detail", False)
+    output = Output.of(options.pop("format_"), options.pop("output"), _inputs(), *how)
     captions = {name: options.pop(name) for name in ("caption", "label")}
     for name, given in captions.items():
         if given is not None and output.format != "latex":
@@ -283,6 +292,11 @@ def _output(options: dict[str, Any]) -> Output:
                 "add --format latex or -o x.tex",
             )
     return output._replace(**captions)
+
+
+def detail_option(about: str) -> Callable[[_Command], _Command]:
+    """Adds ``--detail``, which says what else is shown; ``output`` takes care of it."""
+    return click.option("--detail", is_flag=True, help=about)
 
 
 #: Adds ``--format``, ``--output``, ``--caption`` and ``--label`` and hands over ``output``, which is none of the files
@@ -300,7 +314,9 @@ def _check_written(path: str, option: str, inputs: Sequence[str]) -> None:
 
 
 def figure_options(command: _Command) -> _Command:
-    """Adds ``--figure`` and ``--columns-wide``."""
+    """Adds ``--figure`` and how it looks."""
+    for flag, what in (("--no-signature", "The conventions are"), ("--no-title", "Titles are")):
+        command = click.option(flag, is_flag=True, help=f"{what} not in the figure: a caption has them.")(command)
     wide = "The figure's width in columns of a paper.  [default: 1, with several charts 2]"
     command = click.option("--columns-wide", "figure_columns", type=click.Choice(["1", "2"]), help=wide)(command)
     draw = "Draw a figure, too: .svg, .png or .pdf (needs gainful[plot])."
@@ -308,30 +324,37 @@ def figure_options(command: _Command) -> _Command:
 
 
 class FigureOutput(NamedTuple):
-    """The file that a figure is drawn into, if one is wanted, and how many columns of a paper it is wide."""
+    """The file that a figure is drawn into, if one is wanted, how many columns of a paper it is wide, and whether it
+    has titles and a signature."""
 
     path: str | None
     columns: int | None
+    title: bool
+    signature: bool
 
     def write(self, content: HasPage) -> None:
         """Draws the charts of what a command has to show."""
         if self.path is not None:
-            from gainful.render.figure import save
+            from gainful.render.figure import for_caption, save
 
-            save(content.page(), self.path, self.columns)
+            page = for_caption(content.page(), title=self.title, signature=self.signature)
+            save(page, self.path, self.columns)
 
 
 def _figure(options: dict[str, Any]) -> FigureOutput:
     """What cannot work is refused before the work begins."""
     path, columns = options.pop("figure"), options.pop("figure_columns")
-    if path is None and columns is not None:
-        raise UsageError("--columns-wide: expected a figure, found none", "--figure out.pdf draws one")
+    bare = {f"--{name.replace('_', '-')}": options.pop(name) for name in ("no_title", "no_signature")}
+    for flag, given in {"--columns-wide": columns, **bare}.items():
+        if path is None and given:
+            raise UsageError(f"{flag}: expected a figure, found none", "--figure out.pdf draws one")
     if path is not None:
         from gainful.render.figure import check_path
 
         _check_written(path, "--figure", _inputs())
         check_path(path)
-    return FigureOutput(path, None if columns is None else int(columns))
+    columns = None if columns is None else int(columns)
+    return FigureOutput(path, columns, *(not given for given in bare.values()))
 
 
 #: Adds what says where a figure and all results go, and hands over ``output`` and ``figure``.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from gainful.cli import options
+from gainful.cli import help_groups, options
 from gainful.cli.inputs import COLLECTION_OPTIONS, CollectionOptions, SessionOptions, print_notices
 from gainful.cli.progress_bar import ProgressBar
 from gainful.data.collection import Inputs, named_runs, naming_strangers, run_paths
@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 
 _PATH = options.INPUT
 _DATA = ("qrels", "runs", "sessions", "letor")
+_WRITING = ("format_", "output", "signature")
 #: What has a meaning with and without data.
-_ALWAYS = ("paper", "only", "out", "figures", "format_", "output", "quiet", "threads")
+_ALWAYS = ("paper", "examples", "only", "out", "figures", *_WRITING, "quiet", "threads")
 
 #: What says how judgments are read, how runs and how sessions.
 _BELONGING: Mapping[str, tuple[str, ...]] = {
@@ -54,6 +55,8 @@ class PaperOptions:
     runs: tuple[str, ...]
     sessions: tuple[str, ...]
     letor: str | None
+    examples: bool
+    data: bool
     only: tuple[str, ...]
     out: str | None
     figures: str | None
@@ -132,6 +135,8 @@ class PaperOptions:
 
     def show(self, found: Reproduction, output: options.Output) -> None:
         """Writes the folder, if one is wanted, and then the page: charts are in the folder then."""
+        if self.examples or self.data:
+            found = found.part(self.examples, self.data)
         shown = found.only(self.only) if self.only else found
         if self.out is None:
             output.write(shown)
@@ -152,10 +157,10 @@ def _asked(given: dict[str, Any]) -> PaperOptions | None:
     """What was asked for, or None where all papers are to be listed; what has no meaning is refused."""
     ctx = click.get_current_context()
     named = [name for name in ctx.params if ctx.get_parameter_source(name) == ParameterSource.COMMANDLINE]
-    values = {name: given.pop(name) for name in ctx.params if name not in ("format_", "output")}
+    values = {name: given.pop(name) for name in ctx.params if name not in _WRITING}
     if values["paper"] is None:
         for name in named:
-            if name not in ("format_", "output", "quiet"):
+            if name not in (*_WRITING, "quiet"):
                 raise UsageError(f"--{_flag(name)}: expected a paper, found none", f"one of {', '.join(PAPERS)}")
         return None
     values["paper"] = paper = PAPERS[choose(values["paper"], PAPERS, "paper")]
@@ -174,7 +179,7 @@ def _asked(given: dict[str, Any]) -> PaperOptions | None:
 def _check(paper: Paper, given: Sequence[str], settings: Mapping[str, Any]) -> None:
     """Refuses options that have no meaning for this paper, or none without data, and a part of the data."""
     data = [name for name in _DATA if name in given]
-    wanted = {*_ALWAYS, *paper.data, *paper.settings, *paper.settings_alone}
+    wanted = {*_ALWAYS, "data", *paper.data, *paper.settings, *paper.settings_alone}
     wanted.update(name for each in paper.data for name in _BELONGING.get(each, ()))
     for name in given:
         if name not in wanted:
@@ -185,7 +190,7 @@ def _check(paper: Paper, given: Sequence[str], settings: Mapping[str, Any]) -> N
     check_given(paper, dict.fromkeys(data), settings)
 
 
-@click.command("papers")
+@help_groups.command("papers")
 @click.argument(
     "paper", required=False, shell_complete=lambda ctx, param, word: [p for p in PAPERS if p.startswith(word)]
 )
@@ -197,6 +202,8 @@ def _check(paper: Paper, given: Sequence[str], settings: Mapping[str, Any]) -> N
     "--sessions", type=_PATH, multiple=True, metavar="FILE", help="jarvelin2008: sessions, a file a system; repeatable."
 )
 @click.option("--letor", type=click.Path(), metavar="DIR", help="scheel2011: OHSUMED of LETOR 3.0, raw features.")
+@click.option("--examples", is_flag=True, help="Only what needs no data: worked examples, errata.")
+@click.option("--data", is_flag=True, help="Only what the data give.")
 @click.option("--only", multiple=True, metavar="SECTION", help="Only this, such as 'Table 2'; may be repeated.")
 @click.option(
     "--out", type=click.Path(), metavar="DIR", help="Write a folder: report, tables and figures (needs [plot])."
@@ -241,7 +248,7 @@ def _check(paper: Paper, given: Sequence[str], settings: Mapping[str, Any]) -> N
 @click.option("--draws", type=click.IntRange(1), metavar="N", help="dellamea2004: samples of documents.  [default: 20]")
 @options.output_options
 @options.takes(*COLLECTION_OPTIONS, options.quiet_option("No notices, no progress bar."), asked=_asked)
-def command(format_: str | None, output: str | None, asked: PaperOptions | None) -> None:
+def command(format_: str | None, output: str | None, signature: bool, asked: PaperOptions | None) -> None:
     """Run one of the five PAPERS again, or list them.
 
     Without data its worked examples and errata; with data its tables and figures on these.
@@ -251,9 +258,9 @@ def command(format_: str | None, output: str | None, asked: PaperOptions | None)
     Example: gainful papers jarvelin2002 --qrels qrels.txt --runs runs/ --out jarvelin2002/
     """
     if asked is None:
-        options.Output.of(format_, output, ()).write(papers_page())
+        options.Output.of(format_, output, (), signature).write(papers_page())
         return
-    to = options.Output.of(format_, output, asked.files)
+    to = options.Output.of(format_, output, asked.files, signature)
     asked.check_written(to.path)
     asked.show(asked.reproduced(), to)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gainful.cli import options
+from gainful.cli import help_groups, options
 from gainful.cli.score_inputs import OF_RUNS, OF_SCORES, ScoreOptions, read_numbers, read_pair, refuse, takes_scores
 from gainful.errors import UsageError
 from gainful.notation import NUMBER, read_number
@@ -28,7 +28,7 @@ def _variance(text: str, option: str) -> str | float:
     return read_number(text, option)
 
 
-@click.command("power")
+@help_groups.command("power")
 @options.read_option("--pair", "Plan for these two.  [default: if there are just two]", "SYSTEM,SYSTEM", read_pair)
 @options.read_option("--queries", "What so many queries show.  [default: as many as there are]", "N,...", _whole)
 @options.read_option("--difference", "How many queries a difference that would matter needs.", "D,...", read_numbers)

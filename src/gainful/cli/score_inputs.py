@@ -56,7 +56,7 @@ class Scores(NamedTuple):
         if not self.evaluations:
             return (), header
         signature = next(iter(self.evaluations.values())).signature()
-        return (signature.short(),), {"signature": str(signature), **header}
+        return (signature.note(),), {"signature": str(signature), **header}
 
 
 @dataclass(frozen=True)

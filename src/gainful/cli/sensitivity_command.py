@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from gainful.cli import options
+from gainful.cli import help_groups, options
 from gainful.cli.inputs import CollectionOptions, takes_collection
 from gainful.cli.progress_bar import ProgressBar
 from gainful.errors import UsageError
@@ -44,7 +44,7 @@ def _sweep(text: str, option: str) -> tuple[float, float] | bool:
     return WeightRange.of(match[1], match[2])
 
 
-@click.command("sensitivity")
+@help_groups.command("sensitivity")
 @click.argument("qrels", type=options.INPUT)
 @click.argument("runs", type=options.INPUT, nargs=-1, required=True)
 @options.measure_option("nDCG")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gainful.cli import options
+from gainful.cli import help_groups, options
 from gainful.cli.inputs import SessionOptions, print_notices, takes_sessions
 from gainful.cli.progress_bar import ProgressBar
 from gainful.data.collection import named_runs
@@ -106,7 +106,7 @@ class StudyOptions:
         return per_cent / 100
 
 
-@click.command("sessions")
+@help_groups.command("sessions")
 @click.argument("qrels", type=options.INPUT)
 @click.argument("sessions", type=options.INPUT, nargs=-1, required=True)
 @options.several_measures_option(DEFAULT_SESSION_MEASURES, "sDCG@10")

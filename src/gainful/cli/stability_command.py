@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gainful.cli import options
+from gainful.cli import help_groups, options
 from gainful.cli.progress_bar import ProgressBar
 from gainful.cli.score_inputs import ScoreOptions, read_numbers, takes_scores
 from gainful.errors import UsageError
@@ -16,7 +16,7 @@ _MEASURES = ("nDCG@10",)
 _DOCUMENT_DRAWS = 20
 
 
-@click.command("stability")
+@help_groups.command("stability")
 @click.option(
     "--topics",
     type=click.Choice(TOPICS),

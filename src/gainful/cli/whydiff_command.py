@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gainful.cli import options
+from gainful.cli import help_groups, options
 from gainful.cli.inputs import takes_inputs
 from gainful.cli.progress_bar import ProgressBar
 from gainful.data.collection import Inputs
@@ -12,7 +12,7 @@ from gainful.errors import UsageError
 from gainful.policy import Policy
 
 
-@click.command("whydiff")
+@help_groups.command("whydiff")
 @click.argument("qrels", type=options.INPUT)
 @click.argument("run", type=options.INPUT)
 @click.option("--mine", metavar="X", help="The number that you have.")

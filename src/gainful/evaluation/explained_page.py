@@ -18,17 +18,19 @@ from gainful.measures.base import Measure, value_text
 from gainful.measures.help import SECTIONS, Help, differences_of, gain_meaning, meaning, parameter_text, reading
 from gainful.measures.names_trec_eval import Translation
 from gainful.notation import count_of, number_text
-from gainful.pages.page import Cell, Column, Table
+from gainful.pages.page import Cell, Column, Conventions, Detail, Table
 from gainful.render import Page
 
 #: Judgments with more different grades than this are not shown grade by grade.
 _GRADES = 12
 _LISTED = 10
+#: The sections of a measure's help that are about other tools.
+_OF_OTHERS = ("Agrees with", "Differs from")
 
 
 def explanation_page(explanations: Sequence[Explanation], all_ranks: bool = False, places: int = 4) -> Page:
     """One explanation after the other; what a measure means is said once."""
-    parts: list[Table | str] = []
+    parts: list[Table | Detail | str] = []
     introduced: set[Measure] = set()
     translated: set[str] = set()
     for explanation in explanations:
@@ -46,28 +48,24 @@ def explanation_page(explanations: Sequence[Explanation], all_ranks: bool = Fals
     return Page("explain", tuple(parts), signatures(explanations), {"explanations": [_data(e) for e in explanations]})
 
 
-def signatures(explanations: Iterable[Explanation]) -> tuple[str, ...]:
+def signatures(explanations: Iterable[Explanation]) -> tuple[Conventions, ...]:
     """By which conventions the numbers came about, each said once."""
-    found = (
-        str(replace(explanation.signature, policy=one.policy))
+    found = dict.fromkeys(
+        replace(explanation.signature, policy=one.policy)
         for explanation in explanations
         for one in explanation.lists
         if explanation.signature is not None
     )
-    return tuple(dict.fromkeys(found))
+    return tuple(signature.note() for signature in found)
 
 
-def _definition(measure: Measure) -> Iterator[Table | str]:
+def _definition(measure: Measure) -> Iterator[Table | Detail | str]:
     text = Help.of(type(measure))
     yield f"{measure}: {text.claim}"
-    rows = [
-        (section.lower() if i == 0 else None, paragraph)
-        for section in SECTIONS
-        for i, paragraph in enumerate(text.paragraphs(section))
-    ]
-    if rows:
-        yield Table((Column("about", none=""), Column("definition")), tuple(rows), f"Definition of {measure}")
-    yield from _differences(measure)
+    yield from _sections(text, [name for name in SECTIONS if name not in _OF_OTHERS], f"Definition of {measure}")
+    others = (*_sections(text, _OF_OTHERS, f"{measure} and other tools"), *_differences(measure))
+    if others:
+        yield Detail(others)
     names = list(measure.parameters())
     if names:
         columns = (Column("parameter"), Column("value"), Column("meaning"))
@@ -76,6 +74,16 @@ def _definition(measure: Measure) -> Iterator[Table | str]:
     yield reading(measure)
     if names:
         yield f"Written out: {measure.full_text()}"
+
+
+def _sections(text: Help, names: Sequence[str], title: str) -> Iterator[Table]:
+    rows = [
+        (name.lower() if i == 0 else None, paragraph)
+        for name in names
+        for i, paragraph in enumerate(text.paragraphs(name))
+    ]
+    if rows:
+        yield Table((Column("about", none=""), Column("definition")), tuple(rows), title)
 
 
 def _differences(measure: Measure) -> Iterator[Table]:

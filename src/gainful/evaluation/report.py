@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from gainful.data.collection import no_such_run
 from gainful.errors import UsageError
 from gainful.evaluation.results import Evaluation
+from gainful.evaluation.signature import Signature
 from gainful.measures.base import Measure
 from gainful.notation import count_of, printable
 from gainful.pages.page import Cell, Column, RowsOnDemand, Score, Table
@@ -149,10 +150,10 @@ class Report(Showable):
     @property
     def signatures(self) -> list[str]:
         """The conventions: one line, or where they differ one for each group of runs that shares them."""
-        runs: dict[str, list[str]] = {}
+        runs: dict[Signature, list[str]] = {}
         for evaluation in self.evaluations:
-            runs.setdefault(evaluation.signature().short(), []).append(printable(evaluation.run, _WIDEST))
-        return [line if len(runs) == 1 else f"{', '.join(names)}: {line}" for line, names in runs.items()]
+            runs.setdefault(evaluation.signature(), []).append(printable(evaluation.run, _WIDEST))
+        return [each.note("" if len(runs) == 1 else f"{', '.join(names)}: ") for each, names in runs.items()]
 
     def _scores(self) -> Iterator[Score]:
         """The values run by run: query by query if wanted, the aggregate last; of each all measures."""

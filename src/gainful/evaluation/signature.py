@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -10,7 +11,10 @@ from gainful.errors import UsageError
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.notation import number_text, read_number
+from gainful.pages.page import Conventions
 from gainful.policy import Policy
+
+_SHORT, _DEFAULT = "conventions:", "all default"
 
 
 @dataclass(frozen=True)
@@ -33,27 +37,37 @@ class Signature:
     excluded: int | None = None  # pairs of query and document that were left out of the run
 
     def __str__(self) -> str:
-        return "|".join([*([self.measure.full_text()] if self.measure else []), *_pairs(self._texts())])
+        measure = [self.measure.full_text()] if self.measure else []
+        return "|".join([*measure, *_pairs({**self.policy.texts(), **self._facts()})])
 
     def short(self) -> str:
-        """The line without the measure, what differs from the defaults first."""
-        texts, changed = self._texts(), self.policy.differences()
-        return "|".join(_pairs({**changed, **{name: text for name, text in texts.items() if name not in changed}}))
+        """What people want to know: which conventions are not the defaults, and the facts.
 
-    def _texts(self) -> dict[str, str]:
-        facts = {"scale": number_text(self.scale)}
-        if self.judged_by is not None:
-            facts["judged-by"] = self.judged_by
+        >>> Signature(None, Policy(), scale=3, queries=50).short()
+        'conventions: all default | scale:3 | queries:50 | gainful:0.1.0'
+        """
+        measure = [str(self.measure)] if self.measure else []
+        return " | ".join([*measure, short_conventions(self.policy.differences(), self._facts())])
+
+    def note(self, before: str = "") -> Conventions:
+        """What a page says of it, in short and in full."""
+        return Conventions(before + self.short(), before + str(self))
+
+    def _facts(self) -> dict[str, str]:
+        judged = {} if self.judged_by is None else {"judged-by": self.judged_by}
         if self.excluded is not None:
-            facts["excluded"] = str(self.excluded)
+            judged["excluded"] = str(self.excluded)
         counted = "queries" if self.judged_by is None else "sessions"
-        return {**self.policy.texts(), **facts, counted: str(self.queries), "gainful": self.version}
+        return {"scale": number_text(self.scale), **judged, counted: str(self.queries), "gainful": self.version}
 
     @classmethod
     def parse(cls, line: str) -> Signature:
-        """The signature that a line was written from; its parts may stand in any order, the measure first."""
-        parts = line.strip().split("|")
+        """The signature that a line, whole or short, was written from; its parts may be in any order, measure first."""
+        parts = [part.strip() for part in line.split("|")]
         measure = None if ":" in parts[0].split("(")[0] else parse(parts.pop(0))
+        if parts and parts[0].startswith(_SHORT):
+            changed = parts.pop(0).removeprefix(_SHORT).strip()
+            parts += [] if changed == _DEFAULT else re.split(r",\s+", changed)
         texts: dict[str, str] = {}
         for part in parts:
             name, colon, text = part.partition(":")
@@ -73,6 +87,15 @@ class Signature:
             raise UsageError(f"signature: expected a whole number as excluded, found '{excluded}'")
         policy, read = Policy.from_texts(texts), read_number(scale, "signature: scale")
         return cls(measure, policy, read, int(queries), version, judged_by, None if excluded is None else int(excluded))
+
+
+def short_conventions(changed: Mapping[str, str], facts: Mapping[str, str]) -> str:
+    """The conventions that are not the defaults, then facts.
+
+    >>> short_conventions({"depth": "10", "missing": "skip"}, {"scale": "3"})
+    'conventions: depth:10, missing:skip | scale:3'
+    """
+    return " | ".join([f"{_SHORT} {', '.join(_pairs(changed)) or _DEFAULT}", *_pairs(facts)])
 
 
 def _pairs(texts: Mapping[str, str]) -> list[str]:

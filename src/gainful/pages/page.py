@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
@@ -128,6 +128,25 @@ class Heading(str):
     __slots__ = ()
 
 
+class Conventions(str):
+    """A note that says by which conventions numbers came about: in short, as people read it, and in ``whole``."""
+
+    __slots__ = ("whole",)
+    whole: str
+
+    def __new__(cls, short: str, whole: str) -> Conventions:
+        note = super().__new__(cls, short)
+        note.whole = whole
+        return note
+
+
+@dataclass(frozen=True)
+class Detail:
+    """Parts of a page that people see if they ask for details; machines always have them, and figures draw them."""
+
+    parts: tuple[Table | Chart | str, ...]
+
+
 @dataclass(frozen=True)
 class Page:
     """What a command shows: tables, charts and paragraphs in order, then notes (a signature, what a mark means).
@@ -146,7 +165,7 @@ class Page:
     """
 
     command: str
-    parts: tuple[Table | Chart | str, ...]
+    parts: tuple[Table | Chart | Detail | str, ...]
     notes: tuple[str, ...] = ()
     header: Mapping[str, object] = field(default_factory=dict)
     notes_for_machines: tuple[str, ...] | None = None
@@ -162,9 +181,23 @@ class Page:
         return self
 
     @property
+    def all_parts(self) -> Iterator[Table | Chart | str]:
+        """The parts, those of details in their place."""
+        for part in self.parts:
+            yield from part.parts if isinstance(part, Detail) else (part,)
+
+    def detailed(self) -> Page:
+        """The page with details for all."""
+        return replace(self, parts=tuple(self.all_parts))
+
+    def with_whole_conventions(self) -> Page:
+        """The page with its conventions in full, as files have them."""
+        return replace(self, notes=tuple(whole_note(note) for note in self.notes))
+
+    @property
     def tables(self) -> Iterator[Table]:
         """The tables, in order."""
-        return (part for part in self.parts if isinstance(part, Table))
+        return (part for part in self.all_parts if isinstance(part, Table))
 
     @property
     def tables_for_machines(self) -> Iterator[Table]:
@@ -184,12 +217,14 @@ class Page:
     @property
     def charts(self) -> Iterator[Chart]:
         """The charts, in order."""
-        return (part for part in self.parts if not isinstance(part, (Table, str)))
+        return (part for part in self.all_parts if not isinstance(part, (Table, str)))
 
     @property
     def parts_for_people(self) -> Iterator[Table | Chart | str]:
-        """All parts without the tables that are for machines only, and without maps of what a table has."""
+        """All parts without details, tables that are for machines only, and maps of what a table has."""
         for part in self.parts:
+            if isinstance(part, Detail):
+                continue
             if isinstance(part, Table) and all(column.for_machines for column in part.columns):
                 continue
             if not getattr(part, "has_table", False):
@@ -203,6 +238,11 @@ class Page:
             paragraph(part) if isinstance(part, str) else table(part) if isinstance(part, Table) else chart(part)
             for part in self.parts_for_people
         ]
+
+
+def whole_note(note: str) -> str:
+    """A note as files have it."""
+    return note.whole if isinstance(note, Conventions) else note
 
 
 class HasPage(Protocol):

@@ -22,7 +22,7 @@ from gainful.io.atomic import atomic_output
 from gainful.kernel.parallel import Progress
 from gainful.notation import choose, nearest
 from gainful.pages.charts import system_names
-from gainful.pages.page import Heading, Table
+from gainful.pages.page import Heading, Table, head
 from gainful.papers import FIGURES, PAPERS, Paper, check_given
 from gainful.papers.claims import VERDICTS, Section, Study
 from gainful.policy import Policy
@@ -93,6 +93,10 @@ class Reproduction(Showable):
             self, examples=examples, study=replace(self.study, sections=kept) if self.study and kept else None
         )
 
+    def part(self, examples: bool, data: bool) -> Reproduction:
+        """The same with its examples, with what the data gave, or with both."""
+        return replace(self, examples=self.examples if examples else (), study=self.study if data else None)
+
     def without_charts(self) -> Reproduction:
         """The same without charts."""
         return replace(self, has_charts=False)
@@ -100,28 +104,38 @@ class Reproduction(Showable):
     @property
     def verdicts(self) -> dict[str, int]:
         """How often the paper and gainful agree, and how often not."""
-        found: Counter[str] = Counter()
-        for section in self.sections:
-            for table in Page("papers", section.parts).tables_for_machines:
-                names = [column.name for column in table.columns]
-                if "verdict" in names:
-                    found.update(str(row[names.index("verdict")]) for row in table.rows)
+        found = Counter(verdict for section in self.sections for verdict, _ in _verdicts(section))
         return {verdict: found[verdict] for verdict in VERDICTS if found[verdict]}
+
+    def summary(self) -> Iterator[Table | str]:
+        """What agrees, what fails and what is of other data, section by section; what fails is named."""
+        counted = self.verdicts
+        if not counted:
+            return
+        said = ", ".join(f"{verdict} {count}" for verdict, count in counted.items())
+        failed = [f"{what} ({s.name})" for s in self.sections for verdict, what in _verdicts(s) if verdict in _FAILED]
+        yield f"The paper says, gainful finds: {said}."
+        if failed:
+            more = f"; and {len(failed) - _MOST_NAMED} more" if len(failed) > _MOST_NAMED else ""
+            yield f"Not as the paper says: {'; '.join(failed[:_MOST_NAMED])}{more}."
+        found = {section.name: Counter(verdict for verdict, _ in _verdicts(section)) for section in self.sections}
+        columns = head(["section", *(f"{verdict} #" for verdict in counted)], none="")
+        rows = [(name, *(each[verdict] or None for verdict in counted)) for name, each in found.items() if each]
+        yield Table(columns, rows, "Summary", for_people=True)
 
     def page(self) -> Page:
         """The sections one below the other."""
-        parts: list[Any] = [self.paper.citation]
+        parts: list[Any] = [self.paper.citation, *self.summary()]
         for section in self.examples:
             parts += self._parts(section)
         if self.study is not None:
             parts.append(self.study.data)
             for section in self.study.sections:
                 parts += self._parts(section)
-        counted = ", ".join(f"{verdict} {count}" for verdict, count in self.verdicts.items())
-        notes = (f"the paper says, gainful finds: {counted}",) if counted else ()
         conventions = self.study.conventions if self.study else ()
-        header: dict[str, object] = {"paper": self.paper.key, "sections": [section.name for section in self.sections]}
-        return Page("papers", tuple(parts), (*notes, *conventions), header)
+        sections = [section.name for section in self.sections]
+        header: dict[str, object] = {"paper": self.paper.key, "sections": sections, "verdicts": self.verdicts}
+        return Page("papers", tuple(parts), conventions, header)
 
     def _parts(self, section: Section) -> Iterator[Any]:
         yield Heading(section.name)
@@ -145,7 +159,7 @@ class Reproduction(Showable):
             raise InputError(f"{folder}: cannot be made ({error.strerror})") from error
         written = ["report.md"]
         systems = tuple(dict.fromkeys(system_names(self.page().charts)))
-        blocks = [f"# {self.paper.key}", _markdown(self.paper.citation)]
+        blocks = [f"# {self.paper.key}", _markdown(self.paper.citation, *self.summary())]
         for section in self.examples:
             blocks += _written(section, folder, figures, Page("papers", section.parts, systems=systems), written)
         if self.study is not None:
@@ -153,10 +167,22 @@ class Reproduction(Showable):
             for section in self.study.sections:
                 page = Page("papers", section.parts, self.study.conventions, systems=systems)
                 blocks += _written(section, folder, figures, page, written)
-        blocks.append(text(Page("papers", (), self.page().notes), "markdown").strip("\n"))
+        blocks.append(text(Page("papers", (), self.page().notes).with_whole_conventions(), "markdown").strip("\n"))
         with atomic_output(os.path.join(folder, "report.md")) as out:
             out.write("\n\n".join(block for block in blocks if block) + "\n")
         return written
+
+
+#: The verdicts that a reader looks for first, and how many of them a summary names.
+_FAILED, _MOST_NAMED = ("differs", "fails"), 6
+
+
+def _verdicts(section: Section) -> Iterator[tuple[str, str]]:
+    """The verdicts of a section, each with what it is about."""
+    for table in Page("papers", section.parts).tables_for_machines:
+        names = [column.name for column in table.columns]
+        if "verdict" in names:
+            yield from ((str(row[names.index("verdict")]), str(row[0])) for row in table.rows)
 
 
 def _written(section: Section, folder: str, figures: str, page: Page, written: list[str]) -> Iterator[str]:

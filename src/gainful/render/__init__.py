@@ -62,7 +62,7 @@ def save(content: HasPage, path: str | os.PathLike[str], format_: str | None = N
         return
     format_ = format_ or format_of(path)
     with atomic_output(path) as out:
-        write(content, format_, out)
+        write(content.page().with_whole_conventions(), format_, out)
 
 
 def format_of(path: str | os.PathLike[str]) -> str:
@@ -121,9 +121,9 @@ class Showable(Framed):
         """The data that the formats draw."""
         raise NotImplementedError
 
-    def text(self, format: str = "table") -> str:  # noqa: A002 - the word that users know
-        """The text in one of the formats table, trec, jsonl, csv, markdown, latex and html."""
-        return text(self, format)
+    def text(self, format: str = "table", *, detail: bool = False) -> str:  # noqa: A002 - the word that users know
+        """The text in one of the formats table, trec, jsonl, csv, markdown, latex and html, with details or without."""
+        return text(self.page().detailed() if detail else self, format)
 
     def save(self, path: str | os.PathLike[str], format: str | None = None) -> None:  # noqa: A002
         """Writes a file, whole or not at all; without a format its ending (.csv, .md, .tex, ...) decides.
@@ -138,11 +138,14 @@ class Showable(Framed):
 
         return columns_of(self.page(), table)
 
-    def figure(self, columns: int | None = None) -> Figure:
-        """The charts as a figure of matplotlib, ``columns`` (1 or 2) of a paper wide; needs gainful[plot]."""
-        from gainful.render.figure import draw
+    def figure(self, columns: int | None = None, *, title: bool = True, signature: bool = True) -> Figure:
+        """The charts as a figure of matplotlib, ``columns`` (1 or 2) of a paper wide; needs gainful[plot].
 
-        return draw(self.page(), columns)
+        ``title`` and ``signature`` say whether it has what a paper's caption may have instead.
+        """
+        from gainful.render.figure import draw, for_caption
+
+        return draw(for_caption(self.page(), title=title, signature=signature), columns)
 
     def __str__(self) -> str:
         return self.text().rstrip("\n")

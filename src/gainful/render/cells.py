@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import isnan
 from typing import NamedTuple
 
 from gainful.notation import ENDLESS, printable
-from gainful.pages.page import Cell, Column, Table
+from gainful.pages.page import Cell, Column, Conventions, Table
 
 
 class Shown(NamedTuple):
@@ -149,6 +149,30 @@ def explained(note: str, emphasis: str) -> str:
     return f"{emphasis}: {note[2:]}" if note.startswith("* ") else note
 
 
+def as_code(note: str) -> list[tuple[str, bool]]:
+    """The pieces of a note, each with whether it is better set as code: short conventions are, and whole signatures.
+
+    >>> as_code("bm25: order:score|ties:input")
+    [('bm25:', False), ('order:score|ties:input', True)]
+    """
+    return [(note, True)] if isinstance(note, Conventions) else [(word, is_code(word)) for word in note.split(" ")]
+
+
 def is_code(word: str) -> bool:
     """Whether a word of a note is better set as code: signatures are."""
     return "|" in word and ":" in word
+
+
+def blocks(widths: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
+    """The columns that fit beside each other, two blanks before each, from the first to before the last of each block.
+
+    >>> list(blocks([5, 5, 9], 14))
+    [(0, 2), (2, 3)]
+    """
+    first, used = 0, 0
+    for i, width in enumerate(widths):
+        if i > first and used + width + 2 > room:
+            yield first, i
+            first, used = i, 0
+        used += width + 2
+    yield first, len(widths)

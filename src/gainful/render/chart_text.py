@@ -11,6 +11,7 @@ from string import ascii_lowercase, ascii_uppercase
 from textwrap import wrap
 
 from gainful.pages.charts import (
+    LONGEST_NAME,
     Boxes,
     Chart,
     CriticalDiagram,
@@ -28,81 +29,94 @@ from gainful.pages.charts import (
 )
 from gainful.pages.page import Page
 from gainful.pages.scales import Scale, Ticks, box_scale, interval_scale, scales_of
-from gainful.render.cells import plain
+from gainful.render.cells import blocks, plain
 
-#: How wide and high a plot is, how wide the rows of other charts and any line are, and the longest name; in signs.
+#: The most that a plot is wide and high, that the rows of other charts and any line are wide, the longest name, and
+#: what is left of a row beside long names; in signs.
 WIDTH, HEIGHT = 72, 16
-_WIDTH, _WIDEST, _LONGEST_NAME = 56, 100, 40
+_WIDTH, _WIDEST, _LONGEST_NAME, _NARROWEST = 56, 100, 40, 16
 
 
-def _interval_lines(chart: Intervals) -> Iterator[str]:
+def _interval_lines(chart: Intervals, width: int) -> Iterator[str]:
     """A line a row: ``|--o--|``, or an arrow where an end is out of sight; the axis is below."""
-    yield from _wrapped(chart.title)
+    yield from _wrapped(chart.title, width)
+    names, margin = _names((row.name for row in chart.rows), width)
+    room = _room(margin, [chart.side, *(row.text for row in chart.rows)], width)
     scale = interval_scale(chart, most=6)
-    names = [shortened(plain(row.name)) for row in chart.rows]
-    margin = max(map(len, names), default=0)
     if chart.side:
-        yield " " * (margin + _WIDTH + 3) + plain(chart.side)
-    rules = {_place(scale, rule.x) for rule in chart.rules if rule.x is not None}
+        yield " " * (margin + room + 3) + plain(chart.side)
+    rules = {_place(scale, rule.x, room) for rule in chart.rules if rule.x is not None}
     for name, row in zip(names, chart.rows, strict=True):
-        signs = [":" if i in rules else " " for i in range(_WIDTH)]
+        signs = [":" if i in rules else " " for i in range(room)]
         _put(signs, row, scale)
         yield f"{name.ljust(margin)} {''.join(signs)}  {plain(row.text)}"
-    yield from _axis_lines(scale, chart.axis.label, margin)
+    yield from _axis_lines(scale, chart.axis.label, margin, room, width)
     yield from (plain(rule.label) and f": {plain(rule.label)}" for rule in chart.rules)
-    yield from _wrapped(chart.caption)
+    yield from _wrapped(chart.caption, width)
 
 
-def _box_lines(chart: Boxes) -> Iterator[str]:
+def _box_lines(chart: Boxes, width: int) -> Iterator[str]:
     """A line a group: ``|--[==|===]---|``, or an arrow where an end is out of sight; the axis is below."""
-    yield from _wrapped(chart.title)
-    scale = box_scale(chart)
-    names = [shortened(plain(group.name)) for group in chart.groups]
-    margin = max(map(len, names), default=0)
-    for name, group in zip(names, chart.groups, strict=True):
-        yield f"{name.ljust(margin)} {''.join(_box(group, scale))}  n = {group.size:,}"
-    yield from _axis_lines(scale, chart.axis.label, margin)
-    yield from _wrapped(chart.full_caption)
+    yield from _wrapped(chart.title, width)
+    names, margin = _names((group.name for group in chart.groups), width)
+    sizes = [f"n = {group.size:,}" for group in chart.groups]
+    room, scale = _room(margin, sizes, width), box_scale(chart)
+    for name, group, size in zip(names, chart.groups, sizes, strict=True):
+        yield f"{name.ljust(margin)} {''.join(_box(group, scale, room))}  {size}"
+    yield from _axis_lines(scale, chart.axis.label, margin, room, width)
+    yield from _wrapped(chart.full_caption, width)
 
 
-def _critical_lines(chart: CriticalDiagram) -> Iterator[str]:
+def _names(names: Iterable[str], width: int) -> tuple[list[str], int]:
+    """The names before rows, none longer than a third of the line, and how wide they are."""
+    short = [shortened(plain(name), min(LONGEST_NAME, width * 3 // 10)) for name in names]
+    return short, max(map(len, short), default=0)
+
+
+def _room(margin: int, beside: Iterable[str], width: int) -> int:
+    """How wide rows are between their names and what stands beside them."""
+    side = max((len(plain(text)) for text in beside), default=0)
+    return max(_NARROWEST, min(_WIDTH, width - margin - 3 - side))
+
+
+def _critical_lines(chart: CriticalDiagram, width: int) -> Iterator[str]:
     """The best first, a column for each bar over systems that are not told apart."""
-    yield from _wrapped(chart.title)
-    names = [shortened(plain(name)) for name in chart.names]
-    margin = max(map(len, names), default=0)
+    yield from _wrapped(chart.title, width)
+    names, margin = _names(chart.names, width)
     for i, (name, value) in enumerate(zip(names, chart.values, strict=True)):
         bars = " ".join("|" if first <= i <= last else " " for first, last in chart.bars)
         yield f"{name.ljust(margin)}  {value:.4f}  {bars}"
-    yield from _wrapped(chart.caption)
+    yield from _wrapped(chart.caption, width)
 
 
-def _axis_lines(scale: Scale, label: str, margin: int) -> Iterator[str]:
+def _axis_lines(scale: Scale, label: str, margin: int, room: int, width: int) -> Iterator[str]:
     """The axis below the rows, its ticks' numbers, and what it shows."""
-    axis, below = ["-"] * _WIDTH, [" "] * (_WIDTH + margin + 8)
+    axis, below = ["-"] * room, [" "] * (room + margin + 8)
     for value, text in scale.ticks:
-        place = _place(scale, value)
+        place = _place(scale, value, room)
         axis[place] = "+"
-        start = margin + 1 + place - len(text) // 2
+        start = min(margin + 1 + place - len(text) // 2, width - len(text))
         below[start : start + len(text)] = text
     yield " " * (margin + 1) + "".join(axis)
     yield "".join(below)
-    yield " " * (margin + 1) + plain(label).center(_WIDTH)
+    yield " " * (margin + 1) + plain(label).center(room)
 
 
 def _put(signs: list[str], row: IntervalRow, scale: Scale) -> None:
-    low, high = (_place(scale, min(max(end, scale.low), scale.high)) for end in (row.low, row.high))
+    room = len(signs)
+    low, high = (_place(scale, min(max(end, scale.low), scale.high), room) for end in (row.low, row.high))
     signs[low : high + 1] = "-" * (high + 1 - low)
     signs[low] = "|" if math.isfinite(row.low) else "<"
     signs[high] = "|" if math.isfinite(row.high) else ">"
-    signs[_place(scale, row.value)] = "o"
+    signs[_place(scale, row.value, room)] = "o"
 
 
-def _box(group: Percentiles, scale: Scale) -> list[str]:
+def _box(group: Percentiles, scale: Scale, room: int) -> list[str]:
     """A group's line; a group without values has none."""
-    signs = [" "] * _WIDTH
+    signs = [" "] * room
     if not all(map(math.isfinite, group.points)):
         return signs
-    places = [_place(scale, min(max(value, scale.low), scale.high)) for value in group.points]
+    places = [_place(scale, min(max(value, scale.low), scale.high), room) for value in group.points]
     first, low, _, high, last = places
     signs[first : last + 1] = "-" * (last + 1 - first)
     signs[low : high + 1] = "=" * (high + 1 - low)
@@ -117,12 +131,12 @@ def _box(group: Percentiles, scale: Scale) -> list[str]:
     return signs
 
 
-def _place(scale: Scale, value: float) -> int:
-    return min(max(round(scale.place(value) * (_WIDTH - 1)), 0), _WIDTH - 1)
+def _place(scale: Scale, value: float, room: int) -> int:
+    return min(max(round(scale.place(value) * (room - 1)), 0), room - 1)
 
 
-def _wrapped(text: str) -> list[str]:
-    return wrap(plain(text), _WIDEST, break_long_words=False, break_on_hyphens=False)
+def _wrapped(text: str, width: int) -> list[str]:
+    return wrap(plain(text), width, break_long_words=False, break_on_hyphens=False)
 
 
 #: The most steps from one point of an outline to the next, which may be far out of sight.
@@ -134,18 +148,18 @@ _LETTERS = ascii_uppercase + ascii_lowercase
 _POINTS = "o^v#x+%@"
 
 
-def chart_lines(chart: Chart, numbers: Mapping[str, int] | None = None) -> list[str]:
+def chart_lines(chart: Chart, numbers: Mapping[str, int] | None = None, width: int = _WIDEST) -> list[str]:
     """A chart as lines of text; ``numbers`` are those of the systems, if the page has other charts, too."""
     if isinstance(chart, Plot):
-        lines = _plot_lines(chart, system_numbers([chart]) if numbers is None else numbers)
+        lines = _plot_lines(chart, system_numbers([chart]) if numbers is None else numbers, width)
     elif isinstance(chart, HeatMap):
-        lines = _heat_map_lines(chart)
+        lines = _heat_map_lines(chart, width)
     elif isinstance(chart, Intervals):
-        lines = _interval_lines(chart)
+        lines = _interval_lines(chart, width)
     elif isinstance(chart, Boxes):
-        lines = _box_lines(chart)
+        lines = _box_lines(chart, width)
     else:
-        lines = _critical_lines(chart)
+        lines = _critical_lines(chart, width)
     return [line.rstrip() for line in lines]
 
 
@@ -180,10 +194,10 @@ class _Grid:
         return signs[column % len(signs)] if signs else self._ground.get((column, row), " ")
 
 
-def _plot_lines(plot: Plot, numbers: Mapping[str, int]) -> Iterator[str]:
+def _plot_lines(plot: Plot, numbers: Mapping[str, int], room: int) -> Iterator[str]:
     x, y = scales_of(plot, most_x=8, most_y=6)
-    height = WIDTH // 2 - 8 if plot.is_square else HEIGHT
-    width = 2 * height if plot.is_square else WIDTH
+    width = min(WIDTH - 16 if plot.is_square else WIDTH, room - 2 - max((len(text) for _, text in y.ticks), default=0))
+    height = width // 2 if plot.is_square else HEIGHT
     grid = _Grid(width, height)
     for rule in plot.rules:
         grid.rule(_cell(x, rule.x, width), _cell(y, rule.y, height))
@@ -197,9 +211,9 @@ def _plot_lines(plot: Plot, numbers: Mapping[str, int]) -> Iterator[str]:
             place = _cell(x, along, width), _cell(y, across, height)
             if place[0] is not None and place[1] is not None:
                 grid.put(place[0], place[1], sign, is_point=True)
-    yield from _framed(plot, grid, x, y)
-    yield from _key(plot, numbers)
-    yield from _wrapped(plot.caption)
+    yield from _framed(plot, grid, x, y, room)
+    yield from _key(plot, numbers, room)
+    yield from _wrapped(plot.caption, room)
 
 
 def _sign(what: Line | Points, numbers: Mapping[str, int]) -> str:
@@ -274,17 +288,17 @@ def _outlined(part: list[tuple[float, float]]) -> Iterator[tuple[int, float]]:
         yield from ((round(column + right * i / steps), height + up * i / steps) for i in range(1, steps + 1))
 
 
-def _framed(plot: Plot, grid: _Grid, x: Scale, y: Scale) -> Iterator[str]:
+def _framed(plot: Plot, grid: _Grid, x: Scale, y: Scale, room: int) -> Iterator[str]:
     """The grid with its title, its axes, their ticks and their names."""
     texts = {_cell(y, value, grid.height): text for value, text in y.ticks}
     margin = max((len(text) for text in texts.values()), default=0)
-    yield from _wrapped(plot.title)
-    yield plain(plot.y.label)
+    yield from _wrapped(plot.title, room)
+    yield from _wrapped(plot.y.label, room) or [""]
     for row, signs in zip(reversed(range(grid.height)), grid.rows(), strict=True):
         yield f"{texts.get(row, ''):>{margin}} {'+' if row in texts else '|'}{signs}"
     yield " " * margin + " +" + _under(x, grid.width)
-    yield " " * (margin + 2) + _tick_texts(x.ticks, x, grid.width)
-    yield " " * (margin + 2) + plain(plot.x.label).center(grid.width)
+    yield " " * (margin + 2) + _tick_texts(x.ticks, x, grid.width, room - margin - 2)
+    yield from (" " * (margin + 2) + line.center(grid.width) for line in _wrapped(plot.x.label, grid.width) or [""])
 
 
 def _under(x: Scale, width: int) -> str:
@@ -292,18 +306,18 @@ def _under(x: Scale, width: int) -> str:
     return "".join("+" if i in places else "-" for i in range(width))
 
 
-def _tick_texts(ticks: Ticks, x: Scale, width: int) -> str:
+def _tick_texts(ticks: Ticks, x: Scale, width: int, room: int) -> str:
     """Every tick's number below it; one for which there is no room is left out."""
     line = ""
     for value, text in ticks:
         middle = _cell(x, value, width) or 0
-        start = max(0, middle - (len(text) - 1) // 2)
+        start = min(max(0, middle - (len(text) - 1) // 2), room - len(text))
         if start > len(line) or not line:
             line = line.ljust(start) + text
     return line
 
 
-def _key(plot: Plot, numbers: Mapping[str, int]) -> Iterator[str]:
+def _key(plot: Plot, numbers: Mapping[str, int], room: int) -> Iterator[str]:
     """What every sign stands for, as many beside each other as there is room for."""
     around = {
         line.name: f" (line {_sign(line, numbers)})" for line in plot.lines if line.name in plot.shared and line.x
@@ -321,12 +335,12 @@ def _key(plot: Plot, numbers: Mapping[str, int]) -> Iterator[str]:
     if not texts:
         return
     wide = max(map(len, texts)) + 3
-    each = max(1, (_WIDEST + 3) // wide)
+    each = max(1, (room + 3) // wide)
     for i in range(0, len(texts), each):
         yield "".join(text.ljust(wide) for text in texts[i : i + each])
 
 
-def _heat_map_lines(chart: HeatMap) -> Iterator[str]:
+def _heat_map_lines(chart: HeatMap, width: int) -> Iterator[str]:
     """The texts of the cells (without texts, their values) below each other; what is outlined stands in brackets."""
     texts = chart.texts or tuple(tuple(map(_value_text, values)) for values in chart.values)
     rows = [
@@ -337,9 +351,9 @@ def _heat_map_lines(chart: HeatMap) -> Iterator[str]:
     labels = [shortened(plain(name), _LONGEST_NAME) for name in chart.rows]
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
     is_left = any(any(row) for row in chart.texts)
-    yield from _wrapped(chart.title)
+    yield from _wrapped(chart.title, width)
     margin = max(map(len, [plain(chart.y_label), *labels]))
-    for first, last in _blocks(widths, _WIDEST - margin):
+    for first, last in blocks(widths, width - margin):
         if chart.x_label:
             yield " " * (margin + 2) + plain(chart.x_label)
         columns = range(first, last)
@@ -351,7 +365,7 @@ def _heat_map_lines(chart: HeatMap) -> Iterator[str]:
             yield ""
     if chart.value_label and not is_left:
         yield plain(chart.value_label)
-    yield from _wrapped(chart.caption)
+    yield from _wrapped(chart.caption, width)
 
 
 def _value_text(value: float) -> str:
@@ -368,17 +382,6 @@ def _joined(texts: Sequence[str], widths: Sequence[int], columns: range, is_left
     return "".join("  " + (texts[i].ljust(widths[i]) if is_left else texts[i].rjust(widths[i])) for i in columns)
 
 
-def _blocks(widths: Sequence[int], room: int) -> Iterator[tuple[int, int]]:
-    """The columns that fit beside each other, from the first to before the last of each block."""
-    first, used = 0, 0
-    for i, width in enumerate(widths):
-        if i > first and used + width + 2 > room:
-            yield first, i
-            first, used = i, 0
-        used += width + 2
-    yield first, len(widths)
-
-
-def chart_text(page: Page, chart: Chart) -> list[str]:
+def chart_text(page: Page, chart: Chart, width: int = _WIDEST) -> list[str]:
     """The lines of a chart as text; a system has the same letter in all charts of the page."""
-    return chart_lines(chart, system_numbers(page.charts))
+    return chart_lines(chart, system_numbers(page.charts), width)

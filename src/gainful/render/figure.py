@@ -12,7 +12,7 @@ from gainful.errors import MissingExtraError, UsageError
 from gainful.pages.charts import Boxes, Chart, CriticalDiagram, HeatMap, Intervals, Plot
 from gainful.pages.page import Page
 from gainful.render import figure_style as style
-from gainful.render.cells import is_code
+from gainful.render.cells import as_code
 from gainful.render.figure_heat_map import HeatMapDrawing
 from gainful.render.figure_plot import PlotDrawing
 from gainful.render.figure_ranges import BoxDrawing, CriticalDrawing, IntervalDrawing
@@ -90,6 +90,12 @@ def figure_bytes(page: Page, ending: str, columns: int | None = None) -> bytes:
     with style.settings():
         figure.savefig(out, format=ending.removeprefix("."), metadata=ENDINGS[ending], dpi=_DOTS_PER_INCH)
     return out.getvalue()
+
+
+def for_caption(page: Page, *, title: bool = False, signature: bool = False) -> Page:
+    """The charts of a page without their titles and without its signature, which a paper's caption has."""
+    charts = tuple(page.charts) if title else tuple(replace(chart, title="") for chart in page.charts)
+    return replace(page, parts=charts, notes=page.notes if signature else ())
 
 
 def draw(page: Page, columns: int | None = None) -> Figure:
@@ -253,7 +259,7 @@ def _made(drawings: Sequence[Drawing[Any]], widths: Sequence[float]) -> tuple[li
 
 def _signatures(page: Page) -> list[str]:
     """The notes that say by which conventions numbers came about; others are about tables."""
-    return [note for note in page.notes if any(map(is_code, note.split(" ")))]
+    return [note for note in page.notes if any(code for _, code in as_code(note))]
 
 
 def _aligned(panels: Sequence[_Panel]) -> list[_Panel]:

@@ -14,7 +14,7 @@ from typing import TextIO
 
 from gainful.pages.charts import Chart
 from gainful.pages.page import Heading, Page, Table
-from gainful.render.cells import Group, Paragraph, Shown, explained, groups, is_code, plain, shown_rows
+from gainful.render.cells import Group, Paragraph, Shown, as_code, explained, groups, plain, shown_rows
 from gainful.render.chart_text import chart_text
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~&$])")
@@ -74,8 +74,8 @@ def _verbatim(lines: list[str]) -> str:
 
 def _note(note: str) -> str:
     """Sentences as they are, signatures as code."""
-    words = plain(explained(note, "bold")).split(" ")
-    return " ".join(f"`{word}`" if is_code(word) and "`" not in word else escaped(word) for word in words)
+    pieces = as_code(explained(note, "bold"))
+    return " ".join(f"`{plain(piece)}`" if code and "`" not in piece else escaped(piece) for piece, code in pieces)
 
 
 def escaped(text: str) -> str:
@@ -170,8 +170,8 @@ def _class(group: Group, is_marked: bool = False) -> str:
 
 def _html_note(note: str) -> str:
     """Sentences as they are, signatures as code."""
-    words = escape(plain(explained(note, "bold"))).split(" ")
-    return f'<p class="note">{" ".join(f"<code>{word}</code>" if is_code(word) else word for word in words)}</p>'
+    pieces = [(escape(plain(piece)), code) for piece, code in as_code(explained(note, "bold"))]
+    return f'<p class="note">{" ".join(f"<code>{text}</code>" if code else text for text, code in pieces)}</p>'
 
 
 #: A hyphen that is a minus sign.

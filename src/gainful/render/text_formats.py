@@ -13,84 +13,184 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import chain, zip_longest
+from itertools import chain, islice, zip_longest
 from typing import TYPE_CHECKING, TextIO
 
 from gainful._version import __version__
 from gainful.notation import as_cell
-from gainful.pages.page import Cell, Column, Heading, Page, Score, Table
-from gainful.render.cells import Group, Paragraph, Shown, exact, groups, plain, present, shown_rows
+from gainful.pages.page import Cell, Column, Conventions, Heading, Page, Score, Table, whole_note
+from gainful.render.cells import Group, Paragraph, Shown, blocks, exact, groups, is_code, plain, present, shown_rows
 
 if TYPE_CHECKING:
     from gainful.pages.charts import Chart
 
 _WIDEST_LABEL, _WIDEST_TEXT, _WIDEST_LINE = 80, 60, 100
+#: How wide prose is where no terminal says how wide it is, and the least width of a column of words and of a terminal.
+_USUAL, _NARROWEST_TEXT, _NARROWEST = 80, 20, 40
 _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
+_BEFORE_VALUE = re.compile(r" *(?:\S+(?: \S+)*  +)?")
 
 
 def write_table(page: Page, out: TextIO) -> None:
-    """Tables and paragraphs one below the other, marked cells with an asterisk (on a terminal in bold), then notes."""
+    """Tables and paragraphs one below the other, marked cells with an asterisk (on a terminal in bold), then notes.
+
+    All of it fits a terminal's width. In files and pipes prose is as wide as usual and tables are as wide as they are.
+    """
     bold = out.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    keeps = page.keeps_places
-    blocks = page.drawn(_paragraph, lambda table: _table(table, bold, keeps), lambda chart: _chart(page, chart))
+    room = _terminal_width(out)
+    prose = prose_width(out)
+    drawn = page.drawn(
+        lambda text: _paragraph(text, prose, room),
+        lambda table: _table(table, bold, page.keeps_places, room, prose),
+        lambda chart: _chart(page, chart, prose),
+    )
     if page.notes:
-        blocks.append([plain(note) for note in page.notes])
-    out.write("\n\n".join("\n".join(block) for block in blocks) + "\n")
+        drawn.append([line for note in page.notes for line in _note(note, prose, room)])
+    out.write("\n\n".join("\n".join(block) for block in drawn) + "\n")
 
 
-def _chart(page: Page, chart: Chart) -> list[str]:
+def _terminal_width(out: TextIO) -> int | None:
+    """How wide what is written may be, if there is a terminal or COLUMNS says so; files are as wide as they need."""
+    if out.isatty() or (out is sys.stdout and os.environ.get("COLUMNS")):
+        from shutil import get_terminal_size
+
+        return max(_NARROWEST, get_terminal_size((_USUAL, 24)).columns)
+    return None
+
+
+def prose_width(out: TextIO) -> int:
+    """How wide sentences are: as the terminal, but not too wide to be read."""
+    return min(_terminal_width(out) or _USUAL, _WIDEST_LINE)
+
+
+def _chart(page: Page, chart: Chart, width: int) -> list[str]:
     from gainful.render.chart_text import chart_text
 
-    return chart_text(page, chart)
+    return chart_text(page, chart, width)
 
 
-def _paragraph(text: str) -> list[str]:
+def _paragraph(text: str, prose: int, room: int | None) -> list[str]:
     if isinstance(text, Heading):
-        return [plain(text), "=" * len(plain(text))]
+        title = _wrapped(plain(text), prose)
+        return [*title, "=" * max(map(len, title))]
     lines, is_verbatim = Paragraph.of(text)
-    return lines if is_verbatim else [piece for line in lines for piece in _wrapped(line, _WIDEST_LINE)]
+    if not is_verbatim:
+        return [piece for line in lines for piece in _wrapped(line, prose)]
+    return [piece for line in lines for piece in (hanging(line, room) if room and len(line) > room else [line])]
 
 
-def _table(table: Table, bold: bool, always: bool) -> list[str]:
+def hanging(line: str, width: int) -> list[str]:
+    """A line that stays as it is as far as there is room; the rest is below where its value begins.
+
+    >>> hanging("  P   Precision: the share of relevant documents.", 30)
+    ['  P   Precision: the share of', '      relevant documents.']
+    """
+    begin = _BEFORE_VALUE.match(line)
+    indent = begin.end() if begin else 0
+    return _wrapped(line, width, " " * (indent if indent < width // 2 else 8))
+
+
+def _note(note: str, prose: int, room: int | None) -> list[str]:
+    """A note; a signature, which has no blanks, is broken after a bar, but only where a terminal would break it."""
+    note = plain(note)
+    if not any(map(is_code, note.split(" "))):
+        return _wrapped(note, prose)
+    return [note] if room is None else [line.replace("| ", "|") for line in _wrapped(note.replace("|", "| "), room)]
+
+
+def _table(table: Table, bold: bool, always: bool, room: int | None, prose: int) -> list[str]:
     columns, labels = groups(table), table.labels
     marked = {place for _, place in table.marked}
     has_marks = [not group.is_text and (always or group.place in marked) for group in columns]
     header = [plain(group.column.name) for group in columns]
-    shown_cells = shown_rows(table, columns)
-    raised = [max((len(row[i].marks) for row in shown_cells), default=0) for i in range(len(columns))]
-    rows = [_physical_lines(row, columns, labels, has_marks, raised) for row in shown_cells]
-    texts = [header, *(line for _, lines in rows for line in lines)]
-    widths = [max(len(line[i]) for line in texts) for i in range(len(columns))]
+    cells = shown_rows(table, columns)
+    raised = [max((len(row[i].marks) for row in cells), default=0) for i in range(len(columns))]
+    texts = [[_text(*each) for each in zip(row, columns, has_marks, raised, strict=True)] for row in cells]
     is_left = [group.is_text for group in columns]
-    shown = [_line(header, widths, is_left), "  ".join("-" * width for width in widths)]
-    for row, lines in rows:
-        shown.append(_line(lines[0], widths, is_left, [bold and cell.is_marked for cell in row]))
-        shown += [_line(line, widths, is_left) for line in lines[1:]]
+    shown: list[str] = []
+    for places, limits in _fitted(header, texts, is_left, labels, room):
+        left = [is_left[i] for i in places]
+        names = _physical_lines([header[i] for i in places], limits, [True] * len(places), at_end=True)
+        rows = [_physical_lines([row[i] for i in places], limits, left) for row in texts]
+        widths = [max(map(len, each)) for each in zip(*names, *chain.from_iterable(rows), strict=True)]
+        shown += [""] if shown else []
+        shown += [*(_line(line, widths, left) for line in names), "  ".join("-" * width for width in widths)]
+        for row, (first, *others) in zip(cells, rows, strict=True):
+            shown.append(_line(first, widths, left, [bold and row[i].is_marked for i in places]))
+            shown += [_line(line, widths, left) for line in others]
     return [
-        *([plain(table.title)] if table.title else []),
+        *(_wrapped(plain(table.title), prose) if table.title else []),
         *shown,
-        *(["", *map(plain, table.notes)] if table.notes else []),
+        *(["", *(line for note in table.notes for line in _note(note, prose, room))] if table.notes else []),
     ]
+
+
+def _fitted(
+    header: Sequence[str], texts: Sequence[Sequence[str]], is_text: Sequence[bool], labels: int, room: int | None
+) -> Iterator[tuple[list[int], list[int]]]:
+    """Which columns stand beside each other, and how wide each may be.
+
+    All of them, if need be with narrower words; otherwise as many as there is room for, then the next ones below, each
+    time with the labels, so that no row is ever broken.
+    """
+    cells = list(zip(*texts, strict=True)) or [()] * len(header)
+    widest = [max(map(len, column), default=0) for column in cells]
+    for i in (i for i, width in enumerate(widest) if is_text[i] and width > _WIDEST_TEXT):
+        limit = _WIDEST_LABEL if i < labels else max(_WIDEST_TEXT, _longest_word(cells[i]))
+        widest[i] = min(widest[i], limit)
+    natural = [max(len(name), width) for name, width in zip(header, widest, strict=True)]
+    if room is None or _together(natural) <= room:
+        yield list(range(len(header))), natural
+        return
+    # Words of a name go below each other; those of a text only as long as it remains one.
+    narrow = [
+        max(_longest_word([name]), max(min(width, _NARROWEST_TEXT), _longest_word(column)) if text else width)
+        for name, column, text, width in zip(header, cells, is_text, widest, strict=True)
+    ]
+    least = [min(width, room // 2) for width in narrow]
+    if _together(least) <= room:
+        yield list(range(len(header))), _widest_fit(natural, least, room)
+        return
+    while labels > 1 and _together(least[:labels]) > room // 3:
+        labels -= 1
+    for first, last in blocks(least[labels:], room - _together(least[:labels])):
+        places = [*range(labels), *range(labels + first, labels + last)]
+        yield places, _widest_fit([natural[i] for i in places], [least[i] for i in places], room)
+
+
+def _widest_fit(natural: Sequence[int], least: Sequence[int], room: int) -> list[int]:
+    """The widths of columns that are cut to the highest common limit with which they fit, but not to less than that."""
+    for limit in range(_WIDEST_LABEL, 0, -1):
+        widths = [min(width, max(limit, floor)) for width, floor in zip(natural, least, strict=True)]
+        if _together(widths) <= room:
+            return widths
+    return list(least)
+
+
+def _together(widths: Sequence[int]) -> int:
+    return sum(widths) + 2 * (len(widths) - 1)
+
+
+def _longest_word(texts: Iterable[str]) -> int:
+    return max((len(word) for text in texts for word in text.split()), default=0)
 
 
 def _physical_lines(
-    row: tuple[Shown, ...], columns: list[Group], labels: int, has_marks: list[bool], raised: list[int]
-) -> tuple[tuple[Shown, ...], list[Sequence[str]]]:
-    """A row with the lines that it takes: more than one where a text is long."""
-    texts = [_text(*each) for each in zip(row, columns, has_marks, raised, strict=True)]
-    if all(len(text) <= _WIDEST_TEXT for text in texts):
-        return row, [texts]
-    pieces = [
-        [text] if not group.is_text else _label_lines(text) if i < labels else _wrapped(text, _WIDEST_TEXT)
-        for i, (text, group) in enumerate(zip(texts, columns, strict=True))
-    ]
-    return row, list(zip_longest(*pieces, fillvalue=""))
+    row: Sequence[str], limits: Sequence[int], is_text: Sequence[bool], at_end: bool = False
+) -> Sequence[Sequence[str]]:
+    """The lines that a row takes: more than one where a text is long; short ones are ``at_end`` or at the beginning."""
+    if all(len(text) <= limit for text, limit in zip(row, limits, strict=True)):
+        return [row]
+    cells = zip(row, limits, is_text, strict=True)
+    pieces = [_pieces(text, limit) if wraps else [text] for text, limit, wraps in cells]
+    if not at_end:
+        return list(zip_longest(*pieces, fillvalue=""))
+    return list(zip_longest(*(piece[::-1] for piece in pieces), fillvalue=""))[::-1]
 
 
-def _label_lines(text: str) -> list[str]:
+def _pieces(text: str, limit: int) -> list[str]:
     """A sentence takes several lines; an id that is too long is cut."""
-    lines = _wrapped(text, _WIDEST_LABEL)
-    return [line if len(line) <= _WIDEST_LABEL else line[: _WIDEST_LABEL - 3] + "..." for line in lines]
+    return [line if len(line) <= limit else line[: limit - 3] + "..." for line in _wrapped(text, limit)]
 
 
 def _text(cell: Shown, group: Group, has_marks: bool, raised: int) -> str:
@@ -116,10 +216,10 @@ def _line(texts: Sequence[str], widths: Sequence[int], is_left: Sequence[bool], 
     return "  ".join(cells).rstrip()
 
 
-def _wrapped(text: str, width: int) -> list[str]:
+def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
     from textwrap import wrap
 
-    return wrap(text, width, break_long_words=False, break_on_hyphens=False) or [""]
+    return wrap(text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) or [""]
 
 
 _NEEDS_QUOTES = re.compile(r'[",\r\n]')
@@ -127,8 +227,11 @@ _CELL_IN_TITLE = re.compile(r",(?=[=+\-@])")
 
 
 def write_csv(page: Page, out: TextIO) -> None:
-    """The tables, an empty line between them; of several each has its title above it, as ``# title``. No notes."""
+    """The tables, an empty line between them; of several each has its title above it, as ``# title``, and the whole
+    conventions stand above all. No other notes: a single table is nothing but a table."""
     tables = list(page.titled_tables)
+    if len(tables) > 1:
+        out.writelines(f"# {plain(note.whole)}\n" for note in page.notes if isinstance(note, Conventions))
     for i, (title, table) in enumerate(tables):
         out.write("\n" if i else "")
         if title and len(tables) > 1:
@@ -182,11 +285,11 @@ def write_jsonl(page: Page, out: TextIO) -> None:
 
     about = {} if page.scores is not None else {"command": page.command}
     notes = page.notes if page.notes_for_machines is None else page.notes_for_machines
-    parts = _part_lines(page.parts if page.scores is None else page.parts[1:])
+    parts = _part_lines(islice(page.all_parts, 0 if page.scores is None else 1, None))
     lines = chain(
         [dumps({"gainful": __version__, **_library_versions(), **about, **page.header}, default=_found) + "\n"],
         _score_objects(page.scores(), page.unit) if page.scores is not None else (),
-        (dumps(line) + "\n" for line in (*parts, *({"note": note} for note in notes))),
+        (dumps(line) + "\n" for line in (*parts, *({"note": whole_note(note)} for note in notes))),
     )
     write_counted(lines, out)
 

@@ -196,6 +196,7 @@ def compare_pair(
     zeros: Zeros = "drop",
     continuity: bool = False,
     left_out: int = 0,
+    most: int | None = None,
 ) -> PairResult:
     """Compares system A with the baseline B on the same queries.
 
@@ -203,7 +204,8 @@ def compare_pair(
     queries ``t``) unless another of ``TESTS`` is named; the interval is the one that inverts the test unless another of
     ``INTERVALS`` is named (both in :mod:`gainful.stats.catalogues`). ``draws`` are flips (100,000) or samples (10,000).
     ``zeros`` (``drop`` or ``pratt``) and ``continuity`` (of the normal form, which it asks for) are Wilcoxon's.
-    ``left_out`` is how many queries more there were, without a score of both; it is said with the result.
+    ``left_out`` is how many queries more there were, without a score of both; it is said with the result. ``most`` is
+    how many queries that speak for either system are kept: five, or of very few queries all.
 
     >>> found = compare_pair({"q1": 0.5, "q2": 0.7, "q3": 0.4}, {"q3": 0.1, "q2": 0.5, "q1": 0.4})
     >>> round(found.difference, 3), found.wins, found.p, found.verdict
@@ -232,7 +234,9 @@ def compare_pair(
     wins, losses = int(np.count_nonzero(favours > 0)), int(np.count_nonzero(favours < 0))
     share_won = (1 + (wins - losses) / scores.n) / 2
     mean_baseline = math.fsum(scores.b) / scores.n
-    for_system, for_baseline = _deciders(query_ids, scores, favours, _DECIDERS if scores.can_reach else scores.n)
+    for_system, for_baseline = _deciders(
+        query_ids, scores, favours, most or (_DECIDERS if scores.can_reach else scores.n)
+    )
     return PairResult(
         names=names,
         measure=measure,

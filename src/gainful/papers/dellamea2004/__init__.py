@@ -76,7 +76,7 @@ def study(
         f"SRS = 1 - (rank - 1) / {depth}, 0 if not retrieved; URS' = grade / scale; URS'' = (3 URS' + mean SRS of the "
         "chosen) / 4",
         exchange_rule(len(found.systems.kept)),
-        str(next(iter(found.evaluations.values())).signature()),
+        next(iter(found.evaluations.values())).signature().note(),
     )
     return Study(found.data, sections, found.evaluations, conventions)
 

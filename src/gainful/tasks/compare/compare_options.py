@@ -45,6 +45,7 @@ class CompareOptions:
     only: str | None = None
     marks: str | None = None
     sort: str = "best"
+    most: int | None = None
     places: int = 4
     threads: int | None = None
 

@@ -150,6 +150,7 @@ def compare(
     only: str | None = None,
     marks: str | None = None,
     sort: str = "best",
+    most: int | None = None,
     places: int = 4,
     threads: int | None = None,
 ) -> Comparison:
@@ -169,9 +170,10 @@ def compare(
     :data:`gainful.stats.catalogues.PROCEDURES`, ``correction`` (of maxt and anova) one of
     :data:`gainful.stats.catalogues.CORRECTIONS`. ``papers`` makes the table of the papers instead: Friedman, then
     Conover. ``contrasts`` such as ``new = mean(a, b)`` are compared instead of pairs, as one family. ``pairs`` are the
-    ones to print, None for all; ``chart`` is what to draw: differences, leaderboard, critical or p. ``only`` is the one
-    table to print (leaderboard, pairs or means), ``marks`` what stands beside its means (letters, daggers or beaten:
-    the systems that this one beats), ``sort`` the order of its systems (best or given).
+    ones to print, None for all; ``most`` is how many queries of two systems are named that speak for either; ``chart``
+    is what to draw: differences, leaderboard, critical or p. ``only`` is the one table to print (leaderboard, pairs or
+    means), ``marks`` what stands beside its means (letters, daggers or beaten: the systems that this one beats),
+    ``sort`` the order of its systems (best or given).
 
     >>> judgments = {"q1": {"d1": 1}, "q2": {"d1": 1}}
     >>> runs = {"old": {"q1": ["d2", "d1"], "q2": ["d1"]}, "new": {"q1": ["d1"], "q2": ["d1"]}}
@@ -204,6 +206,7 @@ def compare(
         only=only,
         marks=marks,
         sort=sort,
+        most=most,
         places=places,
         threads=threads,
     )
@@ -241,7 +244,7 @@ def compare_matrices(
 
 def _as_papers(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Comparison:
     of_others = ("procedure", "correction", "groups", "contrasts", "baseline", "test", "chart", "family", "pairs")
-    how.refuse("papers", "interval", "margin", "sequential", "arrival", *of_others, *_OF_TABLES)
+    how.refuse("papers", "interval", "margin", "most", "sequential", "arrival", *of_others, *_OF_TABLES)
     same = dict(zip(matrices, aligned(list(matrices.values())), strict=True))
     return Comparison(same, {}, {}, paper_rows(same), places=how.places)
 
@@ -250,7 +253,7 @@ def _as_papers(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Comp
 MOST_IN_SEQUENCE = 100
 
 #: What only tests of hypotheses have.
-_OF_TESTS = ("procedure", "correction", "interval", "family", "groups", "contrasts", "draws", "seed", "chart")
+_OF_TESTS = ("procedure", "correction", "interval", "family", "groups", "contrasts", "draws", "seed", "most", "chart")
 
 
 #: What only tables of means and of pairs have.
@@ -361,11 +364,12 @@ def _two(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Comparison
             draws=how.draws,
             seed=how.seed,
             margin=how.margin,
+            most=how.most,
         )
         for name, matrix in matrices.items()
     }
     return Comparison(
-        matrices, found, {}, charts=CHARTS_OF_PAIRS, places=how.places, only=how.only, marks=how.marks, sort=how.sort
+        matrices, found, {}, charts=how.chart, places=how.places, only=how.only, marks=how.marks, sort=how.sort
     )
 
 
@@ -436,7 +440,7 @@ def _several(
     progress: Progress | None,
     named: tuple[tuple[str, str], ...] = (),
 ) -> Comparison:
-    how.refuse("several systems", "interval")
+    how.refuse("several systems", "interval", "most")
     how.refuse_charts(CHARTS_OF_PAIRS, "several systems", CHARTS_OF_SYSTEMS)
     plan = SystemsPlan(
         how.procedure or "maxt",

@@ -1,4 +1,4 @@
-"""Two systems compared, as a page: a sentence, the numbers, how large it is, and the queries that decide it.
+"""Two systems compared, as a page: a sentence, the numbers, the queries that decide it; in detail how large it is.
 
 Beside it the papers' table: systems as columns, measures as rows, and who beats whom.
 """
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gainful.notation import count_of
 from gainful.pages.charts import Chart
-from gainful.pages.page import Cell, Column, Kind, Table, head
+from gainful.pages.page import Cell, Column, Detail, Kind, Table, head
 from gainful.render import Page
 from gainful.stats.catalogues import INTERVALS
 from gainful.stats.paired import FEW_QUERIES
@@ -37,12 +37,13 @@ def pair_page(found: Comparison) -> Page:
     """The primary measure decides; others are beside it."""
     results = list(found.pairs.values())
     first, places = results[0], found.places
-    parts: list[Table | Chart | str] = ["\n".join(_beginning(result) for result in results)]
-    parts += [_differences(results, places), _sizes(results, places)]
+    parts: list[Table | Chart | Detail | str] = ["\n".join(_beginning(result) for result in results)]
+    parts.append(_differences(results, places))
     for result in results:
         parts += _deciders(result, places, len(results) > 1)
-    if first.nonzero:
-        parts += [difference_plot(found.scores[found.primary], first)]
+    drawn = [difference_plot(found.scores[found.primary], first)] if first.nonzero else []
+    parts += drawn if found.charts else []
+    parts.append(Detail((_sizes(results, places), *(() if found.charts else drawn))))
     parts += _for_machines(found)
     return Page("compare", tuple(parts), (*_notes(results), *found.signatures), _header(found))
 
@@ -69,12 +70,10 @@ def _differences(results: list[PairResult], places: int) -> Table:
             get=lambda r: interval_text(r.interval, places) + (" (a guide)" if r.interval.is_stopgap else ""),
         ),
         Column("p", get=lambda r: r.test.p_text.removeprefix("p ").removeprefix("= ")),
-        Column("detectable", "number", places),
         Column("better, tied, worse", get=lambda r: f"{r.wins}, {r.ties}, {r.losses}"),
         Column("verdict", get=_verdict),
     )
-    notes = [f"difference: {a} - {b}; detectable: what as many queries show in 80 % of cases (t test)"]
-    notes += list(dict.fromkeys(note for result in results for note in _test_notes(result)))
+    notes = [f"difference: {a} - {b}", *dict.fromkeys(map(_test_note, results))]
     return Table.of(columns, results, title="The difference", notes=tuple(notes), for_people=True)
 
 
@@ -88,13 +87,13 @@ def _verdict(result: PairResult) -> str:
     )
 
 
-def _test_notes(result: PairResult) -> tuple[str, str]:
+def _test_note(result: PairResult) -> str:
     test = result.test
     how = ""
     if test.draws is not None:
         drawn = count_of(test.draws, test.test.draws)
         how = f", all there are ({drawn})" if test.is_enumerated else f", {drawn}, seed {result.seed}"
-    return f"test: {test.name}{how}; interval: {result.interval.method}", f"H0: {test.hypothesis}"
+    return f"test: {test.name}{how}; interval: {result.interval.method}"
 
 
 def _sizes(results: list[PairResult], places: int) -> Table:
@@ -108,11 +107,14 @@ def _sizes(results: list[PairResult], places: int) -> Table:
         Column("rank-biserial", "number", places, get=lambda r: r.effect.rank_biserial),
         Column("interval of it", get=lambda r: _limits(r.effect.rank_biserial_interval, places)),
         Column("queries won", "share", get=lambda r: r.effect.share_won),
+        Column("detectable", "number", places),
     )
     notes = (
         f"relative: to the mean of {results[0].names[1]}; where all of the interval is under 5 % marginal, to 10 % "
         "noticeable, above essential",
         "d_z: mean / sd of the differences; g_z: without its bias; d_av: by the spread of both systems' scores",
+        "detectable: what as many queries show in 80 % of cases (t test)",
+        *dict.fromkeys(f"H0: {result.test.hypothesis}" for result in results),
     )
     return Table.of(columns, results, title="How large it is", notes=notes, for_people=True)
 

@@ -357,14 +357,14 @@ def plane_page(planes: Sequence[Plane], places: int = 4) -> Page:
         parts += [plane_plot(plane, places), " ".join(_sentences(plane, places))]
     parts.append(_scores(planes, places))
     parts += [_documents(plane, places) for plane in planes]
-    signatures = dict.fromkeys(str(plane.signature) for plane in planes)
+    signatures = dict.fromkeys(plane.signature for plane in planes)
     header = {
         "kind": "plane",
         "measure": str(planes[0].measure),
         "threshold": planes[0].threshold,
-        "signature": next(iter(signatures)),
+        "signature": str(next(iter(signatures))),
     }
-    return Page("curves", tuple(parts), tuple(signatures), header)
+    return Page("curves", tuple(parts), tuple(signature.note() for signature in signatures), header)
 
 
 def _title(plane: Plane) -> str:

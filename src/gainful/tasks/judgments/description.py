@@ -15,9 +15,10 @@ from gainful.data.judged import Judged
 from gainful.data.lists import is_relevant
 from gainful.data.qrels import Qrels, QrelsLike
 from gainful.errors import UsageError
+from gainful.evaluation.signature import short_conventions
 from gainful.kernel.arrays import Bools, Floats, Ints, distinct
 from gainful.notation import count_of, number_text, printable, read_number, text_of_id
-from gainful.pages.page import Cell, Column, Table
+from gainful.pages.page import Cell, Column, Conventions, Table
 from gainful.policy import Policy
 from gainful.render import Page, Showable
 
@@ -279,11 +280,12 @@ def description_page(found: JudgmentDescription, by_query: bool = False) -> Page
     return Page("judgments", tuple(parts), (conventions(found.policy),), header)
 
 
-def conventions(policy: Policy) -> str:
+def conventions(policy: Policy) -> Conventions:
     """The choices that concern judgments, as a signature writes them."""
-    texts = policy.texts()
+    texts, changed, version = policy.texts(), policy.differences(), {"gainful": __version__}
     chosen = ("negative", "grade-zero", "judges", "subtopics")
-    return "|".join([*(f"{name}:{texts[name]}" for name in chosen), f"gainful:{__version__}"])
+    short = short_conventions({name: text for name, text in changed.items() if name in chosen}, version)
+    return Conventions(short, "|".join([*(f"{name}:{texts[name]}" for name in chosen), f"gainful:{__version__}"]))
 
 
 def sizes(found: JudgmentDescription, name: str) -> str:

@@ -144,8 +144,8 @@ _MOST_SWAPS = 20
 
 def signatures(orders: SystemOrders) -> tuple[str, ...]:
     """The conventions of the evaluations: one line, or one for A and one for B where they differ."""
-    one, other = (side[0].signature().short() for side in (orders.evaluations_a, orders.evaluations_b))
-    return (one,) if one == other else (f"A: {one}", f"B: {other}")
+    one, other = (side[0].signature() for side in (orders.evaluations_a, orders.evaluations_b))
+    return (one.note(),) if one == other else (one.note("A: "), other.note("B: "))
 
 
 def order_parts(found: OrderComparison) -> Iterator[Table | str]:

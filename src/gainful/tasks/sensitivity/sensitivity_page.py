@@ -42,7 +42,7 @@ def sensitivity_page(found: Sensitivity, places: int = 4) -> Page:
     if found.sweep is not None:
         parts += sweep_parts(found, found.sweep)
     parts += _for_machines(found)
-    return Page("sensitivity", tuple(parts), (found.signature().short(),), _header(found))
+    return Page("sensitivity", tuple(parts), (found.signature().note(),), _header(found))
 
 
 def _header(found: Sensitivity) -> dict[str, object]:

@@ -7,7 +7,6 @@ measures agree with what users say.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
@@ -288,12 +287,6 @@ class SessionStudy(Showable):
 
     def page(self) -> Page:
         return self.report().page()
-
-    def text(self, format: str = "table") -> str:  # noqa: A002 - as Showable has it
-        return self.report().text(format)
-
-    def save(self, path: str | os.PathLike[str], format: str | None = None) -> None:  # noqa: A002
-        self.report().save(path, format)
 
     @property
     def notices(self) -> tuple[str, ...]:

@@ -1,0 +1,125 @@
+"""What people read fits the terminal, whatever the command; files and pipes have whole tables."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from gainful.cli import options
+from gainful.cli.main import COMMANDS, run
+from gainful.render import write
+
+RUNS = ("qrels.txt", "tfidf.run", "bm25.run", "dense.run.gz", "hybrid.run", "reranker.run")
+PAIR = ("qrels.txt", "bm25.run", "dense.run.gz")
+QUERY = "q001"
+MEASURES = tuple(
+    text
+    for measure in ("nDCG@10", "AP", "RR", "P@10", "R@100", "ERR@10", "RBP(p=0.5)", "Rprec", "Bpref")
+    for text in ("-m", measure)
+)
+SESSIONS = "session,query,rank,document\n" + "".join(
+    f"{session},{query},{rank},d{session}{query}{rank}\n" for session in (1, 2) for query in (1, 2) for rank in (1, 2)
+)
+JUDGED = "".join(f"{session} 0 d{session}{query}1 {query}\n" for session in (1, 2) for query in (1, 2))
+
+#: Every command with what makes it print most.
+COMMAND_LINES = [
+    ("eval", *RUNS, "--baseline", "bm25", *MEASURES),
+    ("eval", *PAIR, "--by-query", "-m", "nDCG(gain=0-1-10-100, discount=jarvelin2002)@100"),
+    ("compare", *PAIR, "-m", "nDCG@10", "-m", "AP"),
+    ("compare", *RUNS, "--all"),
+    ("compare", *RUNS, "--baseline", "bm25", "--chart", "p"),
+    ("compare", *RUNS, "--chart", "critical"),
+    ("compare", *RUNS, "--papers"),
+    ("compare", *RUNS, "--procedure", "tukey"),
+    ("compare", *RUNS, "--margin", "0.01"),
+    ("compare", *PAIR, "--test", "bayes", "--margin", "0.01"),
+    ("compare", *PAIR, "--sequential"),
+    ("explain", "nDCG@10", "ERR@10"),
+    ("explain", "AP", "--qrels", "qrels.txt", "--run", "bm25.run", "--run", "dense.run.gz", "--query", QUERY),
+    ("curves", *PAIR),
+    ("curves", *PAIR, "--kind", "recall"),
+    ("curves", *PAIR, "--kind", "plane", "--query", QUERY),
+    ("sessions", "judged.txt", "sessions.csv"),
+    ("sensitivity", *RUNS),
+    ("whydiff", "qrels.txt", "bm25.run", "--mine", "0.464"),
+    ("check", *RUNS),
+    ("judgments", "qrels.txt"),
+    ("judgments", "qrels.txt", "qrels.txt"),
+    ("agree", *RUNS),
+    ("stability", *RUNS),
+    ("power", *PAIR),
+    ("papers",),
+    *(("papers", key) for key in ("jarvelin2000", "jarvelin2002", "jarvelin2008", "dellamea2004")),
+]
+#: Those that write lines of their own.
+OWN_LINES = [("demo", "--out", "again"), ("measures",), ("--version",)]
+#: What other programs read: a script, and the lines of trec_eval.
+NOT_FOR_PEOPLE = {"completion", "trec_eval"}
+
+
+WIDTHS = (60, 80, 120)
+
+
+class Terminal(io.StringIO):
+    """What is written to a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("width")
+    assert run(["demo", "--out", str(folder)]) == 0
+    (folder / "sessions.csv").write_text(SESSIONS)
+    (folder / "judged.txt").write_text(JUDGED)
+    return folder
+
+
+def test_every_command_is_looked_at():
+    assert {line[0] for line in (*COMMAND_LINES, *OWN_LINES)} >= set(COMMANDS) - NOT_FOR_PEOPLE
+
+
+@pytest.mark.parametrize("line", COMMAND_LINES, ids=" ".join)
+def test_text_fits_the_terminal(line, demo, monkeypatch, capsys):
+    """Every command runs once, and shows what it found on terminals of several widths."""
+    pages = []
+    monkeypatch.chdir(demo)
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr(options, "write", lambda content, format_, out: pages.append(content.page()))
+    code = run(line)
+    assert code in (0, 1) and pages, capsys.readouterr().err
+    for width in WIDTHS:
+        monkeypatch.setenv("COLUMNS", str(width))
+        for page in pages:
+            write(page, "table", terminal := Terminal())
+            assert [line for line in terminal.getvalue().splitlines() if len(line) > width] == []
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("line", OWN_LINES, ids=" ".join)
+def test_what_is_no_page_fits_it_too(line, width, demo, monkeypatch, capsys):
+    monkeypatch.chdir(demo)
+    monkeypatch.setenv("COLUMNS", str(width))
+    assert run(line) == 0
+    # A command to be copied is one line.
+    lines = [line for line in capsys.readouterr().out.splitlines() if "gainful eval" not in line]
+    assert [line for line in lines if len(line) > width] == []
+
+
+def test_a_pipe_has_whole_tables(demo, monkeypatch, capsys):
+    monkeypatch.chdir(demo)
+    monkeypatch.delenv("COLUMNS", raising=False)
+    assert run(("eval", *PAIR, *MEASURES)) == 0
+    header = capsys.readouterr().out.splitlines()[0]
+    assert len(header) > 80 and header.split()[1:] == list(MEASURES[1::2])
+
+
+def test_a_file_has_whole_tables_whatever_the_terminal(demo, monkeypatch):
+    monkeypatch.chdir(demo)
+    monkeypatch.setenv("COLUMNS", "60")
+    assert run(("eval", *PAIR, *MEASURES, "-o", "table.txt")) == 0
+    assert Path("table.txt").read_text().splitlines()[0].split()[1:] == list(MEASURES[1::2])
