@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -125,6 +126,17 @@ def test_logs_in_frames(make: Any) -> None:
     assert found(Sessions.of(make({**columns, "time": moments}))) == EXPECTED
     by_user = make({"user": columns.pop("session"), **columns, "time": moments})
     assert list(found(Sessions.from_frame(by_user, session_gap="3m"))) == ["s1/1", "s1/2", "s2/1"]
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_frames_and_parquet_with_lists_in_cells(make: Any, tmp_path: Path) -> None:
+    sessions, minutes, texts, shown = (list(column) for column in zip(*EVENTS, strict=True))
+    times = [datetime.fromtimestamp(START + 60 * minute, UTC) for minute in minutes]
+    frame = make({"session": sessions, "time": times, "query": texts, "results": shown})
+    assert found(Sessions.of(frame)) == EXPECTED
+    path = tmp_path / "log.parquet"
+    (frame.to_parquet if make is pd.DataFrame else frame.write_parquet)(path)
+    assert found(Sessions.read(path)) == EXPECTED
 
 
 @pytest.mark.usefixtures("core")
