@@ -193,6 +193,12 @@ def test_clicks_at_their_times_are_of_one_query_until_one_comes_again() -> None:
     assert found(sessions) == {"u": [("maps", ["b", "a"]), ("maps", ["(rank 1)", "a"]), ("silt", [])]}
 
 
+def test_a_query_may_come_again_on_the_same_day() -> None:
+    shown = [["u", "2024-05-01", "maps", document, rank] for document, rank in (("a", 1), ("b", 2), ("b", 1), ("a", 2))]
+    sessions = Sessions.read(table("session,date,query,doc,rank", shown))
+    assert found(sessions) == {"u": [("maps", ["a", "b"]), ("maps", ["b", "a"])]}
+
+
 def test_ranks_from_zero() -> None:
     shown = [["u", 1, "maps", "a", 1], ["u", 1, "maps", "b", 0]]
     assert found(Sessions.read(table("session,time,query,doc,rank", shown))) == {"u": [("maps", ["b", "a"])]}
@@ -232,7 +238,7 @@ def test_a_log_without_texts_has_a_query_a_time() -> None:
             r"<bytes>:2: expected a whole number up to 1,000 as rank, found none",
         ),
         (
-            b"session,time,query,doc,rank\nu,1,maps,a,1\nu,1,maps,b,1\n",
+            b"session,time,doc,rank\nu,1,a,1\nu,1,b,1\n",
             r"<bytes>:3: expected every rank of a query once",
         ),
         (
