@@ -14,7 +14,15 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from gainful.errors import InputError, MissingExtraError, UsageError
-from gainful.io.columns import NAMES, find_roles, find_session_roles, has_header, is_session_header
+from gainful.io.columns import (
+    NAMES,
+    SESSION_NAMES,
+    find_role,
+    find_roles,
+    find_session_roles,
+    has_header,
+    is_session_header,
+)
 from gainful.io.formats import Reading, RunFile, SessionContent
 from gainful.io.rows import FrameRows, Rows, Spans, input_error, is_frame, is_pandas, packed
 from gainful.io.session_records import OPTIONAL, SessionRecord, SessionRows, read_time, session_rows
@@ -147,6 +155,11 @@ def read_session_parquet(text: Text, how: Reading) -> SessionContent:
 
 def read_session_frame(frame: Any, how: Reading, name: str) -> SessionRows | Iterator[SessionRecord]:
     """The rows of a data frame, or the sessions of a log."""
+    events = _events(frame, how.columns, name) if is_frame(frame) else None
+    if events is not None:
+        from gainful.io.json_text import log_of_objects
+
+        return log_of_objects([(event, f"{name}: row {i}") for i, event in enumerate(events)], name, how)
     moments: list[object] | None = None
     document_name = ""
 
@@ -168,6 +181,19 @@ def read_session_frame(frame: Any, how: Reading, name: str) -> SessionRows | Ite
 
         return log_records(found, FrameRows(name), document_name, how.session_gap)
     return session_rows(found, FrameRows(name), None if moments is None else partial(_moment_text, moments))
+
+
+def _events(frame: Any, columns: Mapping[str, str], name: str) -> list[dict[str, Any]] | None:
+    """The rows of a frame whose cells hold the documents of a query each, as dicts; None if they hold one."""
+    names = [str(each) for each in getattr(frame, "column_names", getattr(frame, "columns", ()))]
+    document = find_role("document", names, columns, name, SESSION_NAMES) if names else None
+    if document is None or not any(isinstance(each, (list, np.ndarray)) for each in _first_values(frame, document)):
+        return None
+    if is_pandas(frame):
+        found: list[dict[str, Any]] = frame.to_dict("records")
+    else:
+        found = frame.to_dicts() if hasattr(frame, "to_dicts") else frame.to_pylist()
+    return found
 
 
 def _first_values(frame: Any, column: int) -> list[object]:

@@ -261,7 +261,9 @@ def read_session_lines(text: Text, how: Reading) -> SessionContent:
     """JSON lines: a session each, or a run's queries or rows."""
     first = json_or_none(header_line(text)[1].strip())
     if _is_event(first, how.columns):
-        return _log([(parse_json(line, text.name, where), where) for where, line in _lines(text)], text.name, how)
+        return log_of_objects(
+            [(parse_json(line, text.name, where), where) for where, line in _lines(text)], text.name, how
+        )
     is_run = _is_run_object(first, how.columns)
     return RunFile(text, how._replace(format="jsonl")) if is_run else _records(text, how)
 
@@ -281,7 +283,7 @@ def _is_event(value: object, columns: Mapping[str, str]) -> bool:
     return isinstance(value, dict) and "queries" not in value and is_log_header(list(value), columns)
 
 
-def _log(placed: list[tuple[Any, str]], name: str, how: Reading) -> Iterator[SessionRecord]:
+def log_of_objects(placed: list[tuple[Any, str]], name: str, how: Reading) -> Iterator[SessionRecord]:
     """The sessions of a log, one object an event."""
     from gainful.io.session_log import log_records
 
@@ -321,10 +323,10 @@ def _log(placed: list[tuple[Any, str]], name: str, how: Reading) -> Iterator[Ses
 
 def _event_documents(value: object, where: str) -> list[object]:
     """The documents of an event: one, several, or objects that have one each."""
-    if value is None or value == "":
+    if value is None or (isinstance(value, str) and not value):
         return []
     documents: list[object] = []
-    for item in value if isinstance(value, list) else [value]:
+    for item in list(value) if _is_list(value) else [value]:  # type: ignore[call-overload]
         if isinstance(item, dict):
             place = find_role("document", list(item), {}, where, _RESULT_NAMES)
             if place is None:
@@ -360,7 +362,7 @@ def _records(text: Text, how: Reading) -> Iterator[SessionRecord]:
 def read_session_objects(values: Iterable[object], how: Reading, name: str) -> Iterator[SessionRecord]:
     """What a list holds: sessions, or the events of a log."""
     if isinstance(values, Sequence) and values and _is_event(values[0], how.columns):
-        return _log([(value, f"{name}[{i}]") for i, value in enumerate(values)], name, how)
+        return log_of_objects([(value, f"{name}[{i}]") for i, value in enumerate(values)], name, how)
     read = SessionObjects(how).read
     return (read(value, f"{name}[{i}]") for i, value in enumerate(values))
 

@@ -16,10 +16,10 @@ import numpy as np
 
 from gainful.errors import InputError
 from gainful.io.columns import is_listing
-from gainful.io.rows import Origin, Spans, ids_of, refuse_rows
-from gainful.io.session_records import SessionRecord, TurnRecord, read_times
+from gainful.io.rows import Origin, Spans, all_places, ids_of, refuse_rows
+from gainful.io.session_records import OF_SEVERAL, SessionRecord, TurnRecord, read_times
 from gainful.kernel.arrays import Floats
-from gainful.notation import number_text, text_of_id
+from gainful.notation import number_text, printable, text_of_id
 
 #: Above these, epochs are not in seconds but in milliseconds, microseconds, nanoseconds.
 _UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
@@ -83,6 +83,7 @@ class _Log:
         self._labels = {role: ids_of(found[role]) for role in ("topic", "user", "system") if role in found}
         self._sessions = ids_of(found["session"]) if "session" in found else self._labels["user"]
         self._size = len(self._sessions)
+        self._wheres = all_places(origin, self._size)
         # What judgments call a query is its id, or else its text.
         self._has_text = "query_id" in found or "text" in found
         texts = found.get("query_id", found.get("text"))
@@ -104,16 +105,31 @@ class _Log:
 
     def record(self, session: bytes, rows: Sequence[_Row]) -> SessionRecord:
         """A session of some of the rows."""
-        labels = {
-            role: next((values[row.place] for row in rows if values[row.place]), None)
-            for role, values in self._labels.items()
-        }
-        user, system = (
-            None if labels.get(role) is None else text_of_id(labels[role] or b"") for role in ("user", "system")
+        topic, user, system = (self._label(role, session, rows) for role in ("topic", "user", "system"))
+        return SessionRecord(
+            self._wheres[rows[0].place],
+            session,
+            topic,
+            None if user is None else text_of_id(user),
+            None if system is None else text_of_id(system),
+            {},
+            [self._turn(query.rows) for query in self._queries(rows)],
         )
-        where = self._origin.where(rows[0].place)
-        turns = [self._turn(query.rows) for query in self._queries(rows)]
-        return SessionRecord(where, session, labels.get("topic"), user, system, {}, turns)
+
+    def _label(self, role: str, session: bytes, rows: Sequence[_Row]) -> bytes | None:
+        """What the rows of a session say of it, all the same."""
+        values = self._labels.get(role, ())
+        first: bytes | None = None
+        for row in rows if values else ():
+            value = values[row.place].strip() or first
+            if first is not None and value != first:
+                raise InputError(
+                    f"{self._wheres[row.place]}: expected one {role} in session '{printable(session)}', found "
+                    f"'{printable(value or b'')}' and '{printable(first)}'{self._origin.shown(row.place)}",
+                    OF_SEVERAL if role == "system" else None,
+                )
+            first = value
+        return first
 
     def _queries(self, rows: Iterable[_Row]) -> Iterator[_Query]:
         query: _Query | None = None
@@ -132,10 +148,10 @@ class _Log:
         last = query.rows[-1]
         if self._is_listing or last.text != row.text:
             return False
-        return last.time == row.time or (self._has_text and not query.seen & marks)
+        return query.seen.isdisjoint(marks) if self._has_text else last.time == row.time
 
     def _turn(self, rows: Sequence[_Row]) -> TurnRecord:
-        where, text = self._origin.where(rows[0].place), text_of_id(rows[0].text)
+        where, text = self._wheres[rows[0].place], text_of_id(rows[0].text)
         shown = [row for row in rows if row.documents]
         if self._is_listing:
             return TurnRecord(where, text, documents=[each for row in shown for each in row.documents])
@@ -158,7 +174,7 @@ class _Log:
         for row in rows:
             rank = int(row.rank) + self._shift
             if rank < expected:
-                where, shown = self._origin.where(row.place), self._origin.shown(row.place)
+                where, shown = self._wheres[row.place], self._origin.shown(row.place)
                 raise InputError(f"{where}: expected every rank of a query once, found rank {rank} again{shown}")
             for missing in range(expected, rank):
                 yield _Row(row.place, row.session, row.time, row.text, [b"(rank %d)" % missing], missing, 0.0, math.nan)
