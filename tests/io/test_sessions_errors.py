@@ -164,7 +164,10 @@ def test_ten_places_are_named_and_the_rest_counted() -> None:
     ("header", "message"),
     [
         ("session,rank,document", r"<bytes>:1: expected a column for query \(qno, .*\), found session, rank, document"),
-        ("session,query,document", r"<bytes>:1: expected a column for rank \(rank\), found session, query, document"),
+        (
+            "session,query,document",
+            r"<bytes>:1: expected a column for rank \(rank, position, pos\), found session, query, document",
+        ),
         (
             "session,session,query,rank,document",
             r"<bytes>:1: expected one column for session, found session and session",

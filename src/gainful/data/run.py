@@ -27,7 +27,7 @@ from gainful.io.rows import (
     raise_faults,
     wanted_ids,
 )
-from gainful.io.sources import Source, Text
+from gainful.io.sources import Source, Text, as_source
 from gainful.kernel import core
 from gainful.kernel.arrays import Bytes, Floats, Ints, freeze
 from gainful.kernel.core import default_threads, thread_count
@@ -215,6 +215,15 @@ class Run(DocumentColumns):
     def query_of(self, row: int) -> bytes:
         """The query id of a row."""
         return self.query_ids[int(np.searchsorted(self.list_offsets, row, "right")) - 1]
+
+
+def with_columns(run: RunLike, columns: Mapping[str, str], name: str | None = None) -> RunLike:
+    """The same run, whose columns, where it has any, are called so."""
+    if not columns or isinstance(run, (Run, RunFile, Mapping)):
+        return run
+    if is_frame(run):
+        return Run.from_frame(run, columns=columns, name=name or "<frame>")
+    return RunFile(as_source(run, "a Run"), Reading.checked(columns=columns))
 
 
 def empty_run(name: str) -> InputError:

@@ -10,9 +10,10 @@ from gainful.data.collection import ReadRun, require_runs
 from gainful.data.graded import GradedRun, join
 from gainful.data.judged import Judged
 from gainful.data.qrels import QrelsLike
-from gainful.data.run import Run, RunLike
+from gainful.data.run import Run, RunLike, with_columns
 from gainful.errors import UsageError
 from gainful.evaluation.results import Evaluation, Sources
+from gainful.io.columns import columns_by_side
 from gainful.io.formats import RunFile
 from gainful.io.sources import Text, fingerprint_of, is_stream, open_source
 from gainful.kernel.arrays import Floats
@@ -35,19 +36,22 @@ def evaluate(
     *,
     policy: Policy | str | None = None,
     name: str | None = None,
+    columns: Mapping[str, str] | None = None,
     threads: int | None = None,
 ) -> Evaluation:
     """Scores one run against judgments.
 
     Judgments and run are paths, bytes, dicts, data frames or :class:`Qrels` and :class:`Run`. ``policy`` holds the
-    conventions, or names another tool's (``"trec_eval-9"``).
+    conventions, or names another tool's (``"trec_eval-9"``). ``columns`` says what tables and frames call query,
+    document, grade, score and rank where their names are not understood; ``qrels.`` or ``run.`` before a role is for
+    one of the two: ``{"query": "visitor", "run.score": "stars"}``.
 
     >>> result = evaluate({"q1": {"d1": 2, "d2": 0}}, {"q1": {"d2": 0.9, "d1": 0.4}}, ["P@2", "RR"])
     >>> result.mean("P@2"), result.by_query("RR")
     (0.5, {'q1': 0.5})
     """
     key = name or ""
-    return evaluate_runs(qrels, {key: run}, measures, policy=policy, threads=threads)[key]
+    return evaluate_runs(qrels, {key: run}, measures, policy=policy, columns=columns, threads=threads)[key]
 
 
 def evaluate_runs(
@@ -56,17 +60,19 @@ def evaluate_runs(
     measures: MeasuresLike = DEFAULT_MEASURES,
     *,
     policy: Policy | str | None = None,
+    columns: Mapping[str, str] | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Evaluation]:
     """Scores several runs against the same judgments, side by side on all cores.
 
     The judgments are prepared once; those that already are bring their policy. If runs fail, the error of the first of
-    them is raised.
+    them is raised. ``columns`` is that of :func:`evaluate`.
     """
     require_runs(runs, at_least_one=False)
-    wanted = parse_all(measures)
-    judged = Judged.of(qrels, policy)
+    wanted, called = parse_all(measures), columns_by_side(columns)
+    runs = {name: with_columns(run, called["run"], name) for name, run in runs.items()}
+    judged = Judged.of(qrels, policy, called["qrels"])
     check_measures(wanted, judged)
     needed = frozenset(need for measure in wanted for need in measure.needed())
 
