@@ -68,7 +68,7 @@ def test_features_are_systems(command, core):
         (["r.run", "--feature", "1"], 2, "--feature: expected LETOR runs, found r.run, which is not one"),
         (["q.letor", "--feature", "all", "--baseline", "x"], 2, "--baseline: no run is called 'x'; there are q:1, q:2"),
         (["r.run", "--run-format", "msmarco"], 3, "r.run:1: expected 3 fields, found 6"),
-        (["r.run", "--run-format", "csv"], 3, "r.run:1: expected a column for query"),
+        (["r.run", "--run-format", "csv"], 3, "r.run:1: no column for the query among 1 Q0 a 1 0.5 t; say --columns"),
     ],
 )
 def test_what_cannot_be_read(command, arguments, code, message):
@@ -82,6 +82,27 @@ def test_formats_from_standard_input(command, core):
     command.write("q.csv", "query,doc,grade\n1,a,1\n")
     result = command("eval", "q.csv", "-", "-m", "RR", "--format", "jsonl", stdin=b'{"1": ["b", "a"]}')
     assert result.value("RR") == 0.5
+
+
+def test_what_is_asked_for_can_be_said_as_it_stands(command, core):
+    """The names are those of one file; the other is understood by itself."""
+    command.write("q.csv", "visitor,film,stars\nu,a,1\n")
+    command.write("r.csv", "user,item,score\nu,b,2\nu,a,1\n")
+    asked = command("eval", "q.csv", "r.csv", "-m", "RR")
+    assert asked.code == 3
+    said = asked.err.splitlines()[0].partition("; say ")[2]
+    assert said == "--columns query=visitor,document=film,grade=stars"
+    assert command("eval", "q.csv", "r.csv", "-m", "RR", "--format", "jsonl", *said.split()).value("RR") == 0.5
+
+
+def test_a_slip_in_the_name_of_a_column_is_not_taken_for_the_other_file(command):
+    command.write("q.csv", "user_id,item,rating\nu,a,1\n")
+    command.write("r.csv", "user_id,item,score\nu,a,1\n")
+    result = command("eval", "q.csv", "r.csv", "-m", "RR", "--columns", "query=userid")
+    assert (result.code, result.err.splitlines()[0]) == (
+        3,
+        "q.csv:1: expected a column 'userid' for query, found user_id, item, rating",
+    )
 
 
 def test_a_rank_column_that_contradicts_the_lines_is_noticed(command, core):

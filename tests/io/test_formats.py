@@ -8,6 +8,7 @@ import io
 import json
 import sys
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -300,7 +301,7 @@ def test_a_format_that_is_said_does_not_make_text_of_other_bytes() -> None:
 
 def test_a_given_format_beats_the_content() -> None:
     text = b"q1,d1,2\n"
-    with pytest.raises(InputError, match="expected a column for query"):
+    with pytest.raises(InputError, match="no column for the query among q1, d1, 2; say --columns query=q1,document=d1"):
         Qrels.read(text, format="csv")
     with pytest.raises(UsageError, match=r"expected trec \| msmarco"):
         Qrels.read(text, format="excel")
@@ -318,6 +319,60 @@ def test_columns_by_other_names() -> None:
     assert (qrels.queries, qrels.document(0), qrels.grade.tolist()) == (["22"], b"http://a", [1.0])
     with pytest.raises(InputError, match="expected a column 'Url' for document, found SessionID, URL, Relevance"):
         Qrels.read(text, format="tsv", columns={"query": "SessionID", "document": "Url"})
+
+
+ROLES = {
+    "query": "user user_id userId qid query_id topic question_id session",
+    "document": "item item_id itemId movieId doc docid doc_id pid passage_id chunk_id product_id sku url asin",
+    "grade": "rating grade relevance label rel judgment gain",
+    "score": "score similarity sim prediction pred weight",
+    "rank": "rank position pos",
+}
+RECOGNISED = [(role, name) for role, names in ROLES.items() for name in names.split()]
+
+
+@pytest.mark.parametrize(("role", "name"), RECOGNISED)
+@pytest.mark.parametrize(
+    "form", [str, str.upper, lambda name: name.replace("_", "-"), lambda name: name.replace("_", "")]
+)
+def test_columns_are_recognised_by_usual_names(role: str, name: str, form: Callable[[str], str]) -> None:
+    is_run = role in ("score", "rank")
+    names = {"query": "query", "document": "document", "score" if is_run else "grade": "score" if is_run else "grade"}
+    names = (
+        {**names, role: form(name)}
+        if role != "rank"
+        else {"query": "query", "document": "document", "rank": form(name)}
+    )
+    text = ",".join(names.values()).encode() + b"\nq1,d1,2\n"
+    found = Run.read(text) if is_run else Qrels.read(text)
+    assert (found.queries, found.document(0)) == (["q1"], b"d1")
+    value = found.grade if isinstance(found, Qrels) else found.rank if role == "rank" else found.score
+    assert value.tolist() == [2.0]
+
+
+def test_a_table_with_unknown_names_is_asked_about_and_never_read_as_trec() -> None:
+    for mark in ",;\t":
+        text = f"visitor{mark}film{mark}stars\n7{mark}1{mark}4\n".encode()
+        for read, value in ((Qrels.read, "grade"), (Run.read, "score")):
+            with pytest.raises(InputError) as error:
+                read(text)
+            assert error.value.message == (
+                "<bytes>:1: no column for the query among visitor, film, stars; "
+                f"say --columns query=visitor,document=film,{value}=stars"
+            )
+    with pytest.raises(InputError, match="say --columns query=userID,document=film,grade=stars"):
+        Qrels.read(b"userID,film,stars\n7,1,4\n")
+
+
+@pytest.mark.parametrize("line", [b"q1 0 a,b 1\n", b"q1\t0\td;x\t1\n"])
+def test_trec_lines_with_commas_are_no_header(line: bytes) -> None:
+    assert Qrels.read(line).grade.tolist() == [1.0]
+
+
+def test_users_and_sessions_are_asked_for() -> None:
+    with pytest.raises(InputError, match="expected one column for query, found user and session_id"):
+        Qrels.read(b"user,session_id,item,rating\nu,s,i,1\n")
+    assert Qrels.read(b"query,user,item,rating\nq,u,i,1\n").queries == ["q"]
 
 
 def test_an_id_beats_the_text_of_a_query() -> None:
@@ -355,7 +410,7 @@ def test_a_relevance_beats_a_score_in_judgments() -> None:
         (b"query;doc;grade\nq1;d1;0,5\n", False, "expected a number as grade (field 3), found '0,5'"),
         (b"query,doc,score\nq1,d1,1e999\n", True, "expected a number that fits a 64-bit float as score (field 3), found '1e999'"),
         (b"query,doc,rank\nq1,d1,first\n", True, "<bytes>:2: expected a number as rank (field 3), found 'first'"),
-        (b"query,doc\nq1,d1\n", False, "<bytes>:1: expected a column for grade (grade, relevance, rel, label, score)"),
+        (b"query,doc\nq1,d1\n", False, "<bytes>:1: no column for the grade among query, doc; say --columns query=query,document=doc,grade=NAME"),
         (b"1 2 3\n1 2\n", True, "<bytes>:2: expected 3 fields, found 2\n    1 2"),
         (b'{"q1": {"d1": "x"}}', False, "<bytes>['q1']['d1']: expected a finite number as grade, found 'x'"),
         (b'{"q1": ["d1"]}', False, "<bytes>['q1']: expected an object of documents and grades"),
@@ -391,7 +446,8 @@ def test_a_relevance_beats_a_score_in_judgments() -> None:
         (b"d1 L" + b"9" * 5000 + b"\n", False, "<bytes>:1: expected a level that fits a 64-bit float, found 'L9999"),
         (b"query,doc,score\nq1,d1,1\nq1,d1,2\n", True, "expected every document once in a list, found 'd1' again for query 'q1' (first: line 2)\n    q1,d1,2"),
         (b"query,doc,grade\nq1,d1,1\nq1,d1,2\n", False, "<bytes>:3: expected one grade for query 'q1' and document 'd1', found 2 after 1 (line 2)\n    q1,d1,2"),
-        (b"query,doc,similarity\nq1,d1,1\n", True, "<bytes>:1: expected a column for score or rank, found query, doc, similarity\nhint: --columns score=similarity"),
+        (b"query,doc,closeness\nq1,d1,1\n", True, "<bytes>:1: no column for the score or rank among query, doc, closeness; say --columns query=query,document=doc,score=closeness"),
+        (b"query,doc,rating\nq1,d1,1\n", True, "<bytes>:1: no column for the score or rank among query, doc, rating; say --columns query=query,document=doc,score=rating"),
         (b"query,doc,score,score\nq1,d1,1,2\n", True, "<bytes>:1: expected one column for score, found score and score\nhint: rename all but one"),
         (b"query,doc,score\rq1,d1,1\r", True, "<bytes>: expected lines that end in LF or CR LF, found CR alone"),
         (b'query,text,doc,score\nq1,"' + b"x" * 200_000 + b'",d1,zz\n', True, "<bytes>:2: expected a number as score (field 4), found 'zz'"),
@@ -402,7 +458,7 @@ def test_a_relevance_beats_a_score_in_judgments() -> None:
         (b'{"query": "q1", "results": [["a", 1]]}\n{"query": "q2", "results": ["a"]}\n', True, "<bytes>:2: results: expected scores for all documents or for none, found a list without them"),
         (b'{"query": "q1", "results": ["\xff"]}\n', True, "<bytes>:1: expected JSON, found 'utf-8' codec can't decode byte 0xff"),
         (b'{"id": "q1", "hits": []}\n', True, "<bytes>:1: expected an object with query and results, found id, hits"),
-        (b'{"query": "q1", "results": [{"item": "d1", "score": 1}]}\n', True, "<bytes>:1: results[0]: expected an object with document and score, found item, score"),
+        (b'{"query": "q1", "results": [{"thing": "d1", "score": 1}]}\n', True, "<bytes>:1: results[0]: expected an object with document and score, found thing, score"),
         (b"query,doc,grade\n", False, "<bytes>: expected at least one judgment, found none"),
         (b"query,doc,score\n", True, "<bytes>: expected at least one ranked document, found none"),
     ],
@@ -545,9 +601,10 @@ def test_rows_of_a_query_need_not_stand_together(collection: Collection) -> None
 # -- Judgments by session ----------------------------------------------------------------------------------------------
 
 
-def test_judgments_by_session_are_recognised_and_runs_by_session_are_not() -> None:
+def test_judgments_and_runs_by_session_are_recognised_and_turns_of_sessions_are_not() -> None:
     qrels = Qrels.read(b"SessionID\tURL\tRelevance\n22\thttp://a\t2\n22\thttp://b\t-1\n")
     assert (qrels.queries, qrels.document(1), qrels.grade.tolist()) == (["22"], b"http://b", [2, -1])
     # A session has several lists: as one list they would be mixed.
-    with pytest.raises(InputError, match=r"<bytes>:1: expected a column for query \(.*\), found SessionID, Qno"):
+    with pytest.raises(InputError, match="<bytes>:1: expected lists by query, found sessions of several queries: Sess"):
         Run.read(b"SessionID\tQno\trank\tURL\n22\t1\t1\thttp://a\n")
+    assert Run.read(b"SessionID\trank\tURL\n22\t1\thttp://a\n").queries == ["22"]

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gainful import InputError, Policy, Qrels, Run, Sessions, UsageError, evaluate
+from gainful import InputError, Policy, Qrels, Run, Sessions, UsageError, evaluate, evaluate_runs
 
 from .conftest import Collection, rows_of
 
@@ -195,11 +196,30 @@ def test_columns_of_the_wrong_kind_are_named() -> None:
 
 
 def test_columns_by_other_names() -> None:
-    frame = polars.DataFrame({"user": ["u1", "u1"], "item": [5, 6], "stars": [0, 4]})
-    qrels = Qrels.from_frame(frame, columns={"query": "user", "document": "item", "grade": "stars"})
+    frame = polars.DataFrame({"visitor": ["u1", "u1"], "film": [5, 6], "stars": [0, 4]})
+    names = {"query": "visitor", "document": "film", "grade": "stars"}
+    qrels = Qrels.from_frame(frame, columns=names)
     assert evaluate(qrels, {"u1": ["5", "6"]}, "RR").mean("RR") == 0.5
-    with pytest.raises(InputError, match=r"<frame>: expected a column for query .* found user, item, stars"):
+    with pytest.raises(InputError) as error:
         Qrels.from_frame(frame)
+    asked = "no column for the query among visitor, film, stars; say --columns query=visitor,document=film,grade=stars"
+    assert str(error.value) == f"<frame>: {asked}\nhint: in Python: columns={names}"
+
+
+def test_columns_of_both_sides(tmp_path: Path) -> None:
+    names = {"query": "visitor", "document": "film", "qrels.grade": "stars", "run.score": "guess"}
+    judged = pandas.DataFrame({"visitor": [7, 7], "film": [1, 2], "stars": [0, 4]})
+    run = {"visitor": [7, 7], "film": [1, 2], "guess": [0.9, 0.1]}
+    path = tmp_path / "run.csv"
+    pandas.DataFrame(run).to_csv(path, index=False)
+    for described in (pandas.DataFrame(run), polars.DataFrame(run), path, str(path), path.read_bytes()):
+        assert evaluate(judged, described, "RR", columns=names).mean("RR") == 0.5
+        assert evaluate_runs(judged, {"mine": described}, "RR", columns=names)["mine"].mean("RR") == 0.5
+    assert evaluate(judged, {"7": ["2"]}, "RR", columns=names).mean("RR") == 1.0  # a dict has no columns
+    with pytest.raises(UsageError, match=r"columns: expected query \| document"):
+        evaluate(judged, path, "RR", columns={"reader": "visitor"})
+    with pytest.raises(UsageError, match="columns: expected a dict of roles and names, found list"):
+        evaluate(judged, path, "RR", columns=["visitor"])  # type: ignore[arg-type]
 
 
 def test_repeated_documents_are_named_by_their_rows() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
@@ -51,11 +51,16 @@ class Judged:
         self.scale = max(qrels.scale - policy.grade_zero, 0.0) if policy.grade_zero else qrels.scale
 
     @classmethod
-    def of(cls, judgments: QrelsLike | Judged, policy: Policy | str | None = None) -> Judged:
+    def of(
+        cls,
+        judgments: QrelsLike | Judged,
+        policy: Policy | str | None = None,
+        columns: Mapping[str, str] | None = None,
+    ) -> Judged:
         """Judgments made ready under a policy. Those that already are bring their own, and take no other."""
         if not isinstance(judgments, Judged):
             settled = Policy.of(policy)
-            return cls(Qrels.of(judgments), settled)
+            return cls(Qrels.of(judgments, columns), settled)
         if policy is not None:
             raise UsageError("policy: expected none beside judgments that are already prepared under their own")
         return judgments

@@ -173,13 +173,18 @@ class Qrels(DocumentColumns):
         return cls(name, ids[0], query, *document, ids[1], subtopic, grade, *levels, origin=origin)
 
     @classmethod
-    def of(cls, value: QrelsLike) -> Qrels:
-        """Judgments from whatever describes them: themselves, a dict, a data frame, a path or bytes."""
+    def of(cls, value: QrelsLike, columns: Mapping[str, str] | None = None) -> Qrels:
+        """Judgments from whatever describes them: themselves, a dict, a data frame, a path or bytes.
+
+        ``columns`` maps roles to names, where there are columns.
+        """
         if isinstance(value, Qrels):
             return value
         if isinstance(value, Mapping):
             return cls.from_dict(value)
-        return cls.from_frame(value) if is_frame(value) else cls.read(as_source(value, "Qrels"))
+        if is_frame(value):
+            return cls.from_frame(value, columns=columns)
+        return cls.read(as_source(value, "Qrels"), columns=columns)
 
     def __len__(self) -> int:
         return int(self.grade.size)

@@ -29,7 +29,7 @@ from gainful.io.rows import (
     raise_faults,
     wanted_ids,
 )
-from gainful.io.sources import Source, Text
+from gainful.io.sources import Source, Text, as_source
 from gainful.kernel import core
 from gainful.kernel.arrays import Bytes, Floats, Ints, freeze
 from gainful.kernel.core import default_threads, thread_count
@@ -268,6 +268,15 @@ def _is_run(value: object) -> bool | None:
         inside = next(iter(value.values()), None)
         return None if inside is None and not value else isinstance(inside, (Mapping, list, tuple, np.ndarray))
     return isinstance(value, (str, bytes, bytearray, memoryview, os.PathLike, Run, RunFile)) or is_frame(value)
+
+
+def with_columns(run: RunLike, columns: Mapping[str, str], name: str | None = None) -> RunLike:
+    """The same run, whose columns, where it has any, are called so."""
+    if not columns or isinstance(run, (Run, RunFile, Mapping)):
+        return run
+    if is_frame(run):
+        return Run.from_frame(run, columns=columns, name=name or "<frame>")
+    return RunFile(as_source(run, "a Run"), Reading.checked(columns=columns))
 
 
 def empty_run(name: str) -> InputError:

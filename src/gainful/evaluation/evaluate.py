@@ -11,9 +11,10 @@ from gainful.data.exclusion import Exclusion, ExclusionLike, UnseenRun
 from gainful.data.graded import GradedRun, join
 from gainful.data.judged import Judged
 from gainful.data.qrels import QrelsLike
-from gainful.data.run import Run, RunLike, RunsLike, runs_by_name
+from gainful.data.run import Run, RunLike, RunsLike, runs_by_name, with_columns
 from gainful.errors import UsageError, warns
 from gainful.evaluation.results import Evaluation, Evaluations, Sources
+from gainful.io.columns import columns_by_side
 from gainful.io.formats import RunFile
 from gainful.io.sources import Text, fingerprint_of, is_stream, open_source
 from gainful.kernel.arrays import Floats
@@ -37,6 +38,7 @@ def evaluate(
     *,
     policy: Policy | str | None = ...,
     exclude: ExclusionLike | None = ...,
+    columns: Mapping[str, str] | None = ...,
     threads: int | None = ...,
 ) -> Evaluations: ...
 @overload
@@ -48,6 +50,7 @@ def evaluate(
     policy: Policy | str | None = ...,
     exclude: ExclusionLike | None = ...,
     name: str | None = ...,
+    columns: Mapping[str, str] | None = ...,
     threads: int | None = ...,
 ) -> Evaluation: ...
 @warns
@@ -59,6 +62,7 @@ def evaluate(
     policy: Policy | str | None = None,
     exclude: ExclusionLike | None = None,
     name: str | None = None,
+    columns: Mapping[str, str] | None = None,
     threads: int | None = None,
 ) -> Evaluation | Evaluations:
     """Scores a run against judgments, or several that a dict names: ``{"bm25": "bm25.run", "dense": "dense.run"}``.
@@ -68,8 +72,10 @@ def evaluate(
     frames is several, and gives :class:`gainful.Evaluations`, a dict by the same names. ``measures`` are names such as
     ``"nDCG@10"`` or :class:`gainful.Measure`; ``policy`` holds the conventions (:class:`gainful.Policy`), or names
     another tool's (``"trec_eval-9"``). ``exclude`` has documents by query (or user) that are left out of the runs
-    before ranks are counted: a file, a dict, a data frame. What is suspicious is a :class:`gainful.GainfulWarning`, and
-    in ``notices`` of what is returned.
+    before ranks are counted: a file, a dict, a data frame. ``columns`` says what tables and frames call query,
+    document, grade, score and rank where their names are not understood; ``qrels.`` or ``run.`` before a role is for
+    one of the two: ``{"query": "visitor", "run.score": "stars"}``. What is suspicious is a
+    :class:`gainful.GainfulWarning`, and in ``notices`` of what is returned.
 
     >>> judgments = {"q1": {"d1": 2, "d2": 0}}
     >>> result = evaluate(judgments, {"q1": {"d2": 0.9, "d1": 0.4}}, ["P@2", "RR"])
@@ -79,12 +85,12 @@ def evaluate(
     <Evaluations of first, second by RR, 1 query>
     """
     several = runs_by_name(run)
-    if several is None:
-        key = name or ""
-        return evaluate_runs(qrels, {key: run}, measures, policy=policy, exclude=exclude, threads=threads)[key]
-    if name is not None:
+    if several is not None and name is not None:
         raise UsageError("name: expected with one run, found several, which have names")
-    return Evaluations(evaluate_runs(qrels, several, measures, policy=policy, exclude=exclude, threads=threads))
+    key = name or ""
+    runs = {key: run} if several is None else several
+    found = evaluate_runs(qrels, runs, measures, policy=policy, exclude=exclude, columns=columns, threads=threads)
+    return found[key] if several is None else Evaluations(found)
 
 
 def evaluate_runs(
@@ -94,20 +100,22 @@ def evaluate_runs(
     *,
     policy: Policy | str | None = None,
     exclude: ExclusionLike | None = None,
+    columns: Mapping[str, str] | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Evaluation]:
     """Scores several runs against the same judgments, side by side on all cores.
 
     The judgments are prepared once; those that already are bring their policy. If runs fail, the error of the first of
-    them is raised.
+    them is raised. ``columns`` is that of :func:`evaluate`.
     """
     require_runs(runs, at_least_one=False)
+    wanted, called = parse_all(measures), columns_by_side(columns)
+    runs = {name: with_columns(run, called["run"], name) for name, run in runs.items()}
     if exclude is not None:
         exclusion = Exclusion.of(exclude)
         runs = {name: UnseenRun(run, exclusion) for name, run in runs.items()}
-    wanted = parse_all(measures)
-    judged = Judged.of(qrels, policy)
+    judged = Judged.of(qrels, policy, called["qrels"])
     check_measures(wanted, judged)
     needed = frozenset(need for measure in wanted for need in measure.needed())
 

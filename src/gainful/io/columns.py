@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any, TypeAlias
 
 from gainful.errors import InputError, UsageError
-from gainful.notation import NUMBER, choose, nearest
+from gainful.notation import NUMBER, choose, nearest, some_of
 
-#: The names that each role is known by, best first: an id beats a column that may hold the query's text.
+#: The names that each role is known by, best first: an id beats a column that may hold the query's text. They are
+#: compared without case, blanks, ``_`` and ``-``.
 Names: TypeAlias = Mapping[str, tuple[tuple[str, ...], ...]]
 NAMES: Names = {
-    "query": (("query_id", "query-id", "qid", "q_id", "topic", "topic_id"), ("query",)),
+    "query": (("query_id", "qid", "topic", "topic_id", "question_id"), ("query",)),
     "document": (
         ("docno",),
-        ("doc_id", "doc-id", "document_id", "document-id", "docid", "corpus-id", "corpus_id", "pid"),
-        ("document", "doc"),
+        (
+            *("doc_id", "document_id", "corpus_id", "pid", "passage_id", "chunk_id"),
+            *("item_id", "movie_id", "product_id", "sku", "asin"),
+        ),
+        ("document", "doc", "item"),
         ("url",),
     ),
-    "grade": (("grade", "relevance", "rel", "label"), ("score",)),
-    "score": (("score",),),
-    "rank": (("rank",),),
-    "subtopic": (("subtopic", "sub-topic", "subtopic_id", "iteration"),),
+    "grade": (("grade", "relevance", "rel", "label", "rating", "judgment", "judgement", "gain"), ("score",)),
+    "score": (("score",), ("similarity", "sim", "prediction", "pred", "weight")),
+    "rank": (("rank",), ("position", "pos")),
+    "subtopic": (("subtopic", "subtopic_id", "iteration"),),
 }
-#: Judgments may be by session; a run whose queries are sessions would mix the results of different queries.
-JUDGMENT_NAMES: Names = {
-    **NAMES,
-    "query": (*NAMES["query"], ("session_id", "session-id", "sessionid"), ("session",), ("query_text",)),
-}
+#: The same of judgments and runs, whose queries may be users or sessions.
+LIST_NAMES: Names = {**NAMES, "query": (*NAMES["query"], ("user_id", "user", "session_id", "session"))}
+#: Judgments may be by the text of a query, too.
+JUDGMENT_NAMES: Names = {**LIST_NAMES, "query": (*LIST_NAMES["query"], ("query_text",))}
 #: What a column is called that has all documents of a query in one cell.
 LISTING_NAMES = ("results", "documents", "docs", "items", "shown", "ranking")
 #: The same of sessions. The role ``query`` is the query's number in its session,
@@ -61,13 +66,15 @@ SESSION_NAMES: Names = {
 }
 #: A line of more bytes is no header.
 LONGEST_HEADER = 1 << 22
+#: And one of so many is none whose names would have to be asked about.
+_LONGEST_UNKNOWN = 1 << 14
 _JUDGMENT_ROLES = ("query", "document", "grade", "subtopic")
 _RUN_ROLES = ("query", "document", "score", "rank")
 _NEEDED = ("query", "document", "grade")
 _SESSION_NEEDED = ("session", "query", "document")
 #: One of these a log has to have.
 _LOG_NEEDED = ("time", "text", "query")
-_KNOWN = {name for tiers in NAMES.values() for tier in tiers for name in tier}
+_VALUE = {"grade": "grade", "score": "score or rank"}
 
 
 def read_mapping(text: str) -> dict[str, dict[str, str]]:
@@ -98,10 +105,51 @@ def _mapping(text: str, known: Mapping[str, Names], default: Sequence[str]) -> d
         if not equals or not name:
             listed = ", ".join(known[default[0]])
             raise UsageError(f"--columns: expected role=name, found '{part}'", f"the roles are {listed}")
-        of_side, dot, of_role = role.rpartition(".")
-        for side in (choose(of_side, known, "--columns"),) if dot else default:
-            found[side][read_role(of_role, "--columns", known[side])] = name
+        for side, of_role in _by_side(role, "--columns", known, default):
+            found[side][of_role] = _named(name, role, default)
     return found
+
+
+def _by_side(role: str, what: str, known: Mapping[str, Names], default: Sequence[str]) -> list[tuple[str, str]]:
+    """The sides that a role is given for, with the role that it is there."""
+    of_side, dot, of_role = role.rpartition(".")
+    sides = (choose(of_side, known, what),) if dot else default
+    return [(side, read_role(of_role, what, known[side])) for side in sides]
+
+
+def columns_by_side(columns: Mapping[str, object] | None) -> dict[str, dict[str, str]]:
+    """The roles and names that a caller gives to judgments and runs, as ``--columns`` does.
+
+    >>> columns_by_side({"query": "user", "run.score": "stars"})
+    {'qrels': {'query': 'user'}, 'run': {'query': 'user', 'score': 'stars'}}
+    """
+    _require_mapping(columns, NAMES)
+    found: dict[str, dict[str, str]] = {"qrels": {}, "run": {}}
+    for role, name in (columns or {}).items():
+        for side, of_role in _by_side(str(role), "columns", {"qrels": NAMES, "run": NAMES}, ("qrels", "run")):
+            found[side][of_role] = _named(str(name), str(role), tuple(found))
+    return found
+
+
+class OfEitherSide(str):
+    """The name of a column that judgments or runs have; the other side may be understood by itself."""
+
+    __slots__ = ()
+
+
+def _named(name: str, role: str, sides: Sequence[str]) -> str:
+    return OfEitherSide(name) if role in ("query", "document", "doc") and len(sides) > 1 else name
+
+
+def _concerning(given: Mapping[str, str], names: Sequence[str]) -> Mapping[str, str]:
+    """What is given, without the names that only the other side has: those that are nearly a name here are meant."""
+    return {
+        role: name
+        for role, name in given.items()
+        if not isinstance(name, OfEitherSide)
+        or name in names
+        or any(_is_nearly(_folded(each), _folded(name)) for each in names)
+    }
 
 
 def checked_columns(columns: Mapping[str, object] | None, known: Names = NAMES) -> dict[str, str]:
@@ -110,12 +158,19 @@ def checked_columns(columns: Mapping[str, object] | None, known: Names = NAMES) 
     >>> checked_columns({"doc": "URL"})
     {'document': 'URL'}
     """
+    _require_mapping(columns, known)
+    return {
+        read_role(role, "columns", known): name if isinstance(name, str) else str(name)
+        for role, name in (columns or {}).items()
+    }
+
+
+def _require_mapping(columns: object, known: Names) -> None:
     if columns is not None and not isinstance(columns, Mapping):
         raise UsageError(
             f"columns: expected a dict of roles and names, found {type(columns).__name__}",
             f'such as {{"{next(iter(known))}": "the name in the header"}}',
         )
-    return {read_role(role, "columns", known): str(name) for role, name in (columns or {}).items()}
 
 
 def read_role(text: str, what: str, known: Names = NAMES) -> str:
@@ -132,19 +187,51 @@ def find_roles(
     >>> find_roles(["qid", "query", "docno", "score"], {}, run=True, where="run.csv")
     {'query': 0, 'document': 2, 'score': 3}
     """
-    roles: dict[str, int] = {}
-    known = NAMES if run else JUDGMENT_NAMES
+    known = LIST_NAMES if run else JUDGMENT_NAMES
     if pairs_only:
         return find_all({role: known[role] for role in ("query", "document")}, names, given, where)
-    for role in _RUN_ROLES if run else _JUDGMENT_ROLES:
-        found = find_role(role, names, given, where, known)
-        if found is not None:
-            roles[role] = found
-        elif role in _NEEDED:
-            raise missing_column(role, names, where, known)
-    if run and "score" not in roles and "rank" not in roles:
-        _refuse_unknown(names, roles, where)
+    wanted = _RUN_ROLES if run else _JUDGMENT_ROLES
+    found = {role: find_role(role, names, given, where, known) for role in wanted}
+    roles = {role: column for role, column in found.items() if column is not None}
+    lacking = next((role for role in _NEEDED if role in wanted and role not in roles), None)
+    # A run may come without scores, but then no column should be left that could hold them.
+    if run and lacking is None and not {"score", "rank"} & roles.keys() and _others(names, roles):
+        lacking = "score"
+    if lacking is not None:
+        raise _ask_for(lacking, names, roles, where, "score" if run else "grade")
+    if run and _is_turn_of_session(names, roles["query"], given):
+        raise InputError(
+            f"{where}: expected lists by query, found sessions of several queries: {', '.join(names)}",
+            "`gainful sessions` evaluates them; --columns query=NAME (columns= in Python) names the query",
+        )
     return roles
+
+
+def _others(names: Sequence[str], roles: Mapping[str, int]) -> list[str]:
+    """The columns that have no role and no name of one that does not matter here."""
+    idle = tuple(name for role in ("query", "document", "subtopic") for tier in LIST_NAMES[role] for name in tier)
+    return [name for i, name in enumerate(names) if name and i not in roles.values() and not _is_one_of(name, idle)]
+
+
+def _ask_for(lacking: str, names: Sequence[str], roles: Mapping[str, int], where: str, value: str) -> InputError:
+    """Asks for a column, with what it may be: the columns without a role in their order."""
+    rest = iter([*_others(names, roles), *["NAME"] * len(_NEEDED)])
+    meant = {role: names[roles[role]] if role in roles else next(rest) for role in ("query", "document", value)}
+    what = _VALUE.get(lacking, lacking)
+    return InputError(
+        f"{where}: no column for the {what} among {some_of(names, 12) or 'none'}; say --columns "
+        + ",".join(f"{role}={name}" for role, name in meant.items()),
+        f"in Python: columns={meant}",
+    )
+
+
+def _is_turn_of_session(names: Sequence[str], query: int, given: Mapping[str, str]) -> bool:
+    """Whether the query of a run is a session, beside numbers of queries: their results must not be mixed."""
+    sessions = tuple(name for tier in SESSION_NAMES["session"] for name in tier)
+    numbers = SESSION_NAMES["query"][0]
+    return (
+        "query" not in given and _is_one_of(names[query], sessions) and any(_is_one_of(name, numbers) for name in names)
+    )
 
 
 def is_session_header(names: Sequence[str], given: Mapping[str, str]) -> bool:
@@ -234,6 +321,7 @@ def find_role(
     role: str, names: Sequence[str], given: Mapping[str, str], where: str, known: Names = NAMES
 ) -> int | None:
     """The column of a role, given or known by its name; None if there is none."""
+    given = _concerning(given, names)
     if role in given:
         return _given(role, given[role], names, where)
     return _known(role, names, given, where, known[role])
@@ -243,18 +331,28 @@ def has_header(
     names: Sequence[str],
     given: Mapping[str, str],
     needed: Sequence[str] = ("query", "document"),
-    known: Names = JUDGMENT_NAMES,
+    known: Names = LIST_NAMES,
 ) -> bool:
     """Whether names look like a header: one of them is the query, another the document."""
-    folded = {_folded(name) for name in names}
+    folded, given = {_folded(name) for name in names}, _concerning(given, names)
     return all(
-        given[role] in names if role in given else any(name in folded for tier in known[role] for name in tier)
+        given[role] in names if role in given else any(folded & _all_folded(tier) for tier in known[role])
         for role in needed
     )
 
 
+def _is_one_of(name: str, known: tuple[str, ...]) -> bool:
+    """Whether a name is one of those, as far as letters and digits go."""
+    return _folded(name) in _all_folded(known)
+
+
+@cache
+def _all_folded(names: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(map(_folded, names))
+
+
 def _folded(name: str) -> str:
-    return name.strip().casefold().replace(" ", "_")
+    return re.sub(r"[\s_-]", "", name.casefold())
 
 
 def _given(role: str, name: str, names: Sequence[str], where: str) -> int:
@@ -270,11 +368,11 @@ def _given(role: str, name: str, names: Sequence[str], where: str) -> int:
 
 
 def _known(
-    role: str, names: Sequence[str], given: Mapping[str, str], where: str, tiers: Sequence[Sequence[str]]
+    role: str, names: Sequence[str], given: Mapping[str, str], where: str, tiers: Sequence[tuple[str, ...]]
 ) -> int | None:
     taken = set(given.values())
     for tier in tiers:
-        found = [i for i, name in enumerate(names) if _folded(name) in tier and name not in taken]
+        found = [i for i, name in enumerate(names) if _is_one_of(name, tier) and name not in taken]
         if len(found) > 1:
             listed = [names[i] for i in found]
             choose_one = f"--columns {role}={listed[0]} (columns= in Python) chooses one"
@@ -296,17 +394,6 @@ def missing_column(role: str, names: Sequence[str], where: str, known: Names = N
     )
 
 
-def _refuse_unknown(names: Sequence[str], roles: Mapping[str, int], where: str) -> None:
-    """A run may come without scores, but then no other column should be left that could hold them."""
-    others = [name for i, name in enumerate(names) if i not in roles.values() and _folded(name) not in _KNOWN]
-    if any(others):
-        raise InputError(
-            f"{where}: expected a column for score or rank, found {', '.join(names)}",
-            f"--columns score={next(filter(None, others))} (columns= in Python) names it; lists in rank order have no "
-            "other columns",
-        )
-
-
 def header_separator(line: bytes, is_header: Callable[[Sequence[str]], bool]) -> str | None:
     """What separates the names of a header; None if the line is not one."""
     text = line[:LONGEST_HEADER].decode("utf-8", "replace")
@@ -315,6 +402,20 @@ def header_separator(line: bytes, is_header: Callable[[Sequence[str]], bool]) ->
         if len(names) > 1 and is_header(names):
             return separator
     return None
+
+
+def unknown_separator(line: bytes) -> str | None:
+    """What separates the fields of a line that can only be a header, of names that are not known; else None.
+
+    >>> unknown_separator(b"userID,film,stars"), unknown_separator(b"q1 0 d1,b 2"), unknown_separator(b"q1,d1,2")
+    (',', None, None)
+    """
+    if len(line) > _LONGEST_UNKNOWN:
+        return None
+    text = line.decode("utf-8", "replace")
+    separator = next((mark for mark in "\t,;" if mark in text), None)
+    is_number = any(NUMBER.fullmatch(field.strip('"')) for field in re.split(r"[\s,;]+", text))
+    return None if is_number else separator
 
 
 def is_run_header(line: bytes, columns: Mapping[str, str]) -> bool:

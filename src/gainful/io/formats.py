@@ -22,6 +22,7 @@ from gainful.io.columns import (
     header_separator,
     is_run_header,
     is_session_header,
+    unknown_separator,
 )
 from gainful.io.sources import HEAD, Source, Text, as_source, open_source
 from gainful.notation import choose, printable, read_number, text_of_id
@@ -164,7 +165,9 @@ class Sample:
 
     def _separator(self) -> str | None:
         """What separates the names of a header; None if there is none."""
-        return header_separator(self.line, lambda names: has_header(names, self.columns))
+        # A table whose columns have other names is asked about, not taken for lines of TREC.
+        known = header_separator(self.line, lambda names: has_header(names, self.columns))
+        return known or unknown_separator(self.line)
 
 
 class SessionSample(Sample):

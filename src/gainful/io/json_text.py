@@ -155,9 +155,11 @@ def _content(placed: list[tuple[Any, str]], name: str, reading: Reading, run: bo
 def _rows(placed: list[_Placed], name: str, reading: Reading, run: bool) -> Rows:
     """Rows of a table, each with the names of its columns."""
     columns: dict[str, list[Any]] = {}
+    names: list[str] = []
     for number, (value, where) in enumerate(placed):
-        names = list(value)
-        roles = find_roles(names, reading.columns, run=run, where=where, pairs_only=reading.pairs_only)
+        if not number or names != list(value):
+            names = list(value)
+            roles = find_roles(names, reading.columns, run=run, where=where, pairs_only=reading.pairs_only)
         if number and roles.keys() != columns.keys():
             raise InputError(f"{where}: expected {', '.join(columns)} as in the first row, found {', '.join(roles)}")
         for role, i in roles.items():
