@@ -138,7 +138,7 @@ def _first_clause(text: str) -> str:
     """What a text says first, if it is long: without its default, and then as many words as there is room for.
 
     >>> _first_clause("The standard deviation of the difference of two systems, without scores.  [default: none]")
-    'The standard deviation of the difference of two ...'
+    'The standard deviation of the difference of ...'
     """
     text = text if len(text) <= _LINE else text.partition("  [")[0].rstrip(".")
     for end in ("; ", " (", ": ", ", "):
