@@ -202,7 +202,7 @@ def test_wrong_usage(files):
 def test_help_names_the_command(capsys):
     assert run(["--help"]) == 0
     assert "check Look for everything suspicious in judgments and runs." in " ".join(capsys.readouterr().out.split())
-    assert run(["check", "--help"]) == 0
+    assert run(["check", "--help-all"]) == 0
     assert "Exits with 1 if something is serious." in " ".join(capsys.readouterr().out.split())
 
 

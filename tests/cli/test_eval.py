@@ -739,7 +739,7 @@ def test_nothing_suspicious_nothing_said(command, core):
 
 
 def test_the_help_names_every_flag_and_default(command):
-    text = " ".join(command("eval", "--help").out.split())
+    text = " ".join(command("eval", "--help-all").out.split())
     for choice in CHOICES:
         assert f"--{choice.name} " in text
     for flag in ("--measure", "--rel", "--format", "--by-query", "--places", "--baseline", "--name", "--scale"):

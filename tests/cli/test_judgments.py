@@ -482,7 +482,7 @@ class TestMessages:
         self.refused(files("judgments", "a.txt", option, "high"), 2, f"{option}: expected a number, found 'high'")
 
     def test_help(self, command):
-        result = command("judgments", "--help")
+        result = command("judgments", "--help-all")
         assert result.code == 0
         assert "[default: nDCG@10]" in " ".join(result.out.split())
 

@@ -146,7 +146,7 @@ class TestTexts:
         assert "* what everything above is computed with" in text
 
     def test_help_says_why_there_is_no_observed_power(self, files):
-        text = " ".join(files("power", "--help").out.split())
+        text = " ".join(files("power", "--help-all").out.split())
         assert 'no power of the difference that was found ("observed power")' in text
         assert "--observed" not in text
 

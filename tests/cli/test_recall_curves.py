@@ -209,7 +209,7 @@ class TestRecall:
 
     def test_undefined_zero_is_not_obeyed_and_told(self, files):
         assert curves(files, "recall", "--undefined", "zero").out == curves(files, "recall").out
-        assert "undefined=skip" in files("curves", "--help").out
+        assert "undefined=skip" in files("curves", "--help-all").out
 
 
 class TestGeneralised:

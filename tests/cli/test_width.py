@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import sys
 from pathlib import Path
 
 import pytest
 
 from gainful.cli import options
+from gainful.cli.inputs import print_notices
 from gainful.cli.main import COMMANDS, run
 from gainful.render import write
 
@@ -108,6 +110,14 @@ def test_what_is_no_page_fits_it_too(line, width, demo, monkeypatch, capsys):
     # A command to be copied is one line.
     lines = [line for line in capsys.readouterr().out.splitlines() if "gainful eval" not in line]
     assert [line for line in lines if len(line) > width] == []
+
+
+def test_notices_fit_it_too(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    print_notices(["word " * 30, "short"], quiet=False)
+    lines = terminal.getvalue().splitlines()
+    assert lines[0].startswith("notice: word ") and lines[-1] == "notice: short" and max(map(len, lines)) <= 60
 
 
 def test_a_pipe_has_whole_tables(demo, monkeypatch, capsys):

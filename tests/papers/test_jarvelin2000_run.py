@@ -609,7 +609,10 @@ def test_sections_are_called_as_in_the_paper(reading: Any) -> None:
     assert list(found.evaluations) == ["one", "two", "three", "four"]
     assert found.evaluations["two"].missing == ["q5"]
     # Gain skips nothing; what tables by level do, they say themselves.
-    assert found.conventions[0].startswith("order:input|") and "undefined:zero" in found.conventions[0]
+    assert (
+        found.conventions[0].startswith("conventions: order:input | ")
+        and "undefined:zero" in found.conventions[0].whole
+    )
     skips = "queries without a document of the level are left out (undefined=skip)"
     notes = [part.notes for part in reading.section(found.sections, "Table 1").parts if isinstance(part, Table)]
     assert any(note.startswith(f"empty: {skips}, whatever undefined is") for each in notes for note in each)

@@ -420,7 +420,7 @@ def test_one_system_has_nobody_to_be_compared_with(reading: Any) -> None:
 
 def test_conventions_have_the_policy() -> None:
     *_, one, two = found().conventions
-    assert one.startswith("one: order:input|") and "judged-by:topic|sessions:4" in one
+    assert one.startswith("one: conventions: order:input | ") and "judged-by:topic | sessions:4" in one
     assert two.startswith("two: ") and "sessions:3" in two
 
 

@@ -40,7 +40,7 @@ def test_the_table_of_the_docs(flag: str) -> None:
 
 @pytest.mark.parametrize("flag", CATALOGUES)
 def test_the_help(flag: str) -> None:
-    help_text = " ".join(CliRunner().invoke(cli, ["compare", "--help"], terminal_width=200).output.split())
+    help_text = " ".join(CliRunner().invoke(cli, ["compare", "--help-all"], terminal_width=200).output.split())
     assert f"--{flag} [{'|'.join(CATALOGUES[flag])}]" in help_text
     assert all(member.title in help_text for member in CATALOGUES[flag].values())
 

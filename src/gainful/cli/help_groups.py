@@ -1,7 +1,7 @@
 """Help in groups: what a command is given, its measures, statistics, output and conventions.
 
-``--help`` fits two screens: a line an option, and those that are rarely needed by name only. ``--help-all`` has all of
-it in full.
+``--help`` fits two screens: a line an option, those that are rarely needed by name only, and as much text as there is
+room for. ``--help-all`` has all of it in full.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ import click
 from gainful.policy import CHOICES
 
 _CONVENTIONS = "Conventions"
-_FULL = f"{__name__}.full"
+#: What is remembered of how help is wanted: in full, or as short as can be.
+_FULL, _SHORT = f"{__name__}.full", f"{__name__}.short"
+_TWO_SCREENS = 48
 #: How wide flags are beside what they do, a text that stands in one line, its first clause at least, and choices beside
 #: their flag, all in letters; how many examples there are, and how many flags are named of very many rare ones.
-_FLAGS, _LINE, _LEAST, _CHOICES, _EXAMPLES, _NAMED = 24, 50, 22, 12, 2, 4
+_FLAGS, _LINE, _LEAST, _CHOICES, _EXAMPLES, _NAMED = 24, 50, 20, 12, 2, 4
 _HELP = ("--help", "--help-all")
 
 #: The flags of every group; what is in none is a command's own and comes first. Those behind the bar are rarely needed.
@@ -53,19 +55,28 @@ class GroupedCommand(click.Command):
             )
         )
 
+    def get_help(self, ctx: click.Context) -> str:
+        """The help; what would not fit two screens is left to that in full."""
+        text = super().get_help(ctx)
+        if ctx.meta.get(_FULL) or len(text.splitlines()) <= _TWO_SCREENS:
+            return text
+        ctx.meta[_SHORT] = True
+        return super().get_help(ctx)
+
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """What the command does, and examples; in full all that there is to say."""
-        if ctx.meta.get(_FULL):
-            super().format_help_text(ctx, formatter)
-            return
-        first, *others = (" ".join(paragraph.split()) for paragraph in (self.help or "").split("\n\n"))
-        examples = [text for text in others if text.startswith("Example: ")]
-        formatter.write_paragraph()
+        """What the command does, and examples below each other; in short a sentence and a few examples."""
+        paragraphs = [" ".join(paragraph.split()) for paragraph in (self.help or "").split("\n\n")]
+        examples = [text for text in paragraphs if text.startswith("Example: ")]
+        said = [text for text in paragraphs if text not in examples]
+        if ctx.meta.get(_SHORT):
+            said, examples = said[:1], examples[:_EXAMPLES]
         with formatter.indentation():
-            formatter.write_text(first)
-            if examples:
+            for text in said:
                 formatter.write_paragraph()
-            for example in examples[:_EXAMPLES]:
+                formatter.write_text(text)
+            for i, example in enumerate(examples):
+                if i == 0:
+                    formatter.write_paragraph()
                 formatter.write_text(example)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -127,7 +138,7 @@ def _first_clause(text: str) -> str:
     """What a text says first, if it is long: without its default, and then as many words as there is room for.
 
     >>> _first_clause("The standard deviation of the difference of two systems, without scores.  [default: none]")
-    'The standard deviation of the difference of two ...'
+    'The standard deviation of the difference of ...'
     """
     text = text if len(text) <= _LINE else text.partition("  [")[0].rstrip(".")
     for end in ("; ", " (", ": ", ", "):

@@ -108,7 +108,7 @@ class Reproduction(Showable):
         return {verdict: found[verdict] for verdict in VERDICTS if found[verdict]}
 
     def summary(self) -> Iterator[Table | str]:
-        """What agrees, what fails and what is of other data, section by section; what fails is named."""
+        """What agrees, what fails and what is of other data, of several sections also each; what fails is named."""
         counted = self.verdicts
         if not counted:
             return
@@ -121,7 +121,8 @@ class Reproduction(Showable):
         found = {section.name: Counter(verdict for verdict, _ in _verdicts(section)) for section in self.sections}
         columns = head(["section", *(f"{verdict} #" for verdict in counted)], none="")
         rows = [(name, *(each[verdict] or None for verdict in counted)) for name, each in found.items() if each]
-        yield Table(columns, rows, "Summary", for_people=True)
+        if len(rows) > 1:
+            yield Table(columns, rows, "Summary", for_people=True)
 
     def page(self) -> Page:
         """The sections one below the other."""

@@ -91,7 +91,9 @@ def hanging(line: str, width: int) -> list[str]:
 
 
 def _note(note: str, prose: int, room: int | None) -> list[str]:
-    """A note; a signature, which has no blanks, is broken after a bar, but only where a terminal would break it."""
+    """A note; conventions are broken after a bar, and a signature, which has no blanks, only where a terminal would."""
+    if isinstance(note, Conventions):
+        return [line.replace("\0", " ") for line in _wrapped(plain(note).replace(" |", "\0|"), prose)]
     note = plain(note)
     if not any(map(is_code, note.split(" "))):
         return _wrapped(note, prose)
