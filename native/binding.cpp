@@ -615,7 +615,7 @@ class IdPacker {
         if (PyUnicode_Check(value)) {
             append_text(value);
         } else if (PyBytes_Check(value)) {
-            append(PyBytes_AS_STRING(value), PyBytes_GET_SIZE(value));
+            append(PyBytes_AsString(value), PyBytes_Size(value));
         } else if (PyIndex_Check(value) && !is_bool(value)) {
             append_integer(value);
         }
@@ -640,13 +640,19 @@ class IdPacker {
         if (!encoded) {
             forgive(PyExc_UnicodeEncodeError);
         } else {
-            append(PyBytes_AS_STRING(encoded.ptr()), PyBytes_GET_SIZE(encoded.ptr()));
+            append(PyBytes_AsString(encoded.ptr()), PyBytes_Size(encoded.ptr()));
         }
     }
 
-    static bool is_bool(PyObject* value) {
-        const char* const name = Py_TYPE(value)->tp_name;
-        return PyBool_Check(value) || std::strcmp(name, "numpy.bool") == 0 || std::strcmp(name, "numpy.bool_") == 0;
+    /// Whether a value is a bool, NumPy's included. Only a type's name tells that, and lists are mostly of one type.
+    bool is_bool(PyObject* value) {
+        if (type_.ptr() != reinterpret_cast<PyObject*>(Py_TYPE(value))) {
+            type_ = nb::borrow(reinterpret_cast<PyObject*>(Py_TYPE(value)));
+            const nb::str name = nb::inst_name(value);
+            is_bool_ = PyBool_Check(value) || std::strcmp(name.c_str(), "numpy.bool") == 0 ||
+                       std::strcmp(name.c_str(), "numpy.bool_") == 0;
+        }
+        return is_bool_;
     }
 
     void append_integer(PyObject* value) {
@@ -669,6 +675,9 @@ class IdPacker {
             append_text(decimal.ptr());
         }
     }
+
+    nb::object type_;  // the one that was looked at last
+    bool is_bool_ = false;
 };
 
 nb::tuple pack_ids_py(const nb::list& values) {
@@ -677,8 +686,8 @@ nb::tuple pack_ids_py(const nb::list& values) {
     packer.start.reserve(values.size());
     packer.length.reserve(values.size());
     // A value's own code may run here and change the list: look at its length each time, and keep the value.
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(values.ptr()); ++i) {
-        const nb::object value = nb::borrow(PyList_GET_ITEM(values.ptr(), i));
+    for (Py_ssize_t i = 0; i < PyList_Size(values.ptr()); ++i) {
+        const nb::object value = nb::borrow(PyList_GetItem(values.ptr(), i));
         if (!packer.add(value.ptr()) && first_fault < 0) first_fault = i;
     }
     return nb::make_tuple(to_array<uint8_t>(std::move(packer.data)), to_array(std::move(packer.start)),
@@ -689,7 +698,7 @@ nb::tuple pack_ids_py(const nb::list& values) {
 std::optional<double> plain_number(PyObject* value) {
     double number = 0;
     if (PyFloat_Check(value)) {
-        number = PyFloat_AS_DOUBLE(value);
+        number = PyFloat_AsDouble(value);
     } else if (PyLong_CheckExact(value)) {
         number = PyLong_AsDouble(value);
         if (number == -1.0 && PyErr_Occurred()) {
@@ -757,7 +766,7 @@ nb::object pack_dicts_py(const nb::list& dicts) {
     size_t total = 0;
     for (const nb::handle dict : dicts) {
         if (!PyDict_CheckExact(dict.ptr())) return nb::none();
-        total += static_cast<size_t>(PyDict_GET_SIZE(dict.ptr()));
+        total += static_cast<size_t>(PyDict_Size(dict.ptr()));
     }
     DictPacker packer(total);
     for (const nb::handle dict : dicts) {

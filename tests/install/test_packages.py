@@ -61,6 +61,12 @@ def test_the_metadata_are_those_of_the_project(metadata: Message) -> None:
     assert "# gainful" in str(metadata.get_payload())
 
 
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="the stable ABI that the core needs begins with Python 3.12")
+def test_the_core_is_for_later_pythons_too() -> None:
+    core = pytest.importorskip("gainful.kernel._core")
+    assert core.__file__.endswith((".abi3.so", ".pyd"))
+
+
 def test_a_wheel_for_any_machine_has_no_core(packages: Path) -> None:
     [wheel] = packages.glob("*-py3-none-any.whl")
     with zipfile.ZipFile(wheel) as archive:
