@@ -354,7 +354,7 @@ def sessions_from_lists(
     """Sessions from ``{session: [[document, ...], ...]}``: for every query its results in rank order.
 
     >>> sessions_from_lists({"s1": [["d1", "d2"], []]})
-    <Sessions <dict>: 1 with 2 queries>
+    <Sessions <dict>: 1 session, 2 queries>
     """
     ordered = sorted(lists, key=bytes_of_id)
     turns = {f"{session}{separator}{i}": list(turn) for session in ordered for i, turn in enumerate(lists[session], 1)}
