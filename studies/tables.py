@@ -244,7 +244,7 @@ def resolution(folder: Path) -> str:
         "100,000 flips, Holm (refused)": np.minimum(1.0, compare_family(matrix).p * 5995),
     }
     rows = [[name, f"{int((p < ALPHA).sum()):,}"] for name, p in one.items()]
-    return markdown(["procedure", "of 5,995 pairs told apart"], rows)
+    return markdown(["procedure", "of 5,995 pairs significantly different"], rows)
 
 
 STUDIES: dict[str, Callable[[Path], str]] = {

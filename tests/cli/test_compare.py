@@ -213,7 +213,7 @@ class TestTwoSystems:
     def test_not_significant_is_not_no_difference(self, command):
         command.write("two.csv", table({"a": A[:6], "b": [0.15, 0.15, 0.2, 0.35, 0.5, 0.25]}))
         out = command("compare", "--from", "two.csv").out
-        assert "It cannot be told whether b and a differ" in " ".join(out.split())
+        assert "b and a are not significantly different" in " ".join(out.split())
         assert "no difference" not in out and "cannot tell" in out
 
     def test_lower_is_better(self, command):
@@ -325,7 +325,7 @@ class TestSeveralSystems:
         assert [row["system"] for row in rows] == sorted(means, key=lambda name: -means[name])
         for row in rows:
             assert row["mean"] == pytest.approx(means[row["system"]])
-        assert "sharing a letter means not told apart, not equal" in result.out
+        assert "systems that share one are not significantly different, which does not make them equal" in result.out
 
     def test_places_follow_from_pairs(self, five):
         result = five("--format", "jsonl")
@@ -1059,7 +1059,7 @@ class TestProbabilities:
     @pytest.mark.parametrize(
         ("margin", "beginning"),
         [
-            ("0.1", "It cannot be told whether b and a differ by more than 0.1 P@20: b is better with probability 0."),
+            ("0.1", "Undecided whether b and a differ by more than 0.1 P@20: b is better with probability 0."),
             ("0.3", "b and a are equivalent within 0.3 P@20 with probability > 0.99 (better: < 0.01, worse: < 0.01)"),
         ],
     )
@@ -1133,18 +1133,18 @@ class TestSequential:
         told = next(row["queries"] for row in steps if row["low"] > 0)
         out = " ".join(clear().out.split("\n\n")[0].split())
         [row] = records(clear("--format", "jsonl"), "sequences")
-        assert len(steps) == 40 and 5 < told < 20 and (row["told_after"], row["verdict"]) == (told, "better")
+        assert len(steps) == 40 and 5 < told < 20 and (row["significant_after"], row["verdict"]) == (told, "better")
         low, high = steps[-1]["low"], steps[-1]["high"]
         assert out == (
-            f"b is ahead of a in P@20 after 40 queries (told since query {told}): 95 % interval {low:.3f} to "
+            f"b is ahead of a in P@20 after 40 queries (significant since query {told}): 95 % interval {low:.3f} to "
             f"{high:.3f}, valid however often you look; mean difference 0.650."
         )
         worse = " ".join(clear("--better", "lower").out.split())
-        assert worse.startswith(f"b is behind a in P@20 after 40 queries (told since query {told})")
+        assert worse.startswith(f"b is behind a in P@20 after 40 queries (significant since query {told})")
 
     def test_what_cannot_be_told_yet(self, two):
         out = " ".join(two("--sequential").out.split("\n\n")[0].split())
-        assert out.startswith("It cannot be told yet whether b and a differ in P@20: after 10 queries 95 % interval -")
+        assert out.startswith("b and a are not yet significantly different in P@20: after 10 queries 95 % interval -")
 
     def test_every_step_is_there(self, two):
         steps = records(two("--sequential", "--format", "jsonl"), "steps")

@@ -49,7 +49,7 @@ _DOCUMENT_DRAWS = 20
     show_default=True,
     help="Discriminative power by the paired t test, or by randomised Tukey HSD.",
 )
-@options.number_option("--alpha", "Discriminative power: told apart at.", "A", "0.05")
+@options.number_option("--alpha", "Discriminative power: the level.", "A", "0.05")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Another seed, other draws.")
 @options.places_option("Decimal places in tables.")
 @options.takes_output_and_figure

@@ -178,7 +178,7 @@ def check_measures(measures: Sequence[Measure], judged: Judged) -> None:
     seen: set[str] = set()
     for measure in measures:
         if str(measure) in seen:
-            raise UsageError(f"expected measures that can be told apart, found '{measure}' twice")
+            raise UsageError(f"expected different measures, found '{measure}' twice")
         seen.add(str(measure))
         if measure.unit == "session":
             raise UsageError(

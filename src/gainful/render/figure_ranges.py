@@ -268,7 +268,7 @@ class CriticalDrawing(Drawing[CriticalDiagram]):
         axes.plot([0, reach], [y, y], **line)
         for x in (0, reach):
             axes.plot([x, x], [y - 0.03, y + 0.03], **line)
-        text = f"told apart from {self._number(_above(self.chart.critical, self._places()))} on"
+        text = f"significant from {self._number(_above(self.chart.critical, self._places()))} on"
         axes.text(reach + 0.05, y, text, **typed(CAPTION, ha="left", va="center"))
 
     def _lanes(self) -> list[list[tuple[int, int]]]:

@@ -331,7 +331,9 @@ def _note_of_intervals(plan: FamilyPlan, found: _Ps, means: Floats, own: slice) 
     excludes_zero = np.abs(means[own]) > found.half_width[own]
     if not (excludes_zero & (found.adjusted[own] >= plan.alpha)).any():
         return []
-    return [f"simultaneous intervals are not of {plan.correction}: one excludes 0 where the pair is not told apart"]
+    return [
+        f"simultaneous intervals are not of {plan.correction}: one excludes 0 where the pair is not significantly different"
+    ]
 
 
 def _note_of_constants(plan: FamilyPlan, pairs: Sequence[PairedScores]) -> list[str]:

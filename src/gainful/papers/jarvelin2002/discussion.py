@@ -120,7 +120,7 @@ def last_rank_section(graded: Mapping[str, GradedRun], weights: Weights) -> Sect
             f"tau with {LATER} .2",
             rows,
             f"of {count_of(pairs, 'pair')}, by Friedman and Conover at {_ALPHA} (as Table 2)",
-            f"not to {LATE}, not to {LATER}: pairs that are told apart here, and over so many ranks no longer",
+            f"not to {LATE}, not to {LATER}: pairs that are significantly different here, and over so many ranks no longer",
         ),
         claims_tables("Said of the last rank", claims),
         _all_means(found.cell for found in tested.values()),
@@ -136,7 +136,7 @@ def _lost_by_ncg(gain: str, tested: Mapping[tuple[str, int], ToldApart]) -> Clai
     what, says = f"{gain}: pairs apart by nCG to {EARLY}, not to {LATE}", "there may be some"
     early = tested["nCG", EARLY]
     if not early.pairs:
-        return undecided(what, says, f"none is told apart to {EARLY}")
+        return undecided(what, says, f"no pair is significantly different to {EARLY}")
     lost, later = (int(early.not_in(tested["nCG", last]).sum()) for last in (LATE, LATER))
     return remark(what, says, f"{lost} of {early.pairs} ({later})", lost > 0)
 
@@ -167,7 +167,7 @@ def _particularly_ncg(gain: str, tested: Mapping[tuple[str, int], ToldApart]) ->
     what, says = f"{gain}: pairs lost from {EARLY} to {LATE}", "it matters, particularly for nCG"
     both = tested["nCG", EARLY].also_in(tested["nDCG", EARLY])
     if not both.any():
-        return undecided(what, says, f"none is told apart to {EARLY}")
+        return undecided(what, says, f"no pair is significantly different to {EARLY}")
     (ncg, ndcg), later = (
         [int((both & tested[kind, EARLY].not_in(tested[kind, last])).sum()) for kind in ("nCG", "nDCG")]
         for last in (LATE, LATER)

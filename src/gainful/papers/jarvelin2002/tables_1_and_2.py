@@ -311,7 +311,7 @@ def _how_many(rows: tuple[PaperRow, ...]) -> Table:
         head(["system", *names]),
         ((system, *(f"{wins[i]} / {losses[i]}" for wins, losses in counted)) for i, system in enumerate(systems)),
         f"{_TEST}; here at 0.05",
-        f"pairs told apart, of {len(systems) * (len(systems) - 1) // 2}: {told}",
+        f"pairs significantly different, of {len(systems) * (len(systems) - 1) // 2}: {told}",
         "csv and jsonl have it in the paper's notation",
         for_people=True,
     )

@@ -66,7 +66,7 @@ def posterior_sentence(found: Posterior) -> str:
         f"(equivalent: {equivalent}, better: {better})",
         "equivalent": f"{a} and {b} are equivalent within {by} with probability {equivalent} "
         f"(better: {better}, worse: {worse})",
-        "cannot tell": f"It cannot be told whether {a} and {b} differ by more than {by}: {a} is better with "
+        "cannot tell": f"Undecided whether {a} and {b} differ by more than {by}: {a} is better with "
         f"probability {better}, equivalent with {equivalent}, worse with {worse}",
     }
     places = places_for(found.difference)
@@ -96,7 +96,7 @@ def _conclusion(results: tuple[Posterior, ...]) -> str:
         f"{first.measure}: in {decided:,} of {len(results):,} {of} one system is better by more than "
         f"{number_text(first.margin)} with {level} ({queries_text(first.n, first.left_out)})"
         + (f"; in {equivalent:,} they are equivalent within it" if equivalent else "")
-        + (f"; in {open_:,} it cannot be told" if open_ else "")
+        + (f"; {open_:,} are undecided" if open_ else "")
         + "."
     )
 

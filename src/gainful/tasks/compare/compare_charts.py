@@ -101,7 +101,7 @@ def leaderboard_chart(found: SystemsResult) -> Intervals:
         )
         what = "mean rank (1 is best)" if found.friedman is not None else f"mean {family.measure}"
         caption = "Lines that do not overlap: significantly different." + cut
-        return Intervals(_title(found), Axis(what), rows, "places", caption=caption)
+        return Intervals(_title(found), Axis(what), rows, "rank range", caption=caption)
     rows = tuple(
         # Rank tests may put a system elsewhere than its mean does.
         IntervalRow(
@@ -116,7 +116,7 @@ def leaderboard_chart(found: SystemsResult) -> Intervals:
     count = len(family.systems)
     ticks = tuple((float(i), str(i)) for i in range(1, count + 1)) if count <= _MOST_TEXTS else ()
     return Intervals(
-        _title(found), Axis("place", 1.0, ticks=ticks), rows, "places", caption="The places it may have." + cut
+        _title(found), Axis("rank", 1.0, ticks=ticks), rows, "rank range", caption="Lines: rank ranges." + cut
     )
 
 
@@ -160,7 +160,7 @@ def critical_diagram(found: SystemsResult) -> CriticalDiagram:
         found.bars(_MOST_BARS),
         math.inf if family.threshold is None else family.threshold,
         family.better == "higher",
-        f"Bars: systems that {found.deciding} does not tell apart, which does not make them equal."
+        f"Bars: systems that are not significantly different ({found.deciding}), which does not make them equal."
         + _cut(found, _MOST_BARS),
     )
 

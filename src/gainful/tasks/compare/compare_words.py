@@ -47,7 +47,7 @@ def difference_sentence(found: PairResult) -> str:
     if verdict == "needs margin" and gain:
         return f"{ahead} in {measure} {inside}. {_NEEDS_MARGIN}"
     ahead = ahead if gain else f"their mean {measure} is the same"
-    return f"It cannot be told whether {a} and {b} differ in {measure}: {ahead} {inside}."
+    return f"{a} and {b} are not significantly different in {measure}: {ahead} {inside}."
 
 
 def _rank_sentence(found: PairResult) -> str:
@@ -63,7 +63,7 @@ def _rank_sentence(found: PairResult) -> str:
     ahead = "beats" if found.verdict != "needs margin" else "is ahead of"
     told = f"{a} {ahead if signed == 'better' else 'is behind'} {b} in {found.measure}"
     if signed == "cannot tell":
-        told = f"it cannot be told whether {a} and {b} differ in {found.measure}"
+        told = f"{a} and {b} are not significantly different in {found.measure}"
     after = f" {_against_mean(found)}" if found.is_against_mean else ""
     needs = f" {_NEEDS_MARGIN}" if found.verdict == "needs margin" else ""
     return f"By {test.said} {told}: {counts} ({found.test.p_text}).{after}{needs}"

@@ -70,7 +70,7 @@ def _differences(results: list[PairResult], places: int) -> Table:
             get=lambda r: interval_text(r.interval, places) + (" (a guide)" if r.interval.is_stopgap else ""),
         ),
         Column("p", get=lambda r: r.test.p_text.removeprefix("p ").removeprefix("= ")),
-        Column("better, tied, worse", get=lambda r: f"{r.wins}, {r.ties}, {r.losses}"),
+        Column("win / tie / loss", get=lambda r: f"{r.wins} / {r.ties} / {r.losses}"),
         Column("verdict", get=_verdict),
     )
     notes = [f"difference: {a} - {b}", *dict.fromkeys(map(_test_note, results))]
@@ -105,7 +105,7 @@ def _sizes(results: list[PairResult], places: int) -> Table:
         Column("g_z", "number", places, get=lambda r: r.effect.g_z),
         Column("d_av", "number", places, get=lambda r: r.effect.d_av),
         Column("rank-biserial", "number", places, get=lambda r: r.effect.rank_biserial),
-        Column("interval of it", get=lambda r: _limits(r.effect.rank_biserial_interval, places)),
+        Column("interval of rank-biserial", get=lambda r: _limits(r.effect.rank_biserial_interval, places)),
         Column("queries won", "share", get=lambda r: r.effect.share_won),
         Column("detectable", "number", places),
     )
@@ -113,7 +113,7 @@ def _sizes(results: list[PairResult], places: int) -> Table:
         f"relative: to the mean of {results[0].names[1]}; where all of the interval is under 5 % marginal, to 10 % "
         "noticeable, above essential",
         "d_z: mean / sd of the differences; g_z: without its bias; d_av: by the spread of both systems' scores",
-        "detectable: what as many queries show in 80 % of cases (t test)",
+        "detectable: the difference that this many queries detect with 80 % power (t test)",
         *dict.fromkeys(f"H0: {result.test.hypothesis}" for result in results),
     )
     return Table.of(columns, results, title="How large it is", notes=notes, for_people=True)
@@ -260,7 +260,7 @@ def papers_page(found: Comparison) -> Page:
     notes = (
         "Friedman (F form, mean ranks for ties), then Conover without correction where Friedman reaches the level",
         "stars: one for p < 0.05, two for p < 0.01; who is better is decided by rank sums",
-        "none: not told apart, which is not equal",
+        "none: no pair is significantly different, which does not make them equal",
     )
     over = queries_text(first.queries, first.left_out) if is_even else "queries"
     means = Table.of(columns, found.papers, title=f"Means over {over}", notes=notes)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gainful.tasks.compare.comparison import Comparison
 
 BETTER, WORSE = "†", "‡"
-_LETTERS = "letters: sharing a letter means not told apart, not equal"
+_LETTERS = "letters: systems that share one are not significantly different, which does not make them equal"
 _BEATEN = "raised: the systems that this one is significantly better than, by their letters"
 
 #: The table for machines that has what one for people has.

@@ -33,7 +33,7 @@ def sequence_page(found: Comparison) -> Page:
         parts.append(_path(primary[0]))
     else:
         told = ["" if each.told_after is None else str(each.told_after) for each in primary]
-        parts.append(interval_chart(primary, told, "told after", (Rule("", x=0.0),), "limits after all queries"))
+        parts.append(interval_chart(primary, told, "significant after", (Rule("", x=0.0),), "limits after all queries"))
     parts += _for_machines(found)
     header: dict[str, object] = {
         "sequential": True,
@@ -51,7 +51,7 @@ def sequence_sentence(found: ConfidenceSequence) -> str:
     queries, places = queries_text(found.n, found.left_out), places_for(found.difference)
     if found.is_empty:
         return (
-            f"After {queries} every difference of {a} and {b} is excluded, so that nothing can be told: the order of "
+            f"After {queries} every difference of {a} and {b} is excluded, so that there is no verdict: the order of "
             f"the queries depends on the scores, or this is the rare case ({number_text(found.alpha)}) of a miss."
         )
     limits = (
@@ -59,9 +59,9 @@ def sequence_sentence(found: ConfidenceSequence) -> str:
         f"mean difference {found.difference:.{places}f}"
     )
     if found.told_after is None:
-        return f"It cannot be told yet whether {a} and {b} differ in {found.measure}: after {queries} {limits}."
+        return f"{a} and {b} are not yet significantly different in {found.measure}: after {queries} {limits}."
     verb = "is ahead of" if found.verdict == "better" else "is behind"
-    since = f"told since query {found.told_after:,}"
+    since = f"significant since query {found.told_after:,}"
     return f"{a} {verb} {b} in {found.measure} after {queries} ({since}): {limits}."
 
 
@@ -89,11 +89,11 @@ def _pairs(results: tuple[ConfidenceSequence, ...], found: Comparison) -> Table:
         Column("against", get=lambda each: each.names[1]),
         Column("difference", "number", found.places),
         Column("interval", get=lambda each: limits_text(each.lows[-1], each.highs[-1], found.places)),
-        Column("told after", "count", get=lambda each: each.told_after),
+        Column("significant after", "count", get=lambda each: each.told_after),
         Column("verdict"),
     )
     most = None if found.shown is None else FEW_PAIRS
-    note = "told after: the queries after which 0 was first outside"
+    note = "significant after: how many queries until 0 was first outside the interval"
     title = f"Differences, {results[0].measure}{_direction(results[0])}"
     return Table.of(columns, results, title=title, notes=(note,), most=most, for_people=True)
 
@@ -150,7 +150,7 @@ def _for_machines(found: Comparison) -> Iterator[Table]:
     """What was found of every pair, and every look at it."""
     everything = [each for results in found.sequences.values() for each in results]
     pair = f"measure | system | {role_of_other(everything)}"
-    names = f"{pair} | better | verdict | queries # | told_after # | difference . | low . | high . | alpha ."
+    names = f"{pair} | better | verdict | queries # | significant_after # | difference . | low . | high . | alpha ."
     rows: list[tuple[Cell, ...]] = [
         (
             *(each.measure, *each.names, each.better, each.verdict, each.n, each.told_after),

@@ -166,7 +166,7 @@ def _threshold(result: SystemsResult, places: int) -> Iterator[str]:
     if threshold is None:
         return
     if not math.isfinite(threshold):
-        yield "No difference is large enough to be told with so little."
+        yield "With so few queries no difference can be significant."
         return
     shown = math.ceil(threshold * 10**places) / 10**places
     what = "Differences of mean ranks" if result.friedman is not None else "Differences"
@@ -260,11 +260,11 @@ def leaderboard(found: Comparison, measure: str) -> Table:
     if marks is not None:
         columns = [*marks.letters, *columns, *marks.columns("letters")]
     columns += [
-        Column("places", get=lambda system: places_text(family.rank_intervals[place[system]])),
+        Column("rank range", get=lambda system: places_text(family.rank_intervals[place[system]])),
         Column("may be the best", get=lambda system: "yes" if family.rank_intervals[place[system]].best == 1 else ""),
     ]
     together = "all of them together" if family.is_simultaneous else "each by itself: some may well be wrong"
-    notes = [f"places: from the systems that are told to be better to those told to be worse, {together}"]
+    notes = [f"rank range: the ranks that the significant differences leave to a system, {together}"]
     if family.direction is not None:
         notes.append(f"in order of what was tested: the {TESTS[family.test].statistic}, its mean over all others")
     if marks is not None:

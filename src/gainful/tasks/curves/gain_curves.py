@@ -305,7 +305,7 @@ def _checked(measures: Sequence[Measure]) -> list[CumulatedGain]:
         if (measure.cutoff or 0) > _DEEPEST:
             raise UsageError(f"curves: expected a depth of at most {_DEEPEST:,}, found {measure}")
         if measure.replace(cutoff=None) in [other.replace(cutoff=None) for other in checked]:
-            raise UsageError(f"expected measures that can be told apart, found {measure.replace(cutoff=None)} twice")
+            raise UsageError(f"expected different measures, found {measure.replace(cutoff=None)} twice")
         checked.append(measure)
     if not checked:
         raise UsageError("measures: expected at least one, found none")

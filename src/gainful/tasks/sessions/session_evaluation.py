@@ -106,7 +106,7 @@ def session_measures(measures: Sequence[Measure]) -> tuple[SessionMeasure, ...]:
                 "`gainful measures session` lists the measures of sessions, such as nsDCG@10",
             )
         if str(measure) in wanted:
-            raise UsageError(f"expected measures that can be told apart, found '{measure}' twice")
+            raise UsageError(f"expected different measures, found '{measure}' twice")
         wanted[str(measure)] = measure
     return tuple(wanted.values())
 

@@ -252,15 +252,15 @@ def _power(report: StabilityReport, places: int) -> Table:
         Column("measure", get=lambda row: row[0]),
         Column("test", get=lambda row: row[1].test),
         Column("pairs", "count", get=lambda row: row[1].pairs),
-        Column("told apart", "count", get=lambda row: row[1].significant),
+        Column("significant", "count", get=lambda row: row[1].significant),
         Column("share", "share", get=lambda row: row[1].share),
         Column("threshold", "number", places, "none", get=lambda row: row[1].threshold),
     )
     first = next(iter(report.power.values()))
     notes = (
-        f"told apart: p <= {number_text(first.alpha)}, by definition (Sakai 2006) not corrected for the number of "
+        f"significant: p <= {number_text(first.alpha)}, by definition (Sakai 2006) not corrected for the number of "
         "pairs: it compares measures, and says of no single pair that it differs",
-        "threshold: the smallest difference of means from which on every pair is told apart",
+        "threshold: the smallest difference of means from which on every pair is significantly different",
     )
     return Table.of(columns, report.power.items(), title="Discriminative power", notes=notes)
 
