@@ -411,7 +411,8 @@ def _warnings(result: SystemsResult, plan: SystemsPlan, identical: Sequence[Sequ
             found.append(rank_warning(n, "5 systems: 8 to 75 % by Nemenyi's"))
     elif family.draws is not None and 2.0 ** (1 - n) >= plan.alpha and not result.depends_on_pool:
         found.append(
-            f"with {count_of(n, 'query', 'queries')} flips of signs cannot reach {level}: no difference can be significant"
+            f"with {count_of(n, 'query', 'queries')} flips of signs cannot reach {level}: no difference can be "
+            "significant"
         )
     draws = result.randomised.draws if result.randomised else family.draws
     if draws is not None and not (family.is_enumerated and not result.randomised) and 1 / (draws + 1) >= plan.alpha:

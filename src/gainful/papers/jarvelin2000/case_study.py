@@ -194,7 +194,7 @@ def _test_table(found: RecallLevels, tests: Mapping[RecallBase, PaperRow | None]
         tested = (None, None, None) if f is None else (f, p_words(p), p)
         rows.append((str(base), row.queries, base.empty, *tested, *_told_apart(row), row.verdict or None))
     notes = (
-        f"pairs: of {count_of(pairs, 'pair')} of runs those that are significantly different, ** at 0.01 and * at 0.05 only",
+        f"pairs: of {count_of(pairs, 'pair')} of runs, significantly different: ** at 0.01 and * at 0.05 only",
         "Conover without correction, where Friedman's test (F form, mean ranks for ties) reaches the level",
         f"empty: {_ALWAYS_SKIPS}",
         *(f"{base}: {_NO_SHARED_QUERY}, nothing is tested" for base, row in tests.items() if row is None),

@@ -120,7 +120,8 @@ def last_rank_section(graded: Mapping[str, GradedRun], weights: Weights) -> Sect
             f"tau with {LATER} .2",
             rows,
             f"of {count_of(pairs, 'pair')}, by Friedman and Conover at {_ALPHA} (as Table 2)",
-            f"not to {LATE}, not to {LATER}: pairs that are significantly different here, and over so many ranks no longer",
+            f"not to {LATE}, not to {LATER}: pairs that are significantly different here, and over so many ranks "
+            "no longer",
         ),
         claims_tables("Said of the last rank", claims),
         _all_means(found.cell for found in tested.values()),
