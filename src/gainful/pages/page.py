@@ -208,7 +208,7 @@ class Page:
     def titled_tables(self) -> Iterator[tuple[str, Table]]:
         """The tables for machines with their titles, after the heading that they stand under."""
         heading = ""
-        for part in self.parts:
+        for part in self.all_parts:
             if isinstance(part, Heading):
                 heading = part
             elif isinstance(part, Table) and not part.for_people:
