@@ -18,6 +18,9 @@ import pytest
 
 from gainful.kernel import core as active
 
+# Whoever runs the tests may have a terminal of some width; what is shown must not depend on that.
+os.environ.pop("COLUMNS", None)
+
 SHARED_DATA = Path(__file__).parents[1].parent / "shared" / "data"
 
 #: Judgments and runs of real collections: with negative grades, with ties, with scores from 0 to 1, with short lists.

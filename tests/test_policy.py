@@ -176,8 +176,8 @@ class TestOrder:
     def test_a_rank_that_is_none(self) -> None:
         message = complaint(self.QRELS, b"q Q0 a first 1 t\n", order="rank")
         assert message == (
-            "<bytes>:1: expected a number as rank, found 'first'\n    q Q0 a first 1 t\n"
-            "hint: order=rank and ties=rank need the rank column"
+            "<bytes>:1: expected a number as rank, found 'first'\nhint: order=rank and ties=rank need the rank column\n"
+            "    q Q0 a first 1 t"
         )
 
 
@@ -237,8 +237,8 @@ class TestDuplicates:
     def test_error(self) -> None:
         assert complaint(self.QRELS, self.TEXT) == (
             "<bytes>:4: expected every document once in a list, found 'a' again for query 'q' (first: line 2)\n"
-            "    q Q0 a 4 3 t\n"
-            "hint: duplicates=first (--duplicates first) keeps the best ranked of them"
+            "hint: duplicates=first (--duplicates first) keeps the best ranked of them\n"
+            "    q Q0 a 4 3 t"
         )
 
     def test_error_in_lists(self) -> None:
@@ -369,8 +369,8 @@ class TestJudges:
     def test_error(self) -> None:
         assert complaint(b"q 0 a 1\nq 0 a 2.5\n", {"q": ["a"]}) == (
             "<bytes>:2: expected one grade for query 'q' and document 'a', found 2.5 after 1 (line 1)\n"
-            "    q 0 a 2.5\n"
-            "hint: judges=mean, median, max or min (--judges) makes one grade of several"
+            "hint: judges=mean, median, max or min (--judges) makes one grade of several\n"
+            "    q 0 a 2.5"
         )
 
     def test_error_between_ids_that_are_the_same_text(self) -> None:
@@ -387,8 +387,8 @@ class TestSubtopics:
     def test_no_makes_different_grades_an_error_with_a_hint(self) -> None:
         assert complaint(self.TEXT, self.RUN) == (
             "<bytes>:2: expected one grade for query 'q' and document 'a', found 3 after 1 (line 1)\n"
-            "    q 2 a 3\n"
-            "hint: column 2 differs: if it is the sub-topic, use subtopics=yes (--subtopics)"
+            "hint: column 2 differs: if it is the sub-topic, use subtopics=yes (--subtopics)\n"
+            "    q 2 a 3"
         )
 
     def test_yes_takes_the_highest_grade(self) -> None:

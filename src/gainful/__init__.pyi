@@ -1,6 +1,7 @@
 """The public names and where they live: the one list of them. They are loaded when they are first used."""
 
 from gainful._version import __version__ as __version__
+from gainful.data.exclusion import ExclusionLike as ExclusionLike
 from gainful.data.graded import GradedRun as GradedRun
 from gainful.data.qrels import Qrels as Qrels, QrelsLike as QrelsLike
 from gainful.data.run import Run as Run, RunLike as RunLike, RunsLike as RunsLike

@@ -190,10 +190,10 @@ class TestSwapsAndPower:
         )
         assert [row["p"] for row in rows(result, "Sorted p")] == pytest.approx(expected)
         significant = sum(p <= 0.05 for p in expected)
-        assert (row["test"], row["pairs"], row["told apart"]) == ("paired t", 6, significant)
+        assert (row["test"], row["pairs"], row["significant"]) == ("paired t", 6, significant)
         assert row["share"] == pytest.approx(significant / 6)
         looser = rows(run(files, "--draws", "20", "--alpha", "0.45"), "Discriminative power")[0]
-        assert looser["told apart"] == sum(p <= 0.45 for p in expected)
+        assert looser["significant"] == sum(p <= 0.45 for p in expected)
 
     def test_it_is_said_to_be_uncorrected(self, files):
         text = " ".join(run(files, "--draws", "20", fmt="table").out.split())

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from gainful import Policy, Qrels, Run, evaluate, evaluate_runs
+from gainful import Policy, Qrels, Run, evaluate
 from gainful.data.exclusion import Exclusion
 from gainful.errors import InputError, UsageError
 from gainful.evaluation.notices import notices
@@ -90,7 +90,7 @@ def test_nothing_in_common_is_told() -> None:
 
 
 def test_scores_ties_and_explanations_go_with_what_is_left() -> None:
-    both = evaluate_runs(QRELS, {"a": RUN, "b": BYTES}, ["nDCG@10", "Judged@10"], exclude=SEEN)
+    both = evaluate(QRELS, {"a": RUN, "b": BYTES}, ["nDCG@10", "Judged@10"], exclude=SEEN)
     left = {"u1": {"a": 8.0, "b": 6.0}, "u2": RUN["u2"], "u3": RUN["u3"]}
     plain = evaluate(QRELS, left, ["nDCG@10", "Judged@10"])
     for result in both.values():

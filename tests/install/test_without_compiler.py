@@ -70,7 +70,9 @@ def test_demo_gives_the_same_numbers(demo: subprocess.CompletedProcess[str], clo
 def test_what_is_known_of_other_tools_is_installed(demo: subprocess.CompletedProcess[str], clone: Path) -> None:
     assert demo.returncode == 0, demo.stderr
     gainful = clone / ".venv" / "bin" / "gainful"
-    done = subprocess.run([gainful, "explain", "set_F"], env=environment(), capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [gainful, "explain", "set_F", "--detail"], env=environment(), capture_output=True, text=True, check=True
+    )
     assert "trec_eval's set_F is SetF here." in done.stdout
     assert "ir_measures: SetF(beta=2.0)" in done.stdout
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gainful import InputError, Policy, Qrels, Run, Sessions, UsageError, evaluate, evaluate_runs
+from gainful import InputError, Policy, Qrels, Run, Sessions, UsageError, evaluate
 
 from .conftest import Collection, rows_of
 
@@ -214,7 +214,7 @@ def test_columns_of_both_sides(tmp_path: Path) -> None:
     pandas.DataFrame(run).to_csv(path, index=False)
     for described in (pandas.DataFrame(run), polars.DataFrame(run), path, str(path), path.read_bytes()):
         assert evaluate(judged, described, "RR", columns=names).mean("RR") == 0.5
-        assert evaluate_runs(judged, {"mine": described}, "RR", columns=names)["mine"].mean("RR") == 0.5
+        assert evaluate(judged, {"mine": described}, "RR", columns=names)["mine"].mean("RR") == 0.5
     assert evaluate(judged, {"7": ["2"]}, "RR", columns=names).mean("RR") == 1.0  # a dict has no columns
     with pytest.raises(UsageError, match=r"columns: expected query \| document"):
         evaluate(judged, path, "RR", columns={"reader": "visitor"})

@@ -65,7 +65,7 @@ class TestWhatItTakes:
                 found = compare(qrels, {"old": first, "new": new}, "RR")
                 pair = found.pairs["RR"]
                 assert (pair.system, pair.baseline, pair.mean_baseline, pair.mean_system) == ("new", "old", 0.75, 1.0)
-                assert "order:" in found.signatures[0]
+                assert found.signatures[0].startswith("conventions: all default | scale:1 | queries:2")
         results = evaluate(judgments, {"old": old, "new": new}, ["RR", "AP"])
         for again in (compare(judgments, results, "RR"), compare(results, "RR")):
             assert again.pairs["RR"].difference == 0.25 and list(again.pairs) == ["RR"]
@@ -200,7 +200,7 @@ class TestCharts:
 
     def test_places_where_no_threshold_decides(self) -> None:
         chart = only(compare(matrix(), test="t", correction="holm").page(), Intervals)
-        assert isinstance(chart, Intervals) and chart.axis.label == "place"
+        assert isinstance(chart, Intervals) and chart.axis.label == "rank"
         assert all(1 <= row.low <= row.value <= row.high <= 5 for row in chart.rows)
 
     def test_differences_to_a_baseline(self) -> None:

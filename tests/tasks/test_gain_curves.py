@@ -479,7 +479,7 @@ class TestUse:
             ({"measures": "P@10"}, "expected CG, DCG, nCG or nDCG, found P@10"),
             ({"measures": "idealDCG"}, "expected CG, DCG, nCG or nDCG, found idealDCG"),
             ({"measures": "AnDCG@10"}, "found nDCG\\(average=ranks\\)@10, which is its average\nhint: write nDCG@10"),
-            ({"measures": ["CG@5", "CG"]}, "told apart, found CG twice"),
+            ({"measures": ["CG@5", "CG"]}, "expected different measures, found CG twice"),
             ({"measures": []}, "measures: expected at least one, found none"),
             ({"average": "queries"}, "average: expected ratios | means | both, found 'queries'"),
             ({"draws": -1}, "draws: expected a whole number of at least 0, found -1"),

@@ -379,7 +379,7 @@ class TestWhatIsCompared:
         found = compared([(1, 1), (2, 0)], [(0, 0)])
         assert "The judges agree exactly on 66.7 % of 3 documents;" in str(found)
         assert "q000" not in repr(found)  # there may be many
-        assert found.text("csv").startswith("# What B made of each level of A\nB,A 0,% of A 0,")
+        assert "\n# What B made of each level of A\nB,A 0,% of A 0," in found.text("csv")
 
     def test_is_a_public_name(self) -> None:
         assert gainful.compare_judgments is compare_judgments

@@ -241,7 +241,7 @@ class TestPage:
         assert "thrice  not within 20            -           -" in str(found)
         assert [(row[0], row[-1]) for row in area.rows] == [("(ideal)", 10), ("twice", None), ("thrice", 18)]
         assert distance.rows == (("twice", "1-4", 1.0, 2.0, 0.5, 1.0), ("thrice", "1-4", 1.0, 3.0, 2 / 3, 1.0))
-        assert "order:input|" in str(found).splitlines()[-1]
+        assert "order:input | " in str(found).splitlines()[-1]
 
     @pytest.mark.parametrize(
         ("options", "message"),
