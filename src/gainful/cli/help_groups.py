@@ -25,14 +25,16 @@ _HELP = ("--help", "--help-all")
 #: The flags of every group; what is in none is a command's own and comes first. Those behind the bar are rarely needed.
 _GROUPS: Mapping[str, str] = {
     "Input": """--qrels --run --runs --sessions --letor --from --name --query --session |
-        --exclude --session-gap --scale --rows --better --qrels-format --run-format --session-format --columns --feature --session-separator
+        --exclude --session-gap
+        --scale --rows --better --qrels-format --run-format --session-format --columns --feature --session-separator
         --gaps --topics --threads --max-memory --other-qrels --collection-size --at-least --topic""",
     "Measures": "--measure --rel --gain --discount --base --at --vary --judged-by | --average",
     "Statistics": """--baseline --test --margin --procedure --correction --alpha --pairs |
         --interval --contrast --family --draws --seed --confidence --groups --papers --sequential --arrival --set-size
         --fuzziness --swaps --persistence --repetitions --best --worst-share""",
     "Output": """--format --output --by-query --by-session --detail --most --figure |
-        --only --marks --sort --caption --label --all --chart --signature --places --quiet --columns-wide --no-title --no-signature --figures""",
+        --only --marks --sort --caption --label
+        --all --chart --signature --places --quiet --columns-wide --no-title --no-signature --figures""",
     _CONVENTIONS: " ".join(["--like |", *(f"--{choice.name}" for choice in CHOICES)]),
 }
 _GROUP_OF = {flag: group for group, flags in _GROUPS.items() for flag in flags.split() if flag != "|"}
