@@ -149,7 +149,7 @@ def test_figure(folder, capsys, name, begins):
         (["--query", "q1", "--no-title"], "--no-title: expected a figure, found none"),
         (["--query", "q1", "--no-signature"], "--no-signature: expected a figure, found none"),
         (["--query", "q1", "--figure", "no/f.svg"], "no/f.svg: cannot be written (there is no folder no)"),
-        (["--query", "q1", "-o", "f.svg"], "hint: --figure draws figures"),
+        (["--query", "q1", "-o", "f.svg"], "hint: commands that draw figures have --figure f.svg"),
     ],
 )
 def test_refusals(capsys, arguments, message):

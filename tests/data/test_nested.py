@@ -78,6 +78,11 @@ def test_a_closer_look_says_what_is_wrong(lists: Any, message: str) -> None:
         Run.from_dict(lists)
 
 
+def test_lists_of_relevant_documents_are_shown_what_is_expected() -> None:
+    with pytest.raises(InputError, match=r"found \['a', 'b'\]\nhint: .*\{document: 1 for document in \.\.\.\}"):
+        Qrels.from_dict({"q": ["a", "b"]})
+
+
 def test_reading_a_dict_says_what_takes_it() -> None:
     with pytest.raises(UsageError, match=r"found dict\nhint: from_dict takes a dict"):
         Run.read({"q": ["a"]})  # type: ignore[arg-type]

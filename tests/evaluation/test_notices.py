@@ -46,6 +46,11 @@ def test_of_many_runs_those_with_most_unjudged_documents_are_named() -> None:
     )
 
 
+def test_where_nothing_is_judged_ids_may_be_written_in_another_way() -> None:
+    run = {query: ["D1", "D2"] for query in QRELS}
+    assert said({"r": run})[-1] == ("unjudged in the top 10: r 100.0%; `gainful check` says whether ids nearly match")
+
+
 def test_queries_that_differ_only_in_their_normal_form_are_told_apart() -> None:
     qrels = {"caf\u00e9": {"d1": 1}, "q2": {"d1": 1}}
     run = {"cafe\u0301": ["d1"], "q2": ["d1"]}

@@ -200,6 +200,11 @@ def test_latex_has_commands_for_what_its_fonts_lack():
     assert row in render_text(page, "latex").splitlines()
 
 
+def test_latex_has_minus_signs_before_numbers_also_in_brackets():
+    page = Page("x", (Table((Column("effect"),), (("-0.82 (-1.22 to -0.42), a-1",),)),))
+    assert "$-$0.82 ($-$1.22 to $-$0.42), a-1" in render_text(page, "latex")
+
+
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
 def test_every_command_for_a_sign_compiles(tmp_path):
     signs = "αβγδεζηθικλμνξοπρςστυφχψωΓΔΘΛΞΠΣΥΦΨΩµ×±·≤≥≠≈∞∈∑√→←↑↓†‡–—…−′″"

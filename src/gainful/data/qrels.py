@@ -229,7 +229,9 @@ def _entries(judgments: Mapping[Any, Any], name: str) -> Iterator[Entry]:
     for query, grade_of in judgments.items():
         where = place_in(name, query)
         if not isinstance(grade_of, Mapping):
-            raise InputError(f"{where}: expected a dict of documents and grades, found {grade_of!r}")
+            listed = isinstance(grade_of, (list, tuple, set, frozenset))
+            hint = "documents that are relevant or not: {document: 1 for document in ...}" if listed else None
+            raise InputError(f"{where}: expected a dict of documents and grades, found {grade_of!r}", hint)
         yield Entry(query, list(grade_of), list(grade_of.values()), where)
 
 

@@ -24,7 +24,9 @@ def notices(evaluations: Iterable[Evaluation]) -> list[str]:
             shares.sort(key=lambda pair: -pair[1])
         shown = ", ".join(f"{printable(run, 80)} {share:.1%}" for run, share in shares[:_SHOWN])
         rest = f", {len(shares) - _SHOWN} more less than these" if len(shares) > _SHOWN else ""
-        lines.append(f"unjudged in the top 10: {shown}{rest}")
+        # Nothing at all that is judged: ids may be written in another way.
+        why = "; `gainful check` says whether ids nearly match" if max(share for _, share in shares) == 1 else ""
+        lines.append(f"unjudged in the top 10: {shown}{rest}{why}")
     return lines
 
 

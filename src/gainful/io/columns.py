@@ -220,8 +220,10 @@ def _ask_for(lacking: str, names: Sequence[str], roles: Mapping[str, int], where
     what = _VALUE.get(lacking, lacking)
     return InputError(
         f"{where}: no column for the {what} among {some_of(names, 12) or 'none'}; say --columns "
-        + ",".join(f"{role}={name}" for role, name in meant.items()),
-        f"in Python: columns={meant}",
+        + ",".join(f"{role}={name}" for role, name in meant.items())
+        # A position that is taken for a score would turn the list upside down.
+        + (f", or rank={meant['score']} if 1 is the best" if value == "score" else ""),
+        f"in Python: columns={meant}" + (", or 'rank' in place of 'score'" if value == "score" else ""),
     )
 
 

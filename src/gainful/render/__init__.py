@@ -76,7 +76,7 @@ def format_of(path: str | os.PathLike[str]) -> str:
     if ending not in ENDINGS:
         raise UsageError(
             f"{name}: expected a name that ends in {', '.join(ENDINGS)}, found '{ending}'",
-            "--figure draws figures, in `gainful papers` --out"
+            f"commands that draw figures have --figure {name} (`gainful curves`, `gainful compare`, ...; papers: --out)"
             if ending in (".svg", ".png", ".pdf")
             else f"or say the format: {' | '.join(FORMATS)}",
         )

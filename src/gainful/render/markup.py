@@ -175,7 +175,7 @@ def _html_note(note: str) -> str:
 
 
 #: A hyphen that is a minus sign.
-_MINUS = re.compile(r"(?<!\S)-(?=\d)")
+_MINUS = re.compile(r"(?<![^\s(])-(?=\d)")
 
 #: Letters and signs that no text font of LaTeX has, each with its command; other Greek capitals look as Latin ones.
 _SIGNS = """
