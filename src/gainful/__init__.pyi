@@ -4,6 +4,7 @@ from gainful._version import __version__ as __version__
 from gainful.data.exclusion import ExclusionLike as ExclusionLike
 from gainful.data.graded import GradedRun as GradedRun
 from gainful.data.qrels import Qrels as Qrels, QrelsLike as QrelsLike
+from gainful.data.queries import Queries as Queries, QueriesLike as QueriesLike
 from gainful.data.run import Run as Run, RunLike as RunLike, RunsLike as RunsLike
 from gainful.data.sessions import Sessions as Sessions
 from gainful.errors import (

@@ -310,3 +310,54 @@ class TestSequential:
         scores = ScoreMatrix.of("AP", {"a": {"q1": 0.5, "q2": 0.1}, "b": {"q1": 0.2, "q2": 0.3}})
         [found] = compare(scores, sequential=True, arrival=["q2", "q1", "q3"]).sequences["AP"]
         assert found.queries == ("q2", "q1") and found.means == pytest.approx((0.2, -0.05))
+
+
+# -- Groups of queries -------------------------------------------------------------------------------------------------
+
+
+def _grouped(sizes: dict[str, int], shift: float = 0.0):
+    """Scores of two systems on groups of queries; the last group is worse by the shift."""
+    generator = np.random.default_rng(0)
+    names = [(f"{group}{i:02}", group) for group, size in sizes.items() for i in range(size)]
+    old = {query: float(generator.random()) for query, _ in names}
+    worse = list(sizes)[-1]
+    new = {query: old[query] + float(generator.normal(0, 0.02)) - shift * (group == worse) for query, group in names}
+    return ScoreMatrix.of("RR", {"old": old, "new": new}), {query: {"kind": group} for query, group in names}
+
+
+def test_groups_are_compared_and_corrected_for_their_number():
+    matrix, table = _grouped({"a": 12, "b": 12, "c": 12}, 0.05)
+    found = compare(matrix, queries=table, by="kind")
+    results = found.segments["RR"]
+    assert [(each.segment, each.result.n, each.verdict) for each in results] == [
+        ("a", 12, "cannot tell"),
+        ("b", 12, "cannot tell"),
+        ("c", 12, "worse"),
+    ]
+    for each in results:
+        queries = [query for query in matrix.queries if query.startswith(each.segment)]
+        alone = compare(matrix.select(queries=queries), alpha=0.05 / 3).pairs["RR"]
+        assert each.p == min(1.0, 3 * alone.p)
+        assert each.result.interval == alone.interval
+    text = " ".join(found.text("table").split())
+    assert "By kind, new is significantly worse than old in 1 of 3 groups (c)." in text
+    assert "corrected for 3 comparisons (Bonferroni)" in text
+
+
+def test_a_group_that_is_too_small_says_so():
+    matrix, table = _grouped({"a": 12, "tiny": 3}, 0.5)
+    found = compare(matrix, queries=table, by="kind").segments["RR"]
+    assert [each.verdict for each in found] == ["cannot tell", "too few queries"]
+    assert "1 group too small to tell" in " ".join(compare(matrix, queries=table, by="kind").text("table").split())
+
+
+def test_groups_of_several_systems_need_a_baseline():
+    generator = np.random.default_rng(1)
+    matrix = ScoreMatrix.of("RR", {name: generator.random(20).tolist() for name in "abc"})
+    table = {query: {"kind": str(i % 2)} for i, query in enumerate(matrix.queries)}
+    with pytest.raises(UsageError, match="two systems, or a baseline"):
+        compare(matrix, queries=table, by="kind")
+    found = compare(matrix, queries=table, by="kind", baseline="a")
+    assert {each.tests for each in found.segments["RR"]} == {4}
+    with pytest.raises(UsageError, match="by: expected a table of queries"):
+        compare(matrix, by="kind", baseline="a")

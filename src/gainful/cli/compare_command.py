@@ -5,17 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gainful.cli import help_groups, options
+from gainful.cli.inputs import by_option, takes_queries
 from gainful.cli.progress_bar import ProgressBar
 from gainful.cli.score_inputs import ScoreOptions, read_pair, takes_scores
 from gainful.io.sources import open_source
-from gainful.notation import text_of_id
 from gainful.stats.catalogues import ASKED_AS_TESTS, CORRECTIONS, INTERVALS, PROCEDURES
 from gainful.tasks.compare.compare_options import CHARTS, DEFAULT_MEASURES, MARKS, ORDERS, TABLES, CompareOptions
+
+if TYPE_CHECKING:
+    from gainful.data.queries import Queries
 
 
 def _titles(catalogue: Mapping[str, Any]) -> str:
@@ -106,10 +109,12 @@ def _asked(given: dict[str, Any]) -> CompareOptions:
     "--sort", type=click.Choice(ORDERS), default="best", help="Rows: best first, or as given.  [default: best]"
 )
 @click.option("--most", type=click.IntRange(1), help="Two systems: how many queries for each.  [default: 5]")
+@by_option
 @options.detail_option("Two systems: effect sizes, H0 and a chart, too.")
 @options.places_option("Decimal places in tables.")
 @options.takes_output_and_figure
 @options.takes(asked=_asked)
+@takes_queries
 @takes_scores(DEFAULT_MEASURES)
 def command(
     groups: tuple[str, ...],
@@ -117,6 +122,7 @@ def command(
     output: options.Output,
     figure: options.FigureOutput,
     asked: CompareOptions,
+    queries: Queries | None,
     scores: ScoreOptions,
 ) -> None:
     """Ask whether systems differ: RUNS judged by QRELS, or scores --from files.
@@ -130,7 +136,7 @@ def command(
 
     Example: gainful compare --from scores.csv --rows systems --figure leaderboard.pdf
     """
-    inputs = scores.found()
+    inputs = scores.found(queries)
     from gainful.stats.flips import FLIPS
     from gainful.tasks.compare.comparison import compare_matrices
     from gainful.tasks.compare.system_groups import read_groups
@@ -139,7 +145,9 @@ def command(
         systems = next(iter(inputs.matrices.values())).systems
         asked = replace(asked, groups=read_groups(_group_lines(groups), systems))
     if arrival is not None:
-        asked = replace(asked, arrival=_first_fields(arrival))
+        from gainful.data.queries import read_ids
+
+        asked = replace(asked, arrival=read_ids(arrival, "arrival"))
     with ProgressBar("flipping signs", wanted=not inputs.quiet, in_bytes=False) as progress:
         progress.total = (asked.draws or FLIPS) * (len(inputs.matrices) if asked.family == "each" else 1)
         found = compare_matrices(inputs.matrices, replace(asked, threads=inputs.threads), progress)
@@ -147,12 +155,6 @@ def command(
     output.write(found)
     figure.write(found)
     inputs.print_notices()
-
-
-def _first_fields(path: str) -> list[str]:
-    """The ids with which the lines of a file begin."""
-    lines = bytes(open_source(path).data).splitlines()
-    return [text_of_id(line.replace(b",", b" ").split(None, 1)[0]) for line in lines if line.strip(b" \t,")]
 
 
 def _group_lines(texts: Sequence[str]) -> list[str]:

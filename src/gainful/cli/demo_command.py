@@ -34,6 +34,7 @@ def command(out: str, seed: int, output: Output) -> None:
     _refuse_others_files(directory)
     directory.mkdir(parents=True, exist_ok=True)
     qrels, *runs = simulate(seed=seed).write(directory, compressed=["dense"])
+    (directory / "queries.csv").write_text(_queries_table(qrels), encoding="utf-8", newline="\n")
     evaluations = evaluate_runs(str(qrels), {path.name.split(".")[0]: str(path) for path in runs}, MEASURES)
     Report(evaluations, by_query=True).save(directory / "results.jsonl")
     output.write(Report(evaluations))
@@ -42,10 +43,27 @@ def command(out: str, seed: int, output: Output) -> None:
     if (output.format, output.path) != ("table", None):
         return  # a program is reading
     runs_written = " ".join(path.name for path in runs)
-    written = f"qrels.txt (judgments), {runs_written} (simulated systems), results.jsonl (all values by query)"
+    written = (
+        f"qrels.txt (judgments), {runs_written} (simulated systems), queries.csv (texts, kinds and visits of queries), "
+        "results.jsonl (all values by query)"
+    )
     click.echo("\n".join(["", *hanging(f"Wrote to {directory}/: {written}. Try:", prose_width(sys.stdout)), ""]))
     files = " ".join(shlex.quote(str(path)) for path in (qrels, *runs[1:3]))
     click.echo(f"    {_program()} eval {files} -m nDCG@10 -m AP --baseline bm25")
+
+
+_THINGS = ("foxes", "tea", "glaciers", "violins", "tides", "bread", "comets", "maps", "bees", "locks")
+_WAYS = {"": "short", "kinds of": "short", "how old are": "question", "who first wrote about": "question"}
+
+
+def _queries_table(qrels: Path) -> str:
+    """A table of the queries: what they might say, what kind they are, and how often they are asked."""
+    identifiers = dict.fromkeys(line.split(None, 1)[0] for line in qrels.read_text(encoding="utf-8").splitlines())
+    rows = ["query_id,text,kind,visits"]
+    for i, identifier in enumerate(identifiers):
+        way = list(_WAYS)[i % len(_WAYS)]
+        rows.append(f"{identifier},{way} {_THINGS[i % len(_THINGS)]},{_WAYS[way]},{1000 // (i + 1)}".replace(", ", ","))
+    return "\n".join([*rows, ""])
 
 
 def _refuse_others_files(directory: Path) -> None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import click
 
 from gainful.cli import help_groups, options
-from gainful.cli.inputs import CollectionOptions, print_notices, takes_collection
+from gainful.cli.inputs import CollectionOptions, by_option, print_notices, takes_collection, takes_queries
 from gainful.cli.progress_bar import ProgressBar
 from gainful.data.collection import named_runs, no_such_run
+
+if TYPE_CHECKING:
+    from gainful.data.queries import Queries
 
 
 @help_groups.command("eval")
@@ -20,6 +24,8 @@ from gainful.data.collection import named_runs, no_such_run
 @click.option("--by-query", is_flag=True, help="Every query's value, too.")
 @options.places_option("Decimal places in tables.")
 @click.option("--baseline", metavar="RUN", help="Add every run's difference to this one.")
+@by_option
+@takes_queries
 @takes_collection()
 def command(
     qrels: str,
@@ -30,6 +36,8 @@ def command(
     by_query: bool,
     places: int,
     baseline: str | None,
+    by: str | None,
+    queries: Queries | None,
     reading: CollectionOptions,
 ) -> None:
     """Score RUNS against the judgments QRELS and print a table, best values marked.
@@ -53,8 +61,10 @@ def command(
 
         judged = collection.judged
         _check_baseline(baseline, collection.runs)
-        evaluations = evaluate_runs(judged, collection.runs, wanted, threads=collection.threads, progress=progress)
-    output.write(Report(evaluations, by_query, places, baseline))
+        evaluations = evaluate_runs(
+            judged, collection.runs, wanted, queries=queries, threads=collection.threads, progress=progress
+        )
+    output.write(Report(evaluations, by_query, places, baseline, by))
     print_notices(notices(evaluations.values()), reading.quiet)
 
 

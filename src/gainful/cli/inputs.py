@@ -18,6 +18,7 @@ from gainful.policy import Policy
 
 if TYPE_CHECKING:
     from gainful.data.judged import Judged
+    from gainful.data.queries import Queries
     from gainful.data.sessions import Sessions, SessionTopics
     from gainful.evaluation.results import Evaluation
 
@@ -52,6 +53,36 @@ def input_options(command: _Command) -> _Command:
     ):
         command = option(command)
     return command
+
+
+def _queries_from(given: dict[str, Any]) -> Queries | None:
+    """What is said of queries; None if nothing is."""
+    values = [given.pop(name) for name in ("queries", "weights", "only_queries", "exclude_queries")]
+    if all(value is None for value in values):
+        return None
+    from gainful.data.queries import Queries
+
+    return Queries(*values)
+
+
+#: Adds what says something of queries and hands over ``queries``.
+takes_queries = options.takes(
+    click.option(
+        "--queries",
+        type=options.INPUT,
+        metavar="FILE",
+        help="A table of queries: their ids, and any of texts, columns to group by, weights.",
+    ),
+    click.option(
+        "--weights", metavar="COLUMN", help="--queries: how much each query counts in means, such as its traffic."
+    ),
+    click.option(
+        "--only-queries", type=options.INPUT, metavar="FILE", help="Take these queries alone; lines begin with ids."
+    ),
+    click.option("--exclude-queries", type=options.INPUT, metavar="FILE", help="Leave these queries out."),
+    queries=_queries_from,
+)
+by_option = click.option("--by", metavar="COLUMN", help="--queries: show every group of queries by this column, too.")
 
 
 #: Adds how judgments and runs are read and hands over ``inputs``.

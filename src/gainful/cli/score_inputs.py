@@ -18,6 +18,7 @@ from gainful.notation import read_number
 from gainful.policy import CHOICES
 
 if TYPE_CHECKING:
+    from gainful.data.queries import Queries
     from gainful.evaluation.results import Evaluation
     from gainful.evaluation.score_matrix import Better, ScoreMatrix
 
@@ -77,22 +78,22 @@ class ScoreOptions:
         """All files that are going to be read."""
         return (*self.qrels_and_runs, *self.score_files)
 
-    def found(self) -> Scores:
-        """The scores, made or read."""
+    def found(self, queries: Queries | None = None) -> Scores:
+        """The scores, made or read; of the queries wanted, with what is known of them."""
         if self.score_files:
             if self.qrels_and_runs:
                 raise UsageError(
                     f"--from: expected it instead of judgments and runs, found both: {self.qrels_and_runs[0]}"
                 )
             refuse(OF_RUNS, "has no meaning with --from, where scores exist already")
-            return self._read()
+            return self._read(queries)
         refuse(OF_SCORES, "has no meaning without --from")
         if len(self.qrels_and_runs) < 2:
             found = f"found only {self.qrels_and_runs[0]}" if self.qrels_and_runs else "found none"
             raise UsageError(f"expected judgments and runs, or --from, {found}", "--from FILE reads scores that exist")
-        return self._evaluated()
+        return self._evaluated(queries)
 
-    def _evaluated(self) -> Scores:
+    def _evaluated(self, queries: Queries | None) -> Scores:
         files = named_runs(self.qrels_and_runs[1:], self.reading.names)
         collection = self.reading.started(self.qrels_and_runs[0], files)
         # Loaded late, as is all that needs NumPy: by now the core is reading.
@@ -104,17 +105,19 @@ class ScoreOptions:
         threads, quiet = collection.threads, collection.quiet
         with ProgressBar("reading runs", wanted=not quiet) as progress:
             evaluations = evaluate_runs(
-                collection.judged, collection.runs, measures, threads=threads, progress=progress
+                collection.judged, collection.runs, measures, queries=queries, threads=threads, progress=progress
             )
         collection.notice(evaluations.values())
         matrices = {str(measure): ScoreMatrix.from_evaluations(evaluations, measure) for measure in measures}
         notices = [*collection.notices, *matrix_notices(matrices)]
         return Scores(matrices, self.qrels_and_runs, threads, quiet, notices, collection, evaluations)
 
-    def _read(self) -> Scores:
+    def _read(self, queries: Queries | None) -> Scores:
         from gainful.evaluation.score_matrix import matrix_notices, read_all
 
         matrices = read_all(self.score_files, measures=self.measures, rows=self.rows, better=self.better)
+        if queries is not None:
+            matrices = {name: matrix.chosen(queries) for name, matrix in matrices.items()}
         threads = self.reading.threads or default_threads()
         return Scores(matrices, self.score_files, threads, self.reading.quiet, matrix_notices(matrices))
 

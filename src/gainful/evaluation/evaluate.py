@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, overload
 
 from gainful.data.collection import ReadRun, require_runs
 from gainful.data.exclusion import Exclusion, ExclusionLike, UnseenRun
@@ -25,6 +25,9 @@ from gainful.measures.block import raw_scores
 from gainful.measures.catalog import DEFAULT_MEASURES, parse_all
 from gainful.policy import Policy
 
+if TYPE_CHECKING:
+    from gainful.data.queries import Queries, QueriesLike
+
 MeasuresLike: TypeAlias = str | Measure | Iterable[str | Measure]
 
 _T = TypeVar("_T")
@@ -38,6 +41,7 @@ def evaluate(
     *,
     policy: Policy | str | None = ...,
     exclude: ExclusionLike | None = ...,
+    queries: QueriesLike | None = ...,
     columns: Mapping[str, str] | None = ...,
     threads: int | None = ...,
 ) -> Evaluations: ...
@@ -49,6 +53,7 @@ def evaluate(
     *,
     policy: Policy | str | None = ...,
     exclude: ExclusionLike | None = ...,
+    queries: QueriesLike | None = ...,
     name: str | None = ...,
     columns: Mapping[str, str] | None = ...,
     threads: int | None = ...,
@@ -61,6 +66,7 @@ def evaluate(
     *,
     policy: Policy | str | None = None,
     exclude: ExclusionLike | None = None,
+    queries: QueriesLike | None = None,
     name: str | None = None,
     columns: Mapping[str, str] | None = None,
     threads: int | None = None,
@@ -74,7 +80,8 @@ def evaluate(
     another tool's (``"trec_eval-9"``). ``exclude`` has documents by query (or user) that are left out of the runs
     before ranks are counted: a file, a dict, a data frame. ``columns`` says what tables and frames call query,
     document, grade, score and rank where their names are not understood; ``qrels.`` or ``run.`` before a role is for
-    one of the two: ``{"query": "visitor", "run.score": "stars"}``. What is suspicious is a
+    one of the two: ``{"query": "visitor", "run.score": "stars"}``. ``queries`` is a table that says something of
+    queries, or :class:`gainful.Queries`, which also says which of them count, and how much. What is suspicious is a
     :class:`gainful.GainfulWarning`, and in ``notices`` of what is returned.
 
     >>> judgments = {"q1": {"d1": 2, "d2": 0}}
@@ -89,7 +96,9 @@ def evaluate(
         raise UsageError("name: expected with one run, found several, which have names")
     key = name or ""
     runs = {key: run} if several is None else several
-    found = evaluate_runs(qrels, runs, measures, policy=policy, exclude=exclude, columns=columns, threads=threads)
+    found = evaluate_runs(
+        qrels, runs, measures, policy=policy, exclude=exclude, queries=queries, columns=columns, threads=threads
+    )
     return found[key] if several is None else Evaluations(found)
 
 
@@ -100,6 +109,7 @@ def evaluate_runs(
     *,
     policy: Policy | str | None = None,
     exclude: ExclusionLike | None = None,
+    queries: QueriesLike | None = None,
     columns: Mapping[str, str] | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -117,6 +127,7 @@ def evaluate_runs(
         runs = {name: UnseenRun(run, exclusion) for name, run in runs.items()}
     judged = Judged.of(qrels, policy, called["qrels"])
     check_measures(wanted, judged)
+    about = None if queries is None else table_of(queries)
     needed = frozenset(need for measure in wanted for need in measure.needed())
 
     def scored(name: str, graded: GradedRun) -> Evaluation:
@@ -124,9 +135,18 @@ def evaluate_runs(
         # Of several runs that are bytes nobody knows which was read last.
         is_known = isinstance(run, (str, os.PathLike, RunFile)) or (isinstance(run, bytes) and len(runs) == 1)
         content = run.content if isinstance(run, Run) else fingerprint_of(graded.source) if is_known else None
-        return evaluate_graded(graded, wanted, Sources(judged, _again(runs[name]), judged.qrels.content, content))
+        sources = Sources(judged, _again(runs[name]), judged.qrels.content, content)
+        found = evaluate_graded(graded, wanted, sources)
+        return found if about is None else found.chosen(about)
 
     return join_each(judged, runs, scored, needed, threads=threads, progress=progress)
+
+
+def table_of(queries: QueriesLike) -> Queries:
+    """What is said of queries, read; loaded late, because few say anything."""
+    from gainful.data.queries import Queries
+
+    return Queries.of(queries)
 
 
 def join_each(

@@ -18,6 +18,9 @@ def notices(evaluations: Iterable[Evaluation]) -> list[str]:
     """One line for each thing that is worth knowing, run by run."""
     evaluations = list(evaluations)
     lines = _by_run([(printable(e.run, 80), line) for e in evaluations for line in _of_one(e)], len(evaluations))
+    about = next((e for e in evaluations if e.about is not None), None)
+    if about is not None and about.about is not None:
+        lines += about.about.notices(about.queries)
     shares = [(e.run, e.facts.unjudged_share) for e in evaluations if e.facts.unjudged_at_10]
     if shares:
         if len(shares) > _SHOWN:

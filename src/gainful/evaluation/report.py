@@ -20,6 +20,7 @@ from gainful.pages.page import Cell, Column, RowsOnDemand, Score, Table
 from gainful.render import Page, Showable
 
 if TYPE_CHECKING:
+    from gainful.data.queries import Queries
     from gainful.pages.charts import Chart
 
 _WIDEST = 80
@@ -50,11 +51,13 @@ class Report(Showable):
         by_query: bool = False,
         places: int = 4,
         baseline: str | None = None,
+        by: str | None = None,
     ) -> None:
         self.evaluations = _listed(evaluations)
         self.by_query = by_query
         self.places = places
         self.baseline = baseline
+        self.by = by
         _check(self)
 
     @property
@@ -68,7 +71,7 @@ class Report(Showable):
 
     def page(self) -> Page:
         """One row a run (and query, if wanted), the best aggregates marked, the conventions as notes."""
-        first, step = (2 if self.by_query else 1), (1 if self.baseline is None else 2)
+        first, step = len(self._labels()), (1 if self.baseline is None else 2)
         marked: set[tuple[int, int]] = set()
         aggregate_row = -1
         for evaluation in self.evaluations:
@@ -80,7 +83,7 @@ class Report(Showable):
         table = Table(tuple(self._columns()), RowsOnDemand(self._rows), marked=frozenset(marked))
         return Page(
             "eval",
-            (table, *self.further),
+            (table, *self._segments(), *self.further),
             tuple(self._notes()),
             self._header(),
             notes_for_machines=self.further_notes,
@@ -93,7 +96,10 @@ class Report(Showable):
         rows: list[tuple[Cell, ...]] = []
         scores = self._scores()
         while row := list(islice(scores, len(self.measures))):
-            labels = (row[0].run, row[0].query) if self.by_query else (row[0].run,)
+            query = row[0].query
+            labels: tuple[Cell, ...] = (row[0].run, query) if self.by_query else (row[0].run,)
+            if self._texts is not None:
+                labels += (None if query is None else self._texts.text(query),)
             if self.baseline is None:
                 rows.append((*labels, *(score.value for score in row)))
             else:
@@ -122,16 +128,42 @@ class Report(Showable):
             **self.further_header,
         }
 
+    @property
+    def _texts(self) -> Queries | None:
+        """What has the texts of queries, where they are shown."""
+        about = self.evaluations[0].about
+        return about if self.by_query and about is not None and about.has_texts else None
+
+    def _labels(self) -> list[Column]:
+        """What a row is about."""
+        query = [Column(self.unit, none="(all)")] if self.by_query else []
+        return [Column("run"), *query, *([] if self._texts is None else [Column("text", none="")])]
+
     def _columns(self) -> Iterator[Column]:
-        yield Column("run")
-        if self.by_query:
-            yield Column(self.unit, none="(all)")
+        yield from self._labels()
+        yield from self._values()
+
+    def _values(self) -> Iterator[Column]:
         for measure in self.measures:
             is_count = measure.aggregate == "sum"
             places = 0 if is_count else self.places
             yield Column(str(measure), "count" if is_count else "number", places)
             if self.baseline is not None:
                 yield Column(f"{measure} difference", "difference", places)
+
+    def _segments(self) -> Iterator[Table]:
+        """Every segment's aggregates, run by run."""
+        if self.by is None:
+            return
+        first = self.evaluations[0]
+        if first.about is None:
+            raise UsageError("by: expected a table of queries, found none", "--queries FILE (queries= in Python)")
+        rows: list[tuple[Cell, ...]] = []
+        for segment, places in first.about.segments(self.by, first.queries).items():
+            part = Report([each.at(places) for each in self.evaluations], places=self.places, baseline=self.baseline)
+            rows += [(segment, run, len(places), *values) for run, *values in part._rows()]
+        columns = (Column(self.by), Column("run"), Column("queries", "count"), *self._values())
+        yield Table(columns, rows, title=f"By {self.by}")
 
     def _notes(self) -> Iterator[str]:
         notes = ["* best of its column"] if self.best else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,6 +15,7 @@ from gainful.errors import InputError, UsageError
 from gainful.evaluation.signature import Signature
 from gainful.io.sources import Fingerprint
 from gainful.kernel.arrays import Bools, Floats
+from gainful.kernel.exact_sums import weighted_mean
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.notation import count_of, printable, some_of, text_of_id
@@ -23,6 +24,7 @@ from gainful.render import Framed, Page, Showable
 
 if TYPE_CHECKING:
     from gainful.data.judged import Judged
+    from gainful.data.queries import Queries
     from gainful.data.run import RunLike
     from gainful.evaluation.explanation import Explanation
     from gainful.render.frame_output import FrameColumn
@@ -71,6 +73,8 @@ class Evaluation(Framed):
     facts: JoinFacts
     sources: Sources | None = None  # not kept by pickling and merging
     judged_by: str | None = None  # of sessions: what the judgments are by; then ``query_ids`` are those of sessions
+    about: Queries | None = None  # what is known of the queries, and how much each counts
+    of_queries: int | None = None  # of how many judged queries these are chosen
 
     def __post_init__(self) -> None:
         self.raw.setflags(write=False)
@@ -112,16 +116,16 @@ class Evaluation(Framed):
 
     def mean(self, measure: str | Measure) -> float:
         """The arithmetic mean over queries, after the policy; NaN when no query is left."""
-        return _mean(self._counted(measure))
+        return _mean(*self._counted(measure))
 
     def count(self, measure: str | Measure) -> int:
         """How many queries the mean is over: all but those that the policy leaves out."""
-        return int(self._counted(measure).size)
+        return int(self._counted(measure)[0].size)
 
     def aggregate(self, measure: str | Measure) -> float:
         """What a table prints: the mean over queries; for counts the sum, where the name says so the geometric mean."""
         measure = self._measure(measure)
-        return aggregated(self._counted(measure), measure)
+        return aggregated(*self._counted(measure), measure)
 
     def by_query(self, measure: str | Measure) -> dict[str, float | None]:
         """The value of every query; None where the policy leaves it out of the mean."""
@@ -149,7 +153,32 @@ class Evaluation(Framed):
             len(self.query_ids),
             judged_by=self.judged_by,
             excluded=self.facts.exclusions or None,
+            weights=None if self.about is None else self.about.weights,
+            of_queries=self.of_queries,
         )
+
+    def chosen(self, about: Queries) -> Evaluation:
+        """The same with what is known of the queries: on those that are taken, each with its weight."""
+        about.check(self.queries)
+        kept = about.kept(self.queries)
+        if kept is None:
+            return replace(self, about=about)
+        some = self.at(np.flatnonzero(kept).tolist())
+        return replace(some, about=about, of_queries=len(self.query_ids))
+
+    def at(self, places: Sequence[int]) -> Evaluation:
+        """The evaluation of the queries at some places."""
+        return replace(
+            self,
+            query_ids=tuple(self.query_ids[place] for place in places),
+            raw=self.raw[:, places],
+            answered=self.answered[places],
+        )
+
+    @cached_property
+    def weights(self) -> Floats | None:
+        """What each query counts in means, 1 on average; None where all count alike."""
+        return None if self.about is None else self.about.weights_of(self.queries)
 
     def explain(self, measure: str | Measure, query: str | bytes | int) -> Explanation:
         """Where the score of a query comes from: its arithmetic, rank by rank.
@@ -229,9 +258,11 @@ class Evaluation(Framed):
             raise UsageError(f"{found} was not evaluated; there are {', '.join(map(str, self.measures))}")
         return found
 
-    def _counted(self, measure: str | Measure) -> Floats:
+    def _counted(self, measure: str | Measure) -> tuple[Floats, Floats | None]:
+        """The values that count, and how much each does."""
         settled = self._settled(self._measure(measure))
-        return settled[~np.isnan(settled)]
+        counts = ~np.isnan(settled)
+        return settled[counts], None if self.weights is None else self.weights[counts]
 
     def _settled(self, measure: Measure) -> Floats:
         """Values after the policy, NaN where the query is left out."""
@@ -308,17 +339,19 @@ def settled(raw: Floats, answered: Bools, measure: Measure, missing: str, undefi
     return np.where(answered, values, np.where(np.isnan(raw), worst, unanswered))
 
 
-def aggregated(values: Floats, measure: Measure) -> float:
-    """One number of many scores; NaN when there is none, except that a sum is then 0."""
+def aggregated(values: Floats, weights: Floats | None, measure: Measure) -> float:
+    """One number of many scores; NaN when there is none, except that a sum, which has no weights, is then 0."""
     if measure.aggregate == "sum":
         return math.fsum(values)
     if measure.aggregate == "geometric":
-        return math.exp(_mean(np.log(np.maximum(values, LEAST_FACTOR))))
-    return _mean(values)
+        return math.exp(_mean(np.log(np.maximum(values, LEAST_FACTOR)), weights))
+    return _mean(values, weights)
 
 
-def _mean(values: Floats) -> float:
-    return math.fsum(values) / values.size if values.size else math.nan
+def _mean(values: Floats, weights: Floats | None) -> float:
+    if not values.size:
+        return math.nan
+    return math.fsum(values) / values.size if weights is None else weighted_mean(values, weights)
 
 
 def units(number: int, unit: str) -> str:
@@ -336,7 +369,7 @@ def _listed(queries: list[str], unit: str) -> str:
 
 
 def _merge_two(one: Evaluation, other: Evaluation) -> Evaluation:
-    for what in ("measures", "policy", "scale", "judged_by"):
+    for what in ("measures", "policy", "scale", "judged_by", "about"):
         if getattr(one, what) != getattr(other, what):
             raise UsageError(f"merge: expected the same {what}, found {getattr(one, what)} and {getattr(other, what)}")
     shared = set(one.query_ids).intersection(other.query_ids)

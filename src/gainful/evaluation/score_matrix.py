@@ -18,10 +18,12 @@ import numpy as np
 from gainful.errors import InputError, UsageError
 from gainful.evaluation.score_files import read_scores
 from gainful.kernel.arrays import Floats, freeze
+from gainful.kernel.exact_sums import weighted_mean
 from gainful.measures.base import Measure
 from gainful.notation import bytes_of_id, choose, count_of, nearest, numbered, printable, some_of
 
 if TYPE_CHECKING:
+    from gainful.data.queries import Queries
     from gainful.evaluation.results import Evaluation
     from gainful.io.sources import Source
 
@@ -35,6 +37,7 @@ class ScoreMatrix:
     ``queries`` are in byte order of their ids; systems as they came. ``left_out`` are queries that lack a score of some
     system. ``is_numbered``: the source had no query ids, they are places in it. ``reading`` says in words how a file
     was understood where it did not say so itself. ``bounds`` are those of the measure that made the scores, if it did.
+    ``about`` is what is known of the queries, and how much each counts.
     """
 
     measure: str
@@ -47,6 +50,7 @@ class ScoreMatrix:
     is_numbered: bool = False
     reading: str = ""
     bounds: tuple[float, float] | None = None
+    about: Queries | None = None
 
     def __post_init__(self) -> None:
         choose(self.better, ("higher", "lower"), f"{self.measure}: better")
@@ -129,7 +133,8 @@ class ScoreMatrix:
                 "its arithmetic form has the same scores by query, such as AP for GMAP",
             )
         scores = {system: evaluation.by_query(found) for system, evaluation in evaluations.items()}
-        return replace(_of_ids(str(found), scores, found.better, ""), bounds=found.bounds)
+        about = next(iter(evaluations.values())).about
+        return replace(_of_ids(str(found), scores, found.better, ""), bounds=found.bounds, about=about)
 
     @classmethod
     def read(
@@ -171,10 +176,31 @@ class ScoreMatrix:
 
     @cached_property
     def means(self) -> Floats:
-        """The mean of each system, correctly rounded."""
-        means = np.array([math.fsum(column) / column.size for column in self.values.T])
+        """The mean of each system, correctly rounded; with weights the weighted one."""
+        if self.weights is None:
+            means = np.array([math.fsum(column) / column.size for column in self.values.T])
+        else:
+            means = np.array([weighted_mean(column, self.weights) for column in self.values.T])
         freeze(means)
         return means
+
+    @cached_property
+    def weights(self) -> Floats | None:
+        """What each query counts in means, 1 on average; None where all count alike."""
+        return None if self.about is None else self.about.weights_of(self.queries)
+
+    def times_weights(self) -> ScoreMatrix:
+        """Every score times its query's weight: their plain means are the weighted ones."""
+        if self.weights is None:
+            return self
+        return replace(self, values=self.values * self.weights[:, np.newaxis], about=None, bounds=None)
+
+    def chosen(self, about: Queries) -> ScoreMatrix:
+        """The same with what is known of the queries: on those that are taken, each with its weight."""
+        about.check(self.queries)
+        kept = about.kept(self.queries)
+        queries = None if kept is None else [query for query, keep in zip(self.queries, kept, strict=True) if keep]
+        return replace(self.select(queries=queries), about=about)
 
     def select(self, systems: Sequence[str] | None = None, queries: Iterable[str] | None = None) -> ScoreMatrix:
         """Some systems, in the order given, on some queries."""

@@ -35,6 +35,8 @@ class Signature:
     version: str = __version__
     judged_by: str | None = None  # of sessions, which are then what is counted
     excluded: int | None = None  # pairs of query and document that were left out of the run
+    weights: str | None = None  # the column that says how much each query counts
+    of_queries: int | None = None  # of how many judged queries those counted were chosen
 
     def __str__(self) -> str:
         measure = [self.measure.full_text()] if self.measure else []
@@ -58,7 +60,11 @@ class Signature:
         if self.excluded is not None:
             judged["excluded"] = str(self.excluded)
         counted = "queries" if self.judged_by is None else "sessions"
-        return {"scale": number_text(self.scale), **judged, counted: str(self.queries), "gainful": self.version}
+        chosen = {} if self.of_queries is None else {"of": str(self.of_queries)}
+        if self.weights is not None:
+            chosen["weights"] = self.weights.replace("|", "/")
+        facts = {"scale": number_text(self.scale), **judged, counted: str(self.queries), **chosen}
+        return {**facts, "gainful": self.version}
 
     @classmethod
     def parse(cls, line: str) -> Signature:
@@ -77,16 +83,21 @@ class Signature:
         try:
             judged_by = texts.pop("judged-by", None)
             counted = "queries" if judged_by is None else "sessions"
-            excluded = texts.pop("excluded", None)
             scale, queries, version = texts.pop("scale"), texts.pop(counted), texts.pop("gainful")
         except KeyError as missing:
             raise UsageError(f"signature: expected {missing.args[0]}:..., found none") from None
         if not queries.isdecimal():
             raise UsageError(f"signature: expected a whole number of {counted}, found '{queries}'")
-        if excluded is not None and not excluded.isdecimal():
-            raise UsageError(f"signature: expected a whole number as excluded, found '{excluded}'")
+        counts = [_count(texts.pop(name, None), name) for name in ("excluded", "of")]
+        weights = texts.pop("weights", None)
         policy, read = Policy.from_texts(texts), read_number(scale, "signature: scale")
-        return cls(measure, policy, read, int(queries), version, judged_by, None if excluded is None else int(excluded))
+        return cls(measure, policy, read, int(queries), version, judged_by, counts[0], weights, counts[1])
+
+
+def _count(text: str | None, name: str) -> int | None:
+    if text is not None and not text.isdecimal():
+        raise UsageError(f"signature: expected a whole number as {name}, found '{text}'")
+    return None if text is None else int(text)
 
 
 def short_conventions(changed: Mapping[str, str], facts: Mapping[str, str]) -> str:

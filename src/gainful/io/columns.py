@@ -148,7 +148,7 @@ def _concerning(given: Mapping[str, str], names: Sequence[str]) -> Mapping[str, 
         for role, name in given.items()
         if not isinstance(name, OfEitherSide)
         or name in names
-        or any(_is_nearly(_folded(each), _folded(name)) for each in names)
+        or any(_is_nearly(folded(each), folded(name)) for each in names)
     }
 
 
@@ -287,7 +287,7 @@ def find_session_roles(
 
 def is_listing(name: str) -> bool:
     """Whether a column of this name has all documents of a query in one cell."""
-    return _folded(name) in LISTING_NAMES
+    return folded(name) in LISTING_NAMES
 
 
 def _log_roles(roles: dict[str, int], names: Sequence[str], where: str, by_gap: bool) -> dict[str, int]:
@@ -336,24 +336,25 @@ def has_header(
     known: Names = LIST_NAMES,
 ) -> bool:
     """Whether names look like a header: one of them is the query, another the document."""
-    folded, given = {_folded(name) for name in names}, _concerning(given, names)
+    there, given = {folded(name) for name in names}, _concerning(given, names)
     return all(
-        given[role] in names if role in given else any(folded & _all_folded(tier) for tier in known[role])
+        given[role] in names if role in given else any(there & _all_folded(tier) for tier in known[role])
         for role in needed
     )
 
 
 def _is_one_of(name: str, known: tuple[str, ...]) -> bool:
     """Whether a name is one of those, as far as letters and digits go."""
-    return _folded(name) in _all_folded(known)
+    return folded(name) in _all_folded(known)
 
 
 @cache
 def _all_folded(names: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(map(_folded, names))
+    return frozenset(map(folded, names))
 
 
-def _folded(name: str) -> str:
+def folded(name: str) -> str:
+    """A name without case, blanks, ``_`` and ``-``."""
     return re.sub(r"[\s_-]", "", name.casefold())
 
 
@@ -492,12 +493,12 @@ def _refuse_nearly(names: Sequence[str], found: Mapping[str, str], keys: Keys, w
 
 
 def _is_nearly(name: str, role: str) -> bool:
-    folded = name.casefold()
-    if folded in _OTHER_NAMES.get(role, ()):
+    lower = name.casefold()
+    if lower in _OTHER_NAMES.get(role, ()):
         return True
     import difflib
 
-    return difflib.SequenceMatcher(None, folded, role).ratio() >= _CLOSE
+    return difflib.SequenceMatcher(None, lower, role).ratio() >= _CLOSE
 
 
 def missing_key(

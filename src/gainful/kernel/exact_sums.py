@@ -17,6 +17,15 @@ from gainful.kernel.arrays import Floats, Ints
 EXACT_BITS = 52
 
 
+def weighted_mean(values: Floats, weights: Floats) -> float:
+    """The mean in which each value counts as much as its weight says.
+
+    >>> weighted_mean(np.array([1.0, 0.0]), np.array([3.0, 1.0]))
+    0.75
+    """
+    return math.fsum((weights * values).tolist()) / math.fsum(weights.tolist())
+
+
 def in_steps(values: Floats, places: int | Ints) -> Floats:
     """Values as whole multiples of 2^-places.
 

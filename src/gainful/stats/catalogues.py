@@ -65,7 +65,7 @@ class PairedTest:
     side of the system whose mean is the worse one, and ``statistic`` names it. ``interval`` is its own one; where there
     is none, that of the default test. ``draws`` names what p is counted from; ``needs_spread``: it divides by the
     spread of differences, and so refuses those that are all equal, but for 0; ``caution`` says where else the scores
-    give the test no ground.
+    give the test no ground; ``takes_weights``: queries may count more and less.
     """
 
     name: str
@@ -80,6 +80,7 @@ class PairedTest:
     needs_spread: bool = False
     caution: Callable[[PairedScores], str] = _no_caution
     statistic: str = "mean difference"
+    takes_weights: bool = False
 
     def __repr__(self) -> str:
         return f"<PairedTest {self.name}>"
@@ -103,6 +104,7 @@ RANDOMISATION = PairedTest(
     "differences are symmetric about 0: each might as well have had the other sign",
     Late("resampling", "randomisation"),
     draws="flip",
+    takes_weights=True,
 )
 STUDENT = PairedTest(
     "t",
@@ -113,6 +115,7 @@ STUDENT = PairedTest(
     Late("paired_tests", "student"),
     interval="t",
     needs_spread=True,
+    takes_weights=True,
 )
 WILCOXON = PairedTest(
     "wilcoxon",
@@ -191,6 +194,7 @@ class IntervalKind:
     about: str
     formula: Callable[[PairedScores, float], Interval]
     of: Literal["mean", "trimmed mean"] = "mean"
+    takes_weights: bool = False
 
 
 RANDOMISATION_INTERVAL = IntervalKind(
@@ -198,12 +202,14 @@ RANDOMISATION_INTERVAL = IntervalKind(
     "inverted randomisation",
     "the shifts that the randomisation test does not reject",
     Late("resampling", "randomisation_interval"),
+    takes_weights=True,
 )
 STUDENT_INTERVAL = IntervalKind(
     "t",
     "Student's t",
     "that of the t test; holds what it promises even on skewed scores",
     Late("paired_tests", "student_interval"),
+    takes_weights=True,
 )
 PERCENTILE = IntervalKind(
     "percentile",

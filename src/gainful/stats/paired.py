@@ -11,7 +11,7 @@ import numpy as np
 
 from gainful.errors import InputError, UsageError
 from gainful.kernel.arrays import Floats
-from gainful.notation import bytes_of_id, choose, count_of, number_text, numbered, printable
+from gainful.notation import bytes_of_id, choose, count_of, listed, number_text, numbered, printable
 from gainful.stats.catalogues import (
     INTERVALS,
     RANDOMISATION,
@@ -197,6 +197,7 @@ def compare_pair(
     continuity: bool = False,
     left_out: int = 0,
     most: int | None = None,
+    weights: Floats | None = None,
 ) -> PairResult:
     """Compares system A with the baseline B on the same queries.
 
@@ -205,7 +206,8 @@ def compare_pair(
     ``INTERVALS`` is named (both in :mod:`gainful.stats.catalogues`). ``draws`` are flips (100,000) or samples (10,000).
     ``zeros`` (``drop`` or ``pratt``) and ``continuity`` (of the normal form, which it asks for) are Wilcoxon's.
     ``left_out`` is how many queries more there were, without a score of both; it is said with the result. ``most`` is
-    how many queries that speak for either system are kept: five, or of very few queries all.
+    how many queries that speak for either system are kept: five, or of very few queries all. ``weights`` (1 on average,
+    in the order of ``queries``) say how much each query counts; randomisation and t have them.
 
     >>> found = compare_pair({"q1": 0.5, "q2": 0.7, "q3": 0.4}, {"q3": 0.1, "q2": 0.5, "q1": 0.4})
     >>> round(found.difference, 3), found.wins, found.p, found.verdict
@@ -215,7 +217,7 @@ def compare_pair(
     choose(better, ("higher", "lower"), "better")
     choose(zeros, ("drop", "pratt"), "zeros")
     check_margin(margin)
-    query_ids, scores = _paired_by_id(a, b, queries, Settings(alpha, draws, seed, zeros, continuity))
+    query_ids, scores = _paired_by_id(a, b, queries, Settings(alpha, draws, seed, zeros, continuity), weights)
     usual_test = STUDENT if scores.n > MOST_FLIPPED and not scores.is_constant else RANDOMISATION
     chosen = TESTS[choose(test, TESTS, "test")] if test else usual_test
     if chosen.needs_spread and scores.is_constant:
@@ -228,12 +230,15 @@ def compare_pair(
     # Where flips cannot be rare enough to set limits, Student's stand in.
     usual = STUDENT_INTERVAL if own is RANDOMISATION_INTERVAL and not scores.can_reach else own
     kind = INTERVALS[choose(interval, INTERVALS, "interval")] if interval else usual
+    if weights is not None:
+        _check_weighted(chosen, TESTS, "test")
+        _check_weighted(kind, INTERVALS, "interval")
     outcome = TestOutcome.of(chosen, scores)
     limits = replace(kind.formula(scores, alpha), is_stopgap=interval is None and kind is not own)
     favours = scores.differences if better == "higher" else -scores.differences
     wins, losses = int(np.count_nonzero(favours > 0)), int(np.count_nonzero(favours < 0))
     share_won = (1 + (wins - losses) / scores.n) / 2
-    mean_baseline = math.fsum(scores.b) / scores.n
+    mean_system, mean_baseline = (math.fsum(scores.weighted(each)) / scores.n for each in (scores.a, scores.b))
     for_system, for_baseline = _deciders(
         query_ids, scores, favours, most or (_DECIDERS if scores.can_reach else scores.n)
     )
@@ -246,7 +251,7 @@ def compare_pair(
         n=scores.n,
         left_out=left_out,
         nonzero=scores.nonzero,
-        mean_system=math.fsum(scores.a) / scores.n,
+        mean_system=mean_system,
         mean_baseline=mean_baseline,
         difference=scores.mean,
         sd=scores.sd,
@@ -265,8 +270,16 @@ def compare_pair(
     )
 
 
+def _check_weighted(
+    chosen: PairedTest | IntervalKind, known: Mapping[str, PairedTest | IntervalKind], what: str
+) -> None:
+    if not chosen.takes_weights:
+        weighted = listed([each.name for each in known.values() if each.takes_weights], "or")
+        raise UsageError(f"weights: have no meaning with the {what} {chosen.name}", f"the {what} may be {weighted}")
+
+
 def _paired_by_id(
-    a: Scores, b: Scores, queries: Sequence[str] | None, settings: Settings
+    a: Scores, b: Scores, queries: Sequence[str] | None, settings: Settings, weights: Floats | None
 ) -> tuple[list[str], PairedScores]:
     """Ids in byte order, and both systems' scores in that order."""
     if isinstance(a, Mapping) and isinstance(b, Mapping):
@@ -298,7 +311,8 @@ def _paired_by_id(
     if not np.isfinite(both).all():
         bad = queries[order[int(np.flatnonzero(~np.isfinite(both).all(axis=0))[0])]]
         raise InputError(f"scores: expected finite numbers, found something else for query '{printable(bad)}'")
-    return [queries[i] for i in order], PairedScores(both[0], both[1], settings)
+    counts = None if weights is None else weights[order]
+    return [queries[i] for i in order], PairedScores(both[0], both[1], settings, counts)
 
 
 def _deciders(
@@ -306,8 +320,8 @@ def _deciders(
 ) -> tuple[tuple[Decider, ...], tuple[Decider, ...]]:
     """The queries that speak most for A, and those that speak most for B; equals in byte order."""
     whole = math.fsum(np.abs(scores.differences)) or 1.0
-    columns = (scores.a.tolist(), scores.b.tolist(), scores.differences.tolist())
-    rows = [Decider(query, a, b, d, abs(d) / whole) for query, a, b, d in zip(queries, *columns, strict=True)]
+    columns = (scores.a.tolist(), scores.b.tolist(), scores.plain_differences.tolist(), scores.differences.tolist())
+    rows = [Decider(query, a, b, d, abs(w) / whole) for query, a, b, d, w in zip(queries, *columns, strict=True)]
     either = []
     for side in (favours, -favours):
         places = [i for i in np.argsort(-side, kind="stable").tolist() if side[i] > 0]

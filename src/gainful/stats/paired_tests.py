@@ -67,7 +67,7 @@ class Settings:
 
 @dataclass(frozen=True, eq=False)
 class PairedScores:
-    """Scores of two systems in byte order of their queries.
+    """Scores of two systems in byte order of their queries; ``weights``, 1 on average, say how much each query counts.
 
     >>> pair = PairedScores(np.array([0.3, 0.5]), np.array([0.1 + 0.2, 0.3]))
     >>> pair.differences.tolist(), pair.nonzero, pair.mean
@@ -77,12 +77,22 @@ class PairedScores:
     a: Floats
     b: Floats
     settings: Settings = Settings()
+    weights: Floats | None = None
     _made: dict[Callable[[PairedScores], Any], Any] = field(default_factory=dict)
 
     @cached_property
-    def differences(self) -> Floats:
+    def plain_differences(self) -> Floats:
         """a - b, settled."""
         return settled_differences(self.a, self.b)
+
+    @cached_property
+    def differences(self) -> Floats:
+        """The differences as they count: times their weights."""
+        return self.weighted(self.plain_differences)
+
+    def weighted(self, values: Floats) -> Floats:
+        """Values times their weights, the mean of which is the weighted mean."""
+        return values if self.weights is None else values * self.weights
 
     @property
     def n(self) -> int:
@@ -97,7 +107,7 @@ class PairedScores:
     @cached_property
     def scale(self) -> float:
         """The largest absolute score of both."""
-        return max(float(np.abs(self.a).max()), float(np.abs(self.b).max()))
+        return max(float(np.abs(self.weighted(scores)).max()) for scores in (self.a, self.b))
 
     @property
     def error(self) -> float:
@@ -121,10 +131,14 @@ class PairedScores:
         return self.sd == 0 and bool(self.mean)
 
     def spread_of(self, values: Floats, centre: float, df: int) -> float | None:
-        """sqrt(sum of squared deviations / df): None without degrees of freedom, 0 where it is but rounding."""
+        """sqrt(sum of squared deviations / df): None without degrees of freedom, 0 where it is but rounding.
+
+        With weights each deviation counts as its query does: w (d - centre), whose mean square is the variance of a
+        weighted mean (Cochran 1977, 6.4, for a ratio of sums).
+        """
         if df < 1:
             return None
-        deviations = values - centre
+        deviations = values - self.weighted(np.full(values.size, centre))
         if not settle(deviations, self.scale).any():
             return 0.0
         return math.sqrt(math.fsum((deviations**2).tolist()) / df)

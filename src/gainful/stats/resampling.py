@@ -22,8 +22,8 @@ from gainful.stats.repeatable import BLOCK, check_draws, fixed_point, largest_at
 
 @dataclass(frozen=True, eq=False)
 class FlippedSubsets:
-    """The flipped part of the differences in every draw: how many queries, and their sum, 0 where it is 0 but for
-    rounding. With each draw stands the one that flips the other queries."""
+    """The flipped part of the differences in every draw: how many queries (or their weight), and their sum, 0 where it
+    is 0 but for rounding. With each draw stands the one that flips the other queries."""
 
     flips: Flips
     total: float  # of all differences; exact
@@ -31,14 +31,14 @@ class FlippedSubsets:
     sizes: Floats
 
     @classmethod
-    def of(cls, columns: Columns, flips: Flips) -> FlippedSubsets:
-        """Flips the difference of the first two columns."""
+    def of(cls, columns: Columns, flips: Flips, weights: Floats | None = None) -> FlippedSubsets:
+        """Flips the difference of the first two columns, whose queries have these weights."""
         steps = columns.steps[:, 0] - columns.steps[:, 1]
-        with_ones = np.stack((steps, np.ones(steps.size)), axis=1)
-        found = np.concatenate(list(flips.sums(with_ones)))
+        counts = Columns(np.ones(steps.size), 1.0) if weights is None else on_grid(weights, exponent(weights))
+        found = np.concatenate(list(flips.sums(np.column_stack((steps, counts.steps)))))
         total, near = float(steps.sum()), columns.slack / 2
         sums = np.concatenate((found[:, 0], total - found[:, 0]))
-        sizes = np.concatenate((found[:, 1], steps.size - found[:, 1]))
+        sizes = np.concatenate((found[:, 1], float(counts.steps.sum()) - found[:, 1])) * counts.unit
         return cls(flips, total * columns.unit, np.where(np.abs(sums) <= near, 0.0, sums) * columns.unit, sizes)
 
     @property
@@ -57,7 +57,7 @@ class FlippedSubsets:
         """The shifts that the test does not reject.
 
         Taking a shift from every difference, the flipped sum is as large as the observed one just if the shift is at
-        least the mean of the flipped part (Hartigan 1969). So the limits are order statistics of these means.
+        least the (weighted) mean of the flipped part (Hartigan 1969). So limits are order statistics of these means.
         """
         some = self.sizes > 0
         means = np.sort(self.sums[some] / self.sizes[some])
@@ -314,11 +314,11 @@ _SAMPLES = 10_000
 
 
 def _subsets(scores: PairedScores) -> AllSubsets | FlippedSubsets:
-    if scores.nonzero <= MOST_ENUMERATED:
+    if scores.nonzero <= MOST_ENUMERATED and scores.weights is None:
         return AllSubsets.of(scores.differences, scores.error)
-    both = np.stack((scores.a, scores.b), axis=1)
+    both = np.stack((scores.weighted(scores.a), scores.weighted(scores.b)), axis=1)
     flips = Flips(scores.n, scores.settings.draws or FLIPS, scores.settings.seed)
-    return FlippedSubsets.of(on_grid(both, exponent(both)), flips)
+    return FlippedSubsets.of(on_grid(both, exponent(both)), flips, scores.weights)
 
 
 def _samples(scores: PairedScores) -> Resamples:
@@ -339,7 +339,7 @@ def randomisation(scores: PairedScores) -> Finding:
         extreme, of = exact_extremes(scores.differences, scores.error)
         return Finding(extreme / of, scores.mean, of, True, null)
     p = float(subsets.flips.p(np.array(subsets.extreme)))
-    return Finding(p, scores.mean, subsets.flips.count, False, null)
+    return Finding(p, scores.mean, subsets.flips.count, subsets.flips.enumerated, null)
 
 
 def randomisation_interval(scores: PairedScores, alpha: float) -> Interval:

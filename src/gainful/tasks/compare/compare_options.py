@@ -52,6 +52,7 @@ class CompareOptions:
     marks: str | None = None
     sort: str = "best"
     most: int | None = None
+    by: str | None = None
     places: int = 4
     threads: int | None = None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gainful.data.qrels import QrelsLike
 from gainful.data.run import RunsLike
@@ -36,9 +36,13 @@ from gainful.tasks.compare.compare_options import (
 from gainful.tasks.compare.contrasts import contrasted
 from gainful.tasks.compare.posteriors import posteriors_of
 from gainful.tasks.compare.score_sources import given_scores
+from gainful.tasks.compare.segments import SegmentResult, compare_segments, segment_parts
 from gainful.tasks.compare.sequences import sequences_of
 from gainful.tasks.compare.system_groups import check_groups, grouped
 from gainful.tasks.compare.system_pairs import check_known, rows_shown, shown_pairs
+
+if TYPE_CHECKING:
+    from gainful.data.queries import QueriesLike
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,7 +54,7 @@ class Comparison(Showable):
     the rows of the papers' table, ``groups`` the comparisons of groups of systems that were named. ``shown`` are the
     pairs that people want to see, all of them if None; ``charts`` what is drawn. ``only`` is the one table that is
     wanted, ``marks`` what stands beside means that differ, ``sort`` the order of systems. ``notices`` say what is legal
-    but suspicious of the scores.
+    but suspicious of the scores. ``segments`` are the results of groups of queries, by the column ``by``.
     """
 
     scores: Mapping[str, ScoreMatrix]
@@ -70,6 +74,9 @@ class Comparison(Showable):
     marks: str | None = None
     sort: str = "best"
     notices: tuple[str, ...] = ()
+    segments: Mapping[str, tuple[SegmentResult, ...]] = field(default_factory=dict)
+    by: str | None = None
+    alpha: float = 0.05
 
     def __repr__(self) -> str:
         results = {**self.pairs, **self.systems, **self.posteriors, **self.sequences}
@@ -93,11 +100,15 @@ class Comparison(Showable):
         return len(self.pairs) + sum(result.family.p.size for result in self.systems.values())
 
     def page(self) -> Page:
+        page = self._whole_page()
         if self.only is not None:
             from gainful.tasks.compare.paper_table import single_table
 
-            return single_table(self, self._whole_page())
-        return self._whole_page()
+            return single_table(self, page)
+        if self.by is None:
+            return page
+        groups = segment_parts(self.segments, self.by, self.alpha, self.places)
+        return replace(page, parts=(*page.parts, *groups))
 
     def _whole_page(self) -> Page:
         if self.papers:
@@ -128,6 +139,8 @@ def compare(
     measures: MeasuresLike | None = None,
     *,
     policy: Policy | str | None = None,
+    queries: QueriesLike | None = None,
+    by: str | None = None,
     baseline: str | None = None,
     procedure: str | None = None,
     test: str | None = None,
@@ -171,7 +184,8 @@ def compare(
     ones to print, None for all; ``most`` is how many queries of two systems are named that speak for either; ``chart``
     is what to draw: differences, leaderboard, critical or p. ``only`` is the one table to print (leaderboard, pairs or
     means), ``marks`` what stands beside its means (letters, daggers or beaten: the systems that this one beats),
-    ``sort`` the order of its systems (best or given).
+    ``sort`` the order of its systems (best or given). ``queries`` is a table of queries (:class:`gainful.Queries`),
+    ``by`` the column of it by which two systems, or each and the baseline, are compared group by group, too.
 
     >>> judgments = {"q1": {"d1": 1}, "q2": {"d1": 1}}
     >>> runs = {"old": {"q1": ["d2", "d1"], "q2": ["d1"]}, "new": {"q1": ["d1"], "q2": ["d1"]}}
@@ -205,10 +219,11 @@ def compare(
         marks=marks,
         sort=sort,
         most=most,
+        by=by,
         places=places,
         threads=threads,
     )
-    given = given_scores(qrels, runs, measures, policy, threads)
+    given = given_scores(qrels, runs, measures, policy, threads, queries)
     return replace(compare_matrices(given.matrices, how), signatures=given.signatures, notices=given.notices)
 
 
@@ -226,6 +241,16 @@ def compare_matrices(
     for value, known, what in ((how.only, TABLES, "only"), (how.marks, MARKS, "marks"), (how.sort, ORDERS, "sort")):
         if value is not None:
             choose(value, known, what)
+    _check_weights(matrices, how)
+    if how.by is not None:
+        how.refuse("by", "papers", "sequential", "contrasts", "pairs", "groups", "interval", "procedure")
+        segments = compare_segments(matrices, how, compare_systems)
+        return replace(_by_mode(matrices, how, progress), segments=segments, by=how.by, alpha=how.alpha)
+    return _by_mode(matrices, how, progress)
+
+
+def _by_mode(matrices: Mapping[str, ScoreMatrix], how: CompareOptions, progress: Progress | None) -> Comparison:
+    systems = next(iter(matrices.values())).systems
     if how.papers:
         return _as_papers(matrices, how)
     if how.sequential:
@@ -238,6 +263,14 @@ def compare_matrices(
     if len(systems) == 2 and how.family == "each" and not (how.procedure or how.correction or how.groups):
         return _two(matrices, how)
     return _several(matrices, how, progress)
+
+
+def _check_weights(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> None:
+    """Refuses weights where numbers would not know of them."""
+    if any(matrix.weights is not None for matrix in matrices.values()):
+        how.refuse("weights", "papers", "sequential", "groups", "correction", "family")
+        if how.test == BAYES.name or (how.procedure or "maxt") != "maxt":
+            raise UsageError(f"weights: have no meaning with {how.test or how.procedure}", "maxt has them")
 
 
 def _as_papers(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Comparison:
@@ -307,7 +340,7 @@ def _several(
     if how.family == "all":
         compared = dict(zip(matrices, aligned(list(matrices.values())), strict=True))
     else:
-        compared = dict(matrices)
+        compared = {name: matrix.times_weights() for name, matrix in matrices.items()}
     several = compare_several(compared, plan, progress)
     _check_single(how.chart, several)
     return Comparison(
@@ -342,6 +375,7 @@ def compare_systems(scores: ScoreMatrix, a: str, b: str, **options: Any) -> Pair
         measure=scores.measure,
         better=scores.better,
         left_out=len(scores.left_out),
+        weights=scores.weights,
         **options,
     )
 

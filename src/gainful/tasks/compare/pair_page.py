@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gainful.notation import count_of
+from gainful.notation import count_of, printable
 from gainful.pages.charts import Chart
 from gainful.pages.page import Cell, Column, Detail, Kind, Table, head
 from gainful.render import Page
@@ -27,10 +28,14 @@ from gainful.tasks.compare.compare_words import (
 )
 
 if TYPE_CHECKING:
-    from gainful.stats.paired import PairResult, PracticalSize
+    from gainful.data.queries import Queries
+    from gainful.stats.paired import Decider, PairResult, PracticalSize
     from gainful.stats.paired_tests import Interval
     from gainful.stats.procedures import PaperRow
     from gainful.tasks.compare.comparison import Comparison
+
+#: So many characters of a query's text stand beside its id.
+_TEXT = 40
 
 
 def pair_page(found: Comparison) -> Page:
@@ -40,7 +45,7 @@ def pair_page(found: Comparison) -> Page:
     parts: list[Table | Chart | Detail | str] = ["\n".join(_beginning(result) for result in results)]
     parts.append(_differences(results, places))
     for result in results:
-        parts += _deciders(result, places, len(results) > 1)
+        parts += _deciders(result, places, len(results) > 1, found.scores[result.measure].about)
     drawn = [difference_plot(found.scores[found.primary], first)] if first.nonzero else []
     parts += drawn if found.charts else []
     parts.append(Detail((_sizes(results, places), *(() if found.charts else drawn))))
@@ -129,11 +134,13 @@ def _limits(interval: Interval | None, places: int) -> str:
     return "-" if interval is None else interval_text(interval, places)
 
 
-def _deciders(result: PairResult, places: int, several: bool) -> Iterator[Table]:
+def _deciders(result: PairResult, places: int, several: bool, about: Queries | None) -> Iterator[Table]:
     a, b = result.names
     of = f", {result.measure}" if several else ""
+    text = (Column("text", get=partial(_text_of, about)),) if about is not None and about.has_texts else ()
     columns = (
         Column("query"),
+        *text,
         Column(b, "number", places, get=lambda decider: decider.baseline),
         Column(a, "number", places, get=lambda decider: decider.system),
         Column("difference", "number", places),
@@ -142,6 +149,11 @@ def _deciders(result: PairResult, places: int, several: bool) -> Iterator[Table]
     for name, deciders in ((a, result.for_system), (b, result.for_baseline)):
         if deciders:
             yield Table.of(columns, deciders, title=f"Queries that speak most for {name}{of}", for_people=True)
+
+
+def _text_of(about: Queries, decider: Decider) -> str | None:
+    text = about.text(decider.query)
+    return None if text is None else printable(text, _TEXT)
 
 
 def _notes(results: list[PairResult]) -> list[str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gainful.data.collection import require_runs
 from gainful.data.qrels import QrelsLike
 from gainful.data.run import RunsLike
 from gainful.errors import UsageError
-from gainful.evaluation.evaluate import MeasuresLike, evaluate_runs
+from gainful.evaluation.evaluate import MeasuresLike, evaluate_runs, table_of
 from gainful.evaluation.notices import notices
 from gainful.evaluation.results import Evaluation
 from gainful.evaluation.score_matrix import ScoreMatrix, matrices_of, matrix_notices
@@ -17,6 +17,9 @@ from gainful.measures.base import Measure
 from gainful.notation import printable
 from gainful.policy import Policy
 from gainful.tasks.compare.compare_options import DEFAULT_MEASURES
+
+if TYPE_CHECKING:
+    from gainful.data.queries import QueriesLike
 
 
 class GivenScores(NamedTuple):
@@ -41,6 +44,7 @@ def given_scores(
     measures: MeasuresLike | None,
     policy: Policy | str | None,
     threads: int | None,
+    queries: QueriesLike | None = None,
 ) -> GivenScores:
     """Scores to compare from whatever was given. What is suspicious of evaluations was said when they were made."""
     scores: Any = runs if _holds(runs, Evaluation) else qrels
@@ -52,9 +56,14 @@ def given_scores(
             if isinstance(runs, Mapping) or measures is not None:
                 raise UsageError("runs: expected none beside scores that exist already, found some")
             measures = runs
+        about = None if queries is None else table_of(queries)
         if is_evaluations:
-            return GivenScores.of_evaluations(scores, measures)
+            evaluated: Mapping[str, Evaluation] = scores
+            chosen = evaluated if about is None else {name: each.chosen(about) for name, each in evaluated.items()}
+            return GivenScores.of_evaluations(chosen, measures)
         matrices = _wanted({scores.measure: scores} if is_matrix else scores, measures)
+        if about is not None:
+            matrices = {name: matrix.chosen(about) for name, matrix in matrices.items()}
         return GivenScores(matrices, (), tuple(matrix_notices(matrices)))
     if runs is None:
         raise UsageError(
@@ -64,7 +73,7 @@ def given_scores(
     require_runs(runs)
     assert isinstance(runs, Mapping)  # so mypy knows it, too
     wanted = _listed(DEFAULT_MEASURES if measures is None else measures)
-    evaluations = evaluate_runs(qrels, runs, wanted, policy=policy, threads=threads)
+    evaluations = evaluate_runs(qrels, runs, wanted, policy=policy, queries=queries, threads=threads)
     return GivenScores.of_evaluations(evaluations, wanted, notices(evaluations.values()))
 
 

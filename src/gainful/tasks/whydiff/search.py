@@ -208,7 +208,7 @@ class Outcomes:
     def _outcome(self, values: Floats) -> Outcome:
         left_out = np.isnan(values)
         kept = values[~left_out]
-        value = aggregated(kept, self._measure) if kept.size else math.nan
+        value = aggregated(kept, None, self._measure) if kept.size else math.nan
         return Outcome(value, float(np.dot(self._weights, np.where(left_out, _LEFT_OUT, values))))
 
 

@@ -1,0 +1,264 @@
+"""What is known of queries beside their judgments: their texts, the segments they belong to, what each one counts."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from gainful.errors import InputError, UsageError
+from gainful.io.columns import Names, find_role, folded
+from gainful.io.records import Record, read_records
+from gainful.io.rows import read_id
+from gainful.io.sources import Source
+from gainful.kernel.arrays import Bools, Floats
+from gainful.notation import count_of, nearest, number_text, printable, read_number, some_of, text_of_id
+
+if TYPE_CHECKING:
+    from gainful.io.rows import Frame
+
+#: Whatever says something of queries, or names some of them.
+QueriesLike: TypeAlias = "Queries | Source | Mapping[Any, Any] | Iterable[Any] | Frame"
+
+_NAMES: Names = {
+    "query": (
+        ("query_id", "qid"),
+        ("question_id", "topic_id"),
+        ("id",),
+        ("user_id",),
+        ("query",),
+        ("topic",),
+        ("user",),
+    ),
+    "text": (("text", "query_text", "question"), ("query",), ("title",)),
+}
+_ID_NAMES = frozenset(folded(name) for tier in _NAMES["query"] for name in tier)
+#: The segment of queries of which a table says nothing.
+UNKNOWN = "(none)"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Queries:
+    """A table of queries: for each its ``text`` if it has one, and any other columns, by which queries are grouped.
+
+    ``weights`` names the column that says how much each query counts in means; queries without weight (0) are left out.
+    ``only`` and ``exclude`` name queries that are taken alone, or left out: a file whose lines begin with ids, or ids.
+
+    >>> known = {"q1": {"kind": "long", "visits": 3}, "q2": {"kind": "short", "visits": 1}}
+    >>> table = Queries(known, weights="visits")
+    >>> table.segments("kind", ["q1", "q2"])
+    {'long': [0], 'short': [1]}
+    >>> table.weights_of(["q1", "q2"]).tolist()
+    [1.5, 0.5]
+    """
+
+    table: QueriesLike | None = None
+    weights: str | None = None
+    only: Source | Iterable[Any] | None = None
+    exclude: Source | Iterable[Any] | None = None
+
+    def __post_init__(self) -> None:
+        if self.weights is not None:
+            self._column(self.weights, "weights")
+        for what in ("only", "exclude"):
+            if getattr(self, what) is not None:
+                _ = self._named[what]
+
+    @classmethod
+    def of(cls, value: QueriesLike) -> Queries:
+        """From a file, a dict of objects (or texts) by query, objects with a query's id each, or a data frame."""
+        return value if isinstance(value, Queries) else cls(value)
+
+    @property
+    def name(self) -> str:
+        """What messages call it: its file if it has one."""
+        return os.fspath(self.table) if isinstance(self.table, (str, os.PathLike)) else "queries"
+
+    def __repr__(self) -> str:
+        columns = ", ".join(self.columns) or "no columns"
+        return f"<Queries: {count_of(len(self._rows), 'query', 'queries')}, {columns}>"
+
+    @cached_property
+    def _rows(self) -> dict[str, Record]:
+        if self.table is None:
+            return {}
+        rows: dict[str, Record] = {}
+        for record in read_records(self.table, self.name, _ID_NAMES):
+            query = _id_of(record)
+            if query in rows:
+                raise InputError(
+                    f"{record.where}: expected every query once, found '{printable(query)}', which is at "
+                    f"{rows[query].where}, too"
+                )
+            rows[query] = record
+        if not rows:
+            raise InputError(f"{self.name}: expected a table of queries, found an empty one")
+        return rows
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """The names of all columns but that of the ids."""
+        names = dict.fromkeys(name for record in self._rows.values() for name in record.values)
+        first = next(iter(self._rows.values()), None)
+        return [name for name in names if first is None or name != _id_column(first)]
+
+    @cached_property
+    def _text_column(self) -> str | None:
+        place = find_role("text", self.columns, {}, self.name, _NAMES)
+        return None if place is None else self.columns[place]
+
+    def text(self, query: str) -> str | None:
+        """What a query says, if the table has it."""
+        record = self._rows.get(query)
+        value = None if record is None or self._text_column is None else record.values.get(self._text_column)
+        return None if value is None else str(value) or None
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether there are texts to show beside ids."""
+        return self._text_column is not None
+
+    def segments(self, column: str, queries: Sequence[str]) -> dict[str, list[int]]:
+        """The places of queries by what a column says of them, in the order of its values; of those without, last."""
+        self._column(column, "by")
+        found: dict[str, list[int]] = {}
+        for place, query in enumerate(queries):
+            record = self._rows.get(query)
+            found.setdefault(_cell_text(None if record is None else record.values.get(column)), []).append(place)
+        return {name: found[name] for name in sorted(found, key=_in_order)}
+
+    def weights_of(self, queries: Sequence[str]) -> Floats | None:
+        """How much each query counts, 1 in the mean; None where all count alike."""
+        if self.weights is None:
+            return None
+        found = np.array([self._weight(query) for query in queries], np.float64)
+        total = math.fsum(found.tolist())
+        if found.size and not total:
+            raise InputError(f"{self.name}: expected a weight above 0 in column '{self.weights}', found none")
+        return found * (found.size / total) if found.size else found
+
+    def _weight(self, query: str) -> float:
+        record = self._rows.get(query)
+        value = None if record is None else record.values.get(self.weights or "")
+        if record is None or _cell_text(value) == UNKNOWN:
+            raise InputError(
+                f"{self.name if record is None else record.where}: expected a weight of query '{printable(query)}' in "
+                f"column '{self.weights}', found none",
+                "0 leaves a query out",
+            )
+        try:
+            weight = read_number(value, f"{record.where}: {self.weights}")
+        except UsageError as error:
+            raise InputError(error.message) from error
+        if weight < 0:
+            raise InputError(f"{record.where}: expected a weight of at least 0, found {number_text(weight)}")
+        return weight
+
+    def kept(self, queries: Sequence[str]) -> Bools | None:
+        """Which queries are taken: those named alone, without those left out and those of weight 0; None for all."""
+        if self.only is None and self.exclude is None and self.weights is None:
+            return None
+        keep = np.ones(len(queries), bool)
+        for what, wanted in (("only", True), ("exclude", False)):
+            if getattr(self, what) is not None:
+                named = self._named[what]
+                has = np.fromiter((query in named for query in queries), bool, len(queries))
+                keep &= has if wanted else ~has
+        if self.weights is not None:
+            taken = np.flatnonzero(keep).tolist()
+            keep[[place for place in taken if not self._weight(queries[place])]] = False
+        if not keep.any():
+            raise InputError(
+                f"queries: expected some of the {count_of(len(queries), 'query', 'queries')} to be left, found none",
+                f"ids are like {some_of(list(queries), 3)}",
+            )
+        return None if keep.all() else keep
+
+    @cached_property
+    def _named(self) -> dict[str, frozenset[str]]:
+        """The ids that are taken alone, and those that are left out."""
+        return {
+            what: frozenset(_ids_in(value, what))
+            for what in ("only", "exclude")
+            if (value := getattr(self, what)) is not None
+        }
+
+    def check(self, queries: Sequence[str]) -> None:
+        """Refuses a table that says nothing of any of the queries."""
+        if self._rows and not any(query in self._rows for query in queries):
+            there, wanted = some_of(list(self._rows), 3), some_of(list(queries), 3)
+            raise InputError(f"{self.name}: expected queries such as {wanted}, found none of them, but {there}")
+
+    def notices(self, queries: Sequence[str]) -> list[str]:
+        """What is legal but suspicious of the table."""
+        without = [query for query in queries if query not in self._rows] if self._rows else []
+        if not without:
+            return []
+        return [f"{self.name}: {count_of(len(without), 'query', 'queries')} not in the table: {some_of(without)}"]
+
+    def _column(self, column: str, what: str) -> None:
+        if self.table is None:
+            raise UsageError(f"{what}: expected a table of queries, found none", "--queries FILE (queries= in Python)")
+        if column not in self.columns:
+            there = ", ".join(self.columns) or "none"
+            raise UsageError(
+                f"{what}: no column of {self.name} is called '{printable(column)}'; there are {there}",
+                nearest(column, self.columns),
+            )
+
+
+def read_ids(value: Source | Iterable[Any], what: str) -> list[str]:
+    """The ids of queries in a table, or with which the lines of a file begin, or one by one; each once.
+
+    >>> read_ids(b"301 0 FT911-3 1\\n301 0 FT911-4 0\\n302 0 FT911-3 0\\n", "only")
+    ['301', '302']
+    """
+    return list(dict.fromkeys(_ids_in(value, what)))
+
+
+def _ids_in(value: Source | Iterable[Any], what: str) -> Iterable[str]:
+    if isinstance(value, Queries):
+        return value._rows
+    if not isinstance(value, (str, bytes, bytearray, memoryview, Mapping)) and isinstance(value, Iterable):
+        values = list(value)
+        if not any(isinstance(each, Mapping) for each in values):
+            return [text_of_id(read_id(each, what)) for each in values]
+        value = values
+    return [_id_of(record) for record in read_records(value, what, _ID_NAMES, bare=True)]
+
+
+def _id_column(record: Record) -> str:
+    names = list(record.values)
+    place = find_role("query", names, {}, record.where, _NAMES)
+    if place is None:
+        known = ", ".join(name for tier in _NAMES["query"] for name in tier)
+        raise InputError(
+            f"{record.where}: expected a column for the query's id ({known}), found {', '.join(names)}", "rename it"
+        )
+    return names[place]
+
+
+def _id_of(record: Record) -> str:
+    value = record.values[_id_column(record)]
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return text_of_id(read_id(value, record.where))
+
+
+def _cell_text(value: object) -> str:
+    if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
+        return UNKNOWN
+    return number_text(value) if isinstance(value, float) and math.isfinite(value) else str(value)
+
+
+def _in_order(segment: str) -> tuple[bool, bool, float, str]:
+    """Numbers by value, then texts; what is unknown last."""
+    try:
+        return segment == UNKNOWN, False, float(segment), segment
+    except ValueError:
+        return segment == UNKNOWN, True, 0.0, segment

@@ -1,0 +1,230 @@
+"""Tables of queries: what they are read from, how queries are grouped, weighted, taken and left out."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import gainful
+from gainful import InputError, Queries, ScoreMatrix, UsageError
+from gainful.data.queries import read_ids
+from gainful.stats.paired import compare_pair
+
+QRELS = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 1}}
+# RR: 1, 1/2, 1/4
+RUN = {"q1": ["a"], "q2": ["b", "a"], "q3": ["b", "c", "d", "a"]}
+KNOWN = {"q1": {"kind": "long", "visits": 1}, "q2": {"kind": "short", "visits": 2}, "q3": {"kind": "long", "visits": 5}}
+CSV = b'qid,text,kind,visits\nq1,"one, two",long,1\nq2,three,short,2\nq3,,long,5\n'
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        CSV,
+        CSV.replace(b'"one, two"', b"one / two").replace(b",", b"\t"),
+        CSV.replace(b'"one, two"', b"one / two").replace(b",", b";"),
+        b"\xef\xbb\xbf" + CSV.replace(b"\n", b"\r\n"),
+        b'{"qid": "q1", "kind": "long"}\n{"qid": "q2", "kind": "short"}\n{"qid": "q3", "kind": "long"}\n',
+        b'[{"id": "q1", "kind": "long"}, {"id": "q2", "kind": "short"}, {"id": "q3", "kind": "long"}]',
+        b'{"q1": {"kind": "long"}, "q2": {"kind": "short"}, "q3": {"kind": "long"}}',
+    ],
+)
+def test_tables_of_all_kinds(content):
+    assert Queries(content).segments("kind", ["q1", "q2", "q3", "q9"]) == {"long": [0, 2], "short": [1], "(none)": [3]}
+
+
+def test_frames():
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    columns = {"qid": [1, 2, 3], "kind": ["b", None, "a"], "visits": [1.0, math.nan, 2.0]}
+    for frame in (pandas.DataFrame(columns), polars.DataFrame(columns), polars.DataFrame(columns).to_arrow()):
+        assert Queries(frame).segments("kind", ["1", "2", "3"]) == {"a": [2], "b": [0], "(none)": [1]}
+        with pytest.raises(InputError, match="weight of query '2'"):
+            Queries(frame, weights="visits").weights_of(["1", "2"])
+
+
+def test_lines_without_header_are_ids_and_texts():
+    queries = Queries(b"q1\tfoxes in the city\nq2\tbears\n")
+    assert [queries.text(query) for query in ("q1", "q2", "q3")] == ["foxes in the city", "bears", None]
+
+
+def test_id_beats_a_column_that_is_called_query():
+    queries = Queries(b"query_id,query\n7,what is a fox\n")
+    assert queries.text("7") == "what is a fox"
+
+
+def test_segments_are_in_order_of_numbers():
+    table = Queries({"a": {"length": 10}, "b": {"length": 9}, "c": {"length": "x"}})
+    assert list(table.segments("length", ["a", "b", "c", "d"])) == ["9", "10", "x", "(none)"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"qid,kind\nq1,a\nq1,b\n", "'q1', which is at"),
+        (b"qid,kind\nq1\n", "expected 2 fields as in the header, found 1"),
+        (b"qid,kind,kind\nq1,a,b\n", "'kind' twice"),
+        (b"frage,art\nq1,a\n", "a column for the query's id"),
+        (b"qid,kind\n", "an empty one"),
+        (b"", "an empty one"),
+        (b'qid,kind\nq1,"open\n', "quotes that do not fit"),
+        (b"[1, 2]", "an object with names and values"),
+        (b"qid,kind\n\xff,a\n", "UTF-8"),
+    ],
+)
+def test_bad_tables(content, message):
+    with pytest.raises(InputError, match=message):
+        _ = Queries(content).columns
+
+
+def test_unknown_columns_are_named():
+    with pytest.raises(UsageError, match="there are text, kind, visits") as error:
+        Queries(CSV, weights="visit")
+    assert error.value.hint == "did you mean visits?"
+    with pytest.raises(UsageError, match="expected a table of queries"):
+        Queries(weights="visits")
+
+
+@pytest.mark.parametrize(("weight", "message"), [(-1, "at least 0"), (math.inf, "finite"), ("x", "a number")])
+def test_bad_weights(weight, message):
+    with pytest.raises(InputError, match=message):
+        Queries({"q1": {"visits": weight}}, weights="visits").weights_of(["q1"])
+
+
+def test_table_of_other_queries_is_refused():
+    with pytest.raises(InputError, match="found none of them, but x"):
+        gainful.evaluate(QRELS, RUN, "RR", queries={"x": "text"})
+
+
+def test_queries_without_a_row_are_noticed():
+    with pytest.warns(gainful.GainfulWarning, match="1 query not in the table: q3"):
+        gainful.evaluate(QRELS, RUN, "RR", queries={"q1": "a", "q2": "b"})
+
+
+def test_weighted_mean_and_signature():
+    found = gainful.evaluate(QRELS, RUN, "RR", queries=Queries(KNOWN, weights="visits"))
+    assert found.mean("RR") == (1 * 1 + 2 * 0.5 + 5 * 0.25) / 8
+    signature = found.signature()
+    assert "weights:visits" in str(signature)
+    assert gainful.Signature.parse(str(signature)) == gainful.Signature.parse(signature.short()) == signature
+
+
+def test_query_of_weight_0_is_left_out():
+    known = {**KNOWN, "q3": {"visits": 0}}
+    found = gainful.evaluate(QRELS, RUN, "RR", queries=Queries(known, weights="visits"))
+    assert found.queries == ["q1", "q2"]
+    assert found.signature().of_queries == 3
+
+
+def test_only_and_exclude():
+    for chosen in (Queries(only=b"q1\nq3\n"), Queries(exclude=["q2"]), Queries(only=["q1", "q2", "q3"], exclude=b"q2")):
+        found = gainful.evaluate(QRELS, RUN, "RR", queries=chosen)
+        assert found.by_query("RR") == {"q1": 1, "q3": 0.25}
+        assert "queries:2|of:3" in str(found.signature())
+    with pytest.raises(InputError, match="expected some of the 3 queries to be left"):
+        gainful.evaluate(QRELS, RUN, "RR", queries=Queries(only=["x"]))
+
+
+def test_ids_from_lines_of_any_kind():
+    assert read_ids(b"301 0 FT1 1\n301 0 FT2 0\n\n302 0 FT1 0\n", "only") == ["301", "302"]
+    assert read_ids(b"q3,how old,question\nq4,who,question\n", "only") == ["q3", "q4"]
+    assert read_ids(CSV, "only") == ["q1", "q2", "q3"]
+    assert read_ids([3, "q"], "only") == ["3", "q"]
+
+
+def test_segments_of_a_report():
+    found = gainful.evaluate(QRELS, {"one": RUN}, "RR", queries=KNOWN)
+    report = gainful.Report(found, by="kind", places=3)
+    table = list(report.page().tables)[1]
+    assert table.rows == [("long", "one", 2, 0.625), ("short", "one", 1, 0.5)]
+    with pytest.raises(UsageError, match="by: expected a table of queries"):
+        gainful.Report(gainful.evaluate(QRELS, RUN, "RR"), by="kind").page()
+
+
+def test_merged_parts_weigh_as_the_whole():
+    about = Queries(KNOWN, weights="visits")
+    whole = gainful.evaluate(QRELS, RUN, "RR", queries=about)
+    parts = [whole.at([0, 1]), whole.at([2])]
+    assert parts[0].merge(parts[1]).mean("RR") == whole.mean("RR")
+
+
+# -- The weighted test -------------------------------------------------------------------------------------------------
+
+
+def naive_p(differences, weights, shift=0.0):
+    """All flips of w (d - shift)."""
+    terms = [w * (d - shift) for w, d in zip(weights, differences, strict=True)]
+    observed = abs(math.fsum(terms))
+    flips = list(itertools.product((1, -1), repeat=len(terms)))
+    sums = (abs(math.fsum(s * t for s, t in zip(signs, terms, strict=True))) for signs in flips)
+    return sum(total >= observed - 1e-12 for total in sums) / len(flips)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_weighted_randomisation_is_that_of_all_flips(seed):
+    generator = np.random.default_rng(seed)
+    n = 9
+    a, b = generator.integers(0, 9, (2, n)) / 8
+    weights = generator.integers(1, 20, n).astype(float)
+    weights *= n / weights.sum()
+    found = compare_pair(a, b, weights=weights, alpha=0.1)
+    d = a - b
+    assert found.difference == pytest.approx((weights * d).sum() / weights.sum(), abs=1e-14)
+    assert found.p == naive_p(d, weights)
+    # The interval holds just the shifts that the test does not reject.
+    width = found.interval.high - found.interval.low
+    for limit, outward in ((found.interval.low, -1), (found.interval.high, 1)):
+        assert naive_p(d, weights, limit + outward * 1e-6 * width) < 0.1
+        assert naive_p(d, weights, limit - outward * 1e-6 * width) >= 0.1
+
+
+def test_weighted_t_is_that_of_a_regression_with_robust_errors():
+    regression = pytest.importorskip("statsmodels.api")
+    generator = np.random.default_rng(1)
+    a, b, weights = generator.random((3, 40))
+    weights *= 40 / weights.sum()
+    found = compare_pair(a, b, weights=weights, test="t")
+    fitted = regression.WLS(a - b, np.ones(40), weights=weights).fit(cov_type="HC1", use_t=True)
+    assert found.p == pytest.approx(fitted.pvalues[0], rel=1e-9)
+    assert (found.interval.low, found.interval.high) == pytest.approx(fitted.conf_int()[0], rel=1e-9)
+
+
+def test_equal_weights_change_nothing():
+    generator = np.random.default_rng(2)
+    a, b = generator.random((2, 30))
+    plain, weighted = compare_pair(a, b), compare_pair(a, b, weights=np.ones(30))
+    assert (plain.p, plain.interval.low, plain.interval.high) == pytest.approx(
+        (weighted.p, weighted.interval.low, weighted.interval.high), rel=1e-12
+    )
+
+
+def test_order_of_queries_does_not_matter_to_weights():
+    generator = np.random.default_rng(3)
+    a, b, weights = generator.random((3, 12))
+    weights *= 12 / weights.sum()
+    ids = [f"q{i}" for i in range(12)]
+    order = generator.permutation(12)
+    one = compare_pair(a, b, ids, weights=weights)
+    other = compare_pair(a[order], b[order], [ids[i] for i in order], weights=weights[order])
+    assert (one.p, one.difference, one.interval) == (other.p, other.difference, other.interval)
+
+
+@pytest.mark.parametrize("test", ["wilcoxon", "sign", "bootstrap", "yuen"])
+def test_tests_without_weights_say_so(test):
+    with pytest.raises(UsageError, match=f"no meaning with the test {test}"):
+        compare_pair([1.0, 0.5, 0.2], [0.5, 0.2, 0.1], weights=np.ones(3), test=test)
+
+
+def test_weights_reach_comparisons_of_several_systems():
+    scores = {
+        "a": {"q1": 1, "q2": 0.5, "q3": 0.25},
+        "b": {"q1": 0, "q2": 0.5, "q3": 1},
+        "c": {"q1": 0, "q2": 0, "q3": 0},
+    }
+    found = gainful.compare(ScoreMatrix.of("RR", scores), queries=Queries(KNOWN, weights="visits"))
+    means = found.systems["RR"].scores.means.tolist()
+    assert means == pytest.approx([(1 + 1 + 1.25) / 8, (0 + 1 + 5) / 8, 0])
+    with pytest.raises(UsageError, match="weights: have no meaning with tukey"):
+        gainful.compare(ScoreMatrix.of("RR", scores), queries=Queries(KNOWN, weights="visits"), procedure="tukey")
