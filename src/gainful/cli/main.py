@@ -22,6 +22,7 @@ COMMAND_GROUPS = {
         "compare": "Ask whether the difference of two systems, or of several, is real.",
         "curves": "Draw gain by rank, precision by recall, and read them sideways.",
         "sessions": "Score whole sessions, query after query, and draw their curves.",
+        "gate": "Check in CI that a system has not fallen from a frozen baseline.",
         "demo": "Make a small collection of five systems and evaluate it.",
     },
     "Understand": {
@@ -93,8 +94,9 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = importlib.import_module(f"gainful.cli.{cmd_name}_command").command
-        if _MAX_MEMORY not in command.params and any(isinstance(each.type, click.Path) for each in command.params):
-            command.params.append(_MAX_MEMORY)
+        for each in command.commands.values() if isinstance(command, click.Group) else (command,):
+            if _MAX_MEMORY not in each.params and any(isinstance(param.type, click.Path) for param in each.params):
+                each.params.append(_MAX_MEMORY)
         return command
 
     def resolve_command(

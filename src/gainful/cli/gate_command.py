@@ -1,0 +1,232 @@
+"""`gainful gate`: has a run fallen from a frozen baseline? A check for CI."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gainful.cli import help_groups, options
+from gainful.cli.inputs import (
+    CollectionOptions,
+    GivenCollection,
+    input_options,
+    print_notices,
+    takes_collection,
+    takes_queries,
+)
+from gainful.cli.progress_bar import ProgressBar
+from gainful.data.collection import Inputs, named_runs
+from gainful.errors import UsageError
+
+if TYPE_CHECKING:
+    from gainful.data.queries import Queries
+    from gainful.kernel.parallel import Progress
+    from gainful.tasks.gate.gate_file import Gate
+
+_FORMATS = ("table", "markdown", "json", "junit", "openmetrics", "github")
+_GATE = click.Path(dir_okay=False)
+
+
+@click.group("gate")
+def command() -> None:
+    """Check in CI that a system has not fallen from a frozen baseline.
+
+    init freezes the scores of a run, check compares another run with them, update replaces them with a reason.
+    """
+
+
+@command.command("init", cls=help_groups.GroupedCommand)
+@click.argument("qrels", type=options.INPUT)
+@click.argument("runs", type=options.INPUT, nargs=-1, required=True)
+@options.measure_options
+@click.option("-o", "--output", "gate", type=_GATE, default="gate.json", show_default=True, help="The gate to write.")
+@click.option("--margin", default="2%", show_default=True, metavar="SIZE", help="A drop that matters: 2% or 0.01.")
+@click.option("--floor", "floors", multiple=True, metavar="M>=X", help="A least mean, such as nDCG@10>=0.40.")
+@click.option("--must-hold", type=options.INPUT, metavar="FILE", help="Queries that may not fall at all, by their ids.")
+@click.option("--missing-at-most", type=click.IntRange(0), default=0, help="Queries a run may leave out.  [default: 0]")
+@options.number_option("--judged-at-least", "The least share of judged documents in the top ranks.", "SHARE", "0")
+@options.number_option("--judged-drop", "How much less of them may be judged than with the baseline.", "SHARE", "0.05")
+@options.number_option("--spread", "How far queries differ by a small change, relative to the mean.", "SHARE", "0.13")
+@click.option("--by", metavar="COLUMN", help="--queries: groups that have a verdict of their own.")
+@takes_queries
+@takes_collection()
+def init(
+    qrels: str,
+    runs: tuple[str, ...],
+    measures: tuple[str, ...],
+    rel: str | None,
+    gate: str,
+    margin: str,
+    floors: tuple[str, ...],
+    must_hold: str | None,
+    missing_at_most: int,
+    judged_at_least: float,
+    judged_drop: float,
+    spread: float,
+    by: str | None,
+    queries: Queries | None,
+    reading: CollectionOptions,
+) -> None:
+    """Freeze the scores of a run as the baseline of a gate. Several RUNS are repeats of one system.
+
+    Example: gainful gate init qrels.txt baseline.run -m nDCG@10 -m R@100 -o gate.json
+    """
+    _refuse_existing(gate, qrels, *runs)
+    with ProgressBar("reading runs", wanted=not reading.quiet) as progress:
+        collection = reading.started(qrels, named_runs(runs, reading.names), progress)
+        wanted = options.measures_from(measures, rel)
+        from gainful.data.queries import read_ids
+        from gainful.tasks.gate import freeze_gate
+        from gainful.tasks.gate.gate_file import Rule, read_floor, read_margin
+
+        size, is_relative = read_margin(margin, "--margin")
+        rule = Rule(
+            size,
+            is_relative,
+            dict(read_floor(text, "--floor") for text in floors),
+            [] if must_hold is None else read_ids(must_hold, "must-hold"),
+            by,
+            None,
+            missing_at_most,
+            judged_at_least,
+            judged_drop,
+            spread,
+        )
+        frozen = freeze_gate(
+            collection.judged,
+            collection.runs,
+            wanted,
+            rule=rule,
+            queries=queries,
+            threads=collection.threads,
+            progress=progress,
+        )
+    frozen.save(gate)
+    from gainful.tasks.gate.gate_page import frozen_text
+
+    click.echo(f"Wrote {gate}: {frozen_text(frozen)}")
+
+
+def _refuse_existing(gate: str, *inputs: str) -> None:
+    if os.path.exists(gate):
+        raise UsageError(
+            f"{gate}: expected a new file, found one that exists",
+            "`gainful gate update` changes a baseline, with a reason",
+        )
+
+
+def _collection(
+    gate: Gate, qrels: str, runs: tuple[str, ...], given: dict[str, Any], progress: Progress, scale: float | None
+) -> GivenCollection:
+    """Judgments and runs under the conventions of a gate, being read."""
+    how = {name: given[name] for name in ("threads", "quiet")}
+    return GivenCollection(
+        qrels, named_runs(runs), gate.conventions, given["inputs"], scale=scale, progress=progress, **how
+    )
+
+
+_takes_reading = options.takes(
+    input_options, options.threads_option, options.quiet_option("No notices, no bar."), inputs=Inputs.taken_from
+)
+
+
+@command.command("check", cls=help_groups.GroupedCommand)
+@click.argument("gate", type=_GATE)
+@click.argument("qrels", type=options.INPUT)
+@click.argument("runs", type=options.INPUT, nargs=-1, required=True)
+@click.option("--strict", is_flag=True, help="A warning fails, too.")
+@click.option(
+    "--format", "format_", type=click.Choice(_FORMATS), default="table", show_default=True, help="What to write."
+)
+@click.option("-o", "--output", type=_GATE, metavar="FILE", help="Write it to this file, and a table to the terminal.")
+@_takes_reading
+def check(
+    gate: str, qrels: str, runs: tuple[str, ...], strict: bool, format_: str, output: str | None, **given: Any
+) -> int:
+    """Compare RUNS (several are repeats of one system) with the baseline of GATE.
+
+    Exit codes: 0 pass, 1 regression, 3 cannot be measured.
+
+    Example: gainful gate check gate.json qrels.txt new.run
+
+    Example: gainful gate check gate.json qrels.txt new.run --format junit -o gate.xml
+    """
+    from gainful.tasks.gate import check_gate
+    from gainful.tasks.gate.gate_file import Gate
+
+    frozen = Gate.read(gate)
+    with ProgressBar("reading runs", wanted=not given["quiet"]) as progress:
+        collection = _collection(frozen, qrels, runs, given, progress, frozen.scale)
+        report = check_gate(
+            frozen, collection.judged, collection.runs, strict=strict, threads=collection.threads, progress=progress
+        )
+    from gainful.render import text
+    from gainful.tasks.gate.gate_formats import FORMATS
+
+    content = FORMATS[format_](report) if format_ in FORMATS else text(report)
+    if output is not None:
+        from gainful.io.atomic import write_bytes
+
+        write_bytes(output, content.encode("utf-8", "surrogateescape"))
+        content = text(report)
+    click.echo(content, nl=False)
+    print_notices(report.notices, given["quiet"])
+    return report.exit_code
+
+
+@command.command("update", cls=help_groups.GroupedCommand)
+@click.argument("gate", type=_GATE)
+@click.argument("files", type=options.INPUT, nargs=-1, required=True, metavar="[QRELS] RUNS...")
+@click.option("--reason", required=True, metavar="TEXT", help="Why the baseline changes; the history keeps it.")
+@click.option("--new-judgments", is_flag=True, help="Take other judgments, too.")
+@_takes_reading
+def update(gate: str, files: tuple[str, ...], reason: str, new_judgments: bool, **given: Any) -> None:
+    """Replace the baseline of GATE by that of a run. Of several files the first are the judgments.
+
+    Example: gainful gate update gate.json new.run --reason "reranker v3"
+    """
+    from gainful.tasks.gate import update_gate
+    from gainful.tasks.gate.gate_file import Gate
+
+    frozen = Gate.read(gate)
+    qrels, runs = (files[0], files[1:]) if len(files) > 1 else (_judgments_beside(gate, frozen), files)
+    with ProgressBar("reading runs", wanted=not given["quiet"]) as progress:
+        scale = None if new_judgments else frozen.scale
+        collection = _collection(frozen, qrels, runs, given, progress, scale)
+        changed = update_gate(
+            frozen,
+            collection.judged,
+            collection.runs,
+            reason,
+            new_judgments=new_judgments,
+            threads=collection.threads,
+            progress=progress,
+        )
+    changed.save(gate)
+    from gainful.tasks.gate.gate_page import frozen_text
+
+    click.echo(f"Wrote {gate}: {frozen_text(changed)}")
+
+
+def _judgments_beside(gate: str, frozen: Gate) -> str:
+    """The judgments that the baseline was made with: where they were, or beside the gate."""
+    path = str(frozen.judgments.get("path", ""))
+    for place in (path, os.path.join(os.path.dirname(gate), os.path.basename(path))):
+        if os.path.exists(place):
+            return place
+    raise UsageError(f"{gate}: its judgments {path} are not there", "name them: gainful gate update GATE QRELS RUN")
+
+
+@command.command("history", cls=help_groups.GroupedCommand)
+@click.argument("gate", type=options.INPUT)
+@options.takes_output_and_figure
+def history(gate: str, output: options.Output, figure: options.FigureOutput) -> None:
+    """Show the baselines of GATE over time."""
+    from gainful.tasks.gate.gate_file import Gate
+    from gainful.tasks.gate.gate_page import history_page
+
+    page = history_page(Gate.read(gate))
+    output.write(page)
+    figure.write(page)

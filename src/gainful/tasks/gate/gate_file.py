@@ -1,0 +1,269 @@
+"""The file of a gate: a frozen baseline, what it was measured on, the rule, and how it came about."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, asdict, dataclass, field, fields
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from gainful._version import __version__
+from gainful.data.qrels import Qrels
+from gainful.errors import InputError
+from gainful.io.atomic import write_bytes
+from gainful.io.json_text import parse_json
+from gainful.io.sources import open_source
+from gainful.measures.base import Measure
+from gainful.measures.catalog import parse
+from gainful.notation import number_text, printable, read_number, text_of_id
+from gainful.policy import Policy
+
+#: The form of the file, and of the numbers in it: raised when a measure's values change.
+SCHEMA, NUMBERS = 1, 1
+_DIGITS = 16  # of a query's hash
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a gate goes by. ``margin`` is a share of the baseline's mean (``is_relative``), or absolute.
+
+    ``floors`` are least means by measure, ``must_hold`` queries that may not fall at all. ``by`` is the column that
+    queries are grouped by, ``weights`` that of their weights. ``missing_at_most`` queries of a run may be missing;
+    ``judged_at_least`` of the documents in the top ranks have to be judged, and at most ``judged_drop`` fewer than with
+    the baseline. ``spread`` is that of per-query differences, relative to the mean, as long as none is known.
+    """
+
+    margin: float = 0.02
+    is_relative: bool = True
+    floors: dict[str, float] = field(default_factory=dict)
+    must_hold: list[str] = field(default_factory=list)
+    by: str | None = None
+    weights: str | None = None
+    missing_at_most: int = 0
+    judged_at_least: float = 0.0
+    judged_drop: float = 0.05
+    spread: float = 0.13
+
+    @property
+    def margin_text(self) -> str:
+        """The margin as people write it."""
+        return f"{number_text(round(100 * self.margin, 10))} %" if self.is_relative else number_text(self.margin)
+
+    def margin_of(self, baseline: float) -> float:
+        """The margin of a measure whose baseline has this mean."""
+        return self.margin * abs(baseline) if self.is_relative else self.margin
+
+
+@dataclass(frozen=True)
+class FrozenQuery:
+    """A query: what tells its judgments, the baseline's scores (None: the policy left it out), and what is known."""
+
+    judgments: str
+    scores: list[float | None]
+    text: str | None = None
+    group: str | None = None
+    weight: float | None = None
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """A baseline that was frozen: when, why, from which run, its means, and how far queries differed from the one
+    before (the standard deviation by measure, relative to the mean; none where judgments changed)."""
+
+    date: str
+    reason: str
+    run: str
+    sha256: str | None
+    means: dict[str, float]
+    spreads: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Gate:
+    """All that a gate knows."""
+
+    measures: list[str]
+    rule: Rule
+    policy: dict[str, str]
+    scale: float
+    judgments: dict[str, Any]  # path, sha256 of the file, sha256 of the content
+    judged: float  # the share of judged documents in the baseline's top ranks
+    queries: dict[str, FrozenQuery]
+    history: list[Accepted]
+    version: str = __version__
+    numbers: int = NUMBERS
+
+    @cached_property
+    def parsed(self) -> tuple[Measure, ...]:
+        """The gated measures."""
+        return tuple(parse(name) for name in self.measures)
+
+    @cached_property
+    def conventions(self) -> Policy:
+        """The conventions of the baseline."""
+        return Policy.from_texts(self.policy)
+
+    def known_spread(self, measure: str, baseline: float, least: int) -> float | None:
+        """The root mean square of the spreads of accepted changes, absolute; None while there are too few."""
+        known = [each.spreads[measure] for each in self.history if measure in each.spreads]
+        if len(known) < least:
+            return None
+        return float(np.sqrt(np.mean(np.square(known)))) * abs(baseline)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the file, whole or not at all: a line a query, so that changes can be reviewed."""
+        write_bytes(path, self.text().encode("utf-8", "surrogateescape"))
+
+    def text(self) -> str:
+        """The content of the file."""
+        head: dict[str, Any] = {"gainful-gate": SCHEMA, "gainful": self.version, "numbers": self.numbers}
+        head |= {name: getattr(self, name) for name in ("measures", "policy", "scale", "judgments", "judged")}
+        head["rule"] = asdict(self.rule)
+        lines = [f"  {_json(name)}: {_json(value)}," for name, value in head.items()]
+        history = [f"    {_json(asdict(each))}" for each in self.history]
+        queries = [f"    {_json(query)}: {_json(_without_none(asdict(each)))}" for query, each in self.queries.items()]
+        parts = ['  "history": [', ",\n".join(history), "  ],", '  "queries": {', ",\n".join(queries), "  }"]
+        return "\n".join(["{", *lines, *parts, "}", ""])
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Gate:
+        """Reads the file; what it does not know there is an error."""
+        name = os.fspath(path)
+        value = parse_json(bytes(open_source(name).buffer), name, name)
+        if not isinstance(value, dict) or "gainful-gate" not in value:
+            raise InputError(f"{name}: expected a file of `gainful gate init`, found something else")
+        schema = value.pop("gainful-gate")
+        if not isinstance(schema, int) or schema > SCHEMA:
+            raise InputError(
+                f"{name}: expected a gate of form {SCHEMA} or older, found {schema!r}", "a newer gainful wrote it"
+            )
+        value["version"] = value.pop("gainful", None)
+        _check_keys(value, cls, name)
+        queries = {
+            query: _made(FrozenQuery, each, f"{name}: query {printable(query)}")
+            for query, each in _dict(value["queries"], f"{name}: queries").items()
+        }
+        history = [_made(Accepted, each, f"{name}: history {i}") for i, each in enumerate(value["history"], 1)]
+        rule = _made(Rule, value["rule"], f"{name}: rule")
+        found = cls(**{**value, "rule": rule, "queries": queries, "history": history})
+        if not queries or not history or any(len(each.scores) != len(found.measures) for each in queries.values()):
+            raise InputError(f"{name}: expected a baseline with a score of every query and measure, found none")
+        return found
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _without_none(values: Mapping[str, object]) -> dict[str, object]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _dict(value: object, where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise InputError(f"{where}: expected names and values, found {printable(repr(value))}")
+    return value
+
+
+def _check_keys(value: Mapping[str, Any], kind: type, where: str) -> None:
+    known = {each.name for each in fields(kind)}
+    needed = [each.name for each in fields(kind) if _is_needed(each)]
+    for name in value:
+        if name not in known:
+            raise InputError(f"{where}: unknown key '{printable(name)}'", "was the file changed by hand?")
+    for name in needed:
+        if name not in value:
+            raise InputError(f"{where}: expected '{name}', found none")
+    for each in fields(kind):
+        is_kind = _KINDS.get(str(each.type))
+        if each.name in value and is_kind is not None and not is_kind(value[each.name]):
+            found = printable(json.dumps(value[each.name]))
+            raise InputError(f"{where}: {each.name}: expected {each.type}, found {found}")
+
+
+def _is_needed(each: Any) -> bool:
+    return each.default is MISSING and each.default_factory is MISSING
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+#: What a value of a kind of field is, by its annotation.
+_KINDS: dict[str, Callable[[Any], bool]] = {
+    "str": lambda value: isinstance(value, str),
+    "str | None": lambda value: value is None or isinstance(value, str),
+    "float": _is_number,
+    "float | None": lambda value: value is None or _is_number(value),
+    "int": lambda value: isinstance(value, int) and not isinstance(value, bool),
+    "bool": lambda value: isinstance(value, bool),
+    "list[str]": lambda value: isinstance(value, list) and all(isinstance(each, str) for each in value),
+    "list[float | None]": lambda value: (
+        isinstance(value, list) and all(each is None or _is_number(each) for each in value)
+    ),
+    "dict[str, float]": lambda value: isinstance(value, dict) and all(map(_is_number, value.values())),
+    "dict[str, str]": lambda value: isinstance(value, dict) and all(isinstance(each, str) for each in value.values()),
+}
+
+
+def _made(kind: type, value: object, where: str) -> Any:
+    found = _dict(value, where)
+    _check_keys(found, kind, where)
+    return kind(**found)
+
+
+def today() -> str:
+    """The date, or that of ``SOURCE_DATE_EPOCH`` where builds are to be repeatable."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    now = datetime.fromtimestamp(int(epoch), UTC) if epoch else datetime.now(UTC)
+    return now.date().isoformat()
+
+
+def hashes_of(qrels: Qrels) -> dict[str, str]:
+    """What tells each query's judgments: a hash of its documents, sub-topics and grades, in any order."""
+    lines: dict[bytes, list[bytes]] = {identifier: [] for identifier in qrels.query_ids}
+    for row, query in enumerate(qrels.query.tolist()):
+        grade = number_text(float(qrels.grade[row])).encode()
+        subtopic = qrels.subtopic_ids[int(qrels.subtopic[row])]
+        lines[qrels.query_ids[query]].append(b"\t".join((qrels.document(row), subtopic, grade)))
+    return {
+        text_of_id(identifier): hashlib.sha256(b"\n".join(sorted(each))).hexdigest()[:_DIGITS]
+        for identifier, each in lines.items()
+    }
+
+
+def content_hash(hashes: Mapping[str, str]) -> str:
+    """One hash of all of them."""
+    return hashlib.sha256("\n".join(f"{query}\t{hashes[query]}" for query in sorted(hashes)).encode()).hexdigest()
+
+
+def read_margin(text: str, what: str) -> tuple[float, bool]:
+    """A margin and whether it is relative.
+
+    >>> read_margin("2%", "--margin"), read_margin("0.01", "--margin")
+    ((0.02, True), (0.01, False))
+    """
+    stripped = text.strip()
+    is_relative = stripped.endswith("%")
+    value = read_number(stripped.removesuffix("%").strip(), what)
+    if value <= 0:
+        raise InputError(f"{what}: expected a margin above 0, found '{text}'")
+    return (value / 100 if is_relative else value), is_relative
+
+
+def read_floor(text: str, what: str) -> tuple[str, float]:
+    """A measure and the least mean that it may have.
+
+    >>> read_floor("ndcg@10 >= 0.40", "--floor")
+    ('nDCG@10', 0.4)
+    """
+    measure, sign, value = text.partition(">=")
+    if not sign:
+        raise InputError(f"{what}: expected something like nDCG@10>=0.40, found '{printable(text)}'")
+    return str(parse(measure.strip())), read_number(value.strip(), what)

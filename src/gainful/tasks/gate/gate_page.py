@@ -1,0 +1,198 @@
+"""A gate's verdict as a page: one sentence first, then what fell, what improved, and the numbers."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from gainful.evaluation.signature import short_conventions
+from gainful.notation import count_of, listed, printable
+from gainful.pages.charts import Axis, Line, Plot
+from gainful.pages.page import Column, Detail, Table
+from gainful.render import Page
+from gainful.tasks.compare.compare_words import limits_text, p_words, places_for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from gainful.tasks.gate import Finding, GateReport, QueryChange
+    from gainful.tasks.gate.gate_file import Accepted, Gate
+
+#: So many queries are shown that fell or rose most, and so many characters of their texts.
+_MOST, _TEXT = 5, 50
+_WORDS = {"pass": "Pass", "warning": "Warning", "regression": "Regression", "refused": "Cannot be measured"}
+
+
+def gate_page(report: GateReport) -> Page:
+    """All that there is to say of a run at the gate."""
+    parts: list[Table | str | Detail] = [verdict_text(report)]
+    if report.findings:
+        parts += list(_query_tables(report))
+        parts.append(_findings("The measures", report.findings))
+    if report.groups:
+        by = report.gate.rule.by or "group"
+        parts.append(_findings(f"By {printable(by, 40)}", report.groups, by))
+    return Page("gate", tuple(parts), (*_rule_notes(report.gate), _conventions(report.gate)), _header(report))
+
+
+def verdict_text(report: GateReport) -> str:
+    """The verdict and its reasons, a line each."""
+    if report.refusal is not None and not report.findings:
+        return "\n".join([f"{_WORDS['refused']}: {report.refusal}.", *([f"{report.hint}."] if report.hint else [])])
+    lines = [f"{_WORDS[report.verdict]}: {sentence(report, report.findings[0])}"]
+    if report.refusal is not None:
+        lines.append(f"{report.refusal}; {report.hint}.")
+    lines += [sentence(report, each) for each in report.findings[1:]]
+    lines += [f"{each}." for each in report.broken]
+    failing = [each for each in report.groups if each.verdict == "regression"]
+    if failing and all(each.verdict != "regression" for each in report.findings):
+        groups = listed([printable(each.name, 60) for each in failing], most=_MOST)
+        lines.append(f"Fell in {count_of(len(failing), 'group')}: {groups}.")
+    collapsed = len({each.query for each in report.collapsed})
+    if collapsed:
+        lines.append(f"{count_of(collapsed, 'query', 'queries')} collapsed (lost at least 80 % of the score).")
+    return "\n".join(lines)
+
+
+def sentence(report: GateReport, finding: Finding) -> str:
+    """What became of a measure, in one sentence."""
+    change = finding.change
+    if not change.difference and change.low == change.high == 0:
+        return f"{finding.measure} did not change ({change.baseline:.4f}, {_queries(change.n)})."
+    places = places_for(change.difference)
+    verb = "rose" if change.difference > 0 else "fell"
+    size = f"by {abs(change.difference):.{places}f}" if change.difference else "is the same on average"
+    sign = 1 if change.difference >= 0 else -1
+    limits = sorted((sign * change.low, sign * change.high))
+    inside = [f"95 % interval {limits_text(limits[0], limits[1], places)}"]
+    if change.relative is not None:
+        inside.insert(0, f"{100 * change.relative:+.1f} %")
+    inside += _by_groups(report, finding)
+    told = f"{finding.measure} {verb} {size}" if change.difference else f"{finding.measure} {size}"
+    after = ""
+    if finding.verdict == "warning":
+        after = f": a drop of {report.gate.rule.margin_text} cannot be excluded"
+    elif change.is_improvement:
+        after = ", a significant improvement"
+    return f"{told} ({', '.join(inside)}){after}."
+
+
+def _by_groups(report: GateReport, finding: Finding) -> list[str]:
+    """In how many groups a measure fell, and where most."""
+    own = [each for each in report.groups if each.measure == finding.measure]
+    fell = sorted((each for each in own if each.change.drop > 0), key=lambda each: -each.change.drop)
+    if not fell:
+        return []
+    worst = fell[0]
+    size = f"{worst.change.difference:+.{places_for(worst.change.difference)}f}"
+    return [f"fell in {len(fell)} of {count_of(len(own), 'group')}, worst: {printable(worst.group or '', 40)} {size}"]
+
+
+def _queries(number: int) -> str:
+    return count_of(number, "query", "queries")
+
+
+def _query_tables(report: GateReport) -> Iterator[Table]:
+    """Collapsed queries, then those that fell and those that improved most."""
+    collapsed = report.collapsed
+    if collapsed:
+        yield _changes("Collapsed queries", report, collapsed, len(collapsed))
+    fell = [each for each in report.queries if each.gain < 0 and not each.has_collapsed]
+    rose = [each for each in reversed(report.queries) if each.gain > 0]
+    for title, changes in (("Queries that fell most", fell), ("Queries that improved most", rose)):
+        if changes:
+            yield _changes(title, report, changes, _MOST)
+
+
+def _changes(title: str, report: GateReport, changes: Sequence[QueryChange], most: int) -> Table:
+    has_text = any(each.text for each in changes)
+    by = report.gate.rule.by
+    columns = (
+        Column("query"),
+        *(
+            (Column("text", none="", get=lambda each: None if each.text is None else printable(each.text, _TEXT)),)
+            if has_text
+            else ()
+        ),
+        *((Column(by, none="", get=lambda each: each.group),) if by is not None else ()),
+        Column("measure"),
+        Column("baseline", "number"),
+        Column("new", "number"),
+        Column("difference", "number"),
+    )
+    return Table.of(columns, changes, title=title, most=most)
+
+
+def _findings(title: str, findings: Sequence[Finding], by: str | None = None) -> Table:
+    def p_text(each: Finding) -> str:
+        return p_words(each.change.p_fell)
+
+    columns = (
+        Column("measure"),
+        *((Column(by, get=lambda each: each.group),) if by is not None else ()),
+        Column("queries", "count", get=lambda each: each.change.n),
+        Column("baseline", "number", get=lambda each: each.change.baseline),
+        Column("new", "number", get=lambda each: each.change.new),
+        Column("difference", "number", get=lambda each: each.change.difference),
+        Column("95 % interval", get=lambda each: limits_text(each.change.low, each.change.high, 4)),
+        Column("p of a fall", get=p_text),
+        Column("margin", "number", get=lambda each: each.change.margin),
+        Column("verdict", get=_verdict),
+    )
+    return Table.of(columns, findings, title=title)
+
+
+def _verdict(each: Finding) -> str:
+    return "pass, improved" if each.verdict == "pass" and each.change.is_improvement else each.verdict
+
+
+def _rule_notes(gate: Gate) -> Iterator[str]:
+    rule = gate.rule
+    yield (
+        f"margin {rule.margin_text}; regression: one-sided p <= 0.01 and a drop of a quarter of the margin, or a drop "
+        "of the margin that chance does not make; warning: the margin is inside the one-sided 95 % limit"
+    )
+    last = gate.history[-1]
+    yield f"baseline: {printable(last.run, 60)}, {last.date}, {printable(last.reason, 60)}"
+
+
+def _conventions(gate: Gate) -> str:
+    facts = {"scale": f"{gate.scale:g}", "queries": str(len(gate.queries)), "gainful": gate.version}
+    if gate.rule.weights is not None:
+        facts["weights"] = gate.rule.weights
+    return short_conventions(gate.conventions.differences(), facts)
+
+
+def _header(report: GateReport) -> dict[str, object]:
+    return {"verdict": report.verdict, "exit": report.exit_code, "refusal": report.refusal, "runs": list(report.runs)}
+
+
+def frozen_text(gate: Gate) -> str:
+    """What was frozen, in short."""
+    last = gate.history[-1]
+    means = ", ".join(f"{measure} {mean:.4f}" for measure, mean in last.means.items())
+    return f"{means} over {_queries(len(gate.queries))}, margin {gate.rule.margin_text}"
+
+
+def _mean_of(measure: str, accepted: Accepted) -> float | None:
+    return accepted.means.get(measure)
+
+
+def history_page(gate: Gate) -> Page:
+    """The baselines over time: a table, and a line a measure."""
+    columns = (
+        Column("date"),
+        Column("reason", get=lambda each: printable(each.reason, 60)),
+        Column("run", get=lambda each: printable(each.run, 40)),
+        *(Column(measure, "number", get=partial(_mean_of, measure)) for measure in gate.measures),
+    )
+    table = Table.of(columns, gate.history, title="Baselines")
+    places = tuple(float(i) for i in range(1, len(gate.history) + 1))
+    lines = tuple(
+        Line(measure, places, tuple(each.means.get(measure, float("nan")) for each in gate.history))
+        for measure in gate.measures
+    )
+    ticks = tuple((place, each.date) for place, each in zip(places, gate.history, strict=True))
+    axis = Axis("baseline", ticks=ticks if len(ticks) <= 8 else (ticks[0], ticks[-1]), is_whole=True)
+    chart = Plot("Means of the baselines", axis, Axis("mean"), lines)
+    return Page("gate", (table, chart), (_conventions(gate),))

@@ -1,0 +1,182 @@
+"""What a gate measures: the scores of a run on the frozen queries, and everything that forbids to compare them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gainful.data.judged import Judged
+from gainful.data.qrels import Qrels, QrelsLike
+from gainful.data.queries import Queries
+from gainful.data.run import RunLike
+from gainful.errors import InputError, UsageError
+from gainful.evaluation.evaluate import evaluate_runs
+from gainful.evaluation.notices import notices
+from gainful.evaluation.results import Evaluation
+from gainful.kernel.arrays import Floats
+from gainful.kernel.parallel import Progress
+from gainful.measures.base import Measure
+from gainful.measures.catalog import parse
+from gainful.notation import count_of, printable, some_of
+from gainful.policy import Policy
+from gainful.stats.regression_rule import LEVEL, noise_of
+from gainful.tasks.gate.gate_file import NUMBERS, Gate, Rule, hashes_of
+
+_DEFAULT_DEPTH = 10
+
+
+class RefusalError(InputError):
+    """Something cannot be measured, so that nothing is compared."""
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """A system on all queries: runs of it (several are repeats), their scores, and what says whether they count.
+
+    ``scores`` are measures x queries x repeats, NaN where the policy leaves a query out.
+    """
+
+    evaluations: tuple[Evaluation, ...]
+    measures: tuple[Measure, ...]
+    scores: Floats
+    judged: float
+
+    @property
+    def queries(self) -> list[str]:
+        """The queries."""
+        return self.evaluations[0].queries
+
+    @property
+    def notices(self) -> list[str]:
+        """What is legal but suspicious."""
+        return notices(self.evaluations)
+
+    @property
+    def means(self) -> dict[str, float]:
+        """The mean of each measure over repeats."""
+        found = self.evaluations
+        return {str(each): math.fsum(one.mean(each) for one in found) / len(found) for each in self.measures}
+
+
+def measure_runs(
+    qrels: QrelsLike | Judged,
+    runs: Mapping[str, RunLike],
+    measures: Sequence[Measure],
+    policy: Policy | str | None,
+    queries: Queries | None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Measured:
+    """Scores runs of one system by measures that have a mean and a better side, and how much of them is judged."""
+    for measure in measures:
+        if measure.better == "neither" or measure.aggregate != "mean":
+            raise UsageError(
+                f"{measure}: expected a measure whose mean can fall, found one without a better side or mean"
+            )
+    cutoffs = [cutoff for measure in measures if (cutoff := getattr(measure, "cutoff", None))]
+    depth = cutoffs[0] if cutoffs else _DEFAULT_DEPTH
+    coverage = parse(f"Judged@{depth}")
+    wanted = [*measures, *([] if coverage in measures else [coverage])]
+    found = evaluate_runs(qrels, runs, wanted, policy=policy, queries=queries, threads=threads, progress=progress)
+    evaluations = tuple(found.values())
+    scores = np.array(
+        [[[_number(value) for value in each.by_query(m).values()] for each in evaluations] for m in measures]
+    )
+    judged = math.fsum(each.mean(coverage) for each in evaluations) / len(evaluations)
+    return Measured(evaluations, tuple(measures), scores.transpose(0, 2, 1), 0.0 if math.isnan(judged) else judged)
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+def refuse_version(gate: Gate) -> None:
+    """Refuses a baseline whose numbers another version made, if this one makes others."""
+    if gate.numbers != NUMBERS:
+        raise RefusalError(
+            f"the baseline was made by gainful {gate.version}, whose numbers differ from this version's",
+            "freeze it anew with `gainful gate init`, from the same run",
+        )
+
+
+def refuse_judgments(gate: Gate, qrels: Qrels) -> None:
+    """Refuses other judgments than the frozen ones, and says which queries came, went or changed."""
+    if qrels.scale != gate.scale:
+        raise RefusalError(f"the judgments have the scale {qrels.scale:g}, those of the baseline had {gate.scale:g}")
+    if qrels.content is not None and gate.judgments.get("file") == qrels.content.sha256():
+        return
+    now = hashes_of(qrels)
+    others = set(gate.judgments.get("others", ()))
+    came = [query for query in now if query not in gate.queries and query not in others]
+    went = [query for query in gate.queries if query not in now]
+    changed = [query for query, frozen in gate.queries.items() if query in now and now[query] != frozen.judgments]
+    parts = [
+        f"{count_of(len(queries), 'query', 'queries')} {what} ({some_of(queries)})"
+        for queries, what in ((came, "came"), (went, "went"), (changed, "changed grades or documents"))
+        if queries
+    ]
+    if parts:
+        raise RefusalError(
+            f"the judgments differ from those of the baseline: {', '.join(parts)}",
+            "`gainful gate update GATE QRELS RUN --new-judgments --reason ...` freezes a baseline on the new ones",
+        )
+
+
+def refuse_missing(measured: Measured, rule: Rule) -> None:
+    """Refuses runs that do not answer more queries than the rule allows."""
+    for each in measured.evaluations:
+        if len(each.missing) > rule.missing_at_most:
+            missing = f"{count_of(len(each.missing), 'query', 'queries')} not answered ({some_of(each.missing)})"
+            raise RefusalError(
+                f"{each.run}: {missing}, at most {rule.missing_at_most} may be",
+                "did the system fail? `gate init --missing-at-most N` allows some",
+            )
+
+
+def refuse_unjudged(gate: Gate, measured: Measured) -> None:
+    """Refuses runs with too few judged documents: holes look like a regression."""
+    rule, share = gate.rule, measured.judged
+    if share < rule.judged_at_least:
+        why = f"at least {rule.judged_at_least:.0%} have to be"
+    elif share < gate.judged - rule.judged_drop:
+        why = f"{gate.judged:.1%} were with the baseline: holes in the judgments can look like a regression"
+    else:
+        return
+    raise RefusalError(
+        f"only {share:.1%} of the documents in the top ranks are judged, {why}",
+        "judge them, then `gainful gate update GATE QRELS RUN --new-judgments --reason ...`",
+    )
+
+
+def refuse_blind(gate: Gate, least: int) -> None:
+    """Refuses a gate whose queries are too few to show its margin, by the spread of at least so many past changes."""
+    for i, measure in enumerate(gate.measures):
+        values = [each.scores[i] for each in gate.queries.values()]
+        known = [value for value in values if value is not None]
+        mean = abs(math.fsum(known)) / max(1, len(known))
+        spread = gate.known_spread(measure, mean, least) if least else gate.rule.spread * mean
+        if spread is None or not mean:
+            continue
+        margin, noise = gate.rule.margin_of(mean), noise_of(spread, len(known), LEVEL)
+        if noise > margin * (1 + 1e-9):
+            needed = math.ceil(len(known) * (noise / margin) ** 2)
+            share = math.ceil(1000 * noise / mean) / 10
+            raise RefusalError(
+                f"{measure}: {count_of(len(known), 'query', 'queries')} can only show drops above {noise:.3f} "
+                f"({share:g} %), not the margin of {gate.rule.margin_text} ({margin:.3f})",
+                f"judge about {needed:,} queries, or agree on a margin that they can show: --margin {share:g}%",
+            )
+
+
+def check_named(rule: Rule, queries: Iterable[str], measures: Sequence[str]) -> None:
+    """Refuses floors of measures that are not gated, and queries that must hold but are not there."""
+    known = set(queries)
+    lost = [query for query in rule.must_hold if query not in known]
+    if lost:
+        raise InputError(f"must-hold: expected judged queries, found {some_of(lost)}, not judged")
+    for measure in rule.floors:
+        if measure not in measures:
+            raise UsageError(f"floor: expected a gated measure, found {printable(measure)}", f"-m {measure} gates it")
