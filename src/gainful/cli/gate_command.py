@@ -230,3 +230,29 @@ def history(gate: str, output: options.Output, figure: options.FigureOutput) -> 
     page = history_page(Gate.read(gate))
     output.write(page)
     figure.write(page)
+
+
+@command.command("selftest", cls=help_groups.GroupedCommand)
+@click.argument("gate", type=_GATE)
+@click.argument("qrels", type=options.INPUT)
+@click.argument("run", type=options.INPUT)
+@click.option("--seed", type=click.IntRange(0), default=0, help="Another seed, other draws.  [default: 0]")
+@options.takes_output_and_figure
+@_takes_reading
+def selftest(
+    gate: str, qrels: str, run: str, seed: int, output: options.Output, figure: options.FigureOutput, **given: Any
+) -> None:
+    """Try GATE on the run of its own baseline: how often it is alarmed by nothing, and which faults it finds.
+
+    Example: gainful gate selftest gate.json qrels.txt baseline.run
+    """
+    from gainful.tasks.gate.gate_file import Gate
+    from gainful.tasks.gate.selftest import selftest as tried
+
+    frozen = Gate.read(gate)
+    inputs = given["inputs"]
+    with ProgressBar("trying", wanted=not given["quiet"], in_bytes=False) as progress:
+        judgments = inputs.read_qrels(qrels, scale=frozen.scale)
+        found = tried(frozen, judgments, inputs.single_run(run), seed=seed, progress=progress)
+    output.write(found)
+    figure.write(found)

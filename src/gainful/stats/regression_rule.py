@@ -92,12 +92,13 @@ def assess_change(
     weights: Floats | None = None,
     spread: float | None = None,
     level: float = LEVEL,
+    draws: int | None = None,
 ) -> Change:
     """What became of the mean of a baseline's scores, query by query.
 
     ``new`` are the scores, or queries x repeats where a system was run several times: then what varies from run to run
     counts as noise, too. ``margin`` is absolute. ``spread`` is the standard deviation of differences that accepted
-    changes had, else it is that of this change.
+    changes had, else it is that of this change. ``draws`` is how many flips there are, if not as many as usual.
 
     >>> found = assess_change(np.full(100, 0.5), np.full(100, 0.45), margin=0.01)
     >>> found.verdict, round(found.drop, 3)
@@ -106,7 +107,7 @@ def assess_change(
     'pass'
     """
     repeats = new.reshape(baseline.size, -1)
-    scores = PairedScores(_means(repeats), baseline, Settings(2 * WARNING_LEVEL), weights)
+    scores = PairedScores(_means(repeats), baseline, Settings(2 * WARNING_LEVEL, draws), weights)
     sign = 1.0 if better == "higher" else -1.0
     of_runs = _variance_of_runs(repeats, scores)
     is_large = scores.n > MOST_FLIPPED and not scores.is_constant

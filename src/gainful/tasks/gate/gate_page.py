@@ -135,7 +135,7 @@ def _findings(title: str, findings: Sequence[Finding], by: str | None = None) ->
         Column("new", "number", get=lambda each: each.change.new),
         Column("difference", "number", get=lambda each: each.change.difference),
         Column("95 % interval", get=lambda each: limits_text(each.change.low, each.change.high, 4)),
-        Column("p of a fall", get=p_text),
+        Column("one-sided p", get=p_text),
         Column("margin", "number", get=lambda each: each.change.margin),
         Column("verdict", get=_verdict),
     )
@@ -150,7 +150,7 @@ def _rule_notes(gate: Gate) -> Iterator[str]:
     rule = gate.rule
     yield (
         f"margin {rule.margin_text}; regression: one-sided p <= 0.01 and a drop of a quarter of the margin, or a drop "
-        "of the margin that chance does not make; warning: the margin is inside the one-sided 95 % limit"
+        "of the margin beyond chance; warning: a drop of the margin cannot be excluded (one-sided 95 % limit)"
     )
     last = gate.history[-1]
     yield f"baseline: {printable(last.run, 60)}, {last.date}, {printable(last.reason, 60)}"
