@@ -109,4 +109,4 @@ test-newest:
 	$(call test_on,.venv-newest,$(NEWEST_PYTHON),NEWEST_PYTHON)
 
 clean:
-	rm -rf $(VENV) .venv-oldest .venv-newest build dist gainful-demo .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .venv-oldest .venv-newest build dist gainful-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

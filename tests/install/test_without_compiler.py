@@ -18,7 +18,9 @@ import gainful
 pytestmark = pytest.mark.xdist_group("install")  # one clean copy serves all of them
 
 ROOT = Path(__file__).parents[2]
-MADE = shutil.ignore_patterns(".venv*", "build", "dist", ".git", "*.so", "__pycache__", ".*_cache", "gainful-demo")
+MADE = shutil.ignore_patterns(
+    ".venv*", "build", "dist", ".git", "*.so", "__pycache__", ".*_cache", ".hypothesis", "gainful-demo"
+)
 #: What a machine has where nobody ever installed a compiler.
 NO_COMPILER = {"CC": "/nonexistent/cc", "CXX": "/nonexistent/c++"}
 
