@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import click
 
-from gainful.errors import GainfulError, InputError, quietly
+from gainful.errors import GainfulError, InputError, at_command_line, quietly
 from gainful.io.memory import HINT, SETTING, read_size
 from gainful.notation import nearest, printable
 
@@ -168,7 +168,7 @@ def run(arguments: Sequence[str]) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="surrogateescape")
     try:
-        with quietly():  # notices are printed
+        with at_command_line(), quietly():  # notices are printed
             code = cli.main(list(arguments), prog_name="gainful", standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
