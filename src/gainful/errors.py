@@ -86,10 +86,14 @@ def option(name: str, value: object = None) -> str:
     """
     if isinstance(value, float):
         value = int(value) if value.is_integer() else value
-    if not _Asker.is_command_line:
-        return f"{name}={'' if value is None else repr(value)}"
     shown = ",".join(f"{key}={each}" for key, each in value.items()) if isinstance(value, dict) else value
-    return f"--{name.replace('_', '-')}" + ("" if shown is None else f" {shown}")
+    flag = f"--{name.replace('_', '-')}" + ("" if shown is None else f" {shown}")
+    return for_asker(flag, f"{name}={'' if value is None else repr(value)}")
+
+
+def for_asker(command_line: str, python: str) -> str:
+    """What is said to whoever asks."""
+    return command_line if _Asker.is_command_line else python
 
 
 _Options = ParamSpec("_Options")

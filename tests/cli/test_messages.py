@@ -686,7 +686,7 @@ def usage(message: str) -> list[str]:
         ("--format", "xml"),
         ("--ties", "docid"),
         ("--judges", "mode"),
-        ("--like", "trec_eval"),
+        ("--like", "trec_eval-8"),
         ("--unknown",),
     ],
 )

@@ -289,11 +289,8 @@ def _guessed(needed: Sequence[str], free: Mapping[str, Sequence[object]]) -> dic
         return sum(str(one) == str(other) for one, other in pairwise(free[name]))
 
     texts = rest[: len(free) - len(numbers)]  # where there are not enough, ids are numbers, too
-    assign(
-        "query",
-        texts if len(texts) >= len({"query", "document"}.intersection(needed)) else rest,
-        lambda name: -repeats(name),
-    )
+    are_enough = len(texts) >= len({"query", "document"}.intersection(needed))
+    assign("query", texts if are_enough else rest, lambda name: -repeats(name))
     last_first = [name for name in reversed(rest) if name in numbers]
     assign("grade", last_first, distinct)
     assign("score", last_first, lambda name: -distinct(name))
