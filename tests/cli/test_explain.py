@@ -385,6 +385,7 @@ def test_a_list_of_grades(command):
     found = 3 + 2 / math.log2(3) + 1 / math.log2(5)
     ideal = 3 + 3 / math.log2(3) + 2 / 2 + 1 / math.log2(5)
     result = command("explain", "nDCG@5", "--grades", "3,2,0,1", "--unretrieved", "3")
+    assert command("explain", "nDCG@5", "--grades", "3 2 0 1", "--unretrieved", "3").out == result.out
     assert (result.code, result.err) == (0, "")
     assert f"\nnDCG@5 = {found:.4f} / {ideal:.4f} = {found / ideal:.4f}\n" in result.out
     assert "nDCG@5 of the list for these grades" in result.out

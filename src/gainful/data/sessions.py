@@ -17,7 +17,7 @@ from gainful.data.judged import Judged
 from gainful.data.lists import gather
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
-from gainful.errors import InputError, UsageError
+from gainful.errors import InputError, UsageError, option
 from gainful.io.delimited import read_topics
 from gainful.io.formats import Reading
 from gainful.io.rows import Frame, is_frame, read_id, refuse_rows, wanted_ids
@@ -434,7 +434,7 @@ def _given_grades(sessions: Sessions, judged: Judged, rows: Ints | None) -> Floa
         raise InputError(
             f"{where}: expected grades up to the scale of the judgments, {number_text(judged.qrels.scale)}, "
             f"found {number_text(highest)}{shown}",
-            f"--scale {number_text(highest)} (scale={number_text(highest)} in Python) makes room for it",
+            f"{option('scale', highest)} makes room for it",
         )
     grade = np.maximum(grade - zero, 0.0) if zero else grade
     return grade if rows is None else grade[rows]

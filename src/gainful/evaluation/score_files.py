@@ -11,7 +11,7 @@ from io import StringIO
 from pathlib import PurePath
 from typing import Any, NamedTuple, TypeAlias
 
-from gainful.errors import InputError, UsageError
+from gainful.errors import InputError, UsageError, option
 from gainful.io.sources import COMPRESSED_ENDINGS, Source, open_source
 from gainful.notation import NUMBER, choose, count_of, numbered, printable, text_of_cell
 
@@ -273,7 +273,7 @@ def _orientation(table: _Table, rows: str | None, known: set[str] | None) -> tup
     why = "as many rows as columns" if len(table.rows) == len(table.columns) else "names that could be either"
     raise InputError(
         f"{table.name}: expected to see whether rows are queries or systems, found {why}",
-        "say which: --rows queries or --rows systems (rows= in Python)",
+        f"say which: {option('rows', 'queries')} or {option('rows', 'systems')}",
     )
 
 

@@ -5,6 +5,7 @@ A family's file is loaded when one of its measures is needed.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import re
 import sys
@@ -12,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from gainful.errors import UsageError
+from gainful.errors import UsageError, for_asker
 from gainful.notation import nearest
 
 if TYPE_CHECKING:
@@ -335,9 +336,29 @@ def _read(text: str) -> Measure | Translation:
     if not match:
         raise UsageError(
             f"measure: expected Name, Name@k or Name(parameter=value, ...)@k, found '{text}'",
-            "for example nDCG@10 or nDCG(gain=0-1-10-100, discount=jarvelin2002)@100",
+            _written_otherwise(text) or "for example nDCG@10 or nDCG(gain=0-1-10-100, discount=jarvelin2002)@100",
         )
     return _built(match)
+
+
+_IN_WORDS = re.compile(r"\s*(?:@|\bat\b|\bk\s*=)\s*")
+
+
+def _written_otherwise(text: str) -> str | None:
+    """A hint at the measures that a text lists, or that it names in words, if it does.
+
+    >>> _written_otherwise("map,ndcg"), _written_otherwise("ndcg at 10")
+    ("several measures are given one by one: ['map', 'ndcg']", 'did you mean nDCG@10?')
+    """
+    in_signs, names = _IN_WORDS.sub("@", text.strip()), re.split(r"[,;\s]+", text.strip(" ,;"))
+    with contextlib.suppress(UsageError):
+        if in_signs != text:
+            return f"did you mean {parse(in_signs)}?"
+    with contextlib.suppress(UsageError):
+        if len(names) > 1 and parse_all(names):
+            one_by_one = for_asker(" ".join(f"-m {name}" for name in names), str(names))
+            return f"several measures are given one by one: {one_by_one}"
+    return None
 
 
 def _usually_called(match: re.Match[str]) -> Measure | None:

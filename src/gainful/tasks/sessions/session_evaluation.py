@@ -272,6 +272,7 @@ class _Scoring:
             shown_at_10=shown,
             unjudged_at_10=unjudged,
             extra_turns=tuple(extra_turns),
+            notes=(*judged.qrels.notes, *sessions.lists.notes),
         )
         kept = np.flatnonzero(met)
         ids = sessions.session_ids if met.all() else tuple(sessions.session_ids[i] for i in kept.tolist())
@@ -390,6 +391,7 @@ def _disjoint(how: _Scoring, sessions: Sessions) -> InputError:
         f"{', '.join(ids)}; {qrels.name} judges '{printable(qrels.query_ids[0])}'",
         f"judgments are by {ways}: judged_by (--judged-by) says which"
         if judged_by
-        else f"{', '.join(JUDGED_BY[:-1])} and {JUDGED_BY[-1]} were all tried; --session-separator changes how the "
+        else next((note for note in sessions.lists.notes if "text" in note), None)
+        or f"{', '.join(JUDGED_BY[:-1])} and {JUDGED_BY[-1]} were all tried; --session-separator changes how the "
         "queries of a run are called",
     )
