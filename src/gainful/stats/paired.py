@@ -19,21 +19,19 @@ from gainful.stats.catalogues import (
     STUDENT,
     STUDENT_INTERVAL,
     TESTS,
-    IntervalKind,
     PairedTest,
+    interval_of,
 )
 from gainful.stats.paired_tests import (
     MOST_FLIPPED,
     Interval,
-    NamedPair,
+    MarginVerdict,
     PairedScores,
     Settings,
+    TestedPair,
     TestOutcome,
-    Verdict,
     Zeros,
-    margin_verdict,
-    signed_verdict,
-    unmargined_verdict,
+    decided_within,
 )
 from gainful.stats.power import detectable_effect, noncentrality_interval
 from gainful.stats.rank_tests import rank_biserial
@@ -96,23 +94,8 @@ class Decider(NamedTuple):
     share: float
 
 
-@dataclass(frozen=True)
-class MarginVerdict:
-    """What can be said with a margin within which systems count as equal.
-
-    ``interval`` has level 1 - 2 alpha: inside the margin on both sides, the systems are equivalent (two one-sided
-    tests); above the margin's lower end, the system is not inferior. Superior and inferior are significantly better
-    and worse.
-    """
-
-    margin: float
-    verdict: Verdict
-    is_not_inferior: bool
-    interval: Interval
-
-
 @dataclass(frozen=True, eq=False)
-class PairResult(NamedPair):
+class PairResult(TestedPair):
     """What was found of a system and its baseline.
 
     ``difference`` is the mean of the system's scores minus the baseline's, whichever is better; wins (of the system)
@@ -146,37 +129,6 @@ class PairResult(NamedPair):
     for_system: tuple[Decider, ...]
     for_baseline: tuple[Decider, ...]
     warnings: tuple[str, ...]
-
-    @property
-    def p(self) -> float:
-        """The p of the test."""
-        return self.test.p
-
-    @property
-    def is_significant(self) -> bool:
-        """p < alpha; for a test with its own interval just if 0 is outside of it."""
-        return self.p < self.alpha
-
-    @property
-    def verdict(self) -> Verdict:
-        """``better`` or ``worse`` (than the baseline) or ``cannot tell``; with a margin that of :func:`margin_verdict`.
-
-        ``needs margin`` where only a margin could make one: with over 5,000 queries the tiniest difference is
-        significant.
-        """
-        if self.margin:
-            return self.margin.verdict
-        return unmargined_verdict(signed_verdict(self.is_significant, self.direction, self.better), self.n)
-
-    @property
-    def direction(self) -> float:
-        """What the test goes by, above 0 for the system: the mean difference, or a rank test's own statistic."""
-        return self.difference if self.test.direction is None else self.test.direction
-
-    @property
-    def is_against_mean(self) -> bool:
-        """Whether a rank test finds the system better whose mean is the worse one, or no better."""
-        return self.is_significant and bool(self.direction) and self.direction * self.difference <= 0
 
 
 def compare_pair(
@@ -229,7 +181,12 @@ def compare_pair(
     usual = STUDENT_INTERVAL if own is RANDOMISATION_INTERVAL and not scores.can_reach else own
     kind = INTERVALS[choose(interval, INTERVALS, "interval")] if interval else usual
     outcome = TestOutcome.of(chosen, scores)
-    limits = replace(kind.formula(scores, alpha), is_stopgap=interval is None and kind is not own)
+    is_stopgap = interval is None and kind is not own
+    limits = replace(kind.formula(scores, alpha), is_stopgap=is_stopgap)
+    decided = None
+    if margin is not None:
+        within = replace(kind.formula(scores, 2 * alpha), is_stopgap=is_stopgap)
+        decided = decided_within(outcome, scores.mean, within, margin, better, alpha)
     favours = scores.differences if better == "higher" else -scores.differences
     wins, losses = int(np.count_nonzero(favours > 0)), int(np.count_nonzero(favours < 0))
     share_won = (1 + (wins - losses) / scores.n) / 2
@@ -258,7 +215,7 @@ def compare_pair(
         effect=effect_sizes(scores, share_won, alpha, seed),
         practical=_practical(scores.mean, mean_baseline, limits, outcome.p < alpha),
         detectable=detectable_effect(scores.n, alpha=alpha) * scores.sd if scores.sd else None,
-        margin=None if margin is None else _with_margin(scores, outcome, kind, limits.is_stopgap, margin, better),
+        margin=decided,
         for_system=for_system,
         for_baseline=for_baseline,
         warnings=tuple(_warnings(scores, outcome, limits)),
@@ -315,18 +272,6 @@ def _deciders(
     return either[0], either[1]
 
 
-def _with_margin(
-    scores: PairedScores, outcome: TestOutcome, kind: IntervalKind, is_stopgap: bool, margin: float, better: str
-) -> MarginVerdict:
-    alpha = scores.settings.alpha
-    interval = replace(kind.formula(scores, 2 * alpha), is_stopgap=is_stopgap)
-    direction = scores.mean if outcome.direction is None else outcome.direction
-    signed = signed_verdict(outcome.p < alpha, direction, better)
-    least = interval.low if better == "higher" else -interval.high
-    verdict = signed if is_stopgap else margin_verdict(interval.low, interval.high, margin, signed, better)
-    return MarginVerdict(margin, verdict, least > -margin, interval)
-
-
 def _warnings(scores: PairedScores, outcome: TestOutcome, interval: Interval) -> list[str]:
     """What to know before trusting the numbers."""
     test, alpha = outcome.test, scores.settings.alpha
@@ -369,7 +314,7 @@ def _warnings(scores: PairedScores, outcome: TestOutcome, interval: Interval) ->
 
 def _beside_means(test: PairedTest, queries: int, interval: Interval, disagree: bool) -> list[str]:
     """What to know of a test that does not go by means."""
-    of = INTERVALS[interval.method].of
+    of = interval_of(interval.method)
     found = [f"the test is of this: {test.hypothesis}; the interval is of the {of} difference"]
     if test.is_of_ranks and queries >= FROM_RANKED:
         found.append(rank_warning(queries))
@@ -438,7 +383,7 @@ def practical_size(difference: float, baseline_mean: float, interval: Interval) 
     if baseline_mean <= 0:
         return None
     low, high = (-math.inf, math.inf)
-    if INTERVALS[interval.method].of == "mean":
+    if interval_of(interval.method) == "mean":
         low, high = interval.low / baseline_mean, interval.high / baseline_mean
     least = 0.0 if low < 0 < high else min(abs(low), abs(high))
     words = {_label(size) for size in (least, max(abs(low), abs(high)))}
