@@ -13,18 +13,16 @@ from gainful.errors import UsageError
 from gainful.stats import power as module
 from gainful.stats.anova import one_way, two_way
 from gainful.stats.power import (
-    detectable_by_tukey,
     detectable_difference,
-    detectable_gap,
+    detectable_of_several,
     expected_width,
     noncentral_f_above,
     power_of_anova,
     power_of_pair,
     power_of_tukey,
-    queries_for_anova,
     queries_for_interval,
     queries_for_pair,
-    queries_for_tukey,
+    queries_for_several,
     variance_of_difference,
 )
 
@@ -85,7 +83,7 @@ class TestPair:
         with pytest.raises(UsageError, match="queries"):
             expected_width(1, 0.2)
         with pytest.raises(UsageError, match="power"):
-            queries_for_anova(5, 0.1, 0.02, power=0.01)
+            queries_for_several(power_of_anova, 5, 0.1, 0.02, power=0.01)
 
 
 class TestInterval:
@@ -115,21 +113,25 @@ class TestAnova:
 
     def test_fewest_queries(self) -> None:
         for is_paired in (True, False):
-            needed = queries_for_anova(10, 0.1, 0.02, is_paired=is_paired)
+            needed = queries_for_several(power_of_anova, 10, 0.1, 0.02, is_paired=is_paired)
             at = [power_of_anova(n, 10, 0.1, 0.02, is_paired=is_paired) for n in (needed - 1, needed)]
             assert at[0] < 0.8 <= at[1]
 
     def test_gap(self) -> None:
-        gap = detectable_gap(50, 10, 0.02)
+        gap = detectable_of_several(power_of_anova, 50, 10, 0.02)
         assert power_of_anova(50, 10, gap, 0.02) == pytest.approx(0.8)
-        assert detectable_gap(50, 10, 0) == 0
+        assert detectable_of_several(power_of_anova, 50, 10, 0) == 0
 
     def test_more_systems_need_more_queries(self) -> None:
-        assert queries_for_anova(2, 0.1, 0.02) < queries_for_anova(10, 0.1, 0.02) < queries_for_anova(100, 0.1, 0.02)
+        assert (
+            queries_for_several(power_of_anova, 2, 0.1, 0.02)
+            < queries_for_several(power_of_anova, 10, 0.1, 0.02)
+            < queries_for_several(power_of_anova, 100, 0.1, 0.02)
+        )
 
     def test_simulated(self) -> None:
         rng = np.random.default_rng(2)
-        gap = detectable_gap(15, 4, 1.0)
+        gap = detectable_of_several(power_of_anova, 15, 4, 1.0)
         effects = np.array([gap / 2, -gap / 2, 0, 0])
         sets = [two_way(effects + rng.normal(size=(15, 4)) + rng.normal(size=(15, 1))) for _ in range(1000)]
         assert 0.75 <= np.mean([found.systems.p <= 0.05 for found in sets]) <= 0.85  # type: ignore[operator]
@@ -141,15 +143,17 @@ class TestAnova:
     def test_refuses(self, arguments: dict[str, int]) -> None:
         with pytest.raises(UsageError, match="expected"):
             power_of_anova(gap=0.1, variance=0.1, **arguments)
-        with pytest.raises(UsageError, match="gap"):
-            queries_for_anova(3, 0, 0.1)
+        with pytest.raises(UsageError, match="difference"):
+            queries_for_several(power_of_anova, 3, 0, 0.1)
 
 
 class TestTukey:
     def test_two_systems_are_the_paired_t_test(self) -> None:
         for queries in (10, 50):
             assert power_of_tukey(queries, 2, 0.05, 0.02) == pytest.approx(power_of_pair(queries, 0.05, 0.2), rel=1e-8)
-        assert detectable_by_tukey(50, 2, 0.02) == pytest.approx(detectable_difference(50, 0.2), rel=1e-8)
+        assert detectable_of_several(power_of_tukey, 50, 2, 0.02) == pytest.approx(
+            detectable_difference(50, 0.2), rel=1e-8
+        )
 
     def test_is_a_t_test_with_tukey_s_critical_value(self) -> None:
         # 10 systems, 20 queries, a difference of 0.1; with a variance of 0.01 t is noncentral by 0.1 sqrt(20 / 0.02).
@@ -162,7 +166,7 @@ class TestTukey:
     def test_simulated(self) -> None:
         """Of a pair, whatever the others do: two are as far apart as is detectable, the others anywhere."""
         rng = np.random.default_rng(5)
-        apart = detectable_by_tukey(15, 4, 1.0)
+        apart = detectable_of_several(power_of_tukey, 15, 4, 1.0)
         for others in ((0.0, 0.0), (5.0, -3.0)):
             effects = np.array([apart, 0.0, *others])
             sets = effects + rng.normal(size=(500, 15, 4)) + rng.normal(size=(500, 15, 1))
@@ -173,10 +177,10 @@ class TestTukey:
             assert 0.75 <= np.mean(q > studentized_range.ppf(0.95, 4, 14 * 3)) <= 0.85
 
     def test_fewest_queries(self) -> None:
-        needed = queries_for_tukey(10, 0.1, 0.02)
+        needed = queries_for_several(power_of_tukey, 10, 0.1, 0.02)
         assert power_of_tukey(needed - 1, 10, 0.1, 0.02) < 0.8 <= power_of_tukey(needed, 10, 0.1, 0.02)
-        assert queries_for_pair(0.1, 0.2) < needed < queries_for_tukey(50, 0.1, 0.02)
-        assert detectable_by_tukey(50, 10, 0) == 0
+        assert queries_for_pair(0.1, 0.2) < needed < queries_for_several(power_of_tukey, 50, 0.1, 0.02)
+        assert detectable_of_several(power_of_tukey, 50, 10, 0) == 0
 
     @pytest.mark.parametrize(
         "arguments",
@@ -186,7 +190,7 @@ class TestTukey:
         with pytest.raises(UsageError, match="expected"):
             power_of_tukey(difference=0.1, variance=0.1, **arguments)
         with pytest.raises(UsageError, match="difference"):
-            queries_for_tukey(3, 0, 0.1)
+            queries_for_several(power_of_tukey, 3, 0, 0.1)
 
 
 class TestVariance:

@@ -132,7 +132,8 @@ def command(
     """
     inputs = scores.found()
     from gainful.stats.flips import FLIPS
-    from gainful.tasks.compare.comparison import compare_matrices, read_groups
+    from gainful.tasks.compare.comparison import compare_matrices
+    from gainful.tasks.compare.system_groups import read_groups
 
     if groups:
         systems = next(iter(inputs.matrices.values())).systems

@@ -119,62 +119,11 @@ def power_of_anova(
     """
     from scipy.special import fdtri
 
-    _check_queries(queries)
-    check_alpha(alpha)
-    if systems < 2:
-        raise UsageError(f"systems: expected at least 2, found {systems}")
+    df_against = _residual_freedom(queries, systems, alpha, is_paired)
     if not variance > 0:
         return 1.0
-    df = systems - 1
-    df_against = df * (queries - 1) if is_paired else systems * (queries - 1)
-    critical = float(fdtri(df, df_against, 1 - alpha))
-    return noncentral_f_above(critical, df, df_against, queries * gap**2 / (2 * variance))
-
-
-def queries_for_anova(
-    systems: int,
-    gap: float,
-    variance: float,
-    *,
-    power: float = 0.8,
-    alpha: float = 0.05,
-    is_paired: bool = True,
-) -> int:
-    """The queries needed to find systems different whose best and worst are ``gap`` apart.
-
-    >>> queries_for_anova(2, 0.05, 0.194848**2 / 2), queries_for_anova(10, 0.05, 0.194848**2 / 2)
-    (122, 239)
-    """
-    check_power(power, alpha)
-    if not gap:
-        raise UsageError("gap: expected one that is not 0, found 0")
-    return _least_queries(
-        lambda n: power_of_anova(n, systems, gap, variance, alpha=alpha, is_paired=is_paired) >= power
-    )
-
-
-def detectable_gap(
-    queries: int,
-    systems: int,
-    variance: float,
-    *,
-    power: float = 0.8,
-    alpha: float = 0.05,
-    is_paired: bool = True,
-) -> float:
-    """The smallest gap between best and worst that an analysis of variance finds with this power.
-
-    >>> round(detectable_gap(50, 2, 0.194848**2 / 2), 4)
-    0.0788
-    """
-    check_power(power, alpha)
-    if not variance > 0:
-        return 0.0
-
-    def is_enough(gap: float) -> bool:
-        return power_of_anova(queries, systems, gap, variance, alpha=alpha, is_paired=is_paired) >= power
-
-    return _least(is_enough, math.sqrt(variance))
+    critical = float(fdtri(systems - 1, df_against, 1 - alpha))
+    return noncentral_f_above(critical, systems - 1, df_against, queries * gap**2 / (2 * variance))
 
 
 def power_of_tukey(
@@ -191,18 +140,23 @@ def power_of_tukey(
     """
     from gainful.stats.tukey import studentised_range_critical
 
-    _check_queries(queries)
-    check_alpha(alpha)
-    if systems < 2:
-        raise UsageError(f"systems: expected at least 2, found {systems}")
+    df = _residual_freedom(queries, systems, alpha, is_paired)
     if not variance > 0:
         return 1.0
-    df = (systems - 1) * (queries - 1) if is_paired else systems * (queries - 1)
     critical = studentised_range_critical(alpha, systems, df) / math.sqrt(2)
     return _beyond(critical, df, abs(difference) * math.sqrt(queries / (2 * variance)))
 
 
-def queries_for_tukey(
+def _residual_freedom(queries: int, systems: int, alpha: float, is_paired: bool) -> int:
+    _check_queries(queries)
+    check_alpha(alpha)
+    if systems < 2:
+        raise UsageError(f"systems: expected at least 2, found {systems}")
+    return (systems - 1 if is_paired else systems) * (queries - 1)
+
+
+def queries_for_several(
+    power_of: Callable[..., float],
     systems: int,
     difference: float,
     variance: float,
@@ -211,20 +165,23 @@ def queries_for_tukey(
     alpha: float = 0.05,
     is_paired: bool = True,
 ) -> int:
-    """The queries with which Tukey's HSD among so many systems shows the difference of two of them.
+    """The queries with which :func:`power_of_anova` or :func:`power_of_tukey` of a difference reaches this power.
 
-    >>> queries_for_pair(0.05, 0.194848), queries_for_tukey(10, 0.05, 0.194848**2 / 2)
-    (122, 245)
+    >>> queries_for_several(power_of_anova, 10, 0.05, 0.194848**2 / 2)
+    239
+    >>> queries_for_several(power_of_tukey, 10, 0.05, 0.194848**2 / 2), queries_for_pair(0.05, 0.194848)
+    (245, 122)
     """
     check_power(power, alpha)
     if not difference:
         raise UsageError("difference: expected one that is not 0, found 0")
     return _least_queries(
-        lambda n: power_of_tukey(n, systems, difference, variance, alpha=alpha, is_paired=is_paired) >= power
+        lambda n: power_of(n, systems, difference, variance, alpha=alpha, is_paired=is_paired) >= power
     )
 
 
-def detectable_by_tukey(
+def detectable_of_several(
+    power_of: Callable[..., float],
     queries: int,
     systems: int,
     variance: float,
@@ -233,17 +190,17 @@ def detectable_by_tukey(
     alpha: float = 0.05,
     is_paired: bool = True,
 ) -> float:
-    """The smallest difference of two among so many systems that Tukey's HSD shows with this power.
+    """The smallest difference of which :func:`power_of_anova` or :func:`power_of_tukey` reaches this power.
 
-    >>> round(detectable_by_tukey(50, 2, 0.194848**2 / 2), 4)
-    0.0788
+    >>> [round(detectable_of_several(of, 50, 2, 0.194848**2 / 2), 4) for of in (power_of_anova, power_of_tukey)]
+    [0.0788, 0.0788]
     """
     check_power(power, alpha)
     if not variance > 0:
         return 0.0
 
     def is_enough(difference: float) -> bool:
-        return power_of_tukey(queries, systems, difference, variance, alpha=alpha, is_paired=is_paired) >= power
+        return power_of(queries, systems, difference, variance, alpha=alpha, is_paired=is_paired) >= power
 
     return _least(is_enough, math.sqrt(variance))
 

@@ -250,7 +250,7 @@ def table_2_section(judged: Judged, weights: Weights, evaluations: Mapping[str, 
     measures = table_2_measures(weights)
     matrices = {name: ScoreMatrix.from_evaluations(evaluations, each) for name, each in measures.items()}
     # Every row on all queries that have its scores: not what all six rows have in common.
-    found = Comparison(matrices, {}, {}, paper_rows(matrices), places=3)
+    found = Comparison(matrices, papers=paper_rows(matrices), places=3)
     means, tests = found.page().tables
     is_narrow = len(evaluations) <= _MOST_COLUMNS and sum(map(len, evaluations)) <= _MOST_LETTERS
     # With systems as columns, and the whole text of who beats whom, it is too wide for people.

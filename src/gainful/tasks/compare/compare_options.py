@@ -20,6 +20,12 @@ TABLES = ("leaderboard", "pairs", "means")
 MARKS = ("letters", "daggers", "beaten")
 ORDERS = ("best", "given")
 
+#: What only tests of hypotheses have.
+OF_TESTS = ("procedure", "correction", "interval", "family", "groups", "contrasts", "draws", "seed", "most", "chart")
+
+#: What only tables of means and of pairs have.
+OF_TABLES = ("only", "marks", "sort")
+
 
 @dataclass(frozen=True)
 class CompareOptions:

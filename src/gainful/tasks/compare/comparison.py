@@ -2,45 +2,43 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-
-from gainful.data.collection import require_runs
 from gainful.data.qrels import QrelsLike
 from gainful.data.run import RunsLike
 from gainful.errors import InputError, UsageError, warns
-from gainful.evaluation.evaluate import MeasuresLike, evaluate_runs
-from gainful.evaluation.notices import notices
+from gainful.evaluation.evaluate import MeasuresLike
 from gainful.evaluation.results import Evaluation
-from gainful.evaluation.score_matrix import ScoreMatrix, aligned, bounds_of, matrices_of, matrix_notices
-from gainful.kernel.arrays import Floats
+from gainful.evaluation.score_matrix import ScoreMatrix, aligned
 from gainful.kernel.parallel import Progress
-from gainful.measures.base import Measure
-from gainful.notation import choose, count_of, nearest, printable
+from gainful.notation import choose, count_of, printable
 from gainful.policy import Policy
 from gainful.render import Page, Showable
-from gainful.stats.bayes import Posterior, posterior
+from gainful.stats.bayes import Posterior
 from gainful.stats.catalogues import BAYES
 from gainful.stats.paired import PairResult, compare_pair
 from gainful.stats.procedures import PaperRow, SystemsPlan, SystemsResult, compare_several, paper_rows
-from gainful.stats.rank_tests import GroupComparison, compare_groups
-from gainful.stats.sequential import ConfidenceSequence, confidence_sequence
+from gainful.stats.rank_tests import GroupComparison
+from gainful.stats.sequential import ConfidenceSequence
 from gainful.tasks.compare.compare_options import (
     CHARTS,
     CHARTS_OF_PAIRS,
     CHARTS_OF_SYSTEMS,
-    DEFAULT_MEASURES,
     MARKS,
+    OF_TABLES,
     ORDERS,
     TABLES,
     CompareOptions,
 )
+from gainful.tasks.compare.contrasts import contrasted
+from gainful.tasks.compare.posteriors import posteriors_of
+from gainful.tasks.compare.score_sources import given_scores
+from gainful.tasks.compare.sequences import sequences_of
+from gainful.tasks.compare.system_groups import check_groups, grouped
+from gainful.tasks.compare.system_pairs import check_known, rows_shown, shown_pairs
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,8 +54,8 @@ class Comparison(Showable):
     """
 
     scores: Mapping[str, ScoreMatrix]
-    pairs: Mapping[str, PairResult]
-    systems: Mapping[str, SystemsResult]
+    pairs: Mapping[str, PairResult] = field(default_factory=dict)
+    systems: Mapping[str, SystemsResult] = field(default_factory=dict)
     papers: tuple[PaperRow, ...] = ()
     posteriors: Mapping[str, tuple[Posterior, ...]] = field(default_factory=dict)
     sequences: Mapping[str, tuple[ConfidenceSequence, ...]] = field(default_factory=dict)
@@ -210,7 +208,7 @@ def compare(
         places=places,
         threads=threads,
     )
-    given = _given(qrels, runs, measures, policy, threads)
+    given = given_scores(qrels, runs, measures, policy, threads)
     return replace(compare_matrices(given.matrices, how), signatures=given.signatures, notices=given.notices)
 
 
@@ -222,7 +220,7 @@ def compare_matrices(
     systems = next(iter(matrices.values())).systems
     if len(systems) < 2:
         raise UsageError(f"compare: expected at least two systems, found {len(systems)}")
-    _check_known(how.baseline, systems, "baseline")
+    check_known(how.baseline, systems, "baseline")
     for chart in how.chart:
         choose(chart, CHARTS, "chart")
     for value, known, what in ((how.only, TABLES, "only"), (how.marks, MARKS, "marks"), (how.sort, ORDERS, "sort")):
@@ -231,10 +229,10 @@ def compare_matrices(
     if how.papers:
         return _as_papers(matrices, how)
     if how.sequential:
-        return _in_sequence(matrices, how)
+        return Comparison(matrices, sequences=sequences_of(matrices, how), shown=rows_shown(how), places=how.places)
     how.refuse("a comparison that is not sequential", "arrival")
     if how.test == BAYES.name:
-        return _by_posterior(matrices, how)
+        return Comparison(matrices, posteriors=posteriors_of(matrices, how), shown=rows_shown(how), places=how.places)
     if how.contrasts:
         return _by_contrasts(matrices, how, progress)
     if len(systems) == 2 and how.family == "each" and not (how.procedure or how.correction or how.groups):
@@ -244,108 +242,9 @@ def compare_matrices(
 
 def _as_papers(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Comparison:
     of_others = ("procedure", "correction", "groups", "contrasts", "baseline", "test", "chart", "family", "pairs")
-    how.refuse("papers", "interval", "margin", "most", "sequential", "arrival", *of_others, *_OF_TABLES)
+    how.refuse("papers", "interval", "margin", "most", "sequential", "arrival", *of_others, *OF_TABLES)
     same = dict(zip(matrices, aligned(list(matrices.values())), strict=True))
-    return Comparison(same, {}, {}, paper_rows(same), places=how.places)
-
-
-#: So many pairs are watched at once.
-MOST_IN_SEQUENCE = 100
-
-#: What only tests of hypotheses have.
-_OF_TESTS = ("procedure", "correction", "interval", "family", "groups", "contrasts", "draws", "seed", "most", "chart")
-
-
-#: What only tables of means and of pairs have.
-_OF_TABLES = ("only", "marks", "sort")
-
-
-def _by_posterior(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Comparison:
-    how.refuse("the test bayes", *_OF_TESTS, *_OF_TABLES)
-    if how.margin is None:
-        raise UsageError(
-            "margin: expected with the test bayes the difference below which systems count as equal, found none",
-            "that two means are exactly equal has no probability; --margin 0.01 asks for differences that matter",
-        )
-    margin = how.margin
-    found = {
-        name: tuple(
-            posterior(
-                matrix.column(a),
-                matrix.column(b),
-                margin,
-                names=(a, b),
-                measure=name,
-                better=matrix.better,
-                alpha=how.alpha,
-                left_out=len(matrix.left_out),
-            )
-            for a, b in _asked_pairs(matrix, how)
-        )
-        for name, matrix in matrices.items()
-    }
-    return Comparison(matrices, {}, {}, posteriors=found, shown=_rows_shown(how), places=how.places)
-
-
-def _in_sequence(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Comparison:
-    how.refuse("sequential", "test", "margin", *_OF_TESTS, *_OF_TABLES)
-    found = {}
-    for name, matrix in matrices.items():
-        bounds, rows, pairs = bounds_of(matrix), _in_order(matrix, how.arrival), _asked_pairs(matrix, how)
-        if len(pairs) > MOST_IN_SEQUENCE:
-            raise UsageError(
-                f"sequential: expected at most {MOST_IN_SEQUENCE} pairs, found {len(pairs):,}",
-                "each makes the limits of all others wider; --baseline or --pairs says which ones matter",
-            )
-        found[name] = tuple(
-            confidence_sequence(
-                matrix.column(a)[rows],
-                matrix.column(b)[rows],
-                [matrix.queries[row] for row in rows],
-                bounds,
-                names=(a, b),
-                measure=name,
-                better=matrix.better,
-                alpha=how.alpha,
-                pairs=len(pairs),
-                left_out=len(matrix.left_out),
-            )
-            for a, b in pairs
-        )
-    return Comparison(matrices, {}, {}, sequences=found, shown=_rows_shown(how), places=how.places)
-
-
-def _in_order(matrix: ScoreMatrix, arrival: Sequence[str] | None) -> list[int]:
-    """The rows of a matrix as their queries arrived; all of them have to be there, and more may be."""
-    if arrival is None:
-        return list(range(len(matrix.queries)))
-    places = {query: place for place, query in enumerate(dict.fromkeys(arrival))}
-    for query in matrix.queries:
-        if query not in places:
-            raise InputError(
-                f"arrival: expected every query of {matrix.origin}, found no '{printable(query)}'",
-                "a file has a line a query, its id first, as judgments do, too",
-            )
-    return sorted(range(len(matrix.queries)), key=lambda row: places[matrix.queries[row]])
-
-
-def _asked_pairs(matrix: ScoreMatrix, how: CompareOptions) -> list[tuple[str, str]]:
-    """The pairs named, each system and the baseline, or all; of two systems the first is the baseline."""
-    if how.pairs:
-        if how.baseline is not None:
-            raise UsageError("pairs: expected pairs or a baseline, found both")
-        return list(_shown(how.pairs, None, matrix.systems) or ())
-    sign = -1 if matrix.better == "higher" else 1
-    best_first = [matrix.systems[i] for i in (sign * matrix.means).argsort(kind="stable").tolist()]
-    baseline = matrix.systems[0] if len(matrix.systems) == 2 and how.baseline is None else how.baseline
-    if baseline is None:
-        return list(combinations(best_first, 2))
-    return [(system, baseline) for system in best_first if system != baseline]
-
-
-def _rows_shown(how: CompareOptions) -> tuple[tuple[str, str], ...] | None:
-    """None, all rows, where pairs were asked for; else the page decides."""
-    return None if how.pairs is None or how.pairs else ()
+    return Comparison(same, papers=paper_rows(same), places=how.places)
 
 
 def _two(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Comparison:
@@ -369,7 +268,7 @@ def _two(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Comparison
         for name, matrix in matrices.items()
     }
     return Comparison(
-        matrices, found, {}, charts=how.chart, places=how.places, only=how.only, marks=how.marks, sort=how.sort
+        matrices, found, charts=how.chart, places=how.places, only=how.only, marks=how.marks, sort=how.sort
     )
 
 
@@ -377,61 +276,8 @@ def _by_contrasts(matrices: Mapping[str, ScoreMatrix], how: CompareOptions, prog
     """Each side of a contrast is a system or a mean of some, query by query; then they are systems like others."""
     how.refuse("contrasts", "baseline", "procedure", "groups", "pairs", "marks")
     how.refuse_charts((*CHARTS_OF_PAIRS, "critical", "p"), "contrasts", ("leaderboard",))
-    sides = [read_contrast(text, next(iter(matrices.values())).systems) for text in how.contrasts]
-    once = [frozenset(map(side_text, contrast)) for contrast in sides]
-    twice = next((how.contrasts[i] for i, both in enumerate(once) if both in once[:i]), None)
-    if twice is not None:
-        raise UsageError(f"contrast: expected every contrast once, found '{printable(twice)}' again")
-    columns = {side_text(side): side for contrast in sides for side in contrast}
-    made = {
-        name: replace(
-            matrix,
-            systems=tuple(columns),
-            values=np.column_stack([_mean_of([matrix.column(system) for system in side]) for side in columns.values()]),
-        )
-        for name, matrix in matrices.items()
-    }
-    named = tuple((side_text(one), side_text(other)) for one, other in sides)
+    made, named = contrasted(matrices, how.contrasts)
     return _several(made, replace(how, contrasts=()), progress, named)
-
-
-def _mean_of(columns: Sequence[Floats]) -> Floats:
-    """The mean of some systems' scores, query by query, correctly rounded."""
-    return np.array([math.fsum(scores) / len(columns) for scores in zip(*columns, strict=True)])
-
-
-def side_text(side: Sequence[str]) -> str:
-    """A side of a contrast as people write it."""
-    return side[0] if len(side) == 1 else f"mean({', '.join(side)})"
-
-
-def read_contrast(text: str, systems: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The systems on either side of a contrast such as ``new = mean(a, b)``.
-
-    >>> read_contrast("new = mean(a, b)", ["a", "b", "new"])
-    (('new',), ('a', 'b'))
-    """
-    one, equals, other = text.partition("=")
-    if not equals:
-        raise UsageError(f"contrast: expected something like 'new = mean(a, b)', found '{printable(text)}'")
-    sides = tuple(_side_of(part.strip()) for part in (one, other))
-    for system in (*sides[0], *sides[1]):
-        _check_known(system, systems, "contrast")
-    both = set(sides[0]) & set(sides[1])
-    if both:
-        raise UsageError(f"contrast: expected other systems on either side, found '{printable(min(both))}' on both")
-    return sides[0], sides[1]
-
-
-def _side_of(text: str) -> tuple[str, ...]:
-    if not (text.startswith("mean(") and text.endswith(")")):
-        return (text,)
-    members = tuple(part.strip() for part in text[5:-1].split(","))
-    if not all(members):
-        raise UsageError(f"contrast: expected systems like mean(a, b), found '{printable(text)}'")
-    if len(set(members)) < len(members):
-        raise UsageError(f"contrast: expected every system once, found one twice in '{printable(text)}'")
-    return members
 
 
 def _several(
@@ -466,12 +312,11 @@ def _several(
     _check_single(how.chart, several)
     return Comparison(
         compared,
-        {},
-        several,
-        groups={} if groups is None else {name: _grouped(matrix, groups) for name, matrix in matrices.items()},
+        systems=several,
+        groups={} if groups is None else {name: grouped(matrix, groups) for name, matrix in matrices.items()},
         members=groups or {},
         family=how.family,
-        shown=named or _shown(how.pairs, how.baseline if plan.is_of_the_pool else None, systems),
+        shown=named or shown_pairs(how.pairs, how.baseline if plan.is_of_the_pool else None, systems),
         charts=how.chart or ("leaderboard",),
         places=how.places,
         only=how.only,
@@ -501,72 +346,6 @@ def compare_systems(scores: ScoreMatrix, a: str, b: str, **options: Any) -> Pair
     )
 
 
-class _Given(NamedTuple):
-    """Matrices by measure, those wanted, in the order wanted; the signature of runs, and what there is to notice."""
-
-    matrices: dict[str, ScoreMatrix]
-    signatures: tuple[str, ...]
-    notices: tuple[str, ...]
-
-    @classmethod
-    def of_evaluations(
-        cls, evaluations: Mapping[str, Evaluation], measures: MeasuresLike | None, noticed: Sequence[str] = ()
-    ) -> _Given:
-        matrices = matrices_of(evaluations, None if measures is None else _listed(measures))
-        signature = next(iter(evaluations.values())).signature().short()
-        return cls(matrices, (signature,), (*noticed, *matrix_notices(matrices)))
-
-
-def _given(
-    qrels: QrelsLike | ScoreMatrix | Mapping[str, ScoreMatrix] | Mapping[str, Evaluation],
-    runs: RunsLike | Mapping[str, Evaluation] | MeasuresLike | None,
-    measures: MeasuresLike | None,
-    policy: Policy | str | None,
-    threads: int | None,
-) -> _Given:
-    """Scores to compare from whatever was given. What is suspicious of evaluations was said when they were made."""
-    scores: Any = runs if _holds(runs, Evaluation) else qrels
-    is_evaluations, is_matrix = _holds(scores, Evaluation), isinstance(scores, ScoreMatrix)
-    if is_evaluations or is_matrix or _holds(scores, ScoreMatrix):
-        if policy is not None:
-            raise UsageError("policy: has no meaning with scores that exist already")
-        if scores is qrels and runs is not None:
-            if isinstance(runs, Mapping) or measures is not None:
-                raise UsageError("runs: expected none beside scores that exist already, found some")
-            measures = runs
-        if is_evaluations:
-            return _Given.of_evaluations(scores, measures)
-        matrices = _wanted({scores.measure: scores} if is_matrix else scores, measures)
-        return _Given(matrices, (), tuple(matrix_notices(matrices)))
-    if runs is None:
-        raise UsageError(
-            f"compare: expected judgments and runs, or scores, found only {type(qrels).__name__}",
-            'compare(qrels, {"old": run, "new": run}, "AP"), or evaluations by name, or a ScoreMatrix',
-        )
-    require_runs(runs)
-    assert isinstance(runs, Mapping)  # so mypy knows it, too
-    wanted = _listed(DEFAULT_MEASURES if measures is None else measures)
-    evaluations = evaluate_runs(qrels, runs, wanted, policy=policy, threads=threads)
-    return _Given.of_evaluations(evaluations, wanted, notices(evaluations.values()))
-
-
-def _holds(value: object, kind: type) -> bool:
-    """Whether a value is a dict of such things."""
-    return isinstance(value, Mapping) and bool(value) and all(isinstance(each, kind) for each in value.values())
-
-
-def _wanted(found: Mapping[str, ScoreMatrix], measures: MeasuresLike | None) -> dict[str, ScoreMatrix]:
-    names = list(found) if measures is None else [str(measure) for measure in _listed(measures)]
-    for name in names:
-        if name not in found:
-            raise UsageError(f"measures: no scores by '{printable(name)}'; there are {', '.join(found)}")
-    return {name: found[name] for name in names}
-
-
-def _listed(measures: MeasuresLike) -> list[str | Measure]:
-    return [measures] if isinstance(measures, (str, Measure)) else list(measures)
-
-
 def _check_same_systems(matrices: Mapping[str, ScoreMatrix]) -> None:
     first, *others = matrices.values()
     for other in others:
@@ -576,14 +355,6 @@ def _check_same_systems(matrices: Mapping[str, ScoreMatrix]) -> None:
                 f"{other.origin}: expected the same systems as {first.origin} has, "
                 f"found '{printable(only[0])}' in one of them only"
             )
-
-
-def _check_known(system: str | None, systems: Sequence[str], what: str) -> None:
-    if system is not None and system not in systems:
-        raise UsageError(
-            f"{what}: no system is called '{printable(system)}'; there are {', '.join(map(printable, systems[:20]))}",
-            nearest(system, systems),
-        )
 
 
 def _check_single(charts: Sequence[str], found: Mapping[str, SystemsResult]) -> None:
@@ -596,56 +367,3 @@ def _check_single(charts: Sequence[str], found: Mapping[str, SystemsResult]) -> 
                     f"{result.family.correction}" + (" against a baseline" if result.family.baseline else ""),
                     "these are maxt, tukey, rthsd and friedman, without a baseline; leaderboard and p show any",
                 )
-
-
-def _shown(
-    pairs: Sequence[tuple[str, str]] | None, of: str | None, systems: Sequence[str]
-) -> tuple[tuple[str, str], ...] | None:
-    if pairs is None:
-        return None
-    for pair in pairs:
-        for system in pair:
-            _check_known(system, systems, "pairs")
-        if pair[0] == pair[1]:
-            raise UsageError(f"pairs: expected two systems, found '{printable(pair[0])}' twice")
-    if of is not None and not pairs:
-        return tuple((system, of) for system in systems if system != of)
-    return tuple(pairs)
-
-
-def _grouped(matrix: ScoreMatrix, groups: Mapping[str, Sequence[str]]) -> GroupComparison:
-    means = dict(zip(matrix.systems, matrix.means.tolist(), strict=True))
-    return compare_groups({name: [means[member] for member in members] for name, members in groups.items()})
-
-
-def read_groups(texts: Sequence[str], systems: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Groups of systems from ``NAME=a,b,c`` texts; each system must be there, and in one group only.
-
-    >>> read_groups(["old=a,b", "new=c"], ["a", "b", "c"])
-    {'old': ('a', 'b'), 'new': ('c',)}
-    """
-    found: dict[str, tuple[str, ...]] = {}
-    for text in texts:
-        name, equals, members = text.partition("=")
-        parts = tuple(part.strip() for part in members.split(","))
-        if not equals or not name.strip() or not all(parts):
-            raise UsageError(f"groups: expected NAME=SYSTEM,SYSTEM,..., found '{printable(text)}'")
-        if name.strip() in found:
-            raise UsageError(f"groups: expected every name once, found '{printable(name.strip())}' twice")
-        found[name.strip()] = parts
-    check_groups(found, systems)
-    return found
-
-
-def check_groups(groups: Mapping[str, Sequence[str]], systems: Sequence[str]) -> None:
-    """Refuses groups of unknown systems, and systems that are in two of them."""
-    if len(groups) < 2:
-        raise UsageError(f"groups: expected at least 2, found {len(groups)}")
-    seen: set[str] = set()
-    for members in groups.values():
-        for member in members:
-            if member not in systems:
-                raise UsageError(f"groups: unknown system '{printable(member)}'", nearest(member, systems))
-            if member in seen:
-                raise UsageError(f"groups: expected every system in one group, found '{printable(member)}' in two")
-            seen.add(member)

@@ -16,17 +16,15 @@ from gainful.notation import choose, number_text
 from gainful.render import Page, Showable
 from gainful.stats.catalogues import VARIANCES
 from gainful.stats.power import (
-    detectable_by_tukey,
     detectable_difference,
-    detectable_gap,
+    detectable_of_several,
     expected_width,
     power_of_anova,
     power_of_pair,
     power_of_tukey,
-    queries_for_anova,
     queries_for_interval,
     queries_for_pair,
-    queries_for_tukey,
+    queries_for_several,
     variance_of_difference,
 )
 from gainful.stats.repeatable import check_alpha
@@ -149,8 +147,11 @@ class PowerReport(Showable):
         if many is None:
             return Shown(queries, difference, None, width, None)
         design = (queries, many, basis.variance / 2)
-        gap = detectable_gap(*design, **wanted, is_paired=basis.is_paired)
-        return Shown(queries, difference, gap, width, detectable_by_tukey(*design, **wanted, is_paired=basis.is_paired))
+        gap, pair = (
+            detectable_of_several(power_of, *design, **wanted, is_paired=basis.is_paired)
+            for power_of in (power_of_anova, power_of_tukey)
+        )
+        return Shown(queries, difference, gap, width, pair)
 
     def needed(self, basis: Basis) -> tuple[Needed, ...]:
         """The queries that each difference needs."""
@@ -165,8 +166,8 @@ class PowerReport(Showable):
             return found
         wanted: _Wanted = {"power": self.power, "alpha": self.alpha}
         variance, is_paired = basis.variance / 2, basis.is_paired
-        for_all = queries_for_anova(many, difference, variance, **wanted, is_paired=is_paired)
-        for_two = queries_for_tukey(many, difference, variance, **wanted, is_paired=is_paired)
+        for_all = queries_for_several(power_of_anova, many, difference, variance, **wanted, is_paired=is_paired)
+        for_two = queries_for_several(power_of_tukey, many, difference, variance, **wanted, is_paired=is_paired)
         return found._replace(
             anova_queries=for_all,
             anova_power=power_of_anova(for_all, many, difference, variance, alpha=self.alpha, is_paired=is_paired),

@@ -1,0 +1,85 @@
+"""The scores that are compared, from whatever was given: judgments and runs, evaluations, or matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from gainful.data.collection import require_runs
+from gainful.data.qrels import QrelsLike
+from gainful.data.run import RunsLike
+from gainful.errors import UsageError
+from gainful.evaluation.evaluate import MeasuresLike, evaluate_runs
+from gainful.evaluation.notices import notices
+from gainful.evaluation.results import Evaluation
+from gainful.evaluation.score_matrix import ScoreMatrix, matrices_of, matrix_notices
+from gainful.measures.base import Measure
+from gainful.notation import printable
+from gainful.policy import Policy
+from gainful.tasks.compare.compare_options import DEFAULT_MEASURES
+
+
+class GivenScores(NamedTuple):
+    """Matrices by measure, those wanted, in the order wanted; the signature of runs, and what there is to notice."""
+
+    matrices: dict[str, ScoreMatrix]
+    signatures: tuple[str, ...]
+    notices: tuple[str, ...]
+
+    @classmethod
+    def of_evaluations(
+        cls, evaluations: Mapping[str, Evaluation], measures: MeasuresLike | None, noticed: Sequence[str] = ()
+    ) -> GivenScores:
+        matrices = matrices_of(evaluations, None if measures is None else _listed(measures))
+        signature = next(iter(evaluations.values())).signature().short()
+        return cls(matrices, (signature,), (*noticed, *matrix_notices(matrices)))
+
+
+def given_scores(
+    qrels: QrelsLike | ScoreMatrix | Mapping[str, ScoreMatrix] | Mapping[str, Evaluation],
+    runs: RunsLike | Mapping[str, Evaluation] | MeasuresLike | None,
+    measures: MeasuresLike | None,
+    policy: Policy | str | None,
+    threads: int | None,
+) -> GivenScores:
+    """Scores to compare from whatever was given. What is suspicious of evaluations was said when they were made."""
+    scores: Any = runs if _holds(runs, Evaluation) else qrels
+    is_evaluations, is_matrix = _holds(scores, Evaluation), isinstance(scores, ScoreMatrix)
+    if is_evaluations or is_matrix or _holds(scores, ScoreMatrix):
+        if policy is not None:
+            raise UsageError("policy: has no meaning with scores that exist already")
+        if scores is qrels and runs is not None:
+            if isinstance(runs, Mapping) or measures is not None:
+                raise UsageError("runs: expected none beside scores that exist already, found some")
+            measures = runs
+        if is_evaluations:
+            return GivenScores.of_evaluations(scores, measures)
+        matrices = _wanted({scores.measure: scores} if is_matrix else scores, measures)
+        return GivenScores(matrices, (), tuple(matrix_notices(matrices)))
+    if runs is None:
+        raise UsageError(
+            f"compare: expected judgments and runs, or scores, found only {type(qrels).__name__}",
+            'compare(qrels, {"old": run, "new": run}, "AP"), or evaluations by name, or a ScoreMatrix',
+        )
+    require_runs(runs)
+    assert isinstance(runs, Mapping)  # so mypy knows it, too
+    wanted = _listed(DEFAULT_MEASURES if measures is None else measures)
+    evaluations = evaluate_runs(qrels, runs, wanted, policy=policy, threads=threads)
+    return GivenScores.of_evaluations(evaluations, wanted, notices(evaluations.values()))
+
+
+def _holds(value: object, kind: type) -> bool:
+    """Whether a value is a dict of such things."""
+    return isinstance(value, Mapping) and bool(value) and all(isinstance(each, kind) for each in value.values())
+
+
+def _wanted(found: Mapping[str, ScoreMatrix], measures: MeasuresLike | None) -> dict[str, ScoreMatrix]:
+    names = list(found) if measures is None else [str(measure) for measure in _listed(measures)]
+    for name in names:
+        if name not in found:
+            raise UsageError(f"measures: no scores by '{printable(name)}'; there are {', '.join(found)}")
+    return {name: found[name] for name in names}
+
+
+def _listed(measures: MeasuresLike) -> list[str | Measure]:
+    return [measures] if isinstance(measures, (str, Measure)) else list(measures)
