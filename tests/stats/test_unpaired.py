@@ -216,7 +216,7 @@ class TestDegenerate:
     def test_equal_scores_are_no_evidence(self) -> None:
         for test in ("labels", "welch", "mann-whitney"):
             found = compare_unpaired([0.3, 0.1 + 0.2], [0.3, 0.3, 0.3], test=test)
-            assert (found.p, found.difference, found.is_constant, found.detectable) == (1.0, 0.0, True, None)
+            assert (found.p, found.difference, found.is_alike, found.detectable) == (1.0, 0.0, True, None)
             assert "there is no difference to test" in found.warnings[0]
 
     def test_one_session_of_each(self) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from gainful.errors import InputError, UsageError
 from gainful.kernel.arrays import Floats
-from gainful.notation import bytes_of_id, choose, count_of, number_text, numbered, printable
+from gainful.notation import bytes_of_id, choose, count_of, number_text, numbered, printable, units
 from gainful.stats.catalogues import (
     INTERVALS,
     RANDOMISATION,
@@ -129,6 +129,12 @@ class PairResult(TestedPair):
     for_system: tuple[Decider, ...]
     for_baseline: tuple[Decider, ...]
     warnings: tuple[str, ...]
+    unit: str = "query"
+
+    @property
+    def is_alike(self) -> bool:
+        """Whether no query has different scores."""
+        return not self.nonzero
 
 
 def compare_pair(
@@ -149,6 +155,7 @@ def compare_pair(
     continuity: bool = False,
     left_out: int = 0,
     most: int | None = None,
+    unit: str = "query",
 ) -> PairResult:
     """Compares system A with the baseline B on the same queries.
 
@@ -157,7 +164,8 @@ def compare_pair(
     ``INTERVALS`` is named (both in :mod:`gainful.stats.catalogues`). ``draws`` are flips (100,000) or samples (10,000).
     ``zeros`` (``drop`` or ``pratt``) and ``continuity`` (of the normal form, which it asks for) are Wilcoxon's.
     ``left_out`` is how many queries more there were, without a score of both; it is said with the result. ``most`` is
-    how many queries that speak for either system are kept: five, or of very few queries all.
+    how many queries that speak for either system are kept: five, or of very few queries all. ``unit`` is what a score
+    is of in words: a query, or a session.
 
     >>> found = compare_pair({"q1": 0.5, "q2": 0.7, "q3": 0.4}, {"q3": 0.1, "q2": 0.5, "q1": 0.4})
     >>> round(found.difference, 3), found.wins, found.p, found.verdict
@@ -167,13 +175,13 @@ def compare_pair(
     choose(better, ("higher", "lower"), "better")
     choose(zeros, ("drop", "pratt"), "zeros")
     check_margin(margin)
-    query_ids, scores = _paired_by_id(a, b, queries, Settings(alpha, draws, seed, zeros, continuity))
+    query_ids, scores = _paired_by_id(a, b, queries, Settings(alpha, draws, seed, zeros, continuity, unit))
     usual_test = STUDENT if scores.n > MOST_FLIPPED and not scores.is_constant else RANDOMISATION
     chosen = TESTS[choose(test, TESTS, "test")] if test else usual_test
     if chosen.needs_spread and scores.is_constant:
         raise InputError(
             f"{f'{measure}, ' if measure else ''}test {chosen.name}: expected differences that vary, found "
-            f"{scores.mean:g} on all {scores.n:,} queries: there is no spread to go by",
+            f"{scores.mean:g} on all {units(scores.n, unit)}: there is no spread to go by",
             "the test randomisation goes by signs",
         )
     own = INTERVALS[chosen.interval]
@@ -219,6 +227,7 @@ def compare_pair(
         for_system=for_system,
         for_baseline=for_baseline,
         warnings=tuple(_warnings(scores, outcome, limits)),
+        unit=unit,
     )
 
 
@@ -276,11 +285,12 @@ def _warnings(scores: PairedScores, outcome: TestOutcome, interval: Interval) ->
     """What to know before trusting the numbers."""
     test, alpha = outcome.test, scores.settings.alpha
     level = f"{number_text(round(100 * alpha, 10))} %"
-    queries = count_of(scores.n, "query", "queries")
+    unit = scores.settings.unit
+    queries = units(scores.n, unit)
     disagree, caution = (outcome.p < alpha) != (0.0 not in interval), test.caution(scores)
     found = []
     if not scores.nonzero:
-        found.append("both systems score every query alike: there is no difference to test")
+        found.append(f"both systems score every {unit} alike: there is no difference to test")
     elif not scores.can_reach:
         are = "is" if scores.nonzero == 1 else "are"
         found.append(
@@ -302,7 +312,7 @@ def _warnings(scores: PairedScores, outcome: TestOutcome, interval: Interval) ->
     if scores.n > MOST_FLIPPED:
         found.append(f"with {queries} tiny differences are significant: read the interval, and give a margin")
     if test.of != "mean":
-        found += _beside_means(test, scores.n, interval, disagree)
+        found += _beside_means(test, queries if scores.n >= FROM_RANKED else "", interval, disagree)
     elif disagree and interval.method != test.interval and not interval.is_stopgap:
         found.append(f"p and interval disagree here: {interval.method} is not the interval of this test; go by p")
     if caution:
@@ -312,21 +322,21 @@ def _warnings(scores: PairedScores, outcome: TestOutcome, interval: Interval) ->
     return found
 
 
-def _beside_means(test: PairedTest, queries: int, interval: Interval, disagree: bool) -> list[str]:
+def _beside_means(test: PairedTest, many: str, interval: Interval, disagree: bool) -> list[str]:
     """What to know of a test that does not go by means."""
     of = interval_of(interval.method)
     found = [f"the test is of this: {test.hypothesis}; the interval is of the {of} difference"]
-    if test.is_of_ranks and queries >= FROM_RANKED:
-        found.append(rank_warning(queries))
+    if test.is_of_ranks and many:
+        found.append(rank_warning(many))
     if disagree:
         found.append("p and interval answer different questions here, and differently")
     return found
 
 
-def rank_warning(queries: int, measured: str = "50 queries: up to 18 % by Wilcoxon's, 49 % by the sign test") -> str:
+def rank_warning(queries: str, measured: str = "50 queries: up to 18 % by Wilcoxon's, 49 % by the sign test") -> str:
     """What to know of ranks of many queries; the shares are those of docs/which-test.md."""
     return (
-        f"with {queries:,} queries a rank test often calls systems different whose means are equal (at the 5 % level, "
+        f"with {queries} a rank test often calls systems different whose means are equal (at the 5 % level, "
         f"{measured}): it answers another question"
     )
 

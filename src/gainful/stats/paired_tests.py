@@ -56,13 +56,14 @@ class NamedPair:
 @dataclass(frozen=True)
 class Settings:
     """What tests and intervals go by beside the scores: ``draws`` of flips or samples, None for as many as usual;
-    ``zeros`` and ``continuity`` are Wilcoxon's."""
+    ``zeros`` and ``continuity`` are Wilcoxon's; ``unit`` is what a score is of."""
 
     alpha: float = 0.05
     draws: int | None = None
     seed: int = 0
     zeros: Zeros = "drop"
     continuity: bool = False
+    unit: str = "query"
 
 
 @dataclass(frozen=True, eq=False)

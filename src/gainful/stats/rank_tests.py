@@ -477,7 +477,7 @@ def normal_u_p(first: Sequence[float], second: Sequence[float]) -> Callable[[flo
 
 def _u_of(ranks: Floats, of_group: Ints) -> float:
     own = ranks[of_group == 0]
-    return float(own.sum()) - own.size * (own.size + 1) / 2
+    return float(own.sum() - own.size * (own.size + 1) / 2)
 
 
 def _ways(n: int, m: int) -> list[int]:

@@ -403,7 +403,7 @@ class UnpairedResult(TestedPair):
     practical: PracticalSize | None
     detectable: float | None
     margin: MarginVerdict | None
-    is_constant: bool
+    is_alike: bool
     warnings: tuple[str, ...]
 
     @property
@@ -483,7 +483,7 @@ def compare_unpaired(
         practical=practical,
         detectable=reach * groups.sd / math.sqrt(groups.weight) if reach is not None and groups.sd else None,
         margin=decided,
-        is_constant=bool(np.ptp(groups.pooled) == 0),
+        is_alike=bool(np.ptp(groups.pooled) == 0),
         warnings=tuple(_warnings(groups, outcome, limits, kept is not None and not is_blocked)),
     )
 
