@@ -107,6 +107,24 @@ def count_of(number: int, singular: str, plural: str | None = None) -> str:
     return f"{number:,} {noun}"
 
 
+def units(number: int, unit: str) -> str:
+    """So many queries or sessions.
+
+    >>> units(1, "query"), units(2, "query"), units(3, "session")
+    ('1 query', '2 queries', '3 sessions')
+    """
+    return count_of(number, unit, plural_of(unit))
+
+
+def plural_of(unit: str) -> str:
+    """Queries, or sessions: what scores are of.
+
+    >>> plural_of("query"), plural_of("session")
+    ('queries', 'sessions')
+    """
+    return "queries" if unit == "query" else f"{unit}s"
+
+
 def listed(words: Sequence[str], conjunction: str = "and", most: int | None = None) -> str:
     """Words with commas and an ``and``, or another conjunction; of more than ``most`` how many more there are.
 

@@ -310,17 +310,33 @@ def read_topics(source: Source | Text, columns: Mapping[str, str] | None = None)
     >>> read_topics(b"SessionID,User,Topic\\n22,S05,11\\n23,S05,4\\n")
     {b'22': b'11', b'23': b'4'}
     """
-    known: Names = {role: SESSION_NAMES[role] for role in ("session", "topic")}
+    return _by_session(source, ("session", "topic"), columns)
+
+
+def read_users(source: Source | Text, columns: Mapping[str, str] | None = None) -> dict[bytes, bytes]:
+    """The user of every session in the same table, if it names them.
+
+    >>> read_users(b"SessionID,User,Topic\\n22,S05,11\\n"), read_users(b"SessionID,Topic\\n22,11\\n")
+    ({b'22': b'S05'}, {})
+    """
+    return _by_session(source, ("session", "topic", "user"), columns)
+
+
+def _by_session(source: Source | Text, roles: tuple[str, ...], columns: Mapping[str, str] | None) -> dict[bytes, bytes]:
+    """The last of the roles by session; what comes after session and topic need not be there."""
+    known: Names = {role: SESSION_NAMES[role] for role in roles}
 
     def given(names: Sequence[str]) -> dict[str, str]:
         return {role: name for role, name in (columns or {}).items() if role in known and name in names}
 
-    table = open_table(_text_of(source), None, lambda names: has_header(names, given(names), tuple(known), known))
+    table = open_table(_text_of(source), None, lambda names: has_header(names, given(names), roles[:2], known))
+    if not all(has_header(table.names, given(table.names), (role,), known) for role in roles[2:]):
+        return {}
     spans, _, origin = read_columns(table, find_all(known, table.names, given(table.names), table.where), ())
-    sessions, topics = _distinct_sessions(spans["session"], origin), ids_of(spans["topic"])
+    sessions, values = _distinct_sessions(spans["session"], origin), ids_of(spans[roles[-1]])
     if not sessions:
         raise InputError(f"{table.text.name}: expected topics of sessions, found none")
-    return dict(zip(sessions, topics, strict=True))
+    return dict(zip(sessions, values, strict=True))
 
 
 def _text_of(source: Source | Text) -> Text:

@@ -31,6 +31,7 @@ def posteriors_of(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> d
                 better=matrix.better,
                 alpha=how.alpha,
                 left_out=len(matrix.left_out),
+                unit=matrix.unit,
             )
             for a, b in asked_pairs(matrix, how)
         )

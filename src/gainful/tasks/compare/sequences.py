@@ -38,6 +38,7 @@ def sequences_of(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> di
                 alpha=how.alpha,
                 pairs=len(pairs),
                 left_out=len(matrix.left_out),
+                unit=matrix.unit,
             )
             for a, b in pairs
         )
