@@ -392,7 +392,11 @@ IN_TABLE_1 = {"best - worst, points", "largest gain over the baseline", "Friedma
 OF_BASES = {
     f"{figure}: {what}"
     for figure in ("3A", "3B")
-    for what in ("best - worst at 50, base 2, e, 10", "findings with other bases")
+    for what in (
+        "best - worst at 50, base 2, e, 10",
+        "order of runs, bases 2 and e",
+        "order of runs, bases 2 and 10",
+    )
 }
 OF_THE_HIGHEST = {"distance to ideal", "the same, proportional"}
 
@@ -465,15 +469,28 @@ def test_runs_that_share_a_place_are_no_other_runs(reading: Any) -> None:
     qrels: Grades = {"q1": {"a": 1, "b": 2}, "q2": {"a": 2, "c": 1}, "q3": {"z": 3}}
     runs = {"x": {"q1": ["a", "b"], "q2": ["c", "a"]}, "y": {"q1": ["b", "a"], "q2": ["a"]}}
     found = studied(qrels, runs).sections
-    of = reading.claims(found, "Section 3.7")
-    assert of["3A: findings with other bases"][1:] == ("runs share the first or last place", "not seen")
     rows = reading.rows(found, "Section 3.7", "DCG at rank 50")
     assert [(row["best"], row["worst"]) for row in rows[:3]] == [(None, None), ("x", "y"), ("x", "y")]
     # A run that is the same as the best one shares its place with every base.
     worse = {"z": {"q1": ["b"], "q2": ["x"]}}
     found = studied(qrels, {"x": runs["x"], "again": runs["x"], **worse}).sections
-    assert reading.claims(found, "Section 3.7")["3A: findings with other bases"][2] == "holds"
     assert reading.rows(found, "Section 3.7", "DCG at rank 50")[0]["best"] == "x and 1 other"
+
+
+def test_another_base_that_reverses_a_significant_difference_or_does_not(reading: Any) -> None:
+    """A document at rank 1, or two from rank 2 on: 1 against 1 / log 9 + 1 / log 10 with another base each."""
+    what, says = "3B: order of runs, bases 2 and 10", "findings are similar"
+    qrels: Grades = {f"q{i}": {"a": 3, "b": 3, "c": 2, "d": 1} for i in range(8)}
+    early = {query: ["a"] for query in qrels}
+    late = {query: [f"x{i}" for i in range(8)] + ["a", "b"] for query in qrels}
+    assert 1 / math.log2(9) + 1 / math.log2(10) < 1 < 1 / math.log10(9) + 1 / math.log10(10)
+    found = reading.claims(studied(qrels, {"early": early, "late": late}).sections, "Section 3.7")
+    assert found[what] == (says, "1 of 1 pair reversed (1 by means)", "fails")
+    later = {query: [f"x{i}" for i in range(8)] + ["a"] for query in qrels}
+    runs = {"early": {query: ["a", "b"] for query in qrels}, "late": later}
+    assert 1 + 1 / math.log10(2) > 1 / math.log10(9)
+    found = reading.claims(studied(qrels, runs).sections, "Section 3.7")
+    assert found[what] == (says, "0 of 1 pair reversed (0 by means)", "holds")
 
 
 def test_a_level_of_queries_that_nobody_answers_is_not_tested(reading: Any) -> None:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any, Literal, TypeAlias, TypedDict, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, get_args
 
 import numpy as np
 
@@ -21,14 +21,18 @@ from gainful.data.run import RunLike
 from gainful.errors import InputError, UsageError
 from gainful.evaluation.evaluate import readable_again
 from gainful.evaluation.results import Evaluation
+from gainful.evaluation.score_matrix import ScoreMatrix, upward
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.notation import count_of, number_text
 from gainful.pages.charts import Chart, Line, Plot
 from gainful.pages.page import Cell, Column, Table, head
+from gainful.stats.leads import Leads
+from gainful.stats.rank_tests import friedman
 from gainful.stats.repeatable import settle
 from gainful.tasks.curves.gain_curves import GainCurves, gain_curves
+from gainful.tasks.sensitivity.sensitivity_findings import cell_of, moved_pairs
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
 
 #: What a section is made of: single parts, and several together, which follow one another.
@@ -175,6 +179,37 @@ def _verdict(says: Sequence[float], finds: Sequence[float], places: int) -> Verd
     if all(rounded):
         return "agrees"
     return "truncated" if all(one or other for one, other in zip(rounded, cut, strict=True)) else "differs"
+
+
+class Ordered(NamedTuple):
+    """Systems by one setting: their places by means, and which pairs a test shows to differ."""
+
+    places: Sequence[int | None]
+    leads: Leads
+
+    @classmethod
+    def of(cls, evaluations: Mapping[str, Evaluation], measure: Measure) -> Ordered:
+        """By Friedman's test and Conover's comparisons, as the papers have it."""
+        matrix = ScoreMatrix.from_evaluations(evaluations, measure)
+        return cls(cell_of("", measure, (), evaluations).ranks, Leads.by_ranks(friedman(upward(matrix))))
+
+
+def order_claim(what: str, says: str, one: Ordered, other: Ordered, *, changes: bool) -> Claim:
+    """A statement that two settings order systems differently (``changes``), or that they do not.
+
+    What only means say is noise: a change is a pair that both settings show to differ, with another system ahead. So of
+    two opposite statements about the same settings one holds and the other fails, or neither can be decided.
+    """
+    both, reversed_ = int((one.leads.shown & other.leads.shown).sum()), int(one.leads.reversed_in(other.leads).sum())
+    by_means = f"{moved_pairs(one.places, other.places)} by means"
+    if not both:
+        return undecided(what, says, f"no pair differs by both ({by_means})")
+    finds = f"{reversed_} of {count_of(both, 'pair')} reversed ({by_means})"
+    return statement(what, says, finds, changes == (reversed_ > 0), _CHANGED if changes else _UNCHANGED)
+
+
+_REVERSED = "of the pairs that differ significantly in both, as in Table 2, those with another run ahead"
+_CHANGED, _UNCHANGED = f"{_REVERSED}; it holds where there is one", f"{_REVERSED}; it holds where there is none"
 
 
 #: Texts longer than these do not stand side by side.

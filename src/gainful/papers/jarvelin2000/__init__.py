@@ -14,6 +14,7 @@ import numpy as np
 
 from gainful.data.judged import Judged
 from gainful.data.run import RunLike
+from gainful.evaluation.evaluate import evaluate_runs
 from gainful.evaluation.report import Report
 from gainful.gains import Gain
 from gainful.kernel.parallel import Progress
@@ -51,7 +52,7 @@ from gainful.papers.jarvelin2000.case_study import (
     table_1,
     table_1_section,
 )
-from gainful.papers.jarvelin2000.curve_readings import section_3_6, section_3_7
+from gainful.papers.jarvelin2000.curve_readings import ends_of_figure_3, section_3_6, section_3_7
 from gainful.tasks.curves.recall_levels import Difference, checked_baseline, recall_levels
 
 _KEY = "jarvelin2000"
@@ -91,7 +92,7 @@ def study(
     """The case study of section 3 on these runs: recall bases, Table 1, Figures 1 to 3, and what is read off them.
 
     Differences are to ``baseline``, else to the first run; what depends on which that is, is then undecided. Runs are
-    read twice.
+    read three times.
 
     >>> from gainful import Policy, Qrels
     >>> judged = Judged(Qrels.from_dict({"q1": {"a": 2, "b": 1}, "q2": {"a": 1, "c": 2}}), Policy())
@@ -104,6 +105,7 @@ def study(
     weightings = Weightings.of(graded_levels(judged, _KEY), [grade for grade in judged.levels.tolist() if grade > 0])
     levels = recall_levels(judged, case.runs, by="level", baseline=baseline, **case.how)
     curves = case.gain_curves(weightings.measures)
+    ends = evaluate_runs(judged, case.runs, ends_of_figure_3(weightings), **case.how)
     sections = (
         recall_bases(levels),
         table_1_section(levels, is_chosen=baseline is not None),
@@ -111,7 +113,7 @@ def study(
         figure_2(curves, weightings),
         section_3_6(curves, weightings),
         *figures_3(curves, weightings),
-        section_3_7(curves, weightings),
+        section_3_7(curves, weightings, ends),
     )
     own = (
         "These are the paper's recall bases; that the runs are its query types nobody can tell, so its other figures "

@@ -30,8 +30,8 @@ from gainful.papers.claims import (
     vector_claim,
     with_few_names,
 )
+from gainful.stats.leads import Leads
 from gainful.stats.procedures import PaperRow, paper_rows
-from gainful.stats.rank_tests import conover, protected
 from gainful.tasks.compare.compare_words import p_words
 from gainful.tasks.curves.gain_curves import GainCurves
 from gainful.tasks.curves.gain_page import gain_line
@@ -204,8 +204,7 @@ def _test_table(found: RecallLevels, tests: Mapping[RecallBase, PaperRow | None]
 
 def _told_apart(row: PaperRow) -> tuple[int, int]:
     """How many pairs have two stars, and how many have one."""
-    comparisons = conover(row.friedman)
-    two, one = (int(protected(row.friedman, comparisons, alpha).sum()) for alpha in (0.01, 0.05))
+    two, one = (Leads.by_ranks(row.friedman, alpha).number for alpha in (0.01, 0.05))
     return two, one - two
 
 
