@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import scipy.stats
 
-from gainful import Policy, Qrels
+from gainful import Policy, Qrels, reproduce
 from gainful.data.collection import ReadAhead
 from gainful.data.judged import Judged
 from gainful.errors import InputError, UsageError
@@ -436,6 +436,63 @@ def test_p_too_small_to_be_told_apart_decide_nothing(reading: Any) -> None:
     found = studied(qrels, runs)
     of = reading.claims(found.sections, "Table 1")
     assert of["Friedman's p by level"][1:] == ("< 1e-15, < 1e-15, < 1e-15", "not seen")
+
+
+def test_rank_sums_that_point_another_way_than_means(reading: Any) -> None:
+    """One is ahead in all queries but one, which is worth more than all others."""
+    qrels: Grades = {f"q{i}": {"high": 2, "low": 1} for i in range(12)}
+    late = [f"x{i}" for i in range(8)]
+    runs = {
+        "one": {query: [*late, "high", "low"] for query in qrels},
+        "two": {query: ["high", "low"] if query == "q0" else [*late, "y", "high", "low"] for query in qrels},
+    }
+    means = [sum(1 / rank for rank in ranks) / 12 for ranks in ([9] * 12, [1, *[10] * 11])]
+    assert means[0] < means[1]
+    [table] = [
+        part
+        for part in reading.section(studied(qrels, runs), "Table 1").parts
+        if isinstance(part, Table) and part.title == "Friedman's test"
+    ]
+    [said] = [note for note in table.notes if note.startswith("grade 2: Friedman")]
+    assert said == (
+        "grade 2: Friedman goes by rank sums, and the mean points the other way in 1 of 1 pair: "
+        f"one ({100 * means[0]:.1f}) ahead of two ({100 * means[1]:.1f})"
+    )
+    runs["two"]["q0"] = runs["two"]["q1"]
+    notes = [
+        note
+        for part in reading.section(studied(qrels, runs), "Table 1").parts
+        if isinstance(part, Table)
+        for note in part.notes
+    ]
+    assert not any("rank sums, and" in note for note in notes)
+
+
+def test_table_1_is_in_per_cent_and_levels_are_its_rows() -> None:
+    qrels, runs = random_case(5)
+    section = next(each for each in studied(qrels, runs).sections if each.name == "Table 1")
+    table = next(part for part in section.parts if isinstance(part, Table))
+    assert [column.name for column in table.columns] == ["relevant", *runs]
+    for level, row in enumerate(table.rows, 1):
+        for run, found in zip(runs, row[1:], strict=True):
+            values = [average_precision(grades, runs[run].get(query, []), level) for query, grades in qrels.items()]
+            known = [0.0 if query not in runs[run] else value for query, value in zip(qrels, values, strict=True)]
+            counted = [value for value in known if value is not None]
+            assert found == pytest.approx(100 * sum(counted) / len(counted))
+
+
+def test_what_is_by_level_has_a_stamp_of_its_own(tmp_path: Path) -> None:
+    qrels, runs = random_case(5)
+    found = reproduce("jarvelin2000", qrels=qrels, runs=runs, policy=Policy(missing="skip"))
+    [own] = found.only("Figure 1").page().notes
+    assert own.startswith("conventions: ") and "undefined:skip" in own
+    assert found.section("Figure 2").conventions == ()
+    shared, by_level = found.page().notes
+    assert "undefined:skip" not in shared and by_level == f"Table 1, Figure 1: {own}"
+    drawn = found.only(["Figure 1", "Figure 2"])
+    drawn.save_all(tmp_path)
+    stamps = {name: (tmp_path / f"figure-{name}.svg").read_text() for name in "12"}
+    assert ["undefined:skip | scale" in stamps[name] for name in "12"] == [True, False]
 
 
 def test_friedmans_smallest_p_is_named_as_the_table_has_it(reading: Any) -> None:

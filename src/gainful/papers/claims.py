@@ -44,12 +44,14 @@ Parts: TypeAlias = Part | Iterable[Part]
 class Section:
     """A table, a figure or an example of a paper. Its ``name`` ("Table 2") also names its files.
 
-    ``about`` says in a sentence what is to be seen; ``parts`` are tables, charts and paragraphs.
+    ``about`` says in a sentence what is to be seen; ``parts`` are tables, charts and paragraphs. ``conventions`` are
+    its own, where they are not the study's.
     """
 
     name: str
     about: str
     parts: tuple[Part, ...]
+    conventions: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, name: str, about: str, *parts: Parts) -> Section:
@@ -208,7 +210,7 @@ def order_claim(what: str, says: str, one: Ordered, other: Ordered, *, changes: 
     return statement(what, says, finds, changes == (reversed_ > 0), _CHANGED if changes else _UNCHANGED)
 
 
-_REVERSED = "of the pairs that differ significantly in both, as in Table 2, those with another run ahead"
+_REVERSED = "of the pairs that differ in both (Friedman, then Conover at 0.05), those with another run ahead"
 _CHANGED, _UNCHANGED = f"{_REVERSED}; it holds where there is one", f"{_REVERSED}; it holds where there is none"
 
 
