@@ -438,6 +438,19 @@ def test_p_too_small_to_be_told_apart_decide_nothing(reading: Any) -> None:
     assert of["Friedman's p by level"][1:] == ("< 1e-15, < 1e-15, < 1e-15", "not seen")
 
 
+def test_differences_of_the_papers_table_1(reading: Any) -> None:
+    """Levels 1 to 3, best and worst: 14.3 and 10.1, 29.3 and 21.1, 41.0 and 22.2."""
+    found = reading.claims(examples(), "Sections 3 and 4")
+    assert found["3.5: best at every level"] == ("WSYN/e", "WSYN/e", "agrees")
+    assert found["4: differences at level 1"][1:] == ("4.2 points, 42 % of the worst", "not seen")
+    notes = {
+        row["what"]: row["note"] for row in reading.rows(examples(), "Sections 3 and 4", "The paper's own figures")
+    }
+    shares = [100 * (best / worst - 1) for best, worst in ((14.3, 10.1), (29.3, 21.1), (41.0, 22.2))]
+    said = ", ".join(f"{share:.0f}" for share in shares)
+    assert notes["3.5: best - worst, points"] == f"not so in per cent of the worst: {said}"
+
+
 def test_rank_sums_that_point_another_way_than_means(reading: Any) -> None:
     """One is ahead in all queries but one, which is worth more than all others."""
     qrels: Grades = {f"q{i}": {"high": 2, "low": 1} for i in range(12)}

@@ -149,6 +149,14 @@ def test_orders_of_the_printed_table_2():
     assert (best["gainful finds"], best["verdict"]) == ("D beats 0, then 1", "holds")
 
 
+def test_the_logarithm_of_the_base_boosts_nothing():
+    """log10 of 2 to 9 is below 1, of 10 it is 1."""
+    boosted = [rank for rank in range(2, 11) if math.log10(rank) < 1]
+    found = claims(SECTIONS["Section 4, discount"])["ranks that would be boosted, b = 10"]
+    assert found["gainful finds"] == f"{boosted[0]} to {boosted[-1]}"
+    assert (found["the paper says"], found["verdict"]) == ("2 to 10", "erratum")
+
+
 def test_the_printed_readings_bear_out_what_is_concluded_from_them():
     found = claims(SECTIONS["Figures 1 and 2, as printed"])
     times = found["times as many documents, Figure 1(a)"]

@@ -33,6 +33,7 @@ from gainful.papers.claims import (
     numbers,
     statement,
     table,
+    text_claim,
     undecided,
     vector_claim,
 )
@@ -181,7 +182,6 @@ def _smaller_share(base: str, shares: Sequence[float]) -> Claim:
 def _own_figures() -> Section:
     """Numbers of the text that follow from others of it."""
     difference = Difference.of(TABLE_1["WSYN/e"][2] / 100, TABLE_1["SUM/u"][2] / 100)
-    spreads = [max(level) - min(level) for level in zip(*TABLE_1.values(), strict=True)]
     expansion = {
         name: [e - u for u, e in zip(TABLE_1[f"{name}/u"], TABLE_1[f"{name}/e"], strict=True)]
         for name in ("SUM", "SSYN-C", "WSYN")
@@ -190,16 +190,34 @@ def _own_figures() -> Section:
     more = [100 * (others / first - 1) for first, others in NEEDED_FOR_10.values()]
     needed = "; ".join(f"{what} {best} and {others}" for what, (best, others) in NEEDED_FOR_10.items())
     signed = numbers(of_sum, 1, sign="+"), numbers(of_synonyms, 1, sign="+")
+    levels = list(zip(*TABLE_1.values(), strict=True))
+    spreads = [max(level) - min(level) for level in levels]
     is_greater = spreads == sorted(spreads)
+    relative = [100 * (max(level) / min(level) - 1) for level in levels]
+    best = [list(TABLE_1)[level.index(max(level))] for level in levels]
     claims = (
         number_claim("3.2: irrelevant documents", _IRRELEVANT, _DATABASE - sum(RECALL_BASES), 0),
         number_claim("3.5: WSYN/e - SUM/u at level 3, points", LARGEST_POINTS, difference.points or math.nan, 1),
         number_claim("3.5: the same, per cent", LARGEST_PER_CENT, difference.per_cent or math.nan, 1),
-        statement("3.5: best - worst, points", "greater at higher levels", numbers(spreads, 1), is_greater),
+        statement(
+            "3.5: best - worst, points",
+            "greater at higher levels",
+            numbers(spreads, 1),
+            is_greater,
+            f"not so in per cent of the worst: {numbers(relative, 0)}",
+        ),
+        text_claim("3.5: best at every level", "WSYN/e", ", ".join(dict.fromkeys(best))),
         statement("3.5: expansion, SUM", "never enhances it", signed[0], max(of_sum) <= 0),
         statement("3.5: expansion, SSYN-C and WSYN", "always improves them", signed[1], min(of_synonyms) > 0),
         number_claim("3.7: 4 points of base 2 in base 10", 13, 4 * _share("10", 50) / _share("2", 50), 0),
         _persistent_users(),
+        undecided(
+            "4: differences at level 1",
+            "marginal (a hypothesis confirmed)",
+            f"{spreads[0]:.1f} points, {relative[0]:.0f} % of the worst",
+            "the paper does not say of which differences that is said, nor what is marginal; its successor of 2002 has "
+            "Sparck Jones' criteria, by which less than 5 % is marginal and more than 10 % essential",
+        ),
         statement(
             "4: more documents to read with the others",
             "50 to 100 %",
