@@ -93,8 +93,11 @@ class Study:
 #: ``agrees``: to the digits that the paper prints. ``truncated``: so if the paper cut digits off instead of rounding.
 #: ``erratum``: the paper's figure cannot be right, a note says why. ``differs``: it is not the same, and nobody knows
 #: why. ``holds`` and ``fails``: of a statement. ``not seen``: of a remark that something can happen, which it does not
-#: here, or of a statement that these data cannot decide. ``other data``: the paper's figure is of other data.
-Verdict: TypeAlias = Literal["agrees", "truncated", "erratum", "differs", "holds", "fails", "not seen", "other data"]
+#: here, or of a statement that these data cannot decide. ``same collection``: the paper's figure is of this collection,
+#: but not of these runs alone. ``other data``: it is of other data.
+Verdict: TypeAlias = Literal[
+    "agrees", "truncated", "erratum", "differs", "holds", "fails", "not seen", "same collection", "other data"
+]
 
 #: All verdicts, in the order in which they are counted.
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
@@ -166,9 +169,9 @@ def undecided(what: str, says: str, finds: str, note: str = "") -> Claim:
     return Claim(what, says, finds, "not seen", note)
 
 
-def beside(what: str, says: str, finds: str, note: str = "") -> Claim:
-    """A figure of other data than the paper's, which stands beside for orientation."""
-    return Claim(what, says, finds, "other data", note)
+def beside(what: str, says: str, finds: str, note: str = "", *, same_collection: bool = False) -> Claim:
+    """A figure of other data than the paper's, or of a part of its own, which stands beside for orientation."""
+    return Claim(what, says, finds, "same collection" if same_collection else "other data", note)
 
 
 def _verdict(says: Sequence[float], finds: Sequence[float], places: int) -> Verdict:
