@@ -19,6 +19,7 @@ from gainful.stats.catalogues import (
     STUDENT,
     STUDENT_INTERVAL,
     TESTS,
+    IntervalKind,
     PairedTest,
     interval_of,
 )
