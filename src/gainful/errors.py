@@ -59,6 +59,43 @@ class HasNotices(Protocol):
         ...
 
 
+class _Asker:
+    """Who asks: somebody at the command line, or a program in Python."""
+
+    is_command_line = False
+
+
+@contextmanager
+def at_command_line() -> Iterator[None]:
+    """Makes messages name options as the command line has them. All threads are told: files are read by several."""
+    before, _Asker.is_command_line = _Asker.is_command_line, True
+    try:
+        yield
+    finally:
+        _Asker.is_command_line = before
+
+
+def option(name: str, value: object = None) -> str:
+    """An option as whoever asks writes it, with a value if there is one to show.
+
+    >>> option("session_gap", "30m"), option("columns", {"query": "user"}), option("columns")
+    ("session_gap='30m'", "columns={'query': 'user'}", 'columns=')
+    >>> with at_command_line():
+    ...     option("session_gap", "30m"), option("columns", {"query": "user"}), option("columns")
+    ('--session-gap 30m', '--columns query=user', '--columns')
+    """
+    if isinstance(value, float):
+        value = int(value) if value.is_integer() else value
+    shown = ",".join(f"{key}={each}" for key, each in value.items()) if isinstance(value, dict) else value
+    flag = f"--{name.replace('_', '-')}" + ("" if shown is None else f" {shown}")
+    return for_asker(flag, f"{name}={'' if value is None else repr(value)}")
+
+
+def for_asker(command_line: str, python: str) -> str:
+    """What is said to whoever asks."""
+    return command_line if _Asker.is_command_line else python
+
+
 _Options = ParamSpec("_Options")
 _Result = TypeVar("_Result", bound=HasNotices)
 _is_quiet: ContextVar[bool] = ContextVar("_is_quiet", default=False)

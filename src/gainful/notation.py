@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 from collections.abc import Iterable, Sequence
@@ -79,7 +80,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
     known = list(known)
     if lookalikes := lookalikes_of([word], known):
-        return f"did you mean {lookalikes[0][1]}? {lookalikes[0][0]} differs from it {ONLY_IN_FORM}"
+        return f"did you mean {lookalikes[0][1]}? {lookalikes[0][0]} differs from it {lookalikes[0][2]}"
     by_folded: dict[str, str] = {}
     for name in known:
         by_folded.setdefault(name.casefold(), name)
@@ -104,6 +105,24 @@ def count_of(number: int, singular: str, plural: str | None = None) -> str:
     """
     noun = singular if number == 1 else plural or singular + "s"
     return f"{number:,} {noun}"
+
+
+def units(number: int, unit: str) -> str:
+    """So many queries or sessions.
+
+    >>> units(1, "query"), units(2, "query"), units(3, "session")
+    ('1 query', '2 queries', '3 sessions')
+    """
+    return count_of(number, unit, plural_of(unit))
+
+
+def plural_of(unit: str) -> str:
+    """Queries, or sessions: what scores are of.
+
+    >>> plural_of("query"), plural_of("session")
+    ('queries', 'sessions')
+    """
+    return "queries" if unit == "query" else f"{unit}s"
 
 
 def listed(words: Sequence[str], conjunction: str = "and", most: int | None = None) -> str:
@@ -163,6 +182,7 @@ def text_of_cell(cell: str) -> str:
 
 #: What is said of ids that look the same and are not.
 ONLY_IN_FORM = "only in Unicode normal form"
+ONLY_IN_ENCODING = "only in their encoding (UTF-8 and Latin-1)"
 
 
 def normal_form(text: str) -> str:
@@ -178,15 +198,37 @@ def normal_form(text: str) -> str:
     return unicodedata.normalize("NFC", text)
 
 
-def lookalikes_of(found: Iterable[str], wanted: Iterable[str]) -> list[tuple[str, str]]:
-    """The pairs that differ only in Unicode normal form, each written so that one can see how.
+def as_meant(text: str) -> str:
+    """An id as its author meant it: bytes that are no UTF-8 as Latin-1, UTF-8 that was taken for Latin-1 undone; NFC.
+
+    >>> as_meant("caf\u00c3\u00a9") == as_meant("cafe\u0301") == "caf\u00e9"
+    True
+    """
+    if text.isascii():
+        return text
+    raw = bytes_of_id(text)
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError:
+        return normal_form(raw.decode("cp1252", "replace"))
+    with contextlib.suppress(UnicodeError):
+        text = text.encode("cp1252").decode()
+    return normal_form(text)
+
+
+def lookalikes_of(found: Iterable[str], wanted: Iterable[str]) -> list[tuple[str, str, str]]:
+    """The pairs that differ only in Unicode normal form or encoding, written so that one can see how; and in which.
 
     >>> print(*lookalikes_of(["caf\u00e9", "tea"], ["cafe\u0301", "tea"])[0])
-    caf\\xe9 cafe\\u0301
+    caf\\xe9 cafe\\u0301 only in Unicode normal form
     """
-    by_form = {normal_form(text): text for text in wanted}
-    pairs = [(text, by_form.get(normal_form(text), text)) for text in found]
-    return [(_escaped(text), _escaped(twin)) for text, twin in pairs if text != twin]
+    by_form = {as_meant(text): text for text in wanted}
+    pairs = [(text, by_form.get(as_meant(text), text)) for text in found]
+    return [
+        (_escaped(text), _escaped(twin), ONLY_IN_FORM if normal_form(text) == normal_form(twin) else ONLY_IN_ENCODING)
+        for text, twin in pairs
+        if text != twin
+    ]
 
 
 def _escaped(text: str) -> str:

@@ -1105,7 +1105,7 @@ class TestProbabilities:
 
     def test_a_margin_is_needed(self, two):
         result = two("--test", "bayes")
-        assert result.code == 2 and "that two means are exactly equal has no probability" in result.err
+        assert result.code == 2 and "that means are exactly equal has no probability" in result.err
 
     @pytest.mark.parametrize(
         "option",

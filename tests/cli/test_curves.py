@@ -95,14 +95,15 @@ class TestJsonLines:
 
     def test_nothing_to_read_sideways(self, files):
         result = files("-m", "nDCG", "--format", "jsonl")
-        assert result.lines[0]["sideways"] == []
+        [read] = result.lines[0]["sideways"]
+        assert (read["measure"], read["reaches"], read["last_rises"]) == ("nDCG", [], [])
         assert any(line.get("note", "").startswith("not read sideways") for line in result.lines)
         [read] = files("-m", "nDCG", "--reference", "two", "--format", "jsonl").lines[0]["sideways"]
         assert (read["measure"], read["average"]) == ("nDCG", "mean of ratios")
 
     def test_all_that_can_be_read_sideways(self, files):
         result = files("-m", "DCG", "-m", "nCG", "-m", "CG", "--format", "jsonl")
-        assert [read["measure"] for read in result.lines[0]["sideways"]] == ["DCG", "CG"]
+        assert [read["measure"] for read in result.lines[0]["sideways"] if read["reaches"]] == ["DCG", "CG"]
         texts = [line["text"] for line in result.lines if "text" in line]
         assert [text.split(":")[0] for text in texts] == ["By DCG", "By CG"]
 

@@ -69,12 +69,12 @@ def refused(result, *lines: str, code: int = 3) -> None:
 
 TABLE = (
     "hint: a table of commas, semicolons or tabs needs a header that names the columns query, document and {}; "
-    "--columns query=NAME,document=NAME,... says what others mean"
+    "--columns says what others mean"
 )
 #: Lines that tell what the whole file probably is.
 MISTAKEN = {
-    "q1 0 d1 1": "hint: this looks like judgments, which come first: gainful eval QRELS RUN...",
-    "q1 Q0 d1 1 1 t": "hint: this looks like a run; judgments come first: gainful eval QRELS RUN...",
+    "q1 0 d1 1": "hint: this looks like judgments, which come first; runs come after them",
+    "q1 Q0 d1 1 1 t": "hint: this looks like a run; judgments come first, runs after them",
     "q1,Q0,d1,1,1,t": TABLE.format("score"),
     "query-id,d1,1": TABLE.format("grade"),
 }
@@ -370,6 +370,17 @@ def test_queries_that_differ_only_in_their_normal_form(command, core):
     found = command("explain", "P@1", "--qrels", "qrels", "--run", "r.run", "--query", "\u00e4")
     assert found.err.splitlines()[1] == (
         r"hint: did you mean a\u0308? \xe4 differs from it only in Unicode normal form"
+    )
+
+
+def test_queries_that_differ_only_in_their_encoding(command, core):
+    refused(
+        command.evaluate("caf\u00e9 0 d1 1\n", "caf\u00e9 Q0 d1 1 1 t\n".encode("latin-1")),
+        r"r.run: expected queries that are judged, found none: the run has 'caf\xe9', qrels has 'caf\u00e9'".replace(
+            r"\u00e9", "\u00e9"
+        ),
+        r"hint: 'caf\udce9' in the run and 'caf\xe9' in the judgments differ only in their encoding "
+        "(UTF-8 and Latin-1): write ids alike in both files",
     )
 
 
@@ -675,7 +686,7 @@ def usage(message: str) -> list[str]:
         ("--format", "xml"),
         ("--ties", "docid"),
         ("--judges", "mode"),
-        ("--like", "trec_eval"),
+        ("--like", "trec_eval-8"),
         ("--unknown",),
     ],
 )

@@ -337,6 +337,54 @@ def test_without_a_command(command):
 
 
 @pytest.mark.parametrize(
+    ("typed", "hint"),
+    [
+        ("eval qrels.txt a.run --latex", "--format latex"),
+        ("eval qrels.txt a.run --format tex", "--format latex"),
+        ("eval qrels.txt a.run --format=json", "--format jsonl, a JSON object a line"),
+        ("eval qrels.txt a.run a.run --significance", "gainful compare QRELS RUN RUN tests whether systems differ"),
+        ("eval qrels.txt a.run --k 10", "the cutoff is part of a measure's name: -m nDCG@10"),
+        ("compare qrels.txt a.run --cutoff 10", "the cutoff is part of a measure's name: -m nDCG@10"),
+        ("eval --qrels qrels.txt --run a.run -m AP", "files need no option: gainful eval qrels.txt a.run -m AP"),
+        ("eval --qrels=qrels.txt --run=a.run", "files need no option: gainful eval qrels.txt a.run"),
+        ("eval qrels.txt a.run -m map,ndcg", "several measures are given one by one: -m map -m ndcg"),
+        ("eval qrels.txt a.run -m ndcg@at@10", None),
+        ("explain nDCG@10 qrels.txt a.run", "gainful explain nDCG@10 --qrels qrels.txt --run a.run --query ID"),
+        ("explain nDCG@10 --qrels qrels.txt --run a.run", "--query q1 asks for the first of 1 query"),
+        ("eval qrels.txt a.run --like trec_eval", "--like trec_eval-9, or trec_eval-10 as its newest version does"),
+        ("check qrels.txt a.run nDCG@10", "gainful eval QRELS RUN -m nDCG@10"),
+        ("qrels.txt a.run", "gainful eval qrels.txt a.run"),
+        ("significance qrels.txt a.run", "gainful compare qrels.txt a.run"),
+        ("trec_eval -m ndcg_cut_10 qrels.txt a.run", "did you mean ndcg_cut.10?"),
+        ("trec_eval -m P_10 qrels.txt a.run", "did you mean P.10?"),
+    ],
+)
+def test_what_people_type_is_answered_with_one_hint(command, typed, hint):
+    command.write("qrels.txt", "q1 0 d1 1\n")
+    command.write("a.run", "q1 Q0 d1 1 1 t\n")
+    result = command(*typed.split())
+    assert result.code in (1, 2)
+    assert not result.out
+    if hint is not None:
+        assert len(result.err.splitlines()) == 2
+        assert result.err.splitlines()[1].removeprefix("trec_eval: ") == f"hint: {hint}"
+
+
+def test_measures_in_words(command):
+    command.write("qrels.txt", "q1 0 d1 1\n")
+    assert (
+        command("eval", "qrels.txt", "qrels.txt", "-m", "ndcg at 10").err.splitlines()[1]
+        == "hint: did you mean nDCG@10?"
+    )
+    assert "R@k has the share of relevant" in command("eval", "qrels.txt", "qrels.txt", "-m", "coverage").err
+
+
+def test_help_in_words(command):
+    assert command("help", "eval").out == command("eval", "--help").out
+    assert command("help").out == command("--help").out
+
+
+@pytest.mark.parametrize(
     ("given", "message"),
     [
         ("evla", "no command 'evla'; did you mean eval or explain?"),

@@ -51,7 +51,19 @@ def test_where_nothing_is_judged_ids_may_be_written_in_another_way() -> None:
     assert said({"r": run})[-1] == ("unjudged in the top 10: r 100.0%; `gainful check` says whether ids nearly match")
 
 
-def test_queries_that_differ_only_in_their_normal_form_are_told_apart() -> None:
+def test_lists_that_are_upside_down_are_noticed() -> None:
+    documents = [f"d{i}" for i in range(20)]
+    qrels = {f"q{i}": {"d0": 1, "d1": 1, "d2": 1} for i in range(10)}
+    last = dict.fromkeys(qrels, documents[::-1])
+    assert any("relevant documents stand late in their lists (on average at 95% of the length)" in line
+               for line in notices([evaluate(qrels, last, "RR")]))  # fmt: skip
+    for fair in (documents, ["d0", "d9", "d8", "d2", "d7", "d1"]):
+        assert not any("late" in line for line in notices([evaluate(qrels, dict.fromkeys(qrels, fair), "RR")]))
+    few = {"q0": last["q0"]}  # three documents prove nothing
+    assert not any("late" in line for line in notices([evaluate({"q0": qrels["q0"]}, few, "RR")]))
+
+
+def test_queries_that_differ_only_in_their_normal_form_are_noticed() -> None:
     qrels = {"caf\u00e9": {"d1": 1}, "q2": {"d1": 1}}
     run = {"cafe\u0301": ["d1"], "q2": ["d1"]}
     lines = notices(evaluate(qrels, {"a": run}, "AP").values())

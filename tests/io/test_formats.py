@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
 import json
+import re
 import sys
 import tracemalloc
 from collections.abc import Callable
@@ -13,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 
 import gainful
@@ -301,7 +304,9 @@ def test_a_format_that_is_said_does_not_make_text_of_other_bytes() -> None:
 
 def test_a_given_format_beats_the_content() -> None:
     text = b"q1,d1,2\n"
-    with pytest.raises(InputError, match="no column for the query among q1, d1, 2; say --columns query=q1,document=d1"):
+    with pytest.raises(
+        InputError, match=r"no column for the query among q1, d1, 2; say columns={'query': 'q1', 'document': 'd1'"
+    ):
         Qrels.read(text, format="csv")
     with pytest.raises(UsageError, match=r"expected trec \| msmarco"):
         Qrels.read(text, format="excel")
@@ -358,11 +363,11 @@ def test_a_table_with_unknown_names_is_asked_about_and_never_read_as_trec() -> N
                 read(text)
             assert error.value.message == (
                 "<bytes>:1: no column for the query among visitor, film, stars; "
-                f"say --columns query=visitor,document=film,{value}=stars"
+                f"say columns={{'query': 'visitor', 'document': 'film', '{value}': 'stars'}}"
                 # A position taken for a score would turn the list upside down.
                 + (", or rank=stars if 1 is the best" if value == "score" else "")
             )
-    with pytest.raises(InputError, match="say --columns query=userID,document=film,grade=stars"):
+    with pytest.raises(InputError, match=r"say columns={'query': 'userID', 'document': 'film', 'grade': 'stars'}"):
         Qrels.read(b"userID,film,stars\n7,1,4\n")
 
 
@@ -399,6 +404,56 @@ def test_a_relevance_beats_a_score_in_judgments() -> None:
     assert Qrels.read(b"qid,docid,score,relevance\n1,a,0.25,3\n").grade.tolist() == [3.0]
 
 
+@pytest.mark.parametrize(
+    ("text", "run", "asked"),
+    [
+        # Numbers are grades, what stands in runs is the query, in whatever order.
+        (b"film,stars,who\nf1,4,7\nf2,3,7\nf3,5,8\n", False, {"query": "who", "document": "film", "grade": "stars"}),
+        (b"when,who,film,stars\n5,u,f1,4\n6,u,f2,4\n7,v,f3,3\n", False, {"query": "who", "document": "film", "grade": "stars"}),
+        (b"a,b,c\n0.5,x,d1\n0.25,x,d2\n0.75,y,d3\n", True, {"query": "b", "document": "c", "score": "a"}),
+        (b"n,who,film\n1,u,f1\n2,u,f2\n1,v,f3\n", True, {"query": "who", "document": "film", "rank": "n"}),
+    ],
+)  # fmt: skip
+def test_columns_are_proposed_by_what_they_hold(text: bytes, run: bool, asked: dict[str, str]) -> None:
+    with pytest.raises(InputError, match=re.escape(f"say columns={asked}")):
+        (Run if run else Qrels).read(text)
+    records = list(csv.DictReader(io.StringIO(text.decode())))
+    with pytest.raises(InputError, match=re.escape(f"say columns={asked}")):
+        (Run if run else Qrels).of(pandas.DataFrame(records))
+    assert (Run if run else Qrels).read(text, columns=asked).queries
+
+
+def test_swapped_files_are_noticed() -> None:
+    with pytest.raises(InputError, match=r"expected judgments, found ranks and no grades.*\n.*looks like a run"):
+        Qrels.read(b"query,doc,rank,score\nq,d,1,2.5\n")
+    with pytest.raises(InputError, match=r"expected a run, found grades and no scores.*\n.*looks like judgments"):
+        Run.of(pandas.DataFrame({"query": ["q"], "doc": ["d"], "relevance": [1]}))
+    given = {"qrels.grade": "score", "run.score": "score"}
+    assert gainful.evaluate(b"query,doc,rank,score\nq,d,1,2\n", b"query,doc,score\nq,d,2\n", "P@1", columns=given)
+
+
+def test_judgments_without_grades_are_all_relevant() -> None:
+    frame = pandas.DataFrame({"user": ["u", "u"], "item": ["i", "j"]})
+    for gold in (b"user,item\nu,i\nu,j\n", frame):
+        with pytest.warns(
+            gainful.GainfulWarning, match="no column for the grade; every document in it counts as relevant"
+        ):
+            found = gainful.evaluate(gold, {"u": ["i", "x", "j"]}, "P@3")
+        assert found.mean("P@3") == pytest.approx(2 / 3)
+
+
+def test_tables_of_spreadsheets() -> None:
+    judgments = Qrels.read(b"query;doc;grade\r\nq,1;d1;0,5\r\n;;\r\nq,1;d2;2\r\n;;\r\n;;\r\n")
+    assert judgments.grade.tolist() == [0.5, 2.0]
+    assert judgments.queries == ["q,1"]
+    assert judgments.notes == ("<bytes>: 3 blank rows skipped", "<bytes>: 1 decimal comma read as decimal points")
+    assert Run.read(b"query\tdoc\tscore\nq\td\t1,25\n").score.tolist() == [1.25]
+    with pytest.raises(InputError, match="delete the rows of documents that nobody judged"):
+        Qrels.read(b"query,doc,grade\nq,d,1\nq,e,\n")
+    with pytest.raises(InputError, match="in place of Bad, Good write 0 for the worst, then 1, 2 and so on"):
+        Qrels.read(b"query;doc;grade\nq;d;Good\nq;e;Bad\n")
+
+
 # -- Errors name file, line and field -----------------------------------------------------------------------------------
 
 
@@ -409,10 +464,10 @@ def test_a_relevance_beats_a_score_in_judgments() -> None:
         (b"query,doc,grade\nq1,d1\n", False, "<bytes>:2: expected 3 fields, found 2\n    q1,d1"),
         (b"query,doc,grade\nq1,,1\n", False, "<bytes>:2: expected an id as document (field 2), found nothing\n    q1,,1"),
         (b'query,doc,grade\nq1,"d1,1\n', False, '<bytes>:2: expected a closing " at the end of a field, found none'),
-        (b"query;doc;grade\nq1;d1;0,5\n", False, "expected a number as grade (field 3), found '0,5'"),
+        (b"query,doc,grade\nq1,d1,\"0,5\"\n", False, "expected a number as grade (field 3), found '0,5'"),
         (b"query,doc,score\nq1,d1,1e999\n", True, "expected a number that fits a 64-bit float as score (field 3), found '1e999'"),
         (b"query,doc,rank\nq1,d1,first\n", True, "<bytes>:2: expected a number as rank (field 3), found 'first'"),
-        (b"query,doc\nq1,d1\n", False, "<bytes>:1: no column for the grade among query, doc; say --columns query=query,document=doc,grade=NAME"),
+        (b"query,doc,what\nq1,d1,x\n", False, "<bytes>:1: no column for the grade among query, doc, what; say columns={'query': 'query', 'document': 'doc', 'grade': 'what'}"),
         (b"1 2 3\n1 2\n", True, "<bytes>:2: expected 3 fields, found 2\n    1 2"),
         (b'{"q1": {"d1": "x"}}', False, "<bytes>['q1']['d1']: expected a finite number as grade, found 'x'"),
         (b'{"q1": ["d1"]}', False, "<bytes>['q1']: expected an object of documents and grades"),
@@ -448,8 +503,8 @@ def test_a_relevance_beats_a_score_in_judgments() -> None:
         (b"d1 L" + b"9" * 5000 + b"\n", False, "<bytes>:1: expected a level that fits a 64-bit float, found 'L9999"),
         (b"query,doc,score\nq1,d1,1\nq1,d1,2\n", True, "expected every document once in a list, found 'd1' again for query 'q1' (first: line 2)\n    q1,d1,2"),
         (b"query,doc,grade\nq1,d1,1\nq1,d1,2\n", False, "<bytes>:3: expected one grade for query 'q1' and document 'd1', found 2 after 1 (line 2)\n    q1,d1,2"),
-        (b"query,doc,closeness\nq1,d1,1\n", True, "<bytes>:1: no column for the score or rank among query, doc, closeness; say --columns query=query,document=doc,score=closeness"),
-        (b"query,doc,rating\nq1,d1,1\n", True, "<bytes>:1: no column for the score or rank among query, doc, rating; say --columns query=query,document=doc,score=rating"),
+        (b"query,doc,closeness\nq1,d1,1\n", True, "<bytes>:1: no column for the score or rank among query, doc, closeness; say columns={'query': 'query', 'document': 'doc', 'score': 'closeness'}"),
+        (b"query,doc,rating\nq1,d1,1\n", True, "<bytes>:1: expected a run, found grades and no scores: query, doc, rating\nhint: this looks like judgments, which come first; runs come after them (if not: columns={'run.score': 'rating'})"),
         (b"query,doc,score,score\nq1,d1,1,2\n", True, "<bytes>:1: expected one column for score, found score and score\nhint: rename all but one"),
         (b"query,doc,score\rq1,d1,1\r", True, "<bytes>: expected lines that end in LF or CR LF, found CR alone"),
         (b'query,text,doc,score\nq1,"' + b"x" * 200_000 + b'",d1,zz\n', True, "<bytes>:2: expected a number as score (field 4), found 'zz'"),

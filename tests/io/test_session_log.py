@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from gainful import InputError, Sessions, evaluate_sessions
-from gainful.errors import UsageError
+from gainful.errors import GainfulWarning, UsageError
 
 #: Who asked what when (minutes), and what was shown: one query is asked again within its session.
 EVENTS = [
@@ -153,13 +153,25 @@ def test_a_users_log_is_split_by_gaps(gap: str | int) -> None:
     assert list(found(Sessions.read(text, session_gap="4m"))) == ["s1/1", "s2/1"]  # not longer than the gap
 
 
-def test_a_users_log_needs_a_gap() -> None:
-    text = table("user,timestamp,query,item,rank", by_document(iso))
-    with pytest.raises(
-        InputError, match=r"expected a column for session \(session_id, .*\), found user, timestamp"
-    ) as error:
-        Sessions.read(text)
-    assert error.value.hint == "--session-gap 30m (session_gap='30m' in Python) makes sessions of what users did"
+def test_a_users_log_has_a_usual_gap() -> None:
+    rows = ["u1,2024-01-01T10:00:00,maps,d1,1", "u1,2024-01-01T10:30:00,maps,d2,1", "u1,2024-01-01T11:00:01,maps,d3,1"]
+    text = "\n".join(["user,timestamp,query,item,rank", *rows]).encode()
+    sessions = Sessions.read(text)
+    assert sessions.ids == ["u1/1", "u1/2"]
+    assert sessions.query_counts.tolist() == [2, 1]  # half an hour is not yet too long
+    with pytest.warns(GainfulWarning, match=r"ends after 30 minutes without a query \(session_gap='1h'\)"):
+        evaluate_sessions({"maps": {"d1": 1}}, sessions, "sDCG@10")
+    with pytest.raises(InputError, match="expected a column for time"):
+        Sessions.read(b"user,query,item,rank\nu1,maps,d1,1\n")
+
+
+def test_columns_of_a_log_that_are_not_used_are_named() -> None:
+    log = b"session,time,asked,item,rank\ns1,2024-01-01T10:00:00,maps,d1,1\n"
+    with pytest.raises(InputError, match="expected sessions that are judged by") as error:
+        evaluate_sessions({"maps": {"d1": 1}}, Sessions.read(log), "sDCG@10")
+    assert error.value.hint == "no column for the text of queries; not used: asked; say columns={'text': 'asked'}"
+    named = Sessions.read(log, columns={"text": "asked"})
+    assert evaluate_sessions({"maps": {"d1": 1}}, named, "sDCG@10").mean("sDCG@10") == 1
 
 
 QRELS = {"harbour silt": {"d2": 1}, "night trains": {"d5": 1}}
@@ -256,8 +268,8 @@ def test_logs_that_cannot_be_right(text: bytes, message: str) -> None:
 @pytest.mark.parametrize(
     ("text", "gap", "message"),
     [
-        (b"user,time,query,doc\nu,1,maps,a\n", "soon", r"session_gap \(--session-gap\): expected a number"),
-        (b"user,time,query,doc\nu,1,maps,a\n", "-3m", r"session_gap \(--session-gap\): expected a time such as 30m"),
+        (b"user,time,query,doc\nu,1,maps,a\n", "soon", r"session_gap=: expected a number"),
+        (b"user,time,query,doc\nu,1,maps,a\n", "-3m", r"session_gap=: expected a time such as 30m"),
         (b"session,turn,rank,doc\nu,1,1,a\n", "3m", r"is for logs, found a table with the numbers of queries"),
         (b"u_1 Q0 a 1 1 t\n", "3m", r"is for logs with times, found a run or sessions"),
     ],

@@ -137,7 +137,7 @@ def test_grades_above_the_scale_are_named() -> None:
     assert caught.value.message == (
         "<bytes>:3: expected grades up to the scale of the judgments, 3, found 7\n    a,1,2,e,7"
     )
-    assert caught.value.hint == "--scale 7 (scale=7 in Python) makes room for it"
+    assert caught.value.hint == "scale=7 makes room for it"
 
 
 def test_one_scanning_depth_a_query() -> None:
@@ -196,7 +196,7 @@ def test_columns_that_are_not_there() -> None:
     )
     error = error_of(rows("a,1,1,d", header="session,time,query,page"))
     assert error.message.startswith("<bytes>: expected a column for document, found session, time, query, page\n")
-    assert error.hint == "--columns document=NAME (columns= in Python) says which it is"
+    assert error.hint == "columns={'document': 'NAME'} says which it is"
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])

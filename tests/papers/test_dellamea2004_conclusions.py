@@ -12,7 +12,7 @@ import pytest
 from gainful.pages.page import Page
 from gainful.papers.claims import Section
 from gainful.papers.dellamea2004 import study
-from gainful.papers.dellamea2004.adm_experiment import Experiment
+from gainful.papers.dellamea2004.adm_experiment import Experiment, exchange_rule
 from gainful.papers.dellamea2004.adm_tables import table_3, table_4
 from gainful.render import text as render_text
 from tests.papers.dellamea2004_collection import (
@@ -126,6 +126,10 @@ class TestConclusions:
         assert rule.endswith(f"= {2 / 120:.3f} for m = 16 systems")
         parts = tuple(part for section in result.sections for part in section.parts)
         assert "one exchange of neighbours" not in render_text(Page("papers", parts))
+
+    def test_one_exchange_of_many_systems_is_not_0(self) -> None:
+        """4 / (109 * 108) = 0.0003398."""
+        assert exchange_rule(109).endswith("= 0.00034 for m = 109 systems")
 
     @pytest.mark.parametrize(
         ("number", "tau", "verdict"),

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import chi2, kruskal, mannwhitneyu
+from scipy.stats import chi2, kendalltau, kruskal, mannwhitneyu
 
 from gainful import Qrels
 from gainful.data.judged import Judged
 from gainful.kernel.parallel import Progress
-from gainful.pages.page import Page
+from gainful.pages.page import Page, Table
 from gainful.papers.dellamea2004 import study
-from gainful.papers.dellamea2004.adm_experiment import Experiment, evaluate_lists
+from gainful.papers.dellamea2004.adm_experiment import Experiment, evaluate_lists, run_experiment
 from gainful.papers.dellamea2004.adm_figures import figure_7, figure_8, first_hypothesis
 from gainful.papers.dellamea2004.adm_sets import read_lists
 from gainful.papers.dellamea2004.adm_tables import systems_section, table_3, table_4
@@ -54,6 +54,60 @@ class TestWhoseData:
         assert "does not name its ten best systems" in own.data
         for changed in ({"relevant": 4727}, {"queries": own.queries[1:]}, {"systems": replace(own.systems, depth=999)}):
             assert not replace(own, **changed).is_own  # type: ignore[arg-type]
+
+    def test_the_papers_collection_with_some_of_its_runs(self) -> None:
+        """Known by topics 401 to 450 with 4,728 relevant documents; depth and runs may be others."""
+        topics = [str(topic) for topic in range(401, 451)]
+        sizes = [95] * 28 + [94] * 22
+        assert sum(sizes) == 4728
+        judgments = {topic: {f"r{i}": 1.0 for i in range(size)} for topic, size in zip(topics, sizes, strict=True)}
+        # Run i begins with i relevant documents of 4; all that it misses are 1 away from their URS.
+        lists = {
+            f"run{i}": {topic: [*(f"r{j}" for j in range(i)), *(f"x{j}" for j in range(4 - i))] for topic in topics}
+            for i in range(5)
+        }
+        own = run_experiment(Judged(Qrels.from_dict(judgments), Policy()), lists, (), None, 2, 0, 1, Progress())
+        assert own.is_own_collection and not own.is_own
+        assert "the paper's own collection (same collection, 5 of 129 runs;" in own.data
+        rows = claims_of(systems_section(own), "Systems")
+        assert rows["systems"] == ("129", "5", "same collection")
+        assert {verdict for *_, verdict in rows.values()} == {"same collection"}
+        taus = claims_of(table_3(own), "Correlations")
+        srs = (1.0, 0.75, 0.5, 0.25)
+        apart = [sum(1 - each for each in srs[:i]) + sum(srs[i:]) for i in range(5)]
+        adm = [statistics.fmean(1 - (apart[i] + size - i) / (4 + size - i) for size in sizes) for i in range(5)]
+        assert taus["AvgPrec and ADM'"] == ("0.876", f"{kendalltau(range(5), adm).statistic:.3f}", "same collection")
+        assert claims_of(table_4(own), "Correlations")["set 6, ADM'"][::2] == ("0.935", "same collection")
+        [notes] = [
+            part.notes for part in table_3(own).parts if isinstance(part, Table) and part.title == "Correlations"
+        ]
+        assert notes == ("all: same collection, 5 of 129 runs",)
+        fewer = {topic: dict(list(grades.items())[1:]) for topic, grades in judgments.items()}
+        other = run_experiment(Judged(Qrels.from_dict(fewer), Policy()), lists, (), None, 2, 0, 1, Progress())
+        assert not other.is_own_collection
+
+    @pytest.mark.parametrize("systems", [30, 12])
+    def test_the_papers_19_worst_and_its_rule(self, found: Experiment, systems: int) -> None:
+        """Two are below the median everywhere; the 19th of those that are not chosen is so on 84.6 % of queries."""
+        shares = [1.0, 1.0, *(0.99 - 0.009 * i for i in range(systems - 2))]
+        names = tuple(f"s{i}" for i in range(systems))
+        groups = {"Best": (), "Normal": names[2:], "Worst": names[:2]}
+        below = dict(zip(names, shares, strict=True))
+        own = as_own(found)
+        own = replace(own, systems=replace(own.systems, kept=names, chosen=(), groups=groups, below=below))
+        text = " ".join(part for part in systems_section(own).parts if isinstance(part, str))
+        assert 'The paper has 19 Worst, "systematically performing worse than median precision' in text
+        assert "by that rule there are 2 here." in text
+        weaker = "Below the median on at least 84 % of queries (--worst-share 0.84) are 19."
+        assert (weaker in text) == (systems == 30)
+        if systems == 30:
+            assert sorted(shares, reverse=True)[18] == pytest.approx(0.846)
+            assert sum(share >= 0.84 for share in shares) == 19
+        nineteen = replace(own.systems, groups={**groups, "Worst": tuple(f"w{i}" for i in range(19))})
+        text = " ".join(p for p in systems_section(replace(own, systems=nineteen)).parts if isinstance(p, str))
+        assert "The paper has 19 Worst" not in text
+        text = " ".join(part for part in systems_section(found).parts if isinstance(part, str))
+        assert "The paper has 19 Worst" not in text  # other data
 
     def test_its_figures_have_to_be_the_same(self, found: Experiment) -> None:
         """But for those that depend on the ten best, which the paper does not name."""

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import scipy.stats
 
-from gainful import Policy, Qrels
+from gainful import Policy, Qrels, reproduce
 from gainful.data.collection import ReadAhead
 from gainful.data.judged import Judged
 from gainful.errors import InputError, UsageError
@@ -392,7 +392,11 @@ IN_TABLE_1 = {"best - worst, points", "largest gain over the baseline", "Friedma
 OF_BASES = {
     f"{figure}: {what}"
     for figure in ("3A", "3B")
-    for what in ("best - worst at 50, base 2, e, 10", "findings with other bases")
+    for what in (
+        "best - worst at 50, base 2, e, 10",
+        "order of runs, bases 2 and e",
+        "order of runs, bases 2 and 10",
+    )
 }
 OF_THE_HIGHEST = {"distance to ideal", "the same, proportional"}
 
@@ -434,6 +438,76 @@ def test_p_too_small_to_be_told_apart_decide_nothing(reading: Any) -> None:
     assert of["Friedman's p by level"][1:] == ("< 1e-15, < 1e-15, < 1e-15", "not seen")
 
 
+def test_differences_of_the_papers_table_1(reading: Any) -> None:
+    """Levels 1 to 3, best and worst: 14.3 and 10.1, 29.3 and 21.1, 41.0 and 22.2."""
+    found = reading.claims(examples(), "Sections 3 and 4")
+    assert found["3.5: best at every level"] == ("WSYN/e", "WSYN/e", "agrees")
+    assert found["4: differences at level 1"][1:] == ("4.2 points, 42 % of the worst", "not seen")
+    notes = {
+        row["what"]: row["note"] for row in reading.rows(examples(), "Sections 3 and 4", "The paper's own figures")
+    }
+    shares = [100 * (best / worst - 1) for best, worst in ((14.3, 10.1), (29.3, 21.1), (41.0, 22.2))]
+    said = ", ".join(f"{share:.0f}" for share in shares)
+    assert notes["3.5: best - worst, points"] == f"not so in per cent of the worst: {said}"
+
+
+def test_rank_sums_that_point_another_way_than_means(reading: Any) -> None:
+    """One is ahead in all queries but one, which is worth more than all others."""
+    qrels: Grades = {f"q{i}": {"high": 2, "low": 1} for i in range(12)}
+    late = [f"x{i}" for i in range(8)]
+    runs = {
+        "one": {query: [*late, "high", "low"] for query in qrels},
+        "two": {query: ["high", "low"] if query == "q0" else [*late, "y", "high", "low"] for query in qrels},
+    }
+    means = [sum(1 / rank for rank in ranks) / 12 for ranks in ([9] * 12, [1, *[10] * 11])]
+    assert means[0] < means[1]
+    [table] = [
+        part
+        for part in reading.section(studied(qrels, runs), "Table 1").parts
+        if isinstance(part, Table) and part.title == "Friedman's test"
+    ]
+    [said] = [note for note in table.notes if note.startswith("grade 2: Friedman")]
+    assert said == (
+        "grade 2: Friedman goes by rank sums, and the mean points the other way in 1 of 1 pair: "
+        f"one ({100 * means[0]:.1f}) ahead of two ({100 * means[1]:.1f})"
+    )
+    runs["two"]["q0"] = runs["two"]["q1"]
+    notes = [
+        note
+        for part in reading.section(studied(qrels, runs), "Table 1").parts
+        if isinstance(part, Table)
+        for note in part.notes
+    ]
+    assert not any("rank sums, and" in note for note in notes)
+
+
+def test_table_1_is_in_per_cent_and_levels_are_its_rows() -> None:
+    qrels, runs = random_case(5)
+    section = next(each for each in studied(qrels, runs).sections if each.name == "Table 1")
+    table = next(part for part in section.parts if isinstance(part, Table))
+    assert [column.name for column in table.columns] == ["relevant", *runs]
+    for level, row in enumerate(table.rows, 1):
+        for run, found in zip(runs, row[1:], strict=True):
+            values = [average_precision(grades, runs[run].get(query, []), level) for query, grades in qrels.items()]
+            known = [0.0 if query not in runs[run] else value for query, value in zip(qrels, values, strict=True)]
+            counted = [value for value in known if value is not None]
+            assert found == pytest.approx(100 * sum(counted) / len(counted))
+
+
+def test_what_is_by_level_has_a_stamp_of_its_own(tmp_path: Path) -> None:
+    qrels, runs = random_case(5)
+    found = reproduce("jarvelin2000", qrels=qrels, runs=runs, policy=Policy(missing="skip"))
+    [own] = found.only("Figure 1").page().notes
+    assert own.startswith("conventions: ") and "undefined:skip" in own
+    assert found.section("Figure 2").conventions == ()
+    shared, by_level = found.page().notes
+    assert "undefined:skip" not in shared and by_level == f"Table 1, Figure 1: {own}"
+    drawn = found.only(["Figure 1", "Figure 2"])
+    drawn.save_all(tmp_path)
+    stamps = {name: (tmp_path / f"figure-{name}.svg").read_text() for name in "12"}
+    assert ["undefined:skip | scale" in stamps[name] for name in "12"] == [True, False]
+
+
 def test_friedmans_smallest_p_is_named_as_the_table_has_it(reading: Any) -> None:
     """Runs that differ at the highest level in every query, at the lowest in one of two."""
     qrels: Grades = {f"q{i}": {"high": 2, "low": 1} for i in range(60)}
@@ -465,15 +539,28 @@ def test_runs_that_share_a_place_are_no_other_runs(reading: Any) -> None:
     qrels: Grades = {"q1": {"a": 1, "b": 2}, "q2": {"a": 2, "c": 1}, "q3": {"z": 3}}
     runs = {"x": {"q1": ["a", "b"], "q2": ["c", "a"]}, "y": {"q1": ["b", "a"], "q2": ["a"]}}
     found = studied(qrels, runs).sections
-    of = reading.claims(found, "Section 3.7")
-    assert of["3A: findings with other bases"][1:] == ("runs share the first or last place", "not seen")
     rows = reading.rows(found, "Section 3.7", "DCG at rank 50")
     assert [(row["best"], row["worst"]) for row in rows[:3]] == [(None, None), ("x", "y"), ("x", "y")]
     # A run that is the same as the best one shares its place with every base.
     worse = {"z": {"q1": ["b"], "q2": ["x"]}}
     found = studied(qrels, {"x": runs["x"], "again": runs["x"], **worse}).sections
-    assert reading.claims(found, "Section 3.7")["3A: findings with other bases"][2] == "holds"
     assert reading.rows(found, "Section 3.7", "DCG at rank 50")[0]["best"] == "x and 1 other"
+
+
+def test_another_base_that_reverses_a_significant_difference_or_does_not(reading: Any) -> None:
+    """A document at rank 1, or two from rank 2 on: 1 against 1 / log 9 + 1 / log 10 with another base each."""
+    what, says = "3B: order of runs, bases 2 and 10", "findings are similar"
+    qrels: Grades = {f"q{i}": {"a": 3, "b": 3, "c": 2, "d": 1} for i in range(8)}
+    early = {query: ["a"] for query in qrels}
+    late = {query: [f"x{i}" for i in range(8)] + ["a", "b"] for query in qrels}
+    assert 1 / math.log2(9) + 1 / math.log2(10) < 1 < 1 / math.log10(9) + 1 / math.log10(10)
+    found = reading.claims(studied(qrels, {"early": early, "late": late}).sections, "Section 3.7")
+    assert found[what] == (says, "1 of 1 pair reversed (1 by means)", "fails")
+    later = {query: [f"x{i}" for i in range(8)] + ["a"] for query in qrels}
+    runs = {"early": {query: ["a", "b"] for query in qrels}, "late": later}
+    assert 1 + 1 / math.log10(2) > 1 / math.log10(9)
+    found = reading.claims(studied(qrels, runs).sections, "Section 3.7")
+    assert found[what] == (says, "0 of 1 pair reversed (0 by means)", "holds")
 
 
 def test_a_level_of_queries_that_nobody_answers_is_not_tested(reading: Any) -> None:

@@ -13,8 +13,9 @@ from gainful.data.judged import Judged
 from gainful.pages.page import Page, Table
 from gainful.papers.claims import Study
 from gainful.papers.jarvelin2002 import study
-from gainful.papers.jarvelin2002.discussion import ToldApart, depth_claims
+from gainful.papers.jarvelin2002.discussion import depth_claims
 from gainful.render import text as render_text
+from gainful.stats.leads import Leads
 
 QUERIES = [f"q{i}" for i in range(6)]
 #: Every query has three documents of each grade 0 to 3: a0 to a2, b0 to b2, c0 to c2, d0 to d2.
@@ -54,13 +55,13 @@ def text(found: Study) -> str:
 # What the last rank decides: pairs of runs, told apart (1: the first is better, -1: the second, 0: neither).
 
 
-def settings(**signs: list[int]) -> dict[tuple[str, int], ToldApart]:
+def settings(**signs: list[int]) -> dict[tuple[str, int], Leads]:
     """From nCG_10=[1, 0, ...] and so on."""
     found = {}
     for name, of_pairs in signs.items():
         kind, k = name.split("_")
         values = np.array(of_pairs)
-        found[kind, int(k)] = ToldApart(None, values != 0, values > 0)  # type: ignore[arg-type]
+        found[kind, int(k)] = Leads(values != 0, values > 0)
     return found
 
 
@@ -160,8 +161,8 @@ def test_equal_runs():
     assert said["Figure 2", "more documents by the worst run"] == ("0 %", "other data")
     assert said["Figure 1", "(a) others below the best run, points"] == ("0", "other data")
     best = next(finds for (_, what), finds in said.items() if what.startswith("best run by nDCG"))
-    assert best == ("no run leads", "not seen")
-    assert said["Section 4, base", "bases 2 and 10"] == ("tau undefined", "not seen")
+    assert best == ("no run leads with weights", "not seen")
+    assert said["Section 4, base", "bases 2 and 10"] == ("no pair differs by both (0 by means)", "not seen")
     assert not [what for what, (_, verdict) in said.items() if verdict == "fails"]
     assert "nan" not in text(found)
 

@@ -118,8 +118,12 @@ class TestTable2:
             (naive_over_ranks([grade / 4 for grade in grades]), naive_over_ranks([grade / 8 for grade in doubled])),
             (naive_mu_ap(grades), naive_mu_ap(doubled)),
         ]
-        for (*_, finds, verdict), (one, two) in zip(claims(sections["Table 2"])[-3:], expected, strict=True):
+        for (*_, finds, verdict), (one, two) in zip(claims(sections["Table 2"])[-4:-1], expected, strict=True):
             assert (finds, verdict) == (f"{one:.3f}, doubled {two:.3f}", "holds")
+
+    def test_twice_the_grades_are_not_twice_the_levels(self, sections):
+        what, says, finds, verdict = claims(sections["Table 2"])[-1]
+        assert (says, finds, verdict) == ("10", str(len(range(9))), "erratum"), what
 
     def test_the_base_is_said(self, sections):
         """15 = 2^4 - 1 is the first ideal DCG with base 2; with base 10 it is divided by log10(2)."""

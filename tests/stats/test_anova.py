@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.stats import chi2, f as f_distribution, f_oneway, friedmanchisquare, rankdata, ttest_rel
 
 from gainful.errors import UsageError
-from gainful.stats.anova import one_way, pair_variances, pairs_of, two_way
+from gainful.stats.anova import by_factors, one_way, pair_variances, pairs_of, two_way
 from gainful.stats.rank_tests import conover, friedman, nemenyi, protected, stars_text, within_query_ranks
 
 Matrix = NDArray[np.float64]
@@ -296,3 +296,47 @@ class TestCalibration:
 
     def test_chi2_of_friedman_is_that_distribution(self) -> None:
         assert friedman(random_scores(0)).chi2_p == pytest.approx(chi2.sf(friedman(random_scores(0)).chi2, 3))
+
+
+class TestFactors:
+    @pytest.mark.parametrize("seed", range(3))
+    def test_unbalanced_is_that_of_statsmodels(self, seed: int) -> None:
+        from statsmodels.formula.api import ols
+        from statsmodels.stats.anova import anova_lm
+
+        rng = np.random.default_rng(seed)
+        columns = {name: rng.integers(0, levels, 40).tolist() for name, levels in (("s", 3), ("t", 5), ("u", 4))}
+        values = rng.normal(size=40) + np.array(columns["t"]) / 3
+        theirs = anova_lm(ols("y ~ C(s) + C(t) + C(u)", pd.DataFrame({"y": values, **columns})).fit(), typ=2)
+        found = by_factors(values, columns)
+        for name, effect in found.effects.items():
+            row = theirs.loc[f"C({name})"]
+            assert (effect.sum_of_squares, effect.df) == pytest.approx((row["sum_sq"], row["df"]))
+            assert (effect.f, effect.p) == pytest.approx((row["F"], row["PR(>F)"]))
+        assert found.residual.sum_of_squares == pytest.approx(theirs.loc["Residual", "sum_sq"])
+
+    def test_interaction_is_that_of_statsmodels(self) -> None:
+        from statsmodels.formula.api import ols
+        from statsmodels.stats.anova import anova_lm
+
+        rng = np.random.default_rng(4)
+        columns = {name: rng.integers(0, levels, 50).tolist() for name, levels in (("a", 2), ("b", 3), ("q", 6))}
+        values = rng.normal(size=50)
+        theirs = anova_lm(ols("y ~ C(q) + C(a) * C(b)", pd.DataFrame({"y": values, **columns})).fit(), typ=2)
+        found = by_factors(values, columns, crossed=("a", "b"))
+        for name, row in (("a", "C(a)"), ("b", "C(b)"), ("q", "C(q)"), ("a x b", "C(a):C(b)")):
+            effect = found.effects[name]
+            assert (effect.sum_of_squares, effect.df) == pytest.approx(
+                (theirs.loc[row, "sum_sq"], theirs.loc[row, "df"])
+            )
+            assert effect.p == pytest.approx(theirs.loc[row, "PR(>F)"])
+
+    def test_a_factor_that_another_determines(self) -> None:
+        """Each user worked with one system: what is the users' cannot be told from what is the systems'."""
+        found = by_factors(np.array([0.1, 0.2, 0.4, 0.3, 0.9, 0.7]), {"system": "aaaabb", "user": "112233"})
+        assert (found.effects["system"].df, found.effects["system"].p) == (0, None)
+        assert found.effects["user"].df == 1
+
+    def test_constant_scores(self) -> None:
+        found = by_factors(np.full(6, 0.1), {"system": "aaabbb", "topic": "xyxyxy"})
+        assert [effect.f for effect in found.effects.values()] == [0.0, 0.0]

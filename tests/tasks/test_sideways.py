@@ -227,6 +227,44 @@ class TestSentences:
             "To reach the nCG that thrice has at rank 6, a user reads 2 with twice."
         ]
 
+    @pytest.mark.parametrize("average", ["ratios", "means"])
+    def test_the_area_to_the_normalised_ideal_needs_no_reference(self, average):
+        """G' of TOIS 2002 and a second query, in fractions: 1 - nCG by rank, over all ranks and by region."""
+        gains = {"a": (3, 2, 3, 0, 0, 1, 2, 2, 3, 0), "b": (0, 1, 0, 0, 0, 0, 0, 3, 0, 0)}
+        missed = {"a": (1, 1, 1), "b": (2,)}
+        qrels = {
+            query: {f"d{i}": grade for i, grade in enumerate((*of, *missed[query])) if grade}
+            for query, of in gains.items()
+        }
+        runs = {
+            "mine": {
+                query: [f"d{i}" if grade else f"x{i}" for i, grade in enumerate(of)] for query, of in gains.items()
+            }
+        }
+
+        def cumulated(values):
+            return [Fraction(sum(values[:rank])) for rank in range(1, 11)]
+
+        own = {query: cumulated(of) for query, of in gains.items()}
+        best = {query: cumulated(sorted((*of, *missed[query]), reverse=True)) for query, of in gains.items()}
+        if average == "ratios":
+            shares = [sum(own[query][i] / best[query][i] for query in own) / 2 for i in range(10)]
+        else:
+            shares = [sum(own[query][i] for query in own) / sum(best[query][i] for query in own) for i in range(10)]
+        found = gain_curves(qrels, runs, "nCG@10", draws=0, average=average)
+        reading = found.sideways(regions=[(1, 3), (4, 10)])
+        assert (reading.reaches, reading.last_rises, reading.sentences()) == ((), (), [])
+        [area] = reading.areas
+        assert area.area == pytest.approx(float(10 - sum(shares)), rel=1e-12)
+        assert area.share == pytest.approx(float(1 - sum(shares) / 10), rel=1e-12)
+        for distance, (first, last) in zip(reading.distances, [(1, 3), (4, 10)], strict=True):
+            below = [float(1 - share) for share in shares[first - 1 : last]]
+            assert (distance.least, distance.most) == pytest.approx((min(below), max(below)), rel=1e-12)
+            assert (distance.least_share, distance.most_share) == (distance.least, distance.most)
+        shown = [table.title for table in gain_curves(qrels, runs, ["CG@10", "nCG@10"], draws=0).page().tables]
+        assert "Area between nCG (mean of ratios) and the ideal, ranks 1-10" in shown
+        assert "Distance of nCG (mean of ratios) to the ideal" in shown
+
     def test_still_rising(self):
         assert said([5], "CG@8", r=every(1, 8))[-1] == "The ideal still rises at rank 8, the last one looked at."
 
@@ -253,7 +291,7 @@ class TestPage:
             ({"regions": [(1, 21)]}, "found 1-21\nhint: @k is the depth"),
             ({"reference": "tw"}, "reference: no run is called 'tw'; there are twice\nhint: did you mean twice?"),
             ({"reference": "twice"}, "reference: expected other runs beside 'twice', found none"),
-            ({"measure": "nCG"}, "nCG: expected a reference, found none: .*\nhint: read CG or DCG sideways"),
+            ({"measure": "nCG", "at": [5]}, "nCG: expected a reference, found none: .*\nhint: read CG or DCG sideways"),
             ({"measure": "DCG"}, "no curve is of DCG; there are CG, nCG"),
         ],
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,6 +12,7 @@ from gainful.cli import help_groups, options
 from gainful.cli.inputs import takes_inputs
 from gainful.data.collection import Inputs, named_runs
 from gainful.errors import UsageError
+from gainful.notation import count_of
 from gainful.policy import Policy
 
 if TYPE_CHECKING:
@@ -109,6 +111,7 @@ def command(
 
     Example: gainful explain nDCG@5 --grades 3,2,0,1 --unretrieved 3 --swap 1,3
     """
+    _refuse_files(measures)
     wanted = _translated(measures, rel)
     if board is not None and board.changes:
         from gainful.evaluation.blackboard import Changed, changed_page
@@ -118,9 +121,12 @@ def command(
         return
     missing = [flag for flag, given in (("--qrels", qrels), ("--run", runs), ("--query", queries)) if not given]
     if board is None and len(missing) in (1, 2):
+        judged = inputs.read_qrels(qrels, scale=scale).queries if qrels and missing == ["--query"] else []
         raise UsageError(
             f"expected --qrels, --run and --query together, found no {' and no '.join(missing)}",
-            "without any of them the measure is defined; with all of them its arithmetic is shown",
+            f"--query {judged[0]} asks for the first of {count_of(len(judged), 'query', 'queries')}"
+            if judged
+            else "without any of them the measure is defined; with all of them its arithmetic is shown",
         )
     from gainful.data.run import Run
     from gainful.evaluation.explained_page import explanation_page
@@ -142,6 +148,18 @@ def command(
     for explanation in explanations:
         explanation.translations = wanted[explanation.measure]
     output.write(explanation_page(explanations, all_ranks, places))
+
+
+def _refuse_files(measures: tuple[str, ...]) -> None:
+    """Judgments and runs are named by options here: measures may be many."""
+    files = [text for text in measures if os.path.isfile(text)]
+    if files:
+        runs = "".join(f" --run {file}" for file in files[1:]) or " --run RUN"
+        others = " ".join(text for text in measures if text not in files) or "MEASURE"
+        raise UsageError(
+            f"{files[0]}: expected a measure, found a file",
+            f"gainful explain {others} --qrels {files[0]}{runs} --query ID",
+        )
 
 
 def _translated(texts: tuple[str, ...], rel: str | None) -> dict[Measure, tuple[Translation, ...]]:

@@ -251,7 +251,9 @@ takes_sessions = options.takes(
         "--gaps", type=click.Choice(GAPS), default="error", show_default=True, help="What a missing query number is."
     ),
     click.option(
-        "--session-gap", metavar="TIME", help="In logs: a session ends after so long without a query: 30m, 90s, 1h."
+        "--session-gap",
+        metavar="TIME",
+        help="In logs: a session ends after so long without a query: 30m, 90s, 1h.  [default: 30m, by user only]",
     ),
     options.policy_options,
     policy=options.policy_from,

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import click
 
-from gainful.errors import GainfulError, InputError, quietly
+from gainful.errors import GainfulError, InputError, at_command_line, quietly
 from gainful.io.memory import HINT, SETTING, read_size
-from gainful.notation import nearest, printable
+from gainful.notation import printable
 
 #: Where each command lives. They are loaded when used, so that none pays for another.
 COMMAND_GROUPS = {
@@ -63,27 +63,6 @@ _MAX_MEMORY = click.Option(
 )
 
 
-#: What options are called elsewhere.
-_ELSEWHERE = {
-    "--measure": ("--metric", "--metrics", "--measures"),
-    "--name": ("--names", "--label", "--labels"),
-    "--output": ("--file", "--out", "--save"),
-    "--places": ("--digits", "--decimals", "--precision"),
-    "--threads": ("--jobs", "--n-jobs", "--workers", "--processes"),
-    "--baseline": ("--reference", "--control"),
-    "--exclude": ("--train", "--seen", "--filter"),
-}
-
-
-def _known_option(error: click.NoSuchOption) -> click.UsageError:
-    """The same error, saying what an option is called here whose name is another tool's."""
-    has = {name for each in error.ctx.command.params for name in each.opts} if error.ctx else set()
-    meant = next((name for name, others in _ELSEWHERE.items() if name in has and error.option_name in others), None)
-    return (
-        error if meant is None else click.UsageError(f"No such option: {error.option_name}; it is {meant}", error.ctx)
-    )
-
-
 class LazyGroup(click.Group):
     """A group that knows the names of its commands and loads the one that is asked for."""
 
@@ -103,8 +82,9 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and not args[0].startswith("-") and args[0] not in COMMANDS:
-            close = nearest(args[0], COMMANDS)
-            raise click.UsageError(f"no command '{args[0]}'" + (f"; {close}" if close else ""), ctx)
+            from gainful.cli.typed_hints import unknown_command
+
+            raise unknown_command(args, COMMANDS)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -170,8 +150,9 @@ def run(arguments: Sequence[str]) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="surrogateescape")
     try:
-        with quietly():  # notices are printed
-            code = cli.main(list(arguments), prog_name="gainful", standalone_mode=False)
+        with at_command_line(), quietly():  # notices are printed
+            arguments = [*arguments[1:2], "--help"] if "help" in arguments[:1] else list(arguments)
+            code = cli.main(arguments, prog_name="gainful", standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except SystemExit as closed:
@@ -179,6 +160,10 @@ def run(arguments: Sequence[str]) -> int:
         return int(closed.code or 0) if "_GAINFUL_COMPLETE" in os.environ else 0
     except MemoryError:
         return _told(InputError("the command takes more memory than there is", HINT))
+    except click.ClickException as error:
+        from gainful.cli.typed_hints import in_words_of_ours
+
+        return _told(in_words_of_ours(error, arguments))
     except (Exception, KeyboardInterrupt) as error:
         return _told(error)
 
@@ -186,7 +171,7 @@ def run(arguments: Sequence[str]) -> int:
 def _told(error: BaseException) -> int:
     """Says what went wrong, and returns the exit code."""
     if isinstance(error, click.ClickException):
-        (_known_option(error) if isinstance(error, click.NoSuchOption) else error).show()
+        error.show()
         return 2
     if isinstance(error, OSError):
         _forget_output()

@@ -43,8 +43,9 @@ class InputFile(click.Path):
             ctx.meta[__name__] = inputs = [*ctx.meta.get(__name__, ()), value]
             read_once(*inputs)
             takes_measures = any("-m" in each.opts for each in ctx.command.params)
-            if takes_measures and not os.path.lexists(value) and _is_measure(value):
-                raise UsageError(f"{value}: no such file, but a measure", f"-m {value} asks for it")
+            if value != "-" and not os.path.lexists(value) and _is_measure(value):
+                instead = f"-m {value} asks for it" if takes_measures else f"gainful eval QRELS RUN -m {value}"
+                raise UsageError(f"{value}: no such file, but a measure", instead)
         return super().convert(value, param, ctx)
 
 

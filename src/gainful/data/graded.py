@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Set
 from dataclasses import dataclass, fields, replace
@@ -22,11 +23,15 @@ from gainful.io.sources import Text
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.kernel.parallel import Progress
-from gainful.notation import ONLY_IN_FORM, lookalikes_of, printable, text_of_id
+from gainful.notation import lookalikes_of, printable, text_of_id
 from gainful.policy import Policy
 
 if TYPE_CHECKING:
     from gainful.kernel.core import Joined, JoinOptions
+
+
+#: So many standard errors from the middle are no chance.
+_NO_CHANCE = 4
 
 
 @dataclass(frozen=True)
@@ -45,11 +50,20 @@ class JoinFacts:
     excluded_count: int = 0  # rows that were left out before ranks were counted
     excluded_relevant: int = 0  # judged documents above grade 0 that no list can have therefore
     exclusions: int = 0  # pairs of query and document that were to be left out
+    notes: tuple[str, ...] = ()  # what was done to read judgments and run
+    relevant_hits: int = 0  # relevant documents in lists of several, and the sum of their places, from 0 to 1
+    relevant_places: float = 0.0
 
     @property
     def unjudged_share(self) -> float:
         """The share of unjudged documents in the top 10."""
         return self.unjudged_at_10 / self.shown_at_10 if self.shown_at_10 else 0.0
+
+    @property
+    def relevant_place(self) -> float | None:
+        """Where in lists relevant documents stand on average, 1 being the end; None if that may well be chance."""
+        mean = self.relevant_places / self.relevant_hits if self.relevant_hits else 0.5
+        return mean if abs(mean - 0.5) * math.sqrt(12 * self.relevant_hits) > _NO_CHANCE else None
 
     def merge(self, other: JoinFacts, judged_ids: Set[bytes]) -> JoinFacts:
         """The facts of two partitions together; a query judged in either is not extra."""
@@ -198,7 +212,8 @@ def join(
         source = text.name
     if len(joined["extra_ids"]) == joined["list_count"] and not judged.qrels.is_part:
         _raise_disjoint(source, judged, joined)
-    graded = _graded(name or source, source, judged, policy, joined)
+    notes = (*judged.qrels.notes, *(opened.notes if isinstance(opened, Run) else ()))
+    graded = _graded(name or source, source, judged, policy, joined, notes)
     return _with_exclusion(graded, opened) if isinstance(opened, Run) and opened.excluded_by else graded
 
 
@@ -339,14 +354,16 @@ def _raise_disjoint(source: str, judged: Judged, joined: Joined) -> None:
     raise InputError(
         f"{source}: expected queries that are judged, found none: the run has "
         f"'{printable(found[0])}', {judged.qrels.name} has '{printable(wanted[0])}'",
-        f"'{lookalikes[0][0]}' in the run and '{lookalikes[0][1]}' in the judgments differ {ONLY_IN_FORM}: "
+        f"'{lookalikes[0][0]}' in the run and '{lookalikes[0][1]}' in the judgments differ {lookalikes[0][2]}: "
         "write ids alike in both files"
         if lookalikes
         else "are these judgments and this run of the same collection?",
     )
 
 
-def _graded(name: str, source: str, judged: Judged, policy: Policy, joined: Joined) -> GradedRun:
+def _graded(
+    name: str, source: str, judged: Judged, policy: Policy, joined: Joined, notes: tuple[str, ...]
+) -> GradedRun:
     item = joined["hit_item"].astype(np.int64)
     hit_grade = judged.grade[item]
     offsets, rank = joined["hit_offsets"], joined["hit_rank"].astype(np.int64)
@@ -357,6 +374,9 @@ def _graded(name: str, source: str, judged: Judged, policy: Policy, joined: Join
         pooled = offsets - kept_before[offsets], rank[~counts]
         offsets, rank, hit_grade, item = kept_before[offsets], rank[counts], hit_grade[counts], item[counts]
     shown = int(np.minimum(joined["retrieved"], 10).sum())
+    length = np.repeat(joined["retrieved"], np.diff(offsets))
+    tells = (hit_grade > 0) & (length > 1)
+    places = (rank[tells] - 1) / (length[tells] - 1)
     return GradedRun(
         name,
         source,
@@ -377,6 +397,9 @@ def _graded(name: str, source: str, judged: Judged, policy: Policy, joined: Join
             joined["float32_ties"],
             shown,
             shown - int(np.count_nonzero(rank <= 10)),
+            notes=notes,
+            relevant_hits=places.size,
+            relevant_places=float(places.sum()),
         ),
         pooled,
     )

@@ -64,6 +64,7 @@ class Qrels(DocumentColumns):
     origin: Origin | None = None  # where each row stands
     is_part: bool = False  # selected from a whole: a run need not answer any query of a part
     left_out: frozenset[bytes] = frozenset()  # the whole's other queries: judged, too
+    notes: tuple[str, ...] = ()  # what was done to read them
 
     def __post_init__(self) -> None:
         freeze(self.query, self.document_start, self.document_length, self.subtopic, self.grade)
@@ -94,7 +95,10 @@ class Qrels(DocumentColumns):
     def from_rows(cls, rows: Rows, name: str, scale: float | None = None) -> Qrels:
         """Judgments from rows of whatever source."""
         subtopics = None if rows.subtopic is None else core.number_ids(*rows.subtopic)
-        return cls._of(name, *core.number_ids(*rows.query), rows.document, subtopics, rows.value, scale, rows.origin)
+        grades = np.ones(rows.query[1].size) if rows.value is None else rows.value
+        made = cls._of(name, *core.number_ids(*rows.query), rows.document, subtopics, grades, scale, rows.origin)
+        ungraded = (f"{name}: no column for the grade; every document in it counts as relevant, with grade 1",)
+        return replace(made, notes=rows.notes if rows.value is not None else (*rows.notes, *ungraded))
 
     @classmethod
     def from_frame(

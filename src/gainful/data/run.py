@@ -65,6 +65,7 @@ class Run(DocumentColumns):
     origin: Origin | None = None  # where each row stands
     excluded_by: Exclusion | None = None  # what was left out, and how many rows of it
     excluded_count: int = 0
+    notes: tuple[str, ...] = ()  # what was done to read it
 
     def __post_init__(self) -> None:
         freeze(self.list_offsets, self.document_start, self.document_length, self.score, self.rank)
@@ -112,7 +113,7 @@ class Run(DocumentColumns):
             start, length, origin = start[order], length[order], origin.take(order)
             score, rank = (column[order] if column.size else column for column in (score, rank))
         offsets = np.concatenate(([0], np.cumsum(np.bincount(query)))).astype(np.int64)
-        return cls(name, tuple(query_ids), offsets, data, start, length, score, rank, origin)
+        return cls(name, tuple(query_ids), offsets, data, start, length, score, rank, origin, notes=rows.notes)
 
     @classmethod
     def from_frame(cls, frame: Frame, *, columns: Mapping[str, str] | None = None, name: str = "<frame>") -> Run:

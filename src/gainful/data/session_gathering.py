@@ -134,7 +134,8 @@ def _lists(
         documents = packed(list(chain.from_iterable(turn.documents for turn in turns)), where)
     except InputError as error:
         raise InputError(error.message + _shown(bad[-1], records), error.hint) from error
-    return Run(name, tuple(ids), offsets, *documents, np.array(scores, np.float64), origin=origin)
+    values, notes = np.array(scores, np.float64), records[0].notes
+    return Run(name, tuple(ids), offsets, *documents, values, origin=origin, notes=notes)
 
 
 def _shown(turn: TurnRecord, records: Sequence[SessionRecord]) -> str:

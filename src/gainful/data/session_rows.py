@@ -16,12 +16,12 @@ from gainful.io.formats import Reading
 from gainful.io.rows import Spans, refuse_rows
 from gainful.io.session_records import (
     DEEPEST,
-    FILL_GAPS,
     FROM_ONE,
     MOST_QUERIES,
     OF_SEVERAL,
     RANKS_FROM_ONE,
     SessionRows,
+    fill_gaps,
     gap_message,
     missing_rank,
     repeated_query,
@@ -232,7 +232,7 @@ class _Table:
         self._refuse(
             self._first[turns],
             lambda row: gap_message(self._where(row), self._id(row), gap[row], int(self._number[self._turn[row]])),
-            FILL_GAPS,
+            fill_gaps(),
         )
 
     def _labels(self, spans: Spans | None, role: str, hint: str | None = None) -> list[bytes | None]:
@@ -358,7 +358,7 @@ def sessions_of_run(run: Run, how: Reading) -> Sessions:
             where, shown = _place(run, int(order[at]))
             return gap_message(where, session_ids[int(session[at])], gap[at], int(number[at])) + shown
 
-        refuse_rows(turns, message, FILL_GAPS)
+        refuse_rows(turns, message, fill_gaps())
 
     offsets, place = turn_places(session, number, None if how.fills_gaps else complain)
     lists = run if np.array_equal(order, np.arange(order.size)) else run.take(order)

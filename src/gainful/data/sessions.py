@@ -17,8 +17,8 @@ from gainful.data.judged import Judged
 from gainful.data.lists import gather
 from gainful.data.qrels import Qrels
 from gainful.data.run import Run
-from gainful.errors import InputError, UsageError
-from gainful.io.delimited import read_topics
+from gainful.errors import InputError, UsageError, option
+from gainful.io.delimited import read_topics, read_users
 from gainful.io.formats import Reading
 from gainful.io.rows import Frame, is_frame, read_id, refuse_rows, wanted_ids
 from gainful.io.session_records import (
@@ -263,8 +263,11 @@ class SessionTopics:
     (b'harbours',)
     """
 
-    def __init__(self, topics: Mapping[bytes, bytes], name: str = "topics") -> None:
+    def __init__(
+        self, topics: Mapping[bytes, bytes], name: str = "topics", users: Mapping[bytes, bytes] | None = None
+    ) -> None:
         self.name = name
+        self._users = dict(users or {})
         self._topics = dict(topics)
         self._met: set[bytes] = set()
         self._without: set[bytes] = set()
@@ -287,7 +290,7 @@ class SessionTopics:
             )
         if not isinstance(value, (str, os.PathLike)):
             raise UsageError(f"topics: expected a file or a dict of sessions and topics, found {type(value).__name__}")
-        return cls(read_topics(value, columns), os.fspath(value))
+        return cls(read_topics(value, columns), os.fspath(value), read_users(value, columns))
 
     def given_to(self, sessions: Sessions) -> Sessions:
         """The sessions with their topics; one that is not named here keeps its own, and another topic is refused."""
@@ -307,7 +310,12 @@ class SessionTopics:
                 if topic is None:
                     self._without.add(session)
             found.append(topic)
-        return replace(sessions, topics=tuple(found) if any(topic is not None for topic in found) else ())
+        users = sessions.users
+        if self._users and not users:
+            named = (self._users.get(session) for session in sessions.session_ids)
+            users = tuple(None if user is None else text_of_id(user) for user in named)
+        topics = tuple(found) if any(topic is not None for topic in found) else ()
+        return replace(sessions, topics=topics, users=users)
 
     def given_to_all(self, sources: Mapping[str, Iterable[Sessions]]) -> dict[str, Iterator[Sessions]]:
         """Sources of sessions with their topics; where the last one ends, topics that none has are refused."""
@@ -434,7 +442,7 @@ def _given_grades(sessions: Sessions, judged: Judged, rows: Ints | None) -> Floa
         raise InputError(
             f"{where}: expected grades up to the scale of the judgments, {number_text(judged.qrels.scale)}, "
             f"found {number_text(highest)}{shown}",
-            f"--scale {number_text(highest)} (scale={number_text(highest)} in Python) makes room for it",
+            f"{option('scale', highest)} makes room for it",
         )
     grade = np.maximum(grade - zero, 0.0) if zero else grade
     return grade if rows is None else grade[rows]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
@@ -22,6 +23,7 @@ from gainful.policy import Policy
 from gainful.render import Page
 
 _QUERY = "grades"
+_SEPARATOR = re.compile(r"\s*[,;\s]\s*")
 
 
 class Document(NamedTuple):
@@ -44,12 +46,12 @@ class Board(NamedTuple):
 
     @classmethod
     def read(cls, grades: str, unretrieved: str | None = None) -> Board:
-        """From grades with commas between them; ``-`` is an unjudged document."""
-        listed = (None if text.strip() == "-" else read_number(text.strip(), "--grades") for text in grades.split(","))
-        missed = () if unretrieved is None else unretrieved.split(",")
+        """From grades with commas or blanks between them; ``-`` is an unjudged document."""
+        listed = (None if text == "-" else read_number(text, "--grades") for text in _SEPARATOR.split(grades.strip()))
+        missed = () if unretrieved is None else _SEPARATOR.split(unretrieved.strip())
         board = cls(
             tuple(Document(f"d{place}", grade) for place, grade in enumerate(listed, 1)),
-            tuple(Document(f"u{i}", read_number(text.strip(), "--unretrieved")) for i, text in enumerate(missed, 1)),
+            tuple(Document(f"u{i}", read_number(text, "--unretrieved")) for i, text in enumerate(missed, 1)),
         )
         if all(document.grade is None for document in board.documents):
             raise UsageError("--grades: expected at least one document with a grade, found only unjudged ones")
@@ -124,7 +126,7 @@ class Change(NamedTuple):
 
 
 def _parts(text: str, flag: str, expected: str, least: int, most: int) -> list[str]:
-    parts = [part.strip() for part in text.split(",")]
+    parts = _SEPARATOR.split(text.strip())
     if not least <= len(parts) <= most:
         raise UsageError(f"{flag}: expected {expected}, found '{text}'")
     return parts

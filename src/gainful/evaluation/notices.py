@@ -7,10 +7,12 @@ from collections.abc import Iterable, Sequence
 from gainful.data.graded import JoinFacts
 from gainful.evaluation.results import Evaluation
 from gainful.measures.base import Measure
-from gainful.notation import ONLY_IN_FORM, count_of, lookalikes_of, printable, some_of, text_of_id
+from gainful.notation import count_of, lookalikes_of, printable, some_of, text_of_id
 from gainful.policy import Policy
 
 _SHOWN = 5
+#: Where relevant documents stand on average in lists that are upside down, from 0 to 1.
+_LATE = 0.65
 _DONE = {"zero": "scored as badly as can be", "skip": "left out", "ignore": "ignored"}
 
 
@@ -21,6 +23,7 @@ def notices(evaluations: Iterable[Evaluation]) -> list[str]:
     about = next((e for e in evaluations if e.about is not None), None)
     if about is not None and about.about is not None:
         lines += about.about.notices(about.queries)
+    lines[:0] = dict.fromkeys(note for e in evaluations for note in e.facts.notes)
     shares = [(e.run, e.facts.unjudged_share) for e in evaluations if e.facts.unjudged_at_10]
     if shares:
         if len(shares) > _SHOWN:
@@ -56,8 +59,8 @@ def _of_one(evaluation: Evaluation) -> list[str]:
     if evaluation.missing and facts.extra_ids:
         pairs = lookalikes_of(_texts(facts.extra_ids), evaluation.missing)
         if pairs:
-            shown = [f"{of_run} (judged: {of_judged})" for of_run, of_judged in pairs]
-            what, how = "not written as in the judgments", f"different {ONLY_IN_FORM}"
+            shown = [f"{of_run} (judged: {of_judged})" for of_run, of_judged, _ in pairs]
+            what, how = "not written as in the judgments", f"different {pairs[0][2]}"
             lines.append(_about(evaluation.unit, shown, what, how))
     if facts.extra_turns:
         # They keep their places.
@@ -80,6 +83,12 @@ def _of_join(facts: JoinFacts, policy: Policy) -> list[str]:
         )
     if facts.duplicate_count:
         lines.append(f"{count_of(facts.duplicate_count, 'repeated document')} dropped (duplicates=first)")
+    place = facts.relevant_place
+    if place is not None and place > _LATE:
+        lines.append(
+            f"relevant documents stand late in their lists (on average at {place:.0%} of the length): are the scores "
+            "distances, or ranks? Then negate them; `gainful check` says more"
+        )
     if facts.float32_ties:
         lines.append(f"{count_of(facts.float32_ties, 'document')} tied only because scores are float32")
     if facts.rank_conflicts:

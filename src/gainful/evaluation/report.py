@@ -15,7 +15,7 @@ from gainful.errors import UsageError
 from gainful.evaluation.results import Evaluation
 from gainful.evaluation.signature import Signature
 from gainful.measures.base import Measure
-from gainful.notation import count_of, printable
+from gainful.notation import count_of, plural_of, printable
 from gainful.pages.page import Cell, Column, RowsOnDemand, Score, Table
 from gainful.render import Page, Showable
 
@@ -118,7 +118,7 @@ class Report(Showable):
                     "run": evaluation.run,
                     "path": evaluation.source,
                     **({"sha256": partial(_run_hash, evaluation)} if first.unit == "query" else {}),
-                    "queries" if first.unit == "query" else "sessions": len(evaluation.query_ids),
+                    plural_of(first.unit): len(evaluation.query_ids),
                     "missing": len(evaluation.missing),
                     "extra": len(evaluation.facts.extra_ids),
                     "unjudged@10": evaluation.facts.unjudged_share,
@@ -171,9 +171,7 @@ class Report(Showable):
             notes.append(f"(+/-) difference to {printable(self.baseline, _WIDEST)}")
         if self.counted:
             counts = ", ".join(f"{printable(run, _WIDEST)} {count}" for run, count in self.counted.items())
-            notes.append(
-                f"means over different numbers of {'queries' if self.unit == 'query' else 'sessions'}: {counts}"
-            )
+            notes.append(f"means over different numbers of {plural_of(self.unit)}: {counts}")
         if notes:
             yield "; ".join(notes)
         yield from self.further_notes

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,7 +18,7 @@ from gainful.kernel.arrays import Bools, Floats
 from gainful.kernel.exact_sums import weighted_mean
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
-from gainful.notation import count_of, printable, some_of, text_of_id
+from gainful.notation import plural_of, printable, some_of, text_of_id, units
 from gainful.policy import Policy
 from gainful.render import Framed, Page, Showable
 
@@ -75,6 +75,7 @@ class Evaluation(Framed):
     judged_by: str | None = None  # of sessions: what the judgments are by; then ``query_ids`` are those of sessions
     about: Queries | None = None  # what is known of the queries, and how much each counts
     of_queries: int | None = None  # of how many judged queries these are chosen
+    factors: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)  # of sessions: topic and user, if known
 
     def __post_init__(self) -> None:
         self.raw.setflags(write=False)
@@ -354,18 +355,18 @@ def _mean(values: Floats, weights: Floats | None) -> float:
     return math.fsum(values) / values.size if weights is None else weighted_mean(values, weights)
 
 
-def units(number: int, unit: str) -> str:
-    """So many queries or sessions.
-
-    >>> units(1, "query"), units(2, "query"), units(3, "session")
-    ('1 query', '2 queries', '3 sessions')
-    """
-    return count_of(number, unit, "queries" if unit == "query" else None)
-
-
 def _listed(queries: list[str], unit: str) -> str:
     shown = ", ".join(f"'{printable(query)}'" for query in queries[:5]) + (", ..." if len(queries) > 5 else "")
     return f"{units(len(queries), unit)} ({shown})"
+
+
+def factors_together(
+    parts: Sequence[tuple[int, Mapping[str, tuple[str | None, ...]]]], order: Sequence[int]
+) -> dict[str, tuple[str | None, ...]]:
+    """The factors of several parts of so many sessions each, one after the other, in an order."""
+    names = dict.fromkeys(name for _, factors in parts for name in factors)
+    whole = {name: [each for size, of in parts for each in of.get(name) or (None,) * size] for name in names}
+    return {name: tuple(values[i] for i in order) for name, values in whole.items()}
 
 
 def _merge_two(one: Evaluation, other: Evaluation) -> Evaluation:
@@ -374,9 +375,7 @@ def _merge_two(one: Evaluation, other: Evaluation) -> Evaluation:
             raise UsageError(f"merge: expected the same {what}, found {getattr(one, what)} and {getattr(other, what)}")
     shared = set(one.query_ids).intersection(other.query_ids)
     if shared:
-        raise UsageError(
-            f"merge: expected disjoint {units(2, one.unit).split()[1]}, found '{text_of_id(min(shared))}' in both"
-        )
+        raise UsageError(f"merge: expected disjoint {plural_of(one.unit)}, found '{text_of_id(min(shared))}' in both")
     query_ids = one.query_ids + other.query_ids
     order = sorted(range(len(query_ids)), key=query_ids.__getitem__)
     return replace(
@@ -386,4 +385,5 @@ def _merge_two(one: Evaluation, other: Evaluation) -> Evaluation:
         answered=np.concatenate((one.answered, other.answered))[order],
         facts=one.facts.merge(other.facts, set(query_ids)),
         sources=None,
+        factors=factors_together([(len(each.query_ids), each.factors) for each in (one, other)], order),
     )

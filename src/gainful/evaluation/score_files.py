@@ -9,10 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import PurePath
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
-from gainful.errors import InputError, UsageError
-from gainful.io.sources import COMPRESSED_ENDINGS, Source, open_source
+from gainful.errors import InputError, UsageError, option
+from gainful.io.sources import COMPRESSED_ENDINGS, Source, Text, open_source
 from gainful.notation import NUMBER, choose, count_of, numbered, printable, text_of_cell
 
 #: What the corner of a table may say of its rows.
@@ -20,7 +21,14 @@ _ROWS = {"query": "queries", "queries": "queries", "qid": "queries", "query_id":
 _ROWS |= {"system": "systems", "systems": "systems", "run": "systems", "run_id": "systems", "runid": "systems"}
 #: Cells without a score.
 _NO_SCORE = frozenset({"", "na", "nan", "none", "null", "-"})
-_FIELDS = ("run", "query", "measure", "value")
+#: What other lines have than those of scores.
+_OTHERS, _OF_TABLES = frozenset({"gainful", "complete"}), frozenset({"table", "note", "text"})
+#: How scores of sessions begin: as JSON lines, or as tables.
+_SESSIONS = re.compile(r'\s*(\{"gainful".*\n)?\{"run": .*"session": |(#.*\n)*\s*run[,\t;]session[,\t;]')
+#: What may be known of sessions beside their scores, and the table that has it.
+FACTORS, SESSIONS_TABLE = ("topic", "user"), "Sessions"
+#: It by system and session.
+Factors: TypeAlias = Mapping[str, Mapping[tuple[str, str], str]]
 
 #: The scores of each system by query; None where there is none.
 Scores: TypeAlias = Mapping[str, Mapping[str, float | None]]
@@ -28,29 +36,61 @@ Scores: TypeAlias = Mapping[str, Mapping[str, float | None]]
 
 class FileScores(NamedTuple):
     """What a file says of one measure. ``is_numbered``: queries have no ids, but places; ``reading`` says in words how
-    the file was understood where it did not say so itself."""
+    the file was understood where it did not say so itself. ``unit`` is what scores are of, a query or a session;
+    ``factors`` what is known of sessions."""
 
     measure: str
     scores: Scores
     source: str
     is_numbered: bool = False
     reading: str = ""
+    unit: str = "query"
+    factors: Factors = MappingProxyType({})
+
+
+def of_sessions(source: Source | Text) -> bool:
+    """Whether a file has scores of sessions, as ``gainful sessions --by-session`` writes them."""
+    return _SESSIONS.match(_text_of(open_source(source))) is not None
+
+
+def _text_of(opened: Text) -> str:
+    return bytes(opened.data).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
 
 
 def read_scores(
-    source: Source, rows: str | None, label: str | None, known: set[str] | None, *, any_measure: bool
+    source: Source | Text, rows: str | None, label: str | None, known: set[str] | None, *, any_measure: bool
 ) -> list[FileScores]:
     """The scores of a file, measure by measure; a table has one, which ``label`` names. Measures by whose mean no
     systems can be ordered are left out, unless any may be taken. ``known`` are ids of queries from elsewhere."""
     if rows is not None:
         choose(rows, ("queries", "systems"), "rows")
     opened = open_source(source)
-    text = bytes(opened.data).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+    text = _text_of(opened)
+    unit = "session" if _SESSIONS.match(text) else "query"
     if text.lstrip().startswith("{"):
-        return _comparable(_read_lines(text, opened.name), opened.name, any_measure)
-    if re.match(r"\s*run[,\t;]query[,\t;]", text):
-        return _comparable(_read_long(text, opened.name), opened.name, any_measure)
-    return [_read_table(text, opened.name, rows, label, known)]
+        scores, factors = _read_lines(text, opened.name, unit)
+    elif unit == "session":
+        # Tables stand below each other, each under its title: the first is that of scores.
+        first, *others = re.split(r"\n\s*\n", re.sub(r"\A(#.*\n)+", "", text))
+        scores = _read_long(first, opened.name)
+        about = next((other for other in others if other.startswith(f"# {SESSIONS_TABLE}\n")), "")
+        factors = _factors(csv.DictReader(StringIO(about.partition("\n")[2])))
+    elif re.match(r"\s*run[,\t;]query[,\t;]", text):
+        scores, factors = _read_long(text, opened.name), {}
+    else:
+        return [_read_table(text, opened.name, rows, label, known)]
+    found = _comparable(scores, opened.name, any_measure)
+    return [each._replace(unit=unit, factors=factors) for each in found]
+
+
+def _factors(rows: Iterable[Mapping[str, Any]]) -> Factors:
+    """What rows say of sessions beside their run and id, by system and session."""
+    found: dict[str, dict[tuple[str, str], str]] = {}
+    for row in rows:
+        for name in FACTORS:
+            if row.get(name):
+                found.setdefault(name, {})[str(row["run"]), str(row["session"])] = str(row[name])
+    return found
 
 
 def _read_long(text: str, name: str) -> dict[str, Scores]:
@@ -97,30 +137,37 @@ def _orders(measure: str) -> bool:
     return found.better != "neither" and found.aggregate != "geometric"
 
 
-def _read_lines(text: str, name: str) -> dict[str, Scores]:
-    """JSON lines: one score each, of a run, a query and a measure; headers, means and other lines are passed over."""
+def _read_lines(text: str, name: str, unit: str) -> tuple[dict[str, Scores], Factors]:
+    """JSON lines: one score each, of a run, a query (or session) and a measure; headers, means and other lines are
+    passed over, but for what is known of sessions."""
     scores: dict[str, dict[str, dict[str, float | None]]] = {}
-    for where, row in _whole_parts(_json_lines(text, name)):
-        run, query, measure, value = (row[field] for field in _FIELDS)
+    about: list[dict[str, Any]] = []
+    for where, row in _whole_parts(_json_lines(text, name, unit)):
+        if "measure" not in row or "value" not in row or "table" in row:
+            about += [row] if row.get("table") == SESSIONS_TABLE else []
+            continue
+        run, query, measure, value = (row[field] for field in ("run", unit, "measure", "value"))
         if query is None:
             continue  # a mean
         by_query = scores.setdefault(str(measure), {}).setdefault(str(run), {})
         if str(query) in by_query:
             raise InputError(
-                f"{where}: expected one {measure} a run and query, found a second of '{printable(str(run))}' "
+                f"{where}: expected one {measure} a run and {unit}, found a second of '{printable(str(run))}' "
                 f"for '{printable(str(query))}'"
             )
         if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):
             raise InputError(f"{where}: expected a number or null as value, found {json.dumps(value)}")
         by_query[str(query)] = value
-    return dict(scores)
+    return dict(scores), _factors(about)
 
 
 _PlacedRow: TypeAlias = tuple[str, dict[str, Any]]
 
 
-def _json_lines(text: str, name: str) -> Iterator[_PlacedRow]:
+def _json_lines(text: str, name: str, unit: str) -> Iterator[_PlacedRow]:
     """The objects and their places. What is none, or no score either, may only be the first line."""
+    fields = ("run", unit, "measure", "value")
+    others = _OTHERS | _OF_TABLES if unit == "session" else _OTHERS
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
@@ -128,11 +175,11 @@ def _json_lines(text: str, name: str) -> Iterator[_PlacedRow]:
             row = json.loads(line)
         except ValueError as error:
             raise InputError(f"{name}:{number}: expected JSON, found '{printable(line.strip(), 80)}'") from error
-        if isinstance(row, dict) and ("gainful" in row or "complete" in row or set(_FIELDS) <= row.keys()):
+        if isinstance(row, dict) and (not others.isdisjoint(row) or set(fields) <= row.keys()):
             yield f"{name}:{number}", row
         elif number > 1:
             raise InputError(
-                f"{name}:{number}: expected {', '.join(_FIELDS)}, found '{printable(line.strip(), 80)}'",
+                f"{name}:{number}: expected {', '.join(fields)}, found '{printable(line.strip(), 80)}'",
                 "gainful eval --by-query --format jsonl writes such lines",
             )
 
@@ -273,7 +320,7 @@ def _orientation(table: _Table, rows: str | None, known: set[str] | None) -> tup
     why = "as many rows as columns" if len(table.rows) == len(table.columns) else "names that could be either"
     raise InputError(
         f"{table.name}: expected to see whether rows are queries or systems, found {why}",
-        "say which: --rows queries or --rows systems (rows= in Python)",
+        f"say which: {option('rows', 'queries')} or {option('rows', 'systems')}",
     )
 
 

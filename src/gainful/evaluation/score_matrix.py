@@ -20,12 +20,12 @@ from gainful.evaluation.score_files import read_scores
 from gainful.kernel.arrays import Floats, freeze
 from gainful.kernel.exact_sums import weighted_mean
 from gainful.measures.base import Measure
-from gainful.notation import bytes_of_id, choose, count_of, nearest, numbered, printable, some_of
+from gainful.notation import bytes_of_id, choose, count_of, nearest, numbered, printable, some_of, units
 
 if TYPE_CHECKING:
     from gainful.data.queries import Queries
     from gainful.evaluation.results import Evaluation
-    from gainful.io.sources import Source
+    from gainful.io.sources import Source, Text
 
 Better: TypeAlias = Literal["higher", "lower"]
 
@@ -36,8 +36,9 @@ class ScoreMatrix:
 
     ``queries`` are in byte order of their ids; systems as they came. ``left_out`` are queries that lack a score of some
     system. ``is_numbered``: the source had no query ids, they are places in it. ``reading`` says in words how a file
-    was understood where it did not say so itself. ``bounds`` are those of the measure that made the scores, if it did.
-    ``about`` is what is known of the queries, and how much each counts.
+    was understood where it did not say so itself. ``bounds`` are those of the measure that made the scores, if it did;
+    ``unit`` is what they are of: queries, or sessions. ``about`` is what is known of the queries, and how much each
+    counts.
     """
 
     measure: str
@@ -50,6 +51,7 @@ class ScoreMatrix:
     is_numbered: bool = False
     reading: str = ""
     bounds: tuple[float, float] | None = None
+    unit: str = "query"
     about: Queries | None = None
 
     def __post_init__(self) -> None:
@@ -60,7 +62,7 @@ class ScoreMatrix:
             raise UsageError(
                 f"{where}: expected {len(self.queries)} x {len(self.systems)} scores (queries x systems), found {shape}"
             )
-        for what, names in (("query", self.queries), ("system", self.systems)):
+        for what, names in ((self.unit, self.queries), ("system", self.systems)):
             if not names:
                 raise InputError(f"{where}: expected at least one {what} with scores, found none")
             if len(set(names)) < len(names):
@@ -70,7 +72,7 @@ class ScoreMatrix:
             query, system = np.argwhere(~np.isfinite(self.values))[0].tolist()
             raise InputError(
                 f"{where}: expected finite scores, found {self.values[query, system]} "
-                f"for query '{printable(self.queries[query])}' of system '{printable(self.systems[system])}'"
+                f"for {self.unit} '{printable(self.queries[query])}' of system '{printable(self.systems[system])}'"
             )
         order = sorted(range(len(self.queries)), key=lambda i: bytes_of_id(self.queries[i]))
         object.__setattr__(self, "queries", tuple(self.queries[i] for i in order))
@@ -78,7 +80,7 @@ class ScoreMatrix:
         freeze(self.values)
 
     def __repr__(self) -> str:
-        systems, queries = count_of(len(self.systems), "system"), count_of(len(self.queries), "query", "queries")
+        systems, queries = count_of(len(self.systems), "system"), units(len(self.queries), self.unit)
         return f"<ScoreMatrix of {self.measure}: {queries}, {systems}>"
 
     @classmethod
@@ -111,7 +113,7 @@ class ScoreMatrix:
                     f"found {len(values):,}"
                 )
             by_id[system] = dict(zip(names, values, strict=True))
-        return replace(_of_ids(str(measure), by_id, better, source), is_numbered=is_numbered)
+        return replace(of_ids(str(measure), by_id, better, source), is_numbered=is_numbered)
 
     @classmethod
     def from_evaluations(cls, evaluations: Mapping[str, Evaluation], measure: str | Measure) -> ScoreMatrix:
@@ -122,19 +124,12 @@ class ScoreMatrix:
         >>> ScoreMatrix.from_evaluations(evaluate({"q": {"a": 1}}, runs, "RR"), "RR").values.tolist()
         [[1.0, 0.5]]
         """
-        if not evaluations:
-            raise UsageError("evaluations: expected at least one, found none")
-        found = next(iter(evaluations.values()))._measure(measure)
-        if found.better == "neither":
-            raise UsageError(f"{found}: expected a measure that can order systems, found one without a better side")
-        if found.aggregate == "geometric":
-            raise UsageError(
-                f"{found}: expected a measure whose scores are averaged, found one with a geometric mean",
-                "its arithmetic form has the same scores by query, such as AP for GMAP",
-            )
+        found = checked_measure(evaluations, measure)
+        assert found.better != "neither"
         scores = {system: evaluation.by_query(found) for system, evaluation in evaluations.items()}
-        about = next(iter(evaluations.values())).about
-        return replace(_of_ids(str(found), scores, found.better, ""), bounds=found.bounds, about=about)
+        first = next(iter(evaluations.values()))
+        made = of_ids(str(found), scores, found.better, "", first.unit)
+        return replace(made, bounds=found.bounds, about=first.about)
 
     @classmethod
     def read(
@@ -256,6 +251,21 @@ def aligned(matrices: Sequence[ScoreMatrix]) -> list[ScoreMatrix]:
     ]
 
 
+def checked_measure(evaluations: Mapping[str, Evaluation], measure: str | Measure) -> Measure:
+    """A measure of evaluations, of which there has to be one, whose mean orders systems."""
+    if not evaluations:
+        raise UsageError("evaluations: expected at least one, found none")
+    found = next(iter(evaluations.values()))._measure(measure)
+    if found.better == "neither":
+        raise UsageError(f"{found}: expected a measure that can order systems, found one without a better side")
+    if found.aggregate == "geometric":
+        raise UsageError(
+            f"{found}: expected a measure whose scores are averaged, found one with a geometric mean",
+            "its arithmetic form has the same scores by query, such as AP for GMAP",
+        )
+    return found
+
+
 def better_of(measure: str) -> Better:
     """Which direction is better by a measure's name: what the catalogue says, else higher.
 
@@ -299,10 +309,14 @@ def bounds_of(matrix: ScoreMatrix) -> tuple[float, float]:
     return bounds
 
 
-def _of_ids(
-    measure: str, scores: Mapping[str, Mapping[str, float | None]], better: Better | None, source: str
+def of_ids(
+    measure: str,
+    scores: Mapping[str, Mapping[str, float | None]],
+    better: Better | None,
+    source: str,
+    unit: str = "query",
 ) -> ScoreMatrix:
-    """A matrix of the queries for which every system has a score."""
+    """A matrix of the queries (or sessions) for which every system has a score."""
     union = {query for values in scores.values() for query in values}
     complete: list[str] = []
     left_out: list[str] = []
@@ -311,8 +325,8 @@ def _of_ids(
         (complete if has_all else left_out).append(query)
     if union and not complete:
         raise InputError(
-            f"{source or measure}: expected a query for which every system has a score, found none",
-            "are the query ids of all systems the same?",
+            f"{source or measure}: expected a {unit} for which every system has a score, found none",
+            f"are the {unit} ids of all systems the same?",
         )
     values = np.array([[by_query[query] for by_query in scores.values()] for query in complete], np.float64)
     return ScoreMatrix(
@@ -323,6 +337,7 @@ def _of_ids(
         values.reshape(len(complete), len(scores)),
         tuple(left_out),
         source,
+        unit=unit,
     )
 
 
@@ -390,7 +405,7 @@ def matrix_notices(matrices: Mapping[str, ScoreMatrix]) -> list[str]:
     lines = [f"{matrix.source}: {line}" for matrix in matrices.values() for line in matrix.reading.splitlines()]
     for measure, matrix in matrices.items():
         if matrix.left_out:
-            queries = count_of(len(matrix.left_out), "query", "queries")
+            queries = units(len(matrix.left_out), matrix.unit)
             shown = some_of(matrix.left_out)
             lines.append(f"{measure}: {queries} without a score of every system, left out for all: {shown}")
     return list(dict.fromkeys(lines))
@@ -420,7 +435,7 @@ def check_size(matrices: Sequence[ScoreMatrix], *, queries: int = 1, systems: in
 
 
 def read_matrices(
-    source: Source,
+    source: Source | Text,
     *,
     rows: str | None = None,
     measure: str | None = None,
@@ -439,7 +454,7 @@ def read_matrices(
     known = None if queries is None else set(queries)
     found = {
         each.measure: replace(
-            _of_ids(each.measure, each.scores, better, each.source),
+            of_ids(each.measure, each.scores, better, each.source),
             is_numbered=each.is_numbered,
             reading=each.reading,
         )
@@ -454,7 +469,7 @@ def read_matrices(
 
 
 def read_all(
-    sources: Sequence[Source],
+    sources: Sequence[Source | Text],
     *,
     measures: Sequence[str] = (),
     rows: str | None = None,
@@ -479,7 +494,7 @@ def read_all(
             found.setdefault(name, []).append(matrix)
             known.update(() if matrix.is_numbered else matrix.queries)
     joined = {name: _joined(parts) for name, parts in found.items()}
-    return {name: joined[name] for name in _chosen(measures, list(joined))} if measures else joined
+    return {name: joined[name] for name in chosen_measures(measures, list(joined))} if measures else joined
 
 
 def _joined(parts: Sequence[ScoreMatrix]) -> ScoreMatrix:
@@ -507,7 +522,7 @@ def _joined(parts: Sequence[ScoreMatrix]) -> ScoreMatrix:
     return replace(matrix, reading="\n".join(part.reading for part in parts if part.reading))
 
 
-def _chosen(wanted: Sequence[str], there: Sequence[str]) -> list[str]:
+def chosen_measures(wanted: Sequence[str], there: Sequence[str]) -> list[str]:
     """The names of the measures wanted as the files have them: as they stand, or as the catalogue writes them."""
     from gainful.measures.catalog import parse
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import Any, TypeAlias
 
-from gainful.errors import InputError, UsageError
+from gainful.errors import InputError, UsageError, option
 from gainful.notation import NUMBER, choose, nearest, some_of
 
 #: The names that each role is known by, best first: an id beats a column that may hold the query's text. They are
@@ -44,7 +45,10 @@ SESSION_NAMES: Names = {
         ("query", "interaction"),
     ),
     "query_id": (("query_id", "query-id", "queryid"), ("turn_id", "turn-id")),
-    "text": (("query_text", "query-text", "querytext", "search_query", "search_term"), ("keywords", "text", "q")),
+    "text": (
+        ("query_text", "query-text", "querytext", "search_query", "search_term"),
+        ("keywords", "search", "text", "q"),
+    ),
     "rank": (*NAMES["rank"], ("position", "pos", "item_rank", "itemrank")),
     "document": (
         *NAMES["document"],
@@ -70,7 +74,8 @@ LONGEST_HEADER = 1 << 22
 _LONGEST_UNKNOWN = 1 << 14
 _JUDGMENT_ROLES = ("query", "document", "grade", "subtopic")
 _RUN_ROLES = ("query", "document", "score", "rank")
-_NEEDED = ("query", "document", "grade")
+LOOKS_LIKE_JUDGMENTS = "this looks like judgments, which come first; runs come after them"
+LOOKS_LIKE_A_RUN = "this looks like a run; judgments come first, runs after them"
 _SESSION_NEEDED = ("session", "query", "document")
 #: One of these a log has to have.
 _LOG_NEEDED = ("time", "text", "query")
@@ -179,10 +184,17 @@ def read_role(text: str, what: str, known: Names = NAMES) -> str:
 
 
 def find_roles(
-    names: Sequence[str], given: Mapping[str, str], *, run: bool, where: str, pairs_only: bool = False
+    names: Sequence[str],
+    given: Mapping[str, str],
+    *,
+    run: bool,
+    where: str,
+    pairs_only: bool = False,
+    values: Callable[[int], Iterable[object]] | None = None,
 ) -> dict[str, int]:
-    """Which column is what. A role that judgments or runs need and that no column has is an error. ``pairs_only``: no
-    more than queries and documents are looked for.
+    """Which column is what. A role that judgments or runs need and that no column has is an error, which proposes the
+    columns that it may be, by some of their ``values``. ``pairs_only``: no more than queries and documents are looked
+    for.
 
     >>> find_roles(["qid", "query", "docno", "score"], {}, run=True, where="run.csv")
     {'query': 0, 'document': 2, 'score': 3}
@@ -193,16 +205,18 @@ def find_roles(
     wanted = _RUN_ROLES if run else _JUDGMENT_ROLES
     found = {role: find_role(role, names, given, where, known) for role in wanted}
     roles = {role: column for role, column in found.items() if column is not None}
-    lacking = next((role for role in _NEEDED if role in wanted and role not in roles), None)
-    # A run may come without scores, but then no column should be left that could hold them.
-    if run and lacking is None and not {"score", "rank"} & roles.keys() and _others(names, roles):
-        lacking = "score"
+    _refuse_other_side(names, given, roles, run, where)
+    value = "score" if run else "grade"
+    lacking = next((role for role in ("query", "document") if role not in roles), None)
+    # Scores and grades may be missing, but then no column should be left that could hold them.
+    if lacking is None and not {"grade", "score", "rank"} & roles.keys() and _others(names, roles):
+        lacking = value
     if lacking is not None:
-        raise _ask_for(lacking, names, roles, where, "score" if run else "grade")
+        raise _ask_for(lacking, names, roles, where, value, values)
     if run and _is_turn_of_session(names, roles["query"], given):
         raise InputError(
             f"{where}: expected lists by query, found sessions of several queries: {', '.join(names)}",
-            "`gainful sessions` evaluates them; --columns query=NAME (columns= in Python) names the query",
+            f"`gainful sessions` evaluates them; {option('columns', {'query': 'NAME'})} names the query",
         )
     return roles
 
@@ -213,18 +227,84 @@ def _others(names: Sequence[str], roles: Mapping[str, int]) -> list[str]:
     return [name for i, name in enumerate(names) if name and i not in roles.values() and not _is_one_of(name, idle)]
 
 
-def _ask_for(lacking: str, names: Sequence[str], roles: Mapping[str, int], where: str, value: str) -> InputError:
-    """Asks for a column, with what it may be: the columns without a role in their order."""
-    rest = iter([*_others(names, roles), *["NAME"] * len(_NEEDED)])
-    meant = {role: names[roles[role]] if role in roles else next(rest) for role in ("query", "document", value)}
-    what = _VALUE.get(lacking, lacking)
-    return InputError(
-        f"{where}: no column for the {what} among {some_of(names, 12) or 'none'}; say --columns "
-        + ",".join(f"{role}={name}" for role, name in meant.items())
-        # A position that is taken for a score would turn the list upside down.
-        + (f", or rank={meant['score']} if 1 is the best" if value == "score" else ""),
-        f"in Python: columns={meant}" + (", or 'rank' in place of 'score'" if value == "score" else ""),
+def _refuse_other_side(
+    names: Sequence[str], given: Mapping[str, str], roles: Mapping[str, int], run: bool, where: str
+) -> None:
+    """Refuses judgments where a run should be, and a run where judgments should be."""
+    grade, rank = (
+        next((name for name in names if _is_one_of(name, NAMES[role][0])), None) for role in ("grade", "rank")
     )
+    if run and grade and not {"score", "rank"} & roles.keys():
+        found, hint, meant = "a run, found grades and no scores", LOOKS_LIKE_JUDGMENTS, {"run.score": grade}
+    elif not run and rank and not grade and "grade" not in given:
+        found, hint, meant = "judgments, found ranks and no grades", LOOKS_LIKE_A_RUN, {"qrels.grade": "NAME"}
+    else:
+        return
+    raise InputError(f"{where}: expected {found}: {', '.join(names)}", f"{hint} (if not: {option('columns', meant)})")
+
+
+def _ask_for(
+    lacking: str,
+    names: Sequence[str],
+    roles: Mapping[str, int],
+    where: str,
+    value: str,
+    values: Callable[[int], Iterable[object]] | None,
+) -> InputError:
+    """Asks for a column, with what it may be: the columns without a role, by what is in them, else in their order."""
+    free = {name: list(values(names.index(name))) if values else [] for name in _others(names, roles)}
+    needed = [role for role in ("query", "document", value) if role not in roles]
+    guessed = {**{role: names[column] for role, column in roles.items()}, **_guessed(needed, free)}
+    meant = {role: guessed.get(role, "NAME") for role in ("query", "document", value)}
+    # A position that is taken for a score would turn the list upside down.
+    is_rank = value == "score" and _are_ranks(free.get(meant[value], []))
+    if is_rank:
+        meant["rank"] = meant.pop("score")
+    return InputError(
+        f"{where}: no column for the {_VALUE.get(lacking, lacking)} among {some_of(names, 12) or 'none'}; say "
+        + option("columns", meant)
+        + (f", or rank={meant['score']} if 1 is the best" if value == "score" and not is_rank else "")
+    )
+
+
+def _guessed(needed: Sequence[str], free: Mapping[str, Sequence[object]]) -> dict[str, str]:
+    """What columns may be: numbers are grades or scores, ids that stand in runs of rows queries, others documents.
+
+    >>> _guessed(["query", "document", "grade"], {"film": ["a", "b", "c"], "stars": ["1", "5", "4"], "who": ["x"] * 3})
+    {'query': 'who', 'grade': 'stars', 'document': 'film'}
+    """
+    numbers = {name for name, values in free.items() if values and not _are_texts(values)}
+    rest = sorted(free, key=numbers.__contains__)
+    found: dict[str, str] = {}
+
+    def assign(role: str, candidates: Sequence[str], key: Callable[[str], int]) -> None:
+        if role in needed and role not in found and candidates:
+            found[role] = min(candidates, key=key)
+            rest.remove(found[role])
+
+    def distinct(name: str) -> int:
+        return len(set(map(str, free[name])))
+
+    def repeats(name: str) -> int:
+        return sum(str(one) == str(other) for one, other in pairwise(free[name]))
+
+    texts = rest[: len(free) - len(numbers)]  # where there are not enough, ids are numbers, too
+    are_enough = len(texts) >= len({"query", "document"}.intersection(needed))
+    assign("query", texts if are_enough else rest, lambda name: -repeats(name))
+    last_first = [name for name in reversed(rest) if name in numbers]
+    assign("grade", last_first, distinct)
+    assign("score", last_first, lambda name: -distinct(name))
+    for role in needed:
+        assign(role, rest, lambda name: 0)
+    return found
+
+
+def _are_ranks(values: Sequence[object]) -> bool:
+    """Whether numbers count 1, 2, 3, again and again."""
+    texts = [str(value).strip() for value in values]
+    if len(texts) < 2 or texts[0] != "1" or not all(text.isdecimal() for text in texts):
+        return False
+    return all(int(two) in (1, int(one) + 1) for one, two in pairwise(texts))
 
 
 def _is_turn_of_session(names: Sequence[str], query: int, given: Mapping[str, str]) -> bool:
@@ -277,9 +357,7 @@ def find_session_roles(
         if role not in roles:
             raise missing_column(role, names, where, SESSION_NAMES)
     if by_gap:
-        raise UsageError(
-            f"{where}: --session-gap (session_gap=) is for logs, found a table with the numbers of queries"
-        )
+        raise UsageError(f"{where}: {option('session_gap')} is for logs, found a table with the numbers of queries")
     if "rank" not in roles and "score" not in roles:
         raise missing_column("rank", names, where, SESSION_NAMES)
     return roles
@@ -292,14 +370,30 @@ def is_listing(name: str) -> bool:
 
 def _log_roles(roles: dict[str, int], names: Sequence[str], where: str, by_gap: bool) -> dict[str, int]:
     """The roles of a log, if it has what it needs."""
-    if "session" not in roles and not ("user" in roles and by_gap):
-        error = missing_column("session", names, where, SESSION_NAMES)
-        split = "--session-gap 30m (session_gap='30m' in Python) makes sessions of what users did"
-        raise InputError(error.message, split if "user" in roles else error.hint)
-    for role in ("document", *(["time"] if by_gap else [])):
+    by_user = "session" not in roles and "user" in roles
+    if "session" not in roles and not by_user:
+        raise missing_column("session", names, where, SESSION_NAMES)
+    for role in ("document", *(["time"] if by_gap or by_user else [])):
         if role not in roles:
             raise missing_column(role, names, where, SESSION_NAMES)
     return roles
+
+
+#: So many seconds without a query end a session of a log that has only users.
+DEFAULT_GAP = 1800.0
+
+
+def log_notes(roles: Mapping[str, int], names: Sequence[str], *, by_gap: bool) -> tuple[str, ...]:
+    """What was made of a log that somebody may not expect: users' queries cut into sessions, texts not found."""
+    notes = []
+    if "session" not in roles and not by_gap:
+        another = option("session_gap", "1h")
+        notes.append(f"no column for the session: a user's session ends after 30 minutes without a query ({another})")
+    unused = [name for i, name in enumerate(names) if name and i not in roles.values()]
+    if not {"text", "query_id"} & roles.keys() and unused:
+        named = option("columns", {"text": unused[0]})
+        notes.append(f"no column for the text of queries; not used: {some_of(unused, 12)}; say {named}")
+    return tuple(notes)
 
 
 def _are_texts(values: Iterable[object]) -> bool:
@@ -378,7 +472,7 @@ def _known(
         found = [i for i, name in enumerate(names) if _is_one_of(name, tier) and name not in taken]
         if len(found) > 1:
             listed = [names[i] for i in found]
-            choose_one = f"--columns {role}={listed[0]} (columns= in Python) chooses one"
+            choose_one = f"{option('columns', {role: listed[0]})} chooses one"
             raise InputError(
                 f"{where}: expected one column for {role}, found {' and '.join(listed)}",
                 choose_one if len(set(listed)) == len(listed) else "rename all but one",
@@ -393,7 +487,7 @@ def missing_column(role: str, names: Sequence[str], where: str, known: Names = N
     listed = ", ".join(name for tier in known[role] for name in tier)
     return InputError(
         f"{where}: expected a column for {role} ({listed}), found {', '.join(names) or 'none'}",
-        f"--columns {role}=NAME (columns= in Python) names it",
+        f"{option('columns', {role: 'NAME'})} names it",
     )
 
 

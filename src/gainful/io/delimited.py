@@ -50,7 +50,7 @@ from gainful.io.rows import (
 from gainful.io.sources import COMPRESSED_ENDINGS, HEAD, Source, Text, open_source
 from gainful.kernel import core
 from gainful.kernel.arrays import Bytes, Floats
-from gainful.notation import printable, text_of_id, whole_number
+from gainful.notation import count_of, printable, text_of_id, whole_number
 
 if TYPE_CHECKING:
     from gainful.kernel.core import Fault
@@ -88,7 +88,14 @@ def open_table(text: Text, format_: str | None, is_header: Callable[[Sequence[st
 def read_header_table(text: Text, reading: Reading, *, run: bool) -> Rows:
     """A CSV or TSV with a header."""
     table = open_table(text, reading.format, lambda names: has_header(names, reading.columns))
-    roles = find_roles(table.names, reading.columns, run=run, where=table.where, pairs_only=reading.pairs_only)
+    roles = find_roles(
+        table.names,
+        reading.columns,
+        run=run,
+        where=table.where,
+        pairs_only=reading.pairs_only,
+        values=partial(_first_values, table),
+    )
     return _table_rows(table, roles)
 
 
@@ -101,15 +108,48 @@ def read_msmarco(text: Text, reading: Reading, *, run: bool) -> Rows:
 
 
 def _table_rows(table: HeaderTable, roles: Mapping[str, int]) -> Rows:
+    try:
+        return _rows(table, roles)
+    except InputError:
+        mended, notes = table, []
+        for mend, what in ((_without_blank_rows, "blank row"), (_with_decimal_points, "decimal comma")):
+            mended, count = mend(mended, roles)
+            notes += [f"{table.text.name}: {count_of(count, what)} {_MENDED[what]}"] if count else []
+        if not notes:
+            raise
+    return _rows(mended, roles)._replace(notes=tuple(notes))
+
+
+#: What is done with what spreadsheets write.
+_MENDED = {"blank row": "skipped", "decimal comma": "read as decimal points"}
+
+
+def _rows(table: HeaderTable, roles: Mapping[str, int]) -> Rows:
     spans, values, origin = read_columns(table, roles, _NUMBERS)
-    return Rows(
-        spans["query"],
-        spans["document"],
-        values.get("grade", values.get("score")),
-        origin,
-        values.get("rank"),
-        spans.get("subtopic"),
-    )
+    value = values.get("grade", values.get("score"))
+    return Rows(spans["query"], spans["document"], value, origin, values.get("rank"), spans.get("subtopic"))
+
+
+def _without_blank_rows(table: HeaderTable, roles: Mapping[str, int]) -> tuple[HeaderTable, int]:
+    """A table with blanks in place of rows that hold nothing but separators, and how many there were."""
+    mark = re.escape(table.separator or ",").encode()
+    blank = re.compile(rb'^[ "]*' + mark + rb'[ "' + mark + rb"]*(?=\r?$)", re.MULTILINE)
+    data, count = blank.subn(lambda found: b" " * len(found[0]), bytes(table.text.data))
+    return table._replace(text=Text.of_view(data, table.text.name)), count
+
+
+def _with_decimal_points(table: HeaderTable, roles: Mapping[str, int]) -> tuple[HeaderTable, int]:
+    """A table of semicolons or tabs with points in place of the commas in its numbers, and how many these were."""
+    count, data = 0, table.text.data.copy()
+    if table.separator in (";", "\t"):
+        numbers = {role: field for role, field in roles.items() if role in _NUMBERS}
+        commas = np.flatnonzero(data == ord(","))
+        for _, start, length in read_columns(table, numbers, (), tuple(numbers))[0].values():
+            field = np.searchsorted(start, commas, "right") - 1
+            inside = commas[(field >= 0) & (commas < start[field] + length[field])]
+            data[inside] = ord(".")
+            count += inside.size
+    return table._replace(text=Text.of_view(data, table.text.name)), count
 
 
 def read_columns(
@@ -136,7 +176,7 @@ def read_columns(
             found["faults"],
             found["fault_count"],
             lambda fault: _message(text.data, fault, separator, len(names), by_field),
-            _hint(found["faults"][0], separator, len(names)),
+            _hint(text.data, found["faults"], separator, len(names), by_field),
         )
     spans = dict(zip(ids, found["ids"], strict=True))
     values = dict(zip(numbers, found["numbers"], strict=True))
@@ -165,6 +205,8 @@ def _message(data: Bytes, fault: Fault, separator: str, fields: int, roles: Mapp
     if code == EMPTY:
         return f"expected an id as {role} (field {detail + 1}), found nothing"
     value = printable(_field(data, offset, separator, detail))
+    if not value:
+        return f"expected a number as {role} (field {detail + 1}), found an empty cell"
     expected = "a number as" if code == NUMBER else "a number that fits a 64-bit float as"
     return f"expected {expected} {role} (field {detail + 1}), found '{value}'"
 
@@ -194,9 +236,15 @@ def _split(text: bytes | memoryview, separator: str) -> Iterator[bytes]:
         at += 1
 
 
-def _hint(fault: Fault, separator: str, fields: int) -> str | None:
-    code = fault[1]
+def _hint(data: Bytes, faults: Sequence[Fault], separator: str, fields: int, roles: Mapping[int, str]) -> str | None:
+    _, code, detail = faults[0]
     if code in (NUMBER, OVERFLOW):
+        words = sorted({printable(_field(data, at, separator, place)) for at, what, place in faults if what == NUMBER})
+        if not all(words) and separator:
+            without = "delete the rows of documents that nobody judged, or write 0 for what is not relevant"
+            return without if roles[detail] == "grade" else "every row needs one"
+        if words and roles[detail] == "grade" and not any(re.search(r"\d", word) for word in words):
+            return f"grades are numbers: in place of {', '.join(words)} write 0 for the worst, then 1, 2 and so on"
         return "numbers are decimal with a point, like 2, -0.5 or 1e-3"
     if code == FIELDS:
         return "a line is `query document rank`" if not separator else f"the header has {fields} fields"
@@ -222,7 +270,7 @@ def read_session_table(text: Text, how: Reading) -> SessionContent:
         from gainful.io.session_log import log_records
 
         spans, numbers, origin = read_columns(table, roles, _SESSION_NUMBERS, tuple(roles))
-        return log_records({**spans, **numbers}, origin, table.names[roles["document"]], how.session_gap)
+        return log_records({**spans, **numbers}, origin, table.names, roles, how.session_gap)
     spans, numbers, origin = read_columns(table, roles, _SESSION_NUMBERS, OPTIONAL)
     return session_rows({**spans, **numbers}, origin)
 
@@ -262,17 +310,33 @@ def read_topics(source: Source | Text, columns: Mapping[str, str] | None = None)
     >>> read_topics(b"SessionID,User,Topic\\n22,S05,11\\n23,S05,4\\n")
     {b'22': b'11', b'23': b'4'}
     """
-    known: Names = {role: SESSION_NAMES[role] for role in ("session", "topic")}
+    return _by_session(source, ("session", "topic"), columns)
+
+
+def read_users(source: Source | Text, columns: Mapping[str, str] | None = None) -> dict[bytes, bytes]:
+    """The user of every session in the same table, if it names them.
+
+    >>> read_users(b"SessionID,User,Topic\\n22,S05,11\\n"), read_users(b"SessionID,Topic\\n22,11\\n")
+    ({b'22': b'S05'}, {})
+    """
+    return _by_session(source, ("session", "topic", "user"), columns)
+
+
+def _by_session(source: Source | Text, roles: tuple[str, ...], columns: Mapping[str, str] | None) -> dict[bytes, bytes]:
+    """The last of the roles by session; what comes after session and topic need not be there."""
+    known: Names = {role: SESSION_NAMES[role] for role in roles}
 
     def given(names: Sequence[str]) -> dict[str, str]:
         return {role: name for role, name in (columns or {}).items() if role in known and name in names}
 
-    table = open_table(_text_of(source), None, lambda names: has_header(names, given(names), tuple(known), known))
+    table = open_table(_text_of(source), None, lambda names: has_header(names, given(names), roles[:2], known))
+    if not all(has_header(table.names, given(table.names), (role,), known) for role in roles[2:]):
+        return {}
     spans, _, origin = read_columns(table, find_all(known, table.names, given(table.names), table.where), ())
-    sessions, topics = _distinct_sessions(spans["session"], origin), ids_of(spans["topic"])
+    sessions, values = _distinct_sessions(spans["session"], origin), ids_of(spans[roles[-1]])
     if not sessions:
         raise InputError(f"{table.text.name}: expected topics of sessions, found none")
-    return dict(zip(sessions, topics, strict=True))
+    return dict(zip(sessions, values, strict=True))
 
 
 def _text_of(source: Source | Text) -> Text:

@@ -14,7 +14,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from gainful.errors import InputError, UsageError
+from gainful.errors import InputError, UsageError, option
 from gainful.io.columns import (
     SESSION_NAMES,
     checked_columns,
@@ -99,9 +99,9 @@ _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 def _read_gap(gap: str | float) -> float:
     """Seconds from a number with its unit: 30m, 90s, 1h."""
     found = _GAP.fullmatch(str(gap))
-    number = read_number(found[1] if found else gap, "session_gap (--session-gap)")
+    number = read_number(found[1] if found else gap, option("session_gap"))
     if not number > 0:
-        raise UsageError(f"session_gap (--session-gap): expected a time such as 30m, found {gap}")
+        raise UsageError(f"{option('session_gap')}: expected a time such as 30m, found {gap}")
     return number * _SECONDS[(found and found[2]) or "s"]
 
 
@@ -227,7 +227,7 @@ def unknown_header(names: Sequence[str], where: str, given: Mapping[str, str]) -
     return InputError(
         f"{where}: expected a column for {' and one for '.join(' or '.join(part) for part in lacking)}, "
         f"found {', '.join(map(printable, names))}\n    known names of {known}",
-        f"--columns {','.join(f'{part[0]}=NAME' for part in lacking)} (columns= in Python) says which it is",
+        f"{option('columns', {part[0]: 'NAME' for part in lacking})} says which it is",
     )
 
 
@@ -359,7 +359,7 @@ def read_session_content(text: Text, how: Reading) -> SessionContent:
     name = how.format or _session_format(text, how)
     content: SessionContent = SESSION_FORMATS[name].read(text, how)
     if how.session_gap is not None and (name in _WITHOUT_TIMES or isinstance(content, RunFile)):
-        raise UsageError(f"{text.name}: --session-gap (session_gap=) is for logs with times, found a run or sessions")
+        raise UsageError(f"{text.name}: {option('session_gap')} is for logs with times, found a run or sessions")
     return content
 
 

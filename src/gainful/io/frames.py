@@ -92,7 +92,8 @@ def read_frame(frame: Any, columns: Mapping[str, str], *, run: bool, name: str, 
     """The columns that matter, as rows."""
 
     def roles(names: Sequence[str]) -> dict[str, int]:
-        return find_roles(names, columns, run=run, where=name, pairs_only=pairs_only)
+        values = partial(_first_values, frame)
+        return find_roles(names, columns, run=run, where=name, pairs_only=pairs_only, values=values)
 
     found = read_columns(frame, Wanted(roles, ("query", "document", "subtopic")), name)
     value = found.get("score" if run else "grade")
@@ -161,14 +162,14 @@ def read_session_frame(frame: Any, how: Reading, name: str) -> SessionRows | Ite
 
         return log_of_objects([(event, f"{name}: row {i}") for i, event in enumerate(events)], name, how)
     moments: list[object] | None = None
-    document_name = ""
+    log: tuple[Sequence[str], Mapping[str, int]] = (), {}
 
     def find_roles(names: Sequence[str]) -> dict[str, int]:
-        nonlocal moments, document_name
+        nonlocal moments, log
         roles = find_session_roles(
             names, how.columns, name, partial(_first_values, frame), by_gap=how.session_gap is not None
         )
-        document_name = names[roles["document"]]
+        log = names, roles
         if "time" in roles:
             moments = _moments(frame, roles["time"])
         return roles if moments is None else {role: at for role, at in roles.items() if role != "time"}
@@ -179,7 +180,7 @@ def read_session_frame(frame: Any, how: Reading, name: str) -> SessionRows | Ite
     if "query" not in found:
         from gainful.io.session_log import log_records
 
-        return log_records(found, FrameRows(name), document_name, how.session_gap)
+        return log_records(found, FrameRows(name), *log, how.session_gap)
     return session_rows(found, FrameRows(name), None if moments is None else partial(_moment_text, moments))
 
 

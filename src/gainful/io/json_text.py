@@ -14,11 +14,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gainful.errors import InputError
+from gainful.errors import InputError, option
 from gainful.io.columns import (
     NAMES,
     SESSION_NAMES,
@@ -152,6 +153,14 @@ def _content(placed: list[tuple[Any, str]], name: str, reading: Reading, run: bo
     return [_entry(value, where, nested, reading, run) for value, where in placed]
 
 
+#: So many objects tell what a key holds.
+_SAMPLE = 100
+
+
+def _first_values(placed: list[_Placed], names: Sequence[str], column: int) -> list[object]:
+    return [value.get(names[column]) for value, _ in placed[:_SAMPLE]]
+
+
 def _rows(placed: list[_Placed], name: str, reading: Reading, run: bool) -> Rows:
     """Rows of a table, each with the names of its columns."""
     columns: dict[str, list[Any]] = {}
@@ -159,7 +168,14 @@ def _rows(placed: list[_Placed], name: str, reading: Reading, run: bool) -> Rows
     for number, (value, where) in enumerate(placed):
         if not number or names != list(value):
             names = list(value)
-            roles = find_roles(names, reading.columns, run=run, where=where, pairs_only=reading.pairs_only)
+            roles = find_roles(
+                names,
+                reading.columns,
+                run=run,
+                where=where,
+                pairs_only=reading.pairs_only,
+                values=partial(_first_values, placed, names),
+            )
         if number and roles.keys() != columns.keys():
             raise InputError(f"{where}: expected {', '.join(columns)} as in the first row, found {', '.join(roles)}")
         for role, i in roles.items():
@@ -234,7 +250,7 @@ def _document_and_score(item: dict[str, Any], columns: Mapping[str, str], where:
         lacking = " and ".join(role for role, place in found.items() if place is None)
         raise InputError(
             f"{where}: expected an object with document and score, found {', '.join(names) or 'an empty one'}",
-            f"--columns (columns= in Python) names {lacking}",
+            f"{option('columns')} names {lacking}",
         )
     return item[names[document]], item[names[score]]
 
@@ -320,7 +336,7 @@ def log_of_objects(placed: list[tuple[Any, str]], name: str, how: Reading) -> It
             texts = [" " if each is None else each for each in values(column)]
             found[role] = packed(texts, lambda i, role=role: f"{wheres[i]}: {role}")  # type: ignore[misc]
     origin = NamedRows(name, np.arange(len(placed)), wheres)
-    return log_records(found, origin, names[roles["document"]], how.session_gap)
+    return log_records(found, origin, names, roles, how.session_gap)
 
 
 def _event_documents(value: object, where: str) -> list[object]:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from gainful.errors import InputError, UsageError
+from gainful.errors import InputError, UsageError, option
+from gainful.io.columns import LOOKS_LIKE_A_RUN, LOOKS_LIKE_JUDGMENTS
 from gainful.io.sources import Fingerprint, fingerprint_of
 from gainful.kernel import core
 from gainful.kernel.arrays import Bytes, Floats, Ints
@@ -261,13 +262,13 @@ def _mistaken(data: Bytes, fault: Fault, run: bool) -> str | None:
         return None
     line = list(islice(fields_at(data, fault[0]), _TELLING))
     if len(line) == 4 and run and not re.fullmatch(rb"\d+", line[2]) and re.fullmatch(rb"-?\d+", line[3]):
-        return "this looks like judgments, which come first: gainful eval QRELS RUN..."
+        return LOOKS_LIKE_JUDGMENTS
     if len(line) == 6 and not run:
-        return "this looks like a run; judgments come first: gainful eval QRELS RUN..."
+        return LOOKS_LIKE_A_RUN
     if max(b" ".join(line).count(separator) for separator in (b",", b";", b"|", b"\t")) > 1:
         return (
             "a table of commas, semicolons or tabs needs a header that names the columns query, document and "
-            f"{'score' if run else 'grade'}; --columns query=NAME,document=NAME,... says what others mean"
+            f"{'score' if run else 'grade'}; {option('columns')} says what others mean"
         )
     return None
 
@@ -314,7 +315,7 @@ class Rows(NamedTuple):
     """One row a judgment or a retrieved document, in the order of the source.
 
     ``value`` is the grade or the score, None where the format has none; ``subtopic`` only judgments can have, ``rank``
-    only runs.
+    only runs. ``notes`` say what was done to read it that somebody may not expect.
     """
 
     query: Spans
@@ -323,6 +324,7 @@ class Rows(NamedTuple):
     origin: Origin
     rank: Floats | None = None
     subtopic: Spans | None = None
+    notes: tuple[str, ...] = ()
 
 
 _Columns = TypeVar("_Columns", bound="DocumentColumns")

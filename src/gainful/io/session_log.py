@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from gainful.errors import InputError
-from gainful.io.columns import is_listing
+from gainful.io.columns import DEFAULT_GAP, is_listing, log_notes
 from gainful.io.rows import Origin, Spans, all_places, ids_of, refuse_rows
 from gainful.io.session_records import OF_SEVERAL, SessionRecord, TurnRecord, read_times
 from gainful.kernel.arrays import Floats
@@ -52,10 +52,12 @@ class _Query:
 
 
 def log_records(
-    found: Mapping[str, Any], origin: Origin, document_name: str, gap: float | None
+    found: Mapping[str, Any], origin: Origin, names: Sequence[str], roles: Mapping[str, int], gap: float | None
 ) -> Iterator[SessionRecord]:
     """The sessions of a log by the roles of its columns; ``gap`` seconds without a query begin another one."""
-    log = _Log(found, origin, document_name)
+    log = _Log(found, origin, names[roles["document"]])
+    log.notes = log_notes(roles, names, by_gap=gap is not None)
+    gap = DEFAULT_GAP if gap is None and "session" not in roles else gap
     for rows in _groups(log.rows(), lambda row, other: row.session == other.session):
         parts = _groups(rows, lambda row, other: gap is None or other.time - row.time <= gap)
         for number, part in enumerate(parts, 1):
@@ -77,6 +79,8 @@ def _groups(rows: Iterable[_Row], belongs: Callable[[_Row, _Row], bool]) -> Iter
 
 class _Log:
     """The columns of a log."""
+
+    notes: tuple[str, ...] = ()
 
     def __init__(self, found: Mapping[str, Any], origin: Origin, document_name: str) -> None:
         self._origin = origin
@@ -114,6 +118,7 @@ class _Log:
             None if system is None else text_of_id(system),
             {},
             [self._turn(query.rows) for query in self._queries(rows)],
+            notes=self.notes,
         )
 
     def _label(self, role: str, session: bytes, rows: Sequence[_Row]) -> bytes | None:

@@ -21,7 +21,7 @@ from xml.parsers import expat
 
 import numpy as np
 
-from gainful.errors import InputError
+from gainful.errors import InputError, option
 from gainful.io.formats import Reading
 from gainful.io.rows import MOST_SHOWN, Origin, Spans, input_error, line_text, read_id, refuse_rows, shown_text
 from gainful.io.sources import Text
@@ -35,7 +35,13 @@ MOST_QUERIES = 1_000_000
 DEEPEST = 2**53
 
 FROM_ONE = "queries of a session are numbered 1, 2, 3, ..."
-FILL_GAPS = "--gaps empty (gaps='empty' in Python) takes missing queries for empty result pages"
+
+
+def fill_gaps() -> str:
+    """The hint at missing queries."""
+    return f"{option('gaps', 'empty')} takes missing queries for empty result pages"
+
+
 OF_SEVERAL = "sessions of several systems that share their ids stand in a file each"
 RANKS_FROM_ONE = "results of a query have the ranks 1, 2, 3, ..."
 
@@ -63,6 +69,7 @@ class SessionRecord(NamedTuple):
     ratings: Mapping[str, float]
     turns: Sequence[TurnRecord]
     line: bytes = b""  # what it was read from, where that can be shown
+    notes: tuple[str, ...] = ()  # what was done to read all of them
 
 
 class SessionRows(NamedTuple):
@@ -185,7 +192,7 @@ def in_order(turns: Sequence[tuple[int, TurnRecord]], session: bytes, fills_gaps
             raise InputError(repeated_query(turn.where, session, number, ordered[number - 1].where), FROM_ONE)
         if number > len(ordered) + 1:
             if not fills_gaps:
-                raise InputError(gap_message(turn.where, session, len(ordered) + 1, number), FILL_GAPS)
+                raise InputError(gap_message(turn.where, session, len(ordered) + 1, number), fill_gaps())
             ordered += [TurnRecord(turn.where)] * (number - len(ordered) - 1)
         ordered.append(turn)
     return ordered

@@ -5,15 +5,20 @@ A family's file is loaded when one of its measures is needed.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from gainful.errors import UsageError
+from gainful.errors import UsageError, for_asker
 from gainful.notation import nearest
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
+
     from gainful.measures.base import Measure
     from gainful.measures.names_trec_eval import Translation
 
@@ -214,18 +219,22 @@ def find(name: str) -> Entry:
 
 def offered_names() -> list[str]:
     """The names of measures that installed packages offer."""
+    return sorted({point.name for point in _offers(tuple(sys.path))})
+
+
+@cache
+def _offers(path: tuple[str, ...]) -> EntryPoints:
+    """The entry points ``gainful.measures`` of packages on a path. Finding them opens each package's metadata."""
     from importlib.metadata import entry_points
 
-    return sorted({point.name for point in entry_points(group="gainful.measures")})
+    return entry_points(group="gainful.measures")
 
 
 def _offered(name: str) -> type[Measure] | None:
-    """A measure from the entry points ``gainful.measures`` of installed packages; looked up only when needed."""
-    from importlib.metadata import entry_points
-
+    """A measure that an installed package offers; looked up only when needed."""
     from gainful.measures.base import Measure
 
-    for point in entry_points(group="gainful.measures", name=name):
+    for point in _offers(tuple(sys.path)).select(name=name):
         try:
             measure = point.load()
         except Exception as error:  # whatever the other package does wrong
@@ -327,9 +336,29 @@ def _read(text: str) -> Measure | Translation:
     if not match:
         raise UsageError(
             f"measure: expected Name, Name@k or Name(parameter=value, ...)@k, found '{text}'",
-            "for example nDCG@10 or nDCG(gain=0-1-10-100, discount=jarvelin2002)@100",
+            _written_otherwise(text) or "for example nDCG@10 or nDCG(gain=0-1-10-100, discount=jarvelin2002)@100",
         )
     return _built(match)
+
+
+_IN_WORDS = re.compile(r"\s*(?:@|\bat\b|\bk\s*=)\s*")
+
+
+def _written_otherwise(text: str) -> str | None:
+    """A hint at the measures that a text lists, or that it names in words, if it does.
+
+    >>> _written_otherwise("map,ndcg"), _written_otherwise("ndcg at 10")
+    ("several measures are given one by one: ['map', 'ndcg']", 'did you mean nDCG@10?')
+    """
+    in_signs, names = _IN_WORDS.sub("@", text.strip()), re.split(r"[,;\s]+", text.strip(" ,;"))
+    with contextlib.suppress(UsageError):
+        if in_signs != text:
+            return f"did you mean {parse(in_signs)}?"
+    with contextlib.suppress(UsageError):
+        if len(names) > 1 and parse_all(names):
+            one_by_one = for_asker(" ".join(f"-m {name}" for name in names), str(names))
+            return f"several measures are given one by one: {one_by_one}"
+    return None
 
 
 def _usually_called(match: re.Match[str]) -> Measure | None:

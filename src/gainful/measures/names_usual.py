@@ -51,7 +51,6 @@ _AMBIGUOUS: Mapping[str, tuple[str, ...]] = {
 _MEANINGS: Mapping[str, str] = {
     "reciprocal": "RR or ERR",
     "precision": "P, AP or Rprec",
-    "coverage": "R",
     "accuracy": "Success or P",
     "success": "Success",
     "session": "sDCG or nsDCG",
@@ -66,6 +65,15 @@ _MEANINGS: Mapping[str, str] = {
     "roc": "NormRecall, the area under the ROC curve",
     "mrr": "RR",
     "map": "AP",
+}
+#: What is measured elsewhere, but of no single list; with what comes near.
+_NO_MEASURE: Mapping[str, str] = {
+    "coverage": "coverage is of all lists together; of one list R@k has the share of relevant documents, Judged@k of "
+    "judged ones",
+    "novelty": "novelty needs how popular documents are; --exclude FILE leaves out what users have seen",
+    "latency": "time is not measured here; gainful goes by ranked lists and judgments",
+    "rmse": "errors of predicted ratings say little of a ranking; nDCG@k goes by its order",
+    "mae": "errors of predicted ratings say little of a ranking; nDCG@k goes by its order",
 }
 _NAME = re.compile(r"[^\W_]+([_-][^\W_]+)*")
 _CUTOFF_IN_NAME = re.compile(r"(.+?)(?:at)?(\d+)")
@@ -115,4 +123,6 @@ def meant_by(name: str) -> str | None:
     >>> meant_by("TopHitShare")
     'did you mean Success?'
     """
+    if said := next((said for word, said in _NO_MEASURE.items() if word in folded(name)), None):
+        return said
     return next((f"did you mean {ours}?" for word, ours in _MEANINGS.items() if word in folded(name)), None)

@@ -340,6 +340,7 @@ class NumRelRet(_Count, OfRelevant):
 
     name = "NumRelRet"
     trec_eval = "num_rel_ret"
+    better = "higher"
     rel: float | None = None
     level: float | None = None
 

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any, Literal, TypeAlias, TypedDict, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, get_args
 
 import numpy as np
 
@@ -21,14 +21,18 @@ from gainful.data.run import RunLike
 from gainful.errors import InputError, UsageError
 from gainful.evaluation.evaluate import readable_again
 from gainful.evaluation.results import Evaluation
+from gainful.evaluation.score_matrix import ScoreMatrix, upward
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.notation import count_of, number_text
 from gainful.pages.charts import Chart, Line, Plot
 from gainful.pages.page import Cell, Column, Table, head
+from gainful.stats.leads import Leads
+from gainful.stats.rank_tests import friedman
 from gainful.stats.repeatable import settle
 from gainful.tasks.curves.gain_curves import GainCurves, gain_curves
+from gainful.tasks.sensitivity.sensitivity_findings import cell_of, moved_pairs
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
 
 #: What a section is made of: single parts, and several together, which follow one another.
@@ -40,12 +44,14 @@ Parts: TypeAlias = Part | Iterable[Part]
 class Section:
     """A table, a figure or an example of a paper. Its ``name`` ("Table 2") also names its files.
 
-    ``about`` says in a sentence what is to be seen; ``parts`` are tables, charts and paragraphs.
+    ``about`` says in a sentence what is to be seen; ``parts`` are tables, charts and paragraphs. ``conventions`` are
+    its own, where they are not the study's.
     """
 
     name: str
     about: str
     parts: tuple[Part, ...]
+    conventions: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, name: str, about: str, *parts: Parts) -> Section:
@@ -87,8 +93,11 @@ class Study:
 #: ``agrees``: to the digits that the paper prints. ``truncated``: so if the paper cut digits off instead of rounding.
 #: ``erratum``: the paper's figure cannot be right, a note says why. ``differs``: it is not the same, and nobody knows
 #: why. ``holds`` and ``fails``: of a statement. ``not seen``: of a remark that something can happen, which it does not
-#: here, or of a statement that these data cannot decide. ``other data``: the paper's figure is of other data.
-Verdict: TypeAlias = Literal["agrees", "truncated", "erratum", "differs", "holds", "fails", "not seen", "other data"]
+#: here, or of a statement that these data cannot decide. ``same collection``: the paper's figure is of this collection,
+#: but not of these runs alone. ``other data``: it is of other data.
+Verdict: TypeAlias = Literal[
+    "agrees", "truncated", "erratum", "differs", "holds", "fails", "not seen", "same collection", "other data"
+]
 
 #: All verdicts, in the order in which they are counted.
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
@@ -160,9 +169,9 @@ def undecided(what: str, says: str, finds: str, note: str = "") -> Claim:
     return Claim(what, says, finds, "not seen", note)
 
 
-def beside(what: str, says: str, finds: str, note: str = "") -> Claim:
-    """A figure of other data than the paper's, which stands beside for orientation."""
-    return Claim(what, says, finds, "other data", note)
+def beside(what: str, says: str, finds: str, note: str = "", *, same_collection: bool = False) -> Claim:
+    """A figure of other data than the paper's, or of a part of its own, which stands beside for orientation."""
+    return Claim(what, says, finds, "same collection" if same_collection else "other data", note)
 
 
 def _verdict(says: Sequence[float], finds: Sequence[float], places: int) -> Verdict:
@@ -175,6 +184,37 @@ def _verdict(says: Sequence[float], finds: Sequence[float], places: int) -> Verd
     if all(rounded):
         return "agrees"
     return "truncated" if all(one or other for one, other in zip(rounded, cut, strict=True)) else "differs"
+
+
+class Ordered(NamedTuple):
+    """Systems by one setting: their places by means, and which pairs a test shows to differ."""
+
+    places: Sequence[int | None]
+    leads: Leads
+
+    @classmethod
+    def of(cls, evaluations: Mapping[str, Evaluation], measure: Measure) -> Ordered:
+        """By Friedman's test and Conover's comparisons, as the papers have it."""
+        matrix = ScoreMatrix.from_evaluations(evaluations, measure)
+        return cls(cell_of("", measure, (), evaluations).ranks, Leads.by_ranks(friedman(upward(matrix))))
+
+
+def order_claim(what: str, says: str, one: Ordered, other: Ordered, *, changes: bool) -> Claim:
+    """A statement that two settings order systems differently (``changes``), or that they do not.
+
+    What only means say is noise: a change is a pair that both settings show to differ, with another system ahead. So of
+    two opposite statements about the same settings one holds and the other fails, or neither can be decided.
+    """
+    both, reversed_ = int((one.leads.shown & other.leads.shown).sum()), int(one.leads.reversed_in(other.leads).sum())
+    by_means = f"{moved_pairs(one.places, other.places)} by means"
+    if not both:
+        return undecided(what, says, f"no pair differs by both ({by_means})")
+    finds = f"{reversed_} of {count_of(both, 'pair')} reversed ({by_means})"
+    return statement(what, says, finds, changes == (reversed_ > 0), _CHANGED if changes else _UNCHANGED)
+
+
+_REVERSED = "of the pairs that differ in both (Friedman, then Conover at 0.05), those with another run ahead"
+_CHANGED, _UNCHANGED = f"{_REVERSED}; it holds where there is one", f"{_REVERSED}; it holds where there is none"
 
 
 #: Texts longer than these do not stand side by side.

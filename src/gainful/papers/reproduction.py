@@ -22,7 +22,7 @@ from gainful.io.atomic import atomic_output
 from gainful.kernel.parallel import Progress
 from gainful.notation import choose, nearest
 from gainful.pages.charts import system_names
-from gainful.pages.page import Heading, Table, head
+from gainful.pages.page import Conventions, Heading, Table, head
 from gainful.papers import FIGURES, PAPERS, Paper, check_given
 from gainful.papers.claims import VERDICTS, Section, Study
 from gainful.policy import Policy
@@ -133,10 +133,22 @@ class Reproduction(Showable):
             parts.append(self.study.data)
             for section in self.study.sections:
                 parts += self._parts(section)
-        conventions = self.study.conventions if self.study else ()
         sections = [section.name for section in self.sections]
         header: dict[str, object] = {"paper": self.paper.key, "sections": sections, "verdicts": self.verdicts}
-        return Page("papers", tuple(parts), conventions, header)
+        return Page("papers", tuple(parts), self._conventions, header)
+
+    @property
+    def _conventions(self) -> tuple[str, ...]:
+        """Those of the study, then those that some sections have of their own, after the names of these."""
+        if self.study is None:
+            return ()
+        own: dict[str, list[str]] = {}
+        for section in self.study.sections:
+            for note in section.conventions:
+                own.setdefault(note, []).append(section.name)
+        if all(section.conventions for section in self.study.sections):
+            return tuple(own)
+        return *self.study.conventions, *(_after(f"{', '.join(names)}: ", note) for note, names in own.items())
 
     def _parts(self, section: Section) -> Iterator[Any]:
         yield Heading(section.name)
@@ -166,7 +178,8 @@ class Reproduction(Showable):
         if self.study is not None:
             blocks.append(_markdown(self.study.data))
             for section in self.study.sections:
-                page = Page("papers", section.parts, self.study.conventions, systems=systems)
+                notes = section.conventions or self.study.conventions
+                page = Page("papers", section.parts, notes, systems=systems)
                 blocks += _written(section, folder, figures, page, written)
         blocks.append(text(Page("papers", (), self.page().notes).with_whole_conventions(), "markdown").strip("\n"))
         with atomic_output(os.path.join(folder, "report.md")) as out:
@@ -205,6 +218,10 @@ def _written(section: Section, folder: str, figures: str, page: Page, written: l
         written.append(name)
         links.append(f"[{name}]({name}) {escaped(table.title)}".rstrip())
     yield "; ".join(links)
+
+
+def _after(name: str, note: str) -> str:
+    return Conventions(name + note, name + note.whole) if isinstance(note, Conventions) else name + note
 
 
 def _markdown(*parts: str | Table) -> str:

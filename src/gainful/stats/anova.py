@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -18,6 +19,7 @@ UNEVEN_SPREAD = 1.5
 
 _CELLS = 1 << 20  # of differences at a time
 _DUST = 1e-12  # of the scale of the scores
+_MOST_LEVELS = 2_000  # of all factors of a linear model: more take minutes
 
 
 class Effect(NamedTuple):
@@ -155,6 +157,51 @@ def one_way(scores: Floats) -> OneWayAnova:
         within,
         _effect(_sum_of_squares(_without_dust(scores - grand, scale)), n * m - 1),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class FactorAnova:
+    """An effect for each factor, or combination of factors, after all others; ``residual`` is what they leave over."""
+
+    effects: Mapping[str, Effect]
+    residual: Effect
+    total: Effect
+
+
+def by_factors(values: Floats, factors: Mapping[str, Sequence[object]], crossed: Sequence[str] = ()) -> FactorAnova:
+    """The table of scores that are grouped by several factors, in any numbers (sums of squares of type II).
+
+    An effect is what leaving its factor out of the model loses. ``crossed`` factors have their interaction, too, which
+    is looked at after both; their own effects are without it. A factor that others determine has no degrees of freedom.
+
+    >>> table = by_factors(np.array([1.0, 2.0, 4.0, 6.0, 5.0]), {"system": "aabbb", "topic": "xyxyy"})
+    >>> {name: (round(effect.sum_of_squares, 4), effect.df) for name, effect in table.effects.items()}
+    {'system': (10.0833, 1), 'topic': (1.4083, 1)}
+    """
+    codes = {name: np.unique(np.array(list(map(str, each))), return_inverse=True)[1] for name, each in factors.items()}
+    terms: dict[str, tuple[str, ...]] = {name: (name,) for name in factors}
+    if crossed:
+        name = " x ".join(crossed)
+        terms[name] = tuple(crossed)
+        codes[name] = np.unique(np.stack([codes[each] for each in crossed]), axis=1, return_inverse=True)[1].reshape(-1)
+    levels = sum(int(each.max()) + 1 for each in codes.values())
+    if levels > _MOST_LEVELS:
+        raise UsageError(f"factors: expected at most {_MOST_LEVELS:,} levels together, found {levels:,}")
+
+    def left(names: Iterable[str]) -> tuple[float, int]:
+        groups = [np.eye(int(codes[name].max()) + 1)[codes[name]] for name in names]
+        design = np.concatenate((np.ones((values.size, 1)), *groups), axis=1)
+        fitted, _, rank, _ = np.linalg.lstsq(design, values, rcond=None)
+        return _sum_of_squares(_without_dust(values - design @ fitted, _scale(values))), int(rank)
+
+    whole, rank = left(terms)
+    residual = _effect(whole, values.size - rank)
+    effects = {}
+    for name, members in terms.items():
+        others = [other for other, of in terms.items() if not set(members) <= set(of)]
+        (without, below), (within, above) = left(others), left([*others, name])
+        effects[name] = _tested(_effect(max(0.0, without - within), above - below), residual)
+    return FactorAnova(effects, residual, _effect(left(())[0], values.size - 1))
 
 
 def checked(scores: Floats) -> Floats:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from gainful.errors import InputError
 from gainful.kernel.arrays import Floats
+from gainful.notation import plural_of
 from gainful.stats.paired_tests import Interval, NamedPair, PairedScores, Verdict, t_interval
 from gainful.stats.repeatable import check_alpha, check_margin
 
@@ -44,6 +45,7 @@ class Posterior(NamedPair):
     difference: float
     sd: float
     left_out: int = 0
+    unit: str = "query"
 
     @property
     def df(self) -> int:
@@ -105,6 +107,7 @@ def posterior(
     better: str = "higher",
     alpha: float = 0.05,
     left_out: int = 0,
+    unit: str = "query",
 ) -> Posterior:
     """What two systems' scores on the same queries, in the same order, say of their mean difference.
 
@@ -117,5 +120,7 @@ def posterior(
     check_margin(margin)
     scores = PairedScores(a, b)
     if scores.sd is None:
-        raise InputError(f"{measure}: expected at least 2 queries, found {scores.n}: one has no spread to go by")
-    return Posterior(names, measure, better, alpha, margin, scores.n, scores.mean, scores.sd, left_out)
+        raise InputError(
+            f"{measure}: expected at least 2 {plural_of(unit)}, found {scores.n}: one has no spread to go by"
+        )
+    return Posterior(names, measure, better, alpha, margin, scores.n, scores.mean, scores.sd, left_out, unit)

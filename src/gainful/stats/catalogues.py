@@ -73,17 +73,17 @@ class PairedTest:
     about: str
     said: str
     hypothesis: str
-    formula: Callable[[PairedScores], Finding]
+    formula: Callable[[Any], Finding]
     of: Literal["mean", "trimmed mean", "median", "ranks"] = "mean"
     interval: str = "randomisation"
-    draws: Literal["", "flip", "sample"] = ""
+    draws: Literal["", "flip", "sample", "shuffle"] = ""
     needs_spread: bool = False
-    caution: Callable[[PairedScores], str] = _no_caution
+    caution: Callable[[Any], str] = _no_caution
     statistic: str = "mean difference"
     takes_weights: bool = False
 
     def __repr__(self) -> str:
-        return f"<PairedTest {self.name}>"
+        return f"<{type(self).__name__} {self.name}>"
 
     @property
     def is_of_ranks(self) -> bool:
@@ -94,6 +94,11 @@ class PairedTest:
     def is_for_families(self) -> bool:
         """Whether it can be made of every pair of many systems; drawing samples for each takes too long."""
         return self.draws != "sample"
+
+    @property
+    def is_two_tailed(self) -> bool:
+        """Whether p is twice that of the smaller tail, so that draws cannot give less than two of them."""
+        return self.draws == "shuffle"
 
 
 RANDOMISATION = PairedTest(
@@ -166,6 +171,46 @@ YUEN = PairedTest(
 TESTS = _by_name(RANDOMISATION, STUDENT, WILCOXON, SIGN, BOOTSTRAP, YUEN)
 
 
+class UnpairedTest(PairedTest):
+    """A test of two systems' scores on sessions of their own, of which nothing is paired."""
+
+
+LABELS = UnpairedTest(
+    "labels",
+    "shuffled labels",
+    "unpaired sessions: means, whatever their distribution; within topics where both systems have them",
+    "the test of shuffled labels",
+    "which system a session is of makes no difference: each might as well have been the other's",
+    Late("unpaired", "labels"),
+    interval="labels",
+    draws="shuffle",
+)
+WELCH = UnpairedTest(
+    "welch",
+    "Welch's t",
+    "unpaired sessions: means of systems that vary unequally, or thousands of sessions",
+    "Welch's test",
+    "the means are equal",
+    Late("unpaired", "welch"),
+    interval="welch",
+    needs_spread=True,
+)
+MANN_WHITNEY = UnpairedTest(
+    "mann-whitney",
+    "Mann and Whitney's U",
+    "unpaired sessions: how often a session of one system is better, not by how much",
+    "the Mann-Whitney test",
+    "a session of either system is as likely to be the better one (their ranks, not their means)",
+    Late("unpaired", "mann_whitney_finding"),
+    of="ranks",
+    interval="hodges-lehmann",
+    statistic="Cliff's delta",
+)
+
+#: All tests of two systems that have sessions of their own.
+UNPAIRED_TESTS = _by_name(LABELS, WELCH, MANN_WHITNEY)
+
+
 @dataclass(frozen=True)
 class Belief:
     """What is asked for like a test but is none: it gives probabilities in place of p."""
@@ -182,7 +227,7 @@ BAYES = Belief(
 )
 
 #: What ``--test`` offers.
-ASKED_AS_TESTS: dict[str, PairedTest | Belief] = {**TESTS, BAYES.name: BAYES}
+ASKED_AS_TESTS: dict[str, PairedTest | Belief] = {**TESTS, **UNPAIRED_TESTS, BAYES.name: BAYES}
 
 
 @dataclass(frozen=True)
@@ -192,8 +237,8 @@ class IntervalKind:
     name: str
     title: str
     about: str
-    formula: Callable[[PairedScores, float], Interval]
-    of: Literal["mean", "trimmed mean"] = "mean"
+    formula: Callable[[Any, float], Interval]
+    of: Literal["mean", "trimmed mean", "median"] = "mean"
     takes_weights: bool = False
 
 
@@ -236,6 +281,30 @@ YUEN_INTERVAL = IntervalKind(
 
 #: All intervals of the difference of two systems: what ``--interval`` offers.
 INTERVALS = _by_name(RANDOMISATION_INTERVAL, STUDENT_INTERVAL, PERCENTILE, BCA, STUDENTISED, YUEN_INTERVAL)
+
+#: The intervals of two systems that have sessions of their own: each is that of its test.
+UNPAIRED_INTERVALS = _by_name(
+    IntervalKind(
+        "labels", "inverted labels", "the shifts that the test does not reject", Late("unpaired", "labels_interval")
+    ),
+    IntervalKind("welch", "Welch's t", "that of Welch's test", Late("unpaired", "welch_interval")),
+    IntervalKind(
+        "hodges-lehmann",
+        "Hodges-Lehmann",
+        "that of the Mann-Whitney test: of the median of all differences of two sessions",
+        Late("unpaired", "hodges_lehmann_interval"),
+        of="median",
+    ),
+)
+
+
+def interval_of(method: str) -> str:
+    """What an interval is of, by its name.
+
+    >>> interval_of("t"), interval_of("hodges-lehmann")
+    ('mean', 'median')
+    """
+    return (INTERVALS.get(method) or UNPAIRED_INTERVALS[method]).of
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from gainful.errors import UsageError
 from gainful.kernel import core
 from gainful.kernel.arrays import Floats, Ints, distinct
 from gainful.kernel.parallel import Progress
-from gainful.notation import choose, count_of
+from gainful.notation import choose, count_of, units
 from gainful.stats.catalogues import CORRECTIONS, TESTS, PairedTest
 from gainful.stats.corrections import corrected, refuse_coarse
 from gainful.stats.family_results import FamilyResult
@@ -38,6 +38,8 @@ class SystemScores(Protocol):
     def better(self) -> str: ...
     @property
     def queries(self) -> Sequence[str]: ...
+    @property
+    def unit(self) -> str: ...
     @property
     def left_out(self) -> Sequence[str]: ...
     @property
@@ -216,12 +218,13 @@ def _compared(matrices: Sequence[SystemScores], plan: FamilyPlan) -> list[Family
                 seed=plan.seed,
                 notes=(
                     *_notes(plan, family),
-                    *_note_of_constants(plan, family.pairs[own]),
+                    *_note_of_constants(plan, family.pairs[own], matrix.unit),
                     *_note_of_intervals(plan, found, means, own),
                 ),
                 direction=None if direction is None else direction[own],
                 margin=plan.margin,
                 is_of_named=bool(plan.pairs),
+                unit=matrix.unit,
             )
         )
     return results
@@ -337,17 +340,17 @@ def _note_of_intervals(plan: FamilyPlan, found: _Ps, means: Floats, own: slice) 
     ]
 
 
-def _note_of_constants(plan: FamilyPlan, pairs: Sequence[PairedScores]) -> list[str]:
+def _note_of_constants(plan: FamilyPlan, pairs: Sequence[PairedScores], unit: str) -> list[str]:
     count = sum(pair.is_constant for pair in pairs) if TESTS[plan.test].needs_spread else 0
     if not count:
         return []
-    which = f"{count_of(count, 'pair')} {'has' if count == 1 else 'have'} the same difference on every query"
+    which = f"{count_of(count, 'pair')} {'has' if count == 1 else 'have'} the same difference on every {unit}"
     return [f"{which}: {plan.test} has no spread to go by, and p is that of all flips of signs"]
 
 
 def _notes(plan: FamilyPlan, family: _Family) -> list[str]:
     """What to know before trusting the numbers."""
-    queries = len(family.scores)
+    queries, unit = len(family.scores), family.matrices[0].unit
     test, promise = TESTS[plan.test], CORRECTIONS[plan.correction].promise
     found = [f"{plan.correction}: {promise}"] if promise else []
     if family.is_across_measures and not CORRECTIONS[plan.correction].steps:
@@ -358,10 +361,10 @@ def _notes(plan: FamilyPlan, family: _Family) -> list[str]:
     if test.of != "mean":
         found.append(f"the test is of this: {test.hypothesis}")
     if test.is_of_ranks and queries >= FROM_RANKED:
-        found.append(rank_warning(queries))
+        found.append(rank_warning(units(queries, unit)))
     if queries > MOST_FLIPPED and plan.margin is None:
         found.append(
-            f"with {queries:,} queries tiny differences are significant: read the intervals, and give a margin"
+            f"with {units(queries, unit)} tiny differences are significant: read the intervals, and give a margin"
         )
     return found
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from gainful.errors import UsageError
 from gainful.kernel.arrays import Bools, Floats, Ints, freeze
-from gainful.notation import bytes_of_id, count_of, nearest, printable
+from gainful.notation import bytes_of_id, count_of, nearest, printable, units
 from gainful.stats.catalogues import CORRECTIONS
 from gainful.stats.paired_tests import Verdict, margin_verdict, signed_verdict, unmargined_verdict
 from gainful.stats.repeatable import settle
@@ -79,6 +79,7 @@ class FamilyResult:
     direction: Floats | None = None
     margin: float | None = None
     is_of_named: bool = False
+    unit: str = "query"
 
     def __post_init__(self) -> None:
         freeze(self.means, self.first, self.second, self.difference, self.p, self.adjusted)
@@ -87,7 +88,7 @@ class FamilyResult:
         found = int(np.count_nonzero(self.is_significant))
         return (
             f"<FamilyResult of {self.measure}, {count_of(len(self.systems), 'system')}, "
-            f"{count_of(self.n, 'query', 'queries')}: {found:,} of {count_of(self.p.size, 'pair')} significantly "
+            f"{units(self.n, self.unit)}: {found:,} of {count_of(self.p.size, 'pair')} significantly "
             f"different ({self.test}, {self.correction})>"
         )
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from gainful.errors import InputError, UsageError
 from gainful.kernel.arrays import Floats
-from gainful.notation import bytes_of_id, choose, count_of, listed, number_text, numbered, printable
+from gainful.notation import bytes_of_id, choose, count_of, listed, number_text, numbered, printable, units
 from gainful.stats.catalogues import (
     INTERVALS,
     RANDOMISATION,
@@ -21,19 +21,18 @@ from gainful.stats.catalogues import (
     TESTS,
     IntervalKind,
     PairedTest,
+    interval_of,
 )
 from gainful.stats.paired_tests import (
     MOST_FLIPPED,
     Interval,
-    NamedPair,
+    MarginVerdict,
     PairedScores,
     Settings,
+    TestedPair,
     TestOutcome,
-    Verdict,
     Zeros,
-    margin_verdict,
-    signed_verdict,
-    unmargined_verdict,
+    decided_within,
 )
 from gainful.stats.power import detectable_effect, noncentrality_interval
 from gainful.stats.rank_tests import rank_biserial
@@ -96,23 +95,8 @@ class Decider(NamedTuple):
     share: float
 
 
-@dataclass(frozen=True)
-class MarginVerdict:
-    """What can be said with a margin within which systems count as equal.
-
-    ``interval`` has level 1 - 2 alpha: inside the margin on both sides, the systems are equivalent (two one-sided
-    tests); above the margin's lower end, the system is not inferior. Superior and inferior are significantly better
-    and worse.
-    """
-
-    margin: float
-    verdict: Verdict
-    is_not_inferior: bool
-    interval: Interval
-
-
 @dataclass(frozen=True, eq=False)
-class PairResult(NamedPair):
+class PairResult(TestedPair):
     """What was found of a system and its baseline.
 
     ``difference`` is the mean of the system's scores minus the baseline's, whichever is better; wins (of the system)
@@ -146,37 +130,12 @@ class PairResult(NamedPair):
     for_system: tuple[Decider, ...]
     for_baseline: tuple[Decider, ...]
     warnings: tuple[str, ...]
+    unit: str = "query"
 
     @property
-    def p(self) -> float:
-        """The p of the test."""
-        return self.test.p
-
-    @property
-    def is_significant(self) -> bool:
-        """p < alpha; for a test with its own interval just if 0 is outside of it."""
-        return self.p < self.alpha
-
-    @property
-    def verdict(self) -> Verdict:
-        """``better`` or ``worse`` (than the baseline) or ``cannot tell``; with a margin that of :func:`margin_verdict`.
-
-        ``needs margin`` where only a margin could make one: with over 5,000 queries the tiniest difference is
-        significant.
-        """
-        if self.margin:
-            return self.margin.verdict
-        return unmargined_verdict(signed_verdict(self.is_significant, self.direction, self.better), self.n)
-
-    @property
-    def direction(self) -> float:
-        """What the test goes by, above 0 for the system: the mean difference, or a rank test's own statistic."""
-        return self.difference if self.test.direction is None else self.test.direction
-
-    @property
-    def is_against_mean(self) -> bool:
-        """Whether a rank test finds the system better whose mean is the worse one, or no better."""
-        return self.is_significant and bool(self.direction) and self.direction * self.difference <= 0
+    def is_alike(self) -> bool:
+        """Whether no query has different scores."""
+        return not self.nonzero
 
 
 def compare_pair(
@@ -197,6 +156,7 @@ def compare_pair(
     continuity: bool = False,
     left_out: int = 0,
     most: int | None = None,
+    unit: str = "query",
     weights: Floats | None = None,
 ) -> PairResult:
     """Compares system A with the baseline B on the same queries.
@@ -206,8 +166,9 @@ def compare_pair(
     ``INTERVALS`` is named (both in :mod:`gainful.stats.catalogues`). ``draws`` are flips (100,000) or samples (10,000).
     ``zeros`` (``drop`` or ``pratt``) and ``continuity`` (of the normal form, which it asks for) are Wilcoxon's.
     ``left_out`` is how many queries more there were, without a score of both; it is said with the result. ``most`` is
-    how many queries that speak for either system are kept: five, or of very few queries all. ``weights`` (1 on average,
-    in the order of ``queries``) say how much each query counts; randomisation and t have them.
+    how many queries that speak for either system are kept: five, or of very few queries all. ``unit`` is what a score
+    is of in words: a query, or a session. ``weights`` (1 on average, in the order of ``queries``) say how much each
+    query counts; randomisation and t have them.
 
     >>> found = compare_pair({"q1": 0.5, "q2": 0.7, "q3": 0.4}, {"q3": 0.1, "q2": 0.5, "q1": 0.4})
     >>> round(found.difference, 3), found.wins, found.p, found.verdict
@@ -217,13 +178,14 @@ def compare_pair(
     choose(better, ("higher", "lower"), "better")
     choose(zeros, ("drop", "pratt"), "zeros")
     check_margin(margin)
-    query_ids, scores = _paired_by_id(a, b, queries, Settings(alpha, draws, seed, zeros, continuity), weights)
+    settings = Settings(alpha, draws, seed, zeros, continuity, unit)
+    query_ids, scores = _paired_by_id(a, b, queries, settings, weights)
     usual_test = STUDENT if scores.n > MOST_FLIPPED and not scores.is_constant else RANDOMISATION
     chosen = TESTS[choose(test, TESTS, "test")] if test else usual_test
     if chosen.needs_spread and scores.is_constant:
         raise InputError(
             f"{f'{measure}, ' if measure else ''}test {chosen.name}: expected differences that vary, found "
-            f"{scores.mean:g} on all {scores.n:,} queries: there is no spread to go by",
+            f"{scores.mean:g} on all {units(scores.n, unit)}: there is no spread to go by",
             "the test randomisation goes by signs",
         )
     own = INTERVALS[chosen.interval]
@@ -234,7 +196,12 @@ def compare_pair(
         _check_weighted(chosen, TESTS, "test")
         _check_weighted(kind, INTERVALS, "interval")
     outcome = TestOutcome.of(chosen, scores)
-    limits = replace(kind.formula(scores, alpha), is_stopgap=interval is None and kind is not own)
+    is_stopgap = interval is None and kind is not own
+    limits = replace(kind.formula(scores, alpha), is_stopgap=is_stopgap)
+    decided = None
+    if margin is not None:
+        within = replace(kind.formula(scores, 2 * alpha), is_stopgap=is_stopgap)
+        decided = decided_within(outcome, scores.mean, within, margin, better, alpha)
     favours = scores.differences if better == "higher" else -scores.differences
     wins, losses = int(np.count_nonzero(favours > 0)), int(np.count_nonzero(favours < 0))
     share_won = (1 + (wins - losses) / scores.n) / 2
@@ -263,10 +230,11 @@ def compare_pair(
         effect=effect_sizes(scores, share_won, alpha, seed),
         practical=_practical(scores.mean, mean_baseline, limits, outcome.p < alpha),
         detectable=detectable_effect(scores.n, alpha=alpha) * scores.sd if scores.sd else None,
-        margin=None if margin is None else _with_margin(scores, outcome, kind, limits.is_stopgap, margin, better),
+        margin=decided,
         for_system=for_system,
         for_baseline=for_baseline,
         warnings=tuple(_warnings(scores, outcome, limits)),
+        unit=unit,
     )
 
 
@@ -329,27 +297,16 @@ def _deciders(
     return either[0], either[1]
 
 
-def _with_margin(
-    scores: PairedScores, outcome: TestOutcome, kind: IntervalKind, is_stopgap: bool, margin: float, better: str
-) -> MarginVerdict:
-    alpha = scores.settings.alpha
-    interval = replace(kind.formula(scores, 2 * alpha), is_stopgap=is_stopgap)
-    direction = scores.mean if outcome.direction is None else outcome.direction
-    signed = signed_verdict(outcome.p < alpha, direction, better)
-    least = interval.low if better == "higher" else -interval.high
-    verdict = signed if is_stopgap else margin_verdict(interval.low, interval.high, margin, signed, better)
-    return MarginVerdict(margin, verdict, least > -margin, interval)
-
-
 def _warnings(scores: PairedScores, outcome: TestOutcome, interval: Interval) -> list[str]:
     """What to know before trusting the numbers."""
     test, alpha = outcome.test, scores.settings.alpha
     level = f"{number_text(round(100 * alpha, 10))} %"
-    queries = count_of(scores.n, "query", "queries")
+    unit = scores.settings.unit
+    queries = units(scores.n, unit)
     disagree, caution = (outcome.p < alpha) != (0.0 not in interval), test.caution(scores)
     found = []
     if not scores.nonzero:
-        found.append("both systems score every query alike: there is no difference to test")
+        found.append(f"both systems score every {unit} alike: there is no difference to test")
     elif not scores.can_reach:
         are = "is" if scores.nonzero == 1 else "are"
         found.append(
@@ -371,7 +328,7 @@ def _warnings(scores: PairedScores, outcome: TestOutcome, interval: Interval) ->
     if scores.n > MOST_FLIPPED:
         found.append(f"with {queries} tiny differences are significant: read the interval, and give a margin")
     if test.of != "mean":
-        found += _beside_means(test, scores.n, interval, disagree)
+        found += _beside_means(test, queries if scores.n >= FROM_RANKED else "", interval, disagree)
     elif disagree and interval.method != test.interval and not interval.is_stopgap:
         found.append(f"p and interval disagree here: {interval.method} is not the interval of this test; go by p")
     if caution:
@@ -381,21 +338,21 @@ def _warnings(scores: PairedScores, outcome: TestOutcome, interval: Interval) ->
     return found
 
 
-def _beside_means(test: PairedTest, queries: int, interval: Interval, disagree: bool) -> list[str]:
+def _beside_means(test: PairedTest, many: str, interval: Interval, disagree: bool) -> list[str]:
     """What to know of a test that does not go by means."""
-    of = INTERVALS[interval.method].of
+    of = interval_of(interval.method)
     found = [f"the test is of this: {test.hypothesis}; the interval is of the {of} difference"]
-    if test.is_of_ranks and queries >= FROM_RANKED:
-        found.append(rank_warning(queries))
+    if test.is_of_ranks and many:
+        found.append(rank_warning(many))
     if disagree:
         found.append("p and interval answer different questions here, and differently")
     return found
 
 
-def rank_warning(queries: int, measured: str = "50 queries: up to 18 % by Wilcoxon's, 49 % by the sign test") -> str:
+def rank_warning(queries: str, measured: str = "50 queries: up to 18 % by Wilcoxon's, 49 % by the sign test") -> str:
     """What to know of ranks of many queries; the shares are those of docs/which-test.md."""
     return (
-        f"with {queries:,} queries a rank test often calls systems different whose means are equal (at the 5 % level, "
+        f"with {queries} a rank test often calls systems different whose means are equal (at the 5 % level, "
         f"{measured}): it answers another question"
     )
 
@@ -452,7 +409,7 @@ def practical_size(difference: float, baseline_mean: float, interval: Interval) 
     if baseline_mean <= 0:
         return None
     low, high = (-math.inf, math.inf)
-    if INTERVALS[interval.method].of == "mean":
+    if interval_of(interval.method) == "mean":
         low, high = interval.low / baseline_mean, interval.high / baseline_mean
     least = 0.0 if low < 0 < high else min(abs(low), abs(high))
     words = {_label(size) for size in (least, max(abs(low), abs(high)))}

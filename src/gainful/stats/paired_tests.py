@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar, cast
 
 import numpy as np
 
@@ -56,13 +56,14 @@ class NamedPair:
 @dataclass(frozen=True)
 class Settings:
     """What tests and intervals go by beside the scores: ``draws`` of flips or samples, None for as many as usual;
-    ``zeros`` and ``continuity`` are Wilcoxon's."""
+    ``zeros`` and ``continuity`` are Wilcoxon's; ``unit`` is what a score is of."""
 
     alpha: float = 0.05
     draws: int | None = None
     seed: int = 0
     zeros: Zeros = "drop"
     continuity: bool = False
+    unit: str = "query"
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,7 +199,7 @@ class TestOutcome:
     direction: float | None = None
 
     @classmethod
-    def of(cls, test: PairedTest, scores: PairedScores) -> TestOutcome:
+    def of(cls, test: PairedTest, scores: object) -> TestOutcome:
         """What a test finds."""
         return cls(test, *test.formula(scores))
 
@@ -227,8 +228,9 @@ class TestOutcome:
         >>> TestOutcome(STUDENT, 1 / 100_001, draws=100_000).p_text, TestOutcome(STUDENT, 0.0210988).p_text
         ('p < 0.00001', 'p = 0.0211')
         """
-        if self.monte_carlo_error is not None and self.draws and self.p <= 1 / self.draws:
-            return f"p < {bound_text(1 / self.draws)}"
+        least = (2 if self.test.is_two_tailed else 1) / (self.draws or math.inf)
+        if self.monte_carlo_error is not None and self.p <= least:
+            return f"p < {bound_text(least)}"
         return f"p = {self.p:.4f}" if self.p >= 0.001 else f"p = {self.p:.2g}"
 
 
@@ -261,6 +263,79 @@ class Interval:
     def negated(self) -> Interval:
         """The interval of what has the opposite sign."""
         return Interval(-self.high, -self.low, self.alpha, self.method, self.is_stopgap)
+
+
+class TestedPair(NamedPair):
+    """What a test found of two systems, and what that makes of them."""
+
+    __test__ = False  # no test of pytest's
+
+    if TYPE_CHECKING:
+        better: str
+        alpha: float
+        difference: float
+        test: TestOutcome
+        margin: MarginVerdict | None
+
+        @property
+        def n(self) -> int: ...
+
+    @property
+    def p(self) -> float:
+        """The p of the test."""
+        return self.test.p
+
+    @property
+    def is_significant(self) -> bool:
+        """p < alpha; for a test with its own interval just if 0 is outside of it."""
+        return self.p < self.alpha
+
+    @property
+    def verdict(self) -> Verdict:
+        """``better`` or ``worse`` (than the baseline) or ``cannot tell``; with a margin that of :func:`margin_verdict`.
+
+        ``needs margin`` where only a margin could make one: with over 5,000 queries the tiniest difference is
+        significant.
+        """
+        if self.margin:
+            return self.margin.verdict
+        return unmargined_verdict(signed_verdict(self.is_significant, self.direction, self.better), self.n)
+
+    @property
+    def direction(self) -> float:
+        """What the test goes by, above 0 for the system: the mean difference, or a rank test's own statistic."""
+        return self.difference if self.test.direction is None else self.test.direction
+
+    @property
+    def is_against_mean(self) -> bool:
+        """Whether a rank test finds the system better whose mean is the worse one, or no better."""
+        return self.is_significant and bool(self.direction) and self.direction * self.difference <= 0
+
+
+@dataclass(frozen=True)
+class MarginVerdict:
+    """What can be said with a margin within which systems count as equal.
+
+    ``interval`` has level 1 - 2 alpha: inside the margin on both sides, the systems are equivalent (two one-sided
+    tests); above the margin's lower end, the system is not inferior. Superior and inferior are significantly better
+    and worse.
+    """
+
+    margin: float
+    verdict: Verdict
+    is_not_inferior: bool
+    interval: Interval
+
+
+def decided_within(
+    outcome: TestOutcome, difference: float, interval: Interval, margin: float, better: str, alpha: float
+) -> MarginVerdict:
+    """What a test and an interval of level 1 - 2 alpha say with a margin; a stopgap decides nothing."""
+    direction = difference if outcome.direction is None else outcome.direction
+    signed = signed_verdict(outcome.p < alpha, direction, better)
+    least = interval.low if better == "higher" else -interval.high
+    verdict = signed if interval.is_stopgap else margin_verdict(interval.low, interval.high, margin, signed, better)
+    return MarginVerdict(margin, verdict, least > -margin, interval)
 
 
 def student(scores: PairedScores) -> Finding:

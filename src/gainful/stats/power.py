@@ -311,6 +311,18 @@ def detectable_effect(n: int, power: float = 0.8, alpha: float = 0.05) -> float:
     return _least(lambda effect: power_of_t(n, effect, alpha) >= power, 1.0)
 
 
+@lru_cache(maxsize=256)
+def detectable_noncentrality(df: int, power: float = 0.8, alpha: float = 0.05) -> float:
+    """The smallest difference, in standard errors, that a t test on so many degrees of freedom finds with this power.
+
+    >>> round(detectable_noncentrality(49) / 50**0.5, 6) == round(detectable_effect(50), 6)
+    True
+    """
+    check_power(power, alpha)
+    critical = t_quantile(1 - alpha / 2, df)
+    return _least(lambda noncentrality: _beyond(critical, df, noncentrality) >= power, 1.0)
+
+
 def queries_needed(effect: float, power: float = 0.8, alpha: float = 0.05) -> int:
     """The smallest number of queries with which a paired t test finds a difference of ``effect`` standard deviations.
 

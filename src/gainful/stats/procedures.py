@@ -16,7 +16,7 @@ import numpy as np
 from gainful.errors import UsageError
 from gainful.kernel.arrays import Bools, Floats
 from gainful.kernel.parallel import Progress
-from gainful.notation import choose, count_of, number_text, printable
+from gainful.notation import choose, count_of, number_text, printable, units
 from gainful.stats.anova import OneWayAnova, PairSpread, TwoWayAnova, one_way, two_way
 from gainful.stats.catalogues import CORRECTIONS, PROCEDURES
 from gainful.stats.families import FamilyPlan, SystemScores, families_of
@@ -402,17 +402,16 @@ def _warnings(result: SystemsResult, plan: SystemsPlan, identical: Sequence[Sequ
         )
     if result.friedman is not None:
         found.append(
-            "friedman is of this: within a query every order of the systems is as likely as any other "
+            f"friedman is of this: within a {family.unit} every order of the systems is as likely as any other "
             "(their ranks, not their means)"
         )
         if not result.has_conover:
             found.append(f"Friedman's test is not significant at {level}: Conover's comparisons are not made")
         if n >= FROM_RANKED:
-            found.append(rank_warning(n, "5 systems: 8 to 75 % by Nemenyi's"))
+            found.append(rank_warning(units(n, family.unit), "5 systems: 8 to 75 % by Nemenyi's"))
     elif family.draws is not None and 2.0 ** (1 - n) >= plan.alpha and not result.depends_on_pool:
         found.append(
-            f"with {count_of(n, 'query', 'queries')} flips of signs cannot reach {level}: no difference can be "
-            "significant"
+            f"with {units(n, family.unit)} flips of signs cannot reach {level}: no difference can be significant"
         )
     draws = result.randomised.draws if result.randomised else family.draws
     if draws is not None and not (family.is_enumerated and not result.randomised) and 1 / (draws + 1) >= plan.alpha:
@@ -431,7 +430,7 @@ def _warnings(result: SystemsResult, plan: SystemsPlan, identical: Sequence[Sequ
     found += _against_means(family)
     for group in identical[:_SHOWN]:
         found.append(
-            f"{' = '.join(printable(name, 40) for name in group)}: the same score on every query; "
+            f"{' = '.join(printable(name, 40) for name in group)}: the same score on every {family.unit}; "
             "p = 1, and counted in the family"
         )
     return found

@@ -8,9 +8,9 @@ least significant differences with its residual.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import accumulate, combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -429,16 +429,11 @@ def mann_whitney(first: Sequence[float], second: Sequence[float]) -> MannWhitney
     >>> mann_whitney([1, 2, 3], [4, 5, 6])
     MannWhitney(u=0.0, p=0.1, is_exact=True, sizes=(3, 3))
     """
-    ranks, of_group = _pooled_ranks([first, second])
-    n, m = len(first), len(second)
-    u = float(ranks[of_group == 0].sum()) - n * (n + 1) / 2
-    ties = np.bincount((2 * ranks).astype(np.int64))
-    if max(n, m) <= _EXACT_UP_TO and ties.max() == 1:
-        return MannWhitney(u, _exact_p(u, n, m), True, (n, m))
-    total = n + m
-    variance = n * m / 12 * (total + 1 - float((ties**3 - ties).sum()) / (total * (total - 1)))
-    z = max(abs(u - n * m / 2) - 0.5, 0.0) / math.sqrt(variance) if variance > 0 else 0.0
-    return MannWhitney(u, math.erfc(z / math.sqrt(2)), False, (n, m))
+    found = exact_mann_whitney(first, second) if max(len(first), len(second)) <= _EXACT_UP_TO else None
+    if found is not None:
+        return found
+    u = _u_of(*_pooled_ranks([first, second]))
+    return MannWhitney(u, normal_u_p(first, second)(u), False, (len(first), len(second)))
 
 
 def exact_mann_whitney(first: Sequence[float], second: Sequence[float]) -> MannWhitney | None:
@@ -449,17 +444,40 @@ def exact_mann_whitney(first: Sequence[float], second: Sequence[float]) -> MannW
     >>> exact_mann_whitney([1, 2], [2, 3]) is None
     True
     """
-    ranks, of_group = _pooled_ranks([first, second])
+    p = exact_u_p(first, second)
+    if p is None:
+        return None
+    u = _u_of(*_pooled_ranks([first, second]))
+    return MannWhitney(u, p(u), True, (len(first), len(second)))
+
+
+def exact_u_p(first: Sequence[float], second: Sequence[float]) -> Callable[[float], float] | None:
+    """The exact two-sided P of any U of two groups; None where values are equal or counting would take long."""
+    ranks, _ = _pooled_ranks([first, second])
     n, m = len(first), len(second)
     if n * m * min(n, m) > _MOST_STEPS or np.diff(np.sort(ranks)).min() < 1:
         return None
-    u = float(ranks[of_group == 0].sum()) - n * (n + 1) / 2
-    return MannWhitney(u, _exact_p(u, n, m), True, (n, m))
+    at_most = list(accumulate(_ways(min(n, m), max(n, m))))
+    return lambda u: min(1.0, float(2 * at_most[int(min(u, n * m - u))] / at_most[-1]))
 
 
-def _exact_p(u: float, n: int, m: int) -> float:
-    ways = _ways(min(n, m), max(n, m))
-    return min(1.0, 2 * sum(ways[: int(min(u, n * m - u)) + 1]) / sum(ways))
+def normal_u_p(first: Sequence[float], second: Sequence[float]) -> Callable[[float], float]:
+    """The two-sided P of any U of two groups by the normal distribution, corrected for ties and for continuity."""
+    ranks, _ = _pooled_ranks([first, second])
+    n, m = len(first), len(second)
+    ties, total = np.bincount((2 * ranks).astype(np.int64)), n + m
+    variance = n * m / 12 * (total + 1 - float((ties**3 - ties).sum()) / (total * (total - 1)))
+
+    def p(u: float) -> float:
+        z = max(abs(u - n * m / 2) - 0.5, 0.0) / math.sqrt(variance) if variance > 0 else 0.0
+        return max(math.erfc(z / math.sqrt(2)), LEAST_P)
+
+    return p
+
+
+def _u_of(ranks: Floats, of_group: Ints) -> float:
+    own = ranks[of_group == 0]
+    return float(own.sum() - own.size * (own.size + 1) / 2)
 
 
 def _ways(n: int, m: int) -> list[int]:

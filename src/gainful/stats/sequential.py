@@ -50,6 +50,7 @@ class ConfidenceSequence(NamedPair):
     lows: tuple[float, ...]
     highs: tuple[float, ...]
     left_out: int = 0
+    unit: str = "query"
 
     @property
     def n(self) -> int:
@@ -96,6 +97,7 @@ def confidence_sequence(
     alpha: float = 0.05,
     pairs: int = 1,
     left_out: int = 0,
+    unit: str = "query",
 ) -> ConfidenceSequence:
     """The confidence sequence of two systems' scores, which lie between ``bounds``, in the order of ``queries``.
 
@@ -110,7 +112,7 @@ def confidence_sequence(
         if outside.size:
             raise InputError(
                 f"{measure}: expected scores from {low:g} to {high:g}, found {scores[outside[0]]:g} "
-                f"for query '{printable(queries[outside[0]])}'"
+                f"for {unit} '{printable(queries[outside[0]])}'"
             )
     differences, reach = settled_differences(a, b), high - low
     step = math.ceil(len(queries) / MOST_LOOKS)
@@ -129,6 +131,7 @@ def confidence_sequence(
         tuple((2 * limit - 1) * reach for limit in limits[0]),
         tuple((1 - 2 * limit) * reach for limit in limits[1]),
         left_out,
+        unit,
     )
 
 

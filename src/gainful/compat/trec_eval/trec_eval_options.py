@@ -72,7 +72,10 @@ def members(name: str, compat: str) -> tuple[str, ...]:
         raise RefusedError(USAGE, f"illegal measure '{name}': trec_eval {compat} does not have it")
     if name in _ABSENT or name.startswith("prefs_"):
         raise RefusedError(USAGE, f"illegal measure '{name}': gainful does not have it")
-    raise RefusedError(USAGE, f"illegal measure '{name}'", nearest(name, [*FAMILIES, *GROUPS]))
+    # Its output joins name and parameter by _, its options by a point.
+    family, _, parameter = name.rpartition("_")
+    pointed = f"did you mean {family}.{parameter}?" if family in known and parameter[:1].isdigit() else None
+    raise RefusedError(USAGE, f"illegal measure '{name}'", pointed or nearest(name, [*FAMILIES, *GROUPS]))
 
 
 _SHORT = "hvqm:cl:nD:JN:M:R:T:oZ:"

@@ -41,6 +41,7 @@ def examples() -> tuple[Section, ...]:
         _figure("Figure 5", "Table 2", differences),
         _over_and_under(),
         _ranks(),
+        _second_limitation(),
     )
 
 
@@ -298,6 +299,18 @@ def _over_and_under() -> Section:
                     math.isclose(adm, adp + adr - 1, abs_tol=1e-12),
                 )
             )
+    [adp] = _values(_TABLE_1, "IRS3", "ADP")
+    over = [srs - urs for urs, srs in zip(_TABLE_1.urs, _TABLE_1.srs["IRS3"], strict=True) if srs > urs]
+    sums.append(
+        number_claim(
+            "Table 1, IRS3: ADP as its sentence has it",
+            1 - math.fsum(over) / len(over),
+            adp,
+            2,
+            'its sentence is "ADM computed on the overevaluated documents only", which are one of three here; its '
+            "formula divides by all of them, and only so is ADM = ADP + ADR - 1",
+        )
+    )
     names = " | ".join(f"{name}, t = {t} .3" for t in _TOLERANCES for name in ("P*", "R*"))
     return Section.of(
         "Figure 6",
@@ -334,3 +347,35 @@ def _ranks() -> Section:
     )
     about = "SRS comes from the position in the list; a sentence on URS has an erratum."
     return Section("SRS and URS", about, claims_tables("By position", claims))
+
+
+#: An example of the last section's second limitation, which has no numbers: binary relevance, and a good system.
+_BINARY = _Case("Conclusions", (1, 1, 0, 0), {"IRS1": (0.9, 0.7, 0.3, 0.1)}, {})
+
+
+def _second_limitation() -> Section:
+    """A system that keeps its scores (IRS1), and the same one with all of them made 0 or 1 (IRS2)."""
+    [kept] = _values(_BINARY, "IRS1", "ADM")
+    [collapsed] = _values(_BINARY, "IRS1", "ADM", way=f"{_WAY}, srs_levels=2")
+    scores = _BINARY.srs["IRS1"]
+    different = {"IRS1": len(set(scores)), "IRS2": len({score >= 0.5 for score in scores})}
+    swapped = "the paper swaps the names of the two in this sentence"
+    claims = (
+        text_claim(
+            "higher ADM",
+            "IRS1",
+            "IRS2" if collapsed > kept else "IRS1",
+            f"{swapped}: ADM is {kept:.2f} with the scores as they are and {collapsed:.2f} with 0 and 1",
+        ),
+        text_claim(
+            "scores that can be used to rank",
+            "IRS2",
+            max(different, key=different.__getitem__),
+            f"{swapped}: IRS1 has {different['IRS1']} different scores, IRS2 {different['IRS2']}",
+        ),
+    )
+    about = (
+        "URS is 0 or 1. IRS1 keeps its scores, IRS2 has the same ones collapsed at 0.5. The paper has no numbers here; "
+        "an example of a good system: URS 1 1 0 0, SRS 0.9 0.7 0.3 0.1."
+    )
+    return Section("Conclusions", about, claims_tables("The second limitation", claims))

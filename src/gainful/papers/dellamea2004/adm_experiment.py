@@ -5,6 +5,7 @@ Which systems are the best, which are left out, the three groups, and what few s
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -45,8 +46,17 @@ def exchange_rule(systems: int) -> str:
     """The rule for all that is concluded from tau, in words."""
     return (
         "tau: a conclusion is not seen if its margin is less than one exchange of neighbours, 4 / (m (m - 1)) = "
-        f"{exchange(systems):.3f} for m = {systems} systems"
+        f"{_fine(exchange(systems))} for m = {systems} systems"
     )
+
+
+def _fine(value: float) -> str:
+    """Three places, and of what is less than a thousandth as many as two digits need.
+
+    >>> _fine(0.2), _fine(4 / (109 * 108)), _fine(0.0)
+    ('0.200', '0.00034', '0.000')
+    """
+    return f"{value:.{1 - math.floor(math.log10(value)) if EPSILON < value < 0.001 else 3}f}"
 
 
 def concluded(what: str, says: str, finds: str, margin: float, rule: str, systems: int, fine: float) -> Claim:
@@ -65,7 +75,7 @@ def concluded(what: str, says: str, finds: str, margin: float, rule: str, system
         few = f"with {systems} systems one exchange of neighbours changes tau by {step:.3f}: too much to tell"
         return undecided(what, says, finds, few)
     if abs(margin) < step - EPSILON:
-        return undecided(what, says, finds, f"{rule}; here the margin is {abs(margin):.3f}, less than one exchange")
+        return undecided(what, says, finds, f"{rule}; here the margin is {_fine(abs(margin))}, less than one exchange")
     return statement(what, says, finds, margin > 0, rule)
 
 
@@ -104,6 +114,16 @@ class Systems:
     telling: int  # queries on which a system can be below the median
     silent: int  # those with a median of 0
     skipped: int  # those that the policy leaves out
+    below: Mapping[str, float]  # on which share of the telling queries each is below the median
+
+    def share_of_worst(self, number: int) -> tuple[float, int] | None:
+        """The highest share of queries, in whole per cent, from which on so many would be Worst, and how many are then;
+        None where there are not so many."""
+        shares = sorted((self.below[name] for name in self.kept if name not in self.chosen), reverse=True)
+        if number > len(shares):
+            return None
+        share = math.floor(100 * shares[number - 1] + EPSILON) / 100
+        return share, sum(each >= share for each in shares)
 
     def places(self, group: str) -> Ints:
         """Where the systems of a group stand among those that are kept."""
@@ -142,7 +162,8 @@ def choose_systems(
         "Worst": tuple(name for name in kept if name in worst),
     }
     skipped = len(judged.qrels.query_ids) - telling - silent
-    return Systems(names, means, chosen, bool(given), depth, short, kept, groups, worst_share, telling, silent, skipped)
+    queries = telling, silent, skipped
+    return Systems(names, means, chosen, bool(given), depth, short, kept, groups, worst_share, *queries, below)
 
 
 def _checked_share(worst_share: float | None) -> float:
@@ -252,7 +273,8 @@ _MOST_DRAWS = 1_000
 class Experiment:
     """What was found: the systems, their scores by the five measures (those that are kept, best first), the sets.
 
-    ``is_own``: these are the data of the paper, as far as topics, runs and relevant documents tell.
+    ``is_own_collection``: these are the topics and judgments of the paper, as far as the number of relevant documents
+    tells; ``is_own``: all of its runs, too.
     """
 
     systems: Systems
@@ -266,10 +288,19 @@ class Experiment:
     seed: int
 
     @property
+    def is_own_collection(self) -> bool:
+        return (self.queries, self.relevant) == (_OWN_TOPICS, _OWN_RELEVANT)
+
+    @property
     def is_own(self) -> bool:
         systems = self.systems
-        found = (self.queries, len(systems.names), self.relevant, systems.depth)
-        return found == (_OWN_TOPICS, _OWN_RUNS, _OWN_RELEVANT, _OWN_DEPTH)
+        return self.is_own_collection and (len(systems.names), systems.depth) == (_OWN_RUNS, _OWN_DEPTH)
+
+    @property
+    def runs_there(self) -> str:
+        """How many of the paper's runs these are, if they are of its collection."""
+        number = len(self.systems.names)
+        return f"same collection, {number} of {_OWN_RUNS} runs" if number <= _OWN_RUNS else f"{number} runs, not 129"
 
     @property
     def data(self) -> str:
@@ -285,6 +316,11 @@ class Experiment:
             return (
                 f"{here}: by these numbers TREC-8 ad hoc, the paper's own data. It does not name its ten best systems, "
                 "so that what depends on URS'' may differ."
+            )
+        if self.is_own_collection:
+            return (
+                f"{here}: by its topics and relevant documents TREC-8 ad hoc, the paper's own collection "
+                f"({self.runs_there}; the paper has lists of {_OWN_DEPTH:,}). Its figures are of all runs."
             )
         return (
             f"{here}. The paper has TREC-8 ad hoc: {_OWN_RUNS} runs, topics {_OWN_TOPICS[0]} to {_OWN_TOPICS[-1]}, "

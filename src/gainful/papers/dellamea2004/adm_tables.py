@@ -57,9 +57,9 @@ def systems_section(found: Experiment) -> Section:
         ("systems that remain", 109, len(systems.kept)),
     )
     claims = [
-        *(number_beside(*count, 0, found.is_own) for count in counts),
+        *(number_beside(found, *count, 0) for count in counts),
         *(
-            number_beside(f"{group} systems", _SIZES[group], len(systems.groups[group]), 0, found.is_own, True)
+            number_beside(found, f"{group} systems", _SIZES[group], len(systems.groups[group]), 0, True)
             for group in GROUPS
         ),
         _range_claim(found),
@@ -102,6 +102,23 @@ def _choices(found: Experiment) -> Iterator[str]:
     else:
         yield f"Every system has {depth} for every judged query."
     yield from _groups_made(systems)
+    if found.is_own_collection:
+        yield from _as_many_worst(systems)
+
+
+def _as_many_worst(systems: Systems) -> Iterator[str]:
+    """On its own collection the paper's rule, as it is printed, does not give as many Worst as the paper has."""
+    worst, said = len(systems.groups["Worst"]), _SIZES["Worst"]
+    if worst == said:
+        return
+    yield (
+        f'The paper has {said} Worst, "systematically performing worse than median precision on every topic"; '
+        f"by that rule there {'is' if worst == 1 else 'are'} {worst} here."
+    )
+    weaker = systems.share_of_worst(said)
+    if weaker is not None:
+        share, number = weaker
+        yield f"Below the median on at least {100 * share:.0f} % of queries (--worst-share {share:g}) are {number}."
 
 
 def _groups_made(systems: Systems) -> Iterator[str]:
@@ -132,7 +149,7 @@ def _range_claim(found: Experiment) -> Claim:
     values = np.concatenate([found.scores[name] for name in MEASURES])
     what, says, finds = "ADM values lie", "between 0.45 and 0.6", f"{values.min():.3f} to {values.max():.3f}"
     if not found.is_own:
-        return beside(what, says, finds)
+        return _beside_it(found, what, says, finds)
     first, second = (bool(found.scores[name].min() >= 0.445 and found.scores[name].max() <= 0.605) for name in MEASURES)
     return beside(what, says, finds, NOT_NAMED) if first and not second else statement(what, says, finds, first)
 
@@ -144,7 +161,7 @@ def table_3(found: Experiment) -> Section:
         for column, row in combinations(ALL_MEASURES, 2)
     }
     pairs = [
-        tau_claim(f"{row} and {column}", _TABLE_3[row, column], tau, "ADM''" in (row, column))
+        tau_claim(found, f"{row} and {column}", _TABLE_3[row, column], tau, "ADM''" in (row, column))
         for (row, column), tau in taus.items()
     ]
     return Section.of(
@@ -158,7 +175,7 @@ def table_3(found: Experiment) -> Section:
             ((*pair, tau, _TABLE_3[pair]) for pair, tau in taus.items()),
             for_machines=True,
         ),
-        claims_tables("Correlations", pairs) if found.is_own else (),
+        claims_tables("Correlations", pairs) if found.is_own_collection else (),
         claims_tables("What the paper concludes", _conclusions(taus, len(found.systems.kept))),
     )
 
@@ -221,25 +238,30 @@ def _comparison(
 NOT_NAMED = "the paper does not name its ten best systems, which make URS'' and the group Best"
 
 
-def tau_claim(what: str, says: float, finds: float | None, depends_on_best: bool) -> Claim:
-    """A correlation on the paper's own data; where there is none, all systems are alike."""
+def tau_claim(found: Experiment, what: str, says: float, finds: float | None, depends_on_best: bool) -> Claim:
+    """A correlation on the paper's own collection; where there is none, all systems are alike."""
     if finds is None:
         return undecided(what, f"{says:.3f}", tau_text(None), "all systems are alike")
-    return number_beside(what, says, finds, 3, True, depends_on_best)
+    return number_beside(found, what, says, finds, 3, depends_on_best)
 
 
 def number_beside(
-    what: str, says: float, finds: float, places: int, is_own: bool, depends_on_best: bool = False
+    found: Experiment, what: str, says: float, finds: float, places: int, depends_on_best: bool = False
 ) -> Claim:
     """A number that has to be the paper's on its own data, and stands beside it on others.
 
     What depends on the ten best systems may differ even there.
     """
-    if is_own:
+    if found.is_own:
         claim = number_claim(what, says, finds, places)
         is_other = depends_on_best and claim.verdict == "differs"
         return beside(what, claim.says, claim.finds, NOT_NAMED) if is_other else claim
-    return beside(what, f"{says:.{places}f}", f"{finds:.{places}f}")
+    return _beside_it(found, what, f"{says:.{places}f}", f"{finds:.{places}f}")
+
+
+def _beside_it(found: Experiment, what: str, says: str, finds: str) -> Claim:
+    is_same = found.is_own_collection
+    return beside(what, says, finds, found.runs_there if is_same else "", same_collection=is_same)
 
 
 #: Table 4: documents (about), tau by ADM' and by ADM''.
@@ -283,7 +305,7 @@ def table_4(found: Experiment) -> Section:
             ),
         ),
         _apart_table(rows),
-        claims_tables("Correlations", _set_claims(rows)) if found.is_own else (),
+        claims_tables("Correlations", _set_claims(found)) if found.is_own_collection else (),
         claims_tables("What the paper concludes", _set_statements(found)),
     )
 
@@ -313,29 +335,33 @@ def _apart_table(rows: Sequence[SetAgreement]) -> Table:
     )
 
 
-def _set_claims(rows: Sequence[SetAgreement]) -> Iterator[Claim]:
+def _set_claims(found: Experiment) -> Iterator[Claim]:
     """The paper's own data: what is not drawn has to be the same, what is drawn within what draws give."""
-    for row in rows[1:]:
+    for row in found.sets.rows[1:]:
         for place, name in enumerate(MEASURES):
             what, says = f"set {row.number}, {name}", _TABLE_4[row.number][1 + place]
             depends_on_best = name == "ADM''"
             if row.spread is None:
-                yield tau_claim(what, says, row.tau[place], depends_on_best)
+                yield tau_claim(found, what, says, row.tau[place], depends_on_best)
             else:
-                yield _drawn_claim(what, says, row.tau[place], row.spread[place], depends_on_best)
+                yield _drawn_claim(found, what, says, row.tau[place], row.spread[place], depends_on_best)
 
 
 #: One more draw lies outside of what 19 have in one case of ten.
 _ENOUGH_DRAWS = 19
 
 
-def _drawn_claim(what: str, says: float, first: float | None, spread: Spread | None, depends_on_best: bool) -> Claim:
+def _drawn_claim(
+    found: Experiment, what: str, says: float, first: float | None, spread: Spread | None, depends_on_best: bool
+) -> Claim:
     """Whether the paper's draw may be one more of those that were made here."""
     if first is None or spread is None:
         return undecided(what, f"{says:.3f}", tau_text(None), "all systems are alike")
     draws = 1 + spread.draws
     low, high = min(first, spread.lowest), max(first, spread.highest)
     finds = f"{low:.3f} to {high:.3f} in {draws} draws"
+    if not found.is_own:
+        return _beside_it(found, what, f"{says:.3f}", finds)
     if round(low, 3) <= says <= round(high, 3):
         return statement(what, f"{says:.3f}", finds, True, "the paper's draw is another one: holds if it is within")
     if depends_on_best:

@@ -10,6 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
+
+from gainful.evaluation.report import Report
 from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
@@ -30,8 +33,10 @@ from gainful.papers.claims import (
     vector_claim,
     with_few_names,
 )
+from gainful.stats.anova import pairs_of
+from gainful.stats.leads import Leads
 from gainful.stats.procedures import PaperRow, paper_rows
-from gainful.stats.rank_tests import conover, protected
+from gainful.stats.repeatable import settle
 from gainful.tasks.compare.compare_words import p_words
 from gainful.tasks.curves.gain_curves import GainCurves
 from gainful.tasks.curves.gain_page import gain_line
@@ -52,6 +57,7 @@ TABLE_1 = {
     "WSYN/u": (13.8, 22.9, 25.7),
     "WSYN/e": (14.3, 29.3, 41.0),
 }
+STRUCTURES = ("SUM", "SSYN-C", "WSYN")
 LARGEST_POINTS, LARGEST_PER_CENT = 15.1, 58.3
 
 #: AvP with so many decimal places has one as per cent, as the paper prints it.
@@ -61,6 +67,9 @@ _PLACES = 3
 _MOST_NAMED = 8
 
 _WIDEST = 40
+
+#: So many pairs are named whose means point the other way.
+_MOST_AGAINST = 3
 
 #: AvP is between 0 and 1, in points between 0 and 100: what differences of it are settled by.
 _OF_POINTS = 100.0
@@ -105,9 +114,13 @@ def recall_bases(found: RecallLevels) -> Section:
 
 def table_1() -> Table:
     """The paper's Table 1 as it is printed."""
-    rows = ((name, *values) for name, values in TABLE_1.items())
+    rows = (
+        (level, expansion, *(TABLE_1[f"{structure}/{expansion}"][level - 1] for structure in STRUCTURES))
+        for level in (1, 2, 3)
+        for expansion in "ue"
+    )
     title = "The paper's Table 1: AvP in per cent (u unexpanded, e expanded)"
-    return table(title, "query type | level 1 .1 | level 2 .1 | level 3 .1", rows)
+    return table(title, "level # | expansion | SUM .1 | SSYN-C .1 | WSYN .1", rows)
 
 
 def table_1_section(found: RecallLevels, is_chosen: bool = True) -> Section:
@@ -120,18 +133,22 @@ def table_1_section(found: RecallLevels, is_chosen: bool = True) -> Section:
         "Non-interpolated average precision at each level; documents of other levels stay at their ranks as not "
         f"relevant. Differences are to {printable(found.baseline, _WIDEST)}."
     )
-    return Section.of(
+    averages = average_table(found, _PLACES, in_per_cent=True)
+    section = Section.of(
         "Table 1",
         about,
-        (
-            replace(each, for_people=True)
-            for each in (average_table(found, _PLACES), *difference_tables(found, _PLACES))
-        ),
+        (replace(each, for_people=True) for each in (averages, *difference_tables(found, _PLACES))),
         _test_table(found, tests),
         claims_tables("What the paper says of its Table 1", _claims(found, tests, is_chosen)),
         table_1(),
         Curves.of_levels(found, _PLACES).averages("AvP by run and level", found.baseline, for_machines=True),
     )
+    return replace(section, conventions=_conventions(found))
+
+
+def _conventions(found: RecallLevels) -> tuple[str, ...]:
+    """By level queries without a document of it are always left out: what a figure's stamp has to say."""
+    return tuple(Report(found.evaluations).signatures)
 
 
 def figure_1(found: RecallLevels) -> Section:
@@ -141,7 +158,7 @@ def figure_1(found: RecallLevels) -> Section:
     finds = numbers(widths, _PLACES)
     claim = _greater_above("distance of the curves", "greater at higher levels", finds, widths, 1.0)
     levels = [{run: found.average_precision(run, base.grade, base.mode) for run in found.runs} for base in found.bases]
-    return Section.of(
+    section = Section.of(
         "Figure 1",
         "Interpolated precision at eleven points of recall, level by level.",
         with_few_names((replace(plot, caption=_SKIPS) for plot in level_plots(found)), levels),
@@ -153,6 +170,7 @@ def figure_1(found: RecallLevels) -> Section:
         claims_tables("What the paper says of its Figure 1", [claim]),
         Curves.of_levels(found, _PLACES).points("Precision at recall"),
     )
+    return replace(section, conventions=_conventions(found))
 
 
 def _documents(found: RecallLevels) -> list[int]:
@@ -197,15 +215,37 @@ def _test_table(found: RecallLevels, tests: Mapping[RecallBase, PaperRow | None]
         f"pairs: of {count_of(pairs, 'pair')} of runs, significantly different: ** at 0.01 and * at 0.05 only",
         "Conover without correction, where Friedman's test (F form, mean ranks for ties) reaches the level",
         f"empty: {_ALWAYS_SKIPS}",
+        *_against_means(tests),
         *(f"{base}: {_NO_SHARED_QUERY}, nothing is tested" for base, row in tests.items() if row is None),
     )
     return table("Friedman's test", columns, rows, *notes)
 
 
+def _against_means(tests: Mapping[RecallBase, PaperRow | None]) -> Iterator[str]:
+    """Where Friedman's test and Conover's comparisons, which go by rank sums, have the run of the lower mean ahead."""
+    for base, row in tests.items():
+        if row is None:
+            continue
+        leads, (first, second) = Leads.by_ranks(row.friedman), pairs_of(len(row.systems))
+        ahead, behind = np.where(leads.first_leads, first, second), np.where(leads.first_leads, second, first)
+        pairs = np.flatnonzero(leads.shown & (settle(row.means[ahead] - row.means[behind], 1.0) < 0)).tolist()
+        if not pairs:
+            continue
+        named = [
+            f"{printable(row.systems[ahead[i]], _WIDEST)} ({100 * row.means[ahead[i]]:.1f}) ahead of "
+            f"{printable(row.systems[behind[i]], _WIDEST)} ({100 * row.means[behind[i]]:.1f})"
+            for i in pairs[:_MOST_AGAINST]
+        ]
+        more = f"; and {len(pairs) - _MOST_AGAINST} more" if len(pairs) > _MOST_AGAINST else ""
+        yield (
+            f"{base}: Friedman goes by rank sums, and the mean points the other way in {len(pairs)} of "
+            f"{count_of(leads.number, 'pair')}: {'; '.join(named)}{more}"
+        )
+
+
 def _told_apart(row: PaperRow) -> tuple[int, int]:
     """How many pairs have two stars, and how many have one."""
-    comparisons = conover(row.friedman)
-    two, one = (int(protected(row.friedman, comparisons, alpha).sum()) for alpha in (0.01, 0.05))
+    two, one = (Leads.by_ranks(row.friedman, alpha).number for alpha in (0.01, 0.05))
     return two, one - two
 
 

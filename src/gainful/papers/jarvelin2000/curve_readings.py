@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
 
+from gainful.evaluation.results import Evaluation
 from gainful.measures.base import Measure
 from gainful.notation import count_of, printable
 from gainful.pages.page import Table, head
 from gainful.papers.claims import (
     Claim,
+    Ordered,
     Part,
     Section,
     beside,
     claims_tables,
     highest,
     numbers,
+    order_claim,
     rising,
-    statement,
     table,
     undecided,
 )
@@ -167,15 +169,18 @@ def section_3_6(curves: GainCurves, weightings: Weightings) -> Section:
     return Section.of("Section 3.6", about, _parts(panels, all_levels), said)
 
 
-def section_3_7(curves: GainCurves, weightings: Weightings) -> Section:
-    """Section 3.7: DCG with base 2 read the same way, and how far the base drives the runs apart."""
+def section_3_7(curves: GainCurves, weightings: Weightings, ends: Mapping[str, Evaluation]) -> Section:
+    """Section 3.7: DCG with base 2 read the same way, and how far the base drives the runs apart.
+
+    ``ends`` are the scores at the end of the figure, by :func:`ends_of_figure_3`.
+    """
     by_base = [
         [_Panel.of(curves, weights, weights.discounted(base), _DCG_REGION) for base in BASES]
         for weights in weightings.drawn
     ]
     panels = [of_bases[0] for of_bases in by_base]
     claims = [*_claims(panels), *_highest_level_alone(panels)]
-    claims += [claim for of_bases in by_base for claim in _base_claims(of_bases)]
+    claims += [claim for of_bases in by_base for claim in _base_claims(of_bases, ends)]
     all_levels = _Panel.of(curves, weightings.all_levels, weightings.all_levels.discounted("2"), _DCG_REGION)
     return Section.of(
         "Section 3.7",
@@ -184,6 +189,15 @@ def section_3_7(curves: GainCurves, weightings: Weightings) -> Section:
         _base_table([panel for of_bases in by_base for panel in of_bases]),
         claims_tables("What the paper reads off its Figure 3", claims),
     )
+
+
+def ends_of_figure_3(weightings: Weightings) -> list[Measure]:
+    """What Figure 3 has at its last rank, by every base."""
+    return [_at_the_end(weights, base) for weights in weightings.drawn for base in BASES]
+
+
+def _at_the_end(weights: Weights, base: str) -> Measure:
+    return weights.discounted(base).replace(cutoff=DCG_DEPTH)
 
 
 def _parts(panels: Sequence[_Panel], all_levels: _Panel) -> Iterator[Part]:
@@ -289,16 +303,19 @@ def _larger(what: str, says: str, finds: str, values: Sequence[float], scale: fl
     return rising(what, says, finds, values, scale, note, tied=_TIED, missing="-: the ideal gains nothing")
 
 
-def _base_claims(of_bases: Sequence[_Panel]) -> Iterator[Claim]:
+def _base_claims(of_bases: Sequence[_Panel], ends: Mapping[str, Evaluation]) -> Iterator[Claim]:
     """Of the figure with all but the lowest level the paper has numbers; they are of base 2 and of base 10."""
     differences = [panel.spread for panel in of_bases]
     last, figure = of_bases[-1], of_bases[0].figure
     is_a = of_bases[0].weights.panel == "A"
     grows = f"{figure}: best - worst at {DCG_DEPTH}, base {', '.join(BASES)}"
-    says, similar = "grows: 4 to 13 points" if is_a else "grows", f"{figure}: findings with other bases"
+    says = "grows: 4 to 13 points" if is_a else "grows"
+    first, *others = (Ordered.of(ends, _at_the_end(of_bases[0].weights, base)) for base in BASES)
+    for base, other in zip(BASES[1:], others, strict=True):
+        what = f"{figure}: order of runs, bases {BASES[0]} and {base}"
+        yield order_claim(what, "findings are similar", first, other, changes=False)
     if not any(differences):
         yield undecided(grows, says, _SAME)
-        yield undecided(similar, "similar", _SAME)
         return
     yield _larger(
         grows, says, numbers(differences, 1), differences, max(panel.at_the_end(panel.best) for panel in of_bases)
@@ -312,21 +329,6 @@ def _base_claims(of_bases: Sequence[_Panel]) -> Iterator[Claim]:
             f"{differences[-1]:.1f} points ({' or '.join(of_both)})",
             "of what the best and of what the worst run has; the paper does not say of which",
         )
-    yield _similar(similar, of_bases)
-
-
-def _similar(what: str, of_bases: Sequence[_Panel]) -> Claim:
-    """Whether all bases have the same best and worst run; a run that shares its place elsewhere may be the one."""
-    by_base = {
-        "best": [set(panel.all_best) for panel in of_bases],
-        "worst": [set(panel.all_worst) for panel in of_bases],
-    }
-    others = [place for place, runs in by_base.items() if not set.intersection(*runs)]
-    if others:
-        return statement(what, "similar", f"another {' and '.join(others)} run", False)
-    if any(first != run for first, *rest in by_base.values() for run in rest):
-        return undecided(what, "similar", "runs share the first or last place", _TIED)
-    return statement(what, "similar", "same best and worst run", True)
 
 
 def _base_table(panels: Sequence[_Panel]) -> Table:

@@ -31,6 +31,7 @@ from gainful.papers.claims import (
     number_claim,
     statement,
     table,
+    text_claim,
     vector_claim,
 )
 from gainful.papers.jarvelin2002.discussion import base_section, gain_section, last_rank_section, scenario_section
@@ -273,7 +274,8 @@ def _cases() -> tuple[Part, ...]:
     kept = {
         base: parse(f"DCG(discount=jarvelin2002, base={base})@200").score(two_hundred) / 200 for base in (2, 10, 100)
     }
-    boost = parse(f"DCG(discount={_NO_CUT}, base=10)@2").score([0, 1])
+    shares = {rank: added(by_rank(f"DCG(discount={_NO_CUT}, base=10)", [1] * 10))[rank - 1] for rank in range(2, 11)}
+    boosted = [rank for rank, share in shares.items() if share > 1]
     claims = (
         statement("df = 1", "DCG = CG", f"{at_1[-1]:g} at rank 10, CG is {cg[-1]:g}", at_1 == cg),
         statement(
@@ -303,10 +305,16 @@ def _cases() -> tuple[Part, ...]:
             f"200 documents of equal gain; with base 10 {100 * kept[10]:.1f} %, with base 2 {100 * kept[2]:.1f} %",
         ),
         statement(
-            "ranks 2 to b without the cut-off",
+            "ranks below b without the cut-off",
             "a boost instead of a discount",
-            f"b = 10: rank 2 counts {boost:.2f} times",
-            boost > 1,
+            f"b = 10: rank 2 counts {shares[2]:.2f} times",
+            shares[2] > 1,
+        ),
+        text_claim(
+            "ranks that would be boosted, b = 10",
+            "2 to 10",
+            f"{boosted[0]} to {boosted[-1]}",
+            '"the rank region 2 to b" has one rank too many: the logarithm of b is 1, as the sentence before says',
         ),
     )
     by_discount = table(

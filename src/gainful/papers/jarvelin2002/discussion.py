@@ -4,25 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
-from typing import NamedTuple
-
-import numpy as np
 
 from gainful.data.graded import GradedRun
 from gainful.data.judged import Judged
-from gainful.evaluation.results import Evaluation
-from gainful.evaluation.score_matrix import ScoreMatrix
-from gainful.kernel.arrays import Bools
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.notation import count_of, number_text
 from gainful.pages.charts import shortened
 from gainful.pages.page import Cell as TableCell, Column, Table, head
-from gainful.papers.claims import Claim, Part, Section, claims_tables, remark, statement, table, tau_text, undecided
-from gainful.papers.jarvelin2002.setting import LAST_RANK, Weights, best_runs, evaluated, measure
-from gainful.stats.rank_tests import conover, friedman, protected
+from gainful.papers.claims import (
+    Claim,
+    Ordered,
+    Part,
+    Section,
+    claims_tables,
+    order_claim,
+    remark,
+    statement,
+    table,
+    tau_text,
+    undecided,
+)
+from gainful.papers.jarvelin2002.setting import LAST_RANK, Weights, best_runs, evaluated, measure, standing_out
+from gainful.stats.leads import Leads
 from gainful.tasks.sensitivity.scenarios import SCENARIOS
-from gainful.tasks.sensitivity.sensitivity_findings import Cell, Sweep, cell_of, tau_of_ranks
+from gainful.tasks.sensitivity.sensitivity_findings import Cell, Sweep, cell_of, moved_pairs, tau_of_ranks
 
 #: An order of more systems than these is not written out.
 _MOST_NAMED = 6
@@ -62,35 +68,6 @@ EARLY, LATE, LATER = 10, 100, 200
 _ALPHA = 0.05
 
 
-class ToldApart(NamedTuple):
-    """A setting: the order of runs by it, which pairs of runs it tells apart, and who is the better of each pair."""
-
-    cell: Cell
-    told: Bools
-    first_wins: Bools
-
-    @classmethod
-    def of(cls, each: Measure, evaluations: Mapping[str, Evaluation]) -> ToldApart:
-        """Friedman and Conover as in Table 2."""
-        found = friedman(ScoreMatrix.from_evaluations(evaluations, each).values)
-        comparisons = conover(found)
-        told = protected(found, comparisons, _ALPHA)
-        return cls(cell_of("", each, (), evaluations), told, comparisons.difference > 0)
-
-    def also_in(self, other: ToldApart) -> Bools:
-        """The pairs that are told apart here and there, with the same run as the better one."""
-        return np.asarray(self.told & other.told & (self.first_wins == other.first_wins))
-
-    def not_in(self, other: ToldApart) -> Bools:
-        """The pairs that are told apart here and no longer there, or the other way round."""
-        return np.asarray(self.told & ~self.also_in(other))
-
-    @property
-    def pairs(self) -> int:
-        """How many are told apart."""
-        return int(self.told.sum())
-
-
 def last_rank_section(graded: Mapping[str, GradedRun], weights: Weights) -> Section:
     """What the last rank considered decides: averages over ranks 1 to 10, 50, 100 and 200."""
     gains = (weights.flat, weights.tenfold)
@@ -101,12 +78,14 @@ def last_rank_section(graded: Mapping[str, GradedRun], weights: Weights) -> Sect
         for k in DEPTHS
     }
     evaluations = evaluated(graded, list(wanted.values()))
-    tested = {key: ToldApart.of(each, evaluations) for key, each in wanted.items()}
+    tested = {key: Ordered.of(evaluations, each).leads for key, each in wanted.items()}
+    cells = {key: cell_of("", each, (), evaluations) for key, each in wanted.items()}
     rows = []
     for (kind, gain, k), found in tested.items():
         lost = [int(found.not_in(tested[kind, gain, last]).sum()) if k < last else None for last in (LATE, LATER)]
-        tau = _tau_between(found.cell, tested[kind, gain, LATER].cell)
-        rows.append((f"{kind} ({gain})", k, best_runs(found.cell) or None, found.pairs, *lost, tau))
+        cell = cells[kind, gain, k]
+        tau = _tau_between(cell, cells[kind, gain, LATER])
+        rows.append((f"{kind} ({gain})", k, best_runs(cell) or None, found.number, *lost, tau))
     pairs = len(graded) * (len(graded) - 1) // 2
     by_gain = {gain: {(kind, k): found for (kind, of, k), found in tested.items() if of == gain} for gain in gains}
     claims = [claim for gain, of_gain in by_gain.items() for claim in depth_claims(str(gain), of_gain)]
@@ -124,25 +103,25 @@ def last_rank_section(graded: Mapping[str, GradedRun], weights: Weights) -> Sect
             "no longer",
         ),
         claims_tables("Said of the last rank", claims),
-        _all_means(found.cell for found in tested.values()),
+        _all_means(cells.values()),
     )
 
 
-def depth_claims(gain: str, tested: Mapping[tuple[str, int], ToldApart]) -> tuple[Claim, ...]:
+def depth_claims(gain: str, tested: Mapping[tuple[str, int], Leads]) -> tuple[Claim, ...]:
     """What the article says of nCG and nDCG, by measure and last rank, under one weighting scheme."""
     return _lost_by_ncg(gain, tested), _preserved_by_ndcg(gain, tested), _particularly_ncg(gain, tested)
 
 
-def _lost_by_ncg(gain: str, tested: Mapping[tuple[str, int], ToldApart]) -> Claim:
+def _lost_by_ncg(gain: str, tested: Mapping[tuple[str, int], Leads]) -> Claim:
     what, says = f"{gain}: pairs apart by nCG to {EARLY}, not to {LATE}", "there may be some"
     early = tested["nCG", EARLY]
-    if not early.pairs:
+    if not early.number:
         return undecided(what, says, f"no pair is significantly different to {EARLY}")
     lost, later = (int(early.not_in(tested["nCG", last]).sum()) for last in (LATE, LATER))
-    return remark(what, says, f"{lost} of {early.pairs} ({later})", lost > 0)
+    return remark(what, says, f"{lost} of {early.number} ({later})", lost > 0)
 
 
-def _preserved_by_ndcg(gain: str, tested: Mapping[tuple[str, int], ToldApart]) -> Claim:
+def _preserved_by_ndcg(gain: str, tested: Mapping[tuple[str, int], Leads]) -> Claim:
     """ "If one uses nDCG in the previous case the difference earned by the method A would be preserved": "may be
     statistically significant also for the ranks 1 - 100"."""
     what, says = f"{gain}: those pairs by nDCG", "the difference would be preserved"
@@ -164,7 +143,7 @@ def _preserved_by_ndcg(gain: str, tested: Mapping[tuple[str, int], ToldApart]) -
     )
 
 
-def _particularly_ncg(gain: str, tested: Mapping[tuple[str, int], ToldApart]) -> Claim:
+def _particularly_ncg(gain: str, tested: Mapping[tuple[str, int], Leads]) -> Claim:
     what, says = f"{gain}: pairs lost from {EARLY} to {LATE}", "it matters, particularly for nCG"
     both = tested["nCG", EARLY].also_in(tested["nDCG", EARLY])
     if not both.any():
@@ -189,9 +168,6 @@ def _particularly_ncg(gain: str, tested: Mapping[tuple[str, int], ToldApart]) ->
 BASES_SHOWN: tuple[float | str, ...] = (2.0, "e", 10.0, 100.0)
 _BASES: tuple[float | str, ...] = (2.0, "e", *map(float, (3, 4, 5, 6, 7, 8, 9, 10, 15, 20, 30, 50, 70, 100)))
 
-#: Orders that agree at least so far do not "vary markedly".
-_SAME_ORDER = 0.9
-
 
 def gain_section(graded: Mapping[str, GradedRun], weights: Weights, sweep: Sweep | None) -> Section:
     """What the weights decide: flat, the grade itself, tenfold, and the highest level alone."""
@@ -201,15 +177,11 @@ def gain_section(graded: Mapping[str, GradedRun], weights: Weights, sweep: Sweep
     }
     evaluations = evaluated(graded, list(wanted.values()))
     cells = {key: cell_of("", each, (), evaluations) for key, each in wanted.items()}
-    changed = [gain for gain in gains if cells["nDCG", gain].ranks != cells["nDCG", weights.flat].ranks]
+    flat, tenfold = (Ordered.of(evaluations, wanted["nDCG", gain]) for gain in (weights.flat, weights.tenfold))
+    names = f"{weights.flat} to {weights.tenfold}"
     claims = (
-        remark(
-            "nDCG under other weights",
-            "weighting affects the order",
-            f"{len(changed)} of {len(gains) - 1} orders differ from {weights.flat}'s",
-            bool(changed),
-        ),
-        _standing_out(weights, cells["nDCG", weights.flat], cells["nDCG", weights.tenfold]),
+        order_claim(f"nDCG, {names}", "weighting affects the order", flat, tenfold, changes=True),
+        standing_out(f"best run by nDCG, {names}", list(graded), flat, tenfold),
     )
     return Section.of(
         "Section 4, gain values",
@@ -222,20 +194,6 @@ def gain_section(graded: Mapping[str, GradedRun], weights: Weights, sweep: Sweep
         claims_tables("Said of gain values", claims),
         _sweep_parts(sweep) if sweep is not None else (),
         _all_means(cells.values()),
-    )
-
-
-def _standing_out(weights: Weights, flat: Cell, tenfold: Cell) -> Claim:
-    """Whether another run is best with weights, or the same one by more: what the article sees of its run D."""
-    leads = [0.0 if cell.lead is None else cell.lead for cell in (flat, tenfold)]
-    named = [f"{best_runs(cell)} by {lead:.3f}" for cell, lead in zip((flat, tenfold), leads, strict=True)]
-    is_other = leads[1] > 0 and flat.winners != tenfold.winners
-    return remark(
-        f"best run by nDCG, {weights.flat} to {weights.tenfold}",
-        "run D then appears more effective",
-        ", then ".join(named) if any(leads) else "no run leads",
-        is_other or leads[1] > leads[0],
-        "it holds where another run leads then, or the same one by more",
     )
 
 
@@ -282,15 +240,10 @@ def base_section(graded: Mapping[str, GradedRun], weights: Weights) -> Section:
         nothing_changes = f"Nothing changes from base 2 to base {reached}; the order is another one at base {after}."
     else:
         nothing_changes = f"The order changes between base 2 and base {names[_BASES[1]]} already."
-    to_10 = [cells[base].ranks == cells[2.0].ranks for base in _BASES[: _BASES.index(10.0) + 1]]
+    two, ten, undiscounted = (Ordered.of(evaluations, wanted[base]) for base in (2.0, 10.0, None))
     claims = (
-        _two_bases(cells[2.0], cells[10.0], all(to_10)),
-        remark(
-            "nDCG, b = 2, and nCG",
-            "discounting affects the order",
-            f"tau {tau_text(_tau_between(cells[2.0], cells[None]))}",
-            cells[2.0].ranks != cells[None].ranks,
-        ),
+        order_claim("bases 2 and 10", "results do not vary markedly", two, ten, changes=False),
+        order_claim("nDCG, b = 2, and nCG", "discounting affects the order", two, undiscounted, changes=True),
     )
     shown = {base: f"b = {names[base]}" for base in BASES_SHOWN} | {None: "CG, no discount"}
     return Section.of(
@@ -308,28 +261,20 @@ def base_section(graded: Mapping[str, GradedRun], weights: Weights) -> Section:
     )
 
 
-def _two_bases(two: Cell, ten: Cell, is_same_between: bool) -> Claim:
-    what, says, tau = "bases 2 and 10", "results do not vary markedly", _tau_between(two, ten)
-    if tau is None:
-        return undecided(what, says, "tau undefined")
-    finds = f"tau {tau_text(tau)}" + (", the same order" if is_same_between else "")
-    return statement(what, says, finds, tau >= _SAME_ORDER, f"it holds where tau is {_SAME_ORDER} or more")
-
-
 def scenario_section(judged: Judged, graded: Mapping[str, GradedRun]) -> Section:
     """The article's two users: busy, who see few documents, and patient."""
     usual = parse("nDCG")
     wanted = {name: scenario.measure_for(judged, usual) for name, scenario in SCENARIOS.items()}
     evaluations = evaluated(graded, list(wanted.values()))
     cells = {name: cell_of(name, each, (), evaluations) for name, each in wanted.items()}
-    first = next(iter(cells.values()))
-    one, other = cells.values()
-    moved = sum(x != y for x, y in zip(one.ranks, other.ranks, strict=True))
-    claim = remark(
-        "runs that are better in one scenario only",
-        "try out both, to see if there are",
-        f"{moved} of {len(graded)} change places, tau {tau_text(_tau_between(one, other))}",
-        moved > 0,
+    first, second = cells.values()
+    busy, patient = (Ordered.of(evaluations, each) for each in wanted.values())
+    shown = int(busy.leads.reversed_in(patient.leads).sum())
+    found = (
+        "The article recommends to try out both, in order to see whether some runs are superior in one scenario only. "
+        f"Here {count_of(shown, 'pair')} of runs {'is' if shown == 1 else 'are'} significantly the other way round in "
+        f"the other scenario, and {moved_pairs(first.ranks, second.ranks)} by means (tau "
+        f"{tau_text(_tau_between(first, second))})."
     )
     return Section.of(
         "Section 4, scenarios",
@@ -339,6 +284,6 @@ def scenario_section(judged: Judged, graded: Mapping[str, GradedRun]) -> Section
             _cell_head("user | measure", first.label),
             ((name, str(wanted[name]), *_cell_row(cell, first)) for name, cell in cells.items()),
         ),
-        claims_tables("Said of scenarios", [claim]),
+        found,
         _all_means(cells.values()),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 from gainful.measures.cumulated_gain import CumulatedGain
 from gainful.pages.charts import Axis, Line, Plot, shortened
@@ -10,13 +11,14 @@ from gainful.pages.page import Table, head
 from gainful.papers.claims import (
     Case,
     Claim,
+    Ordered,
     Section,
     beside,
     claims_tables,
+    order_claim,
     remark,
     statement,
     table,
-    tau_text,
     undecided,
     with_few_names,
 )
@@ -24,7 +26,6 @@ from gainful.papers.jarvelin2002.setting import Weights, measure
 from gainful.tasks.curves.averages import GainCurve
 from gainful.tasks.curves.gain_curves import GainCurves
 from gainful.tasks.curves.gain_page import table_ranks
-from gainful.tasks.sensitivity.sensitivity_findings import ranks_of, tau_of_ranks
 
 #: The last rank of the figures.
 DEPTH = 100
@@ -62,9 +63,12 @@ class Panel:
         values = self.at(DEPTH)
         return self.runs[values.index(max(values))]
 
-    def places(self) -> list[int | None]:
-        """The runs' places at the last rank."""
-        return ranks_of(list(self.at(DEPTH)))
+    @cached_property
+    def ordered(self) -> Ordered:
+        """The runs at the last rank. Average vectors over the average ideal have the order of the vectors themselves:
+        of shares, too, the test is of gains."""
+        plain = measure(self.kind.removeprefix("n"), self.measure.gain, DEPTH)
+        return Ordered.of(self.curves.evaluations, plain)
 
     def below_ideal(self) -> list[float]:
         """How far the best run is below the ideal, by rank."""
@@ -96,7 +100,7 @@ def said_of_gain(a: Panel, b: Panel) -> tuple[Claim, ...]:
     assert b.ideal is not None
     by_50 = float(b.ideal.values[49] / b.ideal.values[-1])
     return (
-        _order_claim("runs at rank 100, (a) and (b)", "weights change the curves' places", a, b),
+        _other_order("runs at rank 100, (a) and (b)", "weights change the curves' places", a, b),
         remark(
             "(b) ideal at rank 50, of that at 100",
             "most of the higher levels found",
@@ -116,7 +120,7 @@ def said_of_discounted(a: Panel, b: Panel, figure_1: tuple[Panel, Panel]) -> tup
     """Figure 2 (section 3.5): the same with a discount, and what the discount changes."""
     return (
         _narrower_gaps((a, b), figure_1),
-        _order_claim("runs at rank 100, Figures 1(a) and 2(b)", "discount and weights change it", figure_1[0], b),
+        _other_order("runs at rank 100, Figures 1(a) and 2(b)", "discount and weights change it", figure_1[0], b),
         *_distance_claims(a, "0.5 to 10", "0.25 to 1"),
         *_distance_claims(b, "71 to 408", "13 to 40"),
         *_reach_claims(a, 5, "40", "about 95"),
@@ -135,23 +139,21 @@ def said_of_shares(a: Panel, b: Panel) -> tuple[Claim, ...]:
 
 def said_of_discounted_shares(a: Panel, b: Panel, figure_3: tuple[Panel, Panel]) -> tuple[Claim, ...]:
     """Figure 4 (section 3.6): what discount and weights do to the order of runs."""
-    pairs = list(zip(figure_3, (a, b), strict=True))
-    taus = ", ".join(f"{two.letter} tau {tau_text(tau_of_ranks(one.places(), two.places()))}" for one, two in pairs)
-    is_other = any(one.places() != two.places() for one, two in pairs)
     highest = {each.letter: max(max(each.at(rank)) for rank in range(2, DEPTH + 1)) for each in (a, b)}
     what, finds = "highest value at ranks 2 to 100", ", ".join(f"{name} {most:.3f}" for name, most in highest.items())
     is_below, note = max(highest.values()) < 1 - _ROUNDING, "it holds where no run has 1 at any of these ranks"
     return (
-        remark("runs at rank 100, Figures 3 and 4", "the order changes", taus, is_other),
+        *(
+            _other_order(f"runs at rank 100, Figures 3{one.letter} and 4{one.letter}", "the order changes", one, two)
+            for one, two in zip(figure_3, (a, b), strict=True)
+        ),
         statement(what, "never 1", finds, is_below, note) if a.has_gain else undecided(what, "never 1", _NOTHING),
-        _order_claim("runs at rank 100, (a) and (b)", "weighting affects the order", a, b),
+        _other_order("runs at rank 100, (a) and (b)", "weighting affects the order", a, b),
     )
 
 
-def _order_claim(what: str, says: str, one: Panel, other: Panel) -> Claim:
-    tau = tau_of_ranks(one.places(), other.places())
-    moved = sum(x != y for x, y in zip(one.places(), other.places(), strict=True))
-    return remark(what, says, f"{moved} of {len(one.runs)} move, tau {tau_text(tau)}", moved > 0)
+def _other_order(what: str, says: str, one: Panel, other: Panel) -> Claim:
+    return order_claim(what, says, one.ordered, other.ordered, changes=True)
 
 
 def _greatest_distance(a: Panel, b: Panel) -> Claim:

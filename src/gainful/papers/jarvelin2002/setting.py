@@ -18,7 +18,7 @@ from gainful.measures.base import Measure
 from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG, CumulatedGain
 from gainful.notation import count_of, number_text, text_of_id
 from gainful.pages.charts import shortened
-from gainful.papers.claims import graded_levels
+from gainful.papers.claims import Claim, Ordered, graded_levels, statement, undecided
 from gainful.tasks.sensitivity.sensitivity_findings import Cell
 from gainful.tasks.sensitivity.sensitivity_grid import GradeLevels
 
@@ -143,3 +143,18 @@ def best_runs(cell: Cell) -> str:
 def evaluated(graded: Mapping[str, GradedRun], measures: Sequence[Measure]) -> dict[str, Evaluation]:
     """Every run by these measures."""
     return {name: evaluate_graded(run, measures) for name, run in graded.items()}
+
+
+def standing_out(what: str, runs: Sequence[str], flat: Ordered, weighted: Ordered) -> Claim:
+    """Whether the run that is best with weights is significantly ahead of more others then: the article's run D."""
+    says = "run D then appears more effective"
+    best = [place for place, rank in enumerate(weighted.places) if rank == 1]
+    if len(best) != 1:
+        return undecided(what, says, "no run leads with weights")
+    [first] = best
+    before, after = (ordered.leads.wins_and_losses(len(runs))[0][first] for ordered in (flat, weighted))
+    finds = f"{shortened(runs[first])} beats {before}, then {after}"
+    if not before and not after:
+        return undecided(what, says, finds)
+    note = "how many runs the best with weights is significantly ahead of; it holds where there are more with weights"
+    return statement(what, says, finds, after > before, note)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,10 +16,12 @@ from gainful.notation import count_of, number_text
 from gainful.pages.page import Table, head
 from gainful.papers.claims import (
     Claim,
+    Ordered,
     Section,
     beside,
     claims_tables,
     number_claim,
+    order_claim,
     statement,
     table,
     undecided,
@@ -37,9 +39,11 @@ from gainful.papers.jarvelin2002.setting import (
     has_own_topics,
     measure,
     relevant_by_level,
+    standing_out,
 )
+from gainful.stats.anova import pairs_of
+from gainful.stats.leads import Leads
 from gainful.stats.procedures import PaperRow, paper_rows
-from gainful.stats.rank_tests import conover, protected
 from gainful.tasks.compare.comparison import Comparison
 from gainful.tasks.judgments.judges import JudgmentComparison, compare_judgments, cross_table
 from gainful.tasks.sensitivity.sensitivity_findings import ranks_of, tau_of_ranks
@@ -121,25 +125,25 @@ def _printed_table_2() -> Section:
         "measure | order | tau with nCG (0-1-1-1) .2 | tau with nDCG (0-1-1-1) .2",
         rows,
     )
-    changes = sum(places != ranks["nDCG (0-1-1-1)"] for name, places in ranks.items() if name.startswith("nDCG"))
-    d, e = RUNS_2.index("D"), RUNS_2.index("E")
-    flat, weighted = (TABLE_2[name][0][d] - TABLE_2[name][0][e] for name in ("nDCG (0-1-1-1)", "nDCG (0-1-10-100)"))
+    flat, weighted = (_as_printed(name, ranks[name]) for name in ("nDCG (0-1-1-1)", "nDCG (0-1-10-100)"))
     claims = (
-        statement(
-            "weights and the order of runs",
-            "weighting affects the order",
-            f"nDCG: {changes} of 2 orders differ from 0-1-1-1's",
-            changes > 0,
-        ),
-        statement(
-            "nDCG (0-1-10-100)",
-            "D appears more effective than the others",
-            f"D leads E by {weighted:.3f}, with 0-1-1-1 by {flat:.3f}",
-            ranks["nDCG (0-1-10-100)"][d] == 1 and weighted > flat,
-        ),
+        order_claim("nDCG, 0-1-1-1 to 0-1-10-100", "weighting affects the order", flat, weighted, changes=True),
+        standing_out("best run by nDCG, 0-1-1-1 to 0-1-10-100", RUNS_2, flat, weighted),
     )
     about = "What the printed means say about the order of the five runs; the runs themselves are not public as A to E."
     return Section.of("Table 2, as printed", about, orders, claims_tables("Said of it", claims))
+
+
+def _as_printed(name: str, places: Sequence[int | None]) -> Ordered:
+    """The order of the printed means, and the pairs that have printed stars, such as D,E > A**."""
+    shown = {
+        (RUNS_2.index(winner), RUNS_2.index(loser.rstrip("*")))
+        for winners, loser in (part.split(" > ") for part in TABLE_2[name][1].split("; ") if part)
+        for winner in winners.split(",")
+    }
+    pairs = list(zip(*(each.tolist() for each in pairs_of(len(RUNS_2))), strict=True))
+    first_leads = np.array([pair in shown for pair in pairs])
+    return Ordered(places, Leads(first_leads | np.array([pair[::-1] in shown for pair in pairs]), first_leads))
 
 
 #: More systems than these stand in rows, not in columns; and so do some with longer names than these letters in all.
@@ -304,7 +308,7 @@ def _who_beats_whom(rows: tuple[PaperRow, ...]) -> Table:
 
 def _how_many(rows: tuple[PaperRow, ...]) -> Table:
     systems, names = rows[0].systems, [row.measure for row in rows]
-    counted = [_wins_and_losses(row) for row in rows]
+    counted = [Leads.by_ranks(row.friedman).wins_and_losses(len(systems)) for row in rows]
     told = ", ".join(f"{name} {sum(wins)}" for name, (wins, _) in zip(names, counted, strict=True))
     return table(
         "How many systems each one beats / is beaten by",
@@ -315,18 +319,6 @@ def _how_many(rows: tuple[PaperRow, ...]) -> Table:
         "csv and jsonl have it in the paper's notation",
         for_people=True,
     )
-
-
-def _wins_and_losses(row: PaperRow) -> tuple[list[int], list[int]]:
-    comparisons = conover(row.friedman)
-    told = protected(row.friedman, comparisons, 0.05)
-    first_wins = comparisons.difference > 0
-    winner = np.where(first_wins, comparisons.first, comparisons.second)[told]
-    loser = np.where(first_wins, comparisons.second, comparisons.first)[told]
-    count = len(row.systems)
-    wins: list[int] = np.bincount(winner, minlength=count).tolist()
-    losses: list[int] = np.bincount(loser, minlength=count).tolist()
-    return wins, losses
 
 
 def _test_claims(rows: tuple[PaperRow, ...]) -> tuple[Claim, ...]:

@@ -206,7 +206,7 @@ def _table_2() -> Section:
         f"Equation 3 has no base; the printed DCGs have logarithms to the base 10: the first ideal one is "
         f"{ideal_10:.2f}, with base 2 it is {ideal_2:.2f}. The ratio does not show it. Where example two prints "
         f"whole numbers, they are cut off, not rounded.",
-        claims_tables("Scales", _scale_claims()),
+        claims_tables("Scales", (*_scale_claims(), _doubled_levels())),
     )
 
 
@@ -220,6 +220,18 @@ def _scale_claims() -> Iterator[Claim]:
         is_same = abs(one - two) < _ROUNDING
         says = "smaller for doubled grades" if depends else "the same for doubled grades"
         yield statement(name, says, f"{one:.3f}, doubled {two:.3f}", two < one if depends else is_same)
+
+
+def _doubled_levels() -> Claim:
+    scales = [1 + max(grades) for grades in (_GRADES, _DOUBLED)]
+    return number_claim(
+        "levels of the scale, doubled",
+        2 * scales[0],
+        scales[1],
+        0,
+        "grades from 0 to 4 are 5 levels, from 0 to 8 they are 9: the highest grade is doubled, not the number of "
+        "levels",
+    )
 
 
 def _two_levels() -> Section:

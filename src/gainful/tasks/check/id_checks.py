@@ -12,7 +12,15 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from gainful.kernel.arrays import Ints
-from gainful.notation import ONLY_IN_FORM, bytes_of_id, lookalikes_of, normal_form, text_of_id
+from gainful.notation import (
+    ONLY_IN_ENCODING,
+    ONLY_IN_FORM,
+    as_meant,
+    bytes_of_id,
+    lookalikes_of,
+    normal_form,
+    text_of_id,
+)
 from gainful.tasks.check.check_findings import Example, Finding, Severity, at_query, shown_id
 from gainful.tasks.check.list_checks import InspectedRun
 
@@ -81,6 +89,7 @@ def _attempts(run: Sequence[str], judged: Sequence[str]) -> Iterator[_Attempt]:
     """All ways that are tried, simple ones first."""
     yield _Attempt("if case is ignored", str.casefold, str.casefold)
     yield _Attempt(f"as NFC (they differ {ONLY_IN_FORM})", normal_form, normal_form)
+    yield _Attempt(f"in one encoding (they differ {ONLY_IN_ENCODING})", as_meant, as_meant)
     yield _Attempt("without blanks and quotation marks around them", _bare, _bare)
     yield _Attempt("as numbers, without leading zeros and '.0'", _as_number, _as_number)
     yield _Attempt("without http://, www. and a slash at the end", _as_url, _as_url)
@@ -291,7 +300,7 @@ def _sampled_documents(run: InspectedRun, lists: Ints, queries: Ints) -> tuple[l
 
 def _unlike(found: bytes, wanted: bytes) -> Example:
     lookalikes = lookalikes_of([text_of_id(found)], [text_of_id(wanted)])
-    of_run, of_judged = lookalikes[0] if lookalikes else (shown_id(found), shown_id(wanted))
+    of_run, of_judged = lookalikes[0][:2] if lookalikes else (shown_id(found), shown_id(wanted))
     return Example(f"'{of_run}' in the run, '{of_judged}' in the judgments")
 
 

@@ -11,11 +11,12 @@ from gainful.notation import count_of, number_text, printable
 from gainful.pages.charts import Axis, Chart, IntervalRow, Intervals, Line, Plot, Rule
 from gainful.pages.page import Column, Table
 from gainful.render import Page
-from gainful.tasks.compare.compare_words import interval_text, level_text, places_for, queries_text
+from gainful.tasks.compare.compare_words import interval_text, level_text, places_for, units_text
 
 if TYPE_CHECKING:
     from gainful.stats.bayes import Posterior
     from gainful.stats.sequential import ConfidenceSequence
+    from gainful.stats.unpaired import UnpairedResult
     from gainful.tasks.compare.comparison import Comparison
 
 #: So many pairs are shown unasked.
@@ -50,7 +51,7 @@ def posterior_page(found: Comparison) -> Page:
 def posterior_sentence(found: Posterior) -> str:
     """The answer with its probability, then the other two, then what they are made of."""
     a, b = (printable(name, 40) for name in found.names)
-    queries = queries_text(found.n, found.left_out)
+    queries = units_text(found.n, found.left_out, found.unit)
     if found.probabilities is None:
         if not found.difference:
             return f"{a} and {b} have the same {found.measure} on every one of {queries}: there is nothing to compare."
@@ -94,20 +95,20 @@ def _conclusion(results: tuple[Posterior, ...]) -> str:
     level = f"probability {number_text(round(1 - first.alpha, 12))} or more"
     return (
         f"{first.measure}: in {decided:,} of {len(results):,} {of} one system is better by more than "
-        f"{number_text(first.margin)} with {level} ({queries_text(first.n, first.left_out)})"
+        f"{number_text(first.margin)} with {level} ({units_text(first.n, first.left_out, first.unit)})"
         + (f"; in {equivalent:,} they are equivalent within it" if equivalent else "")
         + (f"; {open_:,} are undecided" if open_ else "")
         + "."
     )
 
 
-def common_baseline(results: Sequence[Posterior | ConfidenceSequence]) -> str | None:
+def common_baseline(results: Sequence[Posterior | ConfidenceSequence | UnpairedResult]) -> str | None:
     """The system that all others were compared with, if there is one."""
     names = {result.names[1] for result in results}
     return names.pop() if len(names) == 1 else None
 
 
-def role_of_other(results: Sequence[Posterior | ConfidenceSequence]) -> str:
+def role_of_other(results: Sequence[Posterior | ConfidenceSequence | UnpairedResult]) -> str:
     """What machines call the second system of every pair."""
     return "other" if common_baseline(results) is None else "baseline"
 
@@ -169,7 +170,7 @@ def _drawn(results: tuple[Posterior, ...]) -> Intervals:
 
 
 def interval_chart(
-    results: Sequence[Posterior | ConfidenceSequence],
+    results: Sequence[Posterior | ConfidenceSequence | UnpairedResult],
     texts: Sequence[str],
     side: str,
     rules: tuple[Rule, ...],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gainful.notation import count_of, printable
+from gainful.notation import plural_of, printable, units
 from gainful.pages.charts import Axis, CriticalDiagram, HeatMap, IntervalRow, Intervals, Line, Plot, Points, Rule
 from gainful.stats.repeatable import settled_differences
 from gainful.tasks.compare.compare_words import p_words, places_text
@@ -59,8 +59,8 @@ def difference_plot(matrix: ScoreMatrix, found: PairResult) -> Plot:
     if found.difference:
         rules.append(Rule("mean", y=found.difference))
     return Plot(
-        f"{found.measure}: {printable(a, 40)} - {printable(b, 40)} for each query",
-        Axis("queries, the largest difference first", 0.0, float(found.n + 1)),
+        f"{found.measure}: {printable(a, 40)} - {printable(b, 40)} for each {found.unit}",
+        Axis(f"{plural_of(found.unit)}, the largest difference first", 0.0, float(found.n + 1)),
         Axis("difference"),
         points=points,
         rules=tuple(rules),
@@ -75,12 +75,12 @@ def _distribution(differences: Floats, found: PairResult) -> Plot:
     shares = (f"{100 * np.count_nonzero(which) / count:.1f} %" for which in (favours > 0, favours == 0, favours < 0))
     line = Line("", tuple(ordered[places].tolist()), tuple(((places + 1) / count).tolist()))
     return Plot(
-        f"{found.measure}: {a} - {b}, {count_of(count, 'query', 'queries')}",
+        f"{found.measure}: {a} - {b}, {units(count, found.unit)}",
         Axis("difference"),
-        Axis("share of queries up to it", 0.0, 1.0),
+        Axis(f"share of {plural_of(found.unit)} up to it", 0.0, 1.0),
         (line,),
         rules=(Rule("", x=0.0), *((Rule("mean", x=found.difference),) if found.difference else ())),
-        caption="{} is better in {}, equal in {}, worse in {} of queries.".format(a, *shares),
+        caption="{} is better in {}, equal in {}, worse in {} of {}.".format(a, *shares, plural_of(found.unit)),
     )
 
 
@@ -203,7 +203,7 @@ def p_map(found: SystemsResult) -> HeatMap:
 
 
 def _title(found: SystemsResult) -> str:
-    return f"{found.family.measure}, {count_of(found.family.n, 'query', 'queries')}"
+    return f"{found.family.measure}, {units(found.family.n, found.family.unit)}"
 
 
 def _cut(found: SystemsResult, most: int) -> str:

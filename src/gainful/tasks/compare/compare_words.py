@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from gainful.notation import count_of, number_text, printable
-from gainful.stats.catalogues import INTERVALS
+from gainful.notation import count_of, number_text, printable, units
+from gainful.stats.catalogues import interval_of
+from gainful.stats.paired import PairResult
 from gainful.stats.paired_tests import bound_text, signed_verdict
 
 if TYPE_CHECKING:
     from gainful.stats.family_results import RankInterval
-    from gainful.stats.paired import PairResult
     from gainful.stats.paired_tests import Interval
+    from gainful.stats.unpaired import UnpairedResult
 
 _PLACES, _MOST_PLACES = 3, 8
 _BY_INTERVAL = ("equivalent", "not inferior", "not superior")
@@ -20,11 +21,11 @@ _FOR_A = ("better", "superior")
 _NEEDS_MARGIN = "Only a margin that matters to you makes a verdict."
 
 
-def difference_sentence(found: PairResult) -> str:
+def difference_sentence(found: PairResult | UnpairedResult) -> str:
     """What was found of two systems, in one sentence; that nothing was found is never called no difference."""
     a, b = (printable(name, 40) for name in found.names)
-    if not found.nonzero:
-        queries = queries_text(found.n, found.left_out)
+    if found.is_alike:
+        queries = _over(found)
         return f"{a} and {b} have the same {found.measure} on every one of {queries}: there is nothing to test."
     verdict, test = found.verdict, found.test.test
     within = "" if found.margin is None else f"within {number_text(found.margin.margin)} {found.measure}"
@@ -50,13 +51,17 @@ def difference_sentence(found: PairResult) -> str:
     return f"{a} and {b} are not significantly different in {measure}: {ahead} {inside}."
 
 
-def _rank_sentence(found: PairResult) -> str:
+def _rank_sentence(found: PairResult | UnpairedResult) -> str:
     """What a rank test found, by what it goes by: not by the mean, which its p says nothing of."""
     a, b = (printable(name, 40) for name in found.names)
     test = found.test.test
     signed = signed_verdict(found.is_significant, found.direction, found.better)
-    counts = f"{a} is better on {found.wins:,}, worse on {found.losses:,} and equal on {found.ties:,} of "
-    counts += queries_text(found.n, found.left_out)
+    if isinstance(found, PairResult):
+        counts = f"{a} is better on {found.wins:,}, worse on {found.losses:,} and equal on {found.ties:,} of "
+    else:
+        share = 100 * found.effect.superiority
+        counts = f"a session of {a} is better than one of {b} in {share:.0f} % of pairs of "
+    counts += _over(found)
     if test.of == "ranks":
         favour = found.direction if found.better == "higher" else -found.direction
         counts += f", {test.statistic} {favour:+.2f}"
@@ -69,7 +74,7 @@ def _rank_sentence(found: PairResult) -> str:
     return f"By {test.said} {told}: {counts} ({found.test.p_text}).{after}{needs}"
 
 
-def _against_mean(found: PairResult) -> str:
+def _against_mean(found: PairResult | UnpairedResult) -> str:
     """That the means point the other way than a test that does not go by them."""
     if not found.difference:
         return f"Yet their mean {found.measure} is the same."
@@ -78,19 +83,26 @@ def _against_mean(found: PairResult) -> str:
     return f"Yet the mean of {better} is better by {abs(found.difference):.{places_for(found.difference)}f}."
 
 
-def queries_text(count: int, left_out: int) -> str:
-    """How many queries there were, and of how many, where some lack a score.
+def _over(found: PairResult | UnpairedResult) -> str:
+    if isinstance(found, PairResult):
+        return units_text(found.n, found.left_out, found.unit)
+    within = f" of {count_of(found.topics, 'topic')}" if found.topics else ""
+    return f"{found.sizes[0]:,} and {units(found.sizes[1], 'session')}{within}"
 
-    >>> queries_text(50, 0), queries_text(48, 2)
-    ('50 queries', '48 of 50 queries, the others lack a score')
+
+def units_text(count: int, left_out: int, unit: str) -> str:
+    """How many queries (or sessions) there were, and of how many, where some lack a score.
+
+    >>> units_text(50, 0, "query"), units_text(48, 2, "session")
+    ('50 queries', '48 of 50 sessions, the others lack a score')
     """
     if not left_out:
-        return count_of(count, "query", "queries")
+        return units(count, unit)
     others = "the other lacks a score" if left_out == 1 else "the others lack a score"
-    return f"{count:,} of {count_of(count + left_out, 'query', 'queries')}, {others}"
+    return f"{count:,} of {units(count + left_out, unit)}, {others}"
 
 
-def _yet_ahead(found: PairResult) -> str:
+def _yet_ahead(found: PairResult | UnpairedResult) -> str:
     """Equivalent says that a difference is too small to matter, not that there is none."""
     verdict = signed_verdict(found.is_significant, found.direction, found.better)
     if verdict == "cannot tell":
@@ -164,20 +176,20 @@ def places_text(interval: RankInterval) -> str:
     return f"{best}-{worst}" if best < worst else str(best)
 
 
-def _brackets(found: PairResult, places: int, sign: int) -> str:
+def _brackets(found: PairResult | UnpairedResult, places: int, sign: int) -> str:
     interval = found.margin.interval if found.margin and found.margin.verdict in _BY_INTERVAL else found.interval
-    of = "" if (what := INTERVALS[interval.method].of) == "mean" else f" of the {what}"
+    of = "" if (what := interval_of(interval.method)) == "mean" else f" of the {what}"
     guide = " by Student's t, a guide only" if interval.is_stopgap else ""
     parts = [f"{level_text(interval)} interval{of} {interval_text(interval, places, sign)}{guide}"]
     if not found.test.test.is_of_ranks:  # whose p says nothing of means
         parts.append(found.test.p_text)
-    parts.append(queries_text(found.n, found.left_out))
+    parts.append(_over(found))
     if found.detectable is not None:
         parts.append(f"detectable from {found.detectable:.{places}f}")
     return f"({', '.join(parts)})"
 
 
-def _size(found: PairResult) -> str:
+def _size(found: PairResult | UnpairedResult) -> str:
     """How large that is, and the word for it where the whole interval has the same one."""
     if found.practical is None or not math.isfinite(found.practical.low):
         return ""

@@ -13,6 +13,7 @@ from gainful.errors import InputError, UsageError, warns
 from gainful.evaluation.evaluate import MeasuresLike
 from gainful.evaluation.results import Evaluation
 from gainful.evaluation.score_matrix import ScoreMatrix, aligned
+from gainful.evaluation.session_scores import SessionScores
 from gainful.kernel.parallel import Progress
 from gainful.notation import choose, count_of, printable
 from gainful.policy import Policy
@@ -40,6 +41,7 @@ from gainful.tasks.compare.segments import SegmentResult, compare_segments, segm
 from gainful.tasks.compare.sequences import sequences_of
 from gainful.tasks.compare.system_groups import check_groups, grouped
 from gainful.tasks.compare.system_pairs import check_known, rows_shown, shown_pairs
+from gainful.tasks.compare.unpaired_sessions import UnpairedSystems, compare_unpaired_systems, is_unpaired
 
 if TYPE_CHECKING:
     from gainful.data.queries import QueriesLike
@@ -50,7 +52,8 @@ class Comparison(Showable):
     """What :func:`compare` found, by measure; the first measure is the primary one.
 
     ``pairs`` are results of two systems, ``systems`` those of several, ``posteriors`` those of pairs whose probability
-    was asked for, ``sequences`` those of pairs that were watched query by query: one of them is there. ``papers`` are
+    was asked for, ``sequences`` those of pairs that were watched query by query, ``unpaired`` those of systems that
+    have sessions of their own: one of them is there. ``papers`` are
     the rows of the papers' table, ``groups`` the comparisons of groups of systems that were named. ``shown`` are the
     pairs that people want to see, all of them if None; ``charts`` what is drawn. ``only`` is the one table that is
     wanted, ``marks`` what stands beside means that differ, ``sort`` the order of systems. ``notices`` say what is legal
@@ -63,6 +66,7 @@ class Comparison(Showable):
     papers: tuple[PaperRow, ...] = ()
     posteriors: Mapping[str, tuple[Posterior, ...]] = field(default_factory=dict)
     sequences: Mapping[str, tuple[ConfidenceSequence, ...]] = field(default_factory=dict)
+    unpaired: Mapping[str, UnpairedSystems] = field(default_factory=dict)
     groups: Mapping[str, GroupComparison] = field(default_factory=dict)
     members: Mapping[str, Sequence[str]] = field(default_factory=dict)
     family: str = "each"
@@ -79,15 +83,21 @@ class Comparison(Showable):
     alpha: float = 0.05
 
     def __repr__(self) -> str:
-        results = {**self.pairs, **self.systems, **self.posteriors, **self.sequences}
+        results = {**self.pairs, **self.systems, **self.posteriors, **self.sequences, **self.unpaired}
         what = ", ".join(results) or ", ".join(row.measure for row in self.papers)
-        systems = next(iter(self.scores.values())).systems
+        scores = self.unpaired[self.primary].scores if self.unpaired else self.scores[self.primary]
+        systems = scores.systems
         return f"<Comparison of {count_of(len(systems), 'system')} by {what}>"
 
     @property
     def primary(self) -> str:
         """The first measure."""
-        return next(iter(self.scores))
+        return next(iter(self.scores or self.unpaired))
+
+    @property
+    def unit(self) -> str:
+        """What scores are of: queries, or sessions."""
+        return "session" if self.unpaired else self.scores[self.primary].unit
 
     @property
     def is_pair(self) -> bool:
@@ -97,7 +107,8 @@ class Comparison(Showable):
     @cached_property
     def tests(self) -> int:
         """How many tests of pairs were made in all."""
-        return len(self.pairs) + sum(result.family.p.size for result in self.systems.values())
+        of_unpaired = sum(len(result.pairs) for result in self.unpaired.values())
+        return len(self.pairs) + of_unpaired + sum(result.family.p.size for result in self.systems.values())
 
     def page(self) -> Page:
         page = self._whole_page()
@@ -123,6 +134,10 @@ class Comparison(Showable):
             from gainful.tasks.compare.sequence_page import sequence_page
 
             return sequence_page(self)
+        if self.unpaired:
+            from gainful.tasks.compare.unpaired_page import unpaired_page
+
+            return unpaired_page(self)
         if self.is_pair:
             from gainful.tasks.compare.pair_page import pair_page
 
@@ -169,7 +184,8 @@ def compare(
 
     Judgments, runs, ``measures`` and ``policy`` are as :func:`gainful.evaluate` takes them; without measures it is
     nDCG@10. Scores that exist already stand in the place of judgments and runs: what :func:`gainful.evaluate` returned
-    of several runs, a :class:`gainful.ScoreMatrix`, or a dict of these by measure; ``compare(results, "AP")`` then says
+    of several runs, or :func:`gainful.evaluate_sessions` of several systems, a :class:`gainful.ScoreMatrix`, or a dict
+    of these by measure; ``compare(results, "AP")`` then says
     by which of their measures, else by all. The first measure is the primary one.
 
     Two systems: the second against the first, or against ``baseline``, by a ``test`` of
@@ -224,7 +240,18 @@ def compare(
         threads=threads,
     )
     given = given_scores(qrels, runs, measures, policy, threads, queries)
-    return replace(compare_matrices(given.matrices, how), signatures=given.signatures, notices=given.notices)
+    found = compare_sessions(given.sessions, how) if given.sessions else compare_matrices(given.matrices, how)
+    return replace(found, signatures=given.signatures, notices=given.notices)
+
+
+def compare_sessions(
+    scores: Mapping[str, SessionScores], how: CompareOptions, progress: Progress | None = None
+) -> Comparison:
+    """Compares systems on sessions: on the same ones as on queries, on their own by tests that need no pairs."""
+    if not is_unpaired(next(iter(scores.values())), how.test):
+        return compare_matrices({name: each.matrix() for name, each in scores.items()}, how, progress)
+    found = compare_unpaired_systems(scores, how)
+    return Comparison({}, unpaired=found, family=how.family, shown=rows_shown(how), places=how.places)
 
 
 def compare_matrices(
@@ -375,6 +402,7 @@ def compare_systems(scores: ScoreMatrix, a: str, b: str, **options: Any) -> Pair
         measure=scores.measure,
         better=scores.better,
         left_out=len(scores.left_out),
+        unit=scores.unit,
         weights=scores.weights,
         **options,
     )

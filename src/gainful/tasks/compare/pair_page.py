@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gainful.notation import count_of, printable
+from gainful.notation import count_of, plural_of, printable, units
 from gainful.pages.charts import Chart
 from gainful.pages.page import Cell, Column, Detail, Kind, Table, head
 from gainful.render import Page
@@ -24,7 +24,7 @@ from gainful.tasks.compare.compare_words import (
     level_text,
     limits_text,
     p_words,
-    queries_text,
+    units_text,
 )
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from gainful.stats.paired import Decider, PairResult, PracticalSize
     from gainful.stats.paired_tests import Interval
     from gainful.stats.procedures import PaperRow
+    from gainful.stats.unpaired import UnpairedResult
     from gainful.tasks.compare.comparison import Comparison
 
 #: So many characters of a query's text stand beside its id.
@@ -56,8 +57,8 @@ def pair_page(found: Comparison) -> Page:
 def _beginning(result: PairResult) -> str:
     sentence = difference_sentence(result)
     if result.n < FEW_QUERIES and result.detectable is not None:
-        queries = count_of(result.n, "query", "queries")
-        return f"With {queries} a difference is detectable from {result.detectable:.3f} on. {sentence}"
+        over = units(result.n, result.unit)
+        return f"With {over} a difference is detectable from {result.detectable:.3f} on. {sentence}"
     return sentence
 
 
@@ -78,7 +79,7 @@ def _differences(results: list[PairResult], places: int) -> Table:
         Column("win / tie / loss", get=lambda r: f"{r.wins} / {r.ties} / {r.losses}"),
         Column("verdict", get=_verdict),
     )
-    notes = [f"difference: {a} - {b}", *dict.fromkeys(map(_test_note, results))]
+    notes = [f"difference: {a} - {b}", *dict.fromkeys(map(test_note, results))]
     return Table.of(columns, results, title="The difference", notes=tuple(notes), for_people=True)
 
 
@@ -92,7 +93,8 @@ def _verdict(result: PairResult) -> str:
     )
 
 
-def _test_note(result: PairResult) -> str:
+def test_note(result: PairResult | UnpairedResult) -> str:
+    """The test, how p was found, and the interval."""
     test = result.test
     how = ""
     if test.draws is not None:
@@ -106,19 +108,19 @@ def _sizes(results: list[PairResult], places: int) -> Table:
         Column("measure"),
         Column("relative", get=lambda r: "-" if (size := r.practical) is None else relative_text(size)),
         Column("d_z", "number", places, get=lambda r: r.effect.d_z),
-        Column("interval of d_z", get=lambda r: _limits(r.effect.d_z_interval, places)),
+        Column("interval of d_z", get=lambda r: limits_or_none(r.effect.d_z_interval, places)),
         Column("g_z", "number", places, get=lambda r: r.effect.g_z),
         Column("d_av", "number", places, get=lambda r: r.effect.d_av),
         Column("rank-biserial", "number", places, get=lambda r: r.effect.rank_biserial),
-        Column("interval of rank-biserial", get=lambda r: _limits(r.effect.rank_biserial_interval, places)),
-        Column("queries won", "share", get=lambda r: r.effect.share_won),
+        Column("interval of rank-biserial", get=lambda r: limits_or_none(r.effect.rank_biserial_interval, places)),
+        Column(f"{plural_of(results[0].unit)} won", "share", get=lambda r: r.effect.share_won),
         Column("detectable", "number", places),
     )
     notes = (
         f"relative: to the mean of {results[0].names[1]}; where all of the interval is under 5 % marginal, to 10 % "
         "noticeable, above essential",
         "d_z: mean / sd of the differences; g_z: without its bias; d_av: by the spread of both systems' scores",
-        "detectable: the difference that this many queries detect with 80 % power (t test)",
+        f"detectable: the difference that this many {plural_of(results[0].unit)} detect with 80 % power (t test)",
         *dict.fromkeys(f"H0: {result.test.hypothesis}" for result in results),
     )
     return Table.of(columns, results, title="How large it is", notes=notes, for_people=True)
@@ -130,7 +132,8 @@ def relative_text(size: PracticalSize) -> str:
     return f"{100 * size.relative:+.1f} %{limits}" + (f", {size.label}" if size.label else "")
 
 
-def _limits(interval: Interval | None, places: int) -> str:
+def limits_or_none(interval: Interval | None, places: int) -> str:
+    """The limits of an interval, if there is one."""
     return "-" if interval is None else interval_text(interval, places)
 
 
@@ -139,7 +142,7 @@ def _deciders(result: PairResult, places: int, several: bool, about: Queries | N
     of = f", {result.measure}" if several else ""
     text = (Column("text", get=partial(_text_of, about)),) if about is not None and about.has_texts else ()
     columns = (
-        Column("query"),
+        Column(result.unit, get=lambda decider: decider.query),
         *text,
         Column(b, "number", places, get=lambda decider: decider.baseline),
         Column(a, "number", places, get=lambda decider: decider.system),
@@ -148,7 +151,8 @@ def _deciders(result: PairResult, places: int, several: bool, about: Queries | N
     )
     for name, deciders in ((a, result.for_system), (b, result.for_baseline)):
         if deciders:
-            yield Table.of(columns, deciders, title=f"Queries that speak most for {name}{of}", for_people=True)
+            title = f"{plural_of(result.unit).capitalize()} that speak most for {name}{of}"
+            yield Table.of(columns, deciders, title=title, for_people=True)
 
 
 def _text_of(about: Queries, decider: Decider) -> str | None:
@@ -204,13 +208,15 @@ def _for_machines(found: Comparison) -> Iterator[Table]:
         a, b = (matrix.column(name) for name in result.names)
         lists = (a.tolist(), b.tolist(), settled_differences(a, b).tolist())
         rows += list(zip([measure] * result.n, matrix.queries, *lists, strict=True))
-    yield Table(head("measure | query | system . | baseline . | difference .", for_machines=True), rows, "queries")
+    unit = next(iter(found.pairs.values())).unit
+    columns = head(f"measure | {unit} | system . | baseline . | difference .", for_machines=True)
+    yield Table(columns, rows, plural_of(unit))
 
 
-def _machine(kind: Kind, name: str, path: str = "") -> Column:
+def machine_column(kind: Kind, name: str, path: str = "") -> Column:
     """A column for machines: what is at a path of attributes from a result; None where there is nothing on the way."""
 
-    def get(result: PairResult) -> Cell:
+    def get(result: object) -> Cell:
         value: Any = result
         for step in (path or name).split("."):
             value = None if value is None else getattr(value, step)
@@ -222,40 +228,40 @@ def _machine(kind: Kind, name: str, path: str = "") -> Column:
 
 #: Every number of a result under a name, with what it is.
 _RECORD = (
-    _machine("text", "measure"),
-    _machine("text", "system"),
-    _machine("text", "baseline"),
-    _machine("text", "better"),
-    _machine("text", "verdict"),
-    _machine("text", "test", "test.name"),
-    _machine("text", "enumerated", "test.is_enumerated"),
-    _machine("text", "interval", "interval.method"),
-    _machine("text", "stopgap", "interval.is_stopgap"),
-    _machine("text", "label", "practical.label"),
-    _machine("text", "not_inferior", "margin.is_not_inferior"),
-    _machine("count", "queries", "n"),
-    *(_machine("count", name) for name in ("left_out", "nonzero", "wins", "ties", "losses")),
-    _machine("count", "draws", "test.draws"),
-    _machine("count", "seed"),
-    *(_machine("number", name) for name in ("mean_system", "mean_baseline", "difference", "sd")),
-    _machine("number", "low", "interval.low"),
-    _machine("number", "high", "interval.high"),
-    _machine("number", "alpha"),
-    *(_machine("number", name, f"test.{name}") for name in ("p", "statistic", "monte_carlo_error")),
-    _machine("number", "detectable"),
-    _machine("number", "relative", "practical.relative"),
-    _machine("number", "relative_low", "practical.low"),
-    _machine("number", "relative_high", "practical.high"),
-    _machine("number", "d_z", "effect.d_z"),
-    _machine("number", "d_z_low", "effect.d_z_interval.low"),
-    _machine("number", "d_z_high", "effect.d_z_interval.high"),
-    *(_machine("number", name, f"effect.{name}") for name in ("g_z", "d_av", "rank_biserial")),
-    _machine("number", "rank_biserial_low", "effect.rank_biserial_interval.low"),
-    _machine("number", "rank_biserial_high", "effect.rank_biserial_interval.high"),
-    _machine("number", "share_won", "effect.share_won"),
-    _machine("number", "margin", "margin.margin"),
-    _machine("number", "margin_low", "margin.interval.low"),
-    _machine("number", "margin_high", "margin.interval.high"),
+    machine_column("text", "measure"),
+    machine_column("text", "system"),
+    machine_column("text", "baseline"),
+    machine_column("text", "better"),
+    machine_column("text", "verdict"),
+    machine_column("text", "test", "test.name"),
+    machine_column("text", "enumerated", "test.is_enumerated"),
+    machine_column("text", "interval", "interval.method"),
+    machine_column("text", "stopgap", "interval.is_stopgap"),
+    machine_column("text", "label", "practical.label"),
+    machine_column("text", "not_inferior", "margin.is_not_inferior"),
+    machine_column("count", "queries", "n"),
+    *(machine_column("count", name) for name in ("left_out", "nonzero", "wins", "ties", "losses")),
+    machine_column("count", "draws", "test.draws"),
+    machine_column("count", "seed"),
+    *(machine_column("number", name) for name in ("mean_system", "mean_baseline", "difference", "sd")),
+    machine_column("number", "low", "interval.low"),
+    machine_column("number", "high", "interval.high"),
+    machine_column("number", "alpha"),
+    *(machine_column("number", name, f"test.{name}") for name in ("p", "statistic", "monte_carlo_error")),
+    machine_column("number", "detectable"),
+    machine_column("number", "relative", "practical.relative"),
+    machine_column("number", "relative_low", "practical.low"),
+    machine_column("number", "relative_high", "practical.high"),
+    machine_column("number", "d_z", "effect.d_z"),
+    machine_column("number", "d_z_low", "effect.d_z_interval.low"),
+    machine_column("number", "d_z_high", "effect.d_z_interval.high"),
+    *(machine_column("number", name, f"effect.{name}") for name in ("g_z", "d_av", "rank_biserial")),
+    machine_column("number", "rank_biserial_low", "effect.rank_biserial_interval.low"),
+    machine_column("number", "rank_biserial_high", "effect.rank_biserial_interval.high"),
+    machine_column("number", "share_won", "effect.share_won"),
+    machine_column("number", "margin", "margin.margin"),
+    machine_column("number", "margin_low", "margin.interval.low"),
+    machine_column("number", "margin_high", "margin.interval.high"),
 )
 
 
@@ -265,7 +271,7 @@ def papers_page(found: Comparison) -> Page:
     is_even = len({row.queries for row in found.papers}) == 1
     columns = (
         Column("measure"),
-        *(() if is_even else (Column("queries", "count"),)),
+        *(() if is_even else (Column(plural_of(found.unit), "count", get=lambda row: row.queries),)),
         *(Column(system, "number", found.places, get=_mean_at(i)) for i, system in enumerate(first.systems)),
         Column("statistical significance", none="", get=lambda row: row.verdict or "none"),
     )
@@ -274,7 +280,7 @@ def papers_page(found: Comparison) -> Page:
         "stars: one for p < 0.05, two for p < 0.01; who is better is decided by rank sums",
         "none: no pair is significantly different, which does not make them equal",
     )
-    over = queries_text(first.queries, first.left_out) if is_even else "queries"
+    over = units_text(first.queries, first.left_out, found.unit) if is_even else plural_of(found.unit)
     means = Table.of(columns, found.papers, title=f"Means over {over}", notes=notes)
     tests = (
         Column("measure"),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from gainful.errors import UsageError
+from gainful.errors import UsageError, option
 from gainful.notation import printable
 from gainful.pages.page import Column, Table
 from gainful.render import Page
@@ -67,7 +67,9 @@ def marks_of(found: Comparison, measure: str, rows: Sequence[str]) -> Marks | No
         )
     if found.marks == "daggers" or (found.marks is None and baseline is not None):
         if baseline is None:
-            raise UsageError("marks: expected a baseline with daggers, found none", "name it: --baseline SYSTEM")
+            raise UsageError(
+                "marks: expected a baseline with daggers, found none", f"name it: {option('baseline', 'SYSTEM')}"
+            )
         note = f"{BETTER} better, {WORSE} worse than {printable(baseline, 40)}" + ", after correction" * (
             not found.is_pair
         )
@@ -80,7 +82,7 @@ def marks_of(found: Comparison, measure: str, rows: Sequence[str]) -> Marks | No
         raise UsageError(
             f"marks: expected all pairs of 3 to {MOST_WITH_LETTERS} systems with letters, found "
             + ("more systems" if baseline is None else f"pairs with {printable(baseline, 40)} only"),
-            "--marks beaten names the systems that each one is better than",
+            f"{option('marks', 'beaten')} names the systems that each one is better than",
         )
     return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gainful.errors import UsageError
+from gainful.errors import UsageError, option
 from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.stats.bayes import Posterior, posterior
 from gainful.tasks.compare.compare_options import OF_TABLES, OF_TESTS, CompareOptions
@@ -17,7 +17,7 @@ def posteriors_of(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> d
     if how.margin is None:
         raise UsageError(
             "margin: expected with the test bayes the difference below which systems count as equal, found none",
-            "that two means are exactly equal has no probability; --margin 0.01 asks for differences that matter",
+            f"{option('margin', 0.01)} says which differences matter: that means are exactly equal has no probability",
         )
     margin = how.margin
     return {
@@ -31,6 +31,7 @@ def posteriors_of(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> d
                 better=matrix.better,
                 alpha=how.alpha,
                 left_out=len(matrix.left_out),
+                unit=matrix.unit,
             )
             for a, b in asked_pairs(matrix, how)
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gainful.data.collection import require_runs
@@ -13,6 +14,7 @@ from gainful.evaluation.evaluate import MeasuresLike, evaluate_runs, table_of
 from gainful.evaluation.notices import notices
 from gainful.evaluation.results import Evaluation
 from gainful.evaluation.score_matrix import ScoreMatrix, matrices_of, matrix_notices
+from gainful.evaluation.session_scores import SessionScores, scores_of_sessions
 from gainful.measures.base import Measure
 from gainful.notation import printable
 from gainful.policy import Policy
@@ -23,18 +25,26 @@ if TYPE_CHECKING:
 
 
 class GivenScores(NamedTuple):
-    """Matrices by measure, those wanted, in the order wanted; the signature of runs, and what there is to notice."""
+    """Matrices by measure, those wanted, in the order wanted; the signature of runs, and what there is to notice. Of
+    sessions there are no matrices, but ``sessions`` by measure."""
 
     matrices: dict[str, ScoreMatrix]
     signatures: tuple[str, ...]
     notices: tuple[str, ...]
+    sessions: Mapping[str, SessionScores] = MappingProxyType({})
 
     @classmethod
     def of_evaluations(
         cls, evaluations: Mapping[str, Evaluation], measures: MeasuresLike | None, noticed: Sequence[str] = ()
     ) -> GivenScores:
-        matrices = matrices_of(evaluations, None if measures is None else _listed(measures))
-        signature = next(iter(evaluations.values())).signature().short()
+        wanted = None if measures is None else _listed(measures)
+        first = next(iter(evaluations.values()))
+        signature = first.signature().short()
+        if first.unit == "session":
+            sessions = scores_of_sessions(evaluations, wanted)
+            said = [line for each in sessions.values() for line in each.notices()]
+            return cls({}, (signature,), (*noticed, *said), sessions)
+        matrices = matrices_of(evaluations, wanted)
         return cls(matrices, (signature,), (*noticed, *matrix_notices(matrices)))
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from gainful.notation import count_of, number_text, printable
+from gainful.notation import count_of, number_text, plural_of, printable
 from gainful.pages.charts import Axis, Band, Chart, Line, Plot, Rule
 from gainful.pages.page import Cell, Column, Table, head
 from gainful.render import Page
 from gainful.tasks.compare.belief_page import FEW_PAIRS, common_baseline, interval_chart, role_of_other
-from gainful.tasks.compare.compare_words import level_text, limits_text, places_for, queries_text
+from gainful.tasks.compare.compare_words import level_text, limits_text, places_for, units_text
 
 if TYPE_CHECKING:
     from gainful.stats.sequential import ConfidenceSequence
@@ -33,7 +33,11 @@ def sequence_page(found: Comparison) -> Page:
         parts.append(_path(primary[0]))
     else:
         told = ["" if each.told_after is None else str(each.told_after) for each in primary]
-        parts.append(interval_chart(primary, told, "significant after", (Rule("", x=0.0),), "limits after all queries"))
+        parts.append(
+            interval_chart(
+                primary, told, "significant after", (Rule("", x=0.0),), f"limits after all {plural_of(found.unit)}"
+            )
+        )
     parts += _for_machines(found)
     header: dict[str, object] = {
         "sequential": True,
@@ -48,11 +52,12 @@ def sequence_page(found: Comparison) -> Page:
 def sequence_sentence(found: ConfidenceSequence) -> str:
     """What can be told by now, the limits, and since when."""
     a, b = (printable(name, 40) for name in found.names)
-    queries, places = queries_text(found.n, found.left_out), places_for(found.difference)
+    queries, places = units_text(found.n, found.left_out, found.unit), places_for(found.difference)
     if found.is_empty:
         return (
             f"After {queries} every difference of {a} and {b} is excluded, so that there is no verdict: the order of "
-            f"the queries depends on the scores, or this is the rare case ({number_text(found.alpha)}) of a miss."
+            f"the {plural_of(found.unit)} depends on the scores, or this is the rare case "
+            f"({number_text(found.alpha)}) of a miss."
         )
     limits = (
         f"{level_text(found.interval)} interval {limits_text(found.lows[-1], found.highs[-1], places)}, {_VALID}; "
@@ -61,7 +66,7 @@ def sequence_sentence(found: ConfidenceSequence) -> str:
     if found.told_after is None:
         return f"{a} and {b} are not yet significantly different in {found.measure}: after {queries} {limits}."
     verb = "is ahead of" if found.verdict == "better" else "is behind"
-    since = f"significant since query {found.told_after:,}"
+    since = f"significant since {found.unit} {found.told_after:,}"
     return f"{a} {verb} {b} in {found.measure} after {queries} ({since}): {limits}."
 
 
@@ -78,8 +83,9 @@ def _conclusion(results: tuple[ConfidenceSequence, ...]) -> str:
         "; for the other no difference was shown yet" if rest == 1 else "; for the others no difference was shown yet"
     )
     return (
-        f"{first.measure} after {queries_text(first.n, first.left_out)}. Significantly different: {told:,} of {of} "
-        f"({level_text(first.interval)} for all together, {_VALID}){shown if rest else ''}."
+        f"{first.measure} after {units_text(first.n, first.left_out, first.unit)}. "
+        f"Significantly different: {told:,} of {of} ({level_text(first.interval)} for all together, {_VALID})"
+        f"{shown if rest else ''}."
     )
 
 
@@ -93,7 +99,7 @@ def _pairs(results: tuple[ConfidenceSequence, ...], found: Comparison) -> Table:
         Column("verdict"),
     )
     most = None if found.shown is None else FEW_PAIRS
-    note = "significant after: how many queries until 0 was first outside the interval"
+    note = f"significant after: how many {plural_of(found.unit)} until 0 was first outside the interval"
     title = f"Differences, {results[0].measure}{_direction(results[0])}"
     return Table.of(columns, results, title=title, notes=(note,), most=most, for_people=True)
 
@@ -108,8 +114,8 @@ def _checkpoints(found: ConfidenceSequence, places: int) -> Table:
         is_told = found.lows[i] > 0 or found.highs[i] < 0
         limits = limits_text(found.lows[i], found.highs[i], places)
         rows.append((found.looks[i], found.means[i], limits, "outside" if is_told else "inside"))
-    columns = head(f"queries # | difference .{places} | {level_text(found.interval)} interval | 0 is")
-    title = f"Query by query, {found.measure}{_direction(found)}: {' - '.join(found.names)}"
+    columns = head(f"{plural_of(found.unit)} # | difference .{places} | {level_text(found.interval)} interval | 0 is")
+    title = f"{found.unit.capitalize()} by {found.unit}, {found.measure}{_direction(found)}: {' - '.join(found.names)}"
     return Table(columns, rows, title, for_people=True)
 
 
@@ -130,13 +136,13 @@ def _path(found: ConfidenceSequence) -> Plot:
         Line("", x, highs, "guide"),
     )
     title = f"{found.measure}: {' - '.join(printable(name, 40) for name in found.names)}"
-    axes = Axis("queries", 0.0, float(found.n), is_whole=True), Axis("difference")
+    axes = Axis(plural_of(found.unit), 0.0, float(found.n), is_whole=True), Axis("difference")
     return Plot(title, *axes, lines, rules=(Rule("", y=0.0),), caption=f"Limits are {_VALID}.")
 
 
 def _notes(found: Comparison) -> list[str]:
     first = found.sequences[found.primary][0]
-    lines = ["queries in the order of --arrival, else of their ids; it must not depend on the scores"]
+    lines = [f"{plural_of(found.unit)} in the order of --arrival, else of their ids; it must not depend on the scores"]
     if first.pairs > 1:
         level = number_text(float(f"{first.alpha / first.pairs:.3g}"))
         lines.append(f"{first.pairs:,} pairs, each at {level}: all limits at all times hold together")

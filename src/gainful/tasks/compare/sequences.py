@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from gainful.errors import InputError, UsageError
+from gainful.errors import InputError, UsageError, option
 from gainful.evaluation.score_matrix import ScoreMatrix, bounds_of
 from gainful.notation import printable
 from gainful.stats.sequential import ConfidenceSequence, confidence_sequence
@@ -24,7 +24,7 @@ def sequences_of(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> di
         if len(pairs) > MOST_IN_SEQUENCE:
             raise UsageError(
                 f"sequential: expected at most {MOST_IN_SEQUENCE} pairs, found {len(pairs):,}",
-                "each makes the limits of all others wider; --baseline or --pairs says which ones matter",
+                f"each makes the others' intervals wider; {option('baseline')} or {option('pairs')} chooses",
             )
         found[name] = tuple(
             confidence_sequence(
@@ -38,6 +38,7 @@ def sequences_of(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> di
                 alpha=how.alpha,
                 pairs=len(pairs),
                 left_out=len(matrix.left_out),
+                unit=matrix.unit,
             )
             for a, b in pairs
         )

@@ -22,13 +22,20 @@ def check_known(system: str | None, systems: Sequence[str], what: str) -> None:
 
 def asked_pairs(matrix: ScoreMatrix, how: CompareOptions) -> list[tuple[str, str]]:
     """The pairs named, each system and the baseline, or all; of two systems the first is the baseline."""
+    return pairs_of_systems(matrix.systems, matrix.means.tolist(), matrix.better, how)
+
+
+def pairs_of_systems(
+    systems: Sequence[str], means: Sequence[float], better: str, how: CompareOptions
+) -> list[tuple[str, str]]:
+    """The same of systems by their means."""
     if how.pairs:
         if how.baseline is not None:
             raise UsageError("pairs: expected pairs or a baseline, found both")
-        return list(shown_pairs(how.pairs, None, matrix.systems) or ())
-    sign = -1 if matrix.better == "higher" else 1
-    best_first = [matrix.systems[i] for i in (sign * matrix.means).argsort(kind="stable").tolist()]
-    baseline = matrix.systems[0] if len(matrix.systems) == 2 and how.baseline is None else how.baseline
+        return list(shown_pairs(how.pairs, None, systems) or ())
+    sign = -1 if better == "higher" else 1
+    best_first = sorted(systems, key=lambda system: sign * means[systems.index(system)])
+    baseline = systems[0] if len(systems) == 2 and how.baseline is None else how.baseline
     if baseline is None:
         return list(combinations(best_first, 2))
     return [(system, baseline) for system in best_first if system != baseline]

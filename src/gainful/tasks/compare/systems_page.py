@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
-from gainful.notation import count_of, listed, number_text, printable
+from gainful.notation import count_of, listed, number_text, plural_of, printable
 from gainful.pages.charts import Chart
 from gainful.pages.page import Cell, Column, Table, head
 from gainful.render import Page
@@ -18,7 +18,7 @@ from gainful.stats.catalogues import TESTS
 from gainful.stats.paired_tests import MOST_FLIPPED, Verdict
 from gainful.stats.procedures import PairRecord
 from gainful.tasks.compare.compare_charts import critical_diagram, leaderboard_chart, p_map
-from gainful.tasks.compare.compare_words import limits_text, p_words, places_text, queries_text
+from gainful.tasks.compare.compare_words import limits_text, p_words, places_text, units_text
 from gainful.tasks.compare.paper_table import marks_of, means_table, rows_of
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def conclusion(result: SystemsResult, places: int) -> str:
     may be the best. That no difference was shown is never called no difference."""
     family = result.family
     of = "" if family.is_of_named else f" of {count_of(len(family.systems), 'system')}"
-    first = f"{family.measure}{of} on {queries_text(family.n, len(result.scores.left_out))}."
+    first = f"{family.measure}{of} on {units_text(family.n, len(result.scores.left_out), family.unit)}."
     sentences = [first, _counts(result), *_threshold(result, places), *_margins(result)]
     return " ".join([*sentences, _best(result)] if family.rank_intervals else sentences)
 
@@ -116,7 +116,7 @@ def _best(result: SystemsResult) -> str:
         return f"No other is significantly better than {names}, each pair by itself."
     if family.margin is None and family.n > MOST_FLIPPED:
         how = "that may be by a hair" if family.half_width is None else "only --margin D says whether by enough"
-        return f"{names} is ahead of every other; with so many queries {how}."
+        return f"{names} is ahead of every other; with so many {plural_of(family.unit)} {how}."
     return f"{names} is the best{_by_enough(result)}."
 
 
@@ -166,7 +166,7 @@ def _threshold(result: SystemsResult, places: int) -> Iterator[str]:
     if threshold is None:
         return
     if not math.isfinite(threshold):
-        yield "With so few queries no difference can be significant."
+        yield f"With so few {plural_of(family.unit)} no difference can be significant."
         return
     shown = math.ceil(threshold * 10**places) / 10**places
     what = "Differences of mean ranks" if result.friedman is not None else "Differences"
@@ -401,8 +401,8 @@ def anova_table(result: SystemsResult, table: TwoWayAnova, places: int) -> Table
             f"sd of paired differences: {spread.low:.4f} to {spread.high:.4f} (5 to 95 % of the pairs), "
             f"median {spread.median:.4f}; the model takes all for {spread.pooled:.4f}"
         )
-    notes.append("what a query does to one system only is in the residual")
-    rows = (("systems", table.systems), ("queries", table.queries), ("residual", table.residual))
+    notes.append(f"what a {result.family.unit} does to one system only is in the residual")
+    rows = (("systems", table.systems), (plural_of(result.family.unit), table.queries), ("residual", table.residual))
     title = f"Two-way analysis of variance of {result.family.measure}"
     return Table.of(columns, rows, title=title, notes=tuple(notes))
 
@@ -416,8 +416,9 @@ def friedman_table(result: SystemsResult, found: Friedman) -> Table:
         ("Friedman chi2", found.chi2, str(df), p_words(found.chi2_p), found.chi2_p),
         ("Iman-Davenport F", found.f, f"{df}, {rest}", p_words(found.p), found.p),
     ]
-    note = f"Kendall's W {found.w:.4f}: 0 if queries order systems at random, 1 if all alike; corrected for ties"
-    return Table(columns, rows, f"Ranks within queries, {result.family.measure}", (note,))
+    units_ = plural_of(result.family.unit)
+    note = f"Kendall's W {found.w:.4f}: 0 if {units_} order systems at random, 1 if all alike; corrected for ties"
+    return Table(columns, rows, f"Ranks within {units_}, {result.family.measure}", (note,))
 
 
 def group_tables(measure: str, found: GroupComparison, places: int) -> Iterator[Table]:

@@ -224,19 +224,26 @@ class GainCurves(Showable):
 
         As much as the reference, the ideal (None) or a run, gives in ``at`` documents: 5, 10 and 20 unless given.
         Without a measure it is the first that is not normalised. ``regions`` are ranks, first and last, over which the
-        distance to the ideal is taken. A run that is averaged over some of the queries has their ideal.
+        distance to the ideal is taken. A run that is averaged over some of the queries has their ideal. The ideal of a
+        normalised measure is 1 at every rank: without a run as the reference only the distances to it are read.
 
         >>> qrels = {"q1": {"d1": 3, "d2": 2}}
         >>> curves = gain_curves(qrels, {"mine": {"q1": ["d9", "d1", "d8", "d2"]}}, "CG@5")
         >>> curves.sideways(at=[1, 2]).rank("mine", 1), curves.sideways(at=[1, 2]).rank("mine", 2)
         (2, 4)
         """
-        chosen = _sideways_measure(self, measure, reference)
+        usual = next((known for known in self.measures if not known.normalised), None)
+        chosen = self.measure(usual if measure is None else measure)
+        if chosen.normalised and reference is None and at is not None:
+            raise UsageError(
+                f"{chosen}: expected a reference, found none: the ideal of a normalised measure is 1 at every rank",
+                "read CG or DCG sideways, or take a run as the reference",
+            )
         of_runs = [self.curve(run, chosen, average) for run in self.runs]
         depth = self.depth(chosen)
         whole = np.ones(depth) if chosen.normalised else self.ideal(chosen).values
         ideals = [whole if curve.own_ideal is None else curve.own_ideal for curve in of_runs]
-        ranks = _read_ranks(at, depth)
+        ranks = [] if chosen.normalised and reference is None else _read_ranks(at, depth)
         leaders = ideals
         if reference is not None:
             leaders = [_reference(self, reference, chosen, average).values] * len(of_runs)
@@ -421,18 +428,6 @@ class Sideways(Showable):
         from gainful.tasks.curves.gain_page import sideways_page
 
         return sideways_page(self, places)
-
-
-def _sideways_measure(curves: GainCurves, measure: str | Measure | None, reference: str | None) -> CumulatedGain:
-    """The measure, or the first that is not normalised, if there is one."""
-    usual = next((known for known in curves.measures if not known.normalised), None)
-    chosen = curves.measure(usual if measure is None else measure)
-    if chosen.normalised and reference is None:
-        raise UsageError(
-            f"{chosen}: expected a reference, found none: the ideal of a normalised measure is 1 at every rank",
-            "read CG or DCG sideways, or take a run as the reference",
-        )
-    return chosen
 
 
 def _reference(curves: GainCurves, run: str, measure: CumulatedGain, average: str | None) -> GainCurve:

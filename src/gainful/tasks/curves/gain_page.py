@@ -107,7 +107,8 @@ def _stop(ideal: LastRise, depth: int) -> str:
 
 def sideways_tables(found: Sideways, places: int, *, for_people: bool = False) -> Iterator[Table]:
     """Ranks that gain as much, areas and stopping ranks, distances by region."""
-    yield _reach_table(found, for_people)
+    if found.reaches:
+        yield _reach_table(found, for_people)
     yield _area_table(found, places, for_people)
     yield _distance_table(found, places, for_people)
 
@@ -166,18 +167,22 @@ def _last_rise(rise: LastRise) -> int | None:
 
 
 def _distance_table(found: Sideways, places: int, for_people: bool) -> Table:
-    columns = (
+    columns = [
         Column("run"),
         Column("ranks", get=lambda each: f"{each.first}-{each.last}"),
         Column("least", "number", places),
         Column("most", "number", places),
-        Column("least of ideal", "share", get=lambda each: each.least_share),
-        Column("most of ideal", "share", get=lambda each: each.most_share),
-    )
+    ]
+    title = f"Distance of {_what(found)} to the ideal"
+    if not found.measure.normalised:  # the ideal is 1 there: points are shares
+        title += ", in points and in per cent"
+        columns += [
+            Column("least of ideal", "share", get=lambda each: each.least_share),
+            Column("most of ideal", "share", get=lambda each: each.most_share),
+        ]
     places_of_runs = {area.run: i for i, area in enumerate(found.areas)}
     by_run = sorted(found.distances, key=lambda each: places_of_runs[each.run])
-    title = f"Distance of {_what(found)} to the ideal, in points and in per cent"
-    return Table.of(columns, by_run, title=title, for_people=for_people)
+    return Table.of(tuple(columns), by_run, title=title, for_people=for_people)
 
 
 def _the(reference: str | None) -> str:
@@ -203,12 +208,13 @@ def gain_page(
             parts += [_plot(curves, shown), _table(curves, shown, places)]
     header = _header(curves)
     notes = list(_notes(curves))
-    readings = _readings(curves, reference, at, regions)
+    readings = list(_readings(curves, reference, at, regions))
+    across = [reading for reading in readings if reading.reaches]
     for reading in readings:
-        said = sentences(reading, is_one_of_several=len(readings) > 1)
+        said = sentences(reading, is_one_of_several=len(across) > 1)
         parts += ["\n".join(said), *sideways_tables(reading, places, for_people=True)]
     header["sideways"] = [sideways_data(reading) for reading in readings]
-    if not readings:
+    if not across:
         notes.insert(0, "not read sideways: the ideal of normalised measures is 1 at every rank; CG and DCG can be")
     parts.append(_data(curves))
     return Page("curves", tuple(part for part in parts if part), tuple(notes), header)
@@ -219,15 +225,14 @@ def _readings(
     reference: str | None,
     at: Sequence[int] | None,
     regions: Sequence[tuple[int, int]] | None,
-) -> list[Sideways]:
-    """The curves of all measures that are not normalised read sideways; of normalised ones, if there are no others
-    and a run is the reference, those of the first in all its averages."""
-    plain = [measure for measure in curves.measures if not measure.normalised]
-    if plain:
-        return [curves.sideways(measure, reference, at, regions) for measure in plain]
-    if reference is None and at is None and regions is None:
-        return []
-    return [curves.sideways(None, reference, at, regions, average) for average in curves.averages()]
+) -> Iterator[Sideways]:
+    """The curves of all measures, in all their averages. Where some are not normalised, these are what is read
+    sideways, and of the normalised ones the distance to their ideal."""
+    has_plain = not all(measure.normalised for measure in curves.measures)
+    for measure in curves.measures:
+        leader = (None, None) if measure.normalised and has_plain else (reference, at)
+        for average in curves.averages(measure):
+            yield curves.sideways(measure, *leader, regions, average)
 
 
 def _title(curve: GainCurve, counts: set[int], ranks: str) -> str:

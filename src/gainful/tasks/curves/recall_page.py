@@ -252,13 +252,17 @@ def _empty(found: RecallLevels) -> Iterator[str]:
         yield f"none of {', of '.join(names)}: {', '.join(map(printable, queries[:_NAMED]))}{more}"
 
 
-def average_table(found: RecallLevels, places: int) -> Table:
-    """Levels by runs, as jarvelin2000's Table 1."""
-    cells = [[(found.average_precision(run, base.grade, base.mode),) for run in found.runs] for base in found.bases]
+def average_table(found: RecallLevels, places: int, *, in_per_cent: bool = False) -> Table:
+    """Levels by runs, as jarvelin2000's Table 1, which has per cents."""
+    unit, title = (100, "Average precision (AvP), per cent") if in_per_cent else (1, "Average precision (AvP)")
+    cells = [
+        [(unit * found.average_precision(run, base.grade, base.mode),) for run in found.runs] for base in found.bases
+    ]
     best = _best(cells)
     notes = [*(["* best at its level"] if best else []), *_counted(found)]
-    grid = Grid("relevant", [str(base) for base in found.bases], found.runs, cells, places)
-    return grid.table("Average precision (AvP)", notes, best)
+    shown = places_of_points(places) if in_per_cent else places
+    grid = Grid("relevant", [str(base) for base in found.bases], found.runs, cells, shown)
+    return grid.table(title, notes, best)
 
 
 def _counted(found: RecallLevels) -> Iterator[str]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypedDict
 
-from gainful.errors import InputError, UsageError, warns
+from gainful.errors import InputError, UsageError, option, warns
 from gainful.evaluation.score_matrix import MatricesLike, ScoreMatrix, check_size, matrices_of, matrix_notices
 from gainful.notation import choose, number_text
 from gainful.render import Page, Showable
@@ -229,7 +229,9 @@ def assess_power(
     given = _given(sd, variance)
     if scores is None:
         if given is None:
-            raise UsageError("power: expected scores, or the sd of a difference, found neither", "--sd 0.2 gives one")
+            raise UsageError(
+                "power: expected scores, or the sd of a difference, found neither", f"{option('sd', 0.2)} gives one"
+            )
         if pair:
             raise UsageError("pair: expected scores of the two systems, found none")
         if not (queries or differences or widths):

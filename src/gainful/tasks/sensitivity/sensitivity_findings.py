@@ -135,6 +135,16 @@ def tau_of_ranks(one: Sequence[int | None], other: Sequence[int | None]) -> floa
     return kendall_tau_b([x for x, _ in both], [y for _, y in both])
 
 
+def moved_pairs(one: Sequence[int | None], other: Sequence[int | None]) -> int:
+    """How many pairs of systems stand the other way round in two orders; ties are in neither.
+
+    >>> moved_pairs([1, 2, 3], [2, 1, 3]), moved_pairs([1, 1], [1, 2])
+    (1, 0)
+    """
+    both = [(x, y) for x, y in zip(one, other, strict=True) if x is not None and y is not None]
+    return sum((a - b) * (c - d) < 0 for (a, c), (b, d) in combinations(both, 2))
+
+
 #: Steps between the points that are evaluated, and into how many each is divided where systems change places: from 1 to
 #: 1000 these steps are less than one per cent.
 _STEPS, _PARTS = 24, 32

@@ -15,7 +15,7 @@ from gainful.data.qrels import Qrels, QrelsLike
 from gainful.data.sessions import JUDGED_BY, PART_SIZE, Sessions, judged_sessions, judged_turns, rank_sessions
 from gainful.errors import InputError, UsageError, warns
 from gainful.evaluation.evaluate import MeasuresLike
-from gainful.evaluation.results import Evaluation, Evaluations
+from gainful.evaluation.results import Evaluation, Evaluations, factors_together
 from gainful.kernel.arrays import Floats
 from gainful.kernel.core import thread_count
 from gainful.kernel.parallel import Progress
@@ -28,7 +28,7 @@ from gainful.measures.session_block import (
     raw_session_scores,
     session_blocks,
 )
-from gainful.notation import choose, printable
+from gainful.notation import choose, printable, text_of_id
 from gainful.policy import Policy
 from gainful.tasks.sessions.session_choice import ExpectedSessions, SessionChoice
 
@@ -272,10 +272,14 @@ class _Scoring:
             shown_at_10=shown,
             unjudged_at_10=unjudged,
             extra_turns=tuple(extra_turns),
+            notes=(*judged.qrels.notes, *sessions.lists.notes),
         )
         kept = np.flatnonzero(met)
         ids = sessions.session_ids if met.all() else tuple(sessions.session_ids[i] for i in kept.tolist())
-        return _Part(sessions.name, ids, raw if met.all() else raw[:, kept], ranked.policy, facts, is_there)
+        topics = tuple(None if topic is None else text_of_id(topic) for topic in sessions.topics)
+        known = {"topic": topics, "user": sessions.users}
+        factors = {name: tuple(each[i] for i in kept.tolist()) for name, each in known.items() if each}
+        return _Part(sessions.name, ids, raw if met.all() else raw[:, kept], ranked.policy, facts, is_there, factors)
 
 
 class _Part(NamedTuple):
@@ -287,6 +291,7 @@ class _Part(NamedTuple):
     policy: Policy
     facts: JoinFacts
     is_there: bool
+    factors: Mapping[str, tuple[str | None, ...]]
 
 
 def _extra_turns(block: SessionBlock, sessions: Sessions, chosen: slice) -> list[bytes]:
@@ -356,9 +361,9 @@ class _System:
             found += missing
             answered = np.append(answered, np.zeros(len(missing), bool))
             raw = np.concatenate((raw, np.full((len(how.measures), len(missing)), np.nan)), axis=1)
-        first = parts[0]
+        first, order = parts[0], list(range(len(found)))
         if missing or len(parts) > 1:  # one part alone is in order
-            order = sorted(range(len(found)), key=found.__getitem__)
+            order = sorted(order, key=found.__getitem__)
             found, answered, raw = tuple(found[i] for i in order), answered[order], raw[:, order]
             again = next((one for one, other in pairwise(found) if one == other), None)
             if again is not None:
@@ -374,6 +379,9 @@ class _System:
             how.judged.qrels.scale,
             facts,
             judged_by=how.judged_by,
+            factors=factors_together(
+                [*((len(part.session_ids), part.factors) for part in parts), (len(missing), {})], order
+            ),
         )
 
 
@@ -390,6 +398,7 @@ def _disjoint(how: _Scoring, sessions: Sessions) -> InputError:
         f"{', '.join(ids)}; {qrels.name} judges '{printable(qrels.query_ids[0])}'",
         f"judgments are by {ways}: judged_by (--judged-by) says which"
         if judged_by
-        else f"{', '.join(JUDGED_BY[:-1])} and {JUDGED_BY[-1]} were all tried; --session-separator changes how the "
+        else next((note for note in sessions.lists.notes if "text" in note), None)
+        or f"{', '.join(JUDGED_BY[:-1])} and {JUDGED_BY[-1]} were all tried; --session-separator changes how the "
         "queries of a run are called",
     )

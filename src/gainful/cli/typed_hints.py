@@ -1,0 +1,111 @@
+"""What people type, and what they mean: words of other tools, with what there is here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+
+import click
+
+from gainful.errors import UsageError
+from gainful.notation import nearest
+
+#: Options by the names that they have elsewhere.
+_SAME: Mapping[str, str] = {
+    "--metric --metrics --measures": "--measure",
+    "--names --label --labels": "--name",
+    "--file --out --save": "--output",
+    "--digits --decimals --precision": "--places",
+    "--jobs --n-jobs --workers --processes": "--threads",
+    "--reference --control": "--baseline",
+    "--train --seen --filter": "--exclude",
+}
+#: Options that there are not, and how to ask for what they mean. FILES is what was typed, without the option.
+_INSTEAD: Mapping[str, str] = {
+    "--latex --tex": "--format latex",
+    "--json --jsonl": "--format jsonl",
+    "--csv --tsv": "--format csv",
+    "--markdown --md": "--format markdown",
+    "--html": "--format html",
+    "--plot --chart": "--figure FILE draws a figure where a command has one: compare, curves, sessions, ...",
+    "--significance --stats --stat-test --ttest --t-test --test --pvalue --p-value": "gainful compare QRELS RUN RUN "
+    "tests whether systems differ",
+    "--k --cutoff --cutoffs --cut --top --topk --top-k --at": "the cutoff is part of a measure's name: -m nDCG@10",
+    "--qrels --qrel --judgments --gold --run --runs --results": "files need no option: gainful FILES",
+}
+_TREC_EVAL_ONLY = "only versions of trec_eval have a name here; gainful explain MEASURE --detail lists other tools"
+#: Values of options, and what is meant.
+_VALUES: Mapping[str, Mapping[str, str]] = {
+    "--format": {
+        "tex": "--format latex",
+        "json": "--format jsonl, a JSON object a line",
+        "md": "--format markdown",
+        "tsv excel xlsx xls": "--format csv",
+        "text txt plain": "--format table",
+        "pdf svg png": "--figure FILE draws a figure where a command has one: compare, curves, sessions, ...",
+    },
+    "--like": {
+        "trec_eval treceval trec": "--like trec_eval-9, or trec_eval-10 as its newest version does",
+        "ranx ir_measures ir-measures pytrec_eval sklearn beir mteb": _TREC_EVAL_ONLY,
+    },
+}
+#: Commands by what they are called elsewhere.
+_COMMANDS: Mapping[str, str] = {
+    "evaluate score run metrics": "eval",
+    "test ttest significance stats diff": "compare",
+    "plot curve graph": "curves",
+    "session": "sessions",
+    "validate lint inspect": "check",
+    "qrels describe pool": "judgments",
+    "version": "--version",
+}
+
+
+def _meant(table: Mapping[str, str], typed: str) -> str | None:
+    """What stands in a table for a word of one of its keys."""
+    return next((meant for words, meant in table.items() if typed in words.split()), None)
+
+
+def unknown_command(arguments: Sequence[str], commands: Iterable[str]) -> Exception:
+    """What is said of a first word that is no command: it may be a file, or what others call a command."""
+    typed = arguments[0]
+    if os.path.exists(typed):
+        return UsageError(f"no command '{typed}', but a file of that name", f"gainful eval {' '.join(arguments)}")
+    if meant := _meant(_COMMANDS, typed):
+        return UsageError(f"no command '{typed}'", f"gainful {' '.join([meant, *arguments[1:]])}")
+    close = nearest(typed, commands)
+    return click.UsageError(f"no command '{typed}'" + (f"; {close}" if close else ""), click.get_current_context())
+
+
+def in_words_of_ours(error: click.ClickException, arguments: Sequence[str]) -> Exception:
+    """The same error with what somebody meant, if an option or its value is a word of other tools."""
+    if isinstance(error, click.NoSuchOption):
+        has = {name for each in error.ctx.command.params for name in each.opts} if error.ctx else set()
+        ours = _meant(_SAME, error.option_name)
+        if ours in has:
+            return click.UsageError(f"No such option: {error.option_name}; it is {ours}", error.ctx)
+        if hint := _meant(_INSTEAD, error.option_name):
+            typed = " ".join(_without_flags(arguments, next(words for words in _INSTEAD if error.option_name in words)))
+            return UsageError(f"no option {error.option_name}", hint.replace("FILES", typed))
+    if isinstance(error, click.BadParameter) and isinstance(error.param, click.Option):
+        for flag, of_flag in _VALUES.items():
+            value = _value_of(flag, arguments) if flag in error.param.opts else None
+            if value is not None and (hint := _meant(of_flag, value.lower())):
+                return UsageError(f"{flag}: no '{value}'", hint)
+    return error
+
+
+def _without_flags(arguments: Sequence[str], flags: str) -> list[str]:
+    """Arguments without some options, whose values stay."""
+    split = [part for text in arguments for part in (text.split("=", 1) if text.split("=")[0] in flags else [text])]
+    return [text for text in split if text not in flags.split()]
+
+
+def _value_of(flag: str, arguments: Sequence[str]) -> str | None:
+    """What was given for an option."""
+    for text, following in zip(arguments, [*arguments[1:], ""], strict=True):
+        if text == flag:
+            return following
+        if text.startswith(f"{flag}="):
+            return text.partition("=")[2]
+    return None

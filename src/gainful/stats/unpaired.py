@@ -1,0 +1,551 @@
+"""Two systems on different sessions: nothing is paired, so that labels are shuffled, and not signs.
+
+Where both systems have sessions of the same topics, the topic is a block: labels are shuffled within topics only, and
+the difference is that of least squares with topics as the other factor. Topics that one system alone has say nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import combinations
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+
+from gainful.errors import InputError
+from gainful.kernel.arrays import Floats, Ints
+from gainful.notation import choose, count_of, number_text
+from gainful.stats.catalogues import LABELS, UNPAIRED_INTERVALS, UNPAIRED_TESTS, WELCH, UnpairedTest
+from gainful.stats.paired import (
+    FEW_QUERIES,
+    PracticalSize,
+    hedges_factor,
+    practical_size,
+    too_few_draws,
+)
+from gainful.stats.paired_tests import (
+    MOST_FLIPPED,
+    Finding,
+    Interval,
+    MarginVerdict,
+    Settings,
+    TestedPair,
+    TestOutcome,
+    decided_within,
+)
+from gainful.stats.power import detectable_noncentrality, noncentrality_interval, t_p, t_quantile
+from gainful.stats.rank_tests import exact_mann_whitney, exact_u_p, mann_whitney, normal_u_p
+from gainful.stats.repeatable import (
+    BLOCK,
+    check_alpha,
+    check_draws,
+    check_margin,
+    fixed_point,
+    least_count,
+    settle,
+    settled_step,
+    stream,
+)
+
+#: Shuffles unless another number is asked for; and up to so many labellings all are looked at.
+SHUFFLES, MOST_LABELLINGS = 10_000, 50_000
+
+_CELLS = 1 << 21
+_BLOCK_BITS = 20  # of a key: blocks stay together when keys are put in order
+
+
+@dataclass(frozen=True, eq=False)
+class TwoGroups:
+    """Scores of two systems; ``topics`` are numbers of blocks, the same for both, or None where there are none.
+
+    >>> two = TwoGroups(np.array([3.0, 5.0]), np.array([1.0, 2.0]))
+    >>> two.difference, two.weight, two.df
+    (2.5, 1.0, 2)
+    """
+
+    a: Floats
+    b: Floats
+    topics: tuple[Ints, Ints] | None = None
+    settings: Settings = field(default_factory=Settings)
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """How many sessions either has."""
+        return int(self.a.size), int(self.b.size)
+
+    @cached_property
+    def scale(self) -> float:
+        """The largest absolute score."""
+        return float(np.abs(self.pooled_as_given).max())
+
+    @property
+    def pooled_as_given(self) -> Floats:
+        return np.concatenate((self.a, self.b))
+
+    @cached_property
+    def pooled(self) -> Floats:
+        """All scores, those of A first; what is equal but for rounding is equal."""
+        return settle(self.pooled_as_given, self.scale)
+
+    @cached_property
+    def block(self) -> Ints:
+        """Of each score the number of its block, from 0 on; one block of all without topics."""
+        if self.topics is None:
+            return np.zeros(self.pooled.size, np.int64)
+        return np.unique(np.concatenate(self.topics), return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+    @cached_property
+    def _counts(self) -> tuple[Ints, Ints]:
+        """By block: how many scores of A, and of B."""
+        blocks, n = int(self.block.max()) + 1, self.a.size
+        counted = [np.bincount(part, minlength=blocks) for part in (self.block[:n], self.block[n:])]
+        return counted[0], counted[1]
+
+    @cached_property
+    def _weights(self) -> Floats:
+        """By block: 1 / (1 / n_A + 1 / n_B), 0 where one of them has none."""
+        of_a, of_b = self._counts
+        return of_a * of_b / (of_a + of_b)
+
+    @property
+    def weight(self) -> float:
+        """The variance of the difference is that of a score divided by this."""
+        return float(self._weights.sum())
+
+    @cached_property
+    def difference(self) -> float:
+        """The mean of A minus that of B, within blocks where there are some; 0 where it is but rounding."""
+        n, means = self.a.size, []
+        for part, scores, counts in (
+            (self.block[:n], self.pooled[:n], self._counts[0]),
+            (self.block[n:], self.pooled[n:], self._counts[1]),
+        ):
+            sums = [math.fsum(scores[part == i].tolist()) for i in range(counts.size)]
+            means.append(np.array(sums) / np.maximum(counts, 1))
+        found = math.fsum((self._weights * (means[0] - means[1])).tolist()) / self.weight
+        return found if settle(np.array(found), self.scale) else 0.0
+
+    @property
+    def df(self) -> int:
+        """Degrees of freedom of the spread: those of sessions, without one a block and one for the difference."""
+        return self.pooled.size - int(self.block.max()) - 2
+
+    @cached_property
+    def sd(self) -> float | None:
+        """The standard deviation of scores within systems and blocks; None without degrees of freedom, 0 where there
+        is none but rounding."""
+        if self.df < 1:
+            return None
+        shifted = self.pooled - self.difference * (np.arange(self.pooled.size) < self.a.size)
+        means = np.bincount(self.block, shifted) / np.bincount(self.block)
+        left = shifted - means[self.block]
+        return math.sqrt(math.fsum((left**2).tolist()) / self.df) if settle(left, self.scale).any() else 0.0
+
+    @property
+    def t(self) -> float | None:
+        """The difference in standard errors, one spread for both; None where there is no spread."""
+        return self.difference * math.sqrt(self.weight) / self.sd if self.sd else None
+
+    @cached_property
+    def labellings(self) -> Labellings:
+        """All ways to give labels within blocks, or as many as are drawn."""
+        return Labellings.of(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Labellings:
+    """Ways to call as many sessions of each block A as there are: what A's scores lose in sum against the observed
+    ones, exactly 0 where that is but rounding, and how many sessions have another label."""
+
+    lost: Floats
+    changed: Ints
+    is_enumerated: bool
+
+    @classmethod
+    def of(cls, groups: TwoGroups) -> Labellings:
+        fixed = fixed_point(groups.pooled)
+        of_a, of_b = groups._counts
+        ways = math.prod(math.comb(a + b, a) for a, b in zip(of_a.tolist(), of_b.tolist(), strict=True))
+        is_enumerated = ways <= MOST_LABELLINGS
+        sums, kept = (_all_of if is_enumerated else _drawn)(groups, fixed.steps)
+        lost = fixed.steps[: groups.a.size].sum() - sums
+        lost[np.abs(lost) <= fixed.near(settled_step(groups.scale))] = 0.0
+        return cls(lost * fixed.unit, groups.a.size - kept, is_enumerated)
+
+    @property
+    def total(self) -> int:
+        """How many there are, the observed one included, which is not among drawn ones."""
+        return self.lost.size + (0 if self.is_enumerated else 1)
+
+    def p(self) -> float:
+        """Twice the smaller share of labellings that give A as much as the observed one, or as little; never 0."""
+        own = self.total - self.lost.size
+        smaller = min(int(np.count_nonzero(self.lost <= 0)), int(np.count_nonzero(self.lost >= 0)))
+        return min(1.0, 2 * (smaller + own) / self.total)
+
+    def interval(self, alpha: float) -> Interval:
+        """The shifts that the test does not reject.
+
+        Taking a shift from all scores of A, another labelling gives A as much as the observed one just if the shift is
+        at least what the sessions that change their label lose on average. So the limits are order statistics of that.
+        """
+        some = self.changed > 0
+        shifts = np.sort(self.lost[some] / self.changed[some])
+        place = least_count(alpha / 2, self.total) - (self.total - shifts.size)
+        if place < 1:
+            return Interval(-math.inf, math.inf, alpha, "labels")
+        return Interval(float(shifts[place - 1]), float(shifts[-place]), alpha, "labels")
+
+
+def _all_of(groups: TwoGroups, steps: Floats) -> tuple[Floats, Ints]:
+    """Of every labelling the sum of A's scores, in steps, and how many of A keep their label."""
+    sums, kept = np.zeros(1), np.zeros(1, np.int64)
+    is_a = np.arange(steps.size) < groups.a.size
+    for block, size in enumerate(groups._counts[0].tolist()):
+        members = np.flatnonzero(groups.block == block)
+        chosen = members[np.array(list(combinations(range(members.size), size)), np.int64).reshape(-1, size)]
+        sums = np.add.outer(sums, steps[chosen].sum(axis=1)).ravel()
+        kept = np.add.outer(kept, is_a[chosen].sum(axis=1)).ravel()
+    return sums, kept
+
+
+def _drawn(groups: TwoGroups, steps: Floats) -> tuple[Floats, Ints]:
+    """The same of labellings that are drawn: sessions of each block in random order, its first ones are A."""
+    draws, seed = groups.settings.draws or SHUFFLES, groups.settings.seed
+    check_draws(draws, seed)
+    of_a, of_b = groups._counts
+    starts = np.cumsum(of_a + of_b) - of_a - of_b
+    first = np.repeat(starts - np.cumsum(of_a) + of_a, of_a) + np.arange(groups.a.size)
+    high = groups.block.astype(np.uint64) << np.uint64(64 - _BLOCK_BITS)
+    rows = max(1, min(BLOCK, _CELLS // steps.size))
+    sums, kept = [], []
+    for number, start in enumerate(range(0, draws, rows)):
+        raw = stream(seed, number).bit_generator.random_raw(rows * steps.size).reshape(rows, steps.size)
+        order = np.argsort((raw >> np.uint64(_BLOCK_BITS)) | high, axis=1, kind="stable")
+        chosen = order[: draws - start, first]
+        sums.append(steps[chosen].sum(axis=1))
+        kept.append((chosen < groups.a.size).sum(axis=1))
+    return np.concatenate(sums), np.concatenate(kept)
+
+
+def labels(groups: TwoGroups) -> Finding:
+    """The share of labellings that are as extreme as the observed one: of all, or of those drawn and the observed."""
+    found = groups.labellings
+    return Finding(found.p(), groups.difference, found.lost.size, found.is_enumerated)
+
+
+def labels_interval(groups: TwoGroups, alpha: float) -> Interval:
+    """The shifts that shuffled labels do not reject."""
+    found = groups.labellings.interval(alpha)
+    low, high = (float(settle(np.array(limit), groups.scale)) or limit for limit in (found.low, found.high))
+    return replace(found, low=low, high=high)
+
+
+class _Welch(NamedTuple):
+    difference: float
+    error: float
+    df: float
+
+
+def _welch(groups: TwoGroups) -> _Welch:
+    """The difference of means, its standard error from both spreads, and Satterthwaite's degrees of freedom."""
+    n = groups.a.size
+    both = (groups.pooled[:n], groups.pooled[n:])
+    means = [math.fsum(each.tolist()) / each.size for each in both]
+    parts = [
+        math.fsum((settle(each - mean, groups.scale) ** 2).tolist()) / (each.size - 1) / each.size
+        for each, mean in zip(both, means, strict=True)
+    ]
+    whole = sum(parts)
+    below = sum(part**2 / (each.size - 1) for part, each in zip(parts, both, strict=True))
+    df = whole**2 / below if below else float(sum(groups.sizes) - 2)
+    return _Welch(groups.difference, math.sqrt(whole), df)
+
+
+def welch(groups: TwoGroups) -> Finding:
+    """t = difference / sqrt(s_A^2 / n_A + s_B^2 / n_B) on Satterthwaite's degrees of freedom (Welch 1947).
+
+    >>> found = welch(TwoGroups(np.array([1.0, 2.0, 3.0]), np.array([2.0, 4.0, 9.0])))
+    >>> round(found.statistic, 5), round(found.p, 5)
+    (-1.38675, 0.28497)
+    """
+    difference, error, df = _welch(groups)
+    # Where nothing varies and nothing differs there is nothing to test.
+    return Finding(t_p(difference / error, df), difference / error) if error else Finding(1.0)
+
+
+def welch_interval(groups: TwoGroups, alpha: float) -> Interval:
+    """difference +- t error: the shifts that Welch's test does not reject."""
+    difference, error, df = _welch(groups)
+    reach = t_quantile(1 - alpha / 2, df) * error
+    return Interval(difference - reach, difference + reach, alpha, "welch")
+
+
+def mann_whitney_finding(groups: TwoGroups) -> Finding:
+    """The Mann-Whitney test: exact without ties, else normal, corrected for ties and for continuity."""
+    first, second = groups.pooled[: groups.a.size].tolist(), groups.pooled[groups.a.size :].tolist()
+    found = exact_mann_whitney(first, second) or mann_whitney(first, second)
+    return Finding(found.p, found.u, direction=2 * found.u / (len(first) * len(second)) - 1)
+
+
+def hodges_lehmann_interval(groups: TwoGroups, alpha: float) -> Interval:
+    """The shifts that the Mann-Whitney test does not reject: order statistics of all differences of a score of A and
+    one of B (Moses), around their median (Hodges & Lehmann 1963)."""
+    n, m = groups.sizes
+    first, second = np.sort(groups.pooled[:n]), np.sort(groups.pooled[n:])
+    p = exact_u_p(first.tolist(), second.tolist()) or normal_u_p(first.tolist(), second.tolist())
+    low, high = 0, (n * m) // 2 + 1
+    while low < high:  # the least U that is not rejected
+        middle = (low + high) // 2
+        low, high = (low, middle) if p(middle) >= alpha else (middle + 1, high)
+    if low < 1:
+        return Interval(-math.inf, math.inf, alpha, "hodges-lehmann")
+    low_end, high_end = (_difference_at(first, second, place, groups.scale) for place in (low, n * m - low + 1))
+    return Interval(low_end, high_end, alpha, "hodges-lehmann")
+
+
+def _difference_at(first: Floats, second: Floats, place: int, scale: float) -> float:
+    """The difference at a place among all of one score and another, the smallest being the first; both ascend."""
+    low, high = float(first[0] - second[-1]), float(first[-1] - second[0])
+    step = settled_step(scale)
+    while high - low > step / 4:
+        middle = (low + high) / 2
+        # How many are at most the middle: for each of the first the seconds from first - middle on.
+        at_most = int((second.size - np.searchsorted(second, first - middle - step / 8, side="left")).sum())
+        low, high = (low, middle) if at_most >= place else (middle, high)
+    return float(settle(np.array(high), scale)) + 0.0
+
+
+@dataclass(frozen=True)
+class UnpairedEffects:
+    """Sizes of a difference that do not depend on the measure's unit. None where one is undefined.
+
+    ``hedges_g``      difference / the spread within systems (and topics), without its bias in small samples
+    ``cliffs_delta``  the share of pairs of sessions in which the system's is better minus that in which it is worse,
+                      its interval Feng and Cliff's (2004)
+    ``superiority``   (1 + Cliff's delta) / 2: the chance that the system's session is the better one (A12)
+    """
+
+    hedges_g: float | None
+    hedges_g_interval: Interval | None
+    cliffs_delta: float
+    cliffs_delta_interval: Interval | None
+    superiority: float
+
+
+def unpaired_effects(groups: TwoGroups, better: str, alpha: float) -> UnpairedEffects:
+    """All effect sizes of two systems on different sessions."""
+    g = limits = None
+    if groups.t is not None and groups.sd:
+        factor = hedges_factor(groups.df) if groups.df > 1 else 1.0
+        g = factor * groups.difference / groups.sd
+        low, high = (limit / math.sqrt(groups.weight) for limit in noncentrality_interval(groups.t, groups.df, alpha))
+        limits = Interval(low, high, alpha, "noncentral t")
+    delta, delta_interval = _cliffs_delta(groups, 1 if better == "higher" else -1, alpha)
+    return UnpairedEffects(g, limits, delta, delta_interval, (1 + delta) / 2)
+
+
+def _cliffs_delta(groups: TwoGroups, sign: int, alpha: float) -> tuple[float, Interval | None]:
+    n, m = groups.sizes
+    first, second = sign * groups.pooled[:n], sign * groups.pooled[n:]
+    of_first, of_second = _dominance(first, second), -_dominance(second, first)
+    delta = math.fsum(of_first.tolist()) / n
+    if n < 2 or m < 2 or abs(delta) == 1:
+        return delta, None
+    ordered = np.sort(second)
+    tied = int((np.searchsorted(ordered, first, "right") - np.searchsorted(ordered, first, "left")).sum())
+    around = m * m * float(((of_first - delta) ** 2).sum()) + n * n * float(((of_second - delta) ** 2).sum())
+    cells = n * m
+    variance = (around - (cells - tied - cells * delta**2)) / (cells * (n - 1) * (m - 1))
+    variance = max(variance, (1 - delta**2) / (cells - 1))
+    z = NormalDist().inv_cdf(1 - alpha / 2)
+    spread = z * math.sqrt(variance) * math.sqrt((1 - delta**2) ** 2 + z**2 * variance)
+    below = 1 - delta**2 + z**2 * variance
+    low, high = ((delta - delta**3 + side * spread) / below for side in (-1, 1))
+    return delta, Interval(low, high, alpha, "feng-cliff")
+
+
+def _dominance(first: Floats, second: Floats) -> Floats:
+    """Of each score the share of the others that are below minus the share above."""
+    ordered = np.sort(second)
+    below, up_to = (np.searchsorted(ordered, first, side=side) for side in ("left", "right"))
+    return np.asarray((below + up_to) / second.size - 1)
+
+
+@dataclass(frozen=True, eq=False)
+class UnpairedResult(TestedPair):
+    """What was found of a system and its baseline that have sessions of their own.
+
+    ``sizes`` count sessions, the system's first. ``topics`` is how many topics both have, 0 where labels were not kept
+    within topics; ``alone`` how many sessions of topics that only one has took no part. ``difference`` is the mean of
+    the system's minus the baseline's, within topics where there are some.
+    """
+
+    names: tuple[str, str]
+    measure: str
+    better: str
+    alpha: float
+    seed: int
+    sizes: tuple[int, int]
+    topics: int
+    alone: int
+    mean_system: float
+    mean_baseline: float
+    difference: float
+    sd: float | None
+    test: TestOutcome
+    interval: Interval
+    effect: UnpairedEffects
+    practical: PracticalSize | None
+    detectable: float | None
+    margin: MarginVerdict | None
+    is_alike: bool
+    warnings: tuple[str, ...]
+
+    @property
+    def n(self) -> int:
+        """How many sessions both have."""
+        return sum(self.sizes)
+
+
+def compare_unpaired(
+    a: Sequence[float] | Floats,
+    b: Sequence[float] | Floats,
+    topics: tuple[Sequence[str | None], Sequence[str | None]] | None = None,
+    *,
+    names: tuple[str, str] = ("A", "B"),
+    measure: str = "",
+    better: str = "higher",
+    test: str | None = None,
+    alpha: float = 0.05,
+    draws: int | None = None,
+    seed: int = 0,
+    margin: float | None = None,
+) -> UnpairedResult:
+    """Compares system A with the baseline B, each on sessions of its own.
+
+    With ``topics`` of both, labels are shuffled within those that both have, and other sessions take no part. The test
+    is ``labels`` (beyond 5,000 sessions ``welch``) unless another of ``UNPAIRED_TESTS`` is named.
+
+    >>> found = compare_unpaired([0.5, 0.7, 0.6, 0.9], [0.1, 0.2, 0.4, 0.3])
+    >>> round(found.difference, 3), round(found.p, 4), found.verdict, found.effect.superiority
+    (0.425, 0.0286, 'better', 1.0)
+    """
+    check_alpha(alpha)
+    choose(better, ("higher", "lower"), "better")
+    check_margin(margin)
+    scores = tuple(np.asarray(each, np.float64) for each in (a, b))
+    for each in scores:
+        if not each.size or not np.isfinite(each).all():
+            raise InputError("scores: expected finite numbers of both systems, found none or others")
+    kept, shared = _of_shared_topics(topics)
+    is_many = scores[0].size + scores[1].size > MOST_FLIPPED
+    chosen = UNPAIRED_TESTS[choose(test, UNPAIRED_TESTS, "test")] if test else (WELCH if is_many else LABELS)
+    is_blocked = kept is not None and chosen is LABELS
+    if kept is not None and is_blocked:
+        blocks: tuple[Ints, Ints] | None = (kept[0][kept[0] >= 0], kept[1][kept[1] >= 0])
+        used = tuple(each[codes >= 0] for each, codes in zip(scores, kept, strict=True))
+    else:
+        blocks, used = None, scores
+    groups = TwoGroups(used[0], used[1], blocks, Settings(alpha, draws, seed))
+    _check_spread(groups, chosen, measure)
+    kind = UNPAIRED_INTERVALS[chosen.interval]
+    outcome = TestOutcome.of(chosen, groups)
+    limits = kind.formula(groups, alpha)
+    means = [math.fsum(each.tolist()) / each.size for each in used]
+    practical = practical_size(groups.difference, means[1], limits)
+    if practical is not None and (outcome.p < alpha) != (0.0 not in limits):
+        practical = replace(practical, label=None)
+    reach = detectable_noncentrality(groups.df, alpha=alpha) if groups.sd else None
+    decided = None
+    if margin is not None:
+        decided = decided_within(outcome, groups.difference, kind.formula(groups, 2 * alpha), margin, better, alpha)
+    return UnpairedResult(
+        names=names,
+        measure=measure,
+        better=better,
+        alpha=alpha,
+        seed=seed,
+        sizes=groups.sizes,
+        topics=shared if is_blocked else 0,
+        alone=sum(int(each.size) for each in scores) - sum(groups.sizes),
+        mean_system=means[0],
+        mean_baseline=means[1],
+        difference=groups.difference,
+        sd=groups.sd,
+        test=outcome,
+        interval=limits,
+        effect=unpaired_effects(groups, better, alpha),
+        practical=practical,
+        detectable=reach * groups.sd / math.sqrt(groups.weight) if reach is not None and groups.sd else None,
+        margin=decided,
+        is_alike=bool(np.ptp(groups.pooled) == 0),
+        warnings=tuple(_warnings(groups, outcome, limits, kept is not None and not is_blocked)),
+    )
+
+
+def _of_shared_topics(
+    topics: tuple[Sequence[str | None], Sequence[str | None]] | None,
+) -> tuple[tuple[Ints, Ints] | None, int]:
+    """The numbers of topics that both systems have, -1 for others, and how many there are; None where there is none."""
+    if topics is None:
+        return None, 0
+    shared = set(topics[0]).intersection(topics[1]) - {None}
+    if not shared:
+        return None, 0
+    number = {topic: i for i, topic in enumerate(sorted(topic for topic in shared if topic is not None))}
+    first, second = (np.array([number.get(topic or "", -1) for topic in each], np.int64) for each in topics)
+    return (first, second), len(shared)
+
+
+def _check_spread(groups: TwoGroups, test: UnpairedTest, measure: str) -> None:
+    """Refuses a test that goes by the spread of either system where there is none."""
+    if not test.needs_spread:
+        return
+    of = f"{measure}, " if measure else ""
+    if min(groups.sizes) < 2:
+        raise InputError(
+            f"{of}test {test.name}: expected at least 2 sessions of each system, found {min(groups.sizes)}",
+            "the test labels goes without a spread",
+        )
+    if not _welch(groups).error and groups.difference:
+        raise InputError(
+            f"{of}test {test.name}: expected scores that vary, found the same for all sessions of each system",
+            "the test labels goes without a spread",
+        )
+
+
+def _warnings(groups: TwoGroups, outcome: TestOutcome, interval: Interval, is_without_topics: bool) -> list[str]:
+    """What to know before trusting the numbers."""
+    alpha, test, n = groups.settings.alpha, outcome.test, sum(groups.sizes)
+    level = f"{number_text(round(100 * alpha, 10))} %"
+    found = []
+    if np.ptp(groups.pooled) == 0:
+        found.append("all sessions have the same score: there is no difference to test")
+    elif test is LABELS and groups.labellings.is_enumerated and 2 / groups.labellings.total >= alpha:
+        found.append(
+            f"{count_of(groups.labellings.total, 'way')} to give labels cannot reach {level}, however large "
+            "differences are"
+        )
+    elif min(groups.sizes) < FEW_QUERIES:
+        found.append(
+            f"with {groups.sizes[0]:,} and {count_of(groups.sizes[1], 'session')} only large differences can be "
+            "detected: read the detectable difference first"
+        )
+    if not interval.is_bounded:
+        found.append("the interval has no limits: sessions are too few for this level")
+    if n > MOST_FLIPPED:
+        found.append(f"with {n:,} sessions tiny differences are significant: read the interval, and give a margin")
+    if is_without_topics:
+        found.append(f"both systems have sessions of the same topics, which {test.name} does not use; labels does")
+    if test.of != "mean":
+        found.append(
+            f"the test is of this: {test.hypothesis}; the interval is of the {UNPAIRED_INTERVALS[test.interval].of}"
+        )
+    if outcome.draws is not None and not outcome.is_enumerated and 2 / (outcome.draws + 1) >= alpha:
+        found.append(too_few_draws(outcome.draws, alpha / 2))
+    return found

@@ -1,0 +1,242 @@
+"""Systems with sessions of their own, as a page: a sentence, what was not paired, the pairs, and how large it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from statistics import median
+from typing import TYPE_CHECKING, NamedTuple
+
+from gainful.notation import count_of, number_text, printable, units
+from gainful.pages.charts import Chart, Rule
+from gainful.pages.page import Column, Detail, Table
+from gainful.render import Page
+from gainful.stats.catalogues import CORRECTIONS, interval_of
+from gainful.tasks.compare.belief_page import FEW_PAIRS, interval_chart
+from gainful.tasks.compare.compare_words import (
+    difference_sentence,
+    interval_text,
+    level_text,
+    p_words,
+)
+from gainful.tasks.compare.pair_page import limits_or_none, machine_column, relative_text, test_note
+
+if TYPE_CHECKING:
+    from gainful.evaluation.session_scores import SessionScores
+    from gainful.stats.anova import Effect, FactorAnova
+    from gainful.stats.unpaired import UnpairedResult
+    from gainful.tasks.compare.comparison import Comparison
+    from gainful.tasks.compare.unpaired_sessions import UnpairedSystems
+
+
+class _Row(NamedTuple):
+    """A pair with its p among all."""
+
+    pair: UnpairedResult
+    adjusted: float
+
+    @property
+    def verdict(self) -> str:
+        """What the corrected p makes of it; a margin's verdict goes by the interval of the pair."""
+        pair = self.pair
+        if pair.margin is not None or self.adjusted < pair.alpha or not pair.is_significant:
+            return pair.verdict
+        return "cannot tell"
+
+
+def unpaired_page(found: Comparison) -> Page:
+    """Measure by measure, the primary one first."""
+    parts: list[Table | Chart | Detail | str] = []
+    for name, systems in found.unpaired.items():
+        rows = [_Row(pair, p) for pair, p in zip(systems.pairs, systems.adjusted, strict=True)]
+        is_primary = name == found.primary
+        parts += [_said(systems, rows) + (f"\n{_design(rows)}" if is_primary else "")]
+        parts += [_means(systems, found.places), _differences(rows, systems, found.places, found.shown is None)]
+        if systems.anova is not None:
+            parts.append(_anova(systems, systems.anova, found.places))
+        parts.append(Detail((_sizes(rows, found.places),)))
+        if is_primary:
+            texts = [p_words(row.adjusted) for row in rows]
+            lines = f"{level_text(rows[0].pair.interval)} intervals, each pair by itself"
+            parts.append(interval_chart([row.pair for row in rows], texts, "p", (Rule("", x=0.0),), lines))
+        parts.append(Table.of(_RECORD, rows, title="unpaired"))
+    return Page("compare", tuple(parts), (*_notes(found), *found.signatures), _header(found))
+
+
+def _design(rows: list[_Row]) -> str:
+    """That nothing was paired, and what that makes of the test, aloud."""
+    first = rows[0].pair
+    design = "Each session belongs to one system, so nothing is paired: "
+    if not first.topics:
+        return f"{design}{first.test.test.said} takes sessions for independent."
+    over = {row.pair.topics for row in rows}
+    alone = first.alone if len(rows) == 1 else 0
+    topics = count_of(first.topics, "topic") if len(over) == 1 else "the topics"
+    out = f" ({units(alone, 'session')} of other topics take no part)" if alone else ""
+    return f"{design}labels are shuffled within {topics} that both systems have{out}."
+
+
+def _said(systems: UnpairedSystems, rows: list[_Row]) -> str:
+    first = rows[0].pair
+    if len(rows) == 1:
+        return difference_sentence(first)
+    told = sum(row.adjusted < first.alpha for row in rows)
+    others = "for the others no difference was shown" if told else "no difference was shown"
+    level = f"{number_text(round(100 * first.alpha, 10))} %"
+    return (
+        f"{first.measure} of {count_of(len(systems.scores.systems), 'system')} on sessions of their own. Significantly "
+        f"different: {told:,} of {count_of(len(rows), 'pair')} ({first.test.test.title}, "
+        f"{CORRECTIONS[systems.correction].title}, {level}){'' if told == len(rows) else f'; {others}'}."
+    )
+
+
+def _means(systems: UnpairedSystems, places: int) -> Table:
+    scores = systems.scores
+    columns = (
+        Column("system", get=lambda name: name),
+        Column("sessions", "count", get=lambda name: len(scores.scores[name])),
+        *(Column(f"{factor}s", "count", get=partial(_levels, scores, factor)) for factor in scores.factors),
+        Column("mean", "number", places, get=scores.mean),
+        Column("median", "number", places, get=lambda name: median(scores.scores[name].values())),
+    )
+    return Table.of(columns, scores.systems, title=f"Systems, {scores.measure}", for_people=True)
+
+
+def _levels(scores: SessionScores, factor: str, system: str) -> int:
+    return len({*scores.factor(factor, system)} - {None})
+
+
+def _differences(rows: list[_Row], systems: UnpairedSystems, places: int, is_all: bool) -> Table:
+    first = rows[0].pair
+    of = interval_of(first.interval.method)
+    columns = (
+        Column("system", get=lambda row: row.pair.system),
+        Column("against", get=lambda row: row.pair.baseline),
+        Column("difference", "number", places, get=lambda row: row.pair.difference),
+        Column(
+            f"{level_text(first.interval)} interval" + ("" if of == "mean" else f" of the {of}"),
+            get=lambda row: interval_text(row.pair.interval, places),
+        ),
+        Column("p", get=lambda row: row.pair.test.p_text.removeprefix("p ").removeprefix("= ")),
+        *((Column(f"p {systems.correction}", get=lambda row: p_words(row.adjusted)),) if len(rows) > 1 else ()),
+        Column("verdict"),
+    )
+    notes = [test_note(first)]
+    if first.topics:
+        notes.append("difference: within topics, each weighed by 1 / (1 / sessions of one + 1 / sessions of the other)")
+    title = f"The difference, {first.measure}" + (" (lower is better)" if first.better == "lower" else "")
+    return Table.of(columns, rows, title=title, notes=tuple(notes), most=None if is_all else FEW_PAIRS, for_people=True)
+
+
+def _sizes(rows: list[_Row], places: int) -> Table:
+    columns = (
+        Column("system", get=lambda row: row.pair.system),
+        Column("against", get=lambda row: row.pair.baseline),
+        Column("relative", get=lambda row: "-" if (size := row.pair.practical) is None else relative_text(size)),
+        Column("Hedges' g", "number", places, get=lambda row: row.pair.effect.hedges_g),
+        Column("interval of g", get=lambda row: limits_or_none(row.pair.effect.hedges_g_interval, places)),
+        Column("Cliff's delta", "number", places, get=lambda row: row.pair.effect.cliffs_delta),
+        Column("interval of delta", get=lambda row: limits_or_none(row.pair.effect.cliffs_delta_interval, places)),
+        Column("sessions won", "share", get=lambda row: row.pair.effect.superiority),
+        Column("detectable", "number", places, get=lambda row: row.pair.detectable),
+    )
+    notes = (
+        "Hedges' g: difference / spread within systems (and topics), without its bias",
+        "sessions won: the chance that of two sessions the system's is better, ties counted half (A12)",
+        "detectable: the difference that as many sessions detect with 80 % power (t test)",
+        *dict.fromkeys(f"H0: {row.pair.test.hypothesis}" for row in rows),
+    )
+    return Table.of(columns, rows, title=f"How large it is, {rows[0].pair.measure}", notes=notes, for_people=True)
+
+
+def _anova(systems: UnpairedSystems, table: FactorAnova, places: int) -> Table:
+    def effect(row: tuple[str, Effect]) -> Effect:
+        return row[1]
+
+    columns = (
+        Column("source", get=lambda row: row[0]),
+        Column("sum of squares", "number", places, get=lambda row: effect(row).sum_of_squares),
+        Column("df", "count", get=lambda row: effect(row).df),
+        Column("mean square", "number", places + 2, get=lambda row: effect(row).mean_square),
+        Column("F", "number", 3, get=lambda row: effect(row).f),
+        Column("p", get=lambda row: "" if (p := effect(row).p) is None else p_words(p)),
+        Column("p value", "number", for_machines=True, get=lambda row: effect(row).p),
+    )
+    notes = ["each source after all others (sums of squares of type II)"]
+    lost = [name for name, each in table.effects.items() if not each.df]
+    if lost:
+        notes.append(f"nothing is left of {', '.join(lost)}: the other factors determine it")
+    rows = [*table.effects.items(), ("residual", table.residual)]
+    return Table.of(columns, rows, title=f"Analysis of variance of {systems.scores.measure}", notes=tuple(notes))
+
+
+def _notes(found: Comparison) -> Iterator[str]:
+    several = len(found.unpaired) > 1
+    seen: dict[str, None] = {}
+    for systems in found.unpaired.values():
+        for pair in systems.pairs:
+            of = f"{printable(pair.system, 40)} and {printable(pair.baseline, 40)}: " if len(systems.pairs) > 1 else ""
+            seen.update(dict.fromkeys(f"{f'{pair.measure}: ' if several else ''}{of}{each}" for each in pair.warnings))
+    yield from (f"note: {each}" for each in seen)
+    systems = found.unpaired[found.primary]
+    if systems.repeated:
+        shared = " or ".join(systems.repeated)
+        hint = "" if systems.anova is not None else "; --procedure anova looks at them"
+        yield f"note: sessions of the same {shared} count as independent, which they may not be{hint}"
+    if several:
+        others = ", ".join(list(found.unpaired)[1:])
+        yield f"{found.primary} is the primary measure; {others}: secondary"
+
+
+def _header(found: Comparison) -> dict[str, object]:
+    systems = found.unpaired[found.primary]
+    first = systems.pairs[0]
+    return {
+        "design": "unpaired",
+        "systems": {name: len(each) for name, each in systems.scores.scores.items()},
+        "primary": found.primary,
+        "test": first.test.name,
+        "hypothesis": first.test.hypothesis,
+        "correction": systems.correction,
+        "family": found.family,
+        "alpha": first.alpha,
+        "seed": first.seed,
+    }
+
+
+def _numbers(*paths: str) -> tuple[Column, ...]:
+    return tuple(machine_column("number", path.replace(".", "_"), f"pair.{path}") for path in paths)
+
+
+#: Every number of a pair under a name.
+_RECORD = (
+    *(machine_column("text", name, f"pair.{name}") for name in ("measure", "system", "baseline", "better")),
+    machine_column("text", "verdict"),
+    machine_column("text", "test", "pair.test.name"),
+    machine_column("text", "enumerated", "pair.test.is_enumerated"),
+    machine_column("text", "interval", "pair.interval.method"),
+    machine_column("text", "label", "pair.practical.label"),
+    *(machine_column("count", name, f"pair.{name}") for name in ("topics", "alone")),
+    Column("sessions_system", "count", for_machines=True, get=lambda row: row.pair.sizes[0]),
+    Column("sessions_baseline", "count", for_machines=True, get=lambda row: row.pair.sizes[1]),
+    machine_column("count", "draws", "pair.test.draws"),
+    *_numbers("mean_system", "mean_baseline", "difference", "sd", "alpha", "p"),
+    machine_column("number", "adjusted_p", "adjusted"),
+    machine_column("number", "statistic", "pair.test.statistic"),
+    machine_column("number", "low", "pair.interval.low"),
+    machine_column("number", "high", "pair.interval.high"),
+    *_numbers("detectable", "practical.relative", "practical.low", "practical.high"),
+    *(
+        machine_column("number", name, f"pair.effect.{path}")
+        for name, path in (
+            ("hedges_g", "hedges_g"),
+            ("hedges_g_low", "hedges_g_interval.low"),
+            ("hedges_g_high", "hedges_g_interval.high"),
+            ("cliffs_delta", "cliffs_delta"),
+            ("cliffs_delta_low", "cliffs_delta_interval.low"),
+            ("cliffs_delta_high", "cliffs_delta_interval.high"),
+            ("superiority", "superiority"),
+        )
+    ),
+    machine_column("number", "margin", "pair.margin.margin"),
+)

@@ -1,0 +1,256 @@
+"""Two systems on sessions of their own, against SciPy, statsmodels and naive computations."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from scipy import stats
+from statsmodels.stats.power import TTestIndPower
+
+from gainful import InputError, UsageError
+from gainful.kernel.arrays import Floats
+from gainful.stats.unpaired import TwoGroups, compare_unpaired
+
+SIZES = ((3, 4), (5, 9), (8, 8), (12, 30), (40, 25))
+KINDS = ("spread", "tied", "skewed")
+
+
+def sample(kind: str, seed: int, sizes: tuple[int, int]) -> tuple[Floats, Floats]:
+    rng = np.random.default_rng(seed)
+    if kind == "tied":
+        return rng.integers(0, 4, sizes[0]) / 3, rng.integers(0, 5, sizes[1]) / 3
+    if kind == "skewed":
+        return rng.gamma(0.5, 0.4, sizes[0]), rng.gamma(0.8, 0.2, sizes[1])
+    return rng.normal(0.6, 0.2, sizes[0]), rng.normal(0.4, 0.1, sizes[1])
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_welch_is_that_of_scipy(kind: str, sizes: tuple[int, int]) -> None:
+    a, b = sample(kind, 1, sizes)
+    found, theirs = compare_unpaired(a, b, test="welch"), stats.ttest_ind(a, b, equal_var=False)
+    limits = theirs.confidence_interval(0.95)
+    assert (found.p, found.test.statistic) == pytest.approx((theirs.pvalue, theirs.statistic), rel=1e-9)
+    assert (found.interval.low, found.interval.high) == pytest.approx((limits.low, limits.high), abs=1e-9)
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_mann_whitney_is_that_of_scipy(kind: str, sizes: tuple[int, int]) -> None:
+    a, b = sample(kind, 2, sizes)
+    found = compare_unpaired(a, b, test="mann-whitney")
+    theirs = stats.mannwhitneyu(a, b, method="asymptotic" if kind == "tied" else "exact")
+    assert (found.p, found.test.statistic) == pytest.approx((theirs.pvalue, theirs.statistic), rel=1e-9)
+    assert found.direction == pytest.approx(np.sign(a[:, None] - b).mean())
+
+
+@pytest.mark.parametrize("sizes", [(3, 4), (4, 4), (2, 7)])
+@pytest.mark.parametrize("kind", KINDS)
+def test_all_labels_are_those_of_scipy(kind: str, sizes: tuple[int, int]) -> None:
+    a, b = sample(kind, 3, sizes)
+    found = compare_unpaired(a, b)
+    theirs = stats.permutation_test(
+        (a, b), lambda x, y, axis: np.round(x.mean(axis) - y.mean(axis), 12), vectorized=True, n_resamples=np.inf
+    )
+    assert found.test.is_enumerated and found.test.draws == math.comb(sum(sizes), sizes[0])
+    assert found.p == pytest.approx(min(1.0, theirs.pvalue), rel=1e-12)
+
+
+def naive_blocked(a: list[tuple[str, float]], b: list[tuple[str, float]], shift: float = 0.0) -> float:
+    """p of labels within topics, one labelling after another, of scores of A less a shift."""
+    topics = sorted({topic for topic, _ in a} & {topic for topic, _ in b})
+    pools = [([y - shift for t, y in a if t == each], [y for t, y in b if t == each]) for each in topics]
+    choices = [list(combinations(range(len(x) + len(y)), len(x))) for x, y in pools]
+    observed = sum(sum(x) for x, _ in pools)
+    sums = [
+        sum((x + y)[i] for (x, y), chosen in zip(pools, way, strict=True) for i in chosen) for way in product(*choices)
+    ]
+    above, below = (sum(sign * (each - observed) >= -1e-9 for each in sums) for sign in (1, -1))
+    return min(1.0, 2 * min(above, below) / len(sums))
+
+
+A = [("t1", 0.9), ("t1", 0.8), ("t2", 0.3), ("t2", 0.5), ("t3", 0.6), ("alone", 0.1)]
+B = [("t1", 0.6), ("t2", 0.1), ("t2", 0.3), ("t3", 0.5), ("t3", 0.55), ("t3", 0.7)]
+
+
+def test_within_topics_labels_are_counted_out() -> None:
+    found = compare_unpaired([y for _, y in A], [y for _, y in B], ([t for t, _ in A], [t for t, _ in B]))
+    assert found.p == pytest.approx(naive_blocked(A, B))
+    assert (found.topics, found.alone, found.sizes, found.test.draws) == (3, 1, (5, 6), 3 * 6 * 4)
+
+
+def test_the_difference_within_topics_is_that_of_least_squares() -> None:
+    rows = [(1.0, t, y) for t, y in A] + [(0.0, t, y) for t, y in B]
+    topics = sorted({t for _, t, _ in rows})
+    design = np.array([[is_a, *(float(t == each) for each in topics)] for is_a, t, _ in rows])
+    values = np.array([y for _, _, y in rows])
+    coefficients, rest, *_ = np.linalg.lstsq(design, values, rcond=None)
+    found = compare_unpaired([y for _, y in A], [y for _, y in B], ([t for t, _ in A], [t for t, _ in B]))
+    assert found.difference == pytest.approx(coefficients[0])
+    # The session of a topic of its own is fitted exactly: it changes neither the rest nor its degrees of freedom.
+    assert found.sd == pytest.approx(math.sqrt(rest[0] / (len(rows) - len(topics) - 1)))
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.1, 0.2])
+def test_the_interval_holds_the_shifts_that_are_not_rejected(alpha: float) -> None:
+    found = compare_unpaired(
+        [y for _, y in A], [y for _, y in B], ([t for t, _ in A], [t for t, _ in B]), alpha=alpha
+    ).interval
+    for limit, outside in ((found.low, -1), (found.high, 1)):
+        assert naive_blocked(A, B, limit) >= alpha
+        assert naive_blocked(A, B, limit + outside * 1e-6) < alpha
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("kind", KINDS)
+def test_p_and_interval_never_disagree(kind: str, seed: int) -> None:
+    a, b = sample(kind, seed, (6, 5) if seed % 2 else (15, 12))
+    found = compare_unpaired(a, b, alpha=0.1, draws=500, seed=seed)
+    assert (found.p < 0.1) == (0.0 not in found.interval)
+
+
+def test_drawn_labels_come_near_to_all() -> None:
+    a, b = sample("spread", 5, (9, 8))
+    both = TwoGroups(a, b), TwoGroups(np.tile(a, 2), np.tile(b, 2))
+    exact, drawn = (each.labellings for each in both)
+    assert exact.is_enumerated and not drawn.is_enumerated and drawn.lost.size == 10_000
+    assert drawn.p() >= 2 / 10_001
+    theirs = stats.permutation_test(
+        (np.tile(a, 2), np.tile(b, 2)), lambda x, y, axis: x.mean(axis) - y.mean(axis), vectorized=True, rng=1
+    )
+    assert drawn.p() == pytest.approx(theirs.pvalue, abs=0.01)
+
+
+def test_drawn_labels_stay_within_topics() -> None:
+    """All of A's scores of one topic are 1 and of the other 0, as are B's: no labelling changes the sum."""
+    a, b = [1.0] * 12 + [0.0] * 8, [1.0] * 6 + [0.0] * 14
+    topics = (["x"] * 12 + ["y"] * 8, ["x"] * 6 + ["y"] * 14)
+    found = compare_unpaired(a, b, topics, draws=200)
+    assert (found.p, found.difference, found.topics) == (1.0, 0.0, 2) and not found.test.is_enumerated
+    assert compare_unpaired(a, b, draws=200).difference == pytest.approx(0.3)
+
+
+def test_another_seed_other_draws_and_the_same_again() -> None:
+    a, b = sample("spread", 6, (14, 15))
+    ps = [compare_unpaired(a, b + 0.15, draws=300, seed=seed).p for seed in (0, 1, 0)]
+    assert ps[0] == ps[2] != ps[1]
+
+
+@pytest.mark.parametrize("sizes", [(5, 9), (8, 8), (12, 30)])
+def test_hodges_lehmann_limits_invert_scipys_test(sizes: tuple[int, int]) -> None:
+    a, b = sample("spread", 7, sizes)
+    found = compare_unpaired(a, b, test="mann-whitney").interval
+    assert found.method == "hodges-lehmann"
+    for limit, outside in ((found.low, -1), (found.high, 1)):
+        rejected, kept = (
+            stats.mannwhitneyu(a - limit - side * 1e-6, b, method="exact").pvalue for side in (outside, -outside)
+        )
+        assert rejected < 0.05 <= kept
+
+
+def test_effect_sizes() -> None:
+    a, b = sample("spread", 8, (12, 20))
+    found = compare_unpaired(a, b).effect
+    pooled = math.sqrt((11 * a.var(ddof=1) + 19 * b.var(ddof=1)) / 30)
+    factor = math.exp(math.lgamma(15) - math.lgamma(14.5)) / math.sqrt(15)
+    assert found.hedges_g == pytest.approx(factor * (a.mean() - b.mean()) / pooled)
+    assert found.hedges_g_interval is not None
+    t, root = stats.ttest_ind(a, b).statistic, math.sqrt(12 * 20 / 32)
+    for limit, below in ((found.hedges_g_interval.low, 0.975), (found.hedges_g_interval.high, 0.025)):
+        assert stats.nct.cdf(t, 30, limit * root) == pytest.approx(below, abs=1e-6)
+    signs = np.sign(a[:, None] - b[None, :])
+    assert found.cliffs_delta == pytest.approx(signs.mean()) and found.superiority == pytest.approx(
+        (1 + signs.mean()) / 2
+    )
+
+
+def test_cliffs_interval_is_feng_and_cliffs() -> None:
+    a, b = np.array([1.0, 2.0, 2.0, 5.0]), np.array([1.0, 3.0, 0.5])
+    signs = [[int(np.sign(x - y)) for y in b] for x in a]
+    d = np.mean(signs)
+    rows = sum((np.mean(row) - d) ** 2 for row in signs)
+    columns = sum((np.mean(column) - d) ** 2 for column in zip(*signs, strict=True))
+    cells = sum((each - d) ** 2 for row in signs for each in row)
+    variance = (9 * rows + 16 * columns - cells) / (4 * 3 * 3 * 2)
+    z = stats.norm.ppf(0.975)
+    root = z * math.sqrt(variance) * math.sqrt((1 - d * d) ** 2 + z * z * variance)
+    found = compare_unpaired(a, b).effect.cliffs_delta_interval
+    assert found is not None
+    below = 1 - d * d + z * z * variance
+    assert (found.low, found.high) == pytest.approx(((d - d**3 - root) / below, (d - d**3 + root) / below))
+
+
+def test_lower_is_better_turns_dominance_round() -> None:
+    a, b = [1.0, 2.0, 3.0, 1.5], [4.0, 5.0, 6.0, 7.0]
+    found = compare_unpaired(a, b, better="lower")
+    assert (found.effect.superiority, found.verdict) == (1.0, "better")
+    assert compare_unpaired(a, b, better="lower", test="mann-whitney").verdict == "better"
+
+
+def test_detectable_is_that_of_statsmodels() -> None:
+    a, b = sample("spread", 9, (12, 24))
+    found = compare_unpaired(a, b)
+    theirs = TTestIndPower().solve_power(nobs1=12, ratio=2.0, alpha=0.05, power=0.8)
+    assert found.detectable is not None and found.sd is not None
+    assert found.detectable / found.sd == pytest.approx(theirs, rel=1e-5)
+
+
+def test_margins() -> None:
+    rng = np.random.default_rng(4)
+    a, b = rng.normal(0.5, 0.05, 60), rng.normal(0.5, 0.05, 50)
+    assert compare_unpaired(a, b, margin=0.1).verdict == "equivalent"
+    assert compare_unpaired(a + 0.2, b, margin=0.1, test="welch").verdict == "superior"
+    assert compare_unpaired(a, b + 0.2, margin=0.1).verdict == "inferior"
+
+
+def test_many_sessions_are_tested_by_welch() -> None:
+    rng = np.random.default_rng(5)
+    found = compare_unpaired(rng.normal(size=3000), rng.normal(size=2500))
+    assert found.test.name == "welch" and found.verdict == "needs margin"
+
+
+class TestDegenerate:
+    def test_equal_scores_are_no_evidence(self) -> None:
+        for test in ("labels", "welch", "mann-whitney"):
+            found = compare_unpaired([0.3, 0.1 + 0.2], [0.3, 0.3, 0.3], test=test)
+            assert (found.p, found.difference, found.is_alike, found.detectable) == (1.0, 0.0, True, None)
+            assert "there is no difference to test" in found.warnings[0]
+
+    def test_one_session_of_each(self) -> None:
+        found = compare_unpaired([0.9], [0.1])
+        assert (found.p, found.interval.is_bounded, found.effect.hedges_g) == (1.0, False, None)
+        assert found.warnings[0].startswith("2 ways to give labels cannot reach 5 %")
+        with pytest.raises(InputError, match="at least 2 sessions of each system, found 1"):
+            compare_unpaired([0.9], [0.1, 0.2], test="welch")
+
+    def test_systems_without_spread(self) -> None:
+        found = compare_unpaired([0.9] * 5, [0.1] * 5)
+        assert found.p == pytest.approx(2 / math.comb(10, 5)) and (found.interval.low, found.interval.high) == (
+            0.8,
+            0.8,
+        )
+        with pytest.raises(InputError, match="expected scores that vary"):
+            compare_unpaired([0.9] * 5, [0.1] * 5, test="welch")
+
+    def test_a_topic_of_one_session_says_nothing(self) -> None:
+        found = compare_unpaired([0.1, 0.9], [0.2], (["t", None], ["t"]))
+        assert (found.topics, found.alone, found.sizes) == (1, 1, (1, 1))
+
+    def test_without_common_topics_nothing_is_blocked(self) -> None:
+        found = compare_unpaired([0.1, 0.9], [0.2, 0.3], (["a", "b"], ["c", None]))
+        assert (found.topics, found.alone, found.sizes) == (0, 0, (2, 2))
+
+    def test_other_tests_do_not_use_topics_and_say_so(self) -> None:
+        found = compare_unpaired([0.1, 0.9], [0.2, 0.3], (["a", "b"], ["a", "b"]), test="welch")
+        assert found.topics == 0 and any("which welch does not use; labels does" in each for each in found.warnings)
+
+    def test_refused(self) -> None:
+        with pytest.raises(UsageError, match=r"test: expected labels . welch . mann-whitney, found 't'"):
+            compare_unpaired([0.1], [0.2], test="t")
+        with pytest.raises(InputError, match="expected finite numbers"):
+            compare_unpaired([math.nan], [0.2])
+        with pytest.raises(InputError, match="expected finite numbers"):
+            compare_unpaired([], [0.2])
