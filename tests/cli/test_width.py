@@ -39,6 +39,8 @@ COMMAND_LINES = [
     ("compare", *RUNS, "--margin", "0.01"),
     ("compare", *PAIR, "--test", "bayes", "--margin", "0.01"),
     ("compare", *PAIR, "--sequential"),
+    ("gate", "check", "gate.json", "qrels.txt", "reranker.run"),
+    ("gate", "history", "gate.json"),
     ("explain", "nDCG@10", "ERR@10"),
     ("explain", "AP", "--qrels", "qrels.txt", "--run", "bm25.run", "--run", "dense.run.gz", "--query", QUERY),
     ("curves", *PAIR),
@@ -76,6 +78,23 @@ class Terminal(io.StringIO):
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("width")
     assert run(["demo", "--out", str(folder)]) == 0
+    files = [str(folder / name) for name in ("qrels.txt", "bm25.run", "queries.csv", "gate.json")]
+    frozen = [
+        "gate",
+        "init",
+        *files[:2],
+        "--queries",
+        files[2],
+        "--by",
+        "kind",
+        "--margin",
+        "5%",
+        "-o",
+        files[3],
+        "-m",
+        "AP",
+    ]
+    assert run(frozen) == 0
     (folder / "sessions.csv").write_text(SESSIONS)
     (folder / "judged.txt").write_text(JUDGED)
     return folder

@@ -24,7 +24,8 @@ ROOMS = (
     "evaluation",
     "stats",
     "tasks",
-    "papers",
+    "papers testing",
+    "pytest_plugin",
     "compat",
     "cli",
     "__main__",
@@ -42,6 +43,7 @@ CLOSED = {
 #: The tasks, in the order in which one may use another.
 TASKS = [
     "compare",
+    "gate",
     "curves",
     "sessions",
     "judgments",

@@ -162,16 +162,19 @@ def check(
         report = check_gate(
             frozen, collection.judged, collection.runs, strict=strict, threads=collection.threads, progress=progress
         )
-    from gainful.render import text
     from gainful.tasks.gate.gate_formats import FORMATS
 
-    content = FORMATS[format_](report) if format_ in FORMATS else text(report)
-    if output is not None:
+    if format_ != "table":
+        content = FORMATS[format_](report)
+        if output is None:
+            click.echo(content, nl=False)
+            return report.exit_code
         from gainful.io.atomic import write_bytes
 
         write_bytes(output, content.encode("utf-8", "surrogateescape"))
-        content = text(report)
-    click.echo(content, nl=False)
+    elif output is not None:
+        report.save(output, "table")
+    options.Output("table", None).write(report)
     print_notices(report.notices, given["quiet"])
     return report.exit_code
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import NormalDist
 from typing import Literal, TypeAlias
 
@@ -19,10 +20,11 @@ from gainful.kernel.arrays import Floats
 from gainful.stats.catalogues import INTERVALS, RANDOMISATION, STUDENT, PairedTest
 from gainful.stats.paired_tests import MOST_FLIPPED, PairedScores, Settings, TestOutcome
 from gainful.stats.power import t_p, t_quantile
+from gainful.stats.resampling import randomisation_p
 
 Verdict: TypeAlias = Literal["regression", "warning", "pass"]
 #: The limits of an interval that misses a share of the time.
-_Limits: TypeAlias = Callable[[float], tuple[float, float]]
+Limits: TypeAlias = Callable[[float], tuple[float, float]]
 
 #: The level of the one-sided test, and of the one-sided limit that warns.
 LEVEL, WARNING_LEVEL = 0.01, 0.05
@@ -34,30 +36,40 @@ KNOWN_FROM = 5
 USUAL_SPREAD = 0.13
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Change:
-    """What became of a mean. ``difference`` is new minus baseline, and ``low`` and ``high`` its 95 % interval.
+    """What became of a mean. ``difference`` is new minus baseline; ``limits`` makes intervals of it.
 
     ``drop`` is how far it fell, whichever direction is better (negative: it rose); ``p_fell`` and ``p_rose`` are
-    one-sided. ``most_dropped`` is the one-sided 95 % limit of the drop. ``margin`` is absolute, ``noise`` the drop that
-    chance does not show at the level. ``spread`` is the standard deviation of per-query differences.
+    one-sided. ``margin`` is absolute, ``noise`` the drop that chance does not show at the level. ``spread`` is the
+    standard deviation of per-query differences.
     """
 
     n: int
     baseline: float
     new: float
     difference: float
-    low: float
-    high: float
     drop: float
     p_fell: float
     p_rose: float
-    most_dropped: float
     margin: float
     noise: float
     level: float
     spread: float
     test: str
+    is_higher_better: bool
+    limits: Limits
+
+    @cached_property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of the difference."""
+        return self.limits(WARNING_LEVEL)
+
+    @cached_property
+    def most_dropped(self) -> float:
+        """The one-sided 95 % limit of the drop."""
+        low, high = self.limits(2 * WARNING_LEVEL)
+        return -low if self.is_higher_better else high
 
     @property
     def is_regression(self) -> bool:
@@ -113,9 +125,6 @@ def assess_change(
     is_large = scores.n > MOST_FLIPPED and not scores.is_constant
     test = STUDENT if of_runs or is_large else RANDOMISATION
     p, limits = _by_runs(scores, of_runs, repeats.shape[1]) if of_runs else _by_queries(scores, test)
-    low, high = limits(WARNING_LEVEL)
-    one_sided = limits(2 * WARNING_LEVEL)
-    most_dropped = -one_sided[0] if better == "higher" else one_sided[1]
     own = scores.sd or 0.0
     known = own if spread is None else spread
     p_high, p_low = (p / 2, 1 - p / 2) if scores.mean > 0 else (1 - p / 2, p / 2)
@@ -126,17 +135,16 @@ def assess_change(
         baseline=mean,
         new=mean + scores.mean,
         difference=scores.mean,
-        low=low,
-        high=high,
         drop=-sign * scores.mean,
         p_fell=p_fell if scores.nonzero else 1.0,
         p_rose=p_rose if scores.nonzero else 1.0,
-        most_dropped=most_dropped,
         margin=margin,
         noise=noise_of(known, scores.n, level, of_runs),
         level=level,
         spread=own,
         test=test.name,
+        is_higher_better=better == "higher",
+        limits=limits,
     )
 
 
@@ -156,16 +164,16 @@ def _means(repeats: Floats) -> Floats:
     return np.array([math.fsum(row) / len(row) for row in repeats.tolist()])
 
 
-def _by_queries(scores: PairedScores, test: PairedTest) -> tuple[float, _Limits]:
+def _by_queries(scores: PairedScores, test: PairedTest) -> tuple[float, Limits]:
     """p and the limits of a test of queries; flips of very few set none, so that Student's stand in."""
-    outcome = TestOutcome.of(test, scores)
+    p = randomisation_p(scores)[0] if test is RANDOMISATION else TestOutcome.of(test, scores).p
     kind = INTERVALS[test.interval if test is STUDENT or scores.can_reach else STUDENT.interval]
 
     def limits(alpha: float) -> tuple[float, float]:
         found = kind.formula(scores, alpha)
         return found.low, found.high
 
-    return outcome.p, limits
+    return p, limits
 
 
 def _variance_of_runs(repeats: Floats, scores: PairedScores) -> float:
@@ -185,7 +193,7 @@ def _variance_of_runs(repeats: Floats, scores: PairedScores) -> float:
     return float(of_runs * (1 + 1 / runs))
 
 
-def _by_runs(scores: PairedScores, of_runs: float, runs: int) -> tuple[float, _Limits]:
+def _by_runs(scores: PairedScores, of_runs: float, runs: int) -> tuple[float, Limits]:
     """Student's test with both sources of variance, degrees of freedom by Satterthwaite."""
     of_queries = (scores.sd or 0.0) ** 2 / scores.n
     total = of_queries + of_runs

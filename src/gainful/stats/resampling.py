@@ -330,16 +330,24 @@ def _tidy(limit: float, scores: PairedScores) -> float:
     return float(settle(np.array(limit), scores.scale)) or limit
 
 
+def randomisation_p(scores: PairedScores) -> tuple[float, int, bool]:
+    """The share of flips with a mean as far from 0 as the observed one, of how many, and whether these are all."""
+    if scores.nonzero <= MOST_ENUMERATED and scores.weights is None:
+        extreme, of = exact_extremes(scores.differences, scores.error)
+        return extreme / of, of, True
+    subsets = scores.once(_subsets)
+    assert isinstance(subsets, FlippedSubsets)
+    flips = subsets.flips
+    return float(flips.p(np.array(subsets.extreme))), flips.count, flips.enumerated
+
+
 def randomisation(scores: PairedScores) -> Finding:
     """The share of flips with a mean as far from 0 as the observed one: of all, or of those drawn and the observed."""
     subsets = scores.once(_subsets)
     sd = math.sqrt(math.fsum(scores.differences**2)) / scores.n
     null = NullSummary(sd, _tidy(subsets.critical(scores.settings.alpha) / scores.n, scores))
-    if isinstance(subsets, AllSubsets):
-        extreme, of = exact_extremes(scores.differences, scores.error)
-        return Finding(extreme / of, scores.mean, of, True, null)
-    p = float(subsets.flips.p(np.array(subsets.extreme)))
-    return Finding(p, scores.mean, subsets.flips.count, subsets.flips.enumerated, null)
+    p, of, is_enumerated = randomisation_p(scores)
+    return Finding(p, scores.mean, of, is_enumerated, null)
 
 
 def randomisation_interval(scores: PairedScores, alpha: float) -> Interval:

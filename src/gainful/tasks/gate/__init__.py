@@ -216,11 +216,10 @@ def update_gate(
     if not reason.strip():
         raise UsageError("reason: expected why the baseline changes, found nothing")
     frozen = gate if isinstance(gate, Gate) else Gate.read(gate)
-    runs = _repeats(run)
+    runs, judged = _repeats(run), _judged(frozen, qrels)
     if not new_judgments:
-        found = _comparable(frozen, qrels, runs, threads, progress)
-        return _with_baseline(frozen, Judged.of(qrels, frozen.conventions), found, reason, _spreads(frozen, found))
-    judged = Judged.of(qrels, frozen.conventions)
+        found = _comparable(frozen, judged, runs, threads, progress)
+        return _with_baseline(frozen, judged, found, reason, _spreads(frozen, found))
     found = measure_runs(judged, runs, frozen.parsed, None, None, threads, progress)
     measuring.refuse_missing(found, frozen.rule)
     if frozen.rule.weights is not None or frozen.rule.by is not None:
@@ -256,12 +255,17 @@ def _comparable(
 ) -> Measured:
     """Runs on the frozen queries and judgments, or a refusal."""
     measuring.refuse_version(gate)
-    judged = Judged.of(qrels, None if isinstance(qrels, Judged) else gate.conventions)
+    judged = _judged(gate, qrels)
     measuring.refuse_judgments(gate, judged.qrels)
     queries = Queries(only=list(gate.queries))
     found = measure_runs(judged, runs, gate.parsed, None, queries, threads, progress)
     measuring.refuse_missing(found, gate.rule)
     return found
+
+
+def _judged(gate: Gate, qrels: QrelsLike | Judged) -> Judged:
+    """Judgments under the gate's conventions."""
+    return qrels if isinstance(qrels, Judged) else Judged.of(qrels, gate.conventions)
 
 
 def _group_of(about: Queries, by: str, queries: Sequence[str]) -> dict[str, str]:

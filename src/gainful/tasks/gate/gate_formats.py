@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
@@ -47,20 +48,24 @@ def as_json(report: GateReport) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1, default=str, allow_nan=False) + "\n"
 
 
+#: The numbers of a change under their names.
+_NUMBERS = ("n", "baseline", "new", "difference", "relative", "drop", "p_fell", "p_rose", "margin", "noise", "level")
+
+
 def _finding(each: Finding) -> dict[str, object]:
     change = each.change
-    limits = {
-        name: value if abs(value) < float("inf") else None
-        for name, value in (("low", change.low), ("high", change.high))
-    }
-    most = change.most_dropped if abs(change.most_dropped) < float("inf") else None
-    numbers = {**asdict(change), **limits, "most_dropped": most, "relative": change.relative}
+    low, high, most = (None if math.isinf(limit) else limit for limit in (*change.interval, change.most_dropped))
     return {
         "measure": each.measure,
         "group": each.group,
         "verdict": each.verdict,
         "improved": change.is_improvement,
-        **numbers,
+        **{name: getattr(change, name) for name in _NUMBERS},
+        "low": low,
+        "high": high,
+        "most_dropped": most,
+        "spread": change.spread,
+        "test": change.test,
     }
 
 

@@ -57,13 +57,14 @@ def verdict_text(report: GateReport) -> str:
 def sentence(report: GateReport, finding: Finding) -> str:
     """What became of a measure, in one sentence."""
     change = finding.change
-    if not change.difference and change.low == change.high == 0:
+    low, high = change.interval
+    if not change.difference and low == high == 0:
         return f"{finding.measure} did not change ({change.baseline:.4f}, {_queries(change.n)})."
     places = places_for(change.difference)
     verb = "rose" if change.difference > 0 else "fell"
     size = f"by {abs(change.difference):.{places}f}" if change.difference else "is the same on average"
     sign = 1 if change.difference >= 0 else -1
-    limits = sorted((sign * change.low, sign * change.high))
+    limits = sorted((sign * low, sign * high))
     inside = [f"95 % interval {limits_text(limits[0], limits[1], places)}"]
     if change.relative is not None:
         inside.insert(0, f"{100 * change.relative:+.1f} %")
@@ -134,12 +135,17 @@ def _findings(title: str, findings: Sequence[Finding], by: str | None = None) ->
         Column("baseline", "number", get=lambda each: each.change.baseline),
         Column("new", "number", get=lambda each: each.change.new),
         Column("difference", "number", get=lambda each: each.change.difference),
-        Column("95 % interval", get=lambda each: limits_text(each.change.low, each.change.high, 4)),
+        Column("95 % interval", get=_interval_text),
         Column("one-sided p", get=p_text),
         Column("margin", "number", get=lambda each: each.change.margin),
         Column("verdict", get=_verdict),
     )
     return Table.of(columns, findings, title=title)
+
+
+def _interval_text(each: Finding) -> str:
+    low, high = each.change.interval
+    return limits_text(low, high, 4)
 
 
 def _verdict(each: Finding) -> str:

@@ -105,8 +105,8 @@ class SelfTest(Showable):
         ties = f"Of {self.ties} runs with ties in another order, {self.tie_alarms} were called a regression."
         parts: list[Table | Plot | str] = [f"{sentences}\n{ties}", _table(self.measures), _chart(self.measures)]
         note = (
-            "draws: queries with replacement, noise as harmless changes have it, and a fault in a share of the queries; "
-            f"{_FLIPS:,} flips a test"
+            "draws: queries with replacement, noise as harmless changes have it, and a fault in a share of the "
+            f"queries; {_FLIPS:,} flips a test"
         )
         return Page("gate", tuple(parts), (note,))
 

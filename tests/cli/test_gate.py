@@ -1,0 +1,98 @@
+"""`gainful gate`: its exit codes, files and formats as a job of continuous integration sees them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+QRELS = "".join(f"q{i} 0 a 2\nq{i} 0 b 1\nq{i} 0 c 0\n" for i in range(100))
+RUN = "".join(f"q{i} Q0 a 1 3 t\nq{i} Q0 b 2 2 t\nq{i} Q0 c 3 1 t\n" for i in range(100))
+WORSE = RUN.replace("Q0 a 1 3", "Q0 a 1 0")  # a comes last
+
+
+@pytest.fixture
+def gate(command):
+    command.write("qrels.txt", QRELS)
+    command.write("base.run", RUN)
+    command.write("worse.run", WORSE)
+    command.write("part.run", "".join(line + "\n" for line in RUN.splitlines() if not line.startswith("q7 ")))
+    command.write("queries.csv", "qid,text,kind\n" + "".join(f"q{i},text {i},k{i % 2}\n" for i in range(100)))
+    made = command("gate", "init", "qrels.txt", "base.run", "-m", "nDCG@10", "-m", "RR", "--margin", "4%")
+    assert (made.code, made.out) == (0, "Wrote gate.json: nDCG@10 1.0000, RR 1.0000 over 100 queries, margin 4 %\n")
+    return command
+
+
+def test_exit_codes(gate):
+    assert gate("gate", "check", "gate.json", "qrels.txt", "base.run").code == 0
+    worse = gate("gate", "check", "gate.json", "qrels.txt", "worse.run")
+    assert worse.code == 1
+    assert worse.out.startswith("Regression: nDCG@10 fell by 0.")
+    part = gate("gate", "check", "gate.json", "qrels.txt", "part.run")
+    assert part.code == 3
+    assert part.out.startswith("Cannot be measured: part: 1 query not answered (q7), at most 0 may be.")
+
+
+def test_machine_formats_go_to_a_file_and_people_see_a_table(gate):
+    done = gate("gate", "check", "gate.json", "qrels.txt", "worse.run", "--format", "json", "-o", "out.json")
+    assert done.code == 1
+    assert done.out.startswith("Regression")
+    assert json.loads((gate.directory / "out.json").read_text())["verdict"] == "regression"
+    alone = gate("gate", "check", "gate.json", "qrels.txt", "worse.run", "--format", "json")
+    assert json.loads(alone.out)["exit"] == 1
+
+
+def test_a_gate_is_not_overwritten_by_init(gate):
+    before = (gate.directory / "gate.json").read_text()
+    again = gate("gate", "init", "qrels.txt", "worse.run", "--margin", "9%")
+    assert again.code == 2
+    assert "gainful gate update" in again.err
+    assert (gate.directory / "gate.json").read_text() == before
+
+
+def test_update_finds_its_judgments_and_keeps_reasons(gate):
+    done = gate("gate", "update", "gate.json", "worse.run", "--reason", "accepted, see the ticket")
+    assert done.code == 0
+    assert gate("gate", "check", "gate.json", "qrels.txt", "worse.run").code == 0
+    history = gate("gate", "history", "gate.json").out
+    assert "first baseline" in history
+    assert "accepted, see the ticket" in history
+    assert gate("gate", "update", "gate.json", "worse.run").code == 2
+
+
+def test_other_judgments_are_refused_with_the_way_out(gate):
+    gate.write("other.txt", QRELS + "q100 0 a 1\n")
+    gate.write("more.run", RUN + "q100 Q0 a 1 3 t\n")
+    refused = gate("gate", "check", "gate.json", "other.txt", "more.run")
+    assert refused.code == 3
+    assert "1 query came (q100)" in " ".join(refused.out.split())
+    update = ("gate", "update", "gate.json", "other.txt", "more.run", "--reason", "new query")
+    before = (gate.directory / "gate.json").read_text()
+    assert gate(*update).code == 3
+    assert (gate.directory / "gate.json").read_text() == before
+    assert gate(*update, "--new-judgments").code == 0
+    assert gate("gate", "check", "gate.json", "other.txt", "more.run").code == 0
+
+
+def test_groups_and_texts(gate):
+    groups = ("--queries", "queries.csv", "--by", "kind", "-o", "groups.json")
+    done = gate("gate", "init", "qrels.txt", "base.run", "-m", "nDCG@10", "--margin", "6%", *groups)
+    assert done.code == 0
+    text = gate("gate", "check", "groups.json", "qrels.txt", "worse.run").out
+    assert "By kind" in text
+    assert "text 0" in text
+
+
+def test_wrong_usage(gate):
+    for line, words in (
+        (("init", "qrels.txt", "base.run", "--margin", "x", "-o", "n.json"), "a number"),
+        (("init", "qrels.txt", "base.run", "--margin", "0%", "-o", "n.json"), "above 0"),
+        (("init", "qrels.txt", "base.run", "--floor", "nDCG@10", "-o", "n.json"), "nDCG@10>=0.40"),
+        (("init", "qrels.txt", "base.run", "-m", "NumRel", "--margin", "9%", "-o", "n.json"), "whose mean can fall"),
+        (("init", "qrels.txt", "base.run", "--by", "kind", "--margin", "9%", "-o", "n.json"), "a table of queries"),
+        (("check", "qrels.txt", "qrels.txt", "base.run"), "expected JSON"),
+        (("check", "nothing.json", "qrels.txt", "base.run"), "nothing.json"),
+    ):
+        done = gate("gate", *line)
+        assert done.code in (2, 3), line
+        assert words in done.err, line

@@ -1,0 +1,366 @@
+"""Gates: freezing, checking, every refusal, updating, formats, and the test of a gate on itself."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gainful
+from gainful import GainfulError, Gate, InputError, Qrels, Rule, UsageError, check_gate, freeze_gate, update_gate
+from gainful.tasks.gate.gate_formats import FORMATS
+from gainful.tasks.gate.selftest import selftest
+from gainful.testing import assert_no_regression
+
+N = 60
+
+
+def collection(seed: int = 0) -> tuple[dict[str, dict[str, int]], dict[str, list[str]]]:
+    """Queries with three relevant documents of ten, in an order that is mostly good."""
+    generator = np.random.default_rng(seed)
+    qrels, run = {}, {}
+    for i in range(N):
+        query = f"q{i:02}"
+        documents = [f"d{i}-{k}" for k in range(10)]
+        qrels[query] = {document: int(k < 3) * (3 - k) for k, document in enumerate(documents)}
+        noise = generator.normal(0, 3, 10)
+        run[query] = [documents[k] for k in np.argsort(np.arange(10) + noise)]
+    return qrels, run
+
+
+QRELS, RUN = collection()
+LOOSE = Rule(margin=0.05)
+
+
+def worse(run, share, seed=1):
+    """The run with the first document at the end, in a share of the queries."""
+    generator = np.random.default_rng(seed)
+    return {q: [*r[1:], r[0]] if generator.random() < share else r for q, r in run.items()}
+
+
+@pytest.fixture(scope="module")
+def gate():
+    table = {query: {"text": f"about {query}", "kind": "even" if i % 2 else "odd"} for i, query in enumerate(QRELS)}
+    return freeze_gate(QRELS, RUN, ["nDCG@10", "RR"], rule=replace(LOOSE, by="kind"), queries=table)
+
+
+def test_identical_input_passes(gate):
+    for threads in (1, 2, 5):
+        report = check_gate(gate, QRELS, RUN, threads=threads)
+        assert (report.verdict, report.exit_code, report.queries, report.collapsed) == ("pass", 0, (), ())
+    shuffled = {query: RUN[query] for query in reversed(RUN)}
+    assert check_gate(gate, QRELS, shuffled).verdict == "pass"
+
+
+def test_frozen_scores_are_those_of_an_evaluation(gate):
+    found = gainful.evaluate(QRELS, RUN, ["nDCG@10", "RR"])
+    for i, measure in enumerate(("nDCG@10", "RR")):
+        assert {query: each.scores[i] for query, each in gate.queries.items()} == found.by_query(measure)
+        assert gate.history[0].means[measure] == pytest.approx(found.mean(measure), abs=1e-15)
+
+
+def test_regression_is_found_with_its_queries(gate):
+    new = worse(RUN, 0.5)
+    report = check_gate(gate, QRELS, new)
+    assert (report.verdict, report.exit_code) == ("regression", 1)
+    before, after = (gainful.evaluate(QRELS, run, "nDCG@10") for run in (RUN, new))
+    change = report.findings[0].change
+    assert change.difference == pytest.approx(after.mean("nDCG@10") - before.mean("nDCG@10"), abs=1e-12)
+    old, now = before.by_query("nDCG@10"), after.by_query("nDCG@10")
+    fell = min((each for each in report.queries if each.measure == "nDCG@10"), key=lambda each: each.gain)
+    assert fell.gain == pytest.approx(min(now[q] - old[q] for q in old))
+    assert fell.text == f"about {fell.query}"
+    text = report.text()
+    assert text.startswith("Regression: nDCG@10 fell by 0.")
+    assert "fell in 2 of 2 groups, worst:" in " ".join(text.split())
+
+
+def test_a_group_alone_is_found(gate):
+    new = {query: [*r[1:], r[0]] if gate.queries[query].group == "odd" else r for query, r in RUN.items()}
+    report = check_gate(gate, QRELS, new)
+    verdicts = {(each.measure, each.group): each.verdict for each in report.groups}
+    assert verdicts["nDCG@10", "odd"] == "regression"
+    assert verdicts["nDCG@10", "even"] == "pass"
+
+
+def test_collapsed_queries_come_first():
+    qrels = {f"q{i}": {"a": 1} for i in range(400)}
+    run = {query: ["a", "b"] for query in qrels}
+    gate = freeze_gate(qrels, run, "RR", rule=Rule(0.02))
+    report = check_gate(gate, qrels, {**run, "q7": ["b"]})
+    assert [each.query for each in report.collapsed] == ["q7"]
+    assert "1 query collapsed" in report.text()
+    assert report.verdict == "pass"  # by count alone it does not fail
+    half = check_gate(gate, qrels, {**run, "q7": ["b", "a"]})
+    assert not half.collapsed
+
+
+def test_floors_and_queries_that_must_hold():
+    gate = freeze_gate(QRELS, RUN, "RR", rule=Rule(0.5, floors={"RR": 0.3}, must_hold=["q00"]))
+    one = {**RUN, "q00": [*RUN["q00"][::-1]]}
+    fell = check_gate(gate, QRELS, one)
+    before, after = (gainful.evaluate(QRELS, run, "RR").by_query("RR")["q00"] for run in (RUN, one))
+    assert (fell.verdict == "regression") == (after < before)
+    assert any("q00 must hold" in each for each in fell.broken)
+    low = check_gate(gate, QRELS, {query: r[::-1] for query, r in RUN.items()})
+    assert any("below its floor of 0.3" in each for each in low.broken)
+    for rule, error in ((Rule(must_hold=["q99"]), InputError), (Rule(floors={"AP": 0.1}), UsageError)):
+        with pytest.raises(error):
+            freeze_gate(QRELS, RUN, "RR", rule=replace(rule, margin=0.2))
+
+
+def test_strict_makes_a_warning_fail():
+    queries = list(RUN)
+    bad = [{**RUN, **{query: RUN[query][::-1] for query in queries[start : start + 8]}} for start in (0, 8)]
+    gate, noisy = freeze_gate(QRELS, bad[0], "RR", rule=LOOSE), bad[1]
+    report = check_gate(gate, QRELS, noisy)
+    assert (report.verdict, report.exit_code) == ("warning", 0)
+    assert "cannot be excluded" in report.text()
+    assert check_gate(gate, QRELS, noisy, strict=True).exit_code == 1
+
+
+# -- What it refuses ---------------------------------------------------------------------------------------------------
+
+
+def refused(report, *words):
+    assert (report.verdict, report.exit_code) == ("refused", 3)
+    assert not report.findings or report.refusal
+    for word in words:
+        assert word in f"{report.refusal} {report.hint}"
+
+
+def test_other_judgments_are_refused(gate):
+    other = {**QRELS, "q03": {**QRELS["q03"], "d3-9": 3}, "new": {"x": 1}}
+    del other["q05"]
+    report = check_gate(gate, other, RUN)
+    refused(report, "1 query came (new)", "1 query went (q05)", "1 query changed grades or documents (q03)", "update")
+
+
+def test_order_of_judgments_does_not_matter(gate):
+    backwards = {query: dict(reversed(QRELS[query].items())) for query in reversed(QRELS)}
+    assert check_gate(gate, backwards, RUN).verdict == "pass"
+
+
+def test_missing_queries_are_refused(gate):
+    some = {query: r for query, r in RUN.items() if query != "q01"}
+    refused(check_gate(gate, QRELS, some), "1 query not answered (q01)", "at most 0")
+    lenient = freeze_gate(QRELS, RUN, "RR", rule=Rule(0.2, missing_at_most=1))
+    assert check_gate(lenient, QRELS, some).verdict != "refused"
+
+
+def test_holes_in_the_judgments_are_refused(gate):
+    unjudged = {query: [*r[:9], "unknown"] for query, r in RUN.items()}
+    refused(check_gate(gate, QRELS, unjudged), "90.0%", "100.0% were with the baseline")
+    floor = freeze_gate(QRELS, unjudged, "RR", rule=Rule(0.2, judged_at_least=0.95, judged_drop=1.0))
+    refused(check_gate(floor, QRELS, unjudged), "at least 95% have to be")
+
+
+def test_too_few_queries_for_the_margin_are_refused():
+    with pytest.raises(InputError, match="60 queries can only show drops above") as error:
+        freeze_gate(QRELS, RUN, "RR", rule=Rule(0.02))
+    # (2.326 * 0.13 / 0.02)^2
+    assert "about 229 queries" in error.value.hint
+    assert "--margin 4%" in error.value.hint
+
+
+def test_measured_spread_makes_a_gate_blind():
+    gate = freeze_gate(QRELS, RUN, "RR", rule=LOOSE)
+    accepted = [replace(gate.history[0], spreads={"RR": 0.5})] * 5
+    refused(check_gate(replace(gate, history=accepted), QRELS, RUN), "can only show drops above")
+    assert check_gate(replace(gate, history=accepted[:4]), QRELS, RUN).verdict == "pass"
+    clear = {query: r[::-1] for query, r in RUN.items()}
+    assert check_gate(replace(gate, history=accepted), QRELS, clear).verdict == "regression"
+
+
+def test_numbers_of_another_version_are_refused(gate):
+    refused(check_gate(replace(gate, numbers=0, version="0.0.1"), QRELS, RUN), "gainful 0.0.1", "gate init")
+
+
+# -- The file ----------------------------------------------------------------------------------------------------------
+
+
+def test_file_comes_back_as_it_was(gate, tmp_path):
+    gate.save(tmp_path / "gate.json")
+    assert Gate.read(tmp_path / "gate.json") == gate
+    assert Gate.read(tmp_path / "gate.json").text() == gate.text()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda v: v.update(extra=1), "unknown key 'extra'"),
+        (lambda v: v["rule"].update(margn=1), "rule: unknown key 'margn'"),
+        (lambda v: v["rule"].update(margin="x"), "margin: expected float"),
+        (lambda v: v.pop("measures"), "expected 'measures'"),
+        (lambda v: v.update({"gainful-gate": 99}), "a gate of form 1 or older"),
+        (lambda v: v.pop("gainful-gate"), "something else"),
+        (lambda v: v["queries"]["q00"].update(scores=[1]), "a score of every query and measure"),
+        (lambda v: v["queries"]["q00"].update(scores=["a", "b"]), "scores: expected"),
+        (lambda v: v.update(queries=[]), "queries: expected names and values"),
+        (lambda v: v.update(history=[1]), "history 1: expected names and values"),
+        (lambda v: v["policy"].update(odd="x"), "unknown choice 'odd'"),
+    ],
+)
+def test_damaged_files_are_errors(gate, tmp_path, change, message):
+    value = json.loads(gate.text())
+    change(value)
+    path = tmp_path / "gate.json"
+    path.write_text(json.dumps(value))
+    with pytest.raises(GainfulError, match=message):
+        check_gate(path, QRELS, RUN)
+
+
+def test_update_keeps_history_and_learns_the_spread(gate):
+    new = worse(RUN, 0.1)
+    changed = update_gate(gate, QRELS, new, "reranker v3")
+    assert [each.reason for each in changed.history] == ["first baseline", "reranker v3"]
+    before, after = (np.array(list(gainful.evaluate(QRELS, run, "RR").by_query("RR").values())) for run in (RUN, new))
+    assert changed.history[1].spreads["RR"] == pytest.approx(np.std(after - before, ddof=1) / before.mean())
+    assert check_gate(changed, QRELS, new).verdict == "pass"
+    assert changed.queries["q00"].text == "about q00"
+    with pytest.raises(UsageError, match="why the baseline changes"):
+        update_gate(gate, QRELS, new, " ")
+
+
+def test_update_refuses_other_judgments_unless_told():
+    gate = freeze_gate(QRELS, RUN, "RR", rule=LOOSE)
+    other = {**QRELS, "new": {"x": 1}}
+    run = {**RUN, "new": ["x"]}
+    with pytest.raises(InputError, match="1 query came"):
+        update_gate(gate, other, run, "more queries")
+    changed = update_gate(gate, other, run, "more queries", new_judgments=True)
+    assert len(changed.queries) == N + 1
+    assert changed.history[-1].spreads == {}
+    assert check_gate(changed, other, run).verdict == "pass"
+
+
+def test_weights_are_frozen():
+    table = {query: {"visits": i + 1} for i, query in enumerate(QRELS)}
+    gate = freeze_gate(QRELS, RUN, "RR", rule=LOOSE, queries=gainful.Queries(table, weights="visits"))
+    weighted = gainful.evaluate(QRELS, RUN, "RR", queries=gainful.Queries(table, weights="visits")).mean("RR")
+    assert gate.history[0].means["RR"] == pytest.approx(weighted, abs=1e-14)
+    assert check_gate(gate, QRELS, RUN).findings[0].change.baseline == pytest.approx(weighted, abs=1e-14)
+
+
+def test_subset_of_queries_is_frozen(tmp_path):
+    gate = freeze_gate(QRELS, RUN, "RR", rule=Rule(0.1), queries=gainful.Queries(exclude=["q00", "q01"]))
+    assert len(gate.queries) == N - 2
+    assert check_gate(gate, QRELS, RUN).verdict == "pass"
+
+
+def test_repeats(gate):
+    repeats = [worse(RUN, 0.02, seed) for seed in (1, 2, 3)]
+    report = check_gate(gate, QRELS, repeats)
+    means = [gainful.evaluate(QRELS, run, "RR").mean("RR") for run in repeats]
+    assert report.findings[1].change.new == pytest.approx(np.mean(means), abs=1e-12)
+
+
+# -- Formats -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def reports(gate):
+    some = {query: r for query, r in RUN.items() if query != "q01"}
+    return {
+        "pass": check_gate(gate, QRELS, RUN),
+        "regression": check_gate(gate, QRELS, worse(RUN, 0.5)),
+        "refused": check_gate(gate, QRELS, some),
+    }
+
+
+@pytest.mark.parametrize("verdict", ["pass", "regression", "refused"])
+def test_json(reports, verdict):
+    value = json.loads(FORMATS["json"](reports[verdict]))
+    assert (value["schema"], value["verdict"], value["exit"]) == (
+        "gainful-gate-check/1",
+        verdict,
+        {"pass": 0, "regression": 1, "refused": 3}[verdict],
+    )
+    assert [each["measure"] for each in value["measures"]] == ([] if verdict == "refused" else ["nDCG@10", "RR"])
+
+
+def test_junit(reports):
+    schema = pytest.importorskip("xmlschema").XMLSchema(Path(__file__).parent / "gate" / "junit.xsd")
+    for verdict, report in reports.items():
+        text = FORMATS["junit"](report)
+        schema.validate(text)
+        suite = ElementTree.fromstring(text).find("testsuite")
+        assert int(suite.get("tests")) == len(suite.findall("testcase"))
+        assert (
+            int(suite.get("failures"))
+            == len(suite.findall("testcase/failure"))
+            == (sum(each.verdict == "regression" for each in (*report.findings, *report.groups)))
+        )
+        assert int(suite.get("errors")) == len(suite.findall("testcase/error")) == int(verdict == "refused")
+
+
+def test_openmetrics(reports):
+    parser = pytest.importorskip("prometheus_client.openmetrics.parser")
+    for report in reports.values():
+        families = {each.name: each for each in parser.text_string_to_metric_families(FORMATS["openmetrics"](report))}
+        assert families["gainful_gate_exit_code"].samples[0].value == report.exit_code
+        means = {tuple(s.labels.items()): s.value for s in families["gainful_gate_mean"].samples}
+        assert len(means) == len(report.findings) + len(report.groups)
+        for each in report.findings:
+            assert means[(("measure", each.measure),)] == each.change.new
+
+
+def test_markdown(reports):
+    text = FORMATS["markdown"](reports["regression"])
+    assert text.startswith("## ❌ gainful gate: regression\n\nRegression: nDCG@10 fell by")
+    assert text.count("<details>") == text.count("</details>") == 1
+    assert "### Queries that fell most" in text.partition("<details>")[2]
+    assert "### The measures" in text.partition("<details>")[0]
+
+
+def test_github(reports, tmp_path, monkeypatch):
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    text = FORMATS["github"](reports["regression"])
+    lines = text.splitlines()
+    assert lines[0].startswith("::error title=gainful gate%3A nDCG@10::nDCG@10 fell by")
+    assert (tmp_path / "summary.md").read_text().startswith("## ❌")
+    assert FORMATS["github"](reports["refused"]).startswith("::error title=gainful gate%3A cannot be measured::")
+
+
+def test_hostile_names_do_not_leave_their_place():
+    name = 'x"><script>\n::error::|\x1b[31m'
+    qrels = {name: {"a": 1, "b": 0}, **{f"q{i}": {"a": 1, "b": 0} for i in range(300)}}
+    run = {query: ["a"] for query in qrels}
+    table = {query: {"kind": name, "text": name} for query in qrels}
+    gate = freeze_gate(qrels, run, "RR", rule=Rule(0.02, by="kind"), queries=table)
+    report = check_gate(gate, qrels, {**{query: ["b", "a"] for query in qrels}})
+    assert report.verdict == "regression"
+    ElementTree.fromstring(FORMATS["junit"](report))
+    json.loads(FORMATS["json"](report))
+    assert all(line.startswith("::") for line in FORMATS["github"](report).splitlines())
+    assert "<script>" not in FORMATS["markdown"](report)
+
+
+# -- In tests of others, and on itself ---------------------------------------------------------------------------------
+
+
+def test_assertion(gate, tmp_path, gainful_gate):
+    gate.save(tmp_path / "gate.json")
+    assert gainful_gate(tmp_path / "gate.json", QRELS, RUN).verdict == "pass"
+    with pytest.raises(AssertionError, match="Regression: nDCG@10 fell by"):
+        assert_no_regression(tmp_path / "gate.json", QRELS, worse(RUN, 0.5))
+    with pytest.raises(AssertionError, match="Cannot be measured"):
+        assert_no_regression(tmp_path / "gate.json", QRELS, {"q00": RUN["q00"]})
+
+
+def test_selftest_finds_large_faults_and_is_rarely_alarmed(gate, monkeypatch):
+    monkeypatch.setattr("gainful.tasks.gate.selftest._HARMLESS", 200)
+    monkeypatch.setattr("gainful.tasks.gate.selftest._DRAWS", 10)
+    found = selftest(gate, Qrels.from_dict(QRELS), RUN)
+    for test in found.measures:
+        assert test.alarms <= 0.05 * test.harmless
+        dropped = [each for each in test.trials if each.fault == "top document dropped" and each.share == 1.0]
+        assert sum(each.is_caught for each in dropped) >= 0.6 * len(dropped)
+        untouched = [each for each in test.trials if each.drop == 0]
+        assert sum(each.is_caught for each in untouched) <= 0.1 * len(untouched)
+    assert found.tie_alarms == 0
+    assert "fires on drops above" in found.text()
