@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 from beyond import posterior_calibration, posterior_coverage, sequence_errors, sequence_widths
+from gates import gate_commits, gate_errors
 from intervals import judges, orders
 from matrices import distinct_systems, markdown, read, share
 
@@ -262,4 +263,6 @@ STUDIES: dict[str, Callable[[Path], str]] = {
     "sequence-errors": sequence_errors,
     "orders": orders,
     "judges": judges,
+    "gate-errors": gate_errors,
+    "gate-commits": gate_commits,
 }

@@ -21,6 +21,8 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 HERE = re.compile(r"<<'(\w+)'$")
+# The day on which the pages were written: gates remember theirs.
+TODAY = {"SOURCE_DATE_EPOCH": "1763251200"}
 # So many digits of a power any scipy computes: it has them from series and searches.
 SURE_DIGITS = 7
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -65,7 +67,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     script = folder / "gainful"
     script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gainful "$@"\n')
     script.chmod(0o755)
-    return {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
+    return {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}", **TODAY}
 
 
 def test_there_are_commands_to_run() -> None:
@@ -109,6 +111,7 @@ def test_commands_print_what_the_page_shows(
 ) -> None:
     """One after the other in a fresh copy of the demo, as a reader of the page would type them."""
     monkeypatch.chdir(shutil.copytree(demo, tmp_path / "gainful-demo"))
+    monkeypatch.setenv(*next(iter(TODAY.items())))
     for command, output in commands(page):
         printed = as_compared(page, typed(command, environment, capsys))
         assert (command, printed) == (command, as_compared(page, output))

@@ -7,8 +7,11 @@ import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 from pathlib import Path
 
+import jsonschema
 import numpy as np
 import pytest
+import xmlschema
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 import gainful
 from gainful import GainfulError, Gate, InputError, Qrels, Rule, UsageError, check_gate, freeze_gate, update_gate
@@ -275,6 +278,8 @@ def reports(gate):
 @pytest.mark.parametrize("verdict", ["pass", "regression", "refused"])
 def test_json(reports, verdict):
     value = json.loads(FORMATS["json"](reports[verdict]))
+    schema = json.loads((Path(__file__).parents[2] / "docs" / "gate-check.schema.json").read_text())
+    jsonschema.validate(value, schema)
     assert (value["schema"], value["verdict"], value["exit"]) == (
         "gainful-gate-check/1",
         verdict,
@@ -284,7 +289,7 @@ def test_json(reports, verdict):
 
 
 def test_junit(reports):
-    schema = pytest.importorskip("xmlschema").XMLSchema(Path(__file__).parent / "gate" / "junit.xsd")
+    schema = xmlschema.XMLSchema(Path(__file__).parent / "gate" / "junit.xsd")
     for verdict, report in reports.items():
         text = FORMATS["junit"](report)
         schema.validate(text)
@@ -299,9 +304,8 @@ def test_junit(reports):
 
 
 def test_openmetrics(reports):
-    parser = pytest.importorskip("prometheus_client.openmetrics.parser")
     for report in reports.values():
-        families = {each.name: each for each in parser.text_string_to_metric_families(FORMATS["openmetrics"](report))}
+        families = {each.name: each for each in text_string_to_metric_families(FORMATS["openmetrics"](report))}
         assert families["gainful_gate_exit_code"].samples[0].value == report.exit_code
         means = {tuple(s.labels.items()): s.value for s in families["gainful_gate_mean"].samples}
         assert len(means) == len(report.findings) + len(report.groups)
