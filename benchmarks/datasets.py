@@ -49,7 +49,10 @@ LARGE = Dataset(6980, 1000, judged=3, found=2)
 #: A tenth of the large one, to see what grows.
 TENTH = Dataset(698, 1000, judged=3, found=2)
 
-DATASETS = {dataset.name: dataset for dataset in (SMALL, JUDGED, TENTH, LARGE)}
+#: As a gate in CI has it: many queries, short lists.
+GATED = Dataset(1000, 100, judged=20, found=15)
+
+DATASETS = {dataset.name: dataset for dataset in (SMALL, JUDGED, TENTH, LARGE, GATED)}
 
 
 def make(dataset: Dataset) -> None:

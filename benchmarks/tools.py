@@ -59,6 +59,16 @@ def gainful_check(qrels: Path, runs: Sequence[Path], name: str) -> Tool:
     return Tool(name, gainful_command("check", str(qrels), *map(str, runs), "--format", "jsonl"))
 
 
+def gainful_gate(qrels: Path, run: Path, gate: Path, name: str) -> Tool:
+    """A check of a gate that is frozen from the same run."""
+    measures = [part for measure in MEASURES for part in ("-m", measure)]
+    gate.unlink(missing_ok=True)
+    files = (str(qrels), str(run))
+    init = gainful_command("gate", "init", *files, *measures, "-o", str(gate), "--margin", "20%", "--quiet")
+    subprocess.run(init, check=True, stdout=subprocess.DEVNULL)
+    return Tool(name, gainful_command("gate", "check", str(gate), *files, "--quiet"))
+
+
 def gainful_paper(paper: str, folder: Path) -> Tool:
     """A paper's experiment on the systems of a folder."""
     data = ["--qrels", str(folder / "qrels"), "--runs", str(folder / "runs")]

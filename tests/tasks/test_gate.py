@@ -14,7 +14,19 @@ import xmlschema
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 import gainful
-from gainful import GainfulError, Gate, InputError, Qrels, Rule, UsageError, check_gate, freeze_gate, update_gate
+from gainful import (
+    GainfulError,
+    Gate,
+    InputError,
+    Policy,
+    Qrels,
+    Rule,
+    UsageError,
+    check_gate,
+    freeze_gate,
+    update_gate,
+)
+from gainful.data.judged import Judged
 from gainful.tasks.gate.gate_formats import FORMATS
 from gainful.tasks.gate.selftest import selftest
 from gainful.testing import assert_no_regression
@@ -215,6 +227,20 @@ def test_damaged_files_are_errors(gate, tmp_path, change, message):
     path.write_text(json.dumps(value))
     with pytest.raises(GainfulError, match=message):
         check_gate(path, QRELS, RUN)
+
+
+def test_a_file_without_what_came_later_is_read(gate, tmp_path):
+    value = json.loads(gate.text())
+    for name in ("judged_drop", "spread", "missing_at_most", "weights"):
+        del value["rule"][name]
+    del value["history"][0]["spreads"]
+    (tmp_path / "gate.json").write_text(json.dumps(value))
+    assert Gate.read(tmp_path / "gate.json") == gate
+
+
+def test_other_conventions_are_refused(gate):
+    judged = Judged(Qrels.from_dict(QRELS), Policy(depth=5))
+    refused(check_gate(gate, judged, RUN), "the conventions differ")
 
 
 def test_update_keeps_history_and_learns_the_spread(gate):

@@ -170,6 +170,8 @@ def _by_queries(scores: PairedScores, test: PairedTest) -> tuple[float, Limits]:
     kind = INTERVALS[test.interval if test is STUDENT or scores.can_reach else STUDENT.interval]
 
     def limits(alpha: float) -> tuple[float, float]:
+        if not scores.nonzero:
+            return 0.0, 0.0  # nothing changed
         found = kind.formula(scores, alpha)
         return found.low, found.high
 

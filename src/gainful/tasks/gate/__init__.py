@@ -265,7 +265,11 @@ def _comparable(
 
 def _judged(gate: Gate, qrels: QrelsLike | Judged) -> Judged:
     """Judgments under the gate's conventions."""
-    return qrels if isinstance(qrels, Judged) else Judged.of(qrels, gate.conventions)
+    if not isinstance(qrels, Judged):
+        return Judged.of(qrels, gate.conventions)
+    if qrels.policy != gate.conventions:
+        raise RefusalError("the conventions differ from those of the baseline", f"these are {gate.conventions}")
+    return qrels
 
 
 def _group_of(about: Queries, by: str, queries: Sequence[str]) -> dict[str, str]:
