@@ -91,7 +91,7 @@ def test_no_descriptor_stays_open(tmp_path):
 
 @pytest.mark.parametrize("kind", [None, *COMPRESSIONS])
 def test_piece_by_piece(tmp_path, kind):
-    long = b"".join(b"q%d Q0 d%d 1 1 t\n" % (i, i * i) for i in range(120_000))
+    long = b"".join(b"q%d Q0 d%d 1 1 t\n" % (i, i * i) for i in range(200_000))
     path = tmp_path / "some.run"
     path.write_bytes(COMPRESSIONS[kind](long) if kind else long)
     text = open_source(path)
