@@ -46,6 +46,7 @@ def read_scores(
         choose(rows, ("queries", "systems"), "rows")
     opened = open_source(source)
     text = bytes(opened.data).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+    text = re.sub(r"\A(# order:.*\n)+", lambda found: "\n" * found[0].count("\n"), text)  # the conventions
     if text.lstrip().startswith("{"):
         return _comparable(_read_lines(text, opened.name), opened.name, any_measure)
     if re.match(r"\s*run[,\t;]query[,\t;]", text):
