@@ -364,7 +364,7 @@ def _check_same_systems(matrices: Mapping[str, ScoreMatrix]) -> None:
 
 
 def _check_single(charts: Sequence[str], found: Mapping[str, SystemsResult]) -> None:
-    """Bars over systems that are not told apart are true only where one number decides."""
+    """Bars over systems that are not significantly different are true only where one number decides."""
     if "critical" in charts:
         for result in found.values():
             if not result.is_single_threshold:
