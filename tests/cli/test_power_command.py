@@ -130,7 +130,7 @@ class TestTexts:
             run(files, "--sd", "0.194848", "--queries", "50", "--difference", "0.05", fmt="table").out.split()
         )
         assert (
-            "50 queries: a difference of two systems is detectable from 0.0788 on with 80 % power at the 5 % level"
+            "With 50 queries, a difference of two systems is detectable from 0.0788 on with 80 % power at the 5 % level"
             in text
         )
         assert "A difference of 0.05 needs 122 queries (power 80.28 %; 121 have 79.96 %)." in text
@@ -192,7 +192,7 @@ class TestFormatsAndCharts:
 
     def test_python_object(self):
         report = assess_power(ScoreMatrix.of("AP", {"a": [0.1, 0.5, 0.4], "b": [0.2, 0.2, 0.3]}))
-        assert "3 queries: a difference of two systems is detectable from" in str(report)
+        assert "3 queries, a difference of two systems is detectable from" in str(report)
 
 
 class TestErrors:

@@ -143,8 +143,8 @@ def _sentences(report: PowerReport, basis: Basis, places: int) -> Iterator[str]:
     test = f" with {level} (paired t test, sd of a difference {basis.sd:.{places}f} {_from(basis)})"
     for found in report.shown(basis):
         yield (
-            f"{of}{count_of(found.queries, 'query', 'queries')}: a difference of two systems is detectable from "
-            f"{found.difference:.{places}f} on{test}."
+            f"{of}{'with' if of else 'With'} {count_of(found.queries, 'query', 'queries')}, a difference of two "
+            f"systems is detectable from {found.difference:.{places}f} on{test}."
         )
         if found.gap is not None:
             yield (
