@@ -574,7 +574,7 @@ nb::tuple number_ids_py(Input<uint8_t> data, Input<int64_t> start, Input<int64_t
         const WithoutInterpreter release;
         reserve_room(numbers, start.size());
         const DocumentSpans spans(begin_of(data), data.size(), start.data(), length.data(), start.size());
-        for (size_t i = 0; i < start.size(); ++i) numbers.push_back(distinct.number_of(spans[i]));
+        distinct.number_all(spans, start.size(), [&](uint32_t number) { numbers.push_back(number); });
         const ByteOrder order(distinct.ids());
         for (int64_t& number : numbers) number = order.place[static_cast<size_t>(number)];
         ids = order.apply(distinct.ids());

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "memory.hpp"
 #include "text.hpp"
 
 #if defined(_MSC_VER) && defined(_M_X64)
@@ -89,6 +90,24 @@ class IdTable {
     void reserve(size_t ids) {
         ids_.reserve(ids);
         if (slots_for(ids) > slots_.size()) resize(slots_for(ids));
+    }
+
+    /// Does number_of for `count` ids one after another; what the next ones need is fetched meanwhile.
+    template <typename Ids, typename Put>
+    void number_all(const Ids& ids, size_t count, const Put& put) {
+        constexpr size_t far = 16, near = 8;
+        uint32_t tags[2 * far] = {};
+        for (size_t i = 0; i < count + far; ++i) {
+            if (i < count) {
+                tags[i % (2 * far)] = tag_of(ids[i]);
+                if (!slots_.empty()) prefetch(&slots_[tags[i % (2 * far)] & (slots_.size() - 1)]);
+            }
+            if (i >= near && i - near < count && !slots_.empty()) {
+                const Slot& slot = slots_[tags[(i - near) % (2 * far)] & (slots_.size() - 1)];
+                if (slot.number != 0) prefetch(ids_[slot.number - 1].data());
+            }
+            if (i >= far) put(number_of(ids[i - far]));
+        }
     }
 
     uint32_t number_of(Id id) {

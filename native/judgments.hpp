@@ -115,6 +115,13 @@ class DocumentSpans {
 
     Id operator[](size_t row) const { return Id(data_ + start_[row], static_cast<size_t>(length_[row])); }
 
+    /// Fetches a row that is needed soon, in two steps.
+    void fetch_span(size_t row) const {
+        prefetch(start_ + row);
+        prefetch(length_ + row);
+    }
+    void fetch_id(size_t row) const { prefetch(data_ + start_[row]); }
+
   private:
     DocumentSpans(const char* data, size_t size, const int64_t* start, const int64_t* length)
         : data_(data), size_(size), start_(start), length_(length) {}
@@ -150,7 +157,7 @@ class JudgmentIndex {
         for (size_t q = 0, at = 0; q < query_count(); ++q) {
             const size_t first = at;
             while (at < rows && static_cast<size_t>(query[row_order[at]]) == q) ++at;
-            add_query(q, row_order.data() + first, at - first, documents);
+            add_query(q, row_order.data() + first, at - first, row_order.data() + rows, documents);
         }
     }
 
@@ -187,13 +194,19 @@ class JudgmentIndex {
         return order;
     }
 
-    void add_query(size_t query, const size_t* rows, size_t count, const DocumentSpans& documents) {
+    void add_query(size_t query, const size_t* rows, size_t count, const size_t* end, const DocumentSpans& documents) {
+        constexpr int64_t far = 16, near = 8;
         const size_t start = table_offsets_[query];
         const size_t size = slots_for(count);
         table_offsets_[query + 1] = start + size;
         slots_.resize(start + size, 0);
         filter_.resize(start + size, 0);
         for (size_t i = 0; i < count; ++i) {
+            if (end - (rows + i) > far) {
+                documents.fetch_span(rows[i + far]);
+                documents.fetch_id(rows[i + near]);
+                prefetch(item_.data() + rows[i + near]);
+            }
             const Id document = documents[rows[i]];
             const uint64_t hash = hash_id(document);
             size_t at = hash & (size - 1);

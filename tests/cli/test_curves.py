@@ -111,7 +111,9 @@ class TestJsonLines:
 class TestOtherFormats:
     def test_csv_is_one_table(self, files):
         result = files("-m", "CG@2", "--draws", "0", "--format", "csv")
-        rows = list(csv.DictReader(io.StringIO(result.out)))
+        conventions, _, table = result.out.partition("\n")
+        assert conventions.startswith("# order:")
+        rows = list(csv.DictReader(io.StringIO(table)))
         assert [list(row.values()) for row in rows] == [
             ["", "CG", "mean", "", "1", "2.0", "", ""],
             ["", "CG", "mean", "", "2", "3.0", "", ""],

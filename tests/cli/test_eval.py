@@ -746,3 +746,11 @@ def test_the_help_names_every_flag_and_default(command):
         assert f"{flag} " in text
     assert "[default: nDCG@10, AP, RR, P@10, R@100, Judged@10]" in text
     assert "Cut every list after N documents; all, or a number. [default: all]" in text
+
+
+def test_differences_in_latex_are_not_tested(command):
+    command.write("qrels", "q 0 d 1\n")
+    command.write("a.run", "q Q0 d 1 1 t\n")
+    command.write("b.run", "q Q0 d 1 1 t\n")
+    found = command("eval", "qrels", "a.run", "b.run", "--baseline", "a", "--format", "latex")
+    assert "gainful compare --baseline a --format latex" in found.err

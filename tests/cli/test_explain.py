@@ -401,7 +401,8 @@ def test_unjudged_documents_of_a_list_of_grades(command):
 
 def _changed(command, *arguments):
     lines = command("explain", *arguments, "--format", "jsonl").lines
-    return lines[0]["changes"][0], [line for line in lines if line.get("table", "").endswith("rank by rank")]
+    ranks = [line for line in lines if line.get("table", "").endswith("rank by rank") and "rank" in line]
+    return lines[0]["changes"][0], ranks
 
 
 def test_a_swap_term_by_term(command):
@@ -413,6 +414,9 @@ def test_a_swap_term_by_term(command):
         ("d1: 3", "d2: 1"),
         ("d2: 1", "d1: 3"),
     ]
+    assert [row["discount"] for row in ranks] == pytest.approx([1, math.log2(3), 2])
+    of_ndcg = _changed(command, "nDCG@3", "--grades", "0,1", "--unretrieved", "3", "--swap", "1,2")[1]
+    assert [row["ideal gain"] for row in of_ndcg] == [3, 1, 0]
     assert change["difference"] == pytest.approx(sum(by_rank))
     assert change["difference"] == change["after"]["value"] - change["before"]["value"]
 

@@ -55,6 +55,7 @@ def test_a_format_beats_the_ending(files):
 def test_csv_for_spreadsheets(files):
     assert files("eval", "qrels", "r.run", "-m", "RR", "-m", "NumRel", "--by-query", "-o", "r.csv", "-q").code == 0
     with (files.directory / "r.csv").open(newline="") as file:
+        assert file.readline().startswith("# order:score|")
         assert list(csv.reader(file)) == [
             ["run", "query", "RR", "NumRel"],
             ["r", "q1", "1.0", "1"],
@@ -65,7 +66,7 @@ def test_csv_for_spreadsheets(files):
 
 def test_compressed(files):
     assert files("eval", "qrels", "r.run", "-m", "RR", "-o", "r.csv.gz", "-q").code == 0
-    assert gzip.decompress((files.directory / "r.csv.gz").read_bytes()) == b"run,RR\nr,0.5\n"
+    assert gzip.decompress((files.directory / "r.csv.gz").read_bytes()).endswith(b"\nrun,RR\nr,0.5\n")
 
 
 def test_a_dash_is_standard_output(files):
@@ -151,7 +152,7 @@ def test_a_reader_who_has_seen_enough(command, environment):
         env=environment(),
     ) as process:
         with (command.directory / "pipe.csv").open("rb") as pipe:
-            assert pipe.readline().startswith(b"run,query,")
+            assert pipe.readline().startswith(b"# order:")
         assert process.stderr is not None
         assert process.stderr.read() == b""
     assert process.returncode == 0

@@ -44,7 +44,7 @@ def power_of_t(n, difference, sd, alpha=0.05):
 class TestValues:
     def test_bare_sd(self, files):
         result = run(files, "--sd", "0.2", "--queries", "50,100", "--difference", "0.05", "--width", "0.1")
-        shown = rows(result, "What queries show")
+        shown = rows(result, "Detectable differences")
         assert [row["queries"] for row in shown] == [50, 100]
         for row in shown:
             assert power_of_t(row["queries"], row["difference"], 0.2) == pytest.approx(0.8, abs=1e-6)
@@ -129,7 +129,10 @@ class TestTexts:
         text = " ".join(
             run(files, "--sd", "0.194848", "--queries", "50", "--difference", "0.05", fmt="table").out.split()
         )
-        assert "50 queries show a difference of 0.0788 between two systems with 80 % power at the 5 % level" in text
+        assert (
+            "With 50 queries, a difference of two systems is detectable from 0.0788 on with 80 % power at the 5 % level"
+            in text
+        )
         assert "A difference of 0.05 needs 122 queries (power 80.28 %; 121 have 79.96 %)." in text
         assert (
             "At the difference that was found it only repeats the p (Hoenig & Heisey 2001), and is not given." in text
@@ -143,7 +146,7 @@ class TestTexts:
             "sakai2016: twice the mean square within",
         ):
             assert word in text
-        assert "* what everything above is computed with" in text
+        assert "* used for everything above" in text
 
     def test_help_says_why_there_is_no_observed_power(self, files):
         text = " ".join(files("power", "--help-all").out.split())
@@ -189,7 +192,7 @@ class TestFormatsAndCharts:
 
     def test_python_object(self):
         report = assess_power(ScoreMatrix.of("AP", {"a": [0.1, 0.5, 0.4], "b": [0.2, 0.2, 0.3]}))
-        assert "3 queries show a difference of" in str(report)
+        assert "3 queries, a difference of two systems is detectable from" in str(report)
 
 
 class TestErrors:
@@ -242,7 +245,7 @@ class TestPublished:
     def test_a_pair(self, power):
         result = power("web2013_ndcg20", "--pair", "run1,run15", "--difference", "0.05")
         assert result.lines[0]["bases"][0]["sd"] == pytest.approx(0.194848, abs=5e-7)
-        assert rows(result, "What queries show")[0]["difference"] == pytest.approx(0.0787541, abs=5e-8)
+        assert rows(result, "Detectable differences")[0]["difference"] == pytest.approx(0.0787541, abs=5e-8)
         [need] = rows(result, "Queries needed for 80 % power")
         assert need["queries"] == 122
         assert need["power"] == pytest.approx(0.802847, abs=5e-7)

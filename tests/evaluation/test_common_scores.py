@@ -117,7 +117,7 @@ class TestPower:
         assert [basis.measure for basis in report.bases] == ["P", "RR"]
         assert report.bases[0].sd != report.bases[1].sd
         tables = {table.title: table for table in report.page().tables}
-        assert [row[:2] for row in tables["What queries show"].rows] == [
+        assert [row[:2] for row in tables["Detectable differences"].rows] == [
             ("P", 20),
             ("P", 40),
             ("RR", 20),

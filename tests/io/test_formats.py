@@ -405,13 +405,14 @@ def test_a_relevance_beats_a_score_in_judgments() -> None:
         (b"film,stars,who\nf1,4,7\nf2,3,7\nf3,5,8\n", False, {"query": "who", "document": "film", "grade": "stars"}),
         (b"when,who,film,stars\n5,u,f1,4\n6,u,f2,4\n7,v,f3,3\n", False, {"query": "who", "document": "film", "grade": "stars"}),
         (b"a,b,c\n0.5,x,d1\n0.25,x,d2\n0.75,y,d3\n", True, {"query": "b", "document": "c", "score": "a"}),
+        (b"film;stars;who\nf1;4,5;7\nf2;3,0;7\n;;\n", False, {"query": "who", "document": "film", "grade": "stars"}),
         (b"n,who,film\n1,u,f1\n2,u,f2\n1,v,f3\n", True, {"query": "who", "document": "film", "rank": "n"}),
     ],
 )  # fmt: skip
 def test_columns_are_proposed_by_what_they_hold(text: bytes, run: bool, asked: dict[str, str]) -> None:
     with pytest.raises(InputError, match=re.escape(f"say columns={asked}")):
         (Run if run else Qrels).read(text)
-    records = list(csv.DictReader(io.StringIO(text.decode())))
+    records = list(csv.DictReader(io.StringIO(text.decode()), delimiter=";" if b";" in text else ","))
     with pytest.raises(InputError, match=re.escape(f"say columns={asked}")):
         (Run if run else Qrels).of(pandas.DataFrame(records))
     assert (Run if run else Qrels).read(text, columns=asked).queries

@@ -150,7 +150,7 @@ def test_one_query_has_nothing_to_test():
     for row in overall.rows:
         assert row[1:] == (None,) * 9
     said = claims(found)
-    for what in ("Friedman tells runs apart", "two-way ANOVA does", "one-way ANOVA does"):
+    for what in ("Friedman finds runs different", "two-way ANOVA does", "one-way ANOVA does"):
         assert said["Table 2", what] == ("there is nothing to test", "not seen")
 
 

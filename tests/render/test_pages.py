@@ -93,8 +93,20 @@ def test_conventions_are_short_for_people_and_whole_for_machines_and_files(tmp_p
     for ending in (".txt", ".md", ".tex", ".html"):
         page.save(tmp_path / f"file{ending}")
         assert "order:score|ties:input" in (tmp_path / f"file{ending}").read_text()
-    # A single table stays one that every program reads.
-    assert render_text(Page("x", (table,), page.notes), "csv") == "run,n\na,1\n"
+    # A number means nothing without them, in one table as in several, in a file as in a pipe.
+    single = ShownPage("x", (table,), page.notes)
+    assert render_text(single, "csv") == "# order:score|ties:input\nrun,n\na,1\n"
+    single.save(tmp_path / "file.csv")
+    assert (tmp_path / "file.csv").read_text() == render_text(single, "csv")
+
+
+def test_a_note_is_printed_once_for_people():
+    tables = tuple(Table((Column("run"),), (("a",),), title, ("letters: what they mean",)) for title in ("one", "two"))
+    hidden = Detail((Table((Column("run"),), (("a",),), "zero", ("letters: what they mean",)),))
+    page = Page("x", (hidden, *tables), ("letters: what they mean", "all else"))
+    for format_ in ("table", "markdown", "html", "latex"):
+        assert render_text(page, format_).count("letters: what") == 1
+    assert render_text(replace(page, label="tab"), "latex").count("letters: what") == 3  # tables that stand alone
 
 
 @pytest.mark.parametrize("format_", FORMATS)
@@ -459,3 +471,11 @@ def test_marked_cells_are_bold_on_a_terminal(monkeypatch, variable):
     lines = out.getvalue().splitlines()
     assert lines[2] == "a*   0.2500"
     assert lines[3] == ("b    0.5000* (+0.2)" if variable else "b    \x1b[1m0.5000*\x1b[0m (+0.2)")
+
+
+def test_powers_of_ten_in_latex():
+    table = Table((Column("p"), Column("n", "number", 1)), (("5e-05", 1.0), ("< 1e-15", 2.0), ("run2e-05b", 3.0)))
+    text = render_text(Page("x", (table,)), "latex")
+    assert r"$5\times10^{-5}$ & 1.0" in text
+    assert r"\textless{} $1\times10^{-15}$" in text
+    assert "run2e-05b" in text

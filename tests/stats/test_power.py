@@ -1,4 +1,4 @@
-"""What queries can show, against scipy, statsmodels and simulation."""
+"""What queries can detect, against scipy, statsmodels and simulation."""
 
 from __future__ import annotations
 

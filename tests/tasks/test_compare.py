@@ -6,13 +6,26 @@ import math
 import random
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars
 import pytest
 
-from gainful import Block, Comparison, Measure, Policy, Qrels, Run, ScoreMatrix, UsageError, compare, evaluate
+import gainful
+from gainful import (
+    Block,
+    Comparison,
+    GainfulWarning,
+    Measure,
+    Policy,
+    Qrels,
+    Run,
+    ScoreMatrix,
+    UsageError,
+    compare,
+    evaluate,
+)
 from gainful.pages.charts import CriticalDiagram, HeatMap, IntervalRow, Intervals, Plot
 from gainful.pages.page import Column, Page, Table
 from gainful.render import text as render_text
@@ -78,7 +91,7 @@ class TestWhatItTakes:
             compare(matrix(2), {"a": {"q": ["d"]}})
         with pytest.raises(UsageError, match="policy: has no meaning"):
             compare(matrix(2), policy="trec_eval-9")
-        with pytest.raises(UsageError, match="runs: expected a dict of names and runs, found str"):
+        with pytest.raises(UsageError, match="expected the runs in a dict by their names, found str"):
             compare({"q": {"d": 1}}, "bm25.run")  # type: ignore[arg-type]
 
     @pytest.mark.parametrize("wrong", [{}, {"AP": [1, 2]}, "scores.csv", None])
@@ -98,6 +111,36 @@ class TestWhatItTakes:
         assert repr(compare(matrix())) == "<Comparison of 5 systems by AP>"
         assert str(compare(matrix())).startswith("AP of 5 systems on 30 queries. Significantly different: ")
         assert "<table>" in compare(matrix(2))._repr_html_()
+
+
+class TestTables:
+    GOLD = b"who;what;stars\nu;i;1\nv;j;1\n"
+    CALLED: ClassVar = {"query": "who", "document": "what", "qrels.grade": "stars", "run.score": "stars"}
+    RUNS: ClassVar = {"old": b"who;what;stars\nu;x;2\nu;i;1\nv;j;1\n", "new": b"who;what;stars\nu;i;2\nv;j;1\n"}
+
+    def test_columns_and_exclude_are_those_of_evaluate(self) -> None:
+        found = compare(self.GOLD, self.RUNS, "RR", columns=self.CALLED)
+        assert found.pairs["RR"].difference == 0.25
+        with pytest.warns(GainfulWarning, match="1 retrieved document left out"):
+            seen = compare(self.GOLD, self.RUNS, "RR", columns=self.CALLED, exclude={"u": ["x"]})
+        assert seen.pairs["RR"].difference == 0
+        assert gainful.explain("RR", self.GOLD, self.RUNS["old"], "u", columns=self.CALLED).value == 0.5
+        findings = gainful.examine(self.GOLD, self.RUNS, columns=self.CALLED).findings
+        assert not any(finding.severity == "serious" for finding in findings)
+
+    def test_runs_are_in_a_dict(self) -> None:
+        gold = {"q": {"d": 1}}
+        for given in (({"q": ["d"]}, {"q": ["x"]}, "RR"), ("a.run", "b.run", "AP"), ("a.run", "AP")):
+            with pytest.raises(UsageError, match=r'(?s)expected the runs in a dict by their names.*"new": run'):
+                compare(gold, *given)
+        with pytest.raises(UsageError, match="columns: has no meaning with scores"):
+            compare(gainful.evaluate(gold, {"a": {"q": ["d"]}, "b": {"q": ["d"]}}), columns={"query": "q"})
+
+    def test_scores_by_measure(self) -> None:
+        found = gainful.evaluate({"q": {"d": 1}}, {"q": ["x", "d"]}, ["AP", "NumRel"])
+        assert (found["map"], found["NumRel"]) == (0.5, 1)
+        with pytest.raises(KeyError, match="there are a, b, and each has its measures"):
+            gainful.evaluate({"q": {"d": 1}}, {"a": {"q": ["d"]}, "b": {"q": ["d"]}})["map"]
 
 
 class TestProcedures:

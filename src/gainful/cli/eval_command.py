@@ -65,7 +65,12 @@ def command(
             judged, collection.runs, wanted, queries=queries, threads=collection.threads, progress=progress
         )
     output.write(Report(evaluations, by_query, places, baseline, by))
-    print_notices(notices(evaluations.values()), reading.quiet)
+    lines = notices(evaluations.values())
+    if baseline is not None and output.format == "latex":
+        lines.append(
+            f"differences are not tested here; gainful compare --baseline {baseline} --format latex tests them"
+        )
+    print_notices(lines, reading.quiet)
 
 
 def _check_baseline(wanted: str | None, names: Iterable[str]) -> None:

@@ -36,7 +36,7 @@ COMMAND_GROUPS = {
         "papers": "Run the five papers again: what they say beside what gainful finds.",
     },
     "Plan": {
-        "power": "Say what a number of queries can show, and how many are needed.",
+        "power": "Say which differences a number of queries can detect, and how many are needed.",
         "stability": "Ask whether the order of systems would be the same on other queries or documents.",
     },
     "Compatibility": {

@@ -338,7 +338,7 @@ class FigureOutput(NamedTuple):
         if self.path is not None:
             from gainful.render.figure import for_caption, save
 
-            page = for_caption(content.page(), title=self.title, signature=self.signature)
+            page = for_caption(content.page().without_repeats(), title=self.title, signature=self.signature)
             save(page, self.path, self.columns)
 
 

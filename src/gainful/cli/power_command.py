@@ -67,7 +67,7 @@ def command(
     figure: options.FigureOutput,
     scores: ScoreOptions,
 ) -> None:
-    """Say which difference a number of queries can show, and how many queries a difference needs.
+    """Say which difference a number of queries can detect, and how many queries a difference needs.
 
     For two systems by the paired t test, for several by analysis of variance and Tukey's HSD; from the scores of RUNS
     judged by QRELS, from scores that exist, or from --sd alone. There is no power of the difference that was found

@@ -76,7 +76,7 @@ def command(
 
     Systems are RUNS judged by QRELS, or come with scores that exist. The order is made again on subsets, against the
     whole (part-whole, which is inflated) and against another subset (split-half); then how often two systems swap, the
-    difference needed for few swaps, and how many pairs a test tells apart.
+    difference needed for few swaps, and how many pairs a test finds significantly different.
 
     Example: gainful stability qrels.txt bm25.run dense.run hybrid.run -m nDCG@10 -m RR
 

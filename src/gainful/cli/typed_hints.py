@@ -20,6 +20,7 @@ _SAME: Mapping[str, str] = {
     "--reference --control": "--baseline",
     "--train --seen --filter": "--exclude",
 }
+_DRAWING = "gainful curves QRELS RUN --figure FILE draws gain by rank; compare and sessions draw, too"
 #: Options that there are not, and how to ask for what they mean. FILES is what was typed, without the option.
 _INSTEAD: Mapping[str, str] = {
     "--latex --tex": "--format latex",
@@ -27,7 +28,7 @@ _INSTEAD: Mapping[str, str] = {
     "--csv --tsv": "--format csv",
     "--markdown --md": "--format markdown",
     "--html": "--format html",
-    "--plot --chart": "--figure FILE draws a figure where a command has one: compare, curves, sessions, ...",
+    "--plot --chart --figure": _DRAWING,
     "--significance --stats --stat-test --ttest --t-test --test --pvalue --p-value": "gainful compare QRELS RUN RUN "
     "tests whether systems differ",
     "--k --cutoff --cutoffs --cut --top --topk --top-k --at": "the cutoff is part of a measure's name: -m nDCG@10",
@@ -42,7 +43,7 @@ _VALUES: Mapping[str, Mapping[str, str]] = {
         "md": "--format markdown",
         "tsv excel xlsx xls": "--format csv",
         "text txt plain": "--format table",
-        "pdf svg png": "--figure FILE draws a figure where a command has one: compare, curves, sessions, ...",
+        "pdf svg png": _DRAWING,
     },
     "--like": {
         "trec_eval treceval trec": "--like trec_eval-9, or trec_eval-10 as its newest version does",

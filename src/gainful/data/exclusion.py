@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -12,7 +13,7 @@ from gainful.data.qrels import Qrels
 from gainful.data.run import Run, RunLike
 from gainful.errors import InputError, UsageError
 from gainful.io.formats import Reading, first_line, format_of, read_content
-from gainful.io.rows import is_frame
+from gainful.io.rows import Rows, Spans, is_frame
 from gainful.io.sources import Source, as_source, open_source
 from gainful.kernel import core
 from gainful.kernel.arrays import Bools, Bytes, Floats, Ints
@@ -36,15 +37,15 @@ class Exclusion:
     (1, [b'd2', b'd1'])
     """
 
-    def __init__(self, name: str, query_ids: Sequence[bytes], query: Ints, columns: Qrels | Run) -> None:
-        order = sorted(range(len(query_ids)), key=query_ids.__getitem__)
-        place = np.empty(len(order), np.int64)
-        place[order] = np.arange(len(order))
+    def __init__(self, name: str, query_ids: Sequence[bytes], query: Ints, documents: Spans) -> None:
+        if any(one > other for one, other in pairwise(query_ids)):
+            order = sorted(range(len(query_ids)), key=query_ids.__getitem__)
+            place = np.empty(len(order), np.int64)
+            place[order] = np.arange(len(order))
+            query_ids, query = [query_ids[at] for at in order], place[query]
         self.name = name
-        self._place = {query_ids[at]: i for i, at in enumerate(order)}
-        self._index = core.JudgmentIndex(
-            list(self._place), place[query], columns.data, columns.document_start, columns.document_length
-        )
+        self._place = dict(zip(query_ids, range(len(query_ids)), strict=True))
+        self._index = core.JudgmentIndex(list(query_ids), query, *documents)
         #: How many pairs of query and document there are.
         self.size = int(self._index.item_offsets[-1])
 
@@ -53,11 +54,14 @@ class Exclusion:
         """From a file in any format of judgments or runs, a dict of documents by query, or a data frame."""
         if isinstance(value, Exclusion):
             return value
-        found = value if isinstance(value, (Qrels, Run)) else _read(value, Reading.checked(None, columns))
+        found, name = (value, "") if isinstance(value, (Qrels, Run)) else _read(value, Reading.checked(None, columns))
+        if isinstance(found, Rows):
+            return cls(name, *core.number_ids(*found.query), found.document)
+        documents = found.data, found.document_start, found.document_length
         if isinstance(found, Qrels):
-            return cls(found.name, found.query_ids, found.query, found)
+            return cls(found.name, found.query_ids, found.query, documents)
         query = np.repeat(np.arange(len(found.query_ids)), np.diff(found.list_offsets))
-        return cls(found.name, found.query_ids, query, found)
+        return cls(found.name, found.query_ids, query, documents)
 
     def unseen(self, run: Run, threads: int = 1) -> Run:
         """A run without the documents that are left out."""
@@ -80,27 +84,31 @@ class Exclusion:
         return self._index.find_hits(place, offsets, *spans, threads)[0]
 
 
-def _read(value: object, how: Reading) -> Qrels | Run:
+def _read(value: object, how: Reading) -> tuple[Qrels | Run | Rows, str]:
+    """The pairs of query and document, as they stand: lists would have to be sorted."""
     how = how._replace(pairs_only=True)
     if isinstance(value, Mapping):
         for query, documents in value.items():
             if isinstance(documents, (str, bytes)):
                 raise UsageError(f"exclude: expected several documents for {query!r}, found one text, {documents!r}")
-        return Run.from_dict({query: list(documents) for query, documents in value.items()}, name="exclude")
+        return Run.from_dict({query: list(documents) for query, documents in value.items()}, name="exclude"), "exclude"
     if is_frame(value):
         from gainful.io.frames import read_frame
 
-        return Run.from_rows(read_frame(value, how.columns, run=True, name="exclude", pairs_only=True), "exclude")
+        return read_frame(value, how.columns, run=True, name="exclude", pairs_only=True), "exclude"
     text = open_source(as_source(value, "Qrels"))
     name = format_of(text, how, run=True)
     if name == "letor" or (name == "trec" and len(first_line(text.head).split()) != _RUN_FIELDS):
-        return Qrels.read(text)
+        return Qrels.read(text), text.name
     try:
-        return Run.of_content(*read_content(text, how, run=True), default_threads())
+        content, source = read_content(text, how, run=True)
+        if isinstance(content, Rows) and content.query[1].size:
+            return content, source
+        return Run.of_content(content, source, default_threads()), source
     except InputError:
         if name != "jsonl":
             raise
-        return Qrels.read(text)  # a query with its judgments a line
+        return Qrels.read(text), text.name  # a query with its judgments a line
 
 
 def _closed_up(run: Run, gone: Bools) -> Floats:

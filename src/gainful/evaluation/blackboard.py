@@ -15,6 +15,7 @@ from gainful.data.run import Run
 from gainful.errors import UsageError
 from gainful.evaluation.explained_page import ByRank, introduction, list_data, numbers_by_rank, signatures, table_depth
 from gainful.evaluation.explanation import ExplainedList, Explanation, explain_runs
+from gainful.kernel.arrays import Floats
 from gainful.measures.arithmetic import figure
 from gainful.measures.base import Measure
 from gainful.notation import count_of, read_number, whole_number
@@ -23,6 +24,7 @@ from gainful.policy import Policy
 from gainful.render import Page
 
 _QUERY = "grades"
+_OF_RANKS = ("discount", "weight", "ideal gain")
 _SEPARATOR = re.compile(r"\s*[,;\s]\s*")
 
 
@@ -187,7 +189,9 @@ def _tables(changed: Changed, places: int) -> Iterator[Table]:
     columns = list(_by_rank(changed, depth, places))
     if columns:
         rows = tuple(zip(*(each.cells for each in columns), strict=True))
-        yield Table(tuple(each.column for each in columns), rows, f"{measure} before and after, rank by rank")
+        arithmetic = changed.lists[0].arithmetic
+        notes = () if arithmetic is None or arithmetic.term in (None, "adds") else (f"adds: {arithmetic.term}",)
+        yield Table(tuple(each.column for each in columns), rows, f"{measure} before and after, rank by rank", notes)
     numbers = (Column(name, "number", places) for name in ("before", "after", "difference"))
     yield Table((Column("step"), *numbers), tuple(_steps(changed)), f"Steps of {measure} before and after")
 
@@ -196,15 +200,24 @@ def _by_rank(changed: Changed, depth: int, places: int) -> Iterator[ByRank]:
     """The documents and their grades with the terms of the measure, and how these differ."""
     terms = []
     yield numbers_by_rank("rank", np.arange(1.0, depth + 1.0), depth, places)
+    shared = _shared(changed)
+    yield from (numbers_by_rank(name, values, depth, places) for name, values in shared.items() if "ideal" not in name)
     for one in changed.lists:
         documents = (f"{name}: {_grade(grade)}" for name, grade in zip(one.documents, one.grades.tolist(), strict=True))
         yield ByRank(Column(one.run), [*documents, *[None] * depth][:depth])
         if one.arithmetic is not None and one.arithmetic.term is not None:
             values = one.arithmetic.columns[one.arithmetic.term]
             terms.append(np.append(values[:depth], np.zeros(max(0, depth - values.size))))
-            yield numbers_by_rank(f"{one.arithmetic.term} {one.run}", values, depth, places)
+            yield numbers_by_rank(f"adds {one.run}", values, depth, places)
     if len(terms) == 2:
         yield numbers_by_rank("difference", np.nan_to_num(terms[1]) - np.nan_to_num(terms[0]), depth, places)
+    yield from (numbers_by_rank(name, values, depth, places) for name, values in shared.items() if "ideal" in name)
+
+
+def _shared(changed: Changed) -> dict[str, Floats]:
+    """What a rank is worth whatever stands there: discounts, weights, the ideal list."""
+    before, after = (one.arithmetic.columns if one.arithmetic else {} for one in changed.lists)
+    return {name: before[name] for name in _OF_RANKS if name in before and np.array_equal(before[name], after[name])}
 
 
 def _grade(grade: float) -> str:

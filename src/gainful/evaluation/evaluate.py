@@ -194,7 +194,7 @@ def join_each(
 
 
 def check_measures(measures: Sequence[Measure], judged: Judged) -> None:
-    """Refuses measures that cannot be told apart, and those that do not fit the judgments."""
+    """Refuses measures that cannot be distinguished, and those that do not fit the judgments."""
     seen: set[str] = set()
     for measure in measures:
         if str(measure) in seen:

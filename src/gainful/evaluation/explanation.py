@@ -14,11 +14,12 @@ from gainful.data.graded import GradedRun, join
 from gainful.data.judged import Judged
 from gainful.data.lists import is_relevant
 from gainful.data.qrels import Qrels, QrelsLike
-from gainful.data.run import Run, RunLike, RunsLike, runs_by_name
+from gainful.data.run import Run, RunLike, RunsLike, runs_by_name, with_columns
 from gainful.errors import InputError, UsageError
 from gainful.evaluation.results import Evaluation, Score
 from gainful.evaluation.signature import Signature
 from gainful.gains import Gain
+from gainful.io.columns import columns_by_side
 from gainful.io.rows import read_id
 from gainful.kernel.arrays import Bools, Floats, Ints
 from gainful.measures.arithmetic import Arithmetic, Step, figure
@@ -144,10 +145,11 @@ def explain(
     policy: Policy | str | None = None,
     *,
     name: str | None = None,
+    columns: Mapping[str, str] | None = None,
 ) -> Explanation:
     """What a measure means; with judgments, a run and a query also the arithmetic of that query.
 
-    Several runs in a dict of their names are explained side by side.
+    Several runs in a dict of their names are explained side by side. ``columns`` is that of :func:`gainful.evaluate`.
 
     >>> explanation = explain("P@2", {"q1": {"d1": 2, "d2": 0}}, {"q1": ["d2", "d1"]}, "q1")
     >>> explanation.value, str(explanation.steps[-1])
@@ -159,7 +161,9 @@ def explain(
         return Explanation(parse(measure), translations=_translations(measure))
     if qrels is None or run is None or query is None:
         raise UsageError(f"explain: expected qrels, run and query together, found no {' and no '.join(missing)}")
-    return explain_runs(measure, qrels, runs_by_name(run) or {name or "": run}, query, policy)
+    called = columns_by_side(columns)
+    runs = {each: with_columns(one, called["run"]) for each, one in (runs_by_name(run) or {name or "": run}).items()}
+    return explain_runs(measure, Qrels.of(qrels, called["qrels"]), runs, query, policy)
 
 
 def explain_runs(

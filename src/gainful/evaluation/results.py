@@ -128,6 +128,8 @@ class Evaluation(Framed):
         measure = self._measure(measure)
         return aggregated(*self._counted(measure), measure)
 
+    __getitem__ = aggregate
+
     def by_query(self, measure: str | Measure) -> dict[str, float | None]:
         """The value of every query; None where the policy leaves it out of the mean."""
         return {score.query: score.value for score in self.scores(measure)}
@@ -308,6 +310,9 @@ class Evaluations(dict[str, Evaluation], Showable):
         first = next(iter(self.values()))
         names, measures = some_of(list(self)), ", ".join(map(str, first.measures))
         return f"<Evaluations of {names} by {measures}, {units(len(first.query_ids), first.unit)}>"
+
+    def __missing__(self, name: str) -> Evaluation:
+        raise KeyError(f"no run is called {name!r}; there are {', '.join(self)}, and each has its measures")
 
     @property
     def notices(self) -> tuple[str, ...]:

@@ -66,6 +66,7 @@ def read_scores(
         choose(rows, ("queries", "systems"), "rows")
     opened = open_source(source)
     text = _text_of(opened)
+    text = re.sub(r"\A(# order:.*\n)+", lambda found: "\n" * found[0].count("\n"), text)  # the conventions
     unit = "session" if _SESSIONS.match(text) else "query"
     if text.lstrip().startswith("{"):
         scores, factors = _read_lines(text, opened.name, unit)

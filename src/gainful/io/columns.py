@@ -26,14 +26,14 @@ NAMES: Names = {
         ("url",),
     ),
     "grade": (("grade", "relevance", "rel", "label", "rating", "judgment", "judgement", "gain"), ("score",)),
-    "score": (("score",), ("similarity", "sim", "prediction", "pred", "weight")),
+    "score": (("score",), ("similarity", "sim", "prediction", "pred", "est", "weight")),
     "rank": (("rank",), ("position", "pos")),
     "subtopic": (("subtopic", "subtopic_id", "iteration"),),
 }
 #: The same of judgments and runs, whose queries may be users or sessions.
 LIST_NAMES: Names = {**NAMES, "query": (*NAMES["query"], ("user_id", "user", "session_id", "session"))}
 #: Judgments may be by the text of a query, too.
-JUDGMENT_NAMES: Names = {**LIST_NAMES, "query": (*LIST_NAMES["query"], ("query_text",))}
+JUDGMENT_NAMES: Names = {**LIST_NAMES, "query": (*LIST_NAMES["query"], ("query_text", "search_term", "search_query"))}
 #: What a column is called that has all documents of a query in one cell.
 LISTING_NAMES = ("results", "documents", "docs", "items", "shown", "ranking")
 #: The same of sessions. The role ``query`` is the query's number in its session,
@@ -397,8 +397,8 @@ def log_notes(roles: Mapping[str, int], names: Sequence[str], *, by_gap: bool) -
 
 
 def _are_texts(values: Iterable[object]) -> bool:
-    """Whether most of some values are no numbers."""
-    found = [not NUMBER.fullmatch(str(value).strip()) for value in values]
+    """Whether most of some values are no numbers; spreadsheets may write these with a decimal comma."""
+    found = [not NUMBER.fullmatch(str(value).strip().replace(",", ".")) for value in values if str(value).strip()]
     return 2 * sum(found) > len(found)
 
 

@@ -276,8 +276,8 @@ class NDPM(Measure):
 
     Conventions:
         - lower is better: 0 for the order of the grades, 1 for its reverse, 0.5 where all scores are equal
-        - documents of equal score are not told apart; neither are the judged documents that were not retrieved, which
-          come after the retrieved ones
+        - documents of equal score are not distinguished; neither are the judged documents that were not retrieved,
+          which come after the retrieved ones
         - unjudged documents are in no pair; a grade below 0 is worse than 0
         - no two different grades: undefined
         - in a run without scores every document stands alone
@@ -301,7 +301,7 @@ class NDPM(Measure):
     needs = frozenset({"ties"})
     at = None
     exempt = {
-        "perfect": "grades below 0 and 0 are told apart, so that not only relevant documents count",
+        "perfect": "grades below 0 and 0 are distinguished, so that not only relevant documents count",
         "swap": "an unjudged document is in no pair: where it changes places, one document moves alone",
     }
 
@@ -337,7 +337,7 @@ class NDPM(Measure):
         steps = [
             Step("C", "", (), pairs, "pairs of different grade"),
             Step("C-", "{} + {}", (wrong - late, late), wrong, "reversed: among the retrieved, with the missed"),
-            Step("Cu", "{} + {}", (tied - apart, apart), tied, "not told apart: among the retrieved, the missed"),
+            Step("Cu", "{} + {}", (tied - apart, apart), tied, "not distinguished: among the retrieved, the missed"),
         ]
         if pairs:
             value = (2 * wrong + tied) / (2 * pairs)

@@ -153,7 +153,7 @@ class Intervals:
 
 @dataclass(frozen=True)
 class CriticalDiagram:
-    """Names at their values on one axis, the best first, and bars over those that are not told apart.
+    """Names at their values on one axis, the best first, and bars over those that are not significantly different.
 
     ``bars`` are the first and last place of each; ``critical`` is how far apart two have to be. ``is_falling``: high
     values are the better ones, and stand on the right.

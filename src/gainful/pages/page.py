@@ -190,6 +190,26 @@ class Page:
         """The page with details for all."""
         return replace(self, parts=tuple(self.all_parts))
 
+    def without_repeats(self) -> Page:
+        """The page with every note and caption where it stands first: people read it once. Tables that are to stand by
+        themselves, with a caption or a label, keep all."""
+        if self.caption is not None or self.label is not None:
+            return self
+        seen: set[str] = set()
+
+        def first(notes: Iterable[str]) -> tuple[str, ...]:
+            found = tuple(note for note in notes if note not in seen)
+            seen.update(found)
+            return found
+
+        def of(part: Any) -> Any:
+            if isinstance(part, Table):
+                return replace(part, notes=first(part.notes))
+            caption = getattr(part, "caption", "")
+            return replace(part, caption="".join(first([caption]))) if caption else part
+
+        return replace(self, parts=tuple(map(of, self.parts)), notes=first(self.notes))
+
     def with_whole_conventions(self) -> Page:
         """The page with its conventions in full, as files have them."""
         return replace(self, notes=tuple(whole_note(note) for note in self.notes))
@@ -242,7 +262,7 @@ class Page:
 
 def whole_note(note: str) -> str:
     """A note as files have it."""
-    return note.whole if isinstance(note, Conventions) else note
+    return Conventions(note.whole, note.whole) if isinstance(note, Conventions) else note
 
 
 class HasPage(Protocol):

@@ -31,6 +31,8 @@ FORMATS = {
     "html": ("markup.write_html", ".html"),
 }
 
+_FOR_MACHINES = ("trec", "jsonl", "csv")
+
 #: The format that a file's ending asks for.
 ENDINGS = {ending: name for name, (_, ending) in FORMATS.items()}
 
@@ -39,8 +41,9 @@ def write(content: HasPage, format_: str, out: TextIO) -> None:
     """Writes a page, or what has one, in one of the formats."""
     module, _, function = FORMATS[choose(format_, FORMATS, "format")][0].partition(".")
     write_page = getattr(importlib.import_module(f"gainful.render.{module}"), function)
+    page = content.page() if format_ in _FOR_MACHINES else content.page().without_repeats()
     if format_ == "table" or not out.isatty():  # a table escapes what it shows, wherever it goes
-        write_page(content.page(), out)
+        write_page(page, out)
     else:
         out.write(for_terminal(text(content, format_)))
 
@@ -145,7 +148,7 @@ class Showable(Framed):
         """
         from gainful.render.figure import draw, for_caption
 
-        return draw(for_caption(self.page(), title=title, signature=signature), columns)
+        return draw(for_caption(self.page().without_repeats(), title=title, signature=signature), columns)
 
     def __str__(self) -> str:
         return self.text().rstrip("\n")

@@ -80,7 +80,7 @@ def _room(margin: int, beside: Iterable[str], width: int) -> int:
 
 
 def _critical_lines(chart: CriticalDiagram, width: int) -> Iterator[str]:
-    """The best first, a column for each bar over systems that are not told apart."""
+    """The best first, a column for each bar over systems that are not significantly different."""
     yield from _wrapped(chart.title, width)
     names, margin = _names(chart.names, width)
     for i, (name, value) in enumerate(zip(names, chart.values, strict=True)):

@@ -200,7 +200,7 @@ _BAR, _NAME, _AXIS, _CRITICAL = 0.09, 0.15, 0.3, 0.3
 
 
 class CriticalDrawing(Drawing[CriticalDiagram]):
-    """Names at their values, bars over those that are not told apart."""
+    """Names at their values, bars over those that are not significantly different."""
 
     def needed_width(self) -> float:
         """How wide a panel has to be, in inches."""

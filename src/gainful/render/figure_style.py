@@ -448,7 +448,7 @@ class Legend(NamedTuple):
     @classmethod
     def of(cls, entries: Sequence[Line | Points], room: float) -> Legend:
         """As few rows as fit into some inches. Of many entries, names are shortened until at least two fit in a row,
-        unless they could not be told apart any more."""
+        unless they could not be significantly different any more."""
         usual = cls(_rows(entries, room, LONGEST_NAME))
         for length in range(LONGEST_NAME, _SHORTEST - 1, -1):
             rows = _rows(entries, room, length)

@@ -177,6 +177,14 @@ def _html_note(note: str) -> str:
 #: A hyphen that is a minus sign.
 _MINUS = re.compile(r"(?<![^\s(])-(?=\d)")
 
+#: A number with a power of ten.
+_POWER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]\d+)(?![\w.])")
+
+
+def _power(found: re.Match[str]) -> str:
+    return rf"${found[1]}\times10^{{{int(found[2])}}}$"
+
+
 #: Letters and signs that no text font of LaTeX has, each with its command; other Greek capitals look as Latin ones.
 _SIGNS = """
 α alpha β beta γ gamma δ delta ε epsilon ζ zeta η eta θ theta ι iota κ kappa λ lambda μ mu ν nu ξ xi π pi ρ rho
@@ -306,7 +314,7 @@ def _latex_cell(cell: Shown, group: Group) -> str:
 
 def _text(text: str) -> str:
     """A text, a dash where there is none: the same one as for numbers."""
-    return "--" if text == "-" else _MINUS.sub("$-$", _escaped(text))
+    return "--" if text == "-" else _MINUS.sub("$-$", _POWER.sub(_power, _escaped(text)))
 
 
 def _raised(marks: str) -> str:
@@ -318,7 +326,7 @@ def _raised(marks: str) -> str:
 
 def _number(text: str) -> str:
     """A number with a minus sign in place of the hyphen, a dash where there is none."""
-    return "--" if text == "-" else _escaped(text).replace("-", "$-$")
+    return "--" if text == "-" else _MINUS.sub("$-$", _POWER.sub(_power, _escaped(text)))
 
 
 def _escaped(text: str) -> str:

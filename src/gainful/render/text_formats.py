@@ -230,10 +230,9 @@ _CELL_IN_TITLE = re.compile(r",(?=[=+\-@])")
 
 def write_csv(page: Page, out: TextIO) -> None:
     """The tables, an empty line between them; of several each has its title above it, as ``# title``, and the whole
-    conventions stand above all. No other notes: a single table is nothing but a table."""
+    conventions stand above all. No other notes."""
     tables = list(page.titled_tables)
-    if len(tables) > 1:
-        out.writelines(f"# {plain(note.whole)}\n" for note in page.notes if isinstance(note, Conventions))
+    out.writelines(f"# {plain(note.whole)}\n" for note in page.notes if isinstance(note, Conventions))
     for i, (title, table) in enumerate(tables):
         out.write("\n" if i else "")
         if title and len(tables) > 1:

@@ -477,7 +477,7 @@ DISCRIMINATING = ("t", "rthsd")
 #: Where the variance of a difference comes from, and what it is.
 VARIANCES = {
     "pair": "of the differences of these two systems",
-    "residual": "twice the residual mean square of systems and queries: what pairs of these systems have in the middle",
+    "residual": "twice the residual mean square of systems and queries: the average over pairs of these systems",
     "sakai2016": "twice the mean square within systems, for designs without known pairs (Sakai 2016): the difficulty "
     "of queries counts as noise, so that it is larger",
 }

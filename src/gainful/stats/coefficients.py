@@ -100,7 +100,7 @@ def coefficients(cells: Cells, weights: Floats, is_relevant: Bools) -> dict[str,
 
 
 def _of_relevance(cells: Cells, weights: Floats, is_relevant: Bools) -> dict[str, Floats]:
-    """Shares, agreement and kappa when only relevant and not relevant are told apart."""
+    """Shares, agreement and kappa when only relevant and not relevant are distinguished."""
     in_a, in_b = is_relevant[cells.a], is_relevant[cells.b]
     total = weights.sum(axis=1)
     relevant = np.stack([_sum(weights, in_a), _sum(weights, in_b)])

@@ -257,12 +257,12 @@ def _by_flips(family: _Family, flips: Flips, plan: FamilyPlan) -> _Ps:
     adjusted = flipped.adjusted(among, alone)
     least = _least_told(family, flipped, adjusted, plan.alpha)
     threshold = None if family.is_across_measures else _threshold(family, flips, adjusted, plan)
-    # What is smaller is not told apart; so no interval may be narrower, or it would say that it is.
+    # What is smaller is not significantly different; so no interval may be narrower, or it would say that it is.
     return _Ps(alone, adjusted, np.maximum(reach, least), threshold)
 
 
 def _threshold(family: _Family, flips: Flips, adjusted: Floats, plan: FamilyPlan) -> float:
-    """The difference above which a pair is told apart by the first step, whatever the others are.
+    """The difference above which a pair is significantly different by the first step, whatever the others are.
 
     Later steps look at fewer pairs and may find smaller differences, down to those of near-duplicates: their limit
     says nothing of other pairs.
@@ -281,9 +281,9 @@ def _inverse(roots: Floats) -> Floats:
 
 
 def _least_told(family: _Family, flipped: FlippedPairs, adjusted: Floats, alpha: float) -> Floats:
-    """For each pair the mean difference from which on it is told apart: by the pairs that are not, as the last step
-    compares it. Without weights one and the same; with them 0 for pairs that are told apart, which have no last step.
-    """
+    """For each pair the mean difference from which on it is significantly different: by the pairs that are not, as the
+    last step compares it. Without weights one and the same; with them 0 for pairs that are significantly different,
+    which have no last step."""
     if not _can_reach(flipped.flips.queries, alpha):
         return np.full(adjusted.size, math.inf)
     is_told = adjusted < alpha
@@ -304,8 +304,8 @@ def _can_reach(queries: int, alpha: float) -> bool:
 def _half_widths(family: _Family, flips: Flips, plan: FamilyPlan) -> Floats:
     """Of simultaneous intervals: from flips of centred scores; across measures in proportion to each measure's spread.
 
-    With maxT they are widened (in :func:`_by_flips`): an interval never excludes 0 where the pair is not told apart.
-    """
+    With maxT they are widened (in :func:`_by_flips`): an interval never excludes 0 where the pair is not significantly
+    different."""
     if not _can_reach(flips.queries, plan.alpha):
         return np.full(len(family.pairs), math.inf)
     if not family.is_across_measures:

@@ -1,5 +1,5 @@
 """What a comparison of several systems found: verdicts of pairs, places of systems, who may be the best, and letters
-for the groups of those that cannot be told apart."""
+for the groups of those that are not significantly different."""
 
 from __future__ import annotations
 
@@ -209,20 +209,23 @@ _MOST_CLIQUES = 1000  # there may be as many as 3^(m / 3)
 
 @dataclass(frozen=True)
 class Letters:
-    """A compact letter display: systems that share a letter are not told apart, which does not make them equal.
+    """A compact letter display: systems that share a letter are not significantly different, which does not make them
+    equal.
 
-    ``cliques`` are the largest sets in which no two are told apart, one a letter; ``texts`` the letters of each system.
-    """
+    ``cliques`` are the largest sets in which no two are significantly different, one a letter; ``texts`` the letters of
+    each system."""
 
     cliques: tuple[tuple[int, ...], ...]
     texts: tuple[str, ...]
 
 
 def letters(different: Bools) -> Letters:
-    """Letters from the pairs that are told apart (systems x systems, symmetric): maximal cliques (Piepho 2004).
+    """Letters from the pairs that are significantly different (systems x systems, symmetric): maximal cliques (Piepho
+    2004).
 
-    Insert and absorb: all systems have one letter at first; a pair that is told apart splits every letter that both
-    have, and a letter inside another one goes. Put systems in order, best first: letters then run from best to worst.
+    Insert and absorb: all systems have one letter at first; a pair that is significantly different splits every letter
+    that both have, and a letter inside another one goes. Put systems in order, best first: letters then run from best
+    to worst.
 
     >>> apart = np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]], bool)
     >>> letters(apart).texts
@@ -263,6 +266,6 @@ def _split(sets: list[int], one: int, other: int) -> list[int]:
 
 
 def letter(number: int) -> str:
-    """a, ..., z, then a1, ..., z1 and so on, so that letters can be told apart when they stand side by side."""
+    """a, ..., z, then a1, ..., z1 and so on, so that letters can be distinguished when they stand side by side."""
     turn, place = divmod(number, 26)
     return chr(ord("a") + place) + (str(turn) if turn else "")

@@ -1,4 +1,4 @@
-"""What a number of queries can show, and how many are needed: for two systems, and for several.
+"""What a number of queries can detect, and how many are needed: for two systems, and for several.
 
 Power is asked for a difference that would matter, never for the one that was found. Below are Student's t and the
 noncentral distributions, by quadrature of our own: scipy's t returns NaN in the tails that searches run into, and its F
@@ -34,7 +34,7 @@ def variance_of_difference(scores: Floats, variance: str = "residual") -> float:
     """The variance of the difference of two systems' scores on a query, from a matrix of queries x systems.
 
     ``pair`` is that of the two systems, which have to be the only ones; ``residual`` twice the residual mean square of
-    the two-way analysis of variance, what pairs have in the middle; ``sakai2016`` twice that of the one-way analysis,
+    the two-way analysis of variance, the average over pairs; ``sakai2016`` twice that of the one-way analysis,
     as Sakai takes it where no pairs are known: much larger, because queries' difficulty counts as noise.
 
     >>> import numpy as np
@@ -211,7 +211,7 @@ def _least_queries(is_enough: Callable[[int], bool], refusal: str = "") -> int:
     while not is_enough(high):
         low, high = high, 2 * high
         if high > _MOST_QUERIES:
-            few = f"power: expected what {_MOST_QUERIES:,} queries can show, found a smaller difference"
+            few = f"power: expected what {_MOST_QUERIES:,} queries can detect, found a smaller difference"
             raise UsageError(refusal or few)
     while high - low > 1:
         middle = (low + high) // 2
@@ -332,7 +332,7 @@ def queries_needed(effect: float, power: float = 0.8, alpha: float = 0.05) -> in
     check_power(power, alpha)
     if not effect or not math.isfinite(effect):
         raise UsageError(f"effect: expected a difference that is not 0, found {effect:g}")
-    refusal = f"effect: expected one that {_MOST_QUERIES:,} queries can show, found {effect:g}"
+    refusal = f"effect: expected one that {_MOST_QUERIES:,} queries can detect, found {effect:g}"
     return _least_queries(lambda n: power_of_t(n, effect, alpha) >= power, refusal)
 
 

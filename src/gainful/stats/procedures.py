@@ -1,4 +1,5 @@
-"""Several systems by a procedure of one's choice, in one form: who is told apart, by which yardstick.
+"""Several systems by a procedure of one's choice, in one form: which pairs are significantly different, by which
+yardstick.
 
 Beside them the tables of Järvelin and Kekäläinen (2000, 2002): means, and who beats whom after Friedman's test.
 """
@@ -140,7 +141,7 @@ class SystemsResult:
 
     @property
     def deciding(self) -> str:
-        """What decides which systems are told apart, in words."""
+        """What decides which systems are significantly different, in words."""
         found = CORRECTIONS.get(self.family.correction)
         return found.title if found else PROCEDURES[self.procedure].said
 
@@ -214,7 +215,7 @@ class SystemsResult:
         return sizes, low / per_query, high / per_query
 
     def bars(self, most: int) -> tuple[tuple[int, int], ...]:
-        """The longest stretches of the leaderboard in which no two are told apart, from first to last place."""
+        """The longest stretches of the leaderboard without a significant difference, from first to last place."""
         apart = self.apart[:most, :most]
         bars: list[tuple[int, int]] = []
         for first in range(len(apart)):
@@ -232,7 +233,7 @@ class SystemsResult:
 
     @cached_property
     def apart(self) -> Bools:
-        """Systems x systems, in the order of the leaderboard: which are told apart."""
+        """Systems x systems, in the order of the leaderboard: which are significantly different."""
         family = self.family
         place = {system: i for i, system in enumerate(family.order)}
         relation = np.zeros((len(place), len(place)), bool)
@@ -244,8 +245,8 @@ class SystemsResult:
 
     @cached_property
     def letters(self) -> tuple[str, ...]:
-        """The letters of each system in the order of the leaderboard: two share one just if they are not told apart.
-        Empty with more than 12 systems, and against a baseline, where most pairs are not looked at."""
+        """The letters of each system in the order of the leaderboard: two share one just if they are not significantly
+        different. Empty with more than 12 systems, and against a baseline, where most pairs are not looked at."""
         if len(self.family.systems) > MOST_WITH_LETTERS or not self.family.rank_intervals:
             return ()
         return letters(self.apart).texts

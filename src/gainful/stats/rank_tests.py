@@ -189,9 +189,8 @@ class RankComparisons:
     """Every pair of systems by its rank sums, in the order of :func:`gainful.stats.anova.pairs_of`.
 
     ``difference`` is of rank sums (first - second): above 0 the first is better. ``critical`` is the difference of
-    *mean* ranks from which a pair is told apart at ``alpha`` before any correction for the number of pairs beyond the
-    procedure's own. All of it depends on the systems compared.
-    """
+    *mean* ranks from which a pair is significantly different at ``alpha`` before any correction for the number of pairs
+    beyond the procedure's own. All of it depends on the systems compared."""
 
     procedure: str
     first: Ints

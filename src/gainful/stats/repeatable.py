@@ -1,6 +1,6 @@
 """What makes statistics the same to the bit, on any machine and any number of threads.
 
-Random streams are told apart by a seed and a number, so that blocks of draws do not depend on each other. Numbers
+Random streams are distinguished by a seed and a number, so that blocks of draws do not depend on each other. Numbers
 that are equal in exact arithmetic are made equal, and sums go over fixed points, which no order of addition can
 change.
 """

@@ -127,7 +127,7 @@ class AllSubsets:
         return self._search(alpha, 0.0, beyond) if 2 * up_to < alpha else self._search(alpha, -beyond, 0.0)
 
     def _search(self, alpha: float, low: float, high: float) -> float:
-        """Bisection for the limit, around where normal sums would have it. Subsets that neither end tells apart any
+        """Bisection for the limit, around where normal sums would have it. Subsets that neither end distinguishes any
         more are counted once and left out."""
         guesses = iter(self._guesses(alpha))
         exactness = 1e-15 * (high - low)

@@ -236,7 +236,8 @@ def swap_rates(
 
 @dataclass(frozen=True, eq=False)
 class DiscriminativePower:
-    """How many pairs of systems a measure tells apart (Sakai 2006), uncorrected for their number by definition.
+    """How many pairs of systems a measure finds significantly different (Sakai 2006), uncorrected for their number by
+    definition.
 
     ``curve`` are all p, ascending; ``threshold`` the smallest difference of means from which on every pair is told
     apart, None if the largest is not.

@@ -146,9 +146,8 @@ class TukeyTest:
     """Tukey's test of every pair, in the order of :func:`gainful.stats.anova.pairs_of`.
 
     ``difference`` is first - second, of means; ``q`` in units of sqrt(MSE / n); ``effect`` in units of the residual's
-    standard deviation (Sakai). Means ``critical`` or more apart are told apart at ``alpha``. Depends on the systems
-    compared.
-    """
+    standard deviation (Sakai). Means ``critical`` or more apart are significantly different at ``alpha``. Depends on
+    the systems compared."""
 
     anova: TwoWayAnova
     first: Ints
@@ -166,8 +165,8 @@ class TukeyTest:
 class RandomisedTukeyTest:
     """The randomised test of every pair: p is the share of draws whose *largest* difference is at least the pair's.
 
-    ``ranges`` are the largest differences of the draws, ascending. Means ``critical`` or more apart are told apart at
-    ``alpha`` (p < alpha); infinite if there are too few draws for that. Depends on the systems compared.
+    ``ranges`` are the largest differences of the draws, ascending. Means ``critical`` or more apart are significantly
+    different at ``alpha`` (p < alpha); infinite if there are too few draws for that. Depends on the systems compared.
     """
 
     means: Floats

@@ -63,7 +63,7 @@ LARGEST_POINTS, LARGEST_PER_CENT = 15.1, 58.3
 #: AvP with so many decimal places has one as per cent, as the paper prints it.
 _PLACES = 3
 
-#: Of more runs who beats whom is for machines; people see how many pairs are told apart.
+#: Of more runs who beats whom is for machines; people see how many pairs are significantly different.
 _MOST_NAMED = 8
 
 _WIDEST = 40

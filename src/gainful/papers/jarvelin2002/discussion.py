@@ -95,7 +95,7 @@ def last_rank_section(graded: Mapping[str, GradedRun], weights: Weights) -> Sect
         f"what is found for {LATER}, as in its Table 2, stands in parentheses.",
         table(
             "Averages over ranks 1 to the last one",
-            f"measure | to rank # | best run | pairs told apart # | not to {LATE} # | not to {LATER} # | "
+            f"measure | to rank # | best run | pairs significantly different # | not to {LATE} # | not to {LATER} # | "
             f"tau with {LATER} .2",
             rows,
             f"of {count_of(pairs, 'pair')}, by Friedman and Conover at {_ALPHA} (as Table 2)",
@@ -139,7 +139,7 @@ def _preserved_by_ndcg(gain: str, tested: Mapping[tuple[str, int], Leads]) -> Cl
         says,
         f"{kept[0]} of {lost[0]} preserved ({kept[1]} of {lost[1]})",
         2 * kept[0] > lost[0],
-        f"preserved: nDCG tells the pair apart both to {EARLY} and to {LATE}; it holds where most of them are",
+        f"preserved: nDCG finds the pair different both to {EARLY} and to {LATE}; it holds where most of them are",
     )
 
 

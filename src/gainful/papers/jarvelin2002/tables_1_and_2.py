@@ -324,7 +324,7 @@ def _how_many(rows: tuple[PaperRow, ...]) -> Table:
 def _test_claims(rows: tuple[PaperRow, ...]) -> tuple[Claim, ...]:
     which = "the paper does not say which analysis of variance it used"
     return (
-        _reaching("Friedman tells runs apart", "2 of 6 rows", [row.friedman_p for row in rows]),
+        _reaching("Friedman finds runs different", "2 of 6 rows", [row.friedman_p for row in rows]),
         _reaching("two-way ANOVA does", "0 of 6 rows", [row.two_way.systems.p for row in rows]),
         _reaching("one-way ANOVA does", "0 of 6 rows", [row.one_way.systems.p for row in rows], which),
     )

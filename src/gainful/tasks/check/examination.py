@@ -12,8 +12,9 @@ import numpy as np
 from gainful.data.collection import ReadRun, require_runs
 from gainful.data.judged import Judged
 from gainful.data.qrels import Qrels, QrelsLike
-from gainful.data.run import RunLike
+from gainful.data.run import RunLike, with_columns
 from gainful.evaluation.evaluate import opened_if_stream
+from gainful.io.columns import columns_by_side
 from gainful.io.sources import Text
 from gainful.kernel.arrays import Bools, Ints
 from gainful.kernel.core import thread_count
@@ -360,14 +361,15 @@ def examine(
     *,
     policy: Policy | str | None = None,
     scale: float | None = None,
+    columns: Mapping[str, str] | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Examination:
     """Everything suspicious about judgments and runs, before anything is scored.
 
-    Judgments and runs are what :func:`gainful.evaluate` takes. Files that cannot be read raise an error as there;
-    what a policy would refuse, such as duplicates, is a finding. Judgments that are already prepared have to be so
-    under the lenient form of the policy. ``scale`` is the highest grade there can be.
+    Judgments, runs and ``columns`` are what :func:`gainful.evaluate` takes. Files that cannot be read raise an error as
+    there; what a policy would refuse, such as duplicates, is a finding. Judgments that are already prepared have to be
+    so under the lenient form of the policy. ``scale`` is the highest grade there can be.
 
     >>> found = examine({"q1": {"d1": 1, "d2": 0}}, {"mine": {"q1": {"D1": 0.5, "D2": 0.25}}})
     >>> print(found.findings[0])
@@ -376,8 +378,9 @@ def examine(
     '2 of 2 documents looked at match if case is ignored: write ids alike in both files.'
     """
     require_runs(runs, at_least_one=False)
-    settled = Policy.of(policy)
-    judged = qrels if isinstance(qrels, Judged) else Judged(Qrels.of(qrels), lenient(settled))
+    settled, called = Policy.of(policy), columns_by_side(columns)
+    runs = {name: with_columns(run, called["run"], name) for name, run in runs.items()}
+    judged = qrels if isinstance(qrels, Judged) else Judged(Qrels.of(qrels, called["qrels"]), lenient(settled))
     threads = thread_count(threads)
     shown = progress or Progress()
     each = max(1, threads // max(1, len(runs)))

@@ -85,7 +85,7 @@ def _distribution(differences: Floats, found: PairResult) -> Plot:
 
 
 def leaderboard_chart(found: SystemsResult) -> Intervals:
-    """Means with the reach within which systems are not told apart, or differences to the baseline, or places."""
+    """Means with the reach of differences that are not significant, or differences to the baseline, or places."""
     if not found.family.rank_intervals:
         return _differences(found)
     family = found.family
@@ -148,7 +148,7 @@ def _differences(found: SystemsResult) -> Intervals:
 
 
 def critical_diagram(found: SystemsResult) -> CriticalDiagram:
-    """Systems at their means (or mean ranks), and bars over neighbours that are not told apart."""
+    """Systems at their means (or mean ranks), and bars over neighbours that are not significantly different."""
     family = found.family
     order = family.order[:_MOST_BARS]
     is_ranks = found.friedman is not None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from gainful.data.exclusion import ExclusionLike
 from gainful.data.qrels import QrelsLike
 from gainful.data.run import RunsLike
 from gainful.errors import InputError, UsageError, warns
@@ -36,7 +37,7 @@ from gainful.tasks.compare.compare_options import (
 )
 from gainful.tasks.compare.contrasts import contrasted
 from gainful.tasks.compare.posteriors import posteriors_of
-from gainful.tasks.compare.score_sources import given_scores
+from gainful.tasks.compare.score_sources import HOW_TO_COMPARE, RUNS_IN_A_DICT, given_scores
 from gainful.tasks.compare.segments import SegmentResult, compare_segments, segment_parts
 from gainful.tasks.compare.sequences import sequences_of
 from gainful.tasks.compare.system_groups import check_groups, grouped
@@ -152,8 +153,10 @@ def compare(
     qrels: QrelsLike | ScoreMatrix | Mapping[str, ScoreMatrix] | Mapping[str, Evaluation],
     runs: RunsLike | Mapping[str, Evaluation] | MeasuresLike | None = None,
     measures: MeasuresLike | None = None,
-    *,
+    *others: object,
     policy: Policy | str | None = None,
+    exclude: ExclusionLike | None = None,
+    columns: Mapping[str, str] | None = None,
     queries: QueriesLike | None = None,
     by: str | None = None,
     baseline: str | None = None,
@@ -182,11 +185,11 @@ def compare(
 ) -> Comparison:
     """Compares systems on the same queries: ``compare("qrels.txt", {"bm25": "bm25.run", "dense": "dense.run"}, "AP")``.
 
-    Judgments, runs, ``measures`` and ``policy`` are as :func:`gainful.evaluate` takes them; without measures it is
-    nDCG@10. Scores that exist already stand in the place of judgments and runs: what :func:`gainful.evaluate` returned
-    of several runs, or :func:`gainful.evaluate_sessions` of several systems, a :class:`gainful.ScoreMatrix`, or a dict
-    of these by measure; ``compare(results, "AP")`` then says
-    by which of their measures, else by all. The first measure is the primary one.
+    Judgments, runs, ``measures``, ``policy``, ``exclude`` and ``columns`` are as :func:`gainful.evaluate` takes them;
+    without measures it is nDCG@10. Scores that exist already stand in the place of judgments and runs: what
+    :func:`gainful.evaluate` returned of several runs, or :func:`gainful.evaluate_sessions` of several systems, a
+    :class:`gainful.ScoreMatrix`, or a dict of these by measure; ``compare(results, "AP")`` then says by which of their
+    measures, else by all. The first measure is the primary one.
 
     Two systems: the second against the first, or against ``baseline``, by a ``test`` of
     :data:`gainful.stats.catalogues.TESTS` with an ``interval`` of ``INTERVALS`` (there, too), and within what
@@ -239,7 +242,11 @@ def compare(
         places=places,
         threads=threads,
     )
-    given = given_scores(qrels, runs, measures, policy, threads, queries)
+    if others:
+        raise UsageError(f"compare: {RUNS_IN_A_DICT}, found {3 + len(others)} arguments", HOW_TO_COMPARE)
+    reading = {"policy": policy, "exclude": exclude, "columns": columns}
+    wanted = {what: value for what, value in reading.items() if value}
+    given = given_scores(qrels, runs, measures, wanted, threads, queries)
     found = compare_sessions(given.sessions, how) if given.sessions else compare_matrices(given.matrices, how)
     return replace(found, signatures=given.signatures, notices=given.notices)
 
@@ -420,7 +427,7 @@ def _check_same_systems(matrices: Mapping[str, ScoreMatrix]) -> None:
 
 
 def _check_single(charts: Sequence[str], found: Mapping[str, SystemsResult]) -> None:
-    """Bars over systems that are not told apart are true only where one number decides."""
+    """Bars over systems that are not significantly different are true only where one number decides."""
     if "critical" in charts:
         for result in found.values():
             if not result.is_single_threshold:

@@ -17,11 +17,13 @@ from gainful.evaluation.score_matrix import ScoreMatrix, matrices_of, matrix_not
 from gainful.evaluation.session_scores import SessionScores, scores_of_sessions
 from gainful.measures.base import Measure
 from gainful.notation import printable
-from gainful.policy import Policy
 from gainful.tasks.compare.compare_options import DEFAULT_MEASURES
 
 if TYPE_CHECKING:
     from gainful.data.queries import QueriesLike
+
+RUNS_IN_A_DICT = "expected the runs in a dict by their names"
+HOW_TO_COMPARE = 'compare(qrels, {"old": run, "new": run}, "AP"), or evaluations by name, or a ScoreMatrix'
 
 
 class GivenScores(NamedTuple):
@@ -52,16 +54,17 @@ def given_scores(
     qrels: QrelsLike | ScoreMatrix | Mapping[str, ScoreMatrix] | Mapping[str, Evaluation],
     runs: RunsLike | Mapping[str, Evaluation] | MeasuresLike | None,
     measures: MeasuresLike | None,
-    policy: Policy | str | None,
+    reading: Mapping[str, Any],
     threads: int | None,
     queries: QueriesLike | None = None,
 ) -> GivenScores:
-    """Scores to compare from whatever was given. What is suspicious of evaluations was said when they were made."""
+    """Scores to compare from whatever was given; ``reading`` says how runs are evaluated. What is suspicious of
+    evaluations was said when they were made."""
     scores: Any = runs if _holds(runs, Evaluation) else qrels
     is_evaluations, is_matrix = _holds(scores, Evaluation), isinstance(scores, ScoreMatrix)
     if is_evaluations or is_matrix or _holds(scores, ScoreMatrix):
-        if policy is not None:
-            raise UsageError("policy: has no meaning with scores that exist already")
+        if reading:
+            raise UsageError(f"{next(iter(reading))}: has no meaning with scores that exist already")
         if scores is qrels and runs is not None:
             if isinstance(runs, Mapping) or measures is not None:
                 raise UsageError("runs: expected none beside scores that exist already, found some")
@@ -78,12 +81,13 @@ def given_scores(
     if runs is None:
         raise UsageError(
             f"compare: expected judgments and runs, or scores, found only {type(qrels).__name__}",
-            'compare(qrels, {"old": run, "new": run}, "AP"), or evaluations by name, or a ScoreMatrix',
+            HOW_TO_COMPARE,
         )
+    if not isinstance(runs, Mapping):
+        raise UsageError(f"compare: {RUNS_IN_A_DICT}, found {type(runs).__name__}", HOW_TO_COMPARE)
     require_runs(runs)
-    assert isinstance(runs, Mapping)  # so mypy knows it, too
     wanted = _listed(DEFAULT_MEASURES if measures is None else measures)
-    evaluations = evaluate_runs(qrels, runs, wanted, policy=policy, queries=queries, threads=threads)
+    evaluations = evaluate_runs(qrels, runs, wanted, **reading, queries=queries, threads=threads)
     return GivenScores.of_evaluations(evaluations, wanted, notices(evaluations.values()))
 
 

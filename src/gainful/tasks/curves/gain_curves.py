@@ -299,7 +299,7 @@ def _together(
 
 
 def _checked(measures: Sequence[Measure]) -> list[CumulatedGain]:
-    """The measures, if they have curves and can be told apart without @k."""
+    """The measures, if they have curves and can be distinguished without @k."""
     checked: list[CumulatedGain] = []
     for measure in measures:
         if not isinstance(measure, _KINDS) or type(measure) not in _KINDS:

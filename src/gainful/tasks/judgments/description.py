@@ -86,7 +86,7 @@ class JudgmentDescription(Showable):
     ``negative``       grades below 0, as the judges wrote them
     ``fractional``     grades that are no whole numbers where most are
     ``subtopics``      how many different values column 2 has
-    ``repeated``       judgments of a document (and sub-topic, where the policy tells them apart) beyond the first
+    ``repeated``       judgments of a document (and sub-topic, where the policy distinguishes them) beyond the first
     ``conflicting``    documents with different grades; where ``judges=error`` their highest is counted here
     ``unjudged``       documents that ``negative=unjudged`` takes out
     """

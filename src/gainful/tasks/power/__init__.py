@@ -1,4 +1,4 @@
-"""What a number of queries can show and how many are needed, from scores or from a spread, as something to show.
+"""What a number of queries can detect and how many are needed, from scores or from a spread, as something to show.
 
 There is no power of the difference that was found: it is another way to write its p (Hoenig & Heisey 2001).
 """
@@ -106,7 +106,7 @@ class Spread(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PowerReport(Showable):
-    """What queries can show, by measure: ``bases`` say where the spread is from, the rest is computed from these."""
+    """What queries can detect, by measure: ``bases`` say where the spread is from, the rest is computed from these."""
 
     bases: tuple[Basis, ...]
     sizes: tuple[int, ...]
@@ -210,7 +210,7 @@ def assess_power(
     power: float = 0.8,
     alpha: float = 0.05,
 ) -> PowerReport:
-    """What a number of queries can show, and how many a difference or an interval needs.
+    """What a number of queries can detect, and how many a difference or an interval needs.
 
     The spread of a difference is that of a ``pair`` of systems (the default if there are two), of all systems
     (``variance="residual"``, or ``"sakai2016"`` for designs without known pairs), or given as ``sd`` or as a number of

@@ -1,4 +1,4 @@
-"""What a number of queries can show and how many are needed, as a page with power curves."""
+"""What a number of queries can detect and how many are needed, as a page with power curves."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def by_difference(report: PowerReport, basis: Basis) -> Plot:
     )
     return Plot(
         f"Power by true difference{_of(basis)}",
-        Axis("difference that there is", 0.0, end),
+        Axis("true difference", 0.0, end),
         Axis("power", 0.0, 1.0),
         lines,
         rules=(Rule(f"power {number_text(report.power)}", y=report.power),),
@@ -143,13 +143,13 @@ def _sentences(report: PowerReport, basis: Basis, places: int) -> Iterator[str]:
     test = f" with {level} (paired t test, sd of a difference {basis.sd:.{places}f} {_from(basis)})"
     for found in report.shown(basis):
         yield (
-            f"{of}{count_of(found.queries, 'query shows', 'queries show')} a difference of "
-            f"{found.difference:.{places}f} between two systems{test}."
+            f"{of}{'with' if of else 'With'} {count_of(found.queries, 'query', 'queries')}, a difference of two "
+            f"systems is detectable from {found.difference:.{places}f} on{test}."
         )
         if found.gap is not None:
             yield (
-                f"They show that some of {many} systems differ where best and worst are {found.gap:.{places}f} apart, "
-                f"and that two of them do, by Tukey HSD, where these are {found.tukey:.{places}f} apart."
+                f"Among {many} systems, a gap between best and worst is detectable from {found.gap:.{places}f} on "
+                f"(analysis of variance), a difference of two of them from {found.tukey:.{places}f} on (Tukey HSD)."
             )
         of = test = ""
     sd = "" if not test else f" with an sd of {basis.sd:.{places}f} {_from(basis)}"
@@ -225,7 +225,7 @@ def _shown(report: PowerReport, places: int) -> Table:
         *([_gap_note(report), _TUKEY_NOTE] if several else []),
         f"interval: how wide the {100 * (1 - report.alpha):g} % t interval of a difference is on average, end to end",
     ]
-    return _table(report, "What queries show", columns, report.shown, notes)
+    return _table(report, "Detectable differences", columns, report.shown, notes)
 
 
 _TUKEY_NOTE = "tukey: of two among so many systems, whatever the others do, by Tukey HSD: the power of a pair"
@@ -275,7 +275,7 @@ def _spread(report: PowerReport, places: int) -> Table:
     columns = [
         _found("variance", "text", None, "kind"),
         _found("sd", "number", places),
-        _found("difference shown", "number", places, "shown"),
+        _found("detectable", "number", places, "shown"),
     ]
     table = _table(report, "The spread of a difference of two systems on a query", columns, report.spreads)
     spreads = [(basis, spread) for basis in report.bases for spread in report.spreads(basis)]
@@ -283,5 +283,5 @@ def _spread(report: PowerReport, places: int) -> Table:
     marked = frozenset((i, column) for i, (basis, spread) in enumerate(spreads) if spread.kind == basis.kind)
     notes = [f"{kind}: {VARIANCES[kind]}" for kind in dict.fromkeys(spread.kind for _, spread in spreads)]
     if marked:
-        notes.append("* what everything above is computed with")
+        notes.append("* used for everything above")
     return replace(table, notes=tuple(notes), marked=marked)

@@ -109,12 +109,12 @@ def mean_of(evaluation: Evaluation, measure: Measure) -> float | None:
 
 
 def is_tie(one: float, other: float) -> bool:
-    """Whether only rounding tells two means apart."""
+    """Whether two means differ by rounding alone."""
     return abs(one - other) <= TOLERANCE * max(1.0, abs(one), abs(other))
 
 
 def ranks_of(values: Sequence[float | None], *, lower_is_better: bool = False) -> list[int | None]:
-    """The place of every value: 1 is best, what rounding tells apart shares one; None stays None.
+    """The place of every value: 1 is best, what differs by rounding alone shares one; None stays None.
 
     >>> ranks_of([0.5, 0.7, None, 0.1 + 0.4, 0.2])
     [2, 1, None, 2, 4]

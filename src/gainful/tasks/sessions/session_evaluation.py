@@ -97,7 +97,7 @@ def evaluate_sessions(
 
 
 def session_measures(measures: Sequence[Measure]) -> tuple[SessionMeasure, ...]:
-    """The measures, all of sessions; refuses those of single queries, and those that cannot be told apart."""
+    """The measures, all of sessions; refuses those of single queries, and those that cannot be distinguished."""
     wanted: dict[str, SessionMeasure] = {}
     for measure in measures:
         if not isinstance(measure, SessionMeasure):

@@ -181,9 +181,8 @@ class StabilityReport(Showable):
     """How stable the order of systems is by each measure, on the same systems and queries for all of them.
 
     ``queries`` has subsets of the queries, ``documents`` parts of the judged documents (empty if not asked for),
-    ``swaps`` how often pairs of systems change places, ``power`` how many pairs a test tells apart; all by measure.
-    ``most_swaps`` is the rate for which ``swaps`` names the difference needed.
-    """
+    ``swaps`` how often pairs of systems change places, ``power`` how many pairs a test finds significantly different;
+    all by measure. ``most_swaps`` is the rate for which ``swaps`` names the difference needed."""
 
     matrices: Mapping[str, ScoreMatrix]
     coefficient: str

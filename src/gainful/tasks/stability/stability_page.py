@@ -165,8 +165,8 @@ def _sentences(report: StabilityReport, measure: str, places: int) -> Iterator[s
         yield f"Systems that differ by {needed:.4g} or more swap in at most {rate} of cases {between}."
     power = report.power[measure]
     yield (
-        f"The {power.test} test tells {100 * power.share:.1f} % of {count_of(power.pairs, 'pair')} apart (p <= "
-        f"{number_text(power.alpha)}, not corrected)."
+        f"The {power.test} test finds {100 * power.share:.1f} % of {count_of(power.pairs, 'pair')} significantly "
+        f"different (p <= {number_text(power.alpha)}, not corrected)."
     )
 
 
