@@ -139,6 +139,17 @@ def test_another_seed_other_draws_and_the_same_again() -> None:
     assert ps[0] == ps[2] != ps[1]
 
 
+def test_neither_the_order_of_systems_nor_that_of_sessions_matters() -> None:
+    a, b = sample("skewed", 11, (14, 14))
+    topics = (["x"] * 5 + ["y"] * 9, ["x"] * 8 + ["y"] * 6)
+    found = compare_unpaired(a, b, topics, draws=400)
+    turned = compare_unpaired(b, a, topics[::-1], draws=400)
+    mixed = compare_unpaired(a[::-1], b, (topics[0][::-1], topics[1]), draws=400)
+    assert found.p == turned.p == mixed.p and not found.test.is_enumerated
+    assert (found.interval.low, found.interval.high) == (-turned.interval.high, -turned.interval.low)
+    assert found.interval == mixed.interval
+
+
 @pytest.mark.parametrize("sizes", [(5, 9), (8, 8), (12, 30)])
 def test_hodges_lehmann_limits_invert_scipys_test(sizes: tuple[int, int]) -> None:
     a, b = sample("spread", 7, sizes)

@@ -111,18 +111,10 @@ class StudyOptions:
 @click.argument("sessions", type=options.INPUT, nargs=-1, required=True)
 @options.several_measures_option(DEFAULT_SESSION_MEASURES, "sDCG@10")
 @options.rel_option
-@click.option(
-    "--judged-by",
-    type=click.Choice(["topic", "session", "query", "text"]),
-    help="What judgments are by.  [default: what fits]",
-)
 @click.option("--by-session", is_flag=True, help="Every session's value, too.")
 @click.option("--session", "chosen_sessions", multiple=True, metavar="ID", help="Only this session; may be repeated.")
 @click.option(
     "--topic", "chosen_topics", multiple=True, metavar="ID", help="Only sessions of this topic; may be repeated."
-)
-@click.option(
-    "--topics", type=options.INPUT, metavar="FILE", help="A table with a header, one row a session: what each is about."
 )
 @click.option("--at-least", type=click.IntRange(1), metavar="N", help="Only sessions with at least N queries.")
 @click.option(

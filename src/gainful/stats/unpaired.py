@@ -167,14 +167,23 @@ class Labellings:
 
     @classmethod
     def of(cls, groups: TwoGroups) -> Labellings:
-        fixed = fixed_point(groups.pooled)
-        of_a, of_b = groups._counts
-        ways = math.prod(math.comb(a + b, a) for a, b in zip(of_a.tolist(), of_b.tolist(), strict=True))
-        is_enumerated = ways <= MOST_LABELLINGS
-        sums, kept = (_all_of if is_enumerated else _drawn)(groups, fixed.steps)
-        lost = fixed.steps[: groups.a.size].sum() - sums
+        """Labels are drawn for the smaller group, or the one with the lower scores, in order of the scores: what is
+        found depends neither on which system is called A nor on the order of sessions."""
+        fixed, n = fixed_point(groups.pooled), groups.a.size
+        sides = [
+            np.lexsort((fixed.steps[part], groups.block[part])) + part.start
+            for part in (slice(0, n), slice(n, fixed.steps.size))
+        ]
+        first, second = sorted(sides, key=lambda side: (side.size, fixed.steps[side].tolist()))
+        order = np.concatenate((first, second))
+        pool = _Pool(fixed.steps[order], groups.block[order], int(first.size))
+        is_enumerated = pool.ways <= MOST_LABELLINGS
+        sums, kept = pool.all_sums() if is_enumerated else pool.drawn_sums(groups.settings)
+        lost = pool.steps[: pool.size].sum() - sums
         lost[np.abs(lost) <= fixed.near(settled_step(groups.scale))] = 0.0
-        return cls(lost * fixed.unit, groups.a.size - kept, is_enumerated)
+        # What one group loses the other gains.
+        sign = 1.0 if first is sides[0] else -1.0
+        return cls(sign * fixed.unit * lost + 0.0, pool.size - kept, is_enumerated)
 
     @property
     def total(self) -> int:
@@ -201,35 +210,52 @@ class Labellings:
         return Interval(float(shifts[place - 1]), float(shifts[-place]), alpha, "labels")
 
 
-def _all_of(groups: TwoGroups, steps: Floats) -> tuple[Floats, Ints]:
-    """Of every labelling the sum of A's scores, in steps, and how many of A keep their label."""
-    sums, kept = np.zeros(1), np.zeros(1, np.int64)
-    is_a = np.arange(steps.size) < groups.a.size
-    for block, size in enumerate(groups._counts[0].tolist()):
-        members = np.flatnonzero(groups.block == block)
-        chosen = members[np.array(list(combinations(range(members.size), size)), np.int64).reshape(-1, size)]
-        sums = np.add.outer(sums, steps[chosen].sum(axis=1)).ravel()
-        kept = np.add.outer(kept, is_a[chosen].sum(axis=1)).ravel()
-    return sums, kept
+class _Pool(NamedTuple):
+    """All scores in whole steps with their blocks; the first ``size`` are of the group that labels are given for."""
 
+    steps: Floats
+    block: Ints
+    size: int
 
-def _drawn(groups: TwoGroups, steps: Floats) -> tuple[Floats, Ints]:
-    """The same of labellings that are drawn: sessions of each block in random order, its first ones are A."""
-    draws, seed = groups.settings.draws or SHUFFLES, groups.settings.seed
-    check_draws(draws, seed)
-    of_a, of_b = groups._counts
-    starts = np.cumsum(of_a + of_b) - of_a - of_b
-    first = np.repeat(starts - np.cumsum(of_a) + of_a, of_a) + np.arange(groups.a.size)
-    high = groups.block.astype(np.uint64) << np.uint64(64 - _BLOCK_BITS)
-    rows = max(1, min(BLOCK, _CELLS // steps.size))
-    sums, kept = [], []
-    for number, start in enumerate(range(0, draws, rows)):
-        raw = stream(seed, number).bit_generator.random_raw(rows * steps.size).reshape(rows, steps.size)
-        order = np.argsort((raw >> np.uint64(_BLOCK_BITS)) | high, axis=1, kind="stable")
-        chosen = order[: draws - start, first]
-        sums.append(steps[chosen].sum(axis=1))
-        kept.append((chosen < groups.a.size).sum(axis=1))
-    return np.concatenate(sums), np.concatenate(kept)
+    @property
+    def counts(self) -> tuple[Ints, Ints]:
+        """By block: how many scores of the group, and of both."""
+        both = np.bincount(self.block)
+        return np.bincount(self.block[: self.size], minlength=both.size), both
+
+    @property
+    def ways(self) -> int:
+        """How many labellings there are."""
+        own, both = self.counts
+        return math.prod(map(math.comb, both.tolist(), own.tolist()))
+
+    def all_sums(self) -> tuple[Floats, Ints]:
+        """Of every labelling the sum of the group's scores, and how many of its scores keep their label."""
+        sums, kept = np.zeros(1), np.zeros(1, np.int64)
+        for block, size in enumerate(self.counts[0].tolist()):
+            members = np.flatnonzero(self.block == block)
+            chosen = members[np.array(list(combinations(range(members.size), size)), np.int64).reshape(-1, size)]
+            sums = np.add.outer(sums, self.steps[chosen].sum(axis=1)).ravel()
+            kept = np.add.outer(kept, (chosen < self.size).sum(axis=1)).ravel()
+        return sums, kept
+
+    def drawn_sums(self, settings: Settings) -> tuple[Floats, Ints]:
+        """The same of labellings that are drawn: scores of each block in random order, its first ones are the
+        group's."""
+        draws, seed = settings.draws or SHUFFLES, settings.seed
+        check_draws(draws, seed)
+        own, both = self.counts
+        first = np.repeat(np.cumsum(both) - both - np.cumsum(own) + own, own) + np.arange(self.size)
+        high = self.block.astype(np.uint64) << np.uint64(64 - _BLOCK_BITS)
+        rows = max(1, min(BLOCK, _CELLS // self.steps.size))
+        sums, kept = [], []
+        for number, start in enumerate(range(0, draws, rows)):
+            raw = stream(seed, number).bit_generator.random_raw(rows * self.steps.size).reshape(rows, -1)
+            order = np.argsort((raw >> np.uint64(_BLOCK_BITS)) | high, axis=1, kind="stable")
+            chosen = order[: draws - start, first]
+            sums.append(self.steps[chosen].sum(axis=1))
+            kept.append((chosen < self.size).sum(axis=1))
+        return np.concatenate(sums), np.concatenate(kept)
 
 
 def labels(groups: TwoGroups) -> Finding:

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from gainful.evaluation.report import Report
+from gainful.evaluation.score_files import FACTORS, SESSIONS_TABLE
 from gainful.notation import count_of, number_text, printable, some_of
 from gainful.pages.charts import Axis, Chart, Line, Plot, Rule
 from gainful.pages.page import Column, Table, head
@@ -222,10 +223,24 @@ class SessionReport(Report):
     ) -> None:
         super().__init__(study.evaluations, by_session, places, baseline)
         self.study = study
-        self.further = tuple(_further(study, places))
+        self.further = (*(_known_of(study) if by_session else ()), *_further(study, places))
         if study.curves is not None:
             self.further_notes = tuple(curves_notes(study.curves))
             self.further_header = curves_header(study.curves)
+
+
+def _known_of(study: SessionStudy) -> Iterator[Table]:
+    """What is known of every session beside its scores, for machines: a comparison of systems goes by it."""
+    factors = [name for name in FACTORS if any(name in each.factors for each in study.evaluations.values())]
+    if factors:
+        rows = [
+            (run, session, *known)
+            for run, each in study.evaluations.items()
+            for session, *known in zip(
+                each.queries, *(each.factors.get(name, (None,) * len(each.queries)) for name in factors), strict=True
+            )
+        ]
+        yield Table(head(["run", "session", *factors], for_machines=True), tuple(rows), SESSIONS_TABLE)
 
 
 def _further(study: SessionStudy, places: int) -> Iterator[Table | Chart | str]:
