@@ -9,6 +9,7 @@ import numpy as np
 from beyond import posterior_calibration, posterior_coverage, sequence_errors, sequence_widths
 from intervals import judges, orders
 from matrices import distinct_systems, markdown, read, share
+from sessions import unpaired
 
 from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.kernel.arrays import Floats
@@ -262,4 +263,5 @@ STUDIES: dict[str, Callable[[Path], str]] = {
     "sequence-errors": sequence_errors,
     "orders": orders,
     "judges": judges,
+    "unpaired": unpaired,
 }

@@ -223,6 +223,17 @@ def test_many_sessions_are_tested_by_welch() -> None:
     assert found.test.name == "welch" and found.verdict == "needs margin"
 
 
+@pytest.mark.parametrize(("few", "many", "finds"), [(0.4, 0.1, "too much"), (0.1, 0.4, "too little")])
+def test_unequal_spreads_of_unequal_groups_are_warned_of(few: float, many: float, finds: str) -> None:
+    rng = np.random.default_rng(2)
+    a, b = rng.normal(0.5, few, 10), rng.normal(0.5, many, 40)
+    for one, other in ((a, b), (b, a)):
+        [said] = [each for each in compare_unpaired(one, other).warnings if "vary unequally" in each]
+        assert f"labels find {finds} then, welch does not" in said
+        assert not any("vary unequally" in each for each in compare_unpaired(one, other, test="welch").warnings)
+    assert not any("vary unequally" in each for each in compare_unpaired(a, b[:10]).warnings)
+
+
 class TestDegenerate:
     def test_equal_scores_are_no_evidence(self) -> None:
         for test in ("labels", "welch", "mann-whitney"):

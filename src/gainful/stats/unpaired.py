@@ -566,6 +566,7 @@ def _warnings(groups: TwoGroups, outcome: TestOutcome, interval: Interval, is_wi
         found.append("the interval has no limits: sessions are too few for this level")
     if n > MOST_FLIPPED:
         found.append(f"with {n:,} sessions tiny differences are significant: read the interval, and give a margin")
+    found += _of_uneven_spread(groups) if test is LABELS else ()
     if is_without_topics:
         found.append(f"both systems have sessions of the same topics, which {test.name} does not use; labels does")
     if test.of != "mean":
@@ -575,3 +576,22 @@ def _warnings(groups: TwoGroups, outcome: TestOutcome, interval: Interval, is_wi
     if outcome.draws is not None and not outcome.is_enumerated and 2 / (outcome.draws + 1) >= alpha:
         found.append(too_few_draws(outcome.draws, alpha / 2))
     return found
+
+
+#: From these ratios on of group sizes and of spreads, shuffled labels find too much or too little: docs/which-test.md.
+_UNEVEN_SIZES, _UNEVEN_SPREADS = 1.5, 1.5
+
+
+def _of_uneven_spread(groups: TwoGroups) -> list[str]:
+    """Where labels may not be exchanged although means are equal: the systems vary unequally, and so do their sizes."""
+    n, m = groups.sizes
+    if min(n, m) < 2 or max(n, m) < _UNEVEN_SIZES * min(n, m):
+        return []
+    spreads = [float(np.std(each, ddof=1)) for each in (groups.pooled[:n], groups.pooled[n:])]
+    if max(spreads) < _UNEVEN_SPREADS * min(spreads):
+        return []
+    finds = "much" if (spreads[0] > spreads[1]) == (n < m) else "little"
+    return [
+        f"the systems vary unequally (standard deviations {spreads[0]:.3g} and {spreads[1]:.3g}) and have more and "
+        f"fewer sessions: labels find too {finds} then, welch does not"
+    ]
