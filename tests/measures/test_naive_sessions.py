@@ -182,7 +182,8 @@ class Naive:
         for turn in self.turns:
             ideal = self.ideal_list(turn)
             depth = self.depth(turn, max(len(self.graded(turn)), len(ideal)))
-            start = dealt if self.get("repeats", "every") == "first" and self.made.judged_by != "query" else 0
+            is_dealt = self.get("repeats", "every") == "first" and self.get("normalise", "session") == "session"
+            start = dealt if is_dealt and self.made.judged_by != "query" else 0
             lists.append(ideal[start : start + depth])
             depths.append(depth)
             dealt += depth
@@ -221,7 +222,7 @@ def ratio(gained: float, ideal: float) -> float:
 
 def naive_gain(one: Naive, normalised: bool) -> float:
     summary = one.get("summary", "final")
-    if summary in ("best", "last"):
+    if summary in ("best", "last") or one.get("normalise", "session") == "query":
         ideal, depths = one.ideal_by_turn()
         values = []
         for q, gains in enumerate(one.seen_gains(), 1):
@@ -233,6 +234,9 @@ def naive_gain(one: Naive, normalised: bool) -> float:
             values.append(value)
         if summary == "last":
             return values[-1]
+        if summary == "final":
+            weighed = [(1 / one.query_divisor(q), v) for q, v in enumerate(values, 1) if not math.isnan(v)]
+            return sum(w * v for w, v in weighed) / sum(w for w, _ in weighed) if weighed else math.nan
         exist = [value for value in values if not math.isnan(value)]
         return max(exist) if exist else math.nan
     gained, ideal = one.vectors()
@@ -289,6 +293,7 @@ CHOICES: dict[str, list[Any]] = {
     "repeats": ["every", "first"],
     "short": ["pad", "asis", "min:2", "min:30"],
     "ideal_queries": ["session", 12, 15],
+    "normalise": ["session", "session", "query"],
     "variant": ["jarvelin2008", "jiang2016"],
     "summary": ["final", "average", "best", "last"],
     "scan": ["k", "recorded"],
@@ -312,7 +317,9 @@ def spec(name: str, rng: random.Random, judged_by: str) -> dict[str, Any]:
         del given["level"]
     if given.get("variant") == "jiang2016":
         given["gain"] = "linear"
-    if judged_by == "query" or given.get("summary") in ("best", "last"):
+    if given.get("normalise") == "query" and given["summary"] == "average":
+        given["summary"] = "final"
+    if judged_by == "query" or given.get("summary") in ("best", "last") or given.get("normalise") == "query":
         given.pop("ideal_queries", None)
     if name == "sRBP":
         given["gain"] = rng.choice(["binary", "scaled"])

@@ -192,6 +192,10 @@ PARAMETERS: Mapping[str, Parameter] = {
     "ideal_queries": Parameter(
         _read_ideal_queries, "how long the ideal session is: as the `session`, or a number of queries"
     ),
+    "normalise": Parameter(
+        _one_of("session", "query"),
+        "what is compared with the ideal: the whole `session`, or each `query`, which are then averaged",
+    ),
     "variant": Parameter(
         _one_of("jarvelin2008", "jiang2016"), "`jarvelin2008`, or `jiang2016` with a gain and discounts of its own"
     ),

@@ -368,6 +368,11 @@ def _checked(measure: Measure) -> SessionGain:
             f"curves: expected the whole vector of sessions, found {measure}, which is summary={measure.summary}",
             f"write {measure.replace(summary='final')}",
         )
+    if measure.normalise == "query":
+        raise UsageError(
+            f"curves: expected vectors of whole sessions, found {measure}, which looks at queries by themselves",
+            f"write {measure.replace(normalise='session')}",
+        )
     same_positions(measure)
     return measure
 
@@ -377,7 +382,9 @@ def drawable(measures: Sequence[Measure], kind: str) -> list[SessionGain]:
     found = [
         measure
         for measure in measures
-        if isinstance(measure, SessionGain) and measure.summary == "final" and measure.cutoff and measure.scan == "k"
+        if isinstance(measure, SessionGain)
+        and (measure.summary, measure.scan, measure.normalise) == ("final", "k", "session")
+        and measure.cutoff
     ]
     if kind in ("subset", "individual"):
         found = [measure for measure in found if not measure.normalised] or found
