@@ -28,7 +28,8 @@ _GROUPS: Mapping[str, str] = {
         --exclude --session-gap
         --scale --rows --better --qrels-format --run-format --session-format --columns --feature --session-separator
         --gaps --topics --threads --max-memory --other-qrels --collection-size --at-least --topic""",
-    "Measures": "--measure --rel --gain --discount --base --at --vary --judged-by | --average",
+    "Measures": """--measure --rel --gain --discount --base --at --vary --judged-by |
+        --average --cost-query --cost-document""",
     "Statistics": """--baseline --test --margin --procedure --correction --alpha --pairs |
         --interval --contrast --family --draws --seed --confidence --groups --papers --sequential --arrival --set-size
         --fuzziness --swaps --persistence --repetitions --best --worst-share""",

@@ -205,7 +205,7 @@ def _hint(fault: Fault, separator: str, fields: int) -> str | None:
 
 #: So many rows tell whether a column has numbers.
 _SAMPLE = 100
-_SESSION_NUMBERS = ("query", "rank", "score", "grade", "scanned")
+_SESSION_NUMBERS = ("query", "rank", "score", "grade", "scanned", "cost")
 
 
 def read_session_table(text: Text, how: Reading) -> SessionContent:

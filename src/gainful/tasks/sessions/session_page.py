@@ -249,6 +249,8 @@ def _further(study: SessionStudy, places: int) -> Iterator[Table | Chart | str]:
     yield _last(study, places)
     if study.ratings is not None:
         yield _correlations(study.ratings, places)
+    if study.costs is not None:
+        yield from study.costs.parts(places)
     if study.curves is not None:
         yield from curves_parts(study.curves, places)
 
