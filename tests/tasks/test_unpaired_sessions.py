@@ -63,6 +63,7 @@ def test_the_same_sessions_are_paired() -> None:
     assert comparison.pairs["nsDCG@10"].wins == 1 and not comparison.unpaired
     text = words(comparison)
     assert "2 sessions" in text and "Sessions that speak most for b" in text and "quer" not in text
+    assert "both systems have the same sessions: paired" in text
     assert found(scores, test="welch").unpaired["nsDCG@10"].pairs[0].test.name == "welch"
 
 
@@ -79,6 +80,7 @@ def test_paired_sessions_of_several_systems_are_called_sessions() -> None:
     for options in asked:
         text = words(found(SessionScores("nsDCG@10", "higher", scores), **options))
         assert "8 sessions" in text and "quer" not in text, options
+    assert "on 8 sessions (the same under all systems: paired)." in words(found(SessionScores("AP", "higher", scores)))
 
 
 def test_what_is_neither_needs_a_word() -> None:

@@ -32,7 +32,7 @@ _KINDS = {
     "average": "by system",
     "subset": "all sessions and those with --at-least queries",
     "individual": "every session",
-    "positions": "last queries and earlier ones by rank",
+    "positions": "last, earlier and best queries by rank",
     "cost": "gain by what it cost (--cost-query, --cost-document)",
 }
 

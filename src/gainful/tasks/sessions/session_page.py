@@ -30,8 +30,8 @@ _MOST_COLUMNS, _MOST_SHORT_TICKS, _MOST_TICKS, _MOST_RULES = 12, 9, 6, 20
 #: The most systems that have several lines each in one chart; the most sessions that a notice names.
 _MOST_TOGETHER = 3
 
-_SHORT = {"last query": "last", "earlier queries": "earlier"}
-_PLURAL = {"last query": "last queries", "earlier queries": "earlier queries"}
+_SHORT = {"last query": "last", "earlier queries": "earlier", "best query": "best"}
+_PLURAL = {"last query": "last queries", "earlier queries": "earlier queries", "best query": "best queries"}
 
 
 def session_curves_page(curves: SessionCurves, places: int = 4) -> Page:
@@ -95,7 +95,7 @@ def _title(curves: SessionCurves, group: Sequence[SessionCurve], where: str = ""
         return f"{measure}, {count_of(len(group), 'session')} of {first.run}"
     kinds, counts = {curve.of for curve in group}, {curve.count for curve in group}
     if curves.kind == "positions":
-        return f"{measure}, " + ("last queries and earlier ones" if len(kinds) > 1 else _PLURAL[first.of])
+        return f"{measure}, " + ("last, earlier and best queries" if len(kinds) > 1 else _PLURAL[first.of])
     over = count_of(first.count, "session") if len(counts) == 1 else "sessions"
     only = f" with {first.of}" if len(kinds) == 1 and first.of != "all sessions" else ""
     return f"{measure}, {first.average} over {over}{only}"
