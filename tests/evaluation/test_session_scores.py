@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from gainful import InputError, Sessions, evaluate_sessions
+from gainful.data.sessions import sessions_from_lists
 from gainful.evaluation.session_scores import SessionScores, read_session_scores
 
 OWN = {"old": {"u1": 0.5, "u2": 0.25}, "new": {"u3": 1.0, "u4": 0.5, "u5": 0.0}}
@@ -76,6 +77,31 @@ def test_evaluations_know_topics_and_users() -> None:
     assert evaluation["mine"].factors == {"topic": ("t", "u"), "user": ("anna", None)}
     found = SessionScores.from_evaluations(evaluation, "sDCG@10")
     assert (found.factor("topic", "mine"), found.factor("user", "mine")) == (["t", "u"], ["anna", None])
+
+
+def test_judged_sessions_that_nobody_has_do_not_pair_systems() -> None:
+    sessions = {name: Sessions.of([{"session": name, "queries": [{"results": ["x"]}]}]) for name in ("s1", "s2")}
+    qrels = {name: {"x": 1} for name in ("s1", "s2", "s3")}
+    evaluations = evaluate_sessions(qrels, sessions, "sDCG@10", judged_by="session")
+    assert evaluations["s1"].by_query("sDCG@10") == {"s1": 1.0, "s3": 0.0}
+    found = SessionScores.from_evaluations(evaluations, "sDCG@10")
+    assert found.pairing == "none" and found.scores == {"s1": {"s1": 1.0}, "s2": {"s2": 1.0}}
+    own = {"a": "s1", "b": "s2"}
+    rows: list[dict[str, object]] = [
+        {"run": name, "session": session, "measure": "sDCG@10", "value": 1} for name, session in own.items()
+    ]
+    rows += [{"run": name, "session": "s3", "measure": "sDCG@10", "value": 0, "status": "missing"} for name in "ab"]
+    [read] = read_session_scores(["".join(json.dumps(row) + "\n" for row in rows).encode()]).values()
+    assert read.pairing == "none" and read.missing == {"a": {"s3": 0}, "b": {"s3": 0}}
+
+
+def test_a_conversation_that_one_system_leaves_out_counts_against_it() -> None:
+    qrels = {"c1_1": {"x": 1}, "c2_1": {"x": 1}, "c3_1": {"x": 1}}
+    whole = {f"c{i}": [["x"]] for i in (1, 2, 3)}
+    systems = {"all": sessions_from_lists(whole), "some": sessions_from_lists({"c1": [["x"]], "c2": [["y"]]})}
+    found = SessionScores.from_evaluations(evaluate_sessions(qrels, systems, "sDCG@10", judged_by="query"), "sDCG@10")
+    matrix = found.matrix()
+    assert found.pairing == "all" and matrix.column("some").tolist() == [1.0, 0.0, 0.0]
 
 
 class TestFiles:

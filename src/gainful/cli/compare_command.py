@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -14,10 +15,10 @@ from gainful.cli.inputs import SessionOptions, session_options
 from gainful.cli.progress_bar import ProgressBar
 from gainful.cli.score_inputs import ScoreOptions, Scores, read_pair, refuse, takes_scores
 from gainful.data.collection import named_runs
-from gainful.errors import UsageError
+from gainful.errors import InputError, UsageError
 from gainful.io.sources import open_source
 from gainful.kernel.core import default_threads
-from gainful.notation import text_of_id
+from gainful.notation import printable, text_of_id
 from gainful.stats.catalogues import ASKED_AS_TESTS, CORRECTIONS, INTERVALS, PROCEDURES
 from gainful.tasks.compare.compare_options import CHARTS, DEFAULT_MEASURES, MARKS, ORDERS, TABLES, CompareOptions
 
@@ -36,7 +37,7 @@ def _asked(given: dict[str, Any]) -> CompareOptions:
     """What to do with the scores, checked as far as it can be before they are read."""
     pairs = tuple(read_pair(text, "--pairs") for text in given.pop("pairs"))
     given |= {"pairs": None if given.pop("all_pairs") else pairs, "chart": given.pop("charts")}
-    return options.made_of(CompareOptions, groups=None, arrival=None, threads=None)(given)
+    return options.made_of(CompareOptions, groups=None, arrival=None, factors=None, threads=None)(given)
 
 
 #: Of sessions the primary measure, unless somebody says otherwise.
@@ -146,6 +147,12 @@ class _SessionReading(NamedTuple):
     metavar="'A = mean(B, C)'",
     help="Several systems: compare A with the mean of B and C instead of all pairs; may be repeated.",
 )
+@click.option(
+    "--factors",
+    type=options.INPUT,
+    metavar="FILE",
+    help="Several systems: a table with a header, system and two factors: their effects and interaction.",
+)
 @click.option("--papers", is_flag=True, help="The papers' table: measures by systems, who beats whom by Friedman.")
 @click.option(
     "--sequential",
@@ -179,6 +186,7 @@ class _SessionReading(NamedTuple):
 def command(
     groups: tuple[str, ...],
     arrival: str | None,
+    factors: str | None,
     output: options.Output,
     figure: options.FigureOutput,
     asked: CompareOptions,
@@ -205,6 +213,8 @@ def command(
     if groups:
         systems = next(iter(measured.values())).systems
         asked = replace(asked, groups=read_groups(_group_lines(groups), systems))
+    if factors is not None:
+        asked = replace(asked, factors=_levels(factors))
     if arrival is not None:
         asked = replace(asked, arrival=_first_fields(arrival))
     with ProgressBar("flipping signs", wanted=not inputs.quiet, in_bytes=False) as progress:
@@ -218,6 +228,22 @@ def command(
     output.write(found)
     figure.write(found)
     inputs.print_notices()
+
+
+def _levels(path: str) -> dict[str, dict[str, str]]:
+    """By factor the level of every system: a table whose first column names systems."""
+    text = bytes(open_source(path).data).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+    separator = max(",\t;", key=text.partition("\n")[0].count)
+    rows = [[cell.strip() for cell in row] for row in csv.reader(text.splitlines(), delimiter=separator) if any(row)]
+    if not rows or any(len(row) != len(rows[0]) or not all(row) for row in rows):
+        raise InputError(
+            f"{path}: expected a table with a header, the system first, then a column a factor, found none"
+        )
+    names = [row[0] for row in rows[1:]]
+    if len(set(names)) < len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise InputError(f"{path}: expected every system once, found '{printable(twice)}' twice")
+    return {factor: {row[0]: row[i] for row in rows[1:]} for i, factor in enumerate(rows[0][1:], 1)}
 
 
 def _first_fields(path: str) -> list[str]:
