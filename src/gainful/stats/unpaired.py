@@ -80,16 +80,17 @@ class TwoGroups:
     @cached_property
     def scale(self) -> float:
         """The largest absolute score."""
-        return float(np.abs(self.pooled_as_given).max())
-
-    @property
-    def pooled_as_given(self) -> Floats:
-        return np.concatenate((self.a, self.b))
+        return max(float(np.abs(each).max()) for each in (self.a, self.b))
 
     @cached_property
     def pooled(self) -> Floats:
         """All scores, those of A first; what is equal but for rounding is equal."""
-        return settle(self.pooled_as_given, self.scale)
+        return settle(np.concatenate((self.a, self.b)), self.scale)
+
+    @property
+    def sides(self) -> tuple[Floats, Floats]:
+        """The same of A, and of B."""
+        return self.pooled[: self.a.size], self.pooled[self.a.size :]
 
     @cached_property
     def block(self) -> Ints:
@@ -99,34 +100,25 @@ class TwoGroups:
         return np.unique(np.concatenate(self.topics), return_inverse=True)[1].reshape(-1).astype(np.int64)
 
     @cached_property
-    def _counts(self) -> tuple[Ints, Ints]:
-        """By block: how many scores of A, and of B."""
-        blocks, n = int(self.block.max()) + 1, self.a.size
-        counted = [np.bincount(part, minlength=blocks) for part in (self.block[:n], self.block[n:])]
-        return counted[0], counted[1]
-
-    @cached_property
-    def _weights(self) -> Floats:
-        """By block: 1 / (1 / n_A + 1 / n_B), 0 where one of them has none."""
-        of_a, of_b = self._counts
-        return of_a * of_b / (of_a + of_b)
-
-    @property
     def weight(self) -> float:
-        """The variance of the difference is that of a score divided by this."""
-        return float(self._weights.sum())
+        """The variance of the difference is that of a score divided by this: over blocks 1 / (1 / n_A + 1 / n_B)."""
+        both = np.bincount(self.block)
+        of_a = np.bincount(self.block[: self.a.size], minlength=both.size)
+        return float((of_a * (both - of_a) / both).sum())
+
+    def _aligned(self, values: Floats) -> Floats:
+        """Values as distances from the mean of their block."""
+        means = np.bincount(self.block, values) / np.bincount(self.block)
+        return np.asarray(values - means[self.block])
 
     @cached_property
     def difference(self) -> float:
         """The mean of A minus that of B, within blocks where there are some; 0 where it is but rounding."""
-        n, means = self.a.size, []
-        for part, scores, counts in (
-            (self.block[:n], self.pooled[:n], self._counts[0]),
-            (self.block[n:], self.pooled[n:], self._counts[1]),
-        ):
-            sums = [math.fsum(scores[part == i].tolist()) for i in range(counts.size)]
-            means.append(np.array(sums) / np.maximum(counts, 1))
-        found = math.fsum((self._weights * (means[0] - means[1])).tolist()) / self.weight
+        if self.topics is None:
+            found = math.fsum(self.sides[0].tolist()) / self.a.size - math.fsum(self.sides[1].tolist()) / self.b.size
+        else:
+            # What A's scores are above the means of their blocks is the weighted sum of the blocks' differences.
+            found = math.fsum(self._aligned(self.pooled)[: self.a.size].tolist()) / self.weight
         return found if settle(np.array(found), self.scale) else 0.0
 
     @property
@@ -140,9 +132,7 @@ class TwoGroups:
         is none but rounding."""
         if self.df < 1:
             return None
-        shifted = self.pooled - self.difference * (np.arange(self.pooled.size) < self.a.size)
-        means = np.bincount(self.block, shifted) / np.bincount(self.block)
-        left = shifted - means[self.block]
+        left = self._aligned(np.concatenate((self.sides[0] - self.difference, self.sides[1])))
         return math.sqrt(math.fsum((left**2).tolist()) / self.df) if settle(left, self.scale).any() else 0.0
 
     @property
@@ -279,8 +269,7 @@ class _Welch(NamedTuple):
 
 def _welch(groups: TwoGroups) -> _Welch:
     """The difference of means, its standard error from both spreads, and Satterthwaite's degrees of freedom."""
-    n = groups.a.size
-    both = (groups.pooled[:n], groups.pooled[n:])
+    both = groups.sides
     means = [math.fsum(each.tolist()) / each.size for each in both]
     parts = [
         math.fsum((settle(each - mean, groups.scale) ** 2).tolist()) / (each.size - 1) / each.size
@@ -313,7 +302,7 @@ def welch_interval(groups: TwoGroups, alpha: float) -> Interval:
 
 def mann_whitney_finding(groups: TwoGroups) -> Finding:
     """The Mann-Whitney test: exact without ties, else normal, corrected for ties and for continuity."""
-    first, second = groups.pooled[: groups.a.size].tolist(), groups.pooled[groups.a.size :].tolist()
+    first, second = (side.tolist() for side in groups.sides)
     found = exact_mann_whitney(first, second) or mann_whitney(first, second)
     return Finding(found.p, found.u, direction=2 * found.u / (len(first) * len(second)) - 1)
 
@@ -322,7 +311,7 @@ def hodges_lehmann_interval(groups: TwoGroups, alpha: float) -> Interval:
     """The shifts that the Mann-Whitney test does not reject: order statistics of all differences of a score of A and
     one of B (Moses), around their median (Hodges & Lehmann 1963)."""
     n, m = groups.sizes
-    first, second = np.sort(groups.pooled[:n]), np.sort(groups.pooled[n:])
+    first, second = (np.sort(side) for side in groups.sides)
     p = exact_u_p(first.tolist(), second.tolist()) or normal_u_p(first.tolist(), second.tolist())
     low, high = 0, (n * m) // 2 + 1
     while low < high:  # the least U that is not rejected
@@ -377,7 +366,7 @@ def unpaired_effects(groups: TwoGroups, better: str, alpha: float) -> UnpairedEf
 
 def _cliffs_delta(groups: TwoGroups, sign: int, alpha: float) -> tuple[float, Interval | None]:
     n, m = groups.sizes
-    first, second = sign * groups.pooled[:n], sign * groups.pooled[n:]
+    first, second = (sign * side for side in groups.sides)
     of_first, of_second = _dominance(first, second), -_dominance(second, first)
     delta = math.fsum(of_first.tolist()) / n
     if n < 2 or m < 2 or abs(delta) == 1:
@@ -587,7 +576,7 @@ def _of_uneven_spread(groups: TwoGroups) -> list[str]:
     n, m = groups.sizes
     if min(n, m) < 2 or max(n, m) < _UNEVEN_SIZES * min(n, m):
         return []
-    spreads = [float(np.std(each, ddof=1)) for each in (groups.pooled[:n], groups.pooled[n:])]
+    spreads = [float(np.std(each, ddof=1)) for each in groups.sides]
     if max(spreads) < _UNEVEN_SPREADS * min(spreads):
         return []
     finds = "much" if (spreads[0] > spreads[1]) == (n < m) else "little"

@@ -103,8 +103,8 @@ class Comparison(Showable):
     @cached_property
     def tests(self) -> int:
         """How many tests of pairs were made in all."""
-        of_unpaired = sum(len(result.pairs) for result in self.unpaired.values())
-        return len(self.pairs) + of_unpaired + sum(result.family.p.size for result in self.systems.values())
+        others = sum(len(result.pairs) for result in self.unpaired.values())
+        return len(self.pairs) + others + sum(result.family.p.size for result in self.systems.values())
 
     def page(self) -> Page:
         if self.only is not None:
