@@ -75,7 +75,7 @@ FIGURES = (
     ),
     Entry(
         "positions",
-        "The same agents' last searches and all earlier ones by rank: what did they stop for?",
+        "The same agents' last searches, earlier ones and the best of each session by rank: what did they stop for?",
         "sessions qrels.txt keyword.jsonl neural.jsonl -m sDCG@20 --curves positions",
     ),
     Entry(

@@ -10,6 +10,7 @@ from beyond import posterior_calibration, posterior_coverage, sequence_errors, s
 from gates import gate_commits, gate_errors
 from intervals import judges, orders
 from matrices import distinct_systems, markdown, read, share
+from sessions import unpaired
 
 from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.kernel.arrays import Floats
@@ -265,4 +266,5 @@ STUDIES: dict[str, Callable[[Path], str]] = {
     "judges": judges,
     "gate-errors": gate_errors,
     "gate-commits": gate_commits,
+    "unpaired": unpaired,
 }

@@ -364,7 +364,7 @@ class TestCurves:
         result = command("sessions", "--curves", "qrels", "A.jsonl")
         assert result.code == 2
         assert result.err == (
-            "--curves: expected average | subset | individual | positions, or nothing, found 'qrels'\n"
+            "--curves: expected average | subset | individual | positions | cost, or nothing, found 'qrels'\n"
             "hint: before files write --curves average, or put --curves last\n"
         )
 
@@ -535,3 +535,29 @@ def test_a_users_log_judged_by_text(command):
     unasked = command(*arguments)  # half an hour is usual
     assert unasked.out == result.out
     assert "a user's session ends after 30 minutes without a query (--session-gap 1h)" in unasked.err
+
+
+class TestCosts:
+    def test_flags_add_measures_to_the_depth_of_the_others(self, files):
+        result = files("-m", "sDCG@1", "--cost-query", "20", "--cost-document", "5", "--quiet")
+        assert "SessionCost(cost_query=20, cost_document=5)@1" in result.out
+        assert "Gain and cost, GainPerCost(cost_query=20, cost_document=5)@1" in result.out
+        assert "Mean gain by cost" not in result.out
+
+    def test_curves_by_cost(self, files):
+        line = ("--cost-document", "1", "--curves", "cost", "--quiet")
+        assert "Mean gain by cost" in files(*line).out
+        points = rows(files(*line, "--format", "jsonl"), "Gain by cost")
+        assert {row["run"] for row in points} == {"A", "B"} and points[0]["cost"] == 0
+
+    @pytest.mark.parametrize(
+        ("more", "message"),
+        [
+            (("--curves", "cost"), "--curves cost: expected what queries and documents cost"),
+            (("--cost-query", "-1"), "expected a number from 0 on, found -1"),
+            (("--cost-query", "recorded"), "expected what queries cost, found none"),
+        ],
+    )
+    def test_refused(self, files, more, message):
+        result = files(*more)
+        assert result.code in (2, 3) and message in result.err

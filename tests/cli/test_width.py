@@ -24,7 +24,8 @@ MEASURES = tuple(
 SESSIONS = "session,query,rank,document\n" + "".join(
     f"{session},{query},{rank},d{session}{query}{rank}\n" for session in (1, 2) for query in (1, 2) for rank in (1, 2)
 )
-JUDGED = "".join(f"{session} 0 d{session}{query}1 {query}\n" for session in (1, 2) for query in (1, 2))
+OF = ("", "one", "two")
+JUDGED = "".join(f"{s}{of} 0 d{s}{query}1 {query}\n" for of in OF for s in (1, 2) for query in (1, 2))
 
 #: Every command with what makes it print most.
 COMMAND_LINES = [
@@ -41,6 +42,8 @@ COMMAND_LINES = [
     ("compare", *PAIR, "--sequential"),
     ("gate", "check", "gate.json", "qrels.txt", "reranker.run"),
     ("gate", "history", "gate.json"),
+    ("compare", "--sessions", "judged.txt", "one.csv", "two.csv", "--procedure", "anova"),
+    ("compare", *RUNS[:-1], "--factors", "factors.csv"),
     ("explain", "nDCG@10", "ERR@10"),
     ("explain", "AP", "--qrels", "qrels.txt", "--run", "bm25.run", "--run", "dense.run.gz", "--query", QUERY),
     ("curves", *PAIR),
@@ -97,6 +100,10 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert run(frozen) == 0
     (folder / "sessions.csv").write_text(SESSIONS)
     (folder / "judged.txt").write_text(JUDGED)
+    for system in OF[1:]:
+        own = SESSIONS.replace("\n1,", f"\n1{system},").replace("\n2,", f"\n2{system},")
+        (folder / f"{system}.csv").write_text(own)
+    (folder / "factors.csv").write_text("system,a,b\ntfidf,1,1\nbm25,1,2\ndense,2,1\nhybrid,2,2\n")
     return folder
 
 

@@ -24,7 +24,7 @@ def studies(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     yield module
-    for name in ("matrices", "beyond", "gates", "intervals"):
+    for name in ("matrices", "beyond", "gates", "intervals", "sessions"):
         sys.modules.pop(name, None)
 
 
@@ -64,6 +64,7 @@ def test_small_samples_run(studies: ModuleType) -> None:
     assert studies.many(data, samples=1, draws=50, systems=(4,)).count("\n") == 4
     assert studies.measures(data, samples=1, draws=50).count("\n") == 3
     assert studies.orders(data, samples=1, draws=20).count("\n") == 10
+    assert studies.unpaired(data, samples=1, draws=20).count("\n") == 7
     assert "| randomisation test of the pair | 0.0081 | 0.0081 | 0.0081 |" in studies.pool(data, times=1)
 
 

@@ -182,7 +182,8 @@ class Naive:
         for turn in self.turns:
             ideal = self.ideal_list(turn)
             depth = self.depth(turn, max(len(self.graded(turn)), len(ideal)))
-            start = dealt if self.get("repeats", "every") == "first" and self.made.judged_by != "query" else 0
+            is_dealt = self.get("repeats", "every") == "first" and self.get("normalise", "session") == "session"
+            start = dealt if is_dealt and self.made.judged_by != "query" else 0
             lists.append(ideal[start : start + depth])
             depths.append(depth)
             dealt += depth
@@ -221,7 +222,7 @@ def ratio(gained: float, ideal: float) -> float:
 
 def naive_gain(one: Naive, normalised: bool) -> float:
     summary = one.get("summary", "final")
-    if summary in ("best", "last"):
+    if summary in ("best", "last") or one.get("normalise", "session") == "query":
         ideal, depths = one.ideal_by_turn()
         values = []
         for q, gains in enumerate(one.seen_gains(), 1):
@@ -233,6 +234,9 @@ def naive_gain(one: Naive, normalised: bool) -> float:
             values.append(value)
         if summary == "last":
             return values[-1]
+        if summary == "final":
+            weighed = [(1 / one.query_divisor(q), v) for q, v in enumerate(values, 1) if not math.isnan(v)]
+            return sum(w * v for w, v in weighed) / sum(w for w, _ in weighed) if weighed else math.nan
         exist = [value for value in values if not math.isnan(value)]
         return max(exist) if exist else math.nan
     gained, ideal = one.vectors()
@@ -272,6 +276,19 @@ def naive_effort(one: Naive, counts: str, goal: str) -> float:
     return math.nan
 
 
+def naive_cost(one: Naive, per_gain: bool) -> float:
+    """Query by query and document by document, as a clock would run."""
+    cost = gained = 0.0
+    for turn, gains in zip(one.turns, one.seen_gains(), strict=True):
+        cost += one.get("cost_query", 1)
+        for gain, _ in zip(gains, turn.documents, strict=False):
+            cost += one.get("cost_document", 0)
+            gained += gain
+    if not per_gain:
+        return cost
+    return gained / cost if cost else math.nan
+
+
 NAIVE: dict[str, Callable[[Naive], float]] = {
     "sDCG": lambda one: naive_gain(one, False),
     "nsDCG": lambda one: naive_gain(one, True),
@@ -280,6 +297,8 @@ NAIVE: dict[str, Callable[[Naive], float]] = {
     "DocumentsToFirst": lambda one: naive_effort(one, "documents", "first"),
     "QueriesToGain": lambda one: naive_effort(one, "queries", "gain"),
     "DocumentsToGain": lambda one: naive_effort(one, "documents", "gain"),
+    "SessionCost": lambda one: naive_cost(one, False),
+    "GainPerCost": lambda one: naive_cost(one, True),
 }
 
 CHOICES: dict[str, list[Any]] = {
@@ -289,6 +308,7 @@ CHOICES: dict[str, list[Any]] = {
     "repeats": ["every", "first"],
     "short": ["pad", "asis", "min:2", "min:30"],
     "ideal_queries": ["session", 12, 15],
+    "normalise": ["session", "session", "query"],
     "variant": ["jarvelin2008", "jiang2016"],
     "summary": ["final", "average", "best", "last"],
     "scan": ["k", "recorded"],
@@ -299,6 +319,8 @@ CHOICES: dict[str, list[Any]] = {
     "p": [0.0, 0.5, 0.95],
     "b": [0.0, 0.3, 1.0],
     "wanted": [1, 3, 5.5],
+    "cost_query": [1, 20, 0],
+    "cost_document": [0, 5, 0.5],
 }
 
 
@@ -312,7 +334,9 @@ def spec(name: str, rng: random.Random, judged_by: str) -> dict[str, Any]:
         del given["level"]
     if given.get("variant") == "jiang2016":
         given["gain"] = "linear"
-    if judged_by == "query" or given.get("summary") in ("best", "last"):
+    if given.get("normalise") == "query" and given["summary"] == "average":
+        given["summary"] = "final"
+    if judged_by == "query" or given.get("summary") in ("best", "last") or given.get("normalise") == "query":
         given.pop("ideal_queries", None)
     if name == "sRBP":
         given["gain"] = rng.choice(["binary", "scaled"])
@@ -336,7 +360,7 @@ def assert_what_plain_loops_say(name: str, judged_by: str, seed: int) -> None:
         made.qrels, made.sessions(), measure, judged_by=judged_by, policy=Policy(undefined="skip", missing="skip")
     )
     given.pop("unjudged", None)
-    condensed = measure.unjudged == "condensed"  # type: ignore[attr-defined]
+    condensed = getattr(measure, "unjudged", None) == "condensed"
     expected = {}
     for session in made.turns:
         one = Naive(made, session, given, condensed)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gainful import InputError, Policy, Qrels, Run, Sessions, UsageError, evaluate_sessions, parse
+from gainful import InputError, Policy, Qrels, Run, Sessions, UsageError, evaluate_sessions, parse, session_curves
 from gainful.data.sessions import sessions_from_lists
 from gainful.measures.catalog import SESSION_MEASURES
 from gainful.measures.help import Help, reading
@@ -329,3 +329,33 @@ def test_a_grade_of_0_is_a_judgment_where_lower_ones_are_none():
     assert measure.score_session([[0, 0, 2]], negative="unjudged", unjudged="condensed") == 3.0
     assert measure.score_session([[-1, 0, None, 2]], negative="unjudged", unjudged="condensed") == 2.0
     assert measure.score_session([[-1, 0, None, 2]], unjudged="condensed") == 3.0
+
+
+class TestNormalisedByQuery:
+    """Section 2.2 of the article: each query's vector is divided by its ideal vector."""
+
+    def test_queries_with_ideal_lists_of_their_own(self) -> None:
+        """The first query finds the second best of its documents first, the second query its only one at rank 2."""
+        sessions = sessions_from_lists({"s": [["b", "a"], ["x", "c"]]})
+        qrels = {"s_1": {"a": 3, "b": 1}, "s_2": {"c": 2}}
+        found = evaluate_sessions(qrels, sessions, ["nsDCG(normalise=query)@10", "nsDCG@10"], judged_by="query")
+        first, second = (1 + 3 / 2) / (3 + 1 / 2), (2 / 2) / 2
+        weighed = (first + second / 1.5) / (1 + 1 / 1.5)
+        assert found.mean("nsDCG(normalise=query)@10") == pytest.approx(weighed, abs=1e-15)
+        whole = ((1 + 3 / 2) + (2 / 2) / 1.5) / ((3 + 1 / 2) + 2 / 1.5)
+        assert found.mean("nsDCG@10") == pytest.approx(whole, abs=1e-15)
+
+    def test_one_ideal_list_for_all_queries_makes_no_difference(self) -> None:
+        lists: Lists = [[0, 2, None], [1, 0], [3, 3]]
+        both = [score(text, lists) for text in ("nsDCG@2", "nsDCG(normalise=query)@2")]
+        assert both[0] == pytest.approx(both[1], abs=1e-15)
+
+    @pytest.mark.parametrize("parameters", ["normalise=query, summary=average", "ideal_queries=3, normalise=query"])
+    def test_refused(self, parameters: str) -> None:
+        with pytest.raises(UsageError, match="normalise=query has an ideal list a query, and no ideal session, found"):
+            parse(f"nsDCG({parameters})@2")
+
+    def test_curves_are_of_whole_sessions(self) -> None:
+        sessions = sessions_from_lists({"s": [["a"]]})
+        with pytest.raises(UsageError, match=r"curves: expected vectors of whole sessions, found nsDCG"):
+            session_curves({"s": {"a": 1}}, {"mine": sessions}, "nsDCG(normalise=query)@10")

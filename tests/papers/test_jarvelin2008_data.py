@@ -120,6 +120,8 @@ def test_table_2_and_figures_1_and_2_of_the_study(lines: Any, folder: Path, page
     earlier = [one for each in of.values() for one in each[:-1]]
     assert values(found, of="last query") == pytest.approx([mean([v[i] for v in last]) for i in range(100)])
     assert values(found, of="earlier queries") == pytest.approx([mean([v[i] for v in earlier]) for i in range(100)])
+    bests = [max(reversed(each), key=lambda one: one[-1]) for each in of.values()]
+    assert values(found, of="best query") == pytest.approx([mean([v[i] for v in bests]) for i in range(100)])
     several = [each for each in of.values() if len(each) > 1 and any(one[-1] > 0 for one in each)]
     best = sum(each[-1][-1] >= max(one[-1] for one in each) - 1e-9 for each in several)
     lists = [[one[-1] * (1 + math.log(q, 4)) for q, one in enumerate(each, 1)] for each in several]
@@ -141,6 +143,25 @@ def test_table_2_and_figures_1_and_2_of_the_study(lines: Any, folder: Path, page
     assert values(found, average="mean of ratios") == pytest.approx(ratios)
     of_means = [mean([gained[i] for gained, _ in both]) / mean([ideal[i] for _, ideal in both]) for i in range(170)]
     assert values(found, average="ratio of means") == pytest.approx(of_means)
+    assert of_means[-1] == pytest.approx(0.305, abs=5e-4)
+
+
+def test_figure_2_with_an_ideal_that_goes_on(lines: Any, folder: Path, pages: Pages, gains: Grades) -> None:
+    """The ideal session has as many queries as the longest of all, whenever the real one stops."""
+    base = ("--qrels", folder / "qrels.tsv", "--sessions", folder / "results.tsv", "--only", "Figure 2")
+    ratios = []
+    for session, lists_of in pages.items():
+        ideal = sorted(gains[session], key=lambda document, of=gains[session]: -of[document])  # type: ignore[misc]
+        gained = vector(lists_of, [gains[session]] * len(lists_of), 17)
+        whole = vector([ideal] * 17, [gains[session]] * 17, 17)
+        ratios.append([one / other for one, other in zip(gained, whole, strict=True)])
+    expected = [mean([each[i] for each in ratios]) for i in range(170)]
+    assert expected[-1] == pytest.approx(0.120, abs=5e-4)
+    for how, measures in (("running", 1), ("both", 2)):
+        found = lines(*base, "--ideal", how)
+        running = [row for row in table(found, "Curves") if "ideal_queries=17" in row["measure"]]
+        assert [row["value"] for row in running if row["average"] == "mean of ratios"] == pytest.approx(expected)
+        assert len({row["measure"] for row in table(found, "Curves")}) == measures
 
 
 def test_figures_3_and_4_of_a_topic_of_the_study(

@@ -8,8 +8,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from scipy import stats
 
-from gainful import Qrels, Sessions
+from gainful import Qrels, Sessions, compare, evaluate_sessions
 from gainful.io.delimited import read_ratings
 
 CAST_RUNS = ("org_convdr", "org_convdr_bert", "org_manual_ance", "org_manual_ance_bert", "org_manual_bm25")
@@ -104,3 +105,23 @@ def test_the_conversations_of_cast_2021(shared_data: Path, name: str) -> None:
     judged = Qrels.read(shared_data / "cast2021" / "qrels.cast2021-docs.txt").queries
     assert len(judged) == 158
     assert set(judged) < set(found.lists.queries)
+
+
+def test_its_sessions_compared(shared_data: Path) -> None:
+    """36 sessions, given to two systems by turns: the page's numbers are those of SciPy on the same scores."""
+    folder = shared_data / "sessions"
+    with (folder / "session.tsv").open(encoding="utf-8", newline="") as file:
+        rows = sorted(csv.DictReader(file, delimiter="\t"), key=lambda row: row["SessionID"])
+    whole = Sessions.read(folder / "results.tsv").with_topics(str(folder / "session.tsv"))
+    halves = {name: [row["SessionID"] for row in rows[i::2]] for i, name in enumerate(("even", "odd"))}
+    parts = {name: whole.select(ids) for name, ids in halves.items()}
+    evaluations = evaluate_sessions(folder / "qrels.tsv", parts, "nsDCG@10", judged_by="session")
+    values = [list(evaluation.by_query("nsDCG@10").values()) for evaluation in evaluations.values()]
+    result = compare(evaluations, test="welch").unpaired["nsDCG@10"]
+    theirs = stats.ttest_ind(values[1], values[0], equal_var=False)
+    assert result.pairs[0].p == pytest.approx(theirs.pvalue, rel=1e-9) and result.pairs[0].n == 36
+    by_labels = compare(evaluations).unpaired["nsDCG@10"].pairs[0]
+    topics = [{row["Topic"] for row in rows[i::2]} for i in (0, 1)]
+    assert by_labels.topics == len(topics[0] & topics[1]) and by_labels.test.draws == 10_000
+    table = compare(evaluations, procedure="anova").unpaired["nsDCG@10"].anova
+    assert table is not None and set(table.effects) == {"system", "topic", "user"}

@@ -139,6 +139,17 @@ def test_another_seed_other_draws_and_the_same_again() -> None:
     assert ps[0] == ps[2] != ps[1]
 
 
+def test_neither_the_order_of_systems_nor_that_of_sessions_matters() -> None:
+    a, b = sample("skewed", 11, (14, 14))
+    topics = (["x"] * 5 + ["y"] * 9, ["x"] * 8 + ["y"] * 6)
+    found = compare_unpaired(a, b, topics, draws=400)
+    turned = compare_unpaired(b, a, topics[::-1], draws=400)
+    mixed = compare_unpaired(a[::-1], b, (topics[0][::-1], topics[1]), draws=400)
+    assert found.p == turned.p == mixed.p and not found.test.is_enumerated
+    assert (found.interval.low, found.interval.high) == (-turned.interval.high, -turned.interval.low)
+    assert found.interval == mixed.interval
+
+
 @pytest.mark.parametrize("sizes", [(5, 9), (8, 8), (12, 30)])
 def test_hodges_lehmann_limits_invert_scipys_test(sizes: tuple[int, int]) -> None:
     a, b = sample("spread", 7, sizes)
@@ -210,6 +221,17 @@ def test_many_sessions_are_tested_by_welch() -> None:
     rng = np.random.default_rng(5)
     found = compare_unpaired(rng.normal(size=3000), rng.normal(size=2500))
     assert found.test.name == "welch" and found.verdict == "needs margin"
+
+
+@pytest.mark.parametrize(("few", "many", "finds"), [(0.4, 0.1, "too much"), (0.1, 0.4, "too little")])
+def test_unequal_spreads_of_unequal_groups_are_warned_of(few: float, many: float, finds: str) -> None:
+    rng = np.random.default_rng(2)
+    a, b = rng.normal(0.5, few, 10), rng.normal(0.5, many, 40)
+    for one, other in ((a, b), (b, a)):
+        [said] = [each for each in compare_unpaired(one, other).warnings if "vary unequally" in each]
+        assert f"labels find {finds} then, welch does not" in said
+        assert not any("vary unequally" in each for each in compare_unpaired(one, other, test="welch").warnings)
+    assert not any("vary unequally" in each for each in compare_unpaired(a, b[:10]).warnings)
 
 
 class TestDegenerate:

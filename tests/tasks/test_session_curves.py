@@ -138,6 +138,20 @@ class TestRandomSessions:
         else:
             assert all(map(math.isnan, earlier.values.tolist()))
 
+    def test_best_queries(self, seed: int) -> None:
+        """The query of each session that gives the most; of equals the last, which may have another vector."""
+        lists = random_sessions(seed)
+        curves = session_curves(QRELS, {"mine": sessions(lists)}, "sDCG@5", kind="positions")
+        found = curves.curve("mine", of="best query")
+        best = []
+        for pages in lists.values():
+            own = [
+                [value / (1 + math.log(q, 4)) for value in vector([page], QRELS["t"], 5, 5)]
+                for q, page in enumerate(pages, 1)
+            ]
+            best.append(max(reversed(own), key=lambda each: round(each[-1], 12)))
+        assert found.count == len(lists) and found.values.tolist() == pytest.approx(mean(best), abs=1e-12)
+
 
 # -- the policy --------------------------------------------------------------------------------------------------------
 
@@ -302,13 +316,14 @@ class TestCharts:
 
     def test_subsets_and_positions_side_by_side(self) -> None:
         [plot] = plots(session_curves(QRELS, self.two, "sDCG@2", kind="positions"))
-        assert [line.name for line in plot.lines] == ["A, last", "A, earlier", "B, last", "B, earlier"]
+        names = [f"{run}, {of}" for run in "AB" for of in ("last", "earlier", "best")]
+        assert [line.name for line in plot.lines] == names
         [plot] = plots(session_curves(QRELS, self.two, "sDCG@2", kind="subset", at_least=2))
         assert [line.name for line in plot.lines] == ["A", "A, 2+ queries", "B", "B, 2+ queries"]
         many = dict.fromkeys("ABCD", self.two["A"])
         charts = plots(session_curves(QRELS, many, "sDCG@2", kind="positions"))
-        assert [plot.title for plot in charts] == ["sDCG@2, last queries", "sDCG@2, earlier queries"]
-        assert [[line.name for line in plot.lines] for plot in charts] == [["A", "B", "C", "D"]] * 2
+        assert [plot.title for plot in charts] == [f"sDCG@2, {of} queries" for of in ("last", "earlier", "best")]
+        assert [[line.name for line in plot.lines] for plot in charts] == [["A", "B", "C", "D"]] * 3
         assert charts[0].y == charts[1].y
 
     def test_single_sessions_of_every_system(self) -> None:

@@ -5,20 +5,26 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from gainful.cli import help_groups, options
-from gainful.cli.inputs import by_option, takes_queries
+from gainful.cli.inputs import SessionOptions, by_option, session_options, takes_queries
 from gainful.cli.progress_bar import ProgressBar
-from gainful.cli.score_inputs import ScoreOptions, read_pair, takes_scores
+from gainful.cli.score_inputs import ScoreOptions, Scores, read_pair, refuse, takes_scores
+from gainful.data.collection import named_runs
+from gainful.errors import InputError, UsageError
 from gainful.io.sources import open_source
+from gainful.kernel.core import default_threads
+from gainful.notation import printable
 from gainful.stats.catalogues import ASKED_AS_TESTS, CORRECTIONS, INTERVALS, PROCEDURES
 from gainful.tasks.compare.compare_options import CHARTS, DEFAULT_MEASURES, MARKS, ORDERS, TABLES, CompareOptions
 
 if TYPE_CHECKING:
     from gainful.data.queries import Queries
+    from gainful.evaluation.score_matrix import ScoreMatrix
+    from gainful.evaluation.session_scores import SessionScores
 
 
 def _titles(catalogue: Mapping[str, Any]) -> str:
@@ -31,10 +37,66 @@ def _asked(given: dict[str, Any]) -> CompareOptions:
     """What to do with the scores, checked as far as it can be before they are read."""
     pairs = tuple(read_pair(text, "--pairs") for text in given.pop("pairs"))
     given |= {"pairs": None if given.pop("all_pairs") else pairs, "chart": given.pop("charts")}
-    return options.made_of(CompareOptions, groups=None, arrival=None, threads=None)(given)
+    return options.made_of(CompareOptions, groups=None, arrival=None, factors=None, threads=None)(given)
+
+
+#: Of sessions the primary measure, unless somebody says otherwise.
+_OF_SESSIONS = ("nsDCG@10",)
+_ONLY_SESSIONS = ("judged_by", "topics", "session_gap", "gaps", "session_separator", "session_format")
+_NOT_SESSIONS = ("score_files", "rows", "better", "run_format", "feature", "exclude")
+
+
+class _SessionReading(NamedTuple):
+    """How sessions are read: all but the policy and the scale."""
+
+    judged_by: str | None
+    options: Mapping[str, Any]
+
+    @classmethod
+    def taken_from(cls, given: dict[str, Any]) -> _SessionReading | None:
+        """Takes the options that say so out of the command's; None where no sessions are read."""
+        is_wanted = given.pop("sessions")
+        how = {name: given.pop(name) for name in _ONLY_SESSIONS}
+        if not is_wanted:
+            refuse(_ONLY_SESSIONS, "has no meaning without --sessions")
+            return None
+        refuse(_NOT_SESSIONS, "has no meaning with --sessions")
+        how |= {"qrels_format": given["qrels_format"], "columns": given["columns"]}
+        given["columns"] = ""  # its roles are those of sessions
+        return cls(how.pop("judged_by"), how)
+
+    def found(self, scores: ScoreOptions) -> Scores:
+        """The sessions' scores, and what is known of sessions."""
+        reading, (qrels, *files) = scores.reading, scores.qrels_and_runs or ("",)
+        if not files:
+            raise UsageError(
+                f"--sessions: expected judgments and sessions, found {f'only {qrels}' if qrels else 'none'}"
+            )
+        threads = reading.threads or default_threads()
+        measures = options.measures_from(scores.measures or _OF_SESSIONS, scores.rel)
+        how = SessionOptions(policy=reading.policy, scale=reading.scale, **self.options)
+        inputs = how.read(qrels, named_runs(files, reading.names), threads)
+        from gainful.evaluation.session_scores import scores_of_sessions
+        from gainful.tasks.sessions import study_sessions
+
+        with ProgressBar("scoring sessions", wanted=not reading.quiet, in_bytes=False) as progress:
+            study = study_sessions(
+                inputs.judged,
+                inputs.sessions,
+                measures,
+                judged_by=self.judged_by,
+                topics=inputs.topics,
+                by_system=True,
+                threads=threads,
+                progress=progress,
+            )
+        sessions = scores_of_sessions(study.evaluations, measures)
+        made = Scores.of_sessions(sessions, scores.qrels_and_runs, threads, reading.quiet, True)
+        return made._replace(evaluations=study.evaluations, notices=[*study.notices, *made.notices])
 
 
 @help_groups.command("compare")
+@click.option("--sessions", is_flag=True, help="What follows QRELS are SESSIONS, as `gainful sessions` reads them.")
 @click.option("--baseline", metavar="SYSTEM", help="What others are compared with.  [default: of two, the first]")
 @click.option(
     "--test",
@@ -85,6 +147,12 @@ def _asked(given: dict[str, Any]) -> CompareOptions:
     metavar="'A = mean(B, C)'",
     help="Several systems: compare A with the mean of B and C instead of all pairs; may be repeated.",
 )
+@click.option(
+    "--factors",
+    type=options.INPUT,
+    metavar="FILE",
+    help="Several systems: a table with a header, system and two factors: their effects and interaction.",
+)
 @click.option("--papers", is_flag=True, help="The papers' table: measures by systems, who beats whom by Friedman.")
 @click.option(
     "--sequential",
@@ -115,20 +183,23 @@ def _asked(given: dict[str, Any]) -> CompareOptions:
 @options.takes_output_and_figure
 @options.takes(asked=_asked)
 @takes_queries
+@options.takes(session_options, sessions=_SessionReading.taken_from)
 @takes_scores(DEFAULT_MEASURES)
 def command(
     groups: tuple[str, ...],
     arrival: str | None,
+    factors: str | None,
     output: options.Output,
     figure: options.FigureOutput,
     asked: CompareOptions,
     queries: Queries | None,
+    sessions: _SessionReading | None,
     scores: ScoreOptions,
 ) -> None:
-    """Ask whether systems differ: RUNS judged by QRELS, or scores --from files.
+    """Ask whether systems differ: RUNS judged by QRELS, scores --from files, or --sessions.
 
     Two systems: the second is compared with the first, in one sentence and then in numbers. More: all pairs, or each
-    with --baseline, corrected for their number.
+    with --baseline, corrected for their number. Sessions that belong to one system each are compared unpaired.
 
     Example: gainful compare qrels.txt bm25.run dense.run
 
@@ -136,25 +207,54 @@ def command(
 
     Example: gainful compare --from scores.csv --rows systems --figure leaderboard.pdf
     """
-    inputs = scores.found(queries)
+    if sessions is not None and queries is not None:
+        raise UsageError("--queries: has no meaning with sessions")
+    inputs = scores.found(queries, unpaired=True) if sessions is None else sessions.found(scores)
     from gainful.stats.flips import FLIPS
-    from gainful.tasks.compare.comparison import compare_matrices
+    from gainful.tasks.compare.comparison import compare_matrices, compare_sessions
     from gainful.tasks.compare.system_groups import read_groups
 
+    measured: Mapping[str, SessionScores | ScoreMatrix] = inputs.sessions or inputs.matrices
     if groups:
-        systems = next(iter(inputs.matrices.values())).systems
+        systems = next(iter(measured.values())).systems
         asked = replace(asked, groups=read_groups(_group_lines(groups), systems))
+    if factors is not None:
+        asked = replace(asked, factors=_levels(factors))
     if arrival is not None:
         from gainful.data.queries import read_ids
 
         asked = replace(asked, arrival=read_ids(arrival, "arrival"))
     with ProgressBar("flipping signs", wanted=not inputs.quiet, in_bytes=False) as progress:
-        progress.total = (asked.draws or FLIPS) * (len(inputs.matrices) if asked.family == "each" else 1)
-        found = compare_matrices(inputs.matrices, replace(asked, threads=inputs.threads), progress)
+        progress.total = (asked.draws or FLIPS) * (len(measured) if asked.family == "each" else 1)
+        asked = replace(asked, threads=inputs.threads)
+        if inputs.sessions:
+            found = compare_sessions(inputs.sessions, asked, progress)
+        else:
+            found = compare_matrices(inputs.matrices, asked, progress)
     found = replace(found, signatures=inputs.page_notes()[0])
     output.write(found)
     figure.write(found)
     inputs.print_notices()
+
+
+def _levels(path: str) -> dict[str, dict[str, str]]:
+    """By factor the level of every system: a table whose first column names systems."""
+    from gainful.io.records import read_records
+
+    records = read_records(path, path, ("system", "run", "name"))
+    names = [next(iter(record.values.values()), "") for record in records]
+    if not records or any(len(record.values) < 2 or not all(record.values.values()) for record in records):
+        raise InputError(
+            f"{path}: expected a table with a header, the system first, then a column a factor, found none"
+        )
+    if len(set(names)) < len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise InputError(f"{path}: expected every system once, found '{printable(str(twice))}' twice")
+    factors = list(records[0].values)[1:]
+    return {
+        factor: {str(name): str(each.values[factor]) for name, each in zip(names, records, strict=True)}
+        for factor in factors
+    }
 
 
 def _group_lines(texts: Sequence[str]) -> list[str]:

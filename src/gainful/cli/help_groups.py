@@ -28,10 +28,11 @@ _GROUPS: Mapping[str, str] = {
         --exclude --queries --by --weights --only-queries --exclude-queries --session-gap
         --scale --rows --better --qrels-format --run-format --session-format --columns --feature --session-separator
         --gaps --topics --threads --max-memory --other-qrels --collection-size --at-least --topic""",
-    "Measures": "--measure --rel --gain --discount --base --at --vary --judged-by | --average",
+    "Measures": """--measure --rel --gain --discount --base --at --vary --judged-by |
+        --average --cost-query --cost-document""",
     "Statistics": """--baseline --test --margin --procedure --correction --alpha --pairs |
-        --interval --contrast --family --draws --seed --confidence --groups --papers --sequential --arrival --set-size
-        --fuzziness --swaps --persistence --repetitions --best --worst-share""",
+        --interval --contrast --family --draws --seed --confidence --groups --factors --papers --sequential --arrival
+        --set-size --fuzziness --swaps --persistence --repetitions --best --worst-share""",
     "Output": """--format --output --by-query --by-session --detail --most --figure |
         --only --marks --sort --caption --label
         --all --chart --signature --places --quiet --columns-wide --no-title --no-signature --figures""",

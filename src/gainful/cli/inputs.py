@@ -229,13 +229,42 @@ class SessionOptions:
         return SessionInputs(Judged(read, self.policy), sessions, topics, columns)
 
 
-#: Adds what says how sessions are read, but for ``--topics``.
+def session_options(command: _Command) -> _Command:
+    """Adds what says how sessions are read, and what nothing else is read by."""
+    for option in (
+        click.option(
+            "--judged-by",
+            type=click.Choice(["topic", "session", "query", "text"]),
+            help="What judgments of sessions are by.  [default: what fits]",
+        ),
+        click.option(
+            "--topics",
+            type=options.INPUT,
+            metavar="FILE",
+            help="A table with a header, one row a session: what each is about.",
+        ),
+        click.option(
+            "--session-gap",
+            metavar="TIME",
+            help="In logs: a session ends after so long without a query: 30m, 90s, 1h.  [default: 30m, by user only]",
+        ),
+        click.option("--gaps", type=click.Choice(GAPS), help="What a missing query number is.  [default: error]"),
+        click.option(
+            "--session-separator", metavar="TEXT", help=f"In runs: between session and turn.  [default: {SEPARATOR}]"
+        ),
+        click.option(
+            "--session-format",
+            type=click.Choice(list(SESSION_FORMATS)),
+            help="Format of the sessions.  [default: recognised]",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+#: Adds what says how sessions are read, and hands over ``reading``.
 takes_sessions = options.takes(
-    click.option(
-        "--session-format",
-        type=click.Choice(list(SESSION_FORMATS)),
-        help="Format of the sessions.  [default: recognised]",
-    ),
+    session_options,
     _qrels_format_option,
     click.option(
         "--columns",
@@ -243,17 +272,6 @@ takes_sessions = options.takes(
         default="",
         help="What a header calls session, query (its number), rank, document, topic, ...; qrels.query=... in "
         "judgments.",
-    ),
-    click.option(
-        "--session-separator", metavar="TEXT", help=f"In runs: between session and turn.  [default: {SEPARATOR}]"
-    ),
-    click.option(
-        "--gaps", type=click.Choice(GAPS), default="error", show_default=True, help="What a missing query number is."
-    ),
-    click.option(
-        "--session-gap",
-        metavar="TIME",
-        help="In logs: a session ends after so long without a query: 30m, 90s, 1h.  [default: 30m, by user only]",
     ),
     options.policy_options,
     policy=options.policy_from,

@@ -229,6 +229,11 @@ def _check(paper: Paper, given: Sequence[str], settings: Mapping[str, Any]) -> N
     "--at-least", type=click.IntRange(1), metavar="N", help="jarvelin2008: queries in Figure 3.  [default: 4]"
 )
 @click.option(
+    "--ideal",
+    type=click.Choice(["held", "running", "both"]),
+    help="jarvelin2008: what becomes of the ideal of Figure 2 when a session stops.  [default: held]",
+)
+@click.option(
     "--session-format", type=click.Choice(list(SESSION_FORMATS)), help="jarvelin2008: format of the sessions."
 )
 @click.option(

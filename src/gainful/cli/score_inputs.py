@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gainful.data.queries import Queries
     from gainful.evaluation.results import Evaluation
     from gainful.evaluation.score_matrix import Better, ScoreMatrix
+    from gainful.evaluation.session_scores import SessionScores
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -36,7 +37,8 @@ OF_SCORES = ("rows", "better")
 class Scores(NamedTuple):
     """Scores by measure, the first being the primary one, and what there is to say about them.
 
-    ``collection`` and ``evaluations`` are there if the scores come from judgments and runs.
+    ``collection`` and ``evaluations`` are there if the scores come from judgments and runs, ``sessions`` if they are of
+    sessions; matrices are then those of sessions that all systems have, or none are made.
     """
 
     matrices: Mapping[str, ScoreMatrix]
@@ -46,6 +48,18 @@ class Scores(NamedTuple):
     notices: list[str]
     collection: GivenCollection | None = None
     evaluations: Mapping[str, Evaluation] | None = None
+    sessions: Mapping[str, SessionScores] | None = None
+
+    @classmethod
+    def of_sessions(
+        cls, sessions: Mapping[str, SessionScores], sources: tuple[str, ...], threads: int, quiet: bool, unpaired: bool
+    ) -> Scores:
+        """Scores of sessions, with their matrices unless these are not wanted."""
+        from gainful.evaluation.score_matrix import matrix_notices
+
+        matrices = {} if unpaired else {name: each.matrix() for name, each in sessions.items()}
+        noticed = [line for each in sessions.values() for line in each.notices()] + matrix_notices(matrices)
+        return cls(matrices, sources, threads, quiet, noticed, sessions=sessions)
 
     def print_notices(self, more: Iterable[str] = ()) -> None:
         """Tells what there was to notice, once."""
@@ -78,15 +92,16 @@ class ScoreOptions:
         """All files that are going to be read."""
         return (*self.qrels_and_runs, *self.score_files)
 
-    def found(self, queries: Queries | None = None) -> Scores:
-        """The scores, made or read; of the queries wanted, with what is known of them."""
+    def found(self, queries: Queries | None = None, *, unpaired: bool = False) -> Scores:
+        """The scores, made or read; of the queries wanted, with what is known of them. ``unpaired``: of sessions no
+        matrices are made, which need not be systems' own."""
         if self.score_files:
             if self.qrels_and_runs:
                 raise UsageError(
                     f"--from: expected it instead of judgments and runs, found both: {self.qrels_and_runs[0]}"
                 )
             refuse(OF_RUNS, "has no meaning with --from, where scores exist already")
-            return self._read(queries)
+            return self._read(queries, unpaired)
         refuse(OF_SCORES, "has no meaning without --from")
         if len(self.qrels_and_runs) < 2:
             found = f"found only {self.qrels_and_runs[0]}" if self.qrels_and_runs else "found none"
@@ -112,14 +127,24 @@ class ScoreOptions:
         notices = [*collection.notices, *matrix_notices(matrices)]
         return Scores(matrices, self.qrels_and_runs, threads, quiet, notices, collection, evaluations)
 
-    def _read(self, queries: Queries | None) -> Scores:
+    def _read(self, queries: Queries | None, unpaired: bool) -> Scores:
+        from gainful.evaluation.score_files import of_sessions
         from gainful.evaluation.score_matrix import matrix_notices, read_all
+        from gainful.evaluation.session_scores import read_session_scores
+        from gainful.io.sources import open_source
 
-        matrices = read_all(self.score_files, measures=self.measures, rows=self.rows, better=self.better)
+        files = [open_source(path) for path in self.score_files]
+        threads, quiet = self.reading.threads or default_threads(), self.reading.quiet
+        if not any(map(of_sessions, files)):
+            matrices = read_all(files, measures=self.measures, rows=self.rows, better=self.better)
+            if queries is not None:
+                matrices = {name: matrix.chosen(queries) for name, matrix in matrices.items()}
+            return Scores(matrices, self.score_files, threads, quiet, matrix_notices(matrices))
+        refuse(("rows",), "has no meaning with scores of sessions")
         if queries is not None:
-            matrices = {name: matrix.chosen(queries) for name, matrix in matrices.items()}
-        threads = self.reading.threads or default_threads()
-        return Scores(matrices, self.score_files, threads, self.reading.quiet, matrix_notices(matrices))
+            raise UsageError("--queries: has no meaning with sessions")
+        sessions = read_session_scores(files, measures=self.measures, better=self.better)
+        return Scores.of_sessions(sessions, self.score_files, threads, quiet, unpaired)
 
 
 def refuse(names: Iterable[str], why: str) -> None:
@@ -127,7 +152,7 @@ def refuse(names: Iterable[str], why: str) -> None:
     given = click.get_current_context().params
     for name in names:
         if given[name] not in (None, (), ""):
-            flag = {"names": "name", "measures": "measure"}.get(name, name).replace("_", "-")
+            flag = {"names": "name", "measures": "measure", "score_files": "from"}.get(name, name).replace("_", "-")
             raise UsageError(f"--{flag}: {why}")
 
 
@@ -146,8 +171,8 @@ def takes_scores(default: Sequence[str]) -> Callable[[_Command], _Command]:
             multiple=True,
             type=options.INPUT,
             metavar="FILE",
-            help="Scores that exist, instead of QRELS and RUNS: what eval --by-query writes as jsonl or csv, or a "
-            "table of queries and systems; may be repeated.",
+            help="Scores that exist, instead of QRELS and RUNS: what eval --by-query or sessions --by-session writes "
+            "as jsonl or csv, or a table of queries and systems; may be repeated.",
         ),
         click.option(
             "--rows",

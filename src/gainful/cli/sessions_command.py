@@ -19,6 +19,7 @@ from gainful.notation import nearest, printable, read_number
 
 if TYPE_CHECKING:
     from gainful.measures.base import Measure
+    from gainful.tasks.curves.averages import Resampling
     from gainful.tasks.sessions import SessionStudy
     from gainful.tasks.sessions.session_curves import WantedCurves
 
@@ -31,8 +32,12 @@ _KINDS = {
     "average": "by system",
     "subset": "all sessions and those with --at-least queries",
     "individual": "every session",
-    "positions": "last queries and earlier ones by rank",
+    "positions": "last, earlier and best queries by rank",
+    "cost": "gain by what it cost (--cost-query, --cost-document)",
 }
+
+#: What there is to say of costs.
+_COSTED = ("SessionCost", "GainPerCost")
 
 
 class _CurvesChoice(_Choice):
@@ -60,6 +65,8 @@ class StudyOptions:
     chosen_topics: tuple[str, ...]
     at_least: int | None
     curves: str | None
+    cost_query: str | None
+    cost_document: str | None
     average: str | None
     queries: int | None
     draws: int | None
@@ -84,18 +91,40 @@ class StudyOptions:
                     "--confidence: has no meaning without --curves or --rating", "it is of their intervals"
                 )
             return None
-        from gainful.tasks.curves.averages import Resampling
+        if self.curves == "cost":
+            return None
         from gainful.tasks.sessions.session_curves import WantedCurves, drawable
 
-        draws, seed = 1000 if self.draws is None else self.draws, self.seed or 0
         return WantedCurves.of(
             drawable(measures, self.curves),
             kind=self.curves,
             average=self.average or "ratios",
             queries=self.queries,
             at_least=self.at_least if self.curves == "subset" else None,
-            resampling=Resampling.of(draws, seed, self.share),
+            resampling=self.resampling,
         )
+
+    @property
+    def resampling(self) -> Resampling:
+        """How the bands of curves are made."""
+        from gainful.tasks.curves.averages import Resampling
+
+        return Resampling.of(1000 if self.draws is None else self.draws, self.seed or 0, self.share)
+
+    def with_costs(self, measures: list[Measure]) -> list[Measure]:
+        """The measures, and where costs are given what sessions cost and give for it, to the depth of the others."""
+        given = {"cost_query": self.cost_query, "cost_document": self.cost_document}
+        known = [f"{name}={value}" for name, value in given.items() if value is not None]
+        if self.curves == "cost" and not known and not any(measure.name == "GainPerCost" for measure in measures):
+            raise UsageError(
+                "--curves cost: expected what queries and documents cost, found nothing",
+                "--cost-query 20 --cost-document 5, or --cost-query recorded for the column cost of the log",
+            )
+        if not known:
+            return measures
+        depth = next((cutoff for each in measures if (cutoff := getattr(each, "cutoff", None))), None)
+        at = "" if depth is None else f"@{depth}"
+        return [*measures, *options.measures_from(tuple(f"{name}({', '.join(known)}){at}" for name in _COSTED), None)]
 
     @property
     def share(self) -> float:
@@ -111,18 +140,10 @@ class StudyOptions:
 @click.argument("sessions", type=options.INPUT, nargs=-1, required=True)
 @options.several_measures_option(DEFAULT_SESSION_MEASURES, "sDCG@10")
 @options.rel_option
-@click.option(
-    "--judged-by",
-    type=click.Choice(["topic", "session", "query", "text"]),
-    help="What judgments are by.  [default: what fits]",
-)
 @click.option("--by-session", is_flag=True, help="Every session's value, too.")
 @click.option("--session", "chosen_sessions", multiple=True, metavar="ID", help="Only this session; may be repeated.")
 @click.option(
     "--topic", "chosen_topics", multiple=True, metavar="ID", help="Only sessions of this topic; may be repeated."
-)
-@click.option(
-    "--topics", type=options.INPUT, metavar="FILE", help="A table with a header, one row a session: what each is about."
 )
 @click.option("--at-least", type=click.IntRange(1), metavar="N", help="Only sessions with at least N queries.")
 @click.option(
@@ -132,6 +153,8 @@ class StudyOptions:
     type=_CurvesChoice(list(_KINDS)),
     help="Session vectors: " + "; ".join(f"{name}: {about}" for name, about in _KINDS.items()) + ".",
 )
+@click.option("--cost-query", metavar="C", help="What a query costs; recorded: as the log has it, in its column cost.")
+@click.option("--cost-document", metavar="C", help="What reading a document costs.  [default: 0]")
 @click.option("--average", type=click.Choice(["ratios", "means", "both"]), help="How curves of nsDCG are averaged.")
 @click.option(
     "--queries", type=click.IntRange(1), metavar="N", help="Curves over N queries.  [default: all, at most 20]"
@@ -186,7 +209,7 @@ def command(
 
 def _study(qrels: str, files: Mapping[str, str], asked: StudyOptions, reading: SessionOptions) -> SessionStudy:
     threads = asked.threads or default_threads()
-    measures = options.measures_from(asked.measures or DEFAULT_SESSION_MEASURES, asked.rel)
+    measures = asked.with_costs(options.measures_from(asked.measures or DEFAULT_SESSION_MEASURES, asked.rel))
     curves = asked.wanted_curves(measures)
     inputs = reading.read(qrels, files, threads)
     # Loaded late: this is what needs NumPy.
@@ -207,6 +230,7 @@ def _study(qrels: str, files: Mapping[str, str], asked: StudyOptions, reading: S
             judged_by=asked.judged_by,
             choice=SessionChoice(asked.chosen_sessions, asked.chosen_topics, at_least),
             curves=curves,
+            cost_curves=asked.resampling if asked.curves == "cost" else None,
             rating=asked.rating,
             ratings=ratings,
             topics=inputs.topics,

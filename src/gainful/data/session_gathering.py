@@ -96,6 +96,7 @@ def _gathered(records: Sequence[SessionRecord], name: str, separator: str) -> Se
     )
     scanned = np.array([turn.scanned for turn in turns], np.int64)
     texts = tuple(turn.text for turn in turns)
+    costs = np.array([turn.cost for turn in turns], np.float64)
     return Sessions(
         name,
         session_ids,
@@ -108,6 +109,7 @@ def _gathered(records: Sequence[SessionRecord], name: str, separator: str) -> Se
         users if any(user is not None for user in users) else (),
         systems if any(system is not None for system in systems) else (),
         _ratings(records),
+        costs[:0] if np.isnan(costs).all() else costs,
     )
 
 
@@ -235,6 +237,7 @@ def join_parts(parts: Iterable[Sessions]) -> Sessions:
             name: _floats([part.ratings.get(name, np.zeros(0)) for part in found], sessions)
             for name in sorted({name for part in found for name in part.ratings})
         },
+        _floats([part.costs for part in found], turns),
     )
     return whole.take(sorted(range(len(whole)), key=whole.session_ids.__getitem__))
 

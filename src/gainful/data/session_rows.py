@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -80,6 +81,8 @@ def _check_rows(rows: SessionRows, is_empty: Bools) -> None:
         is_depth = (rows.scanned >= 0) & (rows.scanned <= DEEPEST) & (rows.scanned == np.floor(rows.scanned))
         expected = f"a whole number from 0 to {DEEPEST:,} as scanned"
         refuse(~(is_depth | np.isnan(rows.scanned)), expected, rows.scanned, None)
+    if rows.cost is not None:
+        refuse(rows.cost < 0, "a number from 0 on as cost", rows.cost, None)
 
 
 class _Table:
@@ -114,10 +117,11 @@ class _Table:
             self._lists(kept, offsets, place),
             tuple(self._labels(rows.topic, "topic")),
             _NONE if np.isnan(grade).all() else grade,
-            self._scanned(place, int(offsets[-1])),
+            self._by_turn(rows.scanned, "scanned", place, int(offsets[-1]), -1.0).astype(np.int64),
             self._turn_texts(place, int(offsets[-1])),
             users=_texts(self._labels(rows.user, "user")),
             systems=systems,
+            costs=self._by_turn(rows.cost, "cost", place, int(offsets[-1]), math.nan),
         )
 
     def _ordered(self, column: NDArray[_Kind]) -> NDArray[_Kind]:
@@ -259,14 +263,15 @@ class _Table:
             found[at] = text_of_id(texts[value])
         return tuple(found) if any(found) else ()
 
-    def _scanned(self, place: Ints, turns: int) -> Ints:
-        if self._rows.scanned is None or np.isnan(self._rows.scanned).all():
-            return np.zeros(0, np.int64)
-        scanned = self._ordered(self._rows.scanned)
-        row = self._agreed(scanned, ~np.isnan(scanned), self._turn, self._first.size, "scanned", number_text)
-        depth = np.full(turns, -1)
-        depth[place[row >= 0]] = scanned[row[row >= 0]]
-        return depth
+    def _by_turn(self, column: Floats | None, role: str, place: Ints, turns: int, nothing: float) -> Floats:
+        """What the rows of a query say of it, all the same; empty where none says anything."""
+        if column is None or np.isnan(column).all():
+            return np.zeros(0)
+        values = self._ordered(column)
+        row = self._agreed(values, ~np.isnan(values), self._turn, self._first.size, role, number_text)
+        found = np.full(turns, nothing)
+        found[place[row >= 0]] = values[row[row >= 0]]
+        return found
 
     def _agreed(
         self,

@@ -70,9 +70,10 @@ class Sessions:
     users: tuple[str | None, ...] = ()  # by session
     systems: tuple[str | None, ...] = ()  # by session
     ratings: Mapping[str, Floats] = field(default_factory=lambda: MappingProxyType({}))  # by session; NaN: not given
+    costs: Floats = field(default_factory=lambda: np.zeros(0))  # by turn: time, money, tokens; NaN: not given
 
     def __post_init__(self) -> None:
-        freeze(self.turn_offsets, self.grade, self.scanned, *self.ratings.values())
+        freeze(self.turn_offsets, self.grade, self.scanned, self.costs, *self.ratings.values())
 
     @classmethod
     def read(
@@ -89,8 +90,8 @@ class Sessions:
         """Sessions from a path, ``-`` or bytes: JSON lines, a table with a header, a run, or TREC's log in XML.
 
         The format is recognised unless given; ``columns`` maps roles (session, query for its number, query_id for
-        what judgments by query call it, rank, document, topic, user, system, score, grade, scanned, time) to the names
-        that a header has for them. In a run a query's id is session, ``separator`` (``_``) and turn; a list that has a
+        what judgments by query call it, rank, document, topic, user, system, score, grade, scanned, cost, time) to what
+        a header calls them. In a run a query's id is session, ``separator`` (``_``) and turn; a list that has a
         rank twice is an error unless all ranks of the run are the same. Keys of JSON that are not known are left
         alone, but one that nearly is a known one (query_id for id, result for results) is an error. A missing query
         number is an error, or, with ``gaps="empty"``, an empty result page. Logs of users or sessions, times, the
@@ -246,6 +247,7 @@ class Sessions:
             by_session(self.users),
             by_session(self.systems),
             {name: values[kept] for name, values in self.ratings.items()},
+            self.costs[turns] if self.costs.size else self.costs,
         )
 
 

@@ -37,7 +37,7 @@ Scores: TypeAlias = Mapping[str, Mapping[str, float | None]]
 class FileScores(NamedTuple):
     """What a file says of one measure. ``is_numbered``: queries have no ids, but places; ``reading`` says in words how
     the file was understood where it did not say so itself. ``unit`` is what scores are of, a query or a session;
-    ``factors`` what is known of sessions."""
+    ``factors`` what is known of sessions, ``missing`` the systems and sessions of scores that stand for nothing."""
 
     measure: str
     scores: Scores
@@ -46,6 +46,7 @@ class FileScores(NamedTuple):
     reading: str = ""
     unit: str = "query"
     factors: Factors = MappingProxyType({})
+    missing: frozenset[tuple[str, str]] = frozenset()
 
 
 def of_sessions(source: Source | Text) -> bool:
@@ -68,8 +69,9 @@ def read_scores(
     text = _text_of(opened)
     text = re.sub(r"\A(# order:.*\n)+", lambda found: "\n" * found[0].count("\n"), text)  # the conventions
     unit = "session" if _SESSIONS.match(text) else "query"
+    missing: frozenset[tuple[str, str]] = frozenset()
     if text.lstrip().startswith("{"):
-        scores, factors = _read_lines(text, opened.name, unit)
+        scores, factors, missing = _read_lines(text, opened.name, unit)
     elif unit == "session":
         # Tables stand below each other, each under its title: the first is that of scores.
         first, *others = re.split(r"\n\s*\n", re.sub(r"\A(#.*\n)+", "", text))
@@ -81,7 +83,7 @@ def read_scores(
     else:
         return [_read_table(text, opened.name, rows, label, known)]
     found = _comparable(scores, opened.name, any_measure)
-    return [each._replace(unit=unit, factors=factors) for each in found]
+    return [each._replace(unit=unit, factors=factors, missing=missing) for each in found]
 
 
 def _factors(rows: Iterable[Mapping[str, Any]]) -> Factors:
@@ -138,11 +140,12 @@ def _orders(measure: str) -> bool:
     return found.better != "neither" and found.aggregate != "geometric"
 
 
-def _read_lines(text: str, name: str, unit: str) -> tuple[dict[str, Scores], Factors]:
+def _read_lines(text: str, name: str, unit: str) -> tuple[dict[str, Scores], Factors, frozenset[tuple[str, str]]]:
     """JSON lines: one score each, of a run, a query (or session) and a measure; headers, means and other lines are
     passed over, but for what is known of sessions."""
     scores: dict[str, dict[str, dict[str, float | None]]] = {}
     about: list[dict[str, Any]] = []
+    missing: set[tuple[str, str]] = set()
     for where, row in _whole_parts(_json_lines(text, name, unit)):
         if "measure" not in row or "value" not in row or "table" in row:
             about += [row] if row.get("table") == SESSIONS_TABLE else []
@@ -159,7 +162,9 @@ def _read_lines(text: str, name: str, unit: str) -> tuple[dict[str, Scores], Fac
         if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):
             raise InputError(f"{where}: expected a number or null as value, found {json.dumps(value)}")
         by_query[str(query)] = value
-    return dict(scores), _factors(about)
+        if row.get("status") == "missing":
+            missing.add((str(run), str(query)))
+    return dict(scores), _factors(about), frozenset(missing)
 
 
 _PlacedRow: TypeAlias = tuple[str, dict[str, Any]]

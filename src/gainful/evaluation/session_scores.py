@@ -4,7 +4,7 @@ or all systems may have answered the same ones: this decides whether anything is
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 class SessionScores:
     """Scores by system and session, and what is known of sessions: ``factors`` (topic, user) by system and session.
 
+    ``missing`` are scores of judged sessions that a system does not have: where sessions are paired they count against
+    it, where they are not nobody knows whose they would have been.
+
     >>> scores = SessionScores("nsDCG@10", "higher", {"old": {"u1": 0.5, "u2": 0.25}, "new": {"u3": 1.0}})
     >>> scores.pairing, scores.values("old").tolist()
     ('none', [0.5, 0.25])
@@ -39,6 +42,7 @@ class SessionScores:
     undefined: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     source: str = ""
     bounds: tuple[float, float] | None = None
+    missing: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for system, values in self.scores.items():
@@ -58,15 +62,19 @@ class SessionScores:
         better: Better | None = None,
         factors: Mapping[str, Mapping[tuple[str, str], str]] | None = None,
         source: str = "",
+        missing: Iterable[tuple[str, str]] = (),
     ) -> SessionScores:
         """Scores in byte order of their sessions; those without a value are left out, and named."""
+        absent, nobody = set(missing), dict[str, dict[str, float]]()
         known: dict[str, dict[str, float]] = {}
         undefined: dict[str, tuple[str, ...]] = {}
         for system, values in scores.items():
             given = {session: values[session] for session in sorted(values, key=bytes_of_id)}
-            known[system] = {session: value for session, value in given.items() if value is not None}
-            undefined[system] = tuple(session for session in given if session not in known[system])
-        return cls(measure, better or better_of(measure), known, factors or {}, undefined, source)
+            undefined[system] = tuple(session for session, value in given.items() if value is None)
+            there = {session: value for session, value in given.items() if value is not None}
+            known[system] = {session: value for session, value in there.items() if (system, session) not in absent}
+            nobody[system] = {session: value for session, value in there.items() if (system, session) in absent}
+        return cls(measure, better or better_of(measure), known, factors or {}, undefined, source, missing=nobody)
 
     @classmethod
     def from_evaluations(cls, evaluations: Mapping[str, Evaluation], measure: str | Measure) -> SessionScores:
@@ -78,8 +86,9 @@ class SessionScores:
                 named = zip(evaluation.queries, values, strict=True)
                 factors.setdefault(name, {}).update({(system, s): value for s, value in named if value is not None})
         scores = {system: evaluation.by_query(found) for system, evaluation in evaluations.items()}
+        missing = [(system, session) for system, evaluation in evaluations.items() for session in evaluation.missing]
         assert found.better != "neither"
-        return replace(cls.of(str(found), scores, found.better, factors), bounds=found.bounds)
+        return replace(cls.of(str(found), scores, found.better, factors, missing=missing), bounds=found.bounds)
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -121,7 +130,8 @@ class SessionScores:
                 "gainful compare compares such systems, by tests that need no pairs",
             )
         scores: dict[str, dict[str, float | None]] = {
-            name: {**each, **dict.fromkeys(self.undefined.get(name, ()))} for name, each in self.scores.items()
+            name: {**each, **self.missing.get(name, {}), **dict.fromkeys(self.undefined.get(name, ()))}
+            for name, each in self.scores.items()
         }
         return replace(of_ids(self.measure, scores, self.better, self.source, "session"), bounds=self.bounds)
 
@@ -157,7 +167,9 @@ def read_session_scores(
 def _together(measure: str, parts: Sequence[FileScores], better: Better | None) -> SessionScores:
     scores: dict[str, dict[str, float | None]] = {}
     factors: dict[str, dict[tuple[str, str], str]] = {}
+    missing: set[tuple[str, str]] = set()
     for part in parts:
+        missing.update(part.missing)
         for system, values in part.scores.items():
             before = scores.setdefault(system, {})
             again = sorted(before.keys() & values.keys())
@@ -169,7 +181,8 @@ def _together(measure: str, parts: Sequence[FileScores], better: Better | None) 
             before.update(values)
         for name, known in part.factors.items():
             factors.setdefault(name, {}).update(known)
-    return SessionScores.of(measure, scores, better, factors, ", ".join(dict.fromkeys(part.source for part in parts)))
+    source = ", ".join(dict.fromkeys(part.source for part in parts))
+    return SessionScores.of(measure, scores, better, factors, source, missing)
 
 
 def scores_of_sessions(

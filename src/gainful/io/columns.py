@@ -62,6 +62,7 @@ SESSION_NAMES: Names = {
     "score": NAMES["score"],
     "grade": (("grade", "relevance", "rel", "label"),),
     "scanned": (("scanned",),),
+    "cost": (("cost",),),
     "time": (
         ("time", "timestamp", "ts", "start_time", "starttime"),
         ("datetime", "date_time", "query_time", "querytime"),

@@ -253,7 +253,7 @@ def _hint(data: Bytes, faults: Sequence[Fault], separator: str, fields: int, rol
 
 #: So many rows tell whether a column has numbers.
 _SAMPLE = 100
-_SESSION_NUMBERS = ("query", "rank", "score", "grade", "scanned")
+_SESSION_NUMBERS = ("query", "rank", "score", "grade", "scanned", "cost")
 
 
 def read_session_table(text: Text, how: Reading) -> SessionContent:

@@ -6,7 +6,8 @@ Sessions are objects, as JSON and Python have them, with their queries in their 
      "queries": [{"query": "port arthur", "results": ["d1", "d2"]}]}
 
 Results are ids, ``[id, score]`` pairs, or objects with a document and, as far as known, score, grade, rank and time. A
-query may have an id (what judgments by query call it), a number, a time and how far its results were scanned.
+query may have an id (what judgments by query call it), a number, a time, how far its results were scanned and
+what it cost.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ from gainful.notation import printable
 
 _LINE = '{"session": "s1", "queries": [{"query": "port arthur", "results": ["d1", "d2"]}]}'
 _SESSION_ROLES = ("session", "topic", "user", "system")
-_TURN_KEYS = ("query", "id", "number", "time", "scanned", "results")
+_TURN_KEYS = ("query", "id", "number", "time", "scanned", "cost", "results")
 _RESULT_ROLES = ("document", "score", "grade", "rank", "time")
 _RESULT_NAMES: Names = {
     **SESSION_NAMES,
@@ -454,6 +455,7 @@ class SessionObjects:
                 results.scores,
                 results.grades,
                 -1 if value.get("scanned") is None else _whole(value["scanned"], f"{where}.scanned", 0, DEEPEST),
+                math.nan if value.get("cost") is None else _cost(value["cost"], f"{where}.cost"),
             ),
             [*stamps, *results.stamps],
         )
@@ -552,6 +554,13 @@ def _whole(value: object, where: str, least: int, most: int, hint: str | None = 
     if not number.is_integer() or not least <= number <= most:
         raise InputError(f"{where}: expected a whole number from {least} to {most:,}, found {described(value)}", hint)
     return int(number)
+
+
+def _cost(value: object, where: str) -> float:
+    number = _number(value, where, "cost")
+    if number < 0:
+        raise InputError(f"{where}: expected a number from 0 on as cost, found {described(value)}")
+    return number
 
 
 def _label(value: Mapping[Any, Any], keys: Mapping[str, str], role: str, where: str) -> str | None:

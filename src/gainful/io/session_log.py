@@ -96,6 +96,7 @@ class _Log:
         self._rank, self._score, self._grade = (
             found[role].tolist() if role in found else [math.nan] * self._size for role in ("rank", "score", "grade")
         )
+        self._cost = found["cost"].tolist() if "cost" in found else [math.nan] * self._size
         self._has_ranks, self._has_scores, self._has_grades = (role in found for role in ("rank", "score", "grade"))
         self._cells, self._is_listing = _cells(found["document"], document_name, may_list=not self._has_ranks)
         self._shift = 1 if any(r == 0 and d for r, d in zip(self._rank, self._cells, strict=True)) else 0
@@ -158,8 +159,9 @@ class _Log:
     def _turn(self, rows: Sequence[_Row]) -> TurnRecord:
         where, text = self._wheres[rows[0].place], text_of_id(rows[0].text)
         shown = [row for row in rows if row.documents]
+        cost = next((cost for row in rows if not math.isnan(cost := self._cost[row.place])), math.nan)
         if self._is_listing:
-            return TurnRecord(where, text, documents=[each for row in shown for each in row.documents])
+            return TurnRecord(where, text, documents=[each for row in shown for each in row.documents], cost=cost)
         if self._has_ranks:
             shown.sort(key=lambda row: row.rank)
             shown = list(self._with_gaps(shown))
@@ -171,6 +173,7 @@ class _Log:
             # Somebody who logs ranks logs what was seen, whatever the scores were.
             [row.score for row in shown] if self._has_scores and not self._has_ranks else None,
             [row.grade for row in shown] if self._has_grades else None,
+            cost=cost,
         )
 
     def _with_gaps(self, rows: Sequence[_Row]) -> Iterator[_Row]:

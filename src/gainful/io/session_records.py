@@ -56,6 +56,7 @@ class TurnRecord(NamedTuple):
     scores: Sequence[float] | None = None
     grades: Sequence[float] | None = None  # NaN: not given
     scanned: int = -1
+    cost: float = math.nan
 
 
 class SessionRecord(NamedTuple):
@@ -90,10 +91,11 @@ class SessionRows(NamedTuple):
     topic: Spans | None = None
     user: Spans | None = None
     system: Spans | None = None
+    cost: Floats | None = None
 
 
 #: What an empty result page, or a row without more to tell, leaves empty.
-OPTIONAL = ("document", "score", "grade", "scanned", "time", "query_id", "text", "topic", "user", "system")
+OPTIONAL = ("document", "score", "grade", "scanned", "cost", "time", "query_id", "text", "topic", "user", "system")
 
 
 def session_rows(
@@ -120,6 +122,7 @@ def session_rows(
         found.get("topic"),
         found.get("user"),
         found.get("system"),
+        found.get("cost"),
     )
 
 

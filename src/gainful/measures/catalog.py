@@ -136,6 +136,8 @@ SESSION_FAMILIES: Mapping[str, Mapping[str, str]] = {
         "DocumentsToFirst": "session_effort.DocumentsToFirst",
         "QueriesToGain": "session_effort.QueriesToGain",
         "DocumentsToGain": "session_effort.DocumentsToGain",
+        "SessionCost": "session_cost.SessionCost",
+        "GainPerCost": "session_cost.GainPerCost",
     },
 }
 

@@ -81,6 +81,17 @@ def _read_ideal_queries(value: object, what: str) -> str | int:
     return number
 
 
+def _read_cost(value: object, what: str) -> float:
+    number = read_number(value, what)
+    if number < 0:
+        raise UsageError(f"{what}: expected a number from 0 on, found {number_text(number)}")
+    return number
+
+
+def _read_cost_of_query(value: object, what: str) -> str | float:
+    return "recorded" if value == "recorded" else _read_cost(value, what)
+
+
 #: An ideal session does not go on for longer.
 _MOST_QUERIES = 1_000_000
 
@@ -192,6 +203,10 @@ PARAMETERS: Mapping[str, Parameter] = {
     "ideal_queries": Parameter(
         _read_ideal_queries, "how long the ideal session is: as the `session`, or a number of queries"
     ),
+    "normalise": Parameter(
+        _one_of("session", "query"),
+        "what is compared with the ideal: the whole `session`, or each `query`, which are then averaged",
+    ),
     "variant": Parameter(
         _one_of("jarvelin2008", "jiang2016"), "`jarvelin2008`, or `jiang2016` with a gain and discounts of its own"
     ),
@@ -204,5 +219,9 @@ PARAMETERS: Mapping[str, Parameter] = {
         _one_of("k", "recorded"),
         "how far lists are looked at: to `k`, or as far as was `recorded` (to k where nothing was)",
     ),
+    "cost_query": Parameter(
+        _read_cost_of_query, "what a query costs: a number, or as `recorded` in the log (its column cost)"
+    ),
+    "cost_document": Parameter(_read_cost, "what reading a document costs"),
     "wanted": Parameter(read_number, "the gain that the user wants"),
 }

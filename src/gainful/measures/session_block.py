@@ -98,7 +98,7 @@ class SessionBlock:
     By session: ``queries`` how many turns it has; its turns are ``turn_offsets[i] : turn_offsets[i + 1]``
     By turn:    ``session`` whose it is; ``position`` its place there; ``shown`` how many documents it shows;
                 ``judged_query`` which judged query its results are judged by, -1 where none does; ``scanned`` how far
-                the user looked, -1 where that is not known
+                the user looked, -1 where that is not known; ``cost`` what it cost, NaN where that is not known
     ``documents`` are those that have a grade: of the judgments, or of the appearance itself, which beats them.
     """
 
@@ -115,6 +115,8 @@ class SessionBlock:
         self.position: Ints = np.arange(1, self.session.size + 1) - self.turn_offsets[:-1][self.session]
         self.judged_query: Ints = sessions.judged_query[turns]
         self.scanned: Ints = sessions.scanned[turns]
+        costs = sessions.sessions.costs
+        self.cost: Floats = costs[turns] if costs.size else np.full(self.session.size, np.nan)
         offsets = sessions.list_offsets[turns.start : turns.stop + 1]
         self.list_offsets: Ints = offsets - offsets[0]
         self.shown: Ints = np.diff(offsets)
@@ -194,7 +196,7 @@ class SessionBlock:
         block.turn_offsets = self.turn_offsets[first : end + 1] - turns.start
         block.queries = self.queries[first:end]
         block.session = self.session[turns] - first
-        for name in ("position", "judged_query", "scanned", "shown"):
+        for name in ("position", "judged_query", "scanned", "cost", "shown"):
             setattr(block, name, getattr(self, name)[turns])
         # Places stay those of the whole block: they are only used to look up the documents' ids.
         block.list_offsets = self.list_offsets[turns.start : turns.stop + 1]

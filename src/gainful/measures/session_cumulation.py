@@ -67,6 +67,7 @@ class SessionGain(SessionMeasure):
         repeats: str
         short: str
         ideal_queries: str | int
+        normalise: str
         variant: str
         summary: str
         scan: str
@@ -84,6 +85,12 @@ class SessionGain(SessionMeasure):
         if self.ideal_queries != "session" and self.summary in ("best", "last"):
             raise UsageError(
                 f"{self.name}: summary={self.summary} looks at one query, found ideal_queries={self.ideal_queries}"
+            )
+        if self.normalise == "query" and (self.ideal_queries != "session" or self.summary == "average"):
+            found = "summary=average" if self.summary == "average" else f"ideal_queries={self.ideal_queries}"
+            raise UsageError(
+                f"{self.name}: normalise=query has an ideal list a query, and no ideal session, found {found}",
+                "normalise=session has one",
             )
 
     def check(self, levels: Floats) -> None:
@@ -133,8 +140,8 @@ class SessionGain(SessionMeasure):
         return cells.astype(np.int64)
 
     def _computed(self, block: SessionBlock) -> Floats:
-        if self.summary in ("best", "last"):
-            return self._of_one_query(block)
+        if self.summary in ("best", "last") or self.normalise == "query":
+            return self._by_query(block)
         if self.summary == "average":
             return self._average(block)
         gained = self._final(block)
@@ -243,7 +250,7 @@ class SessionGain(SessionMeasure):
     def ideal_worth(self, block: SessionBlock, turns: Turns, depth: Ints) -> Worth:
         """What every document of the ideal session is worth; ``depth`` cuts the lists once they are dealt."""
         before = np.zeros_like(turns.depth)
-        if self.repeats == "first" and block.sessions.judged_by != "query":
+        if self.repeats == "first" and block.sessions.judged_by != "query" and self.normalise == "session":
             starts = np.searchsorted(turns.session, np.arange(block.size + 1))
             before = before_turn(turns.depth, starts, turns.session)
         turn, rank, gains = self.ideal(block).dealt(turns.judged_query, before, depth)
@@ -280,8 +287,8 @@ class SessionGain(SessionMeasure):
 
     # The other summaries.
 
-    def _of_one_query(self, block: SessionBlock) -> Floats:
-        """The best query's value, or the last one's."""
+    def _by_query(self, block: SessionBlock) -> Floats:
+        """The best query's value, the last one's, or their mean, each weighed by the discount of its position."""
         values = self.by_turn(self.worth(block, self.depths(block)), block.position)
         if self.normalised:
             turns, positions = self.ideal_turns(block), self.positions(block)
@@ -294,6 +301,11 @@ class SessionGain(SessionMeasure):
             scores[real] = values[block.turn_offsets[1:][real] - 1]
             return scores
         found = ~np.isnan(values)
+        if self.summary == "final":
+            session, weight = block.session[found], 1.0 / self.divisors_at(block.position)[found]
+            below = sum_by(session, weight, block.size)
+            whole = np.divide(sum_by(session, weight * values[found], block.size), below, out=scores, where=below > 0)
+            return self.ratio(whole, np.ones(block.size))
         scores[block.session[found]] = -np.inf
         np.maximum.at(scores, block.session[found], values[found])
         return scores

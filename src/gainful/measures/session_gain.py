@@ -73,6 +73,7 @@ class SDCG(SessionGain):
     name = "sDCG"
     bounds = (0.0, math.inf)
     ideal_queries = "session"
+    normalise = "session"
     gain: Gain = _LINEAR
     base: Base = 2.0
     query_base: Base = 4.0
@@ -102,6 +103,9 @@ class NSDCG(SessionGain):
         - parameters are those of sDCG
         - ideal_queries=session: the ratio at the session's last position; a number n: the ideal session goes on to n
           queries while the real one stays as it is (a session of more than n queries is an error)
+        - normalise=query: every query is first divided by its own ideal list (the article's section 2.2), and the
+          session is the mean of that over its queries, each weighed by 1 / (1 + log_bq q); a query whose ideal list has
+          no gain does not count
         - without @k: to the end of the longer of list and ideal list
         - short=asis and min:m: the last position is the last one that the lists give, and so it is for the ideal
         - repeats=first: the ideal session deals the ideal list out, its first k documents to the first query, the next
@@ -120,13 +124,18 @@ class NSDCG(SessionGain):
         trec-dd-jig, whose normaliser deals the best documents out to the cells with the smallest joint discount
 
     Reference:
-        Järvelin, Price, Delcambre and Lykke Nielsen, ECIR 2008, section 3.3; Jiang and Allan, CHIIR 2016
+        Järvelin, Price, Delcambre and Lykke Nielsen, ECIR 2008, sections 2.2 and 3.3; Jiang and Allan, CHIIR 2016
 
     Example:
         One document of grade 2 is judged; the second query finds it first: (2 / 1.5) / (2 + 2 / 1.5).
 
         >>> from gainful import parse
         >>> round(parse("nsDCG@10").score_session([[None, None], [2]]), 4)
+        0.4
+
+        Each query by itself, 0 and 1, with weights 1 and 1 / 1.5, is the same here: all queries have one ideal list.
+
+        >>> round(parse("nsDCG(normalise=query)@10").score_session([[None, None], [2]]), 4)
         0.4
     """
 
@@ -138,6 +147,7 @@ class NSDCG(SessionGain):
     repeats: str = "every"
     short: str = "pad"
     ideal_queries: str | int = "session"
+    normalise: str = "session"
     variant: str = "jarvelin2008"
     summary: str = "final"
     scan: str = "k"

@@ -283,6 +283,11 @@ def _tested(effect: Effect, against: Effect) -> Effect:
     return effect._replace(f=f, p=_p_of_f(f, effect.df, against.df))
 
 
+def tested(sum_of_squares: float, df: int, against: Effect) -> Effect:
+    """A line of the table, held against the mean square of another."""
+    return _tested(_effect(sum_of_squares, df), against)
+
+
 def _p_of_f(f: float | None, df: float, df_against: float) -> float | None:
     if f is None:
         return None

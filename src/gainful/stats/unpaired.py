@@ -80,16 +80,17 @@ class TwoGroups:
     @cached_property
     def scale(self) -> float:
         """The largest absolute score."""
-        return float(np.abs(self.pooled_as_given).max())
-
-    @property
-    def pooled_as_given(self) -> Floats:
-        return np.concatenate((self.a, self.b))
+        return max(float(np.abs(each).max()) for each in (self.a, self.b))
 
     @cached_property
     def pooled(self) -> Floats:
         """All scores, those of A first; what is equal but for rounding is equal."""
-        return settle(self.pooled_as_given, self.scale)
+        return settle(np.concatenate((self.a, self.b)), self.scale)
+
+    @property
+    def sides(self) -> tuple[Floats, Floats]:
+        """The same of A, and of B."""
+        return self.pooled[: self.a.size], self.pooled[self.a.size :]
 
     @cached_property
     def block(self) -> Ints:
@@ -99,34 +100,25 @@ class TwoGroups:
         return np.unique(np.concatenate(self.topics), return_inverse=True)[1].reshape(-1).astype(np.int64)
 
     @cached_property
-    def _counts(self) -> tuple[Ints, Ints]:
-        """By block: how many scores of A, and of B."""
-        blocks, n = int(self.block.max()) + 1, self.a.size
-        counted = [np.bincount(part, minlength=blocks) for part in (self.block[:n], self.block[n:])]
-        return counted[0], counted[1]
-
-    @cached_property
-    def _weights(self) -> Floats:
-        """By block: 1 / (1 / n_A + 1 / n_B), 0 where one of them has none."""
-        of_a, of_b = self._counts
-        return of_a * of_b / (of_a + of_b)
-
-    @property
     def weight(self) -> float:
-        """The variance of the difference is that of a score divided by this."""
-        return float(self._weights.sum())
+        """The variance of the difference is that of a score divided by this: over blocks 1 / (1 / n_A + 1 / n_B)."""
+        both = np.bincount(self.block)
+        of_a = np.bincount(self.block[: self.a.size], minlength=both.size)
+        return float((of_a * (both - of_a) / both).sum())
+
+    def _aligned(self, values: Floats) -> Floats:
+        """Values as distances from the mean of their block."""
+        means = np.bincount(self.block, values) / np.bincount(self.block)
+        return np.asarray(values - means[self.block])
 
     @cached_property
     def difference(self) -> float:
         """The mean of A minus that of B, within blocks where there are some; 0 where it is but rounding."""
-        n, means = self.a.size, []
-        for part, scores, counts in (
-            (self.block[:n], self.pooled[:n], self._counts[0]),
-            (self.block[n:], self.pooled[n:], self._counts[1]),
-        ):
-            sums = [math.fsum(scores[part == i].tolist()) for i in range(counts.size)]
-            means.append(np.array(sums) / np.maximum(counts, 1))
-        found = math.fsum((self._weights * (means[0] - means[1])).tolist()) / self.weight
+        if self.topics is None:
+            found = math.fsum(self.sides[0].tolist()) / self.a.size - math.fsum(self.sides[1].tolist()) / self.b.size
+        else:
+            # What A's scores are above the means of their blocks is the weighted sum of the blocks' differences.
+            found = math.fsum(self._aligned(self.pooled)[: self.a.size].tolist()) / self.weight
         return found if settle(np.array(found), self.scale) else 0.0
 
     @property
@@ -140,9 +132,7 @@ class TwoGroups:
         is none but rounding."""
         if self.df < 1:
             return None
-        shifted = self.pooled - self.difference * (np.arange(self.pooled.size) < self.a.size)
-        means = np.bincount(self.block, shifted) / np.bincount(self.block)
-        left = shifted - means[self.block]
+        left = self._aligned(np.concatenate((self.sides[0] - self.difference, self.sides[1])))
         return math.sqrt(math.fsum((left**2).tolist()) / self.df) if settle(left, self.scale).any() else 0.0
 
     @property
@@ -167,14 +157,23 @@ class Labellings:
 
     @classmethod
     def of(cls, groups: TwoGroups) -> Labellings:
-        fixed = fixed_point(groups.pooled)
-        of_a, of_b = groups._counts
-        ways = math.prod(math.comb(a + b, a) for a, b in zip(of_a.tolist(), of_b.tolist(), strict=True))
-        is_enumerated = ways <= MOST_LABELLINGS
-        sums, kept = (_all_of if is_enumerated else _drawn)(groups, fixed.steps)
-        lost = fixed.steps[: groups.a.size].sum() - sums
+        """Labels are drawn for the smaller group, or the one with the lower scores, in order of the scores: what is
+        found depends neither on which system is called A nor on the order of sessions."""
+        fixed, n = fixed_point(groups.pooled), groups.a.size
+        sides = [
+            np.lexsort((fixed.steps[part], groups.block[part])) + part.start
+            for part in (slice(0, n), slice(n, fixed.steps.size))
+        ]
+        first, second = sorted(sides, key=lambda side: (side.size, fixed.steps[side].tolist()))
+        order = np.concatenate((first, second))
+        pool = _Pool(fixed.steps[order], groups.block[order], int(first.size))
+        is_enumerated = pool.ways <= MOST_LABELLINGS
+        sums, kept = pool.all_sums() if is_enumerated else pool.drawn_sums(groups.settings)
+        lost = pool.steps[: pool.size].sum() - sums
         lost[np.abs(lost) <= fixed.near(settled_step(groups.scale))] = 0.0
-        return cls(lost * fixed.unit, groups.a.size - kept, is_enumerated)
+        # What one group loses the other gains.
+        sign = 1.0 if first is sides[0] else -1.0
+        return cls(sign * fixed.unit * lost + 0.0, pool.size - kept, is_enumerated)
 
     @property
     def total(self) -> int:
@@ -201,35 +200,52 @@ class Labellings:
         return Interval(float(shifts[place - 1]), float(shifts[-place]), alpha, "labels")
 
 
-def _all_of(groups: TwoGroups, steps: Floats) -> tuple[Floats, Ints]:
-    """Of every labelling the sum of A's scores, in steps, and how many of A keep their label."""
-    sums, kept = np.zeros(1), np.zeros(1, np.int64)
-    is_a = np.arange(steps.size) < groups.a.size
-    for block, size in enumerate(groups._counts[0].tolist()):
-        members = np.flatnonzero(groups.block == block)
-        chosen = members[np.array(list(combinations(range(members.size), size)), np.int64).reshape(-1, size)]
-        sums = np.add.outer(sums, steps[chosen].sum(axis=1)).ravel()
-        kept = np.add.outer(kept, is_a[chosen].sum(axis=1)).ravel()
-    return sums, kept
+class _Pool(NamedTuple):
+    """All scores in whole steps with their blocks; the first ``size`` are of the group that labels are given for."""
 
+    steps: Floats
+    block: Ints
+    size: int
 
-def _drawn(groups: TwoGroups, steps: Floats) -> tuple[Floats, Ints]:
-    """The same of labellings that are drawn: sessions of each block in random order, its first ones are A."""
-    draws, seed = groups.settings.draws or SHUFFLES, groups.settings.seed
-    check_draws(draws, seed)
-    of_a, of_b = groups._counts
-    starts = np.cumsum(of_a + of_b) - of_a - of_b
-    first = np.repeat(starts - np.cumsum(of_a) + of_a, of_a) + np.arange(groups.a.size)
-    high = groups.block.astype(np.uint64) << np.uint64(64 - _BLOCK_BITS)
-    rows = max(1, min(BLOCK, _CELLS // steps.size))
-    sums, kept = [], []
-    for number, start in enumerate(range(0, draws, rows)):
-        raw = stream(seed, number).bit_generator.random_raw(rows * steps.size).reshape(rows, steps.size)
-        order = np.argsort((raw >> np.uint64(_BLOCK_BITS)) | high, axis=1, kind="stable")
-        chosen = order[: draws - start, first]
-        sums.append(steps[chosen].sum(axis=1))
-        kept.append((chosen < groups.a.size).sum(axis=1))
-    return np.concatenate(sums), np.concatenate(kept)
+    @property
+    def counts(self) -> tuple[Ints, Ints]:
+        """By block: how many scores of the group, and of both."""
+        both = np.bincount(self.block)
+        return np.bincount(self.block[: self.size], minlength=both.size), both
+
+    @property
+    def ways(self) -> int:
+        """How many labellings there are."""
+        own, both = self.counts
+        return math.prod(map(math.comb, both.tolist(), own.tolist()))
+
+    def all_sums(self) -> tuple[Floats, Ints]:
+        """Of every labelling the sum of the group's scores, and how many of its scores keep their label."""
+        sums, kept = np.zeros(1), np.zeros(1, np.int64)
+        for block, size in enumerate(self.counts[0].tolist()):
+            members = np.flatnonzero(self.block == block)
+            chosen = members[np.array(list(combinations(range(members.size), size)), np.int64).reshape(-1, size)]
+            sums = np.add.outer(sums, self.steps[chosen].sum(axis=1)).ravel()
+            kept = np.add.outer(kept, (chosen < self.size).sum(axis=1)).ravel()
+        return sums, kept
+
+    def drawn_sums(self, settings: Settings) -> tuple[Floats, Ints]:
+        """The same of labellings that are drawn: scores of each block in random order, its first ones are the
+        group's."""
+        draws, seed = settings.draws or SHUFFLES, settings.seed
+        check_draws(draws, seed)
+        own, both = self.counts
+        first = np.repeat(np.cumsum(both) - both - np.cumsum(own) + own, own) + np.arange(self.size)
+        high = self.block.astype(np.uint64) << np.uint64(64 - _BLOCK_BITS)
+        rows = max(1, min(BLOCK, _CELLS // self.steps.size))
+        sums, kept = [], []
+        for number, start in enumerate(range(0, draws, rows)):
+            raw = stream(seed, number).bit_generator.random_raw(rows * self.steps.size).reshape(rows, -1)
+            order = np.argsort((raw >> np.uint64(_BLOCK_BITS)) | high, axis=1, kind="stable")
+            chosen = order[: draws - start, first]
+            sums.append(self.steps[chosen].sum(axis=1))
+            kept.append((chosen < self.size).sum(axis=1))
+        return np.concatenate(sums), np.concatenate(kept)
 
 
 def labels(groups: TwoGroups) -> Finding:
@@ -253,8 +269,7 @@ class _Welch(NamedTuple):
 
 def _welch(groups: TwoGroups) -> _Welch:
     """The difference of means, its standard error from both spreads, and Satterthwaite's degrees of freedom."""
-    n = groups.a.size
-    both = (groups.pooled[:n], groups.pooled[n:])
+    both = groups.sides
     means = [math.fsum(each.tolist()) / each.size for each in both]
     parts = [
         math.fsum((settle(each - mean, groups.scale) ** 2).tolist()) / (each.size - 1) / each.size
@@ -287,7 +302,7 @@ def welch_interval(groups: TwoGroups, alpha: float) -> Interval:
 
 def mann_whitney_finding(groups: TwoGroups) -> Finding:
     """The Mann-Whitney test: exact without ties, else normal, corrected for ties and for continuity."""
-    first, second = groups.pooled[: groups.a.size].tolist(), groups.pooled[groups.a.size :].tolist()
+    first, second = (side.tolist() for side in groups.sides)
     found = exact_mann_whitney(first, second) or mann_whitney(first, second)
     return Finding(found.p, found.u, direction=2 * found.u / (len(first) * len(second)) - 1)
 
@@ -296,7 +311,7 @@ def hodges_lehmann_interval(groups: TwoGroups, alpha: float) -> Interval:
     """The shifts that the Mann-Whitney test does not reject: order statistics of all differences of a score of A and
     one of B (Moses), around their median (Hodges & Lehmann 1963)."""
     n, m = groups.sizes
-    first, second = np.sort(groups.pooled[:n]), np.sort(groups.pooled[n:])
+    first, second = (np.sort(side) for side in groups.sides)
     p = exact_u_p(first.tolist(), second.tolist()) or normal_u_p(first.tolist(), second.tolist())
     low, high = 0, (n * m) // 2 + 1
     while low < high:  # the least U that is not rejected
@@ -351,7 +366,7 @@ def unpaired_effects(groups: TwoGroups, better: str, alpha: float) -> UnpairedEf
 
 def _cliffs_delta(groups: TwoGroups, sign: int, alpha: float) -> tuple[float, Interval | None]:
     n, m = groups.sizes
-    first, second = sign * groups.pooled[:n], sign * groups.pooled[n:]
+    first, second = (sign * side for side in groups.sides)
     of_first, of_second = _dominance(first, second), -_dominance(second, first)
     delta = math.fsum(of_first.tolist()) / n
     if n < 2 or m < 2 or abs(delta) == 1:
@@ -540,6 +555,7 @@ def _warnings(groups: TwoGroups, outcome: TestOutcome, interval: Interval, is_wi
         found.append("the interval has no limits: sessions are too few for this level")
     if n > MOST_FLIPPED:
         found.append(f"with {n:,} sessions tiny differences are significant: read the interval, and give a margin")
+    found += _of_uneven_spread(groups) if test is LABELS else ()
     if is_without_topics:
         found.append(f"both systems have sessions of the same topics, which {test.name} does not use; labels does")
     if test.of != "mean":
@@ -549,3 +565,22 @@ def _warnings(groups: TwoGroups, outcome: TestOutcome, interval: Interval, is_wi
     if outcome.draws is not None and not outcome.is_enumerated and 2 / (outcome.draws + 1) >= alpha:
         found.append(too_few_draws(outcome.draws, alpha / 2))
     return found
+
+
+#: From these ratios on of group sizes and of spreads, shuffled labels find too much or too little: docs/which-test.md.
+_UNEVEN_SIZES, _UNEVEN_SPREADS = 1.5, 1.5
+
+
+def _of_uneven_spread(groups: TwoGroups) -> list[str]:
+    """Where labels may not be exchanged although means are equal: the systems vary unequally, and so do their sizes."""
+    n, m = groups.sizes
+    if min(n, m) < 2 or max(n, m) < _UNEVEN_SIZES * min(n, m):
+        return []
+    spreads = [float(np.std(each, ddof=1)) for each in groups.sides]
+    if max(spreads) < _UNEVEN_SPREADS * min(spreads):
+        return []
+    finds = "much" if (spreads[0] > spreads[1]) == (n < m) else "little"
+    return [
+        f"the systems vary unequally (standard deviations {spreads[0]:.3g} and {spreads[1]:.3g}) and have more and "
+        f"fewer sessions: labels find too {finds} then, welch does not"
+    ]

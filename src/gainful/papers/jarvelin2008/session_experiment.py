@@ -20,8 +20,9 @@ from gainful.evaluation.report import Report
 from gainful.gains import Gain
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
+from gainful.measures.session_cumulation import SessionGain
 from gainful.measures.session_gain import NSDCG, SDCG
-from gainful.notation import bytes_of_id, count_of, printable, read_whole
+from gainful.notation import bytes_of_id, choose, count_of, printable, read_whole
 from gainful.pages.charts import Plot
 from gainful.papers.claims import Claim, Part, Section, Study, beside, claims_tables, settled, statement, undecided
 from gainful.tasks.curves.averages import MEAN_OF_RATIOS, RATIO_OF_MEANS, Resampling
@@ -138,9 +139,19 @@ def average_readings(curves: SessionCurves) -> Iterator[Claim]:
     """Figure 2: all sessions of every system, where there are several."""
     if len(curves.runs) < 2:
         return
-    for average in (MEAN_OF_RATIOS, RATIO_OF_MEANS):
-        ends = {run: float(curves.curve(run, average=average).values[-1]) for run in curves.runs}
-        yield beside(f"at the end, {average}", "System 2 is better on average", _in_order(ends, 4))
+    for measure in curves.measures:
+        ideal = "" if len(curves.measures) == 1 else f", ideal {_ideal_of(measure)}"
+        for average in (MEAN_OF_RATIOS, RATIO_OF_MEANS):
+            ends = {run: float(curves.curve(run, measure, average=average).values[-1]) for run in curves.runs}
+            yield beside(f"at the end, {average}{ideal}", "System 2 is better on average", _in_order(ends, 4))
+
+
+#: What becomes of the ideal session when the real one stops: it is held, too, or goes on to the longest of all.
+IDEALS = ("held", "running", "both")
+
+
+def _ideal_of(measure: SessionGain) -> str:
+    return "held" if measure.ideal_queries == "session" else "running"
 
 
 def subset_readings(found: SessionStudy) -> Iterator[Claim]:
@@ -202,6 +213,7 @@ def study(
     topic: str | None = None,
     topics: TopicsLike | None = None,
     at_least: int = SUBSET_QUERIES,
+    ideal: str = "held",
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Study:
@@ -210,7 +222,9 @@ def study(
     Where sessions name their systems, each of these is one. The figures choose different sessions, so that all parts
     are held in memory together; each source is read once. ``topics`` are those of the sessions, where these do not name
     them: by session, or the file of a table. ``topic`` is that of Figures 3 and 4, otherwise the one with the most
-    sessions; ``at_least`` is from how many queries on a session belongs to the lower curves of Figure 3.
+    sessions; ``at_least`` is from how many queries on a session belongs to the lower curves of Figure 3. ``ideal`` is
+    what becomes of the ideal of Figure 2 when a session stops: it is ``held`` as the gain is, it goes on ``running`` to
+    as many queries as the longest session has, or both are drawn.
 
     >>> from gainful import Policy, Qrels
     >>> from gainful.data.sessions import sessions_from_lists
@@ -221,6 +235,7 @@ def study(
     if not isinstance(sessions, Mapping) or not sessions:
         raise UsageError("jarvelin2008: expected sessions of at least one system, found none", "--sessions FILE")
     at_least = read_whole(at_least, "at_least")
+    choose(ideal, IDEALS, "ideal")
     given = None if topics is None else SessionTopics.of(topics)
     parts = {name: _parts(each) for name, each in sessions.items()}
     if given is not None:
@@ -241,7 +256,10 @@ def study(
             progress=progress,
         )
 
-    by_session = looked_at([top_10, share], WantedCurves.of(share, average="both", resampling=_BANDS))
+    longest = max((int(part.query_counts.max(initial=1)) for part in chain(*parts.values())), default=1)
+    shares = {"held": share, "running": share.replace(ideal_queries=longest)}
+    drawn = list(shares.values()) if ideal == "both" else [shares[ideal]]
+    by_session = looked_at([top_10, share], WantedCurves.of(drawn, average="both", resampling=_BANDS))
     _check_judged(judged, by_session)
     by_query = looked_at([top_100], WantedCurves.of(top_100, kind="positions", resampling=_NO_BANDS))
     chosen, about_topic = _topic(parts, by_session, topic)
@@ -259,7 +277,7 @@ def study(
                 length_tables({**by_session.queries, **paper_systems("the paper's ")}),
             ),
             _last_queries(by_query, _longest_list(parts)),
-            _averages(by_session),
+            _averages(by_session, longest),
             _subsets(together, about_topic, notes),
             _individuals(each, about_topic, notes),
         ),
@@ -345,19 +363,31 @@ def _about_data(judged: Judged, found: SessionStudy) -> str:
 
 
 def _last_queries(found: SessionStudy, longest_list: int) -> Section:
-    about = "What the last queries of sessions give down to rank 100, and what all earlier ones give (not normalised)."
+    about = (
+        "What the last queries of sessions give down to rank 100, what all earlier ones give, and beside them the best "
+        "query of each session (not normalised)."
+    )
     unjudged = any(queries.unjudged for queries in found.queries.values())
     words = ABOUT_LAST + (" Queries without judgments do not count." if unjudged else "")
     return Section("Figure 1", about, _figure("Figure 1", _curves(found), last_readings(found, longest_list), words))
 
 
-def _averages(found: SessionStudy) -> Section:
+def _averages(found: SessionStudy, longest: int) -> Section:
     curves = _curves(found)
     about = (
         "The top 10 of every query one after the other, as a share of what ideal sessions give, over all sessions: the "
         "mean of the sessions' ratios, and the ratio of the means."
     )
-    return Section("Figure 2", about, _figure("Figure 2", curves, average_readings(curves), places=4))
+    ways = {
+        "held": "is held, as its gain is: its share stays as it is",
+        "running": f"goes on to {count_of(longest, 'query', 'queries')}: its share falls",
+    }
+    said = "; in the charts after these it ".join(ways[_ideal_of(measure)] for measure in curves.measures)
+    words = (
+        f"When a session stops, its ideal {said}. The paper says only that the gain is held. --ideal held (the "
+        "default), running or both decides."
+    )
+    return Section.of("Figure 2", about, _figure("Figure 2", curves, average_readings(curves), places=4), words)
 
 
 def _subsets(found: SessionStudy, about_topic: str, notes: Sequence[str]) -> Section:

@@ -43,6 +43,7 @@ class CompareOptions:
     margin: float | None = None
     groups: Mapping[str, Sequence[str]] | None = None
     contrasts: tuple[str, ...] = ()
+    factors: Mapping[str, Mapping[str, str]] | None = None
     papers: bool = False
     sequential: bool = False
     arrival: Sequence[str] | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from gainful.data.exclusion import ExclusionLike
@@ -21,6 +22,7 @@ from gainful.policy import Policy
 from gainful.render import Page, Showable
 from gainful.stats.bayes import Posterior
 from gainful.stats.catalogues import BAYES
+from gainful.stats.factorial import FactorialResult, compare_factors
 from gainful.stats.paired import PairResult, compare_pair
 from gainful.stats.procedures import PaperRow, SystemsPlan, SystemsResult, compare_several, paper_rows
 from gainful.stats.rank_tests import GroupComparison
@@ -54,7 +56,7 @@ class Comparison(Showable):
 
     ``pairs`` are results of two systems, ``systems`` those of several, ``posteriors`` those of pairs whose probability
     was asked for, ``sequences`` those of pairs that were watched query by query, ``unpaired`` those of systems that
-    have sessions of their own: one of them is there. ``papers`` are
+    have sessions of their own, ``factorial`` those of two factors: one of them is there. ``papers`` are
     the rows of the papers' table, ``groups`` the comparisons of groups of systems that were named. ``shown`` are the
     pairs that people want to see, all of them if None; ``charts`` what is drawn. ``only`` is the one table that is
     wanted, ``marks`` what stands beside means that differ, ``sort`` the order of systems. ``notices`` say what is legal
@@ -68,6 +70,7 @@ class Comparison(Showable):
     posteriors: Mapping[str, tuple[Posterior, ...]] = field(default_factory=dict)
     sequences: Mapping[str, tuple[ConfidenceSequence, ...]] = field(default_factory=dict)
     unpaired: Mapping[str, UnpairedSystems] = field(default_factory=dict)
+    factorial: Mapping[str, FactorialResult] = field(default_factory=dict)
     groups: Mapping[str, GroupComparison] = field(default_factory=dict)
     members: Mapping[str, Sequence[str]] = field(default_factory=dict)
     family: str = "each"
@@ -84,7 +87,7 @@ class Comparison(Showable):
     alpha: float = 0.05
 
     def __repr__(self) -> str:
-        results = {**self.pairs, **self.systems, **self.posteriors, **self.sequences, **self.unpaired}
+        results = {**self.pairs, **self.systems, **self.posteriors, **self.sequences, **self.unpaired, **self.factorial}
         what = ", ".join(results) or ", ".join(row.measure for row in self.papers)
         scores = self.unpaired[self.primary].scores if self.unpaired else self.scores[self.primary]
         systems = scores.systems
@@ -108,8 +111,8 @@ class Comparison(Showable):
     @cached_property
     def tests(self) -> int:
         """How many tests of pairs were made in all."""
-        of_unpaired = sum(len(result.pairs) for result in self.unpaired.values())
-        return len(self.pairs) + of_unpaired + sum(result.family.p.size for result in self.systems.values())
+        others = sum(len(result.pairs) for result in self.unpaired.values())
+        return len(self.pairs) + others + sum(result.family.p.size for result in self.systems.values())
 
     def page(self) -> Page:
         page = self._whole_page()
@@ -123,29 +126,21 @@ class Comparison(Showable):
         return replace(page, parts=(*page.parts, *groups))
 
     def _whole_page(self) -> Page:
-        if self.papers:
-            from gainful.tasks.compare.pair_page import papers_page
+        module, name = next(where for held, where in _PAGES.items() if getattr(self, held))
+        page: Page = getattr(import_module(f"gainful.tasks.compare.{module}"), name)(self)
+        return page
 
-            return papers_page(self)
-        if self.posteriors:
-            from gainful.tasks.compare.belief_page import posterior_page
 
-            return posterior_page(self)
-        if self.sequences:
-            from gainful.tasks.compare.sequence_page import sequence_page
-
-            return sequence_page(self)
-        if self.unpaired:
-            from gainful.tasks.compare.unpaired_page import unpaired_page
-
-            return unpaired_page(self)
-        if self.is_pair:
-            from gainful.tasks.compare.pair_page import pair_page
-
-            return pair_page(self)
-        from gainful.tasks.compare.systems_page import systems_page
-
-        return systems_page(self)
+#: What a comparison may hold, and what makes a page of it, which is loaded when it is shown.
+_PAGES = {
+    "papers": ("pair_page", "papers_page"),
+    "posteriors": ("belief_page", "posterior_page"),
+    "sequences": ("sequence_page", "sequence_page"),
+    "factorial": ("factorial_page", "factorial_page"),
+    "unpaired": ("unpaired_page", "unpaired_page"),
+    "pairs": ("pair_page", "pair_page"),
+    "systems": ("systems_page", "systems_page"),
+}
 
 
 @warns
@@ -171,6 +166,7 @@ def compare(
     margin: float | None = None,
     groups: Mapping[str, Sequence[str]] | None = None,
     contrasts: Sequence[str] = (),
+    factors: Mapping[str, Mapping[str, str]] | None = None,
     papers: bool = False,
     sequential: bool = False,
     arrival: Sequence[str] | None = None,
@@ -199,7 +195,8 @@ def compare(
     often one looks, queries in the order of their ``arrival`` (else of their ids). ``procedure`` is one of
     :data:`gainful.stats.catalogues.PROCEDURES`, ``correction`` (of maxt and anova) one of
     :data:`gainful.stats.catalogues.CORRECTIONS`. ``papers`` makes the table of the papers instead: Friedman, then
-    Conover. ``contrasts`` such as ``new = mean(a, b)`` are compared instead of pairs, as one family. ``pairs`` are the
+    Conover. ``factors`` are two, each with a level by system: their effects and interaction. ``contrasts`` such as
+    ``new = mean(a, b)`` are compared instead of pairs, as one family. ``pairs`` are the
     ones to print, None for all; ``most`` is how many queries of two systems are named that speak for either; ``chart``
     is what to draw: differences, leaderboard, critical or p. ``only`` is the one table to print (leaderboard, pairs or
     means), ``marks`` what stands beside its means (letters, daggers or beaten: the systems that this one beats),
@@ -229,6 +226,7 @@ def compare(
         margin=margin,
         groups=groups,
         contrasts=(contrasts,) if isinstance(contrasts, str) else tuple(contrasts),
+        factors=factors,
         papers=papers,
         sequential=sequential,
         arrival=arrival,
@@ -292,11 +290,14 @@ def _by_mode(matrices: Mapping[str, ScoreMatrix], how: CompareOptions, progress:
     how.refuse("a comparison that is not sequential", "arrival")
     if how.test == BAYES.name:
         return Comparison(matrices, posteriors=posteriors_of(matrices, how), shown=rows_shown(how), places=how.places)
+    if how.factors is not None:
+        how.refuse("factors", *_NOT_OF_FACTORS)
+        compared = {name: _factorial(matrix, how, how.factors) for name, matrix in matrices.items()}
+        return Comparison(matrices, factorial=compared, places=how.places)
     if how.contrasts:
         return _by_contrasts(matrices, how, progress)
-    if len(systems) == 2 and how.family == "each" and not (how.procedure or how.correction or how.groups):
-        return _two(matrices, how)
-    return _several(matrices, how, progress)
+    is_pair = len(systems) == 2 and how.family == "each" and not (how.procedure or how.correction or how.groups)
+    return _two(matrices, how) if is_pair else _several(matrices, how, progress)
 
 
 def _check_weights(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> None:
@@ -336,6 +337,30 @@ def _two(matrices: Mapping[str, ScoreMatrix], how: CompareOptions) -> Comparison
     }
     return Comparison(
         matrices, found, charts=how.chart, places=how.places, only=how.only, marks=how.marks, sort=how.sort
+    )
+
+
+#: What has no meaning where two factors of systems are looked at.
+_NOT_OF_FACTORS = (
+    *("baseline", "procedure", "test", "interval", "correction", "family", "margin", "groups", "contrasts", "pairs"),
+    *("chart", "most", *OF_TABLES),
+)
+
+
+def _factorial(matrix: ScoreMatrix, how: CompareOptions, factors: Mapping[str, Mapping[str, str]]) -> FactorialResult:
+    for system in dict.fromkeys(system for levels in factors.values() for system in levels):
+        check_known(system, matrix.systems, "factors")
+    return compare_factors(
+        matrix.values,
+        matrix.systems,
+        factors,
+        measure=matrix.measure,
+        better=matrix.better,
+        alpha=how.alpha,
+        draws=how.draws,
+        seed=how.seed,
+        unit=matrix.unit,
+        left_out=len(matrix.left_out),
     )
 
 

@@ -100,7 +100,8 @@ def test_note(result: PairResult | UnpairedResult) -> str:
     if test.draws is not None:
         drawn = count_of(test.draws, test.test.draws)
         how = f", all there are ({drawn})" if test.is_enumerated else f", {drawn}, seed {result.seed}"
-    return f"test: {test.name}{how}; interval: {result.interval.method}"
+    paired = "; both systems have the same sessions: paired" if getattr(result, "unit", "") == "session" else ""
+    return f"test: {test.name}{how}; interval: {result.interval.method}{paired}"
 
 
 def _sizes(results: list[PairResult], places: int) -> Table:

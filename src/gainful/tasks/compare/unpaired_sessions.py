@@ -19,7 +19,10 @@ from gainful.tasks.compare.compare_options import OF_TABLES, CompareOptions
 from gainful.tasks.compare.system_pairs import check_known, pairs_of_systems
 
 #: What has no meaning where nothing is paired.
-_OF_PAIRED = ("interval", "groups", "contrasts", "papers", "sequential", "arrival", "most", "chart", *OF_TABLES)
+_OF_PAIRED = (
+    *("interval", "groups", "contrasts", "factors", "papers", "sequential", "arrival", "most", "chart"),
+    *OF_TABLES,
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,13 +25,16 @@ from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import DEFAULT_SESSION_MEASURES, parse_all
 from gainful.measures.session_block import SessionBlock, check_session_measures
+from gainful.measures.session_cost import GainPerCost
 from gainful.measures.session_cumulation import SessionGain
 from gainful.measures.session_gain import SDCG
 from gainful.notation import nearest, printable
 from gainful.policy import Policy
 from gainful.render import Showable
 from gainful.stats.repeatable import settle
+from gainful.tasks.curves.averages import Resampling
 from gainful.tasks.sessions.session_choice import SessionChoice
+from gainful.tasks.sessions.session_costs import CostCurves, CostsGathered, costed
 from gainful.tasks.sessions.session_curves import (
     CurvesOfSystem,
     SessionCurves,
@@ -274,6 +277,7 @@ class SessionStudy(Showable):
     ratings: RatingCorrelations | None = None
     left_out: tuple[str, ...] = ()  # systems of which no session was chosen
     topics: SessionTopics | None = None  # those that were given apart from the sessions
+    costs: CostCurves | None = None
 
     def __repr__(self) -> str:
         systems = ", ".join(f"{printable(name)} {found.sessions}" for name, found in self.queries.items())
@@ -321,6 +325,7 @@ def study_sessions(
     policy: Policy | str | None = None,
     choice: SessionChoice | None = None,
     curves: WantedCurves | None = None,
+    cost_curves: Resampling | None = None,
     rating: str | None = None,
     ratings: Mapping[str, float] | None = None,
     topics: TopicsLike | None = None,
@@ -334,7 +339,9 @@ def study_sessions(
     A system's sessions may come in parts. ``ratings`` are by session, or, with only their name given as ``rating``,
     those that the sessions themselves have; ``confidence`` is what the intervals of their correlations hold. ``topics``
     are by session, or the file of a table of sessions and topics, where the sessions do not name theirs. ``choice``
-    takes some of the sessions only. ``by_system``: where sessions name their systems, each of these is one.
+    takes some of the sessions only.
+    ``cost_curves`` draws gain by cost, where GainPerCost is measured. ``by_system``: where sessions name their systems,
+    each of these is one.
 
     >>> sessions = Sessions.of([{"session": "s1", "topic": "t", "queries": [{"results": ["x"]}, {"results": ["a"]}]}])
     >>> study = study_sessions({"t": {"a": 1}}, {"mine": sessions}, "sDCG(query_base=2)@10")
@@ -349,10 +356,13 @@ def study_sessions(
     if about is not None:
         parts = about.given_to_all(parts)
     measure = measure_by_query(wanted)
+    priced = costed(wanted)
+    if cost_curves is not None and priced is None:
+        raise UsageError("cost_curves: expected GainPerCost among the measures, found none")
     seen: dict[str, _Seen] = {}
 
     def watch(system: str) -> SystemWatch:
-        seen[system] = _Seen(measure, curves, rating if ratings is None else None)
+        seen[system] = _Seen(measure, curves, rating if ratings is None else None, priced)
         return seen[system].add
 
     scored = score_systems(
@@ -380,6 +390,14 @@ def study_sessions(
         correlations,
         tuple(scored.left_out),
         about,
+        None
+        if priced is None
+        else CostCurves.of(
+            priced,
+            {name: gathered for name in found if (gathered := seen[name].costs) is not None},
+            cost_curves or Resampling(0, 0, 0.95),
+            cost_curves is not None,
+        ),
     )
 
 
@@ -394,10 +412,13 @@ def measure_by_query(measures: Sequence[Measure]) -> SessionGain:
 class _Seen:
     """What is gathered of one system besides its scores."""
 
-    def __init__(self, measure: SessionGain, curves: WantedCurves | None, rating: str | None) -> None:
+    def __init__(
+        self, measure: SessionGain, curves: WantedCurves | None, rating: str | None, priced: GainPerCost | None
+    ) -> None:
         self._values = QueryValues(measure)
         self._rating = rating
         self.curves = None if curves is None else CurvesOfSystem(curves)
+        self.costs = None if priced is None else CostsGathered(priced)
         self._wanted = [measure, *(() if curves is None else curves.measures)]
         self.ratings: dict[str, float] = {}
         self.known_ratings: set[str] = set()
@@ -407,6 +428,8 @@ class _Seen:
         self._values.add(part, chosen, block)
         if self.curves is not None:
             self.curves.add(part, chosen, block)
+        if self.costs is not None:
+            self.costs.add(part, chosen, block)
         self.known_ratings.update(part.ratings)
         if self._rating is not None and self._rating in part.ratings:
             given = part.ratings[self._rating][chosen].tolist()

@@ -177,11 +177,15 @@ class JudgedTurns:
             texts[at] = sessions.texts[turn] if sessions.texts else ""
         if sessions.scanned.size:
             scanned[place] = sessions.scanned
+        costs = np.full(len(ids), np.nan)
+        if sessions.costs.size:
+            costs[place] = sessions.costs
         found = replace(
             sessions,
             turn_offsets=offsets,
             lists=replace(lists, query_ids=tuple(ids), list_offsets=np.append(0, np.cumsum(shown))),
             scanned=scanned if sessions.scanned.size else sessions.scanned,
+            costs=costs if sessions.costs.size else sessions.costs,
             texts=tuple(texts) if sessions.texts else (),
         )
         return found, added

@@ -53,7 +53,7 @@ KINDS = {
     "average": "session vectors, averaged by system",
     "subset": "the same over all sessions and over those with at least N queries",
     "individual": "the vector of every session",
-    "positions": "the last query of sessions and the earlier ones, by rank",
+    "positions": "the last query of sessions, the earlier ones and the best one, by rank",
 }
 #: How many queries curves show where nobody says how many, if sessions have so many.
 MOST_QUERIES = 20
@@ -69,9 +69,10 @@ _EVERY_POSITION_TO = 200
 class SessionCurve:
     """The value at every position from 1 on: of an average over sessions or queries, or of one session.
 
-    ``of`` says over what: ``"all sessions"``, ``"at least 4 queries"``, ``"last query"``, ``"earlier queries"``, or
-    ``"session"``, whose id is then ``session``. ``count`` is how many sessions or queries these are; a value is NaN
-    where none counts. ``average`` is ``"mean"``, ``"mean of ratios"`` or ``"ratio of means"``, of one session empty.
+    ``of`` says over what: ``"all sessions"``, ``"at least 4 queries"``, ``"last query"``, ``"earlier queries"``,
+    ``"best query"``, or ``"session"``, whose id is then ``session``. ``count`` is how many sessions or queries these
+    are; a value is NaN where none counts. ``average`` is ``"mean"``, ``"mean of ratios"`` or ``"ratio of means"``,
+    of one session empty.
     """
 
     run: str
@@ -327,6 +328,7 @@ def _curves(
         return [
             SessionCurve(name, measure, MEAN, "last query", last.last, last.last_count),
             SessionCurve(name, measure, MEAN, "earlier queries", last.earlier, last.earlier_count),
+            SessionCurve(name, measure, MEAN, "best query", last.best, last.best_count),
         ]
     vectors = found.settled(evaluation, queries)
     if wanted.kind == "individual":
@@ -368,6 +370,11 @@ def _checked(measure: Measure) -> SessionGain:
             f"curves: expected the whole vector of sessions, found {measure}, which is summary={measure.summary}",
             f"write {measure.replace(summary='final')}",
         )
+    if measure.normalise == "query":
+        raise UsageError(
+            f"curves: expected vectors of whole sessions, found {measure}, which looks at queries by themselves",
+            f"write {measure.replace(normalise='session')}",
+        )
     same_positions(measure)
     return measure
 
@@ -377,7 +384,9 @@ def drawable(measures: Sequence[Measure], kind: str) -> list[SessionGain]:
     found = [
         measure
         for measure in measures
-        if isinstance(measure, SessionGain) and measure.summary == "final" and measure.cutoff and measure.scan == "k"
+        if isinstance(measure, SessionGain)
+        and (measure.summary, measure.scan, measure.normalise) == ("final", "k", "session")
+        and measure.cutoff
     ]
     if kind in ("subset", "individual"):
         found = [measure for measure in found if not measure.normalised] or found

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from gainful.evaluation.report import Report
+from gainful.evaluation.score_files import FACTORS, SESSIONS_TABLE
 from gainful.notation import count_of, number_text, printable, some_of
 from gainful.pages.charts import Axis, Chart, Line, Plot, Rule
 from gainful.pages.page import Column, Table, head
@@ -29,8 +30,8 @@ _MOST_COLUMNS, _MOST_SHORT_TICKS, _MOST_TICKS, _MOST_RULES = 12, 9, 6, 20
 #: The most systems that have several lines each in one chart; the most sessions that a notice names.
 _MOST_TOGETHER = 3
 
-_SHORT = {"last query": "last", "earlier queries": "earlier"}
-_PLURAL = {"last query": "last queries", "earlier queries": "earlier queries"}
+_SHORT = {"last query": "last", "earlier queries": "earlier", "best query": "best"}
+_PLURAL = {"last query": "last queries", "earlier queries": "earlier queries", "best query": "best queries"}
 
 
 def session_curves_page(curves: SessionCurves, places: int = 4) -> Page:
@@ -94,7 +95,7 @@ def _title(curves: SessionCurves, group: Sequence[SessionCurve], where: str = ""
         return f"{measure}, {count_of(len(group), 'session')} of {first.run}"
     kinds, counts = {curve.of for curve in group}, {curve.count for curve in group}
     if curves.kind == "positions":
-        return f"{measure}, " + ("last queries and earlier ones" if len(kinds) > 1 else _PLURAL[first.of])
+        return f"{measure}, " + ("last, earlier and best queries" if len(kinds) > 1 else _PLURAL[first.of])
     over = count_of(first.count, "session") if len(counts) == 1 else "sessions"
     only = f" with {first.of}" if len(kinds) == 1 and first.of != "all sessions" else ""
     return f"{measure}, {first.average} over {over}{only}"
@@ -222,10 +223,24 @@ class SessionReport(Report):
     ) -> None:
         super().__init__(study.evaluations, by_session, places, baseline)
         self.study = study
-        self.further = tuple(_further(study, places))
+        self.further = (*(_known_of(study) if by_session else ()), *_further(study, places))
         if study.curves is not None:
             self.further_notes = tuple(curves_notes(study.curves))
             self.further_header = curves_header(study.curves)
+
+
+def _known_of(study: SessionStudy) -> Iterator[Table]:
+    """What is known of every session beside its scores, for machines: a comparison of systems goes by it."""
+    factors = [name for name in FACTORS if any(name in each.factors for each in study.evaluations.values())]
+    if factors:
+        rows = [
+            (run, session, *known)
+            for run, each in study.evaluations.items()
+            for session, *known in zip(
+                each.queries, *(each.factors.get(name, (None,) * len(each.queries)) for name in factors), strict=True
+            )
+        ]
+        yield Table(head(["run", "session", *factors], for_machines=True), tuple(rows), SESSIONS_TABLE)
 
 
 def _further(study: SessionStudy, places: int) -> Iterator[Table | Chart | str]:
@@ -234,6 +249,8 @@ def _further(study: SessionStudy, places: int) -> Iterator[Table | Chart | str]:
     yield _last(study, places)
     if study.ratings is not None:
         yield _correlations(study.ratings, places)
+    if study.costs is not None:
+        yield from study.costs.parts(places)
     if study.curves is not None:
         yield from curves_parts(study.curves, places)
 

@@ -26,15 +26,18 @@ from gainful.tasks.sessions.session_evaluation import score_systems
 
 
 class LastAndEarlier(NamedTuple):
-    """Mean sDCG vectors by rank, 1 to k: of the last queries, and of all earlier ones together; how many these are.
+    """Mean sDCG vectors by rank, 1 to k: of the last queries, of all earlier ones together, and of the best query of
+    each session, the later one of equals; how many these are.
 
     Without any earlier query their vector is NaN.
     """
 
     last: Floats
     earlier: Floats
+    best: Floats
     last_count: int
     earlier_count: int
+    best_count: int
 
 
 class ByPosition(NamedTuple):
@@ -193,8 +196,8 @@ class LastSums:
         if measure.cutoff is None:
             raise UsageError(f"{measure}: expected a cutoff, found none", f"write {measure.name}@100")
         self.measure, self._depth = measure, measure.cutoff
-        self._sums = RankSums(self._depth), RankSums(self._depth)
-        self._counts = [0, 0]
+        self._sums = tuple(RankSums(self._depth) for _ in range(3))
+        self._counts = [0, 0, 0]
         self.longest = 0
 
     def add(self, part: Sessions, chosen: slice, block: SessionBlock) -> None:
@@ -203,9 +206,10 @@ class LastSums:
         for which, some in _seen(block, self.measure).parts(block.queries * self._depth):
             first = int(block.turn_offsets[which.start])
             turns = slice(first, first + some.session.size)
-            vectors = self._vectors(some)
-            for i, wanted in enumerate((is_last[turns], ~is_last[turns])):
-                rows = vectors[wanted & counted[turns]]
+            vectors, known = self._vectors(some), counted[turns]
+            is_best = _is_best(some.session, vectors[:, -1], known)
+            for i, wanted in enumerate((is_last[turns], ~is_last[turns], is_best)):
+                rows = vectors[wanted & known]
                 self._sums[i].add(rows)
                 self._counts[i] += rows.shape[0]
         self.longest = max(self.longest, longest_judged(block))
@@ -221,11 +225,11 @@ class LastSums:
 
     def found(self) -> LastAndEarlier:
         """The means."""
-        last, earlier = (
+        last, earlier, best = (
             sums.total / count if count else np.full(self._depth, np.nan)
             for sums, count in zip(self._sums, self._counts, strict=True)
         )
-        return LastAndEarlier(last, earlier, *self._counts)
+        return LastAndEarlier(last, earlier, best, *self._counts)
 
 
 def gain_by_query(measure: str | Measure) -> SessionGain:
@@ -250,6 +254,15 @@ def _is_last(block: SessionBlock) -> Bools:
     is_last = np.zeros(block.session.size, bool)
     is_last[block.turn_offsets[1:][block.queries > 0] - 1] = True
     return is_last
+
+
+def _is_best(session: Ints, values: Floats, counted: Bools) -> Bools:
+    """Which turn of each session gives the most of those that count; of equals the last."""
+    turns = np.flatnonzero(counted)
+    order = turns[np.lexsort((turns, values[turns], session[turns]))]
+    is_best = np.zeros(session.size, bool)
+    is_best[order[np.flatnonzero(np.diff(session[order], append=-1))]] = True
+    return is_best
 
 
 def _joined(parts: list[Any]) -> Any:

@@ -1,0 +1,176 @@
+"""Two factors of systems, such as how queries are built and whether they are expanded, with queries as blocks.
+
+Each effect is looked at twice: by analysis of variance, against what is left of systems and queries, and by flips of
+signs. What a query says of an effect is a few numbers, its contrasts; without the effect they might as well have had
+the other sign.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from gainful.errors import UsageError
+from gainful.kernel.arrays import Floats
+from gainful.stats.anova import Effect, by_factors, tested, two_way
+from gainful.stats.flips import FLIPS, Flips, exponent, on_grid
+from gainful.stats.repeatable import settle
+
+
+class FactorEffect(NamedTuple):
+    """An effect: its line of the analysis of variance, the p of flips (None where nothing can be told), and the share
+    of it and the residual that it is (partial eta squared)."""
+
+    name: str
+    anova: Effect
+    p: float | None
+    share: float | None
+
+
+class Cell(NamedTuple):
+    """A combination of levels: its systems, and their mean over all queries."""
+
+    levels: tuple[str, str]
+    systems: tuple[str, ...]
+    mean: float
+
+
+@dataclass(frozen=True, eq=False)
+class FactorialResult:
+    """What two factors and their interaction do to scores; ``within`` is what systems of one cell differ by.
+
+    ``effects`` are those of the first factor, the second, and both together.
+    """
+
+    measure: str
+    better: str
+    factors: tuple[str, str]
+    levels: tuple[tuple[str, ...], tuple[str, ...]]
+    cells: tuple[Cell, ...]
+    effects: tuple[FactorEffect, ...]
+    within: Effect
+    residual: Effect
+    n: int
+    alpha: float
+    draws: int
+    is_enumerated: bool
+    seed: int
+    unit: str = "query"
+    left_out: int = 0
+
+    def mean(self, factor: int, level: str) -> float:
+        """The mean of a level: of its cells, each counted once."""
+        found = [cell.mean for cell in self.cells if cell.levels[factor] == level]
+        return math.fsum(found) / len(found)
+
+    @property
+    def least_p(self) -> float | None:
+        """What the least p of flips is below; None where these are exact."""
+        return None if self.is_enumerated else 1 / self.draws
+
+
+def compare_factors(
+    scores: Floats,
+    systems: Sequence[str],
+    factors: Mapping[str, Mapping[str, str]],
+    *,
+    measure: str = "",
+    better: str = "higher",
+    alpha: float = 0.05,
+    draws: int | None = None,
+    seed: int = 0,
+    unit: str = "query",
+    left_out: int = 0,
+) -> FactorialResult:
+    """Two factors (level by system) of a matrix of queries x systems.
+
+    >>> scores = np.array([[0.1, 0.2, 0.5, 0.9], [0.2, 0.3, 0.5, 0.8], [0.0, 0.1, 0.3, 0.7]])
+    >>> levels = {"structure": dict(a="weak", b="weak", c="strong", d="strong"), "expanded": dict(zip("abcd", "nyny"))}
+    >>> found = compare_factors(scores, "abcd", levels)
+    >>> [(each.name, round(each.anova.f, 2), each.p) for each in found.effects]
+    [('structure', 261.33, 0.25), ('expanded', 65.33, 0.25), ('structure x expanded', 21.33, 0.25)]
+    """
+    first, second = names = _checked(factors, systems)
+    of_systems = {name: [factors[name][system] for system in systems] for name in names}
+    n, table = len(scores), two_way(scores)
+    of_means = by_factors(table.means, of_systems, crossed=names)
+    flips = Flips(n, draws or FLIPS, seed)
+    effects = []
+    for name, effect in of_means.effects.items():
+        scaled = tested(n * effect.sum_of_squares, effect.df, table.residual)
+        whole = scaled.sum_of_squares + table.residual.sum_of_squares
+        p = None
+        if effect.df:
+            # What is 0 but for rounding is 0.
+            contrasts = settle(scores @ _contrasts(of_systems, names, name), float(np.abs(scores).max()))
+            p = _flipped_p(contrasts, flips)
+        effects.append(FactorEffect(name, scaled, p, scaled.sum_of_squares / whole if whole and effect.df else None))
+    pairs = list(zip(of_systems[first], of_systems[second], strict=True))
+    cells = []
+    for pair in dict.fromkeys(pairs):
+        inside = [i for i, each in enumerate(pairs) if each == pair]
+        mean = math.fsum(table.means[inside].tolist()) / len(inside)
+        cells.append(Cell(pair, tuple(systems[i] for i in inside), mean))
+    return FactorialResult(
+        measure,
+        better,
+        names,
+        (tuple(dict.fromkeys(of_systems[first])), tuple(dict.fromkeys(of_systems[second]))),
+        tuple(cells),
+        tuple(effects),
+        tested(n * of_means.residual.sum_of_squares, of_means.residual.df, table.residual),
+        table.residual,
+        n,
+        alpha,
+        flips.count,
+        flips.enumerated,
+        seed,
+        unit,
+        left_out,
+    )
+
+
+def _checked(factors: Mapping[str, Mapping[str, str]], systems: Sequence[str]) -> tuple[str, str]:
+    if len(factors) != 2:
+        raise UsageError(f"factors: expected two, found {len(factors)}", "a table has a column system and two others")
+    first, second = factors
+    for name in (first, second):
+        without = next((system for system in systems if system not in factors[name]), None)
+        if without is not None:
+            raise UsageError(f"factors: expected a level of '{name}' for every system, found none for '{without}'")
+        if len({factors[name][system] for system in systems}) < 2:
+            raise UsageError(f"factors: expected at least two levels of '{name}', found one")
+    return first, second
+
+
+def _contrasts(of_systems: Mapping[str, Sequence[str]], names: tuple[str, str], effect: str) -> Floats:
+    """Systems x degrees of freedom: orthonormal contrasts of an effect after all others that it is no part of."""
+    pairs = list(zip(*(of_systems[name] for name in names), strict=True))
+    columns = {name: _indicators(of_systems[name]) for name in names} | {" x ".join(names): _indicators(pairs)}
+    others = [name for name in names if name != effect]
+    before = np.concatenate([np.ones((len(pairs), 1)), *(columns[name] for name in others)], axis=1)
+    outside = columns[effect] - before @ np.linalg.lstsq(before, columns[effect], rcond=None)[0]
+    basis, sizes, _ = np.linalg.svd(outside, full_matrices=False)
+    return np.asarray(basis[:, sizes > 1e-9 * max(1.0, float(sizes.max(initial=0.0)))])
+
+
+def _indicators(levels: Sequence[object]) -> Floats:
+    known = list(dict.fromkeys(levels))
+    return np.array([[float(level == each) for each in known] for level in levels])
+
+
+def _flipped_p(contrasts: Floats, flips: Flips) -> float:
+    """The share of flips whose summed contrasts are as far from 0 as the observed ones, in squares."""
+    columns = on_grid(contrasts, exponent(contrasts))
+    whole = columns.steps.sum(axis=0)
+    observed = float((whole**2).sum())
+    # What is equal in exact arithmetic counts as extreme: rounding to the grid moves a sum by a step a query at most.
+    slack = 2 * columns.slack * (np.abs(whole).sum() + columns.slack * whole.size)
+    extreme = 0
+    for piece in flips.sums(columns.steps):
+        extreme += int(np.count_nonzero(((whole - 2 * piece) ** 2).sum(axis=1) >= observed - slack))
+    return float(flips.p(np.array(extreme)))

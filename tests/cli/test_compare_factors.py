@@ -1,0 +1,47 @@
+"""`gainful compare --factors`: the table of levels, what is said of effects, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+LEVELS = "system,structure,expanded\na,weak,no\nb,weak,yes\nc,strong,no\nd,strong,yes\n"
+
+
+@pytest.fixture
+def files(command):
+    rows = [f"q{i},{0.1 + i % 3 / 30},{0.15 + i % 4 / 40},{0.3 + i % 5 / 50},{0.8 - i % 3 / 60}" for i in range(12)]
+    command.write("scores.csv", "query,a,b,c,d\n" + "\n".join(rows) + "\n")
+    command.write("levels.csv", LEVELS)
+    return command
+
+
+def test_effects_are_said_and_shown(files):
+    result = files("compare", "--from", "scores.csv", "-m", "AP", "--factors", "levels.csv", "--quiet")
+    assert result.code == 0, result.err
+    assert "AP of 4 systems by structure and expanded, 12 queries." in result.words
+    assert "The effect of structure depends on expanded (interaction p = " in result.words
+    assert "AP by structure, a line for each expanded" in result.words
+    assert [line for line in result.out.splitlines() if line.startswith("strong     yes")]
+
+
+def test_lines_for_machines(files):
+    result = files("compare", "--from", "scores.csv", "-m", "AP", "--factors", "levels.csv", "--format", "jsonl")
+    header, *rows = result.lines
+    assert header["factors"] == ["structure", "expanded"] and header["enumerated"]
+    effects = {row["source"]: row for row in rows if row.get("table") == "Effects, AP" and "source" in row}
+    assert effects["structure"]["p_flips"] == 2 / 2**12 and effects["residual"]["df"] == 33
+
+
+@pytest.mark.parametrize(
+    ("levels", "more", "code", "message"),
+    [
+        (LEVELS + "e,weak,no\n", (), 2, "factors: no system is called 'e'"),
+        (LEVELS + "a,weak,no\n", (), 3, "expected every system once, found 'a' twice"),
+        ("system,structure\na\n", (), 3, "expected a table with a header"),
+        (LEVELS, ("--baseline", "a"), 2, "baseline: has no meaning with factors"),
+    ],
+)
+def test_refused(files, levels, more, code, message):
+    files.write("levels.csv", levels)
+    result = files("compare", "--from", "scores.csv", "-m", "AP", "--factors", "levels.csv", *more)
+    assert result.code == code and message in result.err

@@ -1,0 +1,89 @@
+"""`gainful compare` of sessions: in one step, from files that `gainful sessions` wrote, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+
+QRELS = "".join(f"t{i} 0 a 2\nt{i} 0 b 1\n" for i in range(4))
+
+
+def log() -> str:
+    rng = random.Random(1)
+    rows = []
+    for i in range(16):
+        system = ("old", "new")[i % 2]
+        share = 0.8 if system == "new" else 0.3
+        pages = [["a" if rng.random() < share else "x", "b"] for _ in range(rng.randint(1, 3))]
+        queries = [{"results": page} for page in pages]
+        rows.append({"session": f"u{i}", "topic": f"t{i // 2 % 4}", "system": system, "queries": queries})
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+@pytest.fixture
+def files(command):
+    command.write("qrels.txt", QRELS)
+    command.write("log.jsonl", log())
+    return command
+
+
+def test_in_one_step_and_from_a_file(files):
+    once = files("compare", "--sessions", "qrels.txt", "log.jsonl", "--baseline", "old", "--quiet")
+    assert once.code == 0, once.err
+    assert "new" in once.words and "8 and 8 sessions of 4 topics" in once.words
+    assert "labels are shuffled within 4 topics that both systems have" in once.words
+    for name in ("s.jsonl", "s.csv"):
+        assert files("sessions", "qrels.txt", "log.jsonl", "--by-session", "-o", name, "--quiet").code == 0
+        again = files("compare", "--from", name, "-m", "nsDCG@10", "--baseline", "old", "--quiet")
+        assert again.code == 0 and again.words.split(" conventions:")[0] in once.words
+
+
+def test_lines_for_machines(files):
+    result = files("compare", "--sessions", "qrels.txt", "log.jsonl", "--test", "welch", "--format", "jsonl", "--quiet")
+    header, *rows = result.lines
+    assert header["design"] == "unpaired" and header["systems"] == {"new": 8, "old": 8}
+    [record] = [row for row in rows if row.get("table") == "unpaired"]
+    assert record["test"] == "welch" and record["system"] == "old" and 0 < record["p"] < 1
+
+
+def test_paired_sessions_are_said_to_be_sessions(command):
+    command.write("turns.txt", "c1_1 0 a 1\nc1_2 0 b 1\nc2_1 0 a 1\nc3_1 0 a 1\n")
+    command.write("one.run", "c1_1 Q0 a 1 9 me\nc1_2 Q0 b 1 9 me\nc2_1 Q0 x 1 9 me\nc3_1 Q0 x 1 9 me\n")
+    command.write("two.run", "c1_1 Q0 x 1 9 me\nc1_2 Q0 x 1 9 me\nc2_1 Q0 a 1 9 me\nc3_1 Q0 a 1 9 me\n")
+    result = command("compare", "--sessions", "turns.txt", "one.run", "two.run", "--quiet")
+    assert result.code == 0, result.err
+    assert "3 sessions" in result.words and "Sessions that speak most for two" in result.words
+    assert "quer" not in result.words.replace("judged-by:query", "")
+
+
+def test_other_commands_take_paired_sessions_only(files):
+    files("sessions", "qrels.txt", "log.jsonl", "--by-session", "-o", "s.jsonl", "--quiet")
+    refused = files("power", "--from", "s.jsonl")
+    assert refused.code == 3 and "expected sessions that all systems have, found none" in refused.err
+    assert "gainful compare compares such systems" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (("--sessions", "qrels.txt"), "--sessions: expected judgments and sessions, found only qrels.txt"),
+        (("qrels.txt", "log.jsonl", "--topics", "log.jsonl"), "--topics: has no meaning without --sessions"),
+        (("--sessions", "--from", "log.jsonl"), "--from: has no meaning with --sessions"),
+        (("--sessions", "qrels.txt", "log.jsonl", "--test", "t"), "test t: expected the same sessions"),
+        (("--sessions", "qrels.txt", "log.jsonl", "-m", "AP"), "AP: evaluates single queries, found sessions"),
+    ],
+)
+def test_refused(files, line, message):
+    result = files("compare", *line)
+    assert result.code == 2 and message in result.err
+
+
+def test_users_from_the_table_of_topics(files):
+    files.write("study.csv", "session,topic,user\n" + "".join(f"u{i},t{i // 2 % 4},p{i // 4}\n" for i in range(16)))
+    result = files(
+        "compare", "--sessions", "qrels.txt", "log.jsonl", "--topics", "study.csv", "--procedure", "anova", "--quiet"
+    )
+    assert result.code == 0, result.err
+    assert "Analysis of variance of nsDCG@10" in result.out and "\nuser " in result.out

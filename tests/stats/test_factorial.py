@@ -1,0 +1,111 @@
+"""Two factors of systems with queries as blocks, against statsmodels and flips one by one."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from gainful import UsageError
+from gainful.kernel.arrays import Floats
+from gainful.stats.factorial import compare_factors
+from gainful.stats.paired import compare_pair
+
+SYSTEMS = [f"{a}{b}" for a in "xyz" for b in "uv"]
+FACTORS = {"A": {s: s[0] for s in SYSTEMS}, "B": {s: s[1] for s in SYSTEMS}}
+
+
+def made(queries: int, seed: int = 1, systems: int = 6) -> Floats:
+    rng = np.random.default_rng(seed)
+    effect = np.array([0.0, 0.1, 0.0, 0.3, 0.1, 0.2, 0.4])[:systems]
+    return rng.normal(size=(queries, 1)) + effect + 0.3 * rng.normal(size=(queries, systems))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_effects_are_those_of_statsmodels(seed: int) -> None:
+    from statsmodels.formula.api import ols
+    from statsmodels.stats.anova import anova_lm
+
+    scores = made(12, seed)
+    rows = [(q, s[0], s[1], scores[q, i]) for q in range(12) for i, s in enumerate(SYSTEMS)]
+    frame = pd.DataFrame(rows, columns=["q", "a", "b", "y"])
+    theirs = anova_lm(ols("y ~ C(q) + C(a) * C(b)", frame).fit(), typ=2)
+    found = compare_factors(scores, SYSTEMS, FACTORS, draws=99)
+    for effect, row in zip(found.effects, ("C(a)", "C(b)", "C(a):C(b)"), strict=True):
+        line = theirs.loc[row]
+        assert (effect.anova.sum_of_squares, effect.anova.df) == pytest.approx((line["sum_sq"], line["df"]))
+        assert (effect.anova.f, effect.anova.p) == pytest.approx((line["F"], line["PR(>F)"]))
+    assert found.residual.sum_of_squares == pytest.approx(theirs.loc["Residual", "sum_sq"]) and not found.within.df
+
+
+def test_several_systems_of_a_combination_have_a_line_of_their_own() -> None:
+    from statsmodels.formula.api import ols
+    from statsmodels.stats.anova import anova_lm
+
+    scores = made(10, systems=7)
+    systems = [*SYSTEMS, "zv2"]
+    factors = {name: {**levels, "zv2": levels["zv"]} for name, levels in FACTORS.items()}
+    rows = [(q, s[0], s[1], s, scores[q, i]) for q in range(10) for i, s in enumerate(systems)]
+    frame = pd.DataFrame(rows, columns=["q", "a", "b", "s", "y"])
+    additive = anova_lm(ols("y ~ C(q) + C(a) + C(b)", frame).fit(), typ=2)
+    found = compare_factors(scores, systems, factors, draws=99)
+    for effect, row in zip(found.effects, ("C(a)", "C(b)"), strict=False):
+        assert effect.anova.sum_of_squares == pytest.approx(additive.loc[row, "sum_sq"])
+    both = scores[:, 5].mean() - scores[:, 6].mean()
+    assert found.within.df == 1 and found.within.sum_of_squares == pytest.approx(10 * both**2 / 2)
+    assert found.cells[-1].systems == ("zv", "zv2")
+    assert found.cells[-1].mean == pytest.approx((scores[:, 5].mean() + scores[:, 6].mean()) / 2)
+
+
+def naive_flips(contrasts: Floats) -> float:
+    """The share of all signs with which the sum of contrasts is as long as without."""
+    observed = np.linalg.norm(contrasts.sum(axis=0))
+    signs = np.array(list(product((1, -1), repeat=len(contrasts))))
+    return float(np.mean(np.linalg.norm(signs @ contrasts, axis=1) >= observed - 1e-9))
+
+
+def test_flips_are_counted_out() -> None:
+    """Centred level means of each query; of the interaction what both factors leave of its cells."""
+    scores = made(8, 5)
+    cube = scores.reshape(8, 3, 2)
+    of_a, of_b = cube.mean(axis=2), cube.mean(axis=1)
+    grand = cube.mean(axis=(1, 2))
+    both = cube - of_a[:, :, None] - of_b[:, None, :] + grand[:, None, None]
+    expected = [
+        naive_flips(of_a - grand[:, None]),
+        naive_flips(of_b - grand[:, None]),
+        naive_flips(both.reshape(8, 6)),
+    ]
+    found = compare_factors(scores, SYSTEMS, FACTORS)
+    assert found.is_enumerated and [effect.p for effect in found.effects] == pytest.approx(expected)
+
+
+def test_two_levels_are_a_pair() -> None:
+    """With two levels flips of contrasts are the randomisation test of the levels' means."""
+    scores = made(40, 6)
+    found = compare_factors(scores, SYSTEMS, FACTORS, draws=5000)
+    pair = compare_pair(scores[:, [1, 3, 5]].mean(axis=1), scores[:, [0, 2, 4]].mean(axis=1), draws=5000)
+    assert found.effects[1].p == pytest.approx(pair.p, abs=0.01)
+    assert found.mean(1, "v") - found.mean(1, "u") == pytest.approx(pair.difference)
+
+
+def test_without_spread_and_with_missing_cells() -> None:
+    same = compare_factors(np.tile([[0.5]], (6, 6)), SYSTEMS, FACTORS)
+    assert [effect.p for effect in same.effects] == [1.0] * 3
+    some = compare_factors(made(6)[:, :3], SYSTEMS[:3], FACTORS)
+    assert [effect.anova.df for effect in some.effects] == [1, 1, 0] and some.effects[2].p is None
+
+
+@pytest.mark.parametrize(
+    ("factors", "message"),
+    [
+        ({"A": FACTORS["A"]}, "factors: expected two, found 1"),
+        ({"A": FACTORS["A"], "B": {"xu": "u"}}, "expected a level of 'B' for every system, found none for 'xv'"),
+        ({"A": FACTORS["A"], "B": dict.fromkeys(SYSTEMS, "u")}, "expected at least two levels of 'B', found one"),
+    ],
+)
+def test_refused(factors: dict[str, dict[str, str]], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        compare_factors(made(5), SYSTEMS, factors)

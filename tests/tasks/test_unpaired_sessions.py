@@ -1,0 +1,146 @@
+"""Systems with sessions of their own: which test is taken, what is said of it, several systems, and real sessions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+
+from gainful import InputError, UsageError
+from gainful.evaluation.session_scores import SessionScores
+from gainful.tasks.compare.compare_options import CompareOptions
+from gainful.tasks.compare.comparison import Comparison, compare_sessions
+
+
+def made(sizes: tuple[int, ...] = (9, 11), shift: float = 0.2, topics: int = 0, users: int = 0) -> SessionScores:
+    rng = np.random.default_rng(sum(sizes))
+    scores, factors = {}, {"topic": {}, "user": {}}
+    for i, size in enumerate(sizes):
+        name = f"s{i}"
+        values = rng.normal(0.4 + shift * i, 0.1, size)
+        scores[name] = {f"{name}-{j}": float(value) for j, value in enumerate(values)}
+        for j, session in enumerate(scores[name]):
+            for factor, levels in (("topic", topics), ("user", users)):
+                if levels:
+                    factors[factor][name, session] = f"{factor}{j % levels}"
+    return SessionScores("nsDCG@10", "higher", scores, {name: each for name, each in factors.items() if each})
+
+
+def found(scores: SessionScores, **options: object) -> Comparison:
+    return compare_sessions({scores.measure: scores}, CompareOptions(**options))  # type: ignore[arg-type]
+
+
+def words(comparison: Comparison) -> str:
+    return " ".join(comparison.text("table").split())
+
+
+def test_sessions_of_their_own_are_compared_unpaired_and_aloud() -> None:
+    comparison = found(made())
+    [pair] = comparison.unpaired["nsDCG@10"].pairs
+    assert (pair.names, pair.sizes, pair.test.name, comparison.unit, comparison.tests) == (
+        ("s1", "s0"),
+        (11, 9),
+        "labels",
+        "session",
+        1,
+    )
+    text = words(comparison)
+    assert "s1 beats s0 by" in text and "11 and 9 sessions" in text and "quer" not in text
+    assert "Each session belongs to one system, so nothing is paired: the test of shuffled labels" in text
+    assert repr(comparison) == "<Comparison of 2 systems by nsDCG@10>"
+
+
+def test_where_topics_repeat_labels_stay_within_them() -> None:
+    comparison = found(made(topics=3))
+    assert comparison.unpaired["nsDCG@10"].pairs[0].topics == 3
+    assert "labels are shuffled within 3 topics that both systems have" in words(comparison)
+
+
+def test_the_same_sessions_are_paired() -> None:
+    scores = SessionScores("nsDCG@10", "higher", {"a": {"s1": 0.5, "s2": 0.75}, "b": {"s1": 0.25, "s2": 1.0}})
+    comparison = found(scores)
+    assert comparison.pairs["nsDCG@10"].wins == 1 and not comparison.unpaired
+    text = words(comparison)
+    assert "2 sessions" in text and "Sessions that speak most for b" in text and "quer" not in text
+    assert "both systems have the same sessions: paired" in text
+    assert found(scores, test="welch").unpaired["nsDCG@10"].pairs[0].test.name == "welch"
+
+
+def test_paired_sessions_of_several_systems_are_called_sessions() -> None:
+    rng = np.random.default_rng(3)
+    scores = {name: {f"s{i}": float(value) for i, value in enumerate(rng.random(8))} for name in "abc"}
+    asked: tuple[dict[str, object], ...] = (
+        {},
+        {"procedure": "friedman"},
+        {"procedure": "anova"},
+        {"test": "bayes", "margin": 0.1},
+        {"sequential": True},
+    )
+    for options in asked:
+        text = words(found(SessionScores("nsDCG@10", "higher", scores), **options))
+        assert "8 sessions" in text and "quer" not in text, options
+    assert "on 8 sessions (the same under all systems: paired)." in words(found(SessionScores("AP", "higher", scores)))
+
+
+def test_what_is_neither_needs_a_word() -> None:
+    scores = SessionScores("nsDCG@10", "higher", {"a": {"s1": 0.5, "s2": 0.75}, "b": {"s1": 0.25, "s3": 1.0}})
+    with pytest.raises(InputError, match="or none under two, found 1 that all have"):
+        found(scores)
+    assert found(scores, test="labels").unpaired["nsDCG@10"].pairs[0].sizes == (2, 2)
+    assert found(scores, test="randomisation").pairs["nsDCG@10"].n == 1
+    with pytest.raises(UsageError, match="expected the same sessions under all systems, found none"):
+        found(made(), test="t")
+
+
+def test_several_systems_are_corrected_for_their_number() -> None:
+    scores = made((12, 15, 9), shift=0.08)
+    result = found(scores, test="welch").unpaired["nsDCG@10"]
+    pairs = [("s2", "s1"), ("s2", "s0"), ("s1", "s0")]
+    p = [stats.ttest_ind(scores.values(a), scores.values(b), equal_var=False).pvalue for a, b in pairs]
+    assert [pair.names for pair in result.pairs] == pairs
+    assert result.adjusted == pytest.approx(multipletests(p, method="holm")[1], rel=1e-9)
+    text = words(found(scores, test="welch"))
+    assert "of 3 systems on sessions of their own" in text and "of 3 pairs (Welch's t, Holm, 5 %)" in text
+
+
+def test_a_family_of_all_measures() -> None:
+    one, other = made((12, 15), shift=0.1), made((12, 15), shift=0.05)
+    both = {"nsDCG@10": one, "sDCG@10": SessionScores("sDCG@10", "higher", other.scores)}
+    results = compare_sessions(both, CompareOptions(test="welch", family="all", correction="bonferroni")).unpaired
+    assert [each.adjusted[0] for each in results.values()] == [
+        min(1.0, 2 * each.pairs[0].p) for each in results.values()
+    ]
+
+
+def test_users_and_topics_as_factors() -> None:
+    scores = made((12, 12), topics=3, users=4)
+    table = found(scores, procedure="anova").unpaired["nsDCG@10"].anova
+    assert table is not None and list(table.effects) == ["system", "topic", "user"]
+    assert [effect.df for effect in table.effects.values()] == [1, 2, 3]
+    assert "sessions of the same user count as independent" in words(found(scores))
+    assert "--procedure anova looks at them" not in words(found(scores, procedure="anova"))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"procedure": "tukey"}, "procedure: expected anova or none of sessions that are not paired"),
+        ({"interval": "t"}, "interval: has no meaning with sessions that are not paired"),
+        ({"correction": "maxt"}, "correction: expected"),
+        ({"baseline": "s9"}, "baseline: no system is called 's9'"),
+        ({"papers": True}, "papers: has no meaning"),
+    ],
+)
+def test_refused(options: dict[str, object], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        found(made(), **options)
+
+
+def test_machines_have_every_number() -> None:
+    comparison = found(made(), test="mann-whitney")
+    table = next(each for each in comparison.page().parts if getattr(each, "title", "") == "unpaired")
+    names, [row] = [column.name for column in table.columns], table.rows
+    record = dict(zip(names, row, strict=True))
+    assert record["test"] == "mann-whitney" and record["sessions_system"] == 11 and record["superiority"] > 0.5
+    assert record["hedges_g_low"] < record["hedges_g"] < record["hedges_g_high"]
