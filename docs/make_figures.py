@@ -47,8 +47,8 @@ FIGURES = (
         f"curves qrels.txt {_ALL} -m CG -m nDCG@100",
     ),
     Entry(
-        "differences",
-        "How far runs are ahead of a baseline, rank by rank: paired differences, with bands that hold at all ranks at once.",
+        "rank-differences",
+        "How far runs are ahead of a baseline, rank by rank: paired differences, with bands for all ranks at once.",
         f"curves qrels.txt {_ALL} -m nDCG@50 --baseline hybrid",
     ),
     Entry(
