@@ -47,6 +47,11 @@ FIGURES = (
         f"curves qrels.txt {_ALL} -m CG -m nDCG@100",
     ),
     Entry(
+        "rank-differences",
+        "How far runs are ahead of a baseline, rank by rank: paired differences, with bands for all ranks at once.",
+        f"curves qrels.txt {_ALL} -m nDCG@50 --baseline hybrid",
+    ),
+    Entry(
         "recall",
         "Precision at recall for every grade by itself, and for it and all above it.",
         f"curves qrels.txt {_ALL} --kind recall",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import random
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ VALUES = {
     "unjudged": ("zero", "condensed"),
     "negative": ("judged", "unjudged"),
     "grade-zero": ("0",),
-    "judges": ("error", "mean", "median", "max", "min"),
+    "judges": ("error", "mean", "median", "max", "min", "turn"),
     "subtopics": ("no", "yes"),
     "missing": ("zero", "skip", "error"),
     "undefined": ("zero", "skip", "error"),
@@ -362,6 +363,22 @@ class TestJudges:
     def test_equal_repeats_merge(self) -> None:
         assert value("NumRel", b"q 0 b 1\nq 0 b 1.0\n", {"q": ["b"]}) == 1
 
+    @pytest.mark.parametrize("seed", range(4))
+    def test_each_judge_in_turn(self, seed: int) -> None:
+        """Two judges, who are in column 2; where they differ, the first, the second, the first, ... by document id."""
+        chance = random.Random(seed)
+        judges = {"anna": [chance.randint(0, 3) for _ in range(12)], "bo": [chance.randint(0, 3) for _ in range(12)]}
+        expected, turn = [], 0
+        for one, other in zip(*judges.values(), strict=True):
+            expected.append((one, other)[turn % 2])
+            turn += one != other
+        assert turn > 2
+        lines = [f"q {judge} d{i:02d} {grade}\n" for judge, grades in judges.items() for i, grade in enumerate(grades)]
+        for _ in range(2):  # in any order of the lines
+            for i, grade in enumerate(expected):
+                assert value("CG", "".join(lines).encode(), {"q": [f"d{i:02d}"]}, judges="turn") == grade
+            chance.shuffle(lines)
+
     def test_grade_zero_is_subtracted_from_what_the_judges_agree_on(self) -> None:
         """The mean of 0, 1, 3, 4 is 2, less 1; clipped one by one it would be 5/4."""
         assert value("CG", self.TEXT, self.RUN, judges="mean", grade_zero=1) == 1
@@ -369,14 +386,14 @@ class TestJudges:
     def test_error(self) -> None:
         assert complaint(b"q 0 a 1\nq 0 a 2.5\n", {"q": ["a"]}) == (
             "<bytes>:2: expected one grade for query 'q' and document 'a', found 2.5 after 1 (line 1)\n"
-            "hint: judges=mean, median, max or min (--judges) makes one grade of several\n"
+            "hint: judges=mean, median, max, min or turn (--judges) makes one grade of several\n"
             "    q 0 a 2.5"
         )
 
     def test_error_between_ids_that_are_the_same_text(self) -> None:
         assert complaint({"q": {1: 1, "1": 2}}, {"q": ["1"]}) == (
             "<dict>['q']: item 2: expected one grade for query 'q' and document '1', found 2 after 1 (item 1)\n"
-            "hint: judges=mean, median, max or min (--judges) makes one grade of several"
+            "hint: judges=mean, median, max, min or turn (--judges) makes one grade of several"
         )
 
 

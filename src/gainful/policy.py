@@ -52,7 +52,11 @@ CHOICES: tuple[Choice, ...] = (
     Choice("unjudged", ("zero", "condensed"), "unjudged documents: gain 0 at their rank, or removed"),
     Choice("negative", ("judged", "unjudged"), "a grade below 0, after grade-zero: judged not relevant, or not judged"),
     Choice("grade-zero", ("0",), "the grade that means not relevant: subtracted first, what falls below is 0"),
-    Choice("judges", ("error", "mean", "median", "max", "min"), "different grades for one query and document"),
+    Choice(
+        "judges",
+        ("error", "mean", "median", "max", "min", "turn"),
+        "different grades for one query and document; turn takes each judge (by column 2) in turn",
+    ),
     Choice("subtopics", ("no", "yes"), "whether column 2 of the judgments is the sub-topic"),
     Choice("missing", ("zero", "skip", "error"), "a judged query that the run does not answer"),
     Choice("undefined", ("zero", "skip", "error"), "a query for which the formula divides by 0"),

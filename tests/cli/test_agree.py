@@ -65,6 +65,22 @@ class TestValues:
         means_p, means_rr = [0.8, 0.6, 0.4, 0.4 / 3], [1.9 / 3, 2.9 / 3, 0.8 / 3, 0.4 / 3]
         assert coefficient(result, "pearson", "p", "rr") == pytest.approx(pearsonr(means_p, means_rr)[0])
 
+    def test_counts_that_have_a_better_side(self, command):
+        """Table 3 of dellamea2004 by hand: Rel-Ret beside average precision, in orders that differ."""
+        command.write("qrels", "".join(f"q{q} 0 r{i} 1\n" for q in (1, 2) for i in range(4)))
+        found = {"early": ["r0", "r1"], "late": ["x", "y", "z", "r0", "r1", "r2"], "one": ["r3"], "none": ["x"]}
+        for name, documents in found.items():
+            lines = [f"q{q} Q0 {d} {i} {9 - i} t\n" for q in (1, 2) for i, d in enumerate(documents, 1)]
+            command.write(f"{name}.run", "".join(lines))
+        runs = [f"{name}.run" for name in found]
+        result = command("agree", "qrels", *runs, "-m", "NumRelRet", "-m", "AP", "--draws", "0", "--format", "jsonl")
+        assert result.code == 0, result.err
+        precision = [(1 + 1) / 4, (1 / 4 + 2 / 5 + 3 / 6) / 4, 1 / 4, 0]
+        tau = kendalltau([2, 3, 1, 0], precision).statistic
+        assert 0 < tau < 1
+        assert coefficient(result, "tau_b", "NumRelRet", "AP") == pytest.approx(tau)
+        assert command("agree", "qrels", *runs, "-m", "NumRet", "-m", "AP").code == 2  # more is not better
+
     def test_pairing_is_by_name_and_id(self, files):
         files.write("shuffled.csv", "query,b,d,a,c\nq2,0.6,0.2,0.6,0.2\nq3,0.6,0.0,1.0,0.6\nq1,0.6,0.2,0.8,0.4\n")
         one, other = (rows(run(files, measures=(name, "rr")), "Coefficients") for name in ("p", "shuffled"))

@@ -85,6 +85,21 @@ class TestOneSet:
             "Relevant (grade 2 or more) are 0 to 1 document a query (median 1); 1 query has none: q3."
         )
 
+    def test_judges_who_differ(self, command):
+        """Of five documents that both judge two have one grade, two are 1 and one is 2 apart; d9 is judged once."""
+        pairs = [(3, 3), (2, 1), (0, 0), (3, 1), (1, 2)]
+        lines = [f"q A d{i} {a}\nq B d{i} {b}\n" for i, (a, b) in enumerate(pairs)]
+        command.write("a.txt", "".join([*lines, "q A d9 1\n"]))
+        result = command("judgments", "a.txt", "--judges", "turn", "--format", "jsonl")
+        assert texts(result)[-1] == (
+            "5 judgments repeat a document that is judged before; 3 documents have different grades, made one by "
+            "judges=turn. Of 5 documents judged more than once 40.0 % have one grade, 40.0 % differ by up to 1, "
+            "20.0 % by more."
+        )
+        # d1 goes to A, d3 to B, d4 to A again: 2, 1, 1.
+        counted = {row["grade"]: row["documents"] for row in result.lines if "documents" in row and "grade" in row}
+        assert counted == {"0": 1, "1": 3, "2": 1, "3": 1}
+
     @pytest.mark.parametrize(
         ("content", "arguments", "sentence"),
         [
@@ -109,13 +124,15 @@ class TestOneSet:
                 "q 0 d1 1\nq 0 d1 2\n",
                 [],
                 "1 judgment repeats a document that is judged before; 1 document has different grades, of which the "
-                "highest is counted here (gainful eval refuses them).",
+                "highest is counted here (gainful eval refuses them). Of 1 document judged more than once 0.0 % have "
+                "one grade, 100.0 % differ by up to 1, 0.0 % by more.",
             ),
             (
                 "q 0 d1 1\nq 0 d1 2\n",
                 ["--judges", "mean"],
                 "1 judgment repeats a document that is judged before; 1 document has different grades, made one by "
-                "judges=mean.",
+                "judges=mean. Of 1 document judged more than once 0.0 % have one grade, 100.0 % differ by up to 1, "
+                "0.0 % by more.",
             ),
             (
                 "q 1 d1 1\nq 2 d2 1\n",

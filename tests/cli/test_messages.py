@@ -21,7 +21,7 @@ QRELS_HINT = "hint: a judgment line is `query subtopic document grade`"
 NUMBER_HINT = "hint: numbers are decimal, like 2, -0.5 or 1e-3"
 RANK_HINT = "hint: order=rank and ties=rank need the rank column"
 DUPLICATE_HINT = "hint: duplicates=first (--duplicates first) keeps the best ranked of them"
-JUDGES_HINT = "hint: judges=mean, median, max or min (--judges) makes one grade of several"
+JUDGES_HINT = "hint: judges=mean, median, max, min or turn (--judges) makes one grade of several"
 SUBTOPICS_HINT = "hint: column 2 differs: if it is the sub-topic, use subtopics=yes (--subtopics)"
 
 NOT_NUMBERS = [

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import re
 import sys
+from base64 import b64decode
 
 import pytest
 
@@ -104,7 +106,8 @@ def test_a_link_that_leads_nowhere_is_an_error(files):
 
 
 @pytest.mark.parametrize("paper", ["jarvelin2000", "jarvelin2002", "dellamea2004"])
-def test_a_paper_with_data_in_every_format(files, paper):
+def test_a_paper_with_data_in_every_format(files, paper, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)  # drawing takes time, and is tested elsewhere
     data = ("papers", paper, "--qrels", "qrels", "--runs", "runs", "--quiet")
     sections = files(*data, "--format", "jsonl").lines[0]["sections"]
     assert len(sections) > 5
@@ -128,7 +131,7 @@ def test_sessions_with_data_in_a_folder(files):
     assert "report.md shows all of them" in shown.err
     report = (files.directory / "new/report.md").read_text()
     linked = set(re.findall(r"\]\(([^)]+)\)", report))
-    assert linked == {path.name for path in (files.directory / "new").iterdir()} - {"report.md"}
+    assert linked == {path.name for path in (files.directory / "new").iterdir()} - {"report.md", "report.html"}
     assert "mine" in report
 
 
@@ -148,13 +151,53 @@ def test_sections_without_data_stand_alone(files):
     assert alone.out == beside.out
 
 
-def test_without_matplotlib_a_folder_without_figures_is_written(files, monkeypatch):
+def test_without_matplotlib_a_folder_has_all_tables_and_says_so(files, monkeypatch):
+    data = ("papers", "jarvelin2000", "--qrels", "qrels", "--runs", "runs", "--only", "Figure 2", "--quiet")
+    assert files(*data, "--out", "with").code == 0
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    assert files("papers", "jarvelin2000", "--out", "new").code == 0
-    refused = files("papers", "jarvelin2000", "--qrels", "qrels", "--runs", "runs", "--out", "newer")
-    assert refused.code == 2
-    assert "matplotlib" in refused.err
+    shown = files(*data, "--out", "without")
+    assert shown.code == 0
+    assert "No figures: they need the package matplotlib" in " ".join(shown.out.split())
+    names = [{path.name for path in (files.directory / folder).iterdir()} for folder in ("with", "without")]
+    assert names[0] - names[1] == {name for name in names[0] if name.endswith(".svg")} != set()
+    for report in ("report.md", "report.html"):
+        assert re.search(r"\bA x +B y", (files.directory / "without" / report).read_text())  # a chart as text
+    refused = files(*data, "--out", "newer", "--figures", "png")
+    assert refused.code == 2 and "matplotlib" in refused.err
     assert not (files.directory / "newer").exists()
+
+
+def test_data_begin_with_what_was_run_what_fails_and_where_figures_are(files):
+    data = ("papers", "jarvelin2002", "--qrels", "qrels", "--runs", "runs", "--quiet")
+    shown = files(*data)
+    [beginning, *rest] = shown.out.split("\n\n")
+    lines = beginning.splitlines()
+    assert len(lines) <= 12 and max(map(len, lines)) <= 80
+    told = " ".join(lines)
+    assert (
+        told.startswith("Järvelin and Kekäläinen: Cumulated gain")
+        and "qrels: 4 queries, 3 runs, grades up to 3." in told
+    )
+    rows = [line for line in files(*data, "--format", "jsonl").lines if line.get("verdict") in ("fails", "differs")]
+    assert rows and all(row["what"] in told for row in rows)
+    assert told.endswith("Figure 1, Figure 2, Figure 3, Figure 4. --out DIR has them as figures.")
+    assert any(part.startswith("Figure 1\n========") for part in rest)
+
+
+def test_with_a_folder_people_see_the_beginning_and_files_have_all(files):
+    data = ("papers", "jarvelin2000", "--qrels", "qrels", "--runs", "runs", "--only", "Figure 2", "--quiet")
+    shown = files(*data, "--out", "new")
+    told = " ".join(shown.out.split())
+    assert "Figures are in new: figure-2.svg. report.md and report.html have all of it." in told
+    assert "Figure 2\n========" not in shown.out
+    report = (files.directory / "new/report.html").read_text()
+    images = re.findall(r'<img alt="([^"]*)" src="data:image/svg\+xml;base64,([^"]+)">', report)
+    titles = [html.unescape(title) for title, _ in images]
+    assert titles == ["2A: CG, levels 2&3 (0-0-2-3)", "2B: CG, level 3 (0-0-0-3)"]
+    assert all(b64decode(drawn).startswith(b"<?xml") for _, drawn in images)
+    assert "<pre>" not in report
+    files(*data, "--out", "new", "-o", "all.txt")
+    assert "Figure 2\n========" in (files.directory / "all.txt").read_text()
 
 
 def test_python_says_what_is_wrong():
@@ -262,23 +305,26 @@ MADE = Reproduction(
 
 def test_a_folder_has_the_report_every_table_and_every_figure(tmp_path):
     written = MADE.save_all(tmp_path / "out")
-    assert written == ["report.md", "section-2.1.csv", "figure-1.svg", "figure-1.csv", "table-1.csv"]
+    assert written == ["report.md", "report.html", "section-2.1.csv", "figure-1.svg", "figure-1.csv", "table-1.csv"]
     assert sorted(written) == sorted(path.name for path in (tmp_path / "out").iterdir())
     assert (tmp_path / "out/figure-1.csv").read_text() == "rank,a\n1,0.5\n2,1.0\n"
     report = (tmp_path / "out/report.md").read_text()
-    assert report.index("## Section 2.1") < report.index("Other data than") < report.index("![Figure 1](figure-1.svg)")
+    assert report.index("Other data than") < report.index("## Section 2.1") < report.index("![Figure 1](figure-1.svg)")
 
 
 def test_a_page_has_all_sections_or_those_that_are_asked_for():
     page = MADE.page()
-    counted, failed, summary = page.parts[1:4]
+    beginning, summary = page.parts[:2]
+    _, data, counted, failed, figures = beginning.splitlines()
+    assert data == "Other data than the paper's."
     assert counted == "The paper says, gainful finds: agrees 1, differs 1, fails 1."
-    assert failed.startswith("Not as the paper says: ") and failed.endswith("; it grows (Table 1).")
+    assert failed == "Not as the paper says: Section 2.1: x. Table 1: it grows."
+    assert figures == "Drawn as text: Figure 1. --out DIR has them as figures."
     assert [column.name for column in summary.columns] == ["section", "agrees", "differs", "fails"]
     assert summary.rows == [("Section 2.1", 1, 1, None), ("Table 1", None, None, 1)]
     assert page.header["verdicts"] == {"agrees": 1, "differs": 1, "fails": 1}
     assert len(list(page.charts)) == 1
-    assert not list(MADE.without_charts().page().charts)
+    assert not list(MADE.written_into("out", ["figure-1.svg"]).page().charts)
     chosen = MADE.only(["table 1", "section-2.1"])
     assert [section.name for section in chosen.sections] == ["Section 2.1", "Table 1"]
     with pytest.raises(UsageError, match="no section is called 'Table 9'; there are Section"):

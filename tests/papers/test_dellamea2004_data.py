@@ -156,6 +156,7 @@ def test_trec_covid_as_a_whole() -> None:
         "Figure 8",
         "Table 4",
         "Figure 9",
+        "Scores instead of ranks",
     ]
     assert set(result.evaluations) == set(paths_of(COVID[1]))
 

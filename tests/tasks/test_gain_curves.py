@@ -26,6 +26,7 @@ from gainful import (
 )
 from gainful.data.judged import Judged
 from gainful.kernel.exact_sums import RankSums
+from gainful.stats.simultaneous import simultaneous_reach
 from gainful.tasks.curves.averages import Resamples, band_ranks, percentile_band, resampled
 
 DISCOUNTS: dict[str, Callable[[int], float]] = {
@@ -525,3 +526,50 @@ def test_no_band_of_a_chart_is_above_the_ideal():
     band = curves.curves[0].band if curves.curves[0].run else curves.curves[1].band
     assert band.high[-1] > ideal.y[-1]  # so that there is something to cut
     assert all(high <= ideal.y[int(rank) - 1] for rank, high in zip(line.band.x, line.band.high, strict=True))
+
+
+class TestDifferences:
+    """Runs beside a baseline: paired, rank by rank."""
+
+    @staticmethod
+    def made(**options):
+        """In 12 queries one is ahead from rank 3 on, by one document more; two differs in one query only."""
+        qrels = {f"q{i}": {f"d{j}": 1 for j in range(4)} for i in range(12)}
+        base = {query: ["x", "d0", "y", "d1"] for query in qrels}
+        one = {query: ["x", "d0", "d2" if i else "y", "d1"] for i, query in enumerate(qrels)}
+        two = {**base, "q0": ["d0", "d1", "d2", "d3"]}
+        return gain_curves(qrels, {"base": base, "one": one, "two": two}, ["CG@4", "nCG@4"], baseline="base", **options)
+
+    def test_at_which_ranks_a_run_is_ahead(self):
+        found = {(each.run, str(each.measure)): each for each in self.made().differences}
+        assert list(found) == [(run, measure) for measure in ("CG", "nCG") for run in ("one", "two")]
+        one, two = found["one", "CG"], found["two", "CG"]
+        assert one.values.tolist() == pytest.approx([0, 0, 11 / 12, 11 / 12])
+        assert (one.ranks(1), one.ranks(-1), two.ranks(1)) == ([(3, 4)], [], [])
+        assert one.sentence("95 %") == (
+            "CG: one is significantly ahead of base at ranks 3 to 4 (simultaneous 95 % band over ranks 1 to 4)."
+        )
+        assert two.sentence("95 %").startswith("CG: no difference of two and base was shown at any rank")
+        reach = simultaneous_reach(np.array([[0.0, 0, 0, 0], *[[0.0, 0, 1, 1]] * 11]), 1000, 0, 0.95)
+        assert (one.band.high - one.values).tolist() == pytest.approx(list(reach))
+
+    def test_the_page_has_them_and_the_vectors_are_not_kept(self):
+        found = self.made()
+        assert not found.vectors and self.made(by_query=True).vectors
+        page = found.page()
+        titles = [chart.title for chart in page.charts]
+        assert titles[-2:] == ["CG minus that of base, by rank", "nCG minus that of base, by rank"]
+        assert any(isinstance(part, str) and "one is significantly ahead of base" in part for part in page.parts)
+        [rows] = [table.rows for table in page.tables_for_machines if table.title == "Differences by rank"]
+        assert len(rows) == 2 * 2 * 4 and rows[2][:4] == ("one", "base", "CG", 3)
+
+    def test_refused(self):
+        with pytest.raises(UsageError, match="baseline: no run is called 'bas'"):
+            gain_curves({"q": {"d": 1}}, {"base": {"q": ["d"]}}, "CG@2", baseline="bas")
+        with pytest.raises(UsageError, match="baseline: expected draws"):
+            self.made(draws=0)
+        runs = {"base": {"q": ["d"]}, "one": {"q": ["x"]}}
+        with pytest.raises(UsageError, match="found average=means alone"):
+            gain_curves({"q": {"d": 1}}, runs, "nCG@2", baseline="base", average="means")
+        [alone] = gain_curves({"q": {"d": 1}}, runs, "nCG@2", baseline="base").differences
+        assert alone.band is None and "has no band" in alone.sentence("95 %")

@@ -7,6 +7,8 @@ import random
 from itertools import combinations, product
 
 import pytest
+from scipy.stats import ttest_rel
+from statsmodels.stats.multitest import multipletests
 
 from gainful import Gain, InputError, Policy, Qrels, Scenario, UsageError, assess_sensitivity, evaluate, parse
 from gainful.data.judged import Judged
@@ -174,6 +176,59 @@ class TestFindings:
         matrix = found.levels_tau(depth)
         assert matrix[0][3] == matrix[3][0] == pytest.approx(sum(taus) / len(taus))
         assert [matrix[i][i] for i in range(4)] == [1.0] * 4
+
+
+class TestSupport:
+    def test_changes_of_places_against_scipy(self, seed=3):
+        """Eight systems of which many change places: paired t tests of every setting, corrected by Holm."""
+        qrels, runs = collection(seed, queries=12)
+        more = collection(seed + 50, queries=12)[1]
+        runs |= {f"{name}'": {query: more[name][query] for query in qrels} for name in RUNS}
+        found = assess_sensitivity(
+            qrels, runs, gains=["flat", "tenfold"], discounts=["none", "jarvelin2002"], depths=[3, 30], sweep=False
+        )
+        names, signs, shown = list(runs), [], []
+        for cell in found.cells:
+            scores = [list(found.evaluations[run].by_query(cell.measure).values()) for run in runs]
+            pairs = list(combinations(scores, 2))
+            rejected = multipletests([ttest_rel(*pair).pvalue for pair in pairs], 0.05, "holm")[0]
+            apart = [round(sum(one) - sum(other), 9) for one, other in pairs]
+            signs.append([(each > 0) - (each < 0) for each in apart])
+            shown.append([sign * is_rejected for sign, is_rejected in zip(signs[-1], rejected, strict=True)])
+        expected = {}
+        for i, (one, other) in enumerate(combinations(names, 2)):
+            means, tests = ([row[i] for row in rows] for rows in (signs, shown))
+            if {1, -1} <= set(means):
+                expected[one, other] = (means.count(1), means.count(-1), tests.count(1), tests.count(-1))
+        assert {tuple(each[:2]): tuple(each[2:]) for each in found.reversals} == expected
+        assert len(expected) > 3
+
+    def test_what_is_supported_is_said_first(self):
+        """A document of grade 3 or three of grade 1, in all queries; and two systems that differ by chance."""
+        qrels = {f"q{i}": {"d": 3, "b0": 1, "b1": 1, "b2": 1} for i in range(10)}
+        runs = {
+            "high": {query: ["d"] for query in qrels},
+            "many": {query: ["b0", "b1", "b2"] for query in qrels},
+        }
+        found = assess_sensitivity(qrels, runs, gains=["flat", "tenfold"], discounts=["none"], depths=[4], sweep=False)
+        assert found.reversals == (("high", "many", 1, 1, 1, 1),) and found.reversals[0].is_supported
+        texts = [part for part in found.page().parts if isinstance(part, str)]
+        assert texts[1] == (
+            "1 of 1 pair of systems changes places. Significantly so: high and many (ahead in 1 setting, behind in 1)."
+        )
+        [effect] = found.effects()
+        assert (effect.order_changes, effect.supported_changes) == (1, 1)
+        # The same in seven of ten queries.
+        runs["high"] |= {"q0": ["b0"], "q1": ["b0"]}
+        runs["many"] = {query: ["d"] for query in qrels} | {"q0": ["b0", "b1"], "q1": ["b0", "b1"], "q2": ["b0"]}
+        noise = assess_sensitivity(qrels, runs, gains=["flat", "tenfold"], discounts=["none"], depths=[4], sweep=False)
+        texts = [part for part in noise.page().parts if isinstance(part, str)]
+        assert "within noise: no test shows both orders of any pair" in texts[1]
+        [effect] = noise.effects()
+        assert (effect.order_changes, effect.supported_changes) == (1, 0)
+        same = assess_sensitivity(qrels, runs, gains=["flat"], discounts=["none"], depths=[4, 5], sweep=False)
+        texts = [part for part in same.page().parts if isinstance(part, str)]
+        assert texts[1] == "No two systems change places: the order is the same in every setting."
 
 
 class TestTies:

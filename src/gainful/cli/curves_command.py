@@ -43,6 +43,7 @@ class _GainOptions:
     draws: int = 1000
     seed: int = 0
     confidence: str = "95"
+    baseline: str | None = None
     queries: Sequence[str] = ()
     by_query: bool = False
 
@@ -63,6 +64,7 @@ class _GainOptions:
                 seed=self.seed,
                 confidence=confidence,
                 by_query=self.by_query,
+                baseline=self.baseline,
                 threads=collection.threads,
                 progress=progress,
             )
@@ -274,7 +276,7 @@ def _asked(given: dict[str, Any]) -> _Asked:
     help="recall: a level alone, or it and all above.  [default: both]",
 )
 @click.option("--points", type=click.IntRange(2), help="recall, generalised: how many recall levels.  [default: 11]")
-@click.option("--baseline", metavar="RUN", help="recall, generalised: the run that others are compared with.")
+@click.option("--baseline", metavar="RUN", help="The run that others are compared with; gain: by rank.")
 @click.option("--threshold", metavar="T", help="plane: relevant from this on, on both axes.  [default: 0.5]")
 @click.option("--query", "queries", multiple=True, metavar="ID", help="Only this query; may be repeated.")
 @click.option("--by-query", is_flag=True, default=None, help="Every query's curve, too (jsonl and csv).")

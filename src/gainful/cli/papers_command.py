@@ -106,7 +106,8 @@ class PaperOptions:
                 )
         from gainful.papers.reproduction import check_folder
 
-        check_folder(self.out, self.figures or "svg", self.has_data or self.paper.draws_alone)
+        draws = self.has_data or self.paper.draws_alone
+        check_folder(self.out, self.figures or "svg", are_wanted=draws and self.figures is not None)
 
     def reproduced(self) -> Reproduction:
         """The paper run again, with a progress bar if it takes long."""
@@ -134,7 +135,7 @@ class PaperOptions:
             return reproduction_of(self.paper, data, settings, threads=threads, progress=progress)
 
     def show(self, found: Reproduction, output: options.Output) -> None:
-        """Writes the folder, if one is wanted, and then the page: charts are in the folder then."""
+        """Writes the folder, if one is wanted, and then the page; people see its beginning if the folder has all."""
         if self.examples or self.data:
             found = found.part(self.examples, self.data)
         shown = found.only(self.only) if self.only else found
@@ -142,7 +143,8 @@ class PaperOptions:
             output.write(shown)
         else:
             written = shown.save_all(self.out, self.figures or "svg")
-            output.write(shown.without_charts())
+            is_read_here = output.path is None and output.format == "table"
+            output.write(shown.written_into(self.out, written) if is_read_here else shown)
             if not self.reading.quiet:
                 sys.stdout.flush()
                 sys.stderr.write(f"wrote {count_of(len(written), 'file')} to {self.out}: report.md shows all of them\n")
@@ -206,7 +208,7 @@ def _check(paper: Paper, given: Sequence[str], settings: Mapping[str, Any]) -> N
 @click.option("--data", is_flag=True, help="Only what the data give.")
 @click.option("--only", multiple=True, metavar="SECTION", help="Only this, such as 'Table 2'; may be repeated.")
 @click.option(
-    "--out", type=click.Path(), metavar="DIR", help="Write a folder: report, tables and figures (needs [plot])."
+    "--out", type=click.Path(), metavar="DIR", help="Write a folder: reports, tables and figures (with [plot])."
 )
 @click.option("--figures", type=click.Choice(FIGURES), help="What figures in --out are.  [default: svg]")
 @click.option(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
@@ -172,12 +172,36 @@ class Judged:
         return pairs // subtopics, pairs % subtopics, self._combined(group, qrels.grade)
 
     def _combined(self, group: Ints, grade: Floats) -> Floats:
+        if self.policy.judges == "turn":
+            return self._in_turn(group, grade)
         if self.policy.judges != "error":
             return _grouped(group, grade, _COMBINE[self.policy.judges])
         lowest, highest = _grouped(group, grade, _minimum), _grouped(group, grade, _maximum)
         if np.any(lowest != highest):
             self._raise_conflict(group, lowest != highest)
         return highest
+
+    def _in_turn(self, group: Ints, grade: Floats) -> Floats:
+        """Where grades differ, that of the first judge, then of the second, and so on, in the order of the documents'
+        ids (jarvelin2000, section 3.2). Judges go by column 2, and by their grades where it does not tell them."""
+        qrels = self.qrels
+        judge = _byte_order(qrels.subtopic_ids)[qrels.subtopic]
+        order = np.lexsort((grade, judge, group))
+        starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+        counts = _counts(grade, starts)
+        lowest, highest = _grouped(group, grade, _minimum), _grouped(group, grade, _maximum)
+        rows = order[starts]
+        differ = sorted(
+            np.flatnonzero(lowest != highest).tolist(),
+            key=lambda place: (
+                int(qrels.query[rows[place]]),
+                qrels.document(int(rows[place])),
+                int(judge[rows[place]]),  # of sub-topics, which are then what column 2 has
+            ),
+        )
+        for turn, place in enumerate(differ):
+            starts[place] += turn % counts[place]
+        return np.asarray(grade[order[starts]])
 
     def _raise_conflict(self, group: Ints, differs: Floats) -> None:
         qrels = self.qrels
@@ -193,7 +217,7 @@ class Judged:
         hint = (
             "column 2 differs: if it is the sub-topic, use subtopics=yes (--subtopics)"
             if by_subtopic
-            else "judges=mean, median, max or min (--judges) makes one grade of several"
+            else "judges=mean, median, max, min or turn (--judges) makes one grade of several"
         )
         raise input_error(messages, len(conflicts), hint)
 
@@ -208,6 +232,13 @@ class Judged:
         if origin is None:
             return f"{qrels.name}: {text}"
         return f"{origin.where(row)}: {text} ({origin.place(first)}){origin.shown(row)}"
+
+
+def _byte_order(ids: Sequence[bytes]) -> Ints:
+    """The place of each id among all in byte order."""
+    places = np.empty(len(ids), np.int64)
+    places[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
+    return places
 
 
 def _grouped(group: Ints, grade: Floats, combine: Combine) -> Floats:

@@ -1,7 +1,7 @@
 """One of the five papers run again: its worked examples, and its experiment if there are data for it.
 
-A reproduction can be shown, or written as a folder: the report, a file for every table, a figure for every section with
-charts.
+A reproduction can be shown, or written as a folder: the report, as Markdown and as HTML with its figures inside, a file
+for every table, a figure for every section with charts.
 """
 
 from __future__ import annotations
@@ -24,14 +24,16 @@ from gainful.notation import choose, nearest
 from gainful.pages.charts import system_names
 from gainful.pages.page import Conventions, Heading, Table, head
 from gainful.papers import FIGURES, PAPERS, Paper, check_given
-from gainful.papers.claims import VERDICTS, Section, Study
+from gainful.papers.claims import VERDICTS, Part, Section, Study
 from gainful.policy import Policy
 from gainful.render import Page, Showable, save, text
+from gainful.render.figure import can_draw, check_path
 from gainful.render.markup import escaped
 
 
-def check_folder(folder: str, figures: str, has_charts: bool = True) -> None:
-    """Refuses a folder that cannot be written into, and figures that cannot be drawn, before any work begins."""
+def check_folder(folder: str, figures: str, are_wanted: bool = False) -> None:
+    """Refuses a folder that cannot be written into, before any work begins, and figures that cannot be drawn, if they
+    are what somebody wants."""
     choose(figures, FIGURES, "figures")
     if not folder:
         raise UsageError("--out: expected a folder to write into, found no name")
@@ -40,9 +42,7 @@ def check_folder(folder: str, figures: str, has_charts: bool = True) -> None:
     above = os.path.dirname(os.path.abspath(folder))
     if not os.path.isdir(above):
         raise InputError(f"{folder}: cannot be made (there is no folder {above})")
-    if has_charts:
-        from gainful.render.figure import check_path
-
+    if are_wanted:
         check_path(f"x.{figures}")
 
 
@@ -50,13 +50,14 @@ def check_folder(folder: str, figures: str, has_charts: bool = True) -> None:
 class Reproduction(Showable):
     """What became of a paper: sections that need no data, and the study of some data if there were any.
 
-    ``has_charts`` is False where charts are left out, because they are drawn elsewhere.
+    ``written`` are the files of a folder that has all of it, if there is one: only the beginning is then shown.
     """
 
     paper: Paper
     examples: tuple[Section, ...]
     study: Study | None = None
-    has_charts: bool = True
+    folder: str = ""
+    written: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Reproduction of {self.paper.key}: {'; '.join(section.name for section in self.sections)}>"
@@ -97,9 +98,9 @@ class Reproduction(Showable):
         """The same with its examples, with what the data gave, or with both."""
         return replace(self, examples=self.examples if examples else (), study=self.study if data else None)
 
-    def without_charts(self) -> Reproduction:
-        """The same without charts."""
-        return replace(self, has_charts=False)
+    def written_into(self, folder: str, written: Iterable[str]) -> Reproduction:
+        """The same, of which a folder has all."""
+        return replace(self, folder=folder, written=tuple(written))
 
     @property
     def verdicts(self) -> dict[str, int]:
@@ -107,17 +108,42 @@ class Reproduction(Showable):
         found = Counter(verdict for section in self.sections for verdict, _ in _verdicts(section))
         return {verdict: found[verdict] for verdict in VERDICTS if found[verdict]}
 
-    def summary(self) -> Iterator[Table | str]:
-        """What agrees, what fails and what is of other data, of several sections also each; what fails is named."""
+    def beginning(self) -> Iterator[str]:
+        """What was run and on what, how often it is as the paper says, what is not, and where the figures are."""
+        yield self.paper.citation
+        if self.study is not None:
+            yield self.study.data
         counted = self.verdicts
-        if not counted:
+        if counted:
+            said = ", ".join(f"{verdict} {count}" for verdict, count in counted.items())
+            yield f"The paper says, gainful finds: {said}."
+        failed = {
+            section.name: [what for verdict, what in _verdicts(section) if verdict in _FAILED]
+            for section in self.sections
+        }
+        if any(failed.values()):
+            told = [f"{name}: {'; '.join(whats)}" for name, whats in failed.items() if whats]
+            yield f"Not as the paper says: {'. '.join(told)}."
+        if self.study is not None or self.written:
+            yield from self._where_figures_are()
+
+    def _where_figures_are(self) -> Iterator[str]:
+        names = [section.name for section in self.sections if any(Page("papers", section.parts).charts)]
+        drawn = [name for name in self.written if name.endswith(tuple(f".{each}" for each in FIGURES))]
+        if not names:
             return
-        said = ", ".join(f"{verdict} {count}" for verdict, count in counted.items())
-        failed = [f"{what} ({s.name})" for s in self.sections for verdict, what in _verdicts(s) if verdict in _FAILED]
-        yield f"The paper says, gainful finds: {said}."
-        if failed:
-            more = f"; and {len(failed) - _MOST_NAMED} more" if len(failed) > _MOST_NAMED else ""
-            yield f"Not as the paper says: {'; '.join(failed[:_MOST_NAMED])}{more}."
+        if drawn:
+            yield f"Figures are in {self.folder}: {', '.join(drawn)}. {_ALL_OF_IT}"
+        elif self.written:
+            yield f"{no_figures()}; report.md and report.html have them as text. {_ALL_OF_IT}"
+        else:
+            yield f"Drawn as text: {', '.join(names)}. --out DIR has them as figures."
+
+    def summary(self) -> Iterator[Table | str]:
+        """The beginning, in one paragraph where there are data, then all verdicts section by section."""
+        beginning = list(self.beginning())
+        yield from beginning if self.study is None else ["\n".join(beginning)]
+        counted = self.verdicts
         found = {section.name: Counter(verdict for verdict, _ in _verdicts(section)) for section in self.sections}
         columns = head(["section", *(f"{verdict} #" for verdict in counted)], none="")
         rows = [(name, *(each[verdict] or None for verdict in counted)) for name, each in found.items() if each]
@@ -125,17 +151,13 @@ class Reproduction(Showable):
             yield Table(columns, rows, "Summary", for_people=True)
 
     def page(self) -> Page:
-        """The sections one below the other."""
-        parts: list[Any] = [self.paper.citation, *self.summary()]
-        for section in self.examples:
-            parts += self._parts(section)
-        if self.study is not None:
-            parts.append(self.study.data)
-            for section in self.study.sections:
-                parts += self._parts(section)
+        """The beginning, then the sections one below the other; those that need no data first."""
+        parts: list[Any] = [*self.summary()]
+        for section in () if self.written else self.sections:
+            parts += _shown(section)
         sections = [section.name for section in self.sections]
         header: dict[str, object] = {"paper": self.paper.key, "sections": sections, "verdicts": self.verdicts}
-        return Page("papers", tuple(parts), self._conventions, header)
+        return Page("papers", tuple(parts), self._conventions, header, has_figures=True)
 
     @property
     def _conventions(self) -> tuple[str, ...]:
@@ -150,45 +172,52 @@ class Reproduction(Showable):
             return tuple(own)
         return *self.study.conventions, *(_after(f"{', '.join(names)}: ", note) for note, names in own.items())
 
-    def _parts(self, section: Section) -> Iterator[Any]:
-        yield Heading(section.name)
-        if section.about:
-            yield section.about
-        for part in section.parts:
-            if self.has_charts or isinstance(part, (str, Table)):
-                yield part
-
     def save_all(self, folder: str | os.PathLike[str], figures: str = "svg") -> list[str]:
-        """Writes a folder: report.md, a .csv for every table and a figure for every section with charts.
+        """Writes a folder: report.md, a .csv for every table and a figure for every section with charts; report.html
+        has the figures inside.
 
         Returns the names of the files, each of which is written whole or not at all; others in the folder are left
-        alone. Figures (svg, png or pdf) need gainful[plot].
+        alone. Figures (svg, png or pdf) need gainful[plot]; without it the reports have them as text.
         """
         folder = os.fspath(folder)
-        check_folder(folder, figures, any(self.page().charts))
+        check_folder(folder, figures)
         try:
             os.makedirs(folder, exist_ok=True)
         except OSError as error:
             raise InputError(f"{folder}: cannot be made ({error.strerror})") from error
-        written = ["report.md"]
+        written = ["report.md", "report.html"]
         systems = tuple(dict.fromkeys(system_names(self.page().charts)))
-        blocks = [f"# {self.paper.key}", _markdown(self.paper.citation, *self.summary())]
-        for section in self.examples:
-            blocks += _written(section, folder, figures, Page("papers", section.parts, systems=systems), written)
-        if self.study is not None:
-            blocks.append(_markdown(self.study.data))
-            for section in self.study.sections:
-                notes = section.conventions or self.study.conventions
-                page = Page("papers", section.parts, notes, systems=systems)
-                blocks += _written(section, folder, figures, page, written)
+        ending = figures if can_draw() else ""
+        blocks = [f"# {self.paper.key}", _markdown(*self.summary())]
+        conventions = self.study.conventions if self.study else ()
+        for section in self.sections:
+            page = Page("papers", section.parts, section.conventions or conventions, systems=systems)
+            blocks += _written(section, folder, ending, page, written)
         blocks.append(text(Page("papers", (), self.page().notes).with_whole_conventions(), "markdown").strip("\n"))
         with atomic_output(os.path.join(folder, "report.md")) as out:
             out.write("\n\n".join(block for block in blocks if block) + "\n")
+        save(self, os.path.join(folder, "report.html"))
         return written
 
 
-#: The verdicts that a reader looks for first, and how many of them a summary names.
-_FAILED, _MOST_NAMED = ("differs", "fails"), 6
+def _shown(section: Section) -> Iterator[Any]:
+    """A section as a page has it."""
+    yield Heading(section.name)
+    if section.about:
+        yield section.about
+    yield from section.parts
+
+
+_ALL_OF_IT = "report.md and report.html have all of it."
+
+
+def no_figures() -> str:
+    """Why a folder has none, and what to do."""
+    return "No figures: they need the package matplotlib (pip install 'gainful[plot]')"
+
+
+#: The verdicts that a reader looks for first.
+_FAILED = ("differs", "fails")
 
 
 def _verdicts(section: Section) -> Iterator[tuple[str, str]]:
@@ -200,15 +229,18 @@ def _verdicts(section: Section) -> Iterator[tuple[str, str]]:
 
 
 def _written(section: Section, folder: str, figures: str, page: Page, written: list[str]) -> Iterator[str]:
-    """Writes the files of a section and adds their names; what the report has of it."""
+    """Writes the files of a section and adds their names; what the report has of it. Without an ending for figures it
+    has charts as text."""
     yield f"## {escaped(section.name)}"
     yield _markdown(section.about)
-    if any(page.charts):
+    shown = section.parts
+    if any(page.charts) and figures:
         name = f"{section.file_name}.{figures}"
         save(page, os.path.join(folder, name))
         written.append(name)
         yield f"![{escaped(section.name)}]({name})"
-    yield _markdown(*(part for part in section.parts if isinstance(part, (str, Table))))
+        shown = tuple(part for part in shown if isinstance(part, (str, Table)))
+    yield _markdown(*shown)
     # The tables with everything in them, numbered where there are several.
     tables = list(page.tables_for_machines)
     links = []
@@ -224,7 +256,7 @@ def _after(name: str, note: str) -> str:
     return Conventions(name + note, name + note.whole) if isinstance(note, Conventions) else name + note
 
 
-def _markdown(*parts: str | Table) -> str:
+def _markdown(*parts: Part) -> str:
     return text(Page("papers", parts), "markdown").strip("\n")
 
 

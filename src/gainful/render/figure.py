@@ -74,6 +74,15 @@ def _need_matplotlib() -> None:
         ) from error
 
 
+def can_draw() -> bool:
+    """Whether matplotlib is there."""
+    try:
+        _need_matplotlib()
+    except MissingExtraError:
+        return False
+    return True
+
+
 def save(page: Page, path: str | os.PathLike[str], columns: int | None = None) -> None:
     """Draws the charts of a page into a file, whole or not at all; its ending (.svg, .png, .pdf) decides how."""
     check_path(path)

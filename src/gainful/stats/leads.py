@@ -34,7 +34,7 @@ class Leads(NamedTuple):
     def by_means(cls, scores: Floats, alpha: float = 0.05) -> Leads:
         """Paired t tests of all pairs, corrected by Holm; of queries x systems, higher is better.
 
-        >>> scores = np.array([[0.1, 0.5, 0.2], [0.2, 0.7, 0.1], [0.1, 0.6, 0.3]])
+        >>> scores = np.array([[0.1, 0.5, 0.2], [0.2, 0.7, 0.1], [0.1, 0.6, 0.3], [0.2, 0.6, 0.2]])
         >>> found = Leads.by_means(scores)
         >>> found.shown.tolist(), found.first_leads.tolist()
         ([True, False, True], [False, False, True])

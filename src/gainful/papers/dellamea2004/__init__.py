@@ -19,8 +19,9 @@ from gainful.kernel.parallel import Progress
 from gainful.pages.charts import Plot, Points
 from gainful.pages.page import Table, head
 from gainful.papers.claims import Claim, Section, Study, claims_tables, number_claim, statement, table, text_claim
-from gainful.papers.dellamea2004.adm_experiment import exchange_rule, run_experiment
+from gainful.papers.dellamea2004.adm_experiment import REFERENCES, exchange_rule, run_experiment
 from gainful.papers.dellamea2004.adm_figures import figure_7, figure_8, figure_9, first_hypothesis
+from gainful.papers.dellamea2004.adm_scores import scores_section
 from gainful.papers.dellamea2004.adm_tables import systems_section, table_3, table_4
 from gainful.tasks.curves.plane import Plane, plane_plot, score_planes
 
@@ -71,6 +72,7 @@ def study(
         figure_8(found),
         table_4(found),
         figure_9(found),
+        scores_section(found.by_scores, {name: found.scores[name].tolist() for name in REFERENCES}),
     )
     depth = found.systems.depth
     conventions = (

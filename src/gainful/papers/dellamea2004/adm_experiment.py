@@ -25,6 +25,7 @@ from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.notation import count_of, number_text, printable, read_number
 from gainful.papers.claims import Claim, require_several_runs, statement, undecided
+from gainful.papers.dellamea2004.adm_scores import ScoredSystem, score_systems
 from gainful.papers.dellamea2004.adm_sets import MEASURES, Sets, SystemLists, agree_on_sets, distances, read_lists
 from gainful.stats.repeatable import check_draws, settle
 from gainful.stats.stability import order_of_topics
@@ -286,6 +287,7 @@ class Experiment:
     pairs: int
     draws: int
     seed: int
+    by_scores: Mapping[str, ScoredSystem]
 
     @property
     def is_own_collection(self) -> bool:
@@ -375,7 +377,8 @@ def run_experiment(
     for name, measure in REFERENCES.items():
         scores[name] = settle(np.array([evaluations[system].aggregate(measure) for system in systems.kept]))
     relevant = int(found.recall_base.sum())
-    return Experiment(systems, scores, sets, evaluations, queries, relevant, found.pairs, draws, seed)
+    by_scores = score_systems(judged, {name: lists[name] for name in systems.kept}, systems.depth)
+    return Experiment(systems, scores, sets, evaluations, queries, relevant, found.pairs, draws, seed, by_scores)
 
 
 def evaluate_lists(lists: Mapping[str, SystemLists]) -> dict[str, Evaluation]:

@@ -78,7 +78,7 @@ def read_lists(
 
 def _read(judged: Judged, name: str, source: RunLike | Text, progress: Progress) -> SystemLists:
     run = cast(Run, open_run(source, name, want_rows=True))  # whose rows are wanted is read into columns
-    graded = join(judged, run, judged.policy, want_rows=True, progress=progress, name=name)
+    graded = join(judged, run, judged.policy, want_ties=True, want_rows=True, progress=progress, name=name)
     ids = Ids.of(run.data, run.document_start[graded.row], run.document_length[graded.row])
     return SystemLists(replace(graded, row=_NOTHING), ids.split(graded.list_offsets))
 

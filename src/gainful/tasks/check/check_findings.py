@@ -37,7 +37,7 @@ CHECKS: Mapping[str, Check] = {
     "conflicting-judgments": Check(
         "serious",
         "gainful eval refuses these judgments.",
-        "Keep one of them, or let --judges mean, median, max or min make one grade of several.",
+        "Keep one of them, or let --judges mean, median, max, min or turn make one grade of several.",
     ),
     "grades-above-scale": Check(
         "serious",

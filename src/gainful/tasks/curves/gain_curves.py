@@ -40,6 +40,7 @@ from gainful.tasks.curves.averages import (
     ideal_by_query,
     ideal_curve,
 )
+from gainful.tasks.curves.curve_differences import CurveDifference, curve_differences
 
 #: How far curves go where no @k says so, unless lists and recall bases end before; and how far they can go.
 DEFAULT_DEPTH = 100
@@ -67,6 +68,7 @@ def gain_curves(
     seed: int = 0,
     confidence: float = 0.95,
     by_query: bool = False,
+    baseline: str | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> GainCurves:
@@ -75,7 +77,8 @@ def gain_curves(
     ``@k`` is the depth (100 unless given, or the end of the longest list and recall base if that comes before).
     Normalised measures are averaged as ``"ratios"`` (normalise each query, then average), as ``"means"`` (average the
     vectors, then divide by the average ideal), or as ``"both"``. The bands hold ``confidence`` of the averages over
-    ``draws`` resamples of the queries; 0 draws make none. ``by_query`` keeps every query's vectors, too.
+    ``draws`` resamples of the queries; 0 draws make none. ``by_query`` keeps every query's vectors, too. With a
+    ``baseline``, one of the runs, the others' differences to it are tested at all ranks at once.
 
     >>> qrels = {"q1": {"d1": 3, "d2": 2}, "q2": {"d1": 1}}
     >>> curves = gain_curves(qrels, {"mine": {"q1": ["d2", "d9", "d1"], "q2": ["d9", "d1"]}}, ["CG@3", "nCG@3"])
@@ -86,6 +89,8 @@ def gain_curves(
     """
     require_runs(runs)
     judged = Judged.of(qrels, policy)
+    if baseline is not None and baseline not in runs:
+        raise no_such_run(baseline, runs, "baseline")
     given = _checked(parse_all(measures))
     ways = AVERAGES[choose(average, AVERAGES, "average")]
     resampling = Resampling.of(draws, seed, confidence)
@@ -96,7 +101,7 @@ def gain_curves(
         tuple(ways if measure.normalised else (MEAN,) for measure in deep),
         resampling.resamples(len(judged.qrels.query_ids)),
         resampling.confidence,
-        by_query,
+        by_query or baseline is not None,
     )
 
     def curves_of(name: str, graded: GradedRun) -> OfRun:
@@ -107,7 +112,15 @@ def gain_curves(
         measure.cutoff or min(DEFAULT_DEPTH, max(of_run.ends[i] for of_run in found.values()))
         for i, measure in enumerate(given)
     ]
-    return _together(judged, found, wanted, depths, resampling)
+    curves = _together(judged, found, wanted, depths, resampling)
+    if baseline is None:
+        return curves
+    # Of ratios of means there is no difference a query.
+    linear = [measure for measure in curves.measures if not measure.normalised or average != "means"]
+    if not linear:
+        raise UsageError("baseline: expected means of ratios to test by query, found average=means alone")
+    apart = curve_differences(curves.vectors, curves.runs, linear, baseline, resampling)
+    return replace(curves, differences=tuple(apart), vectors=curves.vectors if by_query else {})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -122,6 +135,8 @@ class GainCurves(Showable):
     resampling: Resampling
     #: Every query's vectors by run (None: the ideal) and measure, queries x ranks, if they were asked for.
     vectors: Mapping[tuple[str | None, Measure], Floats] = field(default_factory=dict)
+    #: The runs' differences to a baseline, if one was given.
+    differences: tuple[CurveDifference, ...] = ()
 
     def __post_init__(self) -> None:
         freeze(*(curve.values for curve in self.curves))

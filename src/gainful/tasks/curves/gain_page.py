@@ -17,6 +17,7 @@ from gainful.notation import count_of, listed, number_text, printable
 from gainful.pages.charts import Axis, Band, Chart, Line, Plot, Role
 from gainful.pages.page import Cell, Column, Table, head
 from gainful.render import Page
+from gainful.tasks.curves.curve_differences import difference_parts
 
 if TYPE_CHECKING:
     from gainful.kernel.arrays import Floats, Ints
@@ -206,6 +207,7 @@ def gain_page(
         for average in curves.averages(measure):
             shown = [curve for curve in curves.curves if (curve.measure, curve.average) == (measure, average)]
             parts += [_plot(curves, shown), _table(curves, shown, places)]
+    parts += difference_parts(curves.differences, curves.resampling.per_cent, places)
     header = _header(curves)
     notes = list(_notes(curves))
     readings = list(_readings(curves, reference, at, regions))

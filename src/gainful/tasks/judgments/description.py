@@ -88,6 +88,7 @@ class JudgmentDescription(Showable):
     ``subtopics``      how many different values column 2 has
     ``repeated``       judgments of a document (and sub-topic, where the policy distinguishes them) beyond the first
     ``conflicting``    documents with different grades; where ``judges=error`` their highest is counted here
+    ``judged_again``   documents judged more than once: with one grade, with grades at most 1 apart, and further apart
     ``unjudged``       documents that ``negative=unjudged`` takes out
     """
 
@@ -105,6 +106,7 @@ class JudgmentDescription(Showable):
     subtopics: int
     repeated: int
     conflicting: int
+    judged_again: tuple[int, int, int]
     unjudged: int
     policy: Policy
 
@@ -159,7 +161,7 @@ def describe_judgments(
     highest = qrels.scale if scale is None else read_number(scale, "scale")
     if highest <= 0 and scale is not None:
         raise UsageError(f"scale: expected a number above 0, found {number_text(highest)}")
-    repeated, conflicting = _repetitions(judged)
+    repeated, conflicting, judged_again = _repetitions(judged)
     return JudgmentDescription(
         name=qrels.name,
         judgments=len(qrels),
@@ -175,6 +177,7 @@ def describe_judgments(
         subtopics=len(qrels.subtopic_ids),
         repeated=repeated,
         conflicting=conflicting,
+        judged_again=judged_again,
         unjudged=int(np.count_nonzero(np.isnan(judged.grade))),
         policy=settled,
     )
@@ -184,18 +187,24 @@ def _prepared(qrels: Qrels, policy: Policy) -> Judged:
     return Judged(qrels, policy.replace(judges="max") if policy.judges == "error" else policy)
 
 
-def _repetitions(judged: Judged) -> tuple[int, int]:
-    """Judgments beyond the first of a document, and documents whose judgments differ."""
+def _repetitions(judged: Judged) -> tuple[int, int, tuple[int, int, int]]:
+    """Judgments beyond the first of a document, documents whose judgments differ, and how far those judged more than
+    once are apart."""
     qrels, group = judged.qrels, judged.item
     if group.size == judged.grade.size:
-        return 0, 0
+        return 0, 0, (0, 0, 0)
     if judged.policy.subtopics:
         group = group * len(qrels.subtopic_ids) + qrels.subtopic
     order = np.lexsort((qrels.grade, group))
     group, grade = group[order], qrels.grade[order]
     is_same = group[1:] == group[:-1]
     differs = is_same & (grade[1:] != grade[:-1])
-    return int(np.count_nonzero(is_same)), len(set(judged.item[order][1:][differs].tolist()))
+    starts = np.flatnonzero(np.diff(group, prepend=-1))
+    ends = np.append(starts[1:], group.size) - 1
+    apart = (grade[ends] - grade[starts])[ends > starts]
+    counts = (int(np.count_nonzero(apart == 0)), int(np.count_nonzero((apart > 0) & (apart <= 1))))
+    judged_again = (*counts, int(apart.size) - sum(counts))
+    return int(np.count_nonzero(is_same)), len(set(judged.item[order][1:][differs].tolist())), judged_again
 
 
 def _levels(judged: Judged) -> tuple[LevelCount, ...]:
@@ -344,11 +353,15 @@ def _about_repetitions(found: JudgmentDescription) -> str:
     if not found.conflicting:
         return f"{line}, always with the same grade."
     conflicts = count_of(found.conflicting, "document has", "documents have")
+    fate = f"made one by judges={found.policy.judges}"
     if found.policy.judges == "error":
-        return (
-            f"{line}; {conflicts} different grades, of which the highest is counted here (gainful eval refuses them)."
-        )
-    return f"{line}; {conflicts} different grades, made one by judges={found.policy.judges}."
+        fate = "of which the highest is counted here (gainful eval refuses them)"
+    again = sum(found.judged_again)
+    same, near, far = (f"{100 * count / again:.1f} %" for count in found.judged_again)
+    return (
+        f"{line}; {conflicts} different grades, {fate}. Of {count_of(again, 'document')} judged more than once {same} "
+        f"have one grade, {near} differ by up to 1, {far} by more."
+    )
 
 
 def _about_grades_above(found: JudgmentDescription, above: AboveScale) -> str:

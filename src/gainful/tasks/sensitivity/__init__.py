@@ -89,7 +89,7 @@ def assess_sensitivity(
         measures.update({str(each): each for each in planned.measures(planned.span.points()).values()})
     graded, evaluations = _evaluated(judged, runs, list(measures.values()), threads, progress)
     cells = tuple(
-        cell_of(label, measures[str(setting.measure)], setting.place, evaluations)
+        cell_of(label, measures[str(setting.measure)], setting.place, evaluations, tested=True)
         for label, setting in zip(labels, grid.settings, strict=True)
     )
     return Sensitivity(

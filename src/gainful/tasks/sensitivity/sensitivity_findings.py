@@ -9,19 +9,21 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations, pairwise
 from typing import NamedTuple, TypeAlias
 
-from gainful.errors import UsageError
+from gainful.errors import InputError, UsageError
 from gainful.evaluation.results import Evaluation
+from gainful.evaluation.score_matrix import ScoreMatrix, upward
 from gainful.evaluation.signature import Signature
 from gainful.measures.base import Measure
 from gainful.notation import number_text, read_number
 from gainful.policy import Policy
 from gainful.render import Page, Showable
 from gainful.stats.agreement import kendall_tau_b
+from gainful.stats.leads import Leads
 from gainful.tasks.sensitivity.scenarios import Scenario
 from gainful.tasks.sensitivity.sensitivity_grid import Axis
 
@@ -43,13 +45,14 @@ class Cell:
     """The order of systems by one measure: a cell of the grid, or a scenario.
 
     ``place`` is its place on every axis (empty for scenarios), ``label`` what people call it; ``scores`` are in the
-    order in which the runs were given.
+    order in which the runs were given; ``leads`` says of every pair whether a test shows it to differ.
     """
 
     label: str
     measure: Measure
     place: tuple[int, ...]
     scores: tuple[RunScore, ...]
+    leads: Leads | None = field(default=None, repr=False, compare=False)
 
     @cached_property
     def order(self) -> tuple[tuple[str, ...], ...]:
@@ -95,11 +98,27 @@ class Cell:
         return tuple(score.rank for score in self.scores)
 
 
-def cell_of(label: str, measure: Measure, place: tuple[int, ...], evaluations: Mapping[str, Evaluation]) -> Cell:
-    """The cell that evaluations have for a measure."""
+def cell_of(
+    label: str,
+    measure: Measure,
+    place: tuple[int, ...],
+    evaluations: Mapping[str, Evaluation],
+    *,
+    tested: bool = False,
+) -> Cell:
+    """The cell that evaluations have for a measure; ``tested`` also tests all pairs of systems."""
     values = [mean_of(evaluation, measure) for evaluation in evaluations.values()]
     ranks = ranks_of(values, lower_is_better=measure.better == "lower")
-    return Cell(label, measure, place, tuple(map(RunScore, evaluations, values, ranks)))
+    leads = _leads(measure, evaluations) if tested and len(values) > 1 else None
+    return Cell(label, measure, place, tuple(map(RunScore, evaluations, values, ranks)), leads)
+
+
+def _leads(measure: Measure, evaluations: Mapping[str, Evaluation]) -> Leads | None:
+    """Which pairs differ; None where no query has a score of every system, or scores are not averaged."""
+    try:
+        return Leads.by_means(upward(ScoreMatrix.from_evaluations(evaluations, measure)))
+    except (InputError, UsageError):
+        return None
 
 
 def mean_of(evaluation: Evaluation, measure: Measure) -> float | None:
@@ -308,15 +327,33 @@ class WinnerChange(NamedTuple):
 
 
 class AxisEffect(NamedTuple):
-    """What one axis does while the others stay: of so many pairs of neighbours on it, how many have another winner and
-    how many another order; mean and lowest tau between them (None: no pair has one)."""
+    """What one axis does while the others stay: of so many pairs of neighbours on it, how many have another winner, how
+    many another order, and how many an order in which a pair of systems is significantly reversed; mean and lowest tau
+    between them (None: no pair has one)."""
 
     axis: Axis
     neighbours: int
     winner_changes: int
     order_changes: int
+    supported_changes: int
     mean_tau: float | None
     lowest_tau: float | None
+
+
+class Reversal(NamedTuple):
+    """Two systems that change places: in how many cells the first is ahead and behind, and significantly so."""
+
+    system: str
+    other: str
+    ahead: int
+    behind: int
+    shown_ahead: int
+    shown_behind: int
+
+    @property
+    def is_supported(self) -> bool:
+        """Whether a test shows both orders, each in some cell."""
+        return min(self.shown_ahead, self.shown_behind) > 0
 
 
 class Agreement(NamedTuple):
@@ -414,9 +451,32 @@ class Sensitivity(Showable):
             len(pairs),
             sum(before.winners != after.winners for before, after in pairs),
             sum(before.ranks != after.ranks for before, after in pairs),
+            sum(self.reversed_pairs(*pair) > 0 for pair in pairs),
             _mean(taus),
             min((tau for tau in taus if tau is not None), default=None),
         )
+
+    def reversed_pairs(self, one: Cell, other: Cell) -> int:
+        """How many pairs of systems differ significantly in both cells, with another one ahead."""
+        return 0 if one.leads is None or other.leads is None else int(one.leads.reversed_in(other.leads).sum())
+
+    @cached_property
+    def reversals(self) -> tuple[Reversal, ...]:
+        """Every pair of systems that changes places somewhere, by means or significantly, the most supported first.
+
+        ``supported`` has cells that significantly put the first ahead and others the second; where there are none, the
+        change is within noise.
+        """
+        cells = [cell for cell in self.cells if cell.leads is not None]
+        found = []
+        for pair, (i, j) in enumerate(combinations(range(len(self.runs)), 2)):
+            signs = [_sign_of_ranks(cell.ranks[i], cell.ranks[j]) for cell in self.cells]
+            ahead, behind = signs.count(1), signs.count(-1)
+            if ahead and behind:
+                shown = [cell.leads.first_leads[pair] for cell in cells if cell.leads and cell.leads.shown[pair]]
+                first = sum(map(bool, shown))
+                found.append(Reversal(self.runs[i], self.runs[j], ahead, behind, first, len(shown) - first))
+        return tuple(sorted(found, key=lambda each: (-min(each.shown_ahead, each.shown_behind), -min(each[2:4]))))
 
     @cached_property
     def _taus(self) -> dict[tuple[object, object], float | None]:
@@ -451,6 +511,13 @@ class Sensitivity(Showable):
         from gainful.tasks.sensitivity.sensitivity_page import sensitivity_page
 
         return sensitivity_page(self)
+
+
+def _sign_of_ranks(one: int | None, other: int | None) -> int:
+    """1 if the first stands before the second, -1 behind, 0 if they share a place or one has none."""
+    if one is None or other is None or one == other:
+        return 0
+    return 1 if one < other else -1
 
 
 def _mean(taus: Iterable[float | None]) -> float | None:

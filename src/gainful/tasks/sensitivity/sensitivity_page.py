@@ -36,6 +36,8 @@ def sensitivity_page(found: Sensitivity, places: int = 4) -> Page:
         parts.append(_effects(found, places))
         if found.winner_changes():
             parts.append(_winner_changes(found))
+    if found.reversals:
+        parts.append(_reversals(found))
     parts.append(_orders(found, places))
     if len(found.cells) > 1 and len(found.runs) > 1:
         parts += [_lowest_taus(found, places), *tau_maps(found)]
@@ -83,6 +85,8 @@ def _conclusions(found: Sensitivity) -> Iterator[str]:
     if len(found.runs) == 1:
         yield "One system alone has no order; the table says what it scores in every setting."
         return
+    if len(found.cells) > 1:
+        yield _what_is_supported(found)
     yield _who_wins(found)
     if not found.axes:
         return
@@ -96,6 +100,47 @@ def _conclusions(found: Sensitivity) -> Iterator[str]:
         yield " ".join([first, *_change_sentences(found)])
     elif names:
         yield f"No other {' or '.join(names)} changes the winner."
+
+
+def _what_is_supported(found: Sensitivity) -> str:
+    """Whether any change of places is more than noise."""
+    changes, noun = found.reversals, "scenario" if found.scenarios else "setting"
+    pairs = len(found.runs) * (len(found.runs) - 1) // 2
+    if not changes:
+        return f"No two systems change places: the order is the same in every {noun}."
+    supported = [each for each in changes if each.is_supported]
+    moved = (
+        f"{len(changes)} of {count_of(pairs, 'pair')} of systems {'changes' if len(changes) == 1 else 'change'} places"
+    )
+    if not supported:
+        return f"{moved}, all within noise: no test shows both orders of any pair."
+    told = [
+        f"{printable(each.system, 40)} and {printable(each.other, 40)} (ahead in {count_of(each.shown_ahead, noun)}, "
+        f"behind in {each.shown_behind})"
+        for each in supported[:_MOST_TOLD]
+    ]
+    more = f", and {len(supported) - _MOST_TOLD} more" if len(supported) > _MOST_TOLD else ""
+    within = len(changes) - len(supported)
+    others = "The other change is" if within == 1 else f"The other {within} changes are"
+    noise = f" {others} within noise." if within else ""
+    return f"{moved}. Significantly so: {'; '.join(told)}{more}.{noise}"
+
+
+def _reversals(found: Sensitivity) -> Table:
+    columns = (
+        Column("system"),
+        Column("other"),
+        Column("ahead", "count"),
+        Column("significantly ahead", "count", get=lambda each: each.shown_ahead),
+        Column("behind", "count"),
+        Column("significantly behind", "count", get=lambda each: each.shown_behind),
+    )
+    noun = "scenarios" if found.scenarios else "settings"
+    notes = (
+        f"in how many {noun}; significantly: paired t test, corrected by Holm for all pairs of systems, at 5 %",
+        "a change of places is supported where a test shows both orders, and within noise where it does not",
+    )
+    return Table.of(columns, found.reversals, title="Systems that change places", notes=notes, most=_MOST_CHANGES)
 
 
 def _who_wins(found: Sensitivity) -> str:
@@ -154,11 +199,15 @@ def _effects(found: Sensitivity, places: int) -> Table:
         Column("pairs", "count", get=lambda effect: effect.neighbours),
         Column("other winner", "count", get=lambda effect: effect.winner_changes),
         Column("other order", "count", get=lambda effect: effect.order_changes),
+        Column("significantly", "count", get=lambda effect: effect.supported_changes),
         Column("mean tau", "number", places, get=lambda effect: effect.mean_tau),
         Column("lowest tau", "number", places, get=lambda effect: effect.lowest_tau),
     )
-    note = "pairs: settings that are neighbours on the axis and the same on all others"
-    return Table.of(columns, found.effects(), title="What each axis changes", notes=(note,))
+    notes = (
+        "pairs: settings that are neighbours on the axis and the same on all others",
+        "significantly: some pair of systems differs significantly in both, with another one ahead",
+    )
+    return Table.of(columns, found.effects(), title="What each axis changes", notes=notes)
 
 
 def _winner_changes(found: Sensitivity) -> Table:

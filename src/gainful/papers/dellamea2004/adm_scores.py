@@ -1,0 +1,141 @@
+"""Scores in place of ranks, which Della Mea and Mizzaro (2004) left to future work: as they are, and calibrated.
+
+SRS is then what the system says itself: its scores from 0 to 1 within each query, or what documents of such scores were
+worth in other queries. ADP and ADR, which the paper did not consider either, stand beside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from gainful.data.judged import Judged
+from gainful.gains import Gain
+from gainful.kernel.arrays import Floats
+from gainful.notation import count_of
+from gainful.pages.charts import Axis, Line, Plot
+from gainful.pages.page import head
+from gainful.papers.claims import Section, table
+from gainful.papers.dellamea2004.adm_sets import SystemLists
+from gainful.stats.agreement import kendall_tau
+from gainful.stats.calibration import calibration_error, cross_calibrated, reliability
+
+WAYS = ("ranks", "min-max", "calibrated")
+_FOLDS = 5
+_MOST_SHOWN = 10
+
+
+class ScoredSystem(NamedTuple):
+    """A system by each way to have SRS: ADM, ADP and ADR, how far SRS is from what it means, and its reliability."""
+
+    distances: Mapping[str, tuple[float, float, float]]
+    errors: Mapping[str, float]
+    curves: Mapping[str, tuple[Floats, Floats]]
+
+
+def score_systems(judged: Judged, systems: Mapping[str, SystemLists], depth: int) -> dict[str, ScoredSystem]:
+    """All systems, of ``depth`` documents a query each; nothing where one has no scores, or there is one query."""
+    queries = len(judged.qrels.query_ids)
+    if queries < 2 or any(not each.graded.score.size for each in systems.values()):
+        return {}
+    # Queries in turn: every fold has early and late ones.
+    fold = np.repeat(np.arange(queries) % min(_FOLDS, queries), depth)
+    urs_of_item = Gain("scaled").scaled_to_1(np.where(judged.grade > 0, judged.grade, 0.0), judged.scale)
+    query_of_item = np.repeat(np.arange(queries), np.diff(judged.item_offsets))
+    wanted = np.bincount(query_of_item, urs_of_item, queries)
+    relevant = np.bincount(query_of_item, urs_of_item > 0, queries)
+    found = {}
+    for name, lists in systems.items():
+        graded = lists.graded
+        urs = np.zeros((queries, depth))
+        query = np.repeat(np.arange(queries), np.diff(graded.hit_offsets))
+        urs[query, graded.hit_rank - 1] = urs_of_item[graded.hit_item]
+        missed = np.maximum(wanted - urs.sum(axis=1), 0.0), relevant - np.count_nonzero(urs, axis=1)
+        scores = _from_0_to_1(graded.score.reshape(queries, depth))
+        calibrated = cross_calibrated(scores.ravel(), urs.ravel(), fold).reshape(urs.shape)
+        by_rank = np.broadcast_to((depth - np.arange(float(depth))) / depth, urs.shape)
+        ways = dict(zip(WAYS, (by_rank, scores, calibrated), strict=True))
+        found[name] = ScoredSystem(
+            {way: _distances(srs, urs, *missed) for way, srs in ways.items()},
+            {way: calibration_error(srs.ravel(), urs.ravel()) for way, srs in ways.items()},
+            {way: reliability(srs.ravel(), urs.ravel())[:2] for way, srs in ways.items()},
+        )
+    return found
+
+
+def _from_0_to_1(scores: Floats) -> Floats:
+    """Within each query, 1 where all are the same, as ADM(srs=minmax) has it."""
+    low, high = scores.min(axis=1, keepdims=True), scores.max(axis=1, keepdims=True)
+    found: Floats = np.divide(scores - low, high - low, out=np.ones(scores.shape), where=high > low)
+    return found
+
+
+def _distances(srs: Floats, urs: Floats, missed_urs: Floats, missed: Floats) -> tuple[float, float, float]:
+    """ADM, ADP and ADR, means over queries: over retrieved and relevant documents."""
+    documents = srs.shape[1] + missed
+    over = np.maximum(srs - urs, 0.0).sum(axis=1) / documents
+    under = (np.maximum(urs - srs, 0.0).sum(axis=1) + missed_urs) / documents
+    adm, adp, adr = (float(1 - each.mean()) for each in (over + under, over, under))
+    return adm, adp, adr
+
+
+def scores_section(found: Mapping[str, ScoredSystem], references: Mapping[str, Sequence[float]]) -> Section:
+    """How ADM orders systems by their scores, beside ranks and the reference measures; reliability of the first one."""
+    about = (
+        "SRS is made of systems' scores instead of their ranks, as they are and calibrated (the paper's future work)."
+    )
+    if not found:
+        return Section("Scores instead of ranks", about, ("There are systems without scores, or one query only.",))
+    names = ("ADM", "ADP", "ADR")
+    values: dict[str, Sequence[float]] = {
+        f"{name}, {way}": [each.distances[way][i] for each in found.values()]
+        for way in WAYS
+        for i, name in enumerate(names)
+        if way == "ranks" or name == "ADM"
+    }
+    values |= references
+    taus = {
+        (row, column): kendall_tau(np.round(values[row], 12), np.round(values[column], 12))
+        for column, row in combinations(values, 2)
+    }
+    first, *_ = found
+    columns = list(values)
+    return Section.of(
+        "Scores instead of ranks",
+        about,
+        f"Calibrated: an isotonic regression of URS' on the min-max scores, fitted on other queries ({_FOLDS} folds). "
+        f"Means over {count_of(len(found), 'system')}: "
+        + "; ".join(
+            f"{way}, ADM {np.mean([each.distances[way][0] for each in found.values()]):.3f}, calibration error "
+            f"{np.mean([each.errors[way] for each in found.values()]):.3f}"
+            for way in WAYS
+        )
+        + ".",
+        table(
+            "Kendall's tau-b with ADP, ADR and scores",
+            (*head("measure"), *head((f"{name} .3" for name in columns[:-1]), none="")),
+            ((row, *(taus.get((row, column)) for column in columns[:-1])) for row in columns[1:]),
+        ),
+        table(
+            "ADM by ranks and by scores",
+            f"system | {' | '.join(f'ADM, {way} .3' for way in WAYS)} | "
+            f"{' | '.join(f'error, {way} .3' for way in WAYS)}",
+            (
+                (name, *(each.distances[way][0] for way in WAYS), *(each.errors[way] for way in WAYS))
+                for name, each in found.items()
+            ),
+            "error: the mean distance of SRS and URS' over ten bins of SRS, by how many documents each holds",
+            most=_MOST_SHOWN,
+        ),
+        _reliability_plot(first, found[first]),
+    )
+
+
+def _reliability_plot(name: str, found: ScoredSystem) -> Plot:
+    lines = [Line(way, tuple(x.tolist()), tuple(y.tolist())) for way, (x, y) in found.curves.items()]
+    diagonal = Line("", (0.0, 1.0), (0.0, 1.0), "guide")
+    title = f"Reliability of {name}: what documents of an SRS are worth"
+    return Plot(title, Axis("mean SRS", 0.0, 1.0), Axis("mean URS'", 0.0, 1.0), (diagonal, *lines))
