@@ -176,7 +176,7 @@ def by_factors(values: Floats, factors: Mapping[str, Sequence[object]], crossed:
 
     >>> table = by_factors(np.array([1.0, 2.0, 4.0, 6.0, 5.0]), {"system": "aabbb", "topic": "xyxyy"})
     >>> {name: (round(effect.sum_of_squares, 4), effect.df) for name, effect in table.effects.items()}
-    {'system': (10.0833, 1), 'topic': (1.4083, 1)}
+    {'system': (12.5952, 1), 'topic': (1.9286, 1)}
     """
     codes = {name: np.unique(np.array(list(map(str, each))), return_inverse=True)[1] for name, each in factors.items()}
     terms: dict[str, tuple[str, ...]] = {name: (name,) for name in factors}
@@ -283,7 +283,7 @@ def _tested(effect: Effect, against: Effect) -> Effect:
     return effect._replace(f=f, p=_p_of_f(f, effect.df, against.df))
 
 
-def tested(sum_of_squares: float, df: int, against: Effect) -> Effect:
+def held_against(sum_of_squares: float, df: int, against: Effect) -> Effect:
     """A line of the table, held against the mean square of another."""
     return _tested(_effect(sum_of_squares, df), against)
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from gainful.errors import UsageError
 from gainful.kernel.arrays import Floats
-from gainful.stats.anova import Effect, by_factors, tested, two_way
+from gainful.stats.anova import Effect, by_factors, held_against, two_way
 from gainful.stats.flips import FLIPS, Flips, exponent, on_grid
 from gainful.stats.repeatable import settle
 
@@ -101,7 +101,7 @@ def compare_factors(
     flips = Flips(n, draws or FLIPS, seed)
     effects = []
     for name, effect in of_means.effects.items():
-        scaled = tested(n * effect.sum_of_squares, effect.df, table.residual)
+        scaled = held_against(n * effect.sum_of_squares, effect.df, table.residual)
         whole = scaled.sum_of_squares + table.residual.sum_of_squares
         p = None
         if effect.df:
@@ -122,7 +122,7 @@ def compare_factors(
         (tuple(dict.fromkeys(of_systems[first])), tuple(dict.fromkeys(of_systems[second]))),
         tuple(cells),
         tuple(effects),
-        tested(n * of_means.residual.sum_of_squares, of_means.residual.df, table.residual),
+        held_against(n * of_means.residual.sum_of_squares, of_means.residual.df, table.residual),
         table.residual,
         n,
         alpha,

@@ -79,7 +79,7 @@ def _differences(results: list[PairResult], places: int) -> Table:
         Column("win / tie / loss", get=lambda r: f"{r.wins} / {r.ties} / {r.losses}"),
         Column("verdict", get=_verdict),
     )
-    notes = [f"difference: {a} - {b}", *dict.fromkeys(map(test_note, results))]
+    notes = [f"difference: {a} - {b}", *dict.fromkeys(map(note_of_test, results))]
     return Table.of(columns, results, title="The difference", notes=tuple(notes), for_people=True)
 
 
@@ -93,7 +93,7 @@ def _verdict(result: PairResult) -> str:
     )
 
 
-def test_note(result: PairResult | UnpairedResult) -> str:
+def note_of_test(result: PairResult | UnpairedResult) -> str:
     """The test, how p was found, and the interval."""
     test = result.test
     how = ""

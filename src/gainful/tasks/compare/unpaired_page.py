@@ -19,7 +19,7 @@ from gainful.tasks.compare.compare_words import (
     level_text,
     p_words,
 )
-from gainful.tasks.compare.pair_page import limits_or_none, machine_column, relative_text, test_note
+from gainful.tasks.compare.pair_page import limits_or_none, machine_column, note_of_test, relative_text
 
 if TYPE_CHECKING:
     from gainful.evaluation.session_scores import SessionScores
@@ -121,7 +121,7 @@ def _differences(rows: list[_Row], systems: UnpairedSystems, places: int, is_all
         *((Column(f"p {systems.correction}", get=lambda row: p_words(row.adjusted)),) if len(rows) > 1 else ()),
         Column("verdict"),
     )
-    notes = [test_note(first)]
+    notes = [note_of_test(first)]
     if first.topics:
         notes.append("difference: within topics, each weighed by 1 / (1 / sessions of one + 1 / sessions of the other)")
     title = f"The difference, {first.measure}" + (" (lower is better)" if first.better == "lower" else "")
