@@ -60,7 +60,10 @@ def test_a_core_that_there_is_not(command, arguments):
 
 # -- demo --------------------------------------------------------------------------------------------------------------
 
-DEMO_FILES = ["bm25.run", "dense.run.gz", "hybrid.run", "qrels.txt", "reranker.run", "results.jsonl", "tfidf.run"]
+DEMO_FILES = [
+    *("bm25.run", "dense.run.gz", "hybrid.run", "qrels.txt"),
+    *("queries.csv", "reranker.run", "results.jsonl", "tfidf.run"),
+]
 DEMO_RUNS = ["tfidf.run", "bm25.run", "dense.run.gz", "hybrid.run", "reranker.run"]
 
 
@@ -86,7 +89,9 @@ def test_demo_writes_files(demo):
 
 def test_demo_prints_nothing_but_data_for_programs(command):
     result = command("demo", "--format", "csv")
-    assert [line.split(",")[0] for line in result.out.splitlines()] == [
+    conventions, *lines = result.out.splitlines()
+    assert conventions.startswith("# order:score|")
+    assert [line.split(",")[0] for line in lines] == [
         "run",
         "tfidf",
         "bm25",
