@@ -90,7 +90,7 @@ FIGURES = (
     ),
     Entry(
         "leaderboard",
-        "Several systems: lines that do not overlap are told apart; beside them the places that a system may have.",
+        "Several systems: lines that do not overlap are significantly different; beside them the rank range of each.",
         f"compare qrels.txt {_ALL} -m RR",
     ),
     Entry(

@@ -345,7 +345,7 @@ class TestCharts:
         assert plot.caption == "200 sessions are drawn; the mean is of all"
         text = found.text()
         assert "the first 50 of 300 sessions" in text and "s049" in text and "s050" not in text
-        assert len(found.text("csv").splitlines()) == 301
+        assert len(found.text("csv").splitlines()) == 302  # conventions, a header, and all sessions
 
     def test_a_figure_is_drawn(self, tmp_path: Any) -> None:
         for kind in ("average", "subset", "individual", "positions"):

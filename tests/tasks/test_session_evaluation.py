@@ -323,7 +323,7 @@ def _chosen(sessions: Sessions, wanted: list[str]) -> Sessions:
 class TestShown:
     def test_tables_and_lines_speak_of_sessions(self) -> None:
         report = Report({"mine": evaluate_sessions(TOPIC, some())}, by_query=True)
-        assert report.text("csv").splitlines()[0] == "run,session,sDCG@10,nsDCG@10"
+        assert report.text("csv").splitlines()[1] == "run,session,sDCG@10,nsDCG@10"
         header, first, *_ = map(json.loads, report.text("jsonl").splitlines())
         assert first == {"run": "mine", "session": "s1", "measure": "sDCG@10", "value": pytest.approx(3 + 1 / 1.5)}
         assert header["runs"][0]["sessions"] == 2
