@@ -180,7 +180,7 @@ def test_data_begin_with_what_was_run_what_fails_and_where_figures_are(files):
     )
     rows = [line for line in files(*data, "--format", "jsonl").lines if line.get("verdict") in ("fails", "differs")]
     assert rows and all(row["what"] in told for row in rows)
-    assert told.endswith("Figure 1, Figure 2, Figure 3, Figure 4. --out DIR has them as figures.")
+    assert told.endswith("Figure 1, Figure 2, Figure 3, Figure 4. --out DIR writes them as figures.")
     assert any(part.startswith("Figure 1\n========") for part in rest)
 
 
@@ -309,6 +309,7 @@ def test_a_folder_has_the_report_every_table_and_every_figure(tmp_path):
     assert sorted(written) == sorted(path.name for path in (tmp_path / "out").iterdir())
     assert (tmp_path / "out/figure-1.csv").read_text() == "rank,a\n1,0.5\n2,1.0\n"
     report = (tmp_path / "out/report.md").read_text()
+    assert "--out DIR" not in report and "--out DIR" not in (tmp_path / "out/report.html").read_text()
     assert report.index("Other data than") < report.index("## Section 2.1") < report.index("![Figure 1](figure-1.svg)")
 
 
@@ -319,7 +320,7 @@ def test_a_page_has_all_sections_or_those_that_are_asked_for():
     assert data == "Other data than the paper's."
     assert counted == "The paper says, gainful finds: agrees 1, differs 1, fails 1."
     assert failed == "Not as the paper says: Section 2.1: x. Table 1: it grows."
-    assert figures == "Drawn as text: Figure 1. --out DIR has them as figures."
+    assert figures == "Drawn below: Figure 1. --out DIR writes them as figures."
     assert [column.name for column in summary.columns] == ["section", "agrees", "differs", "fails"]
     assert summary.rows == [("Section 2.1", 1, 1, None), ("Table 1", None, None, 1)]
     assert page.header["verdicts"] == {"agrees": 1, "differs": 1, "fails": 1}

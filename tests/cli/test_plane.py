@@ -136,7 +136,7 @@ def test_figure(folder, capsys, name, begins):
     [
         ([], "--query: expected at least one query for --kind plane, found none\nhint: judged are q1, q2\n"),
         (["--query", "q11"], "expected a query that is judged, found 'q11'\nhint: did you mean q1"),
-        (["--query", "q1", "-m", "AP"], "AP: expected ADM, ADP or ADR"),
+        (["--query", "q1", "-m", "AP"], "AP: expected ADM, ADP, ADR, Pstar or Rstar"),
         (["--query", "q1", "-m", "ADM", "-m", "ADP"], "--measure: expected one measure, found ADM, ADP"),
         (["--query", "q1", "--threshold", "half"], "--threshold: expected a number, found 'half'"),
         (["--query", "q1", "--threshold", "3"], "threshold: expected a score from 0 to 1, found 3"),

@@ -563,6 +563,14 @@ def test_another_base_that_reverses_a_significant_difference_or_does_not(reading
     assert found[what] == (says, "0 of 1 pair reversed (0 by means)", "holds")
 
 
+def test_runs_that_share_no_query_decide_nothing_about_their_order(reading: Any) -> None:
+    qrels: Grades = {"q1": {"a": 1, "b": 2, "c": 3}, "q2": {"a": 2, "c": 1, "d": 3}}
+    judged = Judged(Qrels.from_dict(qrels), Policy(missing="skip"))
+    found = study(judged, {"x": {"q1": ["a", "b"]}, "y": {"q2": ["a"]}})
+    claim = reading.claims(found.sections, "Section 3.7")["3A: order of runs, bases 2 and 10"]
+    assert claim[1:] == ("no pair differs by both (0 by means)", "not seen")
+
+
 def test_a_level_of_queries_that_nobody_answers_is_not_tested(reading: Any) -> None:
     qrels: Grades = {"q1": {"a": 1, "b": 2}, "q2": {"a": 2, "c": 1}, "q3": {"z": 3}}
     runs = {"x": {"q1": ["a", "b"], "q2": ["c", "a"]}, "y": {"q1": ["b", "a"], "q2": ["a"]}}

@@ -229,7 +229,7 @@ class TestRefusals:
             score_plane(USER, USER, "q", GIVEN, threshold=threshold)
 
     def test_other_measures(self):
-        with pytest.raises(UsageError, match="expected ADM, ADP or ADR"):
+        with pytest.raises(UsageError, match="expected ADM, ADP, ADR, Pstar or Rstar"):
             score_plane(USER, USER, "q", parse("AP"))
 
     def test_an_unknown_query_names_near_ones(self):
@@ -245,3 +245,25 @@ class TestRefusals:
     def test_scores_that_are_no_estimates(self):
         with pytest.raises(InputError, match="expected scores from 0 to 1"):
             score_plane(USER, {"q": {"d1": 7.0}}, "q", GIVEN)
+
+
+def test_the_band_of_figure_6a_and_what_is_beyond_it() -> None:
+    """Distances 0, 0.7, 0.8 and -0.6: within 0.65 are the first and the last."""
+    user = {"q": {"d1": 1.0, "d2": 0.2, "d3": 0.0, "d4": 0.9}}
+    system = {"q": {"d1": 1.0, "d2": 0.9, "d3": 0.8, "d4": 0.3}}
+    plane = score_plane(user, system, "q", "Pstar(t=0.65, srs=score, urs=given)")
+    assert (plane.tolerance, plane.beyond(0.65), plane.beyond(0.1)) == (0.65, (2, 2, 0), (1, 2, 1))
+    way = "(t=0.65, srs=score, urs=given)"
+    measures = [f"{name}{way}" for name in ("Pstar", "Rstar")]
+    values = evaluate(user, system, measures)
+    text = next(part for part in plane.page().parts if isinstance(part, str))
+    told = f"P* {values.mean(measures[0]):.4f}, R* {values.mean(measures[1]):.4f}."
+    assert text.endswith(
+        f"Within 0.65 of the user's score 2 documents are estimated right, 2 too high and 0 too low: {told}"
+    )
+    [plot] = plane.page().charts
+    bands = [(line.x, line.y) for line in plot.lines if line.role == "guide"]
+    assert bands == [((0.0, 0.35), (0.65, 1.0)), ((0.65, 1.0), (0.0, 0.35))]
+    assert not plot.rules
+    usual = score_plane(user, system, "q", "ADM(srs=score, urs=given)")
+    assert usual.tolerance is None and len(next(usual.page().charts).rules) == 2

@@ -252,7 +252,7 @@ def _asked(given: dict[str, Any]) -> _Asked:
     multiple=True,
     metavar="MEASURE",
     shell_complete=options.complete_measure,
-    help="gain: CG, DCG, nCG or nDCG, @k is the depth; generalised: gIPrec; plane: ADM; with parameters.",
+    help="gain: CG, DCG, nCG or nDCG, @k is the depth; generalised: gIPrec; plane: ADM, Pstar; with parameters.",
 )
 @click.option(
     "--average",

@@ -194,9 +194,15 @@ class Ordered(NamedTuple):
 
     @classmethod
     def of(cls, evaluations: Mapping[str, Evaluation], measure: Measure) -> Ordered:
-        """By Friedman's test and Conover's comparisons, as the papers have it."""
-        matrix = ScoreMatrix.from_evaluations(evaluations, measure)
-        return cls(cell_of("", measure, (), evaluations).ranks, Leads.by_ranks(friedman(upward(matrix))))
+        """By Friedman's test and Conover's comparisons, as the papers have it; nothing is shown where no query has a
+        score of every system."""
+        places = cell_of("", measure, (), evaluations).ranks
+        try:
+            matrix = ScoreMatrix.from_evaluations(evaluations, measure)
+        except InputError:
+            none = np.zeros(math.comb(len(places), 2), bool)
+            return cls(places, Leads(none, none))
+        return cls(places, Leads.by_ranks(friedman(upward(matrix))))
 
 
 def order_claim(what: str, says: str, one: Ordered, other: Ordered, *, changes: bool) -> Claim:

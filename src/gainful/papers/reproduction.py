@@ -108,8 +108,8 @@ class Reproduction(Showable):
         found = Counter(verdict for section in self.sections for verdict, _ in _verdicts(section))
         return {verdict: found[verdict] for verdict in VERDICTS if found[verdict]}
 
-    def beginning(self) -> Iterator[str]:
-        """What was run and on what, how often it is as the paper says, what is not, and where the figures are."""
+    def _beginning(self) -> Iterator[str]:
+        """What was run and on what, how often it is as the paper says, and what is not."""
         yield self.paper.citation
         if self.study is not None:
             yield self.study.data
@@ -124,8 +124,6 @@ class Reproduction(Showable):
         if any(failed.values()):
             told = [f"{name}: {'; '.join(whats)}" for name, whats in failed.items() if whats]
             yield f"Not as the paper says: {'. '.join(told)}."
-        if self.study is not None or self.written:
-            yield from self._where_figures_are()
 
     def _where_figures_are(self) -> Iterator[str]:
         names = [section.name for section in self.sections if any(Page("papers", section.parts).charts)]
@@ -135,13 +133,13 @@ class Reproduction(Showable):
         if drawn:
             yield f"Figures are in {self.folder}: {', '.join(drawn)}. {_ALL_OF_IT}"
         elif self.written:
-            yield f"{no_figures()}; report.md and report.html have them as text. {_ALL_OF_IT}"
-        else:
-            yield f"Drawn as text: {', '.join(names)}. --out DIR has them as figures."
+            yield f"{_NO_FIGURES} {_ALL_OF_IT}"
+        elif self.study is not None:
+            yield f"Drawn below: {', '.join(names)}. --out DIR writes them as figures."
 
-    def summary(self) -> Iterator[Table | str]:
-        """The beginning, in one paragraph where there are data, then all verdicts section by section."""
-        beginning = list(self.beginning())
+    def summary(self, *, where: bool = True) -> Iterator[Table | str]:
+        """The beginning, in one paragraph where there are data, and ``where`` figures are; then verdicts by section."""
+        beginning = [*self._beginning(), *(self._where_figures_are() if where else ())]
         yield from beginning if self.study is None else ["\n".join(beginning)]
         counted = self.verdicts
         found = {section.name: Counter(verdict for verdict, _ in _verdicts(section)) for section in self.sections}
@@ -152,12 +150,18 @@ class Reproduction(Showable):
 
     def page(self) -> Page:
         """The beginning, then the sections one below the other; those that need no data first."""
-        parts: list[Any] = [*self.summary()]
-        for section in () if self.written else self.sections:
-            parts += _shown(section)
         sections = [section.name for section in self.sections]
         header: dict[str, object] = {"paper": self.paper.key, "sections": sections, "verdicts": self.verdicts}
-        return Page("papers", tuple(parts), self._conventions, header, has_figures=True)
+        parts = *self.summary(), *(() if self.written else self._shown())
+        return Page("papers", parts, self._conventions, header, has_figures=True)
+
+    def _shown(self) -> Iterator[Any]:
+        """All sections as a page has them."""
+        for section in self.sections:
+            yield Heading(section.name)
+            if section.about:
+                yield section.about
+            yield from section.parts
 
     @property
     def _conventions(self) -> tuple[str, ...]:
@@ -188,32 +192,23 @@ class Reproduction(Showable):
         written = ["report.md", "report.html"]
         systems = tuple(dict.fromkeys(system_names(self.page().charts)))
         ending = figures if can_draw() else ""
-        blocks = [f"# {self.paper.key}", _markdown(*self.summary())]
-        conventions = self.study.conventions if self.study else ()
+        beginning = tuple(self.summary(where=False))
+        blocks = [f"# {self.paper.key}", _markdown(*beginning)]
         for section in self.sections:
-            page = Page("papers", section.parts, section.conventions or conventions, systems=systems)
+            shared = self.study.conventions if self.study and section in self.study.sections else ()
+            page = Page("papers", section.parts, section.conventions or shared, systems=systems)
             blocks += _written(section, folder, ending, page, written)
         blocks.append(text(Page("papers", (), self.page().notes).with_whole_conventions(), "markdown").strip("\n"))
         with atomic_output(os.path.join(folder, "report.md")) as out:
             out.write("\n\n".join(block for block in blocks if block) + "\n")
-        save(self, os.path.join(folder, "report.html"))
+        save(replace(self.page(), parts=(*beginning, *self._shown())), os.path.join(folder, "report.html"))
         return written
 
 
-def _shown(section: Section) -> Iterator[Any]:
-    """A section as a page has it."""
-    yield Heading(section.name)
-    if section.about:
-        yield section.about
-    yield from section.parts
-
-
 _ALL_OF_IT = "report.md and report.html have all of it."
-
-
-def no_figures() -> str:
-    """Why a folder has none, and what to do."""
-    return "No figures: they need the package matplotlib (pip install 'gainful[plot]')"
+_NO_FIGURES = (
+    "No figures: they need the package matplotlib (pip install 'gainful[plot]'); the reports have them as text."
+)
 
 
 #: The verdicts that a reader looks for first.

@@ -29,7 +29,7 @@ from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.measures.block import Block, computed, condenses
 from gainful.measures.catalog import parse
-from gainful.measures.distance import ADM, ADP, ADR, AverageDistance
+from gainful.measures.distance import ADM, ADP, ADR, AverageDistance, Pstar, Rstar
 from gainful.measures.score_based import ROUNDING
 from gainful.notation import bytes_of_id, count_of, number_text, printable, read_number, some_of, text_of_id
 from gainful.pages.charts import Axis, Line, Plot, Points, Rule
@@ -75,6 +75,7 @@ class Plane(Showable):
     ``documents`` holds all that the measure counts but the ``rest`` of a collection, which is neither retrieved nor
     relevant: both scores are 0. ``adm``, ``adp`` and ``adr`` are the measures' own values, NaN where undefined; those
     of a query that is not answered are what an empty list has. ``evaluation`` is what the policy makes of them.
+    ``tolerance``, that of Pstar and Rstar, is drawn as a band about the diagonal in place of the thresholds.
     """
 
     run: str
@@ -89,6 +90,7 @@ class Plane(Showable):
     is_answered: bool
     signature: Signature
     evaluation: Evaluation
+    tolerance: float | None = None
 
     def __repr__(self) -> str:
         return f"<Plane of {self.run}, query {self.query}: {len(self.documents)} documents>"
@@ -113,6 +115,12 @@ class Plane(Showable):
         """
         chosen = [d.distance for d in self.documents if not estimates or d.estimate in estimates]
         return math.fsum(chosen) / self.count if self.count else math.nan
+
+    def beyond(self, tolerance: float) -> tuple[int, int, int]:
+        """How many documents are estimated within a tolerance, higher, and lower, as in the article's Fig. 6(a)."""
+        over = sum(placed.difference > tolerance + ROUNDING for placed in self.documents)
+        under = sum(-placed.difference > tolerance + ROUNDING for placed in self.documents)
+        return self.count - over - under, over, under
 
     @property
     def sectors(self) -> Sectors:
@@ -242,7 +250,7 @@ def score_planes(
     """
     if isinstance(queries, (str, bytes)):
         raise UsageError(f"queries: expected several, found one text, {queries!r}")
-    wanted, whole, settled = distance_measure(measure), Qrels.of(qrels), Policy.of(policy)
+    (wanted, tolerance), whole, settled = distance_measure(measure), Qrels.of(qrels), Policy.of(policy)
     identifiers = dict.fromkeys(read_id(query, "query") for query in queries)
     if not identifiers or not runs:
         raise UsageError("planes: expected at least one run and one query, found none")
@@ -253,7 +261,8 @@ def score_planes(
     for one in judged:
         wanted.check(one.levels)
     lists = dict(_read(runs, identifiers, progress or Progress()))
-    return Planes(_plane(wanted, one, run, name, limit, whole) for one in judged for name, run in lists.items())
+    planes = (_plane(wanted, one, run, name, limit, whole) for one in judged for name, run in lists.items())
+    return Planes(replace(plane, tolerance=tolerance) for plane in planes)
 
 
 def _read(runs: Mapping[str, RunLike], queries: Iterable[bytes], progress: Progress) -> Iterator[tuple[str, Run]]:
@@ -265,21 +274,24 @@ def _read(runs: Mapping[str, RunLike], queries: Iterable[bytes], progress: Progr
         progress.advance(1)
 
 
-def distance_measure(measure: str | Measure) -> ADM:
-    """ADM with the parameters of ADM, ADP or ADR.
+def distance_measure(measure: str | Measure) -> tuple[ADM, float | None]:
+    """ADM with the parameters of ADM, ADP, ADR, Pstar or Rstar, and the tolerance of the last two.
 
-    >>> str(distance_measure("ADR(over=judged)@100"))
-    'ADM(over=judged)@100'
+    >>> distance_measure("ADR(over=judged)@100"), distance_measure("Pstar(t=0.2)")[1]
+    ((ADM(over=judged)@100, None), 0.2)
     """
     wanted = parse(measure)
-    if not isinstance(wanted, AverageDistance):
+    if not isinstance(wanted, (AverageDistance, Pstar, Rstar)):
         raise UsageError(
-            f"{wanted}: expected ADM, ADP or ADR, which compare scores", "for example ADM(over=judged)@100"
+            f"{wanted}: expected ADM, ADP, ADR, Pstar or Rstar, which compare scores",
+            "for example ADM(over=judged)@100",
         )
-    return ADM(**_parameters(wanted))
+    parameters = _parameters(wanted)
+    tolerance = parameters.pop("t", None)
+    return ADM(**parameters), tolerance
 
 
-def _parameters(measure: AverageDistance) -> dict[str, Any]:
+def _parameters(measure: AverageDistance | Pstar | Rstar) -> dict[str, Any]:
     return {field.name: getattr(measure, field.name) for field in fields(measure)}
 
 
@@ -378,14 +390,18 @@ def plane_plot(plane: Plane, places: int = 4) -> Plot:
     groups = {name: plane.of_estimate(estimate) for estimate, name in _GROUPS.items()}
     # A little more than 0 to 1, so that points on the borders stand free.
     ends = (-0.03, 1.03)
-    text = f"threshold {number_text(plane.threshold)}"
+    text, t = f"threshold {number_text(plane.threshold)}", plane.tolerance
+    rules = (Rule(text, x=plane.threshold), Rule(text, y=plane.threshold)) if t is None else ()
+    band = (
+        () if t is None else (Line("", (0.0, 1.0 - t), (t, 1.0), "guide"), Line("", (t, 1.0), (0.0, 1.0 - t), "guide"))
+    )
     return Plot(
         _title(plane),
         Axis("URS: what the user says", *ends, ticks=_TICKS),
         Axis("SRS: what the system estimates", *ends, ticks=_TICKS),
-        (Line("SRS = URS", (0.0, 1.0), (0.0, 1.0), "ideal"),),
+        (*band, Line("SRS = URS", (0.0, 1.0), (0.0, 1.0), "ideal")),
         tuple(_points(name, documents, named) for name, documents in groups.items()),
-        (Rule(text, x=plane.threshold), Rule(text, y=plane.threshold)),
+        rules,
         f"{_values(plane, places)}, over {_what(plane)}.",
         is_square=True,
     )
@@ -422,6 +438,15 @@ def _sentences(plane: Plane, places: int) -> Iterator[str]:
     if plane.rest:
         others = count_of(plane.rest, "other document")
         yield f"Of {others}, neither retrieved nor relevant, both scores are 0, and so is the distance."
+    if plane.tolerance is not None:
+        within, high, low = plane.beyond(plane.tolerance)
+        right = count_of(within, "document is", "documents are")
+        shares = [f"{within / (within + n):.{places}f}" if within + n else "undefined" for n in (high, low)]
+        yield (
+            f"Within {number_text(plane.tolerance)} of the user's score {right} estimated right, {high:,} too high and "
+            f"{low:,} too low: P* {shares[0]}, R* {shares[1]}."
+        )
+        return
     counts = plane.sectors
     yield (
         f"With the threshold at {number_text(plane.threshold)}, {counts.retrieved_relevant:,} are retrieved and "
