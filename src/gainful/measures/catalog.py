@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import importlib
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from gainful.errors import UsageError
 from gainful.notation import nearest
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
+
     from gainful.measures.base import Measure
     from gainful.measures.names_trec_eval import Translation
 
@@ -214,18 +218,22 @@ def find(name: str) -> Entry:
 
 def offered_names() -> list[str]:
     """The names of measures that installed packages offer."""
+    return sorted({point.name for point in _offers(tuple(sys.path))})
+
+
+@cache
+def _offers(path: tuple[str, ...]) -> EntryPoints:
+    """The entry points ``gainful.measures`` of packages on a path. Finding them opens each package's metadata."""
     from importlib.metadata import entry_points
 
-    return sorted({point.name for point in entry_points(group="gainful.measures")})
+    return entry_points(group="gainful.measures")
 
 
 def _offered(name: str) -> type[Measure] | None:
-    """A measure from the entry points ``gainful.measures`` of installed packages; looked up only when needed."""
-    from importlib.metadata import entry_points
-
+    """A measure that an installed package offers; looked up only when needed."""
     from gainful.measures.base import Measure
 
-    for point in entry_points(group="gainful.measures", name=name):
+    for point in _offers(tuple(sys.path)).select(name=name):
         try:
             measure = point.load()
         except Exception as error:  # whatever the other package does wrong
