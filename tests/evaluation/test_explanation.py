@@ -122,19 +122,20 @@ POLICIES = [
 def test_every_explanation_adds_up_to_the_evaluation(name: str) -> None:
     everything = list(variants(name))
     for seed, choices in enumerate(POLICIES):
-        # Each with two or three of the policies.
-        measures = everything[seed % 2 :: 2] or everything
+        # Each with one or two of the policies.
+        measures = everything[seed % 3 :: 3] or everything
         qrels, run = collection(seed)
         policy = Policy(**choices)
         result = evaluate(Qrels.from_dict(qrels, scale=3), run, measures, policy=policy)
         for measure in measures:
-            for score in result.scores(measure):
+            scores = list(result.scores(measure))
+            for score in random.Random(measure).sample(scores, min(2, len(scores))):
                 explanation = result.explain(measure, score.query)
                 [one] = explanation.lists
                 assert (one.score.value, one.score.status) == (score.value, score.status)
                 raw = result.raw[result.measures.index(parse(measure)), result.queries.index(score.query)]
                 assert explanation.steps[-1].value == pytest.approx(float(raw), rel=1e-12, abs=1e-15, nan_ok=True)
-                assert_table_shows_the_list(explanation, qrels[score.query], policy)
+            assert_table_shows_the_list(explanation, qrels[score.query], policy)
 
 
 def assert_table_shows_the_list(explanation: Explanation, grades: dict[str, float], policy: Policy) -> None:
@@ -473,15 +474,14 @@ class TestSeveralRuns:
 # -- Definitions -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", MEASURES)
-def test_every_measure_is_defined(name: str) -> None:
-    text = next(variants(name))
-    definition, *others = tables(explain(text))
-    about = [row[0] for row in definition.rows if row[0] is not None]
-    assert about[:2] == ["formula", "conventions"]
-    assert {"reference", "example"}.issubset(about)
-    names = [row[0] for table in others if table.title.startswith("Parameters of ") for row in table.rows]
-    assert names == list(MEASURES[name].parameters())
+def test_every_measure_is_defined() -> None:
+    for name, measure in MEASURES.items():
+        definition, *others = tables(explain(next(variants(name))))
+        about = [row[0] for row in definition.rows if row[0] is not None]
+        assert about[:2] == ["formula", "conventions"], name
+        assert {"reference", "example"}.issubset(about), name
+        names = [row[0] for table in others if table.title.startswith("Parameters of ") for row in table.rows]
+        assert names == list(measure.parameters()), name
 
 
 def test_parameters_and_their_meaning() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -63,32 +64,35 @@ def imported(path: Path) -> Iterator[str]:
             yield from (name.name for name in node.names if name.name.split(".")[0] == "gainful")
 
 
-EDGES = [
-    (path.relative_to(SOURCE).with_suffix("").parts, tuple(name.split(".")[1:]))
-    for path in SOURCE.rglob("*.py")
-    if path != SOURCE / "__init__.py"
-    for name in imported(path)
-]
+@cache
+def edges() -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Every file with what it imports."""
+    return [
+        (path.relative_to(SOURCE).with_suffix("").parts, tuple(name.split(".")[1:]))
+        for path in SOURCE.rglob("*.py")
+        if path != SOURCE / "__init__.py"
+        for name in imported(path)
+    ]
 
 
 def test_a_room_imports_only_rooms_below_it() -> None:
-    assert len(EDGES) > 1000
-    against = [edge for edge in EDGES if edge[0][0] != edge[1][0] and HEIGHT[edge[1][0]] >= HEIGHT[edge[0][0]]]
-    closed = [edge for edge in EDGES if edge[1][0] in CLOSED.get(edge[0][0], ())]
+    assert len(edges()) > 1000
+    against = [edge for edge in edges() if edge[0][0] != edge[1][0] and HEIGHT[edge[1][0]] >= HEIGHT[edge[0][0]]]
+    closed = [edge for edge in edges() if edge[1][0] in CLOSED.get(edge[0][0], ())]
     assert against + closed == []
 
 
 def test_a_renderer_only_writes_files() -> None:
-    assert {b[1] for a, b in EDGES if a[0] == "render" and b[0] == "io"} == {"atomic"}
+    assert {b[1] for a, b in edges() if a[0] == "render" and b[0] == "io"} == {"atomic"}
 
 
 def test_a_task_uses_only_tasks_before_it() -> None:
-    both = [(a[1], b[1]) for a, b in EDGES if a[0] == b[0] == "tasks" and len(a) > 1 and a[1] != b[1]]
+    both = [(a[1], b[1]) for a, b in edges() if a[0] == b[0] == "tasks" and len(a) > 1 and a[1] != b[1]]
     assert [pair for pair in both if TASKS.index(pair[1]) > TASKS.index(pair[0])] == []
 
 
 def test_only_one_module_knows_the_cores() -> None:
-    knowing = {a for a, b in EDGES if b[:2] in (("kernel", "_core"), ("kernel", "pure"))}
+    knowing = {a for a, b in edges() if b[:2] in (("kernel", "_core"), ("kernel", "pure"))}
     assert {parts for parts in knowing if not parts[-1].startswith("pure")} <= {("kernel", "core")}
 
 

@@ -147,11 +147,12 @@ def test_adds_up_to_the_score(name: str) -> None:
     for seed in range(30):
         judgments, run = random_query(seed)
         block = one_block(judgments, run, scale=3, **POLICIES[seed % len(POLICIES)])
-        # Each with every third query, and so with every policy twice.
-        for measure in measures[seed % 3 :: 3]:
+        # Each with every sixth query, and so with every policy once.
+        for measure in measures[seed % 6 :: 6]:
             arithmetic = explained(measure, block)
             score = float(measure.compute(block)[0])
-            assert arithmetic.value == pytest.approx(score, rel=1e-12, abs=1e-15, nan_ok=True), (measure, seed)
+            is_same = math.isclose(arithmetic.value, score, rel_tol=1e-12, abs_tol=1e-15)
+            assert is_same or (math.isnan(arithmetic.value) and math.isnan(score)), (measure, seed)
 
 
 def explained(measure: Measure, block: Block) -> Arithmetic:
