@@ -6,6 +6,7 @@ condensed here, by plain Python that knows nothing of the package.
 
 from __future__ import annotations
 
+import gc
 import gzip
 import os
 import random
@@ -68,6 +69,11 @@ class Lists(NamedTuple):
         removes = self.policy.get("unjudged") == "condensed" if condensed is None else condensed
         judged = self.grades(query)
         return [document for document in ordered if document in judged or not removes]
+
+
+def pytest_collection_finish() -> None:
+    """All that is loaded by now stays: nobody need look for garbage among it, again and again."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from gainful.cli.main import run
+
 QRELS, BM25, HYBRID = (f"gainful-demo/{name}" for name in ("qrels.txt", "bm25.run", "hybrid.run"))
 COMMANDS = [
     ("eval", QRELS, BM25, "gainful-demo/dense.run.gz", "--by-query", "--format", "jsonl"),
@@ -23,16 +25,23 @@ COMMANDS = [
 ]
 
 
-@pytest.mark.parametrize("arguments", COMMANDS, ids=lambda arguments: " ".join(arguments[:1] + arguments[3:]))
-def test_a_command_prints_the_same(command, use_core, arguments):
-    assert command("demo").code == 0
-    judgments = command.directory.joinpath(QRELS).read_text()
-    command.write("other.txt", judgments.replace(" 1\n", " 2\n"))
-    rows = (line.split() for line in command.directory.joinpath(BM25).read_text().splitlines())
-    command.write("table.csv", "query,document,score\n" + "".join(f"{r[0]},{r[2]},{r[4]}\n" for r in rows))
-    command.write("judged.txt", "t 0 a 3\nt 0 b 1\nt 0 n 0\n")
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("files")
+    assert run(["demo", "--out", str(folder / "gainful-demo")]) == 0
+    (folder / "other.txt").write_text((folder / QRELS).read_text().replace(" 1\n", " 2\n"))
+    rows = (line.split() for line in (folder / BM25).read_text().splitlines())
+    table = "query,document,score\n" + "".join(f"{r[0]},{r[2]},{r[4]}\n" for r in rows)
+    (folder / "table.csv").write_text(table)
+    (folder / "judged.txt").write_text("t 0 a 3\nt 0 b 1\nt 0 n 0\n")
     pages = {"session": "s", "topic": "t", "queries": [{"results": ["x", "a"]}, {"results": ["a", "b"]}]}
-    command.write("log.jsonl", json.dumps(pages) + "\n")
+    (folder / "log.jsonl").write_text(json.dumps(pages) + "\n")
+    return folder
+
+
+@pytest.mark.parametrize("arguments", COMMANDS, ids=lambda arguments: " ".join(arguments[:1] + arguments[3:]))
+def test_a_command_prints_the_same(command, files, monkeypatch, use_core, arguments):
+    monkeypatch.chdir(files)
     results = []
     for core in ("c++", "python"):
         use_core(core)

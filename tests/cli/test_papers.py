@@ -108,7 +108,7 @@ def test_a_paper_with_data_in_every_format(files, paper):
     data = ("papers", paper, "--qrels", "qrels", "--runs", "runs", "--quiet")
     sections = files(*data, "--format", "jsonl").lines[0]["sections"]
     assert len(sections) > 5
-    for format_ in FORMATS:
+    for format_ in FORMATS if paper == "jarvelin2000" else ("table", "latex"):
         shown = files(*data, "--format", format_)
         assert (shown.code, shown.err) == (0, "")
         if format_ in ("table", "markdown", "html", "jsonl"):

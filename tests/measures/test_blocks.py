@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import product
 
 import numpy as np
 import pytest
@@ -74,12 +75,11 @@ def test_all_measures_are_looked_at() -> None:
     assert {measure.name for measure in ALL} == set(MEASURES)
 
 
-@pytest.mark.parametrize("measure", ALL, ids=str)
-def test_block_sizes_change_nothing(graded: GradedRun, measure: Measure) -> None:
-    for view in (graded, graded.condensed()):
+def test_block_sizes_change_nothing(graded: GradedRun) -> None:
+    for measure, view in product(ALL, (graded, graded.condensed())):
         whole = scores(view, measure, CELLS)
-        for cells in (1, 2, 13, 50, 200):
-            np.testing.assert_array_equal(scores(view, measure, cells), whole)
+        for cells in (1, 13, 50, 200):
+            np.testing.assert_array_equal(scores(view, measure, cells), whole, str(measure))
 
 
 @pytest.mark.parametrize("cells", [1, 2, 13, 50, 200, 10**6])

@@ -458,13 +458,13 @@ def test_naive_computations_cover_the_catalogue() -> None:
     assert [name for name in MEASURES if not re.search(rf'"{re.escape(name)}[("@]', texts)] == []
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(36))
 def test_text(seed: int) -> None:
     case = random_case(seed)
     compare(case, *as_text(case), share(seed))
 
 
-@pytest.mark.parametrize("seed", range(60, 85))
+@pytest.mark.parametrize("seed", range(60, 76))
 def test_dicts(seed: int) -> None:
     """A dict has no rank column, no sub-topics, no duplicates and one judge; but lists may be empty."""
     drawn = random_case(seed)

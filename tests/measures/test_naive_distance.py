@@ -6,6 +6,7 @@ import math
 import random
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -18,6 +19,7 @@ Spec = dict[str, Any]
 Points = list[tuple[Fraction, Fraction]]
 
 
+@cache
 def exact(number: float) -> Fraction:
     return Fraction(str(number))
 
@@ -60,11 +62,11 @@ def in_levels(score: Fraction, levels: int | None) -> Fraction:
     return score if levels is None else Fraction(min(math.floor(score * levels), levels - 1), levels - 1)
 
 
-def points_of(lists: Any, query: str, spec: Spec) -> tuple[Points, int]:
+def points_of(lists: Any, query: str, spec: Spec, scale: float) -> tuple[Points, int]:
     """(SRS, URS) of all documents that count, and how many more there are at (0, 0)."""
     view = spec.get("unjudged")
     ranked = lists.ranked(query, None if view is None else view == "condensed")[: spec.get("k", 1000)]
-    grades, scale = lists.grades(query), lists.scale
+    grades = lists.grades(query)
     estimates = dict(zip(ranked, system_scores([lists.run[query][d] for d in ranked], spec), strict=True))
     relevant = {d for d, grade in grades.items() if (grade >= spec["rel"] if "rel" in spec else grade > 0)}
     over = spec.get("over", "retrieved+relevant")
@@ -158,12 +160,13 @@ def compare(lists: Any, specs: list[Spec], queries: list[str] | None = None) -> 
     specs = list({text_of(spec): spec for spec in specs}.values())
     policy = Policy(**lists.policy, missing="skip", undefined="skip")
     result = evaluate(lists.qrels, lists.run, [text_of(spec) for spec in specs], policy=policy)
+    scale = lists.scale
     for spec in specs:
         values = result.by_query(text_of(spec))
         for query in queries or lists.qrels:
             expected = None
             if query in lists.run:
-                expected = NAIVE[spec["name"]](*points_of(lists, query, spec), spec)
+                expected = NAIVE[spec["name"]](*points_of(lists, query, spec, scale), spec)
             found = values[query]
             where = f"{text_of(spec)}, {query}: expected {expected}, found {found}"
             assert (found is None) == (expected is None), where
@@ -174,7 +177,7 @@ def test_the_family_is_covered() -> None:
     assert set(NAIVE) == {spec["name"] for spec in SPECS} == set(FAMILIES["Distances on continuous scores"])
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(32))
 def test_random_lists(seed: int, random_lists: Callable[[int], Any]) -> None:
     compare(random_lists(seed), random.Random(seed).sample(SPECS, 80))
 

@@ -116,7 +116,7 @@ def test_random_lists(seed: int, random_lists: Callable[[int], Any]) -> None:
 def test_real_lists(name: str, real_lists: Callable[[str], Any]) -> None:
     lists = real_lists(name)
     specs = [{**end, **gain} for end in ENDS[2::3] for gain in ({}, {"gain": "exp2"}, {"rel": 2})]
-    compare(lists, specs, sorted(lists.qrels)[::4])
+    compare(lists, specs, sorted(lists.qrels)[::12])
 
 
 @pytest.mark.parametrize("tenths", [[1, 2, 7], [7, 2, 1], [3, 3, 4], [1] * 10, [2, 1] * 3 + [1]])

@@ -29,7 +29,7 @@ expected = {name: result.mean("AP") for name, result in work().items()}
 AGAIN = """
 signal.signal(signal.SIGALRM, signal.default_int_handler)
 caught = 0
-for trial in range(300):
+for trial in range(120):
     try:
         signal.setitimer(signal.ITIMER_REAL, random.uniform(0.0001, 0.02))
         while True:
@@ -43,7 +43,7 @@ print(caught)
 #: What children do: the first is interrupted and does nothing about it, the second ends while others still work.
 CHILDREN = """
 ends = {}
-for trial in range(60):
+for trial in range(24):
     child = os.fork()
     if child == 0:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
@@ -75,7 +75,7 @@ def forever():
 for _ in range(2):
     threading.Thread(target=forever, daemon=True).start()
 ended = 0
-for trial in range(40):
+for trial in range(16):
     child = os.fork()
     if child == 0:
         sys.exit(0)
@@ -114,17 +114,17 @@ def output_of(script: str, directory: Path, *arguments: str) -> str:
 
 
 def test_a_process_that_is_interrupted_goes_on(directory: Path) -> None:
-    assert output_of(AGAIN, directory) == "300"
+    assert output_of(AGAIN, directory) == "120"
 
 
 def test_a_process_that_is_interrupted_ends_as_pythons_do(directory: Path) -> None:
     # Python answers an interrupt that nobody catches by ending itself with the signal.
-    assert output_of(CHILDREN, directory, "interrupted") == "{-2: 60}"
+    assert output_of(CHILDREN, directory, "interrupted") == "{-2: 24}"
 
 
 def test_a_process_ends_while_its_threads_work(directory: Path) -> None:
-    assert output_of(CHILDREN, directory, "ends") == "{0: 60}"
+    assert output_of(CHILDREN, directory, "ends") == "{0: 24}"
 
 
 def test_children_of_a_process_whose_threads_work(directory: Path) -> None:
-    assert output_of(FORKED, directory) == "40"
+    assert output_of(FORKED, directory) == "16"

@@ -48,9 +48,10 @@ def test_ranks_against_scores(collection: Callable[[str], Any]) -> None:
 @pytest.mark.parametrize("name", ["robust2005", "trec-covid/round1"])
 def test_ties_of_both_kinds(collection: Callable[[str], Any], name: str) -> None:
     real = collection(name)
-    found = examine(real.qrels_path, real.run_paths)
+    paths = dict(list(real.run_paths.items())[::3])
+    found = examine(real.qrels_path, paths)
     seen = 0
-    for run, path in real.run_paths.items():
+    for run, path in paths.items():
         lists = {query: rows for query, rows in rows_of(path).items() if query in real.qrels}
         rounded_ties = tied = 0
         for rows in lists.values():

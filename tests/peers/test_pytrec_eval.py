@@ -126,8 +126,8 @@ def test_real_runs(
     our_name: Callable[..., str],
 ) -> None:
     data, names = collection(name), names_for(our_name, level)
-    # Settings differ by measure, not by run: all runs in the plain one, one in the others.
-    paths = data.run_paths if (level, judged_only) == (1, False) else dict([next(iter(data.run_paths.items()))])
+    # Settings differ by measure, not by run: some runs in the plain one, one in the others.
+    paths = dict(list(data.run_paths.items())[: 4 if (level, judged_only) == (1, False) else 1])
     evaluations = evaluate(data.qrels_path, paths, names.values(), policy=like_trec_eval(judged_only))
     for run, evaluation in evaluations.items():
         assert_equal(evaluation, theirs(data.qrels, data.run(run), level, judged_only), names)
@@ -189,7 +189,7 @@ def collections(draw: st.DrawFn) -> tuple[Grades, Lists]:
 def test_generated_runs(level: int, judged_only: bool, our_name: Callable[..., str]) -> None:
     names = names_for(our_name, level)
 
-    @settings(max_examples=80, deadline=None, derandomize=True, database=None)
+    @settings(max_examples=30, deadline=None, derandomize=True, database=None)
     @given(collections())
     def compare(generated: tuple[Grades, Lists]) -> None:
         qrels, run = generated

@@ -178,7 +178,7 @@ class TestExactP:
 
 class TestInvertedInterval:
     @pytest.mark.parametrize("zeros", [0, 2])
-    @pytest.mark.parametrize("seed", range(6))
+    @pytest.mark.parametrize("seed", range(2))
     def test_limits_are_where_the_exact_test_stops_rejecting(self, seed: int, zeros: int) -> None:
         d = decimals(seed, 7, zeros=zeros, places=2)
         found = AllSubsets.of(d).interval(0.2)
@@ -284,7 +284,7 @@ print(digest.hexdigest(), found.threshold, pair.p, pair.interval, pair.effect, p
 
 def test_the_same_bytes_for_any_threads_and_any_order_of_queries() -> None:
     outputs = set()
-    for threads, order in (("1", "forward"), ("2", "backward"), ("4", "forward")):
+    for threads, order in (("1", "forward"), ("4", "backward")):
         environment = {"OPENBLAS_NUM_THREADS": threads, "OMP_NUM_THREADS": threads}
         command = [sys.executable, "-c", _SAME_BYTES, order]
         done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **environment})

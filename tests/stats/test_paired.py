@@ -148,7 +148,7 @@ class TestPromises:
     def test_p_and_interval_never_disagree(self, alpha: float) -> None:
         generator = np.random.default_rng(int(1000 * alpha))
         significant = 0
-        for seed in range(120):
+        for seed in range(60):
             n = int(generator.integers(6, 45))
             a, b = scores(seed, n, float(generator.uniform(-0.15, 0.15)), places=int(generator.integers(1, 5)))
             found = compare_pair(a, b, alpha=alpha, draws=int(generator.choice([66, 99, 199, 999])), seed=seed)
@@ -157,7 +157,7 @@ class TestPromises:
             assert found.is_significant == (0.0 not in found.interval), (seed, found)
             assert found.difference in found.interval
             significant += found.is_significant
-        assert 10 < significant < 110
+        assert 5 < significant < 55
 
     def test_even_where_p_is_alpha_itself(self) -> None:
         # 50 of 1,000: p = 0.05 is not below 0.05, and 0 is a limit of the interval. Found by trying seeds.
@@ -261,13 +261,13 @@ class TestMistakes:
 
 class TestCalibration:
     def test_rejections_under_the_null(self) -> None:
-        # 5 % of 2,000 null sets: between 64 and 140; p are even, for all that 1,000 values of p can be.
+        # 5 % of 1,000 null sets: between 24 and 79; p are even, for all that 1,000 values of p can be.
         generator, found = np.random.default_rng(21), []
-        for seed in range(2_000):
+        for seed in range(1_000):
             d = generator.gamma(1.5, 1, 40) * generator.choice([-1, 1], 40)
             found.append(_randomisation_p(d, 999, seed))
-        assert 64 <= sum(p <= 0.05 for p in found) <= 140
-        assert stats.kstest(np.array(found) - generator.random(2_000) / 1000, "uniform").pvalue > 1e-4
+        assert 24 <= sum(p <= 0.05 for p in found) <= 79
+        assert stats.kstest(np.array(found) - generator.random(1_000) / 1000, "uniform").pvalue > 1e-4
 
     def test_rejections_of_wilcoxon_and_t(self) -> None:
         generator = np.random.default_rng(22)
@@ -405,7 +405,6 @@ def test_two_systems_of_a_matrix() -> None:
 
 class TestExtremes:
     @pytest.mark.parametrize("test", TESTS)
-    @pytest.mark.parametrize("interval", [None, *INTERVALS])
     @pytest.mark.parametrize(
         ("a", "b"),
         [
@@ -419,15 +418,16 @@ class TestExtremes:
             ([1e9, 0.0, 3.0], [0.0, 1e9, 1.0]),
         ],
     )
-    def test_no_nan_anywhere(self, test: str, interval: str | None, a: list[float], b: list[float]) -> None:
-        if TESTS[test].needs_spread and len(a) in (3, 30) and len(set(a)) == 1 and a != b:
-            with pytest.raises(InputError, match="no spread to go by"):
-                compare_pair(a, b, test=test, interval=interval)
-            return
-        found = compare_pair(a, b, test=test, interval=interval, draws=199, margin=0.1)
-        assert not any(math.isnan(number) for number in numbers(found))
-        assert 0 < found.p <= 1
-        assert found.interval.low <= found.interval.high
+    def test_no_nan_anywhere(self, test: str, a: list[float], b: list[float]) -> None:
+        for interval in (None, *INTERVALS):
+            if TESTS[test].needs_spread and len(a) in (3, 30) and len(set(a)) == 1 and a != b:
+                with pytest.raises(InputError, match="no spread to go by"):
+                    compare_pair(a, b, test=test, interval=interval)
+                continue
+            found = compare_pair(a, b, test=test, interval=interval, draws=199, margin=0.1)
+            assert not any(math.isnan(number) for number in numbers(found)), interval
+            assert 0 < found.p <= 1
+            assert found.interval.low <= found.interval.high
 
     def test_identical_systems(self) -> None:
         for test in TESTS:
@@ -553,8 +553,8 @@ def _fractions_p(units: list[int]) -> Fraction:
 def test_p_is_exact_where_scores_are_no_decimals(parts: int, scale: float) -> None:
     generator = np.random.default_rng(parts)
     told = 0
-    for _ in range(60):
-        n = int(generator.integers(5, 19))
+    for _ in range(25):
+        n = int(generator.integers(5, 17))
         a = generator.integers(0, parts + 1, n)
         b = np.clip(a - generator.integers(-2, 4, n), 0, parts)
         found = compare_pair(a / parts * scale, b / parts * scale)
@@ -564,7 +564,7 @@ def test_p_is_exact_where_scores_are_no_decimals(parts: int, scale: float) -> No
         if 2.0 ** (1 - found.nonzero) < 0.05:
             assert found.interval.method == "randomisation"
             assert (found.p < 0.05) == (0.0 not in found.interval)
-    assert 0 < told < 60
+    assert 0 < told < 25
 
 
 def test_limits_are_exact_where_scores_are_no_decimals() -> None:
@@ -588,16 +588,16 @@ def test_limits_are_exact_where_scores_are_no_decimals() -> None:
 
 def test_an_interval_of_another_kind_that_contradicts_p_is_named() -> None:
     generator, named = np.random.default_rng(0), 0
-    for _ in range(120):
+    for _ in range(50):
         a, b = generator.random(12), generator.random(12) * 0.75
         for test, interval in (("randomisation", "percentile"), ("randomisation", "t"), ("t", "bca")):
-            found = compare_pair(a, b, test=test, interval=interval, draws=2_000)
+            found = compare_pair(a, b, test=test, interval=interval, draws=999)
             disagree = (found.p < 0.05) != (0.0 not in found.interval)
             assert any("disagree" in warning for warning in found.warnings) == disagree
             named += disagree
         for test in ("randomisation", "t"):
             assert not any("disagree" in warning for warning in compare_pair(a, b, test=test).warnings)
-    assert named > 5
+    assert named > 2
 
 
 def test_options_of_wilcoxon_are_heard() -> None:
@@ -626,11 +626,11 @@ def test_too_much_is_refused() -> None:
 @pytest.mark.parametrize("queries", [15, 40])
 def test_the_unit_of_scores_changes_nothing_but_limits(test: str, queries: int, scale: float) -> None:
     """15 queries are enumerated, of 40 flips are drawn; tenths have ties, and sums that are 0 in exact arithmetic."""
-    for seed in range(4):
+    for seed in range(2):
         generator = np.random.default_rng(seed)
         a = np.round(generator.integers(0, 11, queries) / 10, 1)
         b = np.round(np.clip(a - generator.integers(-3, 5, queries) / 10, 0, 1), 1)
-        one, other = (compare_pair(a * unit, b * unit, test=test, draws=2_000) for unit in (1.0, scale))
+        one, other = (compare_pair(a * unit, b * unit, test=test, draws=999) for unit in (1.0, scale))
         assert other.p == pytest.approx(one.p, rel=1e-9)
         assert (other.wins, other.ties, other.losses) == (one.wins, one.ties, one.losses)
         for limit in ("low", "high"):
