@@ -330,7 +330,10 @@ def agreement_of_measures(
         raise UsageError(f"agreement: expected a column a system, {len(systems)}, found {width}")
     means = {name: _settled(column_means(matrix), matrix) for name, matrix in matrices.items()}
     # One query, drawn again and again, would seem to leave no doubt at all.
-    drawn = drawn_means(matrices, draws if queries > 1 else 0, seed)
+    drawn = {
+        name: (found, _dense_ranks(found))
+        for name, found in drawn_means(matrices, draws if queries > 1 else 0, seed).items()
+    }
     progress = progress or Progress()
     progress.total = math.comb(len(matrices), 2)
     agreements = []
@@ -354,6 +357,15 @@ def drawn_means(matrices: Mapping[str, Floats], draws: int, seed: int) -> dict[s
     return {name: np.concatenate(found) for name, found in parts.items()}
 
 
+def _dense_ranks(scores: Floats) -> Floats:
+    """Rows x systems: how many different scores of the row are below each."""
+    order = np.argsort(scores, axis=1)
+    rises = np.diff(np.take_along_axis(scores, order, axis=1), axis=1, prepend=-np.inf) > 0
+    ranks = np.empty(scores.shape)
+    np.put_along_axis(ranks, order, np.cumsum(rises, axis=1) - 1.0, axis=1)
+    return ranks
+
+
 def _times_drawn(queries: int, draws: int, seed: int) -> Iterator[Floats]:
     """How often each query is drawn, some draws at a time."""
     generator = stream(seed)
@@ -373,14 +385,17 @@ def _agreement(
     b: str,
     systems: Sequence[str],
     means: tuple[Floats, Floats],
-    drawn: tuple[Floats, Floats],
+    drawn: tuple[tuple[Floats, Floats], tuple[Floats, Floats]],
     queries: int,
     persistence: float,
 ) -> OrderAgreement:
+    """``drawn`` are means with their ranks, which are all that any coefficient but the linear one asks of them."""
     first, second = means
 
     def found(name: str, formula: Coefficient) -> OrderEstimate:
-        return estimate(formula, means, drawn, queries if COEFFICIENTS[name].has_interval else None)
+        (means_a, ranks_a), (means_b, ranks_b) = drawn
+        of_draws = (means_a, means_b) if formula is pearson else (ranks_a, ranks_b)
+        return estimate(formula, means, of_draws, queries if COEFFICIENTS[name].has_interval else None)
 
     def overlap(x: Floats, y: Floats) -> float | None:
         return rbo(x, y, persistence)
@@ -412,7 +427,14 @@ def estimate(
     value = coefficient(*means)
     if value is None:
         return OrderEstimate(None)
-    draws = [coefficient(x, y) for x, y in zip(*drawn, strict=True)]
+    # Few systems have few orders: most draws have been seen before.
+    known: dict[bytes, float | None] = {}
+    draws = []
+    for x, y in zip(*drawn, strict=True):
+        key = x.tobytes() + y.tobytes()
+        if key not in known:
+            known[key] = coefficient(x, y)
+        draws.append(known[key])
     found = np.array([draw for draw in draws if draw is not None])
     if not found.size:
         return OrderEstimate(value)
