@@ -11,6 +11,13 @@ NEWEST_PYTHON ?= $(call find_python,3.13 3.12 3.11)
 BUILD := pyproject.toml CMakeLists.txt $(wildcard native/*)
 SOURCES := $(BUILD) $(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.toml')
 
+# A file's tests run in one process, one after the other, so that what they share is made once; files in the given order.
+PYTEST := pytest -n 2 --dist loadfile --no-loadscope-reorder -q
+# What a developer's install needs, but gainful itself.
+NEEDED = $(BIN)/python -c "import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
+  extras = project['optional-dependencies']; wanted = sum(map(extras.get, ['test', 'frames', 'plot', 'zstd']), project['dependencies']); \
+  print(*(each for each in wanted if not each.startswith('gainful')), sep='\n')"
+
 # Compiled modules are kept: without them every command that a test starts would compile all it loads once more.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -18,7 +25,7 @@ unexport PYTHONDONTWRITEBYTECODE
 FUZZ_SECONDS ?= 120
 CORES_SECONDS ?= 60
 
-.PHONY: help demo test lint docs figures study bench sanitize fuzz fuzz-cores test-oldest test-newest clean
+.PHONY: help demo test lint format types suite docs figures study bench sanitize fuzz fuzz-cores test-oldest test-newest clean
 
 help:
 	@echo "make demo         set up .venv, evaluate a small collection of five systems, print a table"
@@ -46,12 +53,15 @@ $(VENV)/.installed: $(BIN)/python $(SOURCES)
 	@touch $@
 
 # A developer's install: the compiled core must build, and the tools and peers are there. Python files are used where they
-# are, so that a change of one builds nothing.
+# are, so that a change of one builds nothing. Packages are unpacked while the compiler works; most of their modules nobody
+# imports, so that Python compiles those that are needed when they are.
 $(VENV)/.testable: $(BIN)/python $(BUILD)
 	@command -v $${CXX:-g++} >/dev/null || { echo "make test needs a C++ compiler: install g++ (make demo works without)"; exit 1; }
 	@$(BIN)/python -c "import os, sysconfig; raise SystemExit(not os.path.exists(os.path.join(sysconfig.get_path('include'), 'Python.h')))" \
 	  || { echo "make test needs Python's headers: install python3-dev (make demo works without)"; exit 1; }
-	GAINFUL_REQUIRE_CORE=1 $(PIP) install -e ".[test]"
+	@$(NEEDED) >$(VENV)/needed.txt
+	@GAINFUL_REQUIRE_CORE=1 $(PIP) install --no-compile --no-deps -e . & core=$$!; \
+	  $(PIP) install --no-compile -r $(VENV)/needed.txt && wait $$core
 	@$(BIN)/gainful --version
 	@touch $@
 
@@ -59,13 +69,20 @@ $(VENV)/.testable: $(BIN)/python $(BUILD)
 demo: $(or $(wildcard $(VENV)/.testable),$(VENV)/.installed)
 	$(BIN)/gainful demo
 
-lint: $(VENV)/.testable
+lint: format types
+
+format: $(VENV)/.testable
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: $(VENV)/.testable
 	$(BIN)/mypy
 
-test: lint
-	GAINFUL_REQUIRE_CORE=1 $(BIN)/pytest -n 2 --dist loadgroup -q
+suite: $(VENV)/.testable
+	GAINFUL_REQUIRE_CORE=1 $(BIN)/$(PYTEST)
+
+test: format
+	@$(MAKE) --no-print-directory -j 2 types suite
 
 docs: $(VENV)/.testable
 	$(BIN)/python docs/make_pages.py
@@ -98,7 +115,7 @@ define test_on
 	$(4) GAINFUL_REQUIRE_CORE=1 $(1)/bin/python -m pip --disable-pip-version-check --quiet install \
 	  --upgrade --upgrade-strategy eager --config-settings=build-dir=build/$(1) -e ".[test,datasets]"
 	@$(1)/bin/python --version; $(1)/bin/gainful --version
-	GAINFUL_REQUIRE_CORE=1 $(1)/bin/pytest -n 2 --dist loadgroup -q
+	GAINFUL_REQUIRE_CORE=1 $(1)/bin/$(PYTEST)
 endef
 
 # The tools that build gainful are held to their oldest versions, too; pips differ in what they call that.

@@ -18,10 +18,7 @@ ROOT = Path(__file__).parents[2]
 _NEEDED = ("build", "twine", "scikit_build_core", "nanobind")
 _MISSING = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
 
-pytestmark = [
-    pytest.mark.skipif(bool(_MISSING), reason=f"packages are not checked: there is no {', '.join(_MISSING)}"),
-    pytest.mark.xdist_group("packages"),
-]
+pytestmark = pytest.mark.skipif(bool(_MISSING), reason=f"packages are not checked: there is no {', '.join(_MISSING)}")
 
 
 @pytest.fixture(scope="module")

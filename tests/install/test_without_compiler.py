@@ -15,8 +15,6 @@ import pytest
 
 import gainful
 
-pytestmark = pytest.mark.xdist_group("install")  # one clean copy serves all of them
-
 ROOT = Path(__file__).parents[2]
 MADE = shutil.ignore_patterns(
     ".venv*", "build", "dist", ".git", "*.so", "__pycache__", ".*_cache", ".hypothesis", "gainful-demo"
