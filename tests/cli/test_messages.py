@@ -113,26 +113,26 @@ def test_utf16_is_recognised(command, core):
     assert result.err.splitlines()[-1] == "hint: this looks like UTF-16; convert it: iconv -f utf-16 -t utf-8"
 
 
-@pytest.mark.parametrize("text", NOT_NUMBERS)
-def test_scores_that_are_no_numbers(command, core, text):
-    line = f"q1 Q0 d2 2 {text} t"
-    refused(
-        command.evaluate(QRELS, RUN + line + "\n"),
-        f"r.run:2: expected a number as score, found '{text}'",
-        f"    {line}",
-        NUMBER_HINT,
-    )
+def test_scores_that_are_no_numbers(command, core):
+    for text in NOT_NUMBERS:
+        line = f"q1 Q0 d2 2 {text} t"
+        refused(
+            command.evaluate(QRELS, RUN + line + "\n"),
+            f"r.run:2: expected a number as score, found '{text}'",
+            f"    {line}",
+            NUMBER_HINT,
+        )
 
 
-@pytest.mark.parametrize("text", NOT_NUMBERS)
-def test_grades_that_are_no_numbers(command, core, text):
-    line = f"q1 0 d2 {text}"
-    refused(
-        command.evaluate(QRELS + line + "\n", RUN),
-        f"qrels:2: expected a number as grade, found '{text}'",
-        f"    {line}",
-        NUMBER_HINT,
-    )
+def test_grades_that_are_no_numbers(command, core):
+    for text in NOT_NUMBERS:
+        line = f"q1 0 d2 {text}"
+        refused(
+            command.evaluate(QRELS + line + "\n", RUN),
+            f"qrels:2: expected a number as grade, found '{text}'",
+            f"    {line}",
+            NUMBER_HINT,
+        )
 
 
 @pytest.mark.parametrize("text", TOO_LARGE)

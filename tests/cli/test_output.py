@@ -83,9 +83,9 @@ def test_bytes_that_are_not_utf8_stay_themselves(command):
         assert command("eval", "qrels", "r.run", "-m", "RR", "--by-query", "--format", format_, "-o", "out").code == 0
         assert (command.directory / "out").read_bytes() == result.stdout
     for format_ in ("markdown", "latex", "html", "table"):
-        result = command.process("eval", "qrels", "r.run", "-m", "RR", "--by-query", "--format", format_)
-        assert (result.returncode, result.stderr) == (0, b"")
-        assert "xff" in result.stdout.decode()
+        shown = command("eval", "qrels", "r.run", "-m", "RR", "--by-query", "--format", format_)
+        assert (shown.code, shown.err) == (0, "")
+        assert "xff" in shown.out
 
 
 # -- What goes wrong ---------------------------------------------------------------------------------------------------

@@ -96,15 +96,11 @@ class TestReading:
     def test_usual_names_in_any_case(self, text: str, canonical: str) -> None:
         assert str(parse(text)) == canonical
 
-    @pytest.mark.parametrize("name", [*ALL_MEASURES, *SHORT_NAMES])
-    def test_every_name_in_small_letters_is_itself_or_refused(self, name: str) -> None:
+    def test_every_name_in_small_letters_is_itself_or_refused(self) -> None:
         """No two of our names differ in their case only, so that none is lost."""
-        at = {"cutoff": "@5", "recall": "@0.5", "multiple": "@0.5", None: ""}[find(name).measure.at]
-        if name == "RBP":
-            assert said(name.lower() + at).startswith(
-                "measure: 'rbp' can be RBP or trec_eval:rbp, which is RBP(p=0.9, "
-            )
-        else:
+        assert said("rbp@5").startswith("measure: 'rbp' can be RBP or trec_eval:rbp, which is RBP(p=0.9, ")
+        for name in {*ALL_MEASURES, *SHORT_NAMES} - {"RBP"}:
+            at = {"cutoff": "@5", "recall": "@0.5", "multiple": "@0.5", None: ""}[find(name).measure.at]
             assert parse(name.lower() + at) == parse(name + at)
 
     @pytest.mark.parametrize("text", ["accuracy@10", "E", "Rbp@10", "SDCG@10", "nERR10"])
@@ -318,11 +314,10 @@ class TestMistakes:
         with pytest.raises(UsageError, match=r"\ARprec: takes no @, found @5\Z"):
             Rprec() @ 5
 
-    @pytest.mark.parametrize("name", MEASURES)
-    def test_every_name_is_found(self, name: str) -> None:
-        measure = MEASURES[name]
-        at = {"cutoff": "@5", "recall": "@0.5", "multiple": "@0.5", None: ""}[measure.at]
-        assert type(parse(name + at)) is measure
+    def test_every_name_is_found(self) -> None:
+        for name, measure in MEASURES.items():
+            at = {"cutoff": "@5", "recall": "@0.5", "multiple": "@0.5", None: ""}[measure.at]
+            assert type(parse(name + at)) is measure
 
     def test_parameters_are_checked_in_python_too(self) -> None:
         with pytest.raises(UsageError, match=r"\AP: cutoff: expected a whole number from 1 to 2\^53, found 0\Z"):

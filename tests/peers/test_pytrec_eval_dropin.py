@@ -75,12 +75,12 @@ def test_names() -> None:
 
 
 @level_and_flag
-@pytest.mark.parametrize("seed", range(30))
-def test_all_measures(seed: int, level: int, judged_only: bool) -> None:
-    qrels, run = made_up(seed)
-    expected = theirs(qrels, run, pytrec_eval.supported_measures, level, judged_only)
-    found = ours.RelevanceEvaluator(qrels, ours.supported_measures, level, judged_only).evaluate(run)
-    assert_same(found, expected)
+def test_all_measures(level: int, judged_only: bool) -> None:
+    for seed in range(30):
+        qrels, run = made_up(seed)
+        expected = theirs(qrels, run, pytrec_eval.supported_measures, level, judged_only)
+        found = ours.RelevanceEvaluator(qrels, ours.supported_measures, level, judged_only).evaluate(run)
+        assert_same(found, expected)
 
 
 @pytest.mark.parametrize("nickname", ["official", "set", "all_trec"])
@@ -123,11 +123,11 @@ def test_nicknames_of_what_is_not_supported(nickname: str) -> None:
     ],
     ids=" ".join,
 )
-@pytest.mark.parametrize("kind", [list, tuple, set, iter])
-def test_parameters(measures: list[str], kind: Any) -> None:
+def test_parameters(measures: list[str]) -> None:
     qrels, run = made_up(3)
     expected = theirs(qrels, run, set(measures))
-    assert_same(ours.RelevanceEvaluator(qrels, kind(measures)).evaluate(run), expected)
+    for kind in (list, tuple, set, iter):
+        assert_same(ours.RelevanceEvaluator(qrels, kind(measures)).evaluate(run), expected)
 
 
 @pytest.mark.parametrize("name", ["robust2005", "trec-covid/round1", "dl-hard/passage", "trec-web-2012"])

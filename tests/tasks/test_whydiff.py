@@ -434,7 +434,7 @@ def test_any_combination_gives_what_it_says(measure: str, duplicates: bool) -> N
     case, rng = rich_case(duplicates=duplicates), random.Random(2)
     orderings = Orderings(Qrels.from_dict(case.qrels), case.run, Policy(), keeps_scores=False, threads=1)
     space = Space(dimensions_for(parse(measure), Policy(), orderings.facts))
-    wanted = [tuple(rng.randrange(len(d.values)) for d in space.dimensions) for _ in range(60)]
+    wanted = [tuple(rng.randrange(len(d.values)) for d in space.dimensions) for _ in range(30)]
     outcomes = Outcomes(space, orderings, parse(measure), "round").of(wanted, Progress())
     for combination in wanted:
         settings = space.settings(combination)
