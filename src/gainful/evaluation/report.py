@@ -162,7 +162,10 @@ class Report(Showable):
         for segment, places in first.about.segments(self.by, first.queries).items():
             part = Report([each.at(places) for each in self.evaluations], places=self.places, baseline=self.baseline)
             rows += [(segment, run, len(places), *values) for run, *values in part._rows()]
-        columns = (Column(self.by), Column("run"), Column("queries", "count"), *self._values())
+        values = tuple(self._values())
+        taken = {"run", "queries", *(column.name for column in values)}
+        group = Column(f"{self.by} (group)" if self.by in taken else self.by)
+        columns = (group, Column("run"), Column("queries", "count"), *values)
         yield Table(columns, rows, title=f"By {self.by}")
 
     def _notes(self) -> Iterator[str]:
