@@ -37,7 +37,7 @@ def test_lines_for_machines(files):
     [
         (LEVELS + "e,weak,no\n", (), 2, "factors: no system is called 'e'"),
         (LEVELS + "a,weak,no\n", (), 3, "expected every system once, found 'a' twice"),
-        ("system,structure\na\n", (), 3, "expected a table with a header"),
+        ("system,structure\na\n", (), 3, "expected 2 fields as in the header"),
         (LEVELS, ("--baseline", "a"), 2, "baseline: has no meaning with factors"),
     ],
 )

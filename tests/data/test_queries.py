@@ -111,6 +111,29 @@ def test_weighted_mean_and_signature():
     assert gainful.Signature.parse(str(signature)) == gainful.Signature.parse(signature.short()) == signature
 
 
+def test_scores_that_were_weighted_say_so_when_they_are_read(tmp_path):
+    found = gainful.evaluate(QRELS, {"one": RUN, "two": RUN}, "RR", queries=Queries(KNOWN, weights="visits"))
+    for name in ("s.csv", "s.jsonl"):
+        gainful.Report(found, by_query=True).save(tmp_path / name)
+        matrix = ScoreMatrix.read(tmp_path / name)
+        assert "weighted by visits where they were made" in matrix.reading
+    texts = {query: {**about, "text": "a, b"} for query, about in KNOWN.items()}
+    found = gainful.evaluate(QRELS, {"one": RUN}, "RR", queries=texts)
+    gainful.Report(found, by_query=True).save(tmp_path / "t.csv")
+    assert ScoreMatrix.read(tmp_path / "t.csv").measure == "RR"
+
+
+def test_frames_have_weights():
+    found = gainful.evaluate(QRELS, RUN, "RR", queries=Queries(KNOWN, weights="visits"))
+    frame = found.to_pandas()
+    assert (frame.RR * frame.weight).mean() == pytest.approx(found.mean("RR"))
+
+
+def test_large_weights():
+    huge = {query: {"visits": 1e308} for query in QRELS}
+    assert gainful.evaluate(QRELS, RUN, "RR", queries=Queries(huge, weights="visits")).mean("RR") == 1.75 / 3
+
+
 def test_query_of_weight_0_is_left_out():
     known = {**KNOWN, "q3": {"visits": 0}}
     found = gainful.evaluate(QRELS, RUN, "RR", queries=Queries(known, weights="visits"))
@@ -124,7 +147,10 @@ def test_only_and_exclude():
         assert found.by_query("RR") == {"q1": 1, "q3": 0.25}
         assert "queries:2|of:3" in str(found.signature())
     with pytest.raises(InputError, match="expected some of the 3 queries to be left"):
-        gainful.evaluate(QRELS, RUN, "RR", queries=Queries(only=["x"]))
+        gainful.evaluate(QRELS, RUN, "RR", queries=Queries(exclude=["q1", "q2", "q3"]))
+    for chosen in (Queries(only=["x"]), Queries(exclude=["x"])):
+        with pytest.raises(InputError, match="found none of them, but x"):
+            gainful.evaluate(QRELS, RUN, "RR", queries=chosen)
 
 
 def test_ids_from_lines_of_any_kind():

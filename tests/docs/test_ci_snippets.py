@@ -34,7 +34,7 @@ def job(tmp_path, monkeypatch):
         "gainful": f'exec "{sys.executable}" -m gainful "$@"',
         "pip": "true",
         "python3": "true",
-        "gh": f'echo "$@" >> {tmp_path}/gh.txt; case "$*" in *--edit-last*) exit 1;; esac',
+        "gh": f'echo "$@" >> {tmp_path}/gh.txt; case "$*" in *--paginate*) cat {tmp_path}/before.txt;; esac',
     }
     for name, script in scripts.items():
         (tools / name).write_text(f"#!/bin/sh\n{script}\n")
@@ -72,15 +72,19 @@ def test_action(job, content, code):
     action = yaml.safe_load((ROOT / "action.yml").read_text())
     steps = {step["name"]: step for step in action["runs"]["steps"]}
     given = {"GATE": "gate.json", "QRELS": "qrels.txt", "RUNS": "new.run", "STRICT": "", "PACKAGE": "gainful"}
-    given |= {"REPORT": str(folder / "report.md"), "NUMBER": "7"}
+    given |= {"REPORT": str(folder / "report.md"), "NUMBER": "7", "REPOSITORY": "us/search"}
+    (folder / "before.txt").write_text("")
     assert {name for step in steps.values() for name in step["env"]} - {"GH_TOKEN"} == set(given)
     assert bash(steps["Install"]["run"], folder, **given) == 0
     assert bash(steps["Check"]["run"], folder, **given) == code
     assert bash(steps["Comment"]["run"], folder, **given) == 0
-    assert (folder / "report.md").read_text().startswith("## ")
+    assert (folder / "report.md").read_text().startswith("<!-- gainful gate -->\n## ")
     assert (folder / "summary.md").read_text() == (folder / "report.md").read_text()
-    told = (folder / "gh.txt").read_text().splitlines()
-    assert [line.split()[:3] for line in told] == [["pr", "comment", "7"]] * 2
+    assert (folder / "gh.txt").read_text().splitlines()[-1].startswith("pr comment 7 --body-file")
+    (folder / "before.txt").write_text("11\n12\n")  # the next one replaces it
+    assert bash(steps["Comment"]["run"], folder, **given) == 0
+    last = (folder / "gh.txt").read_text().splitlines()[-1]
+    assert last.startswith("api --method PATCH repos/us/search/issues/comments/11 --field body=@")
     used = yaml.safe_load(block("yaml", "uses: OWNER/gainful"))["jobs"]["gate"]["steps"][-1]["with"]
     assert set(used) <= set(action["inputs"])
 

@@ -25,6 +25,7 @@ from gainful.stats.agreement import (
     tau_ap_a,
     tau_ap_b,
 )
+from gainful.stats.repeatable import stream
 
 #: The published example of the ircor package, where scores are then rounded to fifths.
 X = [0.06, 0.2, 0.27, 0.37, 0.57, 0.63, 0.66, 0.9, 0.91, 0.94]
@@ -262,3 +263,19 @@ class TestMeasures:
             agreement_of_measures({"P": np.ones((4, 3)), "AP": np.ones((4, 2))}, list("abc"))
         with pytest.raises(UsageError, match="a column a system"):
             agreement_of_measures({"P": np.ones((4, 3)), "AP": np.ones((4, 3))}, list("ab"))
+
+
+def test_the_spread_of_draws_is_that_of_each_draw_alone() -> None:
+    """Halves on four queries: many draws have ties, and many the same orders as others."""
+    rng = np.random.default_rng(0)
+    scores = {name: rng.integers(0, 3, (4, 4)) / 2 for name in ("P", "AP")}
+    found = agreement_of_measures(scores, list("abcd"), draws=300).of("P", "AP")
+    picks = stream(0).integers(0, 4, (300, 4))
+    means = [[scores[name][rows].mean(axis=0) for rows in picks] for name in ("P", "AP")]
+    assert any(len(set(each.tolist())) < 4 for each in means[0])
+    for name, formula in {
+        "tau_b": kendall_tau_b, "tau_a": kendall_tau_a, "tau_ap_b": tau_ap_b, "rbo": rbo, "pearson": pearson,
+    }.items():  # fmt: skip
+        values = [formula(*pair) for pair in zip(*means, strict=True)]
+        expected = np.std([value for value in values if value is not None], ddof=1)
+        assert getattr(found, name).error == pytest.approx(expected, rel=1e-12), name

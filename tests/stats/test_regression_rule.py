@@ -55,7 +55,29 @@ def test_large_drop_counts_without_a_test_beyond_chance():
 def test_own_spread_stands_in():
     generator = np.random.default_rng(0)
     differences = generator.normal(0, 0.1, 30)
-    assert changed(differences).noise == pytest.approx(noise_of(float(np.std(differences, ddof=1)), 30))
+    error = float(np.std(differences, ddof=1)) / math.sqrt(30)
+    assert changed(differences).noise == pytest.approx(stats.t.ppf(0.99, 29) * error)
+
+
+@pytest.mark.parametrize("n", [31, 50, 200, 5000])
+@pytest.mark.parametrize("level", [0.01, 0.001])
+def test_quantile_without_scipy_is_students(n, level):
+    differences = np.random.default_rng(n).normal(0, 0.1, n)
+    found = changed(differences, level=level)
+    assert found.noise == pytest.approx(stats.t.ppf(1 - level, n - 1) * found.spread / math.sqrt(n), rel=1e-4)
+
+
+def test_one_query_shows_nothing():
+    alone = changed([-0.4])
+    assert (alone.verdict, alone.noise, alone.is_too_small) == ("warning", math.inf, True)
+    # A spread that is known makes the difference.
+    assert changed([-0.4], spread=0.01).verdict == "regression"
+
+
+def test_known_spread_and_weights():
+    weights = np.array([1.9] * 10 + [0.1] * 10)
+    found = changed([0.01, -0.01] * 10, weights=weights, spread=0.1)
+    assert found.noise == pytest.approx(noise_of(0.1, weights.sum() ** 2 / (weights**2).sum()))
 
 
 def test_warning_where_the_margin_cannot_be_excluded():

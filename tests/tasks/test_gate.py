@@ -91,7 +91,7 @@ def test_regression_is_found_with_its_queries(gate):
     assert fell.text == f"about {fell.query}"
     text = report.text()
     assert text.startswith("Regression: nDCG@10 fell by 0.")
-    assert "fell in 2 of 2 groups, worst:" in " ".join(text.split())
+    assert "worse in 2 of 2 groups, most in" in " ".join(text.split())
 
 
 def test_a_group_alone_is_found(gate):
@@ -115,17 +115,23 @@ def test_collapsed_queries_come_first():
 
 
 def test_floors_and_queries_that_must_hold():
-    gate = freeze_gate(QRELS, RUN, "RR", rule=Rule(0.5, floors={"RR": 0.3}, must_hold=["q00"]))
+    gate = freeze_gate(QRELS, RUN, "RR", rule=Rule(0.5, floors={"rr": 0.3}, must_hold=["q00", "q01"]))
     one = {**RUN, "q00": [*RUN["q00"][::-1]]}
-    fell = check_gate(gate, QRELS, one)
     before, after = (gainful.evaluate(QRELS, run, "RR").by_query("RR")["q00"] for run in (RUN, one))
-    assert (fell.verdict == "regression") == (after < before)
-    assert any("q00 must hold" in each for each in fell.broken)
+    assert after < before
+    fell = check_gate(gate, QRELS, one)
+    assert fell.verdict == "regression"
+    assert [each.broken is not None for each in fell.promises] == [False, True, False]
+    assert fell.text().startswith("Regression: q00 must hold, but its RR went from")
     low = check_gate(gate, QRELS, {query: r[::-1] for query, r in RUN.items()})
-    assert any("below its floor of 0.3" in each for each in low.broken)
-    for rule, error in ((Rule(must_hold=["q99"]), InputError), (Rule(floors={"AP": 0.1}), UsageError)):
+    assert "below its floor of 0.3" in low.promises[0].broken
+    for rule, error in (
+        (Rule(0.2, must_hold=["q99"]), InputError),
+        (Rule(0.2, floors={"AP": 0.1}), UsageError),
+        (Rule(0.2, floors={"RR": 0.99}), InputError),  # the baseline breaks it
+    ):
         with pytest.raises(error):
-            freeze_gate(QRELS, RUN, "RR", rule=replace(rule, margin=0.2))
+            freeze_gate(QRELS, RUN, "RR", rule=rule)
 
 
 def test_strict_makes_a_warning_fail():
@@ -169,9 +175,13 @@ def test_missing_queries_are_refused(gate):
 
 def test_holes_in_the_judgments_are_refused(gate):
     unjudged = {query: [*r[:9], "unknown"] for query, r in RUN.items()}
-    refused(check_gate(gate, QRELS, unjudged), "90.0%", "100.0% were with the baseline")
-    floor = freeze_gate(QRELS, unjudged, "RR", rule=Rule(0.2, judged_at_least=0.95, judged_drop=1.0))
-    refused(check_gate(floor, QRELS, unjudged), "at least 95% have to be")
+    refused(check_gate(gate, QRELS, unjudged), "90.0% of the documents in the top 10", "100.0% were with the baseline")
+    with pytest.raises(InputError, match="at least 95% have to be"):
+        freeze_gate(QRELS, unjudged, "RR", rule=Rule(0.2, judged_at_least=0.95))
+    # By the smallest cut-off, whatever the order of measures.
+    for measures in (["nDCG@5", "RR@9"], ["RR@9", "nDCG@5"]):
+        top = freeze_gate(QRELS, RUN, measures, rule=Rule(0.2))
+        assert check_gate(top, QRELS, unjudged).verdict == "pass"
 
 
 def test_too_few_queries_for_the_margin_are_refused():
@@ -182,13 +192,19 @@ def test_too_few_queries_for_the_margin_are_refused():
     assert "--margin 4%" in error.value.hint
 
 
-def test_measured_spread_makes_a_gate_blind():
+def test_spread_of_accepted_changes_is_said_and_identical_input_passes():
     gate = freeze_gate(QRELS, RUN, "RR", rule=LOOSE)
-    accepted = [replace(gate.history[0], spreads={"RR": 0.5})] * 5
-    refused(check_gate(replace(gate, history=accepted), QRELS, RUN), "can only show drops above")
-    assert check_gate(replace(gate, history=accepted[:4]), QRELS, RUN).verdict == "pass"
-    clear = {query: r[::-1] for query, r in RUN.items()}
-    assert check_gate(replace(gate, history=accepted), QRELS, clear).verdict == "regression"
+    accepted = [replace(gate.history[0], spreads={"RR": spread}) for spread in (0.1, 0.5, 0.5, 0.6, 0.7)]
+    report = check_gate(replace(gate, history=accepted), QRELS, RUN)
+    assert report.verdict == "pass"
+    # The median, 0.5, times 2.326 / sqrt(60)
+    assert report.blind is not None
+    assert "(15.1 %)" in report.blind
+    assert check_gate(replace(gate, history=accepted[:4]), QRELS, RUN).blind is None
+
+
+def test_update_that_changes_nothing_teaches_nothing(gate):
+    assert update_gate(gate, QRELS, RUN, "again").history[-1].spreads == {}
 
 
 def test_numbers_of_another_version_are_refused(gate):
@@ -209,15 +225,28 @@ def test_file_comes_back_as_it_was(gate, tmp_path):
     [
         (lambda v: v.update(extra=1), "unknown key 'extra'"),
         (lambda v: v["rule"].update(margn=1), "rule: unknown key 'margn'"),
-        (lambda v: v["rule"].update(margin="x"), "margin: expected float"),
+        (lambda v: v["rule"].update(margin="x"), "margin: expected a number"),
         (lambda v: v.pop("measures"), "expected 'measures'"),
         (lambda v: v.update({"gainful-gate": 99}), "a gate of form 1 or older"),
         (lambda v: v.pop("gainful-gate"), "something else"),
-        (lambda v: v["queries"]["q00"].update(scores=[1]), "a score of every query and measure"),
-        (lambda v: v["queries"]["q00"].update(scores=["a", "b"]), "scores: expected"),
+        (lambda v: v["queries"]["q00"].update(scores=[1]), "a score of each measure"),
+        (lambda v: v["queries"]["q00"].update(scores=["a", "b"]), "scores: expected a list of numbers or null"),
         (lambda v: v.update(queries=[]), "queries: expected names and values"),
         (lambda v: v.update(history=[1]), "history 1: expected names and values"),
-        (lambda v: v["policy"].update(odd="x"), "unknown choice 'odd'"),
+        (lambda v: v["policy"].update(odd="x"), "gate.json: policy: unknown choice 'odd'"),
+        (lambda v: v.update(history=5), "history: expected a list"),
+        (lambda v: v.update(judgments=5), "judgments: expected names and values"),
+        (lambda v: v.update(version="1"), "unknown key 'version'"),
+        (lambda v: v.update({"gainful-gate": True}), "a gate of form 1 or older"),
+        (lambda v: v["rule"].update(margin=0), "margin: expected a number above 0"),
+        (lambda v: v["rule"].update(margin=10**400), "margin: expected a number"),
+        (lambda v: v["rule"].update(floors={"AP": 0.5}), "gated queries and measures, found AP"),
+        (lambda v: v["rule"].update(must_hold=["x"]), "gated queries and measures, found x"),
+        (lambda v: v["rule"].update(weights="visits"), "expected a weight"),
+        (lambda v: v["rule"].update(missing_at_most=-3), "missing-at-most: expected a whole number"),
+        (lambda v: v["queries"].pop("q00"), "other queries or hashes"),
+        (lambda v: v["queries"].update(extra=v["queries"]["q00"]), "other queries or hashes"),
+        (lambda v: v["queries"]["q00"].update(judgments=""), "other queries or hashes"),
     ],
 )
 def test_damaged_files_are_errors(gate, tmp_path, change, message):
@@ -241,6 +270,99 @@ def test_a_file_without_what_came_later_is_read(gate, tmp_path):
 def test_other_conventions_are_refused(gate):
     judged = Judged(Qrels.from_dict(QRELS), Policy(depth=5))
     refused(check_gate(gate, judged, RUN), "the conventions differ")
+
+
+def test_order_of_queries_in_the_file_does_not_matter(gate, tmp_path):
+    value = json.loads(gate.text())
+    value["queries"] = dict(reversed(value["queries"].items()))
+    (tmp_path / "gate.json").write_text(json.dumps(value))
+    assert check_gate(tmp_path / "gate.json", QRELS, RUN).queries == ()
+
+
+def test_ids_that_are_not_utf8(tmp_path):
+    qrels = {b"\xff%d" % i: {b"d": 1} for i in range(300)}
+    run = {query: [b"d"] for query in qrels}
+    freeze_gate(qrels, run, "RR").save(tmp_path / "gate.json")
+    assert check_gate(tmp_path / "gate.json", qrels, run).verdict == "pass"
+
+
+@pytest.mark.parametrize("how", [{"margin": float("nan")}, {"margin": -1}, {"margin": "2%"}, {"judged_at_least": 90}])
+def test_rules_are_checked(how):
+    with pytest.raises(UsageError):
+        Rule(**how)
+
+
+def test_queries_without_a_score_now_are_refused():
+    gate = freeze_gate(QRELS, RUN, "ESL", rule=Rule(0.5, is_relative=False))
+    nothing = {query: r if i > 3 else r[-1:] for i, (query, r) in enumerate(RUN.items())}
+    report = check_gate(gate, QRELS, nothing)
+    undefined = gainful.evaluate(QRELS, nothing, "ESL").undefined("ESL")
+    assert undefined
+    refused(report, f"ESL: {len(undefined)} quer", "without a score now")
+
+
+def test_lower_is_better():
+    perfect = {query: sorted(grades, key=grades.get, reverse=True) for query, grades in QRELS.items()}
+    gate = freeze_gate(QRELS, perfect, "ESL", rule=Rule(0.5, is_relative=False, floors={"ESL": 3}))
+    report = check_gate(gate, QRELS, {query: r[::-1] for query, r in perfect.items()})
+    assert report.verdict == "regression"
+    assert "ESL rose by" in report.text()
+    assert "lower is better" in " ".join(report.text().split())
+    with pytest.raises(InputError, match="no share of it is a margin"):
+        freeze_gate(QRELS, perfect, "ESL", rule=Rule(0.5))
+
+
+def test_small_groups_are_called_small_and_raise_no_alarm():
+    table = {query: {"kind": "rare" if i == 7 else "usual"} for i, query in enumerate(QRELS)}
+    gate = freeze_gate(QRELS, RUN, "RR", rule=replace(LOOSE, by="kind"), queries=table)
+    report = check_gate(gate, QRELS, {**RUN, "q07": RUN["q07"][::-1]})
+    verdicts = {each.group: each.verdict for each in report.groups}
+    assert verdicts == {"rare": "too few queries", "usual": "pass"}
+
+
+def test_weights_make_fewer_queries_of_many():
+    table = {query: {"visits": 1000 if i < 3 else 1} for i, query in enumerate(QRELS)}
+    with pytest.raises(InputError, match="60 queries, whose weights make them worth 3, can only show"):
+        freeze_gate(QRELS, RUN, "RR", rule=LOOSE, queries=gainful.Queries(table, weights="visits"))
+
+
+def test_new_judgments_keep_what_was_left_out_and_what_must_hold():
+    chosen = gainful.Queries(exclude=["q00", "q01"])
+    gate = freeze_gate(QRELS, RUN, "RR", rule=Rule(0.1, must_hold=["q05"]), queries=chosen)
+    other = {**QRELS, "new": {"x": 1}}
+    changed = update_gate(gate, other, {**RUN, "new": ["x"]}, "more", new_judgments=True)
+    assert set(changed.queries) == set(QRELS) - {"q00", "q01"} | {"new"}
+    del other["q05"]
+    with pytest.raises(InputError, match="must-hold"):
+        update_gate(gate, other, {**RUN, "new": ["x"]}, "more", new_judgments=True)
+
+
+def test_repeats_of_one_name_all_count(gate, tmp_path):
+    files = []
+    for i, run in enumerate((RUN, worse(RUN, 0.3))):
+        (tmp_path / str(i)).mkdir()
+        path = tmp_path / str(i) / "r.run"
+        path.write_text("".join(f"{q} Q0 {d} {k} {-k} t\n" for q, r in run.items() for k, d in enumerate(r)))
+        files.append(str(path))
+    assert len(check_gate(gate, QRELS, files).runs) == 2
+
+
+def test_noise_of_the_baselines_runs_is_frozen():
+    runs = [worse(RUN, share, seed) for seed, share in ((1, 0.0), (2, 0.4), (3, 0.8))]
+    gate = freeze_gate(QRELS, runs, "RR", rule=LOOSE)
+    assert gate.runs == 3
+    means = [gainful.evaluate(QRELS, run, "RR").mean("RR") for run in runs]
+    assert 0 < gate.run_variances["RR"] <= np.var(means, ddof=1)
+    alone = freeze_gate(QRELS, runs[0], "RR", rule=LOOSE)
+    new = worse(RUN, 0.4, 5)
+    assert (
+        check_gate(gate, QRELS, new).findings[0].change.noise > check_gate(alone, QRELS, new).findings[0].change.noise
+    )
+
+
+def test_scale_of_the_gate_is_taken_in_python(gate):
+    scaled = freeze_gate(Qrels.from_dict(QRELS, scale=5), RUN, "RR", rule=LOOSE)
+    assert check_gate(scaled, QRELS, RUN).verdict == "pass"
 
 
 def test_update_keeps_history_and_learns_the_spread(gate):
@@ -341,10 +463,24 @@ def test_openmetrics(reports):
 
 def test_markdown(reports):
     text = FORMATS["markdown"](reports["regression"])
-    assert text.startswith("## ❌ gainful gate: regression\n\nRegression: nDCG@10 fell by")
+    assert text.startswith("<!-- gainful gate -->\n## ❌ gainful gate: regression\n\nRegression: nDCG@10 fell by")
     assert text.count("<details>") == text.count("</details>") == 1
-    assert "### Queries that fell most" in text.partition("<details>")[2]
+    assert "### Queries that lost most" in text.partition("<details>")[2]
     assert "### The measures" in text.partition("<details>")[0]
+
+
+def test_markdown_is_bounded():
+    qrels = {f"q{i}": {"a": 1, "b": 0} for i in range(1500)}
+    gate = freeze_gate(qrels, {query: ["a"] for query in qrels}, "RR")
+    report = check_gate(gate, qrels, {query: ["b", "a"] for query in qrels})
+    assert len(FORMATS["markdown"](report)) < 20_000
+
+
+def test_the_first_sentence_is_of_what_decides(gate):
+    new = {query: [*r[1:], r[0]] if gate.queries[query].group == "odd" else r for query, r in RUN.items()}
+    report = check_gate(gate, QRELS, new)
+    worst = next(each for each in (*report.findings, *report.groups) if each.verdict == "regression")
+    assert report.text().startswith(f"Regression: {worst.name} fell by")
 
 
 def test_github(reports, tmp_path, monkeypatch):
@@ -352,7 +488,7 @@ def test_github(reports, tmp_path, monkeypatch):
     text = FORMATS["github"](reports["regression"])
     lines = text.splitlines()
     assert lines[0].startswith("::error title=gainful gate%3A nDCG@10::nDCG@10 fell by")
-    assert (tmp_path / "summary.md").read_text().startswith("## ❌")
+    assert (tmp_path / "summary.md").read_text().startswith("<!-- gainful gate -->\n## ❌")
     assert FORMATS["github"](reports["refused"]).startswith("::error title=gainful gate%3A cannot be measured::")
 
 
@@ -380,6 +516,13 @@ def test_assertion(gate, tmp_path, gainful_gate):
         assert_no_regression(tmp_path / "gate.json", QRELS, worse(RUN, 0.5))
     with pytest.raises(AssertionError, match="Cannot be measured"):
         assert_no_regression(tmp_path / "gate.json", QRELS, {"q00": RUN["q00"]})
+
+
+def test_selftest_is_of_the_baseline(gate):
+    with pytest.raises(InputError, match="is not the baseline's"):
+        selftest(gate, QRELS, worse(RUN, 0.3))
+    with pytest.raises(InputError, match="1 query went"):
+        selftest(gate, {query: grades for query, grades in QRELS.items() if query != "q03"}, RUN)
 
 
 def test_selftest_finds_large_faults_and_is_rarely_alarmed(gate, monkeypatch):

@@ -18,7 +18,7 @@ from gainful.cli.inputs import (
 )
 from gainful.cli.progress_bar import ProgressBar
 from gainful.data.collection import Inputs, named_runs
-from gainful.errors import UsageError
+from gainful.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from gainful.data.queries import Queries
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 _FORMATS = ("table", "markdown", "json", "junit", "openmetrics", "github")
 _GATE = click.Path(dir_okay=False)
+#: What is gated unless somebody says otherwise.
+_DEFAULT = ("nDCG@10",)
 
 
 @click.group("gate")
@@ -40,7 +42,8 @@ def command() -> None:
 @command.command("init", cls=help_groups.GroupedCommand)
 @click.argument("qrels", type=options.INPUT)
 @click.argument("runs", type=options.INPUT, nargs=-1, required=True)
-@options.measure_options
+@options.several_measures_option(_DEFAULT)
+@options.rel_option
 @click.option("-o", "--output", "gate", type=_GATE, default="gate.json", show_default=True, help="The gate to write.")
 @click.option("--margin", default="2%", show_default=True, metavar="SIZE", help="A drop that matters: 2% or 0.01.")
 @click.option("--floor", "floors", multiple=True, metavar="M>=X", help="A least mean, such as nDCG@10>=0.40.")
@@ -73,20 +76,25 @@ def init(
 
     Example: gainful gate init qrels.txt baseline.run -m nDCG@10 -m R@100 -o gate.json
     """
-    _refuse_existing(gate, qrels, *runs)
+    if os.path.exists(gate):
+        raise UsageError(
+            f"{gate}: expected a new file, found one that exists",
+            "`gainful gate update` changes a baseline, with a reason",
+        )
+    _refuse_exclusion(reading.inputs)
+    options.check_written(gate, "--output", (qrels, *runs))
     with ProgressBar("reading runs", wanted=not reading.quiet) as progress:
         collection = reading.started(qrels, named_runs(runs, reading.names), progress)
-        wanted = options.measures_from(measures, rel)
-        from gainful.data.queries import read_ids
+        wanted = options.measures_from(measures or _DEFAULT, rel)
         from gainful.tasks.gate import freeze_gate
-        from gainful.tasks.gate.gate_file import Rule, read_floor, read_margin
+        from gainful.tasks.gate.gate_file import Rule, read_margin
 
         size, is_relative = read_margin(margin, "--margin")
         rule = Rule(
             size,
             is_relative,
-            dict(read_floor(text, "--floor") for text in floors),
-            [] if must_hold is None else read_ids(must_hold, "must-hold"),
+            _floors(floors),
+            [] if must_hold is None else _must_hold(must_hold),
             by,
             None,
             missing_at_most,
@@ -109,18 +117,34 @@ def init(
     click.echo(f"Wrote {gate}: {frozen_text(frozen)}")
 
 
-def _refuse_existing(gate: str, *inputs: str) -> None:
-    if os.path.exists(gate):
-        raise UsageError(
-            f"{gate}: expected a new file, found one that exists",
-            "`gainful gate update` changes a baseline, with a reason",
-        )
+def _floors(texts: tuple[str, ...]) -> dict[str, float]:
+    from gainful.tasks.gate.gate_file import read_floor
+
+    floors = [read_floor(text, "--floor") for text in texts]
+    if len(dict(floors)) < len(floors):
+        raise UsageError("--floor: expected one of each measure, found two")
+    return dict(floors)
+
+
+def _must_hold(path: str) -> list[str]:
+    from gainful.data.queries import read_ids
+
+    found = read_ids(path, "must-hold")
+    if not found:
+        raise InputError(f"{path}: expected the ids of queries that must hold, found none")
+    return found
+
+
+def _refuse_exclusion(inputs: Inputs) -> None:
+    if inputs.exclude is not None:
+        raise UsageError("--exclude: has no meaning with a gate", "leave the documents out where the run is made")
 
 
 def _collection(
     gate: Gate, qrels: str, runs: tuple[str, ...], given: dict[str, Any], progress: Progress, scale: float | None
 ) -> GivenCollection:
     """Judgments and runs under the conventions of a gate, being read."""
+    _refuse_exclusion(given["inputs"])
     how = {name: given[name] for name in ("threads", "quiet")}
     return GivenCollection(
         qrels, named_runs(runs), gate.conventions, given["inputs"], scale=scale, progress=progress, **how
@@ -153,6 +177,8 @@ def check(
 
     Example: gainful gate check gate.json qrels.txt new.run --format junit -o gate.xml
     """
+    if output is not None:
+        options.check_written(output, "--output", (gate, qrels, *runs))
     from gainful.tasks.gate import check_gate
     from gainful.tasks.gate.gate_file import Gate
 
@@ -211,6 +237,9 @@ def update(gate: str, files: tuple[str, ...], reason: str, new_judgments: bool, 
     from gainful.tasks.gate.gate_page import frozen_text
 
     click.echo(f"Wrote {gate}: {frozen_text(changed)}")
+    from gainful.tasks.gate.measured import blind_spot
+
+    print_notices((blind_spot(changed) or ())[:1], given["quiet"])
 
 
 def _judgments_beside(gate: str, frozen: Gate) -> str:
@@ -254,6 +283,7 @@ def selftest(
 
     frozen = Gate.read(gate)
     inputs = given["inputs"]
+    _refuse_exclusion(inputs)
     with ProgressBar("trying", wanted=not given["quiet"], in_bytes=False) as progress:
         judgments = inputs.read_qrels(qrels, scale=frozen.scale)
         found = tried(frozen, judgments, inputs.single_run(run), seed=seed, progress=progress)

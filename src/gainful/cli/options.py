@@ -278,7 +278,7 @@ class Output(NamedTuple):
         """What was asked for; a file that cannot be written, or that is read, is refused before the work begins."""
         if path is None or path == "-":
             return cls(format_ or "table", None, signature, detail)
-        _check_written(path, "--output", inputs)
+        check_written(path, "--output", inputs)
         return cls(format_ or format_of(path), path, True, detail)
 
 
@@ -305,7 +305,8 @@ def detail_option(about: str) -> Callable[[_Command], _Command]:
 takes_output = takes(output_options, caption_options, output=_output)
 
 
-def _check_written(path: str, option: str, inputs: Sequence[str]) -> None:
+def check_written(path: str, option: str, inputs: Sequence[str]) -> None:
+    """Refuses a file that cannot be written, or is one of those that are read."""
     for source in inputs:
         if os.path.isfile(source) and os.path.isfile(path) and os.path.samefile(source, path):
             raise UsageError(f"{option}: expected a file of its own, found {path}, which is read")
@@ -352,7 +353,7 @@ def _figure(options: dict[str, Any]) -> FigureOutput:
     if path is not None:
         from gainful.render.figure import check_path
 
-        _check_written(path, "--figure", _inputs())
+        check_written(path, "--figure", _inputs())
         check_path(path)
     columns = None if columns is None else int(columns)
     return FigureOutput(path, columns, *(not given for given in bare.values()))

@@ -130,13 +130,14 @@ class Queries:
         for place, query in enumerate(queries):
             record = self._rows.get(query)
             found.setdefault(_cell_text(None if record is None else record.values.get(column)), []).append(place)
-        return {name: found[name] for name in sorted(found, key=_in_order)}
+        return {name: found[name] for name in sorted(found, key=in_order)}
 
     def weights_of(self, queries: Sequence[str]) -> Floats | None:
         """How much each query counts, 1 in the mean; None where all count alike."""
         if self.weights is None:
             return None
         found = np.array([self._weight(query) for query in queries], np.float64)
+        found /= max(float(found.max(initial=0.0)), 1.0)  # their sum has to be a number
         total = math.fsum(found.tolist())
         if found.size and not total:
             raise InputError(f"{self.name}: expected a weight above 0 in column '{self.weights}', found none")
@@ -168,6 +169,9 @@ class Queries:
             if getattr(self, what) is not None:
                 named = self._named[what]
                 has = np.fromiter((query in named for query in queries), bool, len(queries))
+                if not has.any():
+                    there, asked = some_of(list(queries), 3), some_of(sorted(named), 3)
+                    raise InputError(f"{what}: expected some of the queries {there}, found none of them, but {asked}")
                 keep &= has if wanted else ~has
         if self.weights is not None:
             taken = np.flatnonzero(keep).tolist()
@@ -202,6 +206,8 @@ class Queries:
         return [f"{self.name}: {count_of(len(without), 'query', 'queries')} not in the table: {some_of(without)}"]
 
     def _column(self, column: str, what: str) -> None:
+        if not isinstance(column, str):
+            raise UsageError(f"{what}: expected the name of a column, found {column!r}")
         if self.table is None:
             raise UsageError(f"{what}: expected a table of queries, found none", "--queries FILE (queries= in Python)")
         if column not in self.columns:
@@ -256,7 +262,7 @@ def _cell_text(value: object) -> str:
     return number_text(value) if isinstance(value, float) and math.isfinite(value) else str(value)
 
 
-def _in_order(segment: str) -> tuple[bool, bool, float, str]:
+def in_order(segment: str) -> tuple[bool, bool, float, str]:
     """Numbers by value, then texts; what is unknown last."""
     try:
         return segment == UNKNOWN, False, float(segment), segment

@@ -243,6 +243,8 @@ class Evaluation(Framed):
             "run": FrameColumn(str, [readable(self.run)] * len(queries)),
             self.unit: FrameColumn(str, queries),
         }
+        if self.weights is not None:
+            columns["weight"] = FrameColumn(float, self.weights.tolist())
         for measure in self.measures:
             values = list(self.by_query(measure).values())
             is_whole = measure.aggregate == "sum" and all(value is None or value.is_integer() for value in values)

@@ -58,6 +58,10 @@ def _text_of(opened: Text) -> str:
     return bytes(opened.data).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
 
 
+#: What a signature says of weights, and how far from the beginning of a file it stands.
+_WEIGHTED, _BEGINNING = re.compile(r"\|weights:([^|\"\n]+)"), 1 << 14
+
+
 def read_scores(
     source: Source | Text, rows: str | None, label: str | None, known: set[str] | None, *, any_measure: bool
 ) -> list[FileScores]:
@@ -67,6 +71,7 @@ def read_scores(
         choose(rows, ("queries", "systems"), "rows")
     opened = open_source(source)
     text = _text_of(opened)
+    weighted = _WEIGHTED.search(text[:_BEGINNING])
     text = re.sub(r"\A(# order:.*\n)+", lambda found: "\n" * found[0].count("\n"), text)  # the conventions
     unit = "session" if _SESSIONS.match(text) else "query"
     missing: frozenset[tuple[str, str]] = frozenset()
@@ -83,6 +88,11 @@ def read_scores(
     else:
         return [_read_table(text, opened.name, rows, label, known)]
     found = _comparable(scores, opened.name, any_measure)
+    if weighted is not None:
+        said = (
+            f"weighted by {weighted[1]} where they were made; --queries FILE --weights {weighted[1]} weighs them here"
+        )
+        found[0] = found[0]._replace(reading="\n".join(filter(None, (found[0].reading, said))))
     return [each._replace(unit=unit, factors=factors, missing=missing) for each in found]
 
 
@@ -105,7 +115,7 @@ def _read_long(text: str, name: str) -> dict[str, Scores]:
             raise InputError(f"{name}:{line}: expected {count_of(len(header), 'field')}, found {len(fields)}")
         run, query = fields[:2]
         for place, (measure, cell) in enumerate(zip(header[2:], fields[2:], strict=True), 3):
-            if not query or measure.endswith(" difference"):
+            if not query or measure.endswith(" difference") or measure == "text":
                 continue
             by_query = scores.setdefault(measure, {}).setdefault(run, {})
             if query in by_query:

@@ -62,7 +62,7 @@ class Signature:
         counted = "queries" if self.judged_by is None else "sessions"
         chosen = {} if self.of_queries is None else {"of": str(self.of_queries)}
         if self.weights is not None:
-            chosen["weights"] = self.weights.replace("|", "/")
+            chosen["weights"] = self.weights.replace("%", "%25").replace("|", "%7C")
         facts = {"scale": number_text(self.scale), **judged, counted: str(self.queries), **chosen}
         return {**facts, "gainful": self.version}
 
@@ -90,6 +90,7 @@ class Signature:
             raise UsageError(f"signature: expected a whole number of {counted}, found '{queries}'")
         counts = [_count(texts.pop(name, None), name) for name in ("excluded", "of")]
         weights = texts.pop("weights", None)
+        weights = None if weights is None else weights.replace("%7C", "|").replace("%25", "%")
         policy, read = Policy.from_texts(texts), read_number(scale, "signature: scale")
         return cls(measure, policy, read, int(queries), version, judged_by, counts[0], weights, counts[1])
 

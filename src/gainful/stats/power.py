@@ -370,6 +370,7 @@ def noncentrality_intervals(t: Floats, df: float, alpha: float) -> tuple[Floats,
     return np.asarray(found(place) * np.cosh(place)), np.asarray(-found(-place) * np.cosh(place))
 
 
+@lru_cache(maxsize=256)
 def _noncentrality(t: float, df: float, below: float) -> float:
     """The noncentrality with which a share ``below`` of the distribution is at most t: it falls as that grows."""
     width = 1.0

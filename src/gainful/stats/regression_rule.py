@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import NormalDist
 from typing import Literal, TypeAlias
@@ -32,6 +32,7 @@ LEVEL, WARNING_LEVEL = 0.01, 0.05
 LEAST_SHARE = 0.25
 #: From so many accepted changes on, their spread is known; before, that of the change at hand stands for it.
 KNOWN_FROM = 5
+_EXPANDED = 30
 #: The spread of per-query differences that small changes have, relative to the mean; real collections have less.
 USUAL_SPREAD = 0.13
 
@@ -78,6 +79,11 @@ class Change:
         return self.drop > 0 and (is_shown or self.drop >= max(self.margin, self.noise))
 
     @property
+    def is_too_small(self) -> bool:
+        """Whether nothing could be shown: no test of so few queries reaches the level, and no spread is known."""
+        return 2.0**-self.n > self.level and self.drop < self.noise
+
+    @property
     def is_improvement(self) -> bool:
         """Whether it rose, by the same test at the same level."""
         return self.p_rose <= self.level and self.drop < 0
@@ -105,12 +111,14 @@ def assess_change(
     spread: float | None = None,
     level: float = LEVEL,
     draws: int | None = None,
+    runs: RunNoise | None = None,
 ) -> Change:
     """What became of the mean of a baseline's scores, query by query.
 
     ``new`` are the scores, or queries x repeats where a system was run several times: then what varies from run to run
     counts as noise, too. ``margin`` is absolute. ``spread`` is the standard deviation of differences that accepted
-    changes had, else it is that of this change. ``draws`` is how many flips there are, if not as many as usual.
+    changes had, else it is that of this change. ``draws`` is how many flips there are, if not as many as usual;
+    ``runs`` what is known of the baseline's runs.
 
     >>> found = assess_change(np.full(100, 0.5), np.full(100, 0.45), margin=0.01)
     >>> found.verdict, round(found.drop, 3)
@@ -121,12 +129,12 @@ def assess_change(
     repeats = new.reshape(baseline.size, -1)
     scores = PairedScores(_means(repeats), baseline, Settings(2 * WARNING_LEVEL, draws), weights)
     sign = 1.0 if better == "higher" else -1.0
-    of_runs = _variance_of_runs(repeats, scores)
+    of_runs = run_noise(repeats, weights).pooled(runs).of_difference(repeats.shape[1])
     is_large = scores.n > MOST_FLIPPED and not scores.is_constant
-    test = STUDENT if of_runs or is_large else RANDOMISATION
-    p, limits = _by_runs(scores, of_runs, repeats.shape[1]) if of_runs else _by_queries(scores, test)
-    own = scores.sd or 0.0
-    known = own if spread is None else spread
+    test = STUDENT if of_runs.variance or is_large else RANDOMISATION
+    p, limits = _by_runs(scores, of_runs) if of_runs.variance else _by_queries(scores, test)
+    own = scores.sd
+    of_queries = None if own is None and spread is None else _variance_of_mean(scores, own, spread)
     p_high, p_low = (p / 2, 1 - p / 2) if scores.mean > 0 else (1 - p / 2, p / 2)
     p_rose, p_fell = (p_high, p_low) if sign > 0 else (p_low, p_high)
     mean = math.fsum(scores.weighted(scores.b).tolist()) / scores.n
@@ -139,22 +147,50 @@ def assess_change(
         p_fell=p_fell if scores.nonzero else 1.0,
         p_rose=p_rose if scores.nonzero else 1.0,
         margin=margin,
-        noise=noise_of(known, scores.n, level, of_runs),
+        noise=_noise(of_queries, scores.n - 1 if spread is None else math.inf, of_runs, level),
         level=level,
-        spread=own,
+        spread=own or 0.0,
         test=test.name,
         is_higher_better=better == "higher",
         limits=limits,
     )
 
 
-def noise_of(spread: float, n: int, level: float = LEVEL, of_runs: float = 0.0) -> float:
+def noise_of(spread: float, n: float, level: float = LEVEL) -> float:
     """The drop of a mean over n queries that chance shows only with this probability, if differences have a spread.
 
     >>> round(noise_of(0.13, 200), 4)
     0.0214
     """
-    return NormalDist().inv_cdf(1 - level) * math.sqrt(spread**2 / n + of_runs)
+    return NormalDist().inv_cdf(1 - level) * spread / math.sqrt(n)
+
+
+def _noise(of_queries: float | None, df: float, of_runs: RunNoise, level: float) -> float:
+    """The same of both variances, that of the mean over queries known from some degrees of freedom; without limit where
+    there are none."""
+    if of_queries is None or df < 1:
+        return math.inf
+    if of_runs.variance:
+        df = _satterthwaite(of_queries, df, of_runs)
+    return _upper_quantile(level, df) * math.sqrt(of_queries + of_runs.variance)
+
+
+def _upper_quantile(level: float, df: float) -> float:
+    """What Student's t exceeds with a probability; from 30 degrees of freedom on by its expansion about the normal
+    quantile (Fisher and Cornish), to five digits and without loading scipy."""
+    if df < _EXPANDED:
+        return t_quantile(1 - level, df)
+    z = NormalDist().inv_cdf(1 - level)
+    terms = (z, (z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96, (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384)
+    return sum(term / df**power for power, term in enumerate(terms))
+
+
+def _variance_of_mean(scores: PairedScores, own: float | None, spread: float | None) -> float:
+    """Of the mean difference: by its own spread, in which weights are, or by a known one, to which they come."""
+    if spread is None:
+        return (own or 0.0) ** 2 / scores.n
+    weights = np.ones(scores.n) if scores.weights is None else scores.weights
+    return spread**2 * float(np.sum(weights**2)) / scores.n**2
 
 
 def _means(repeats: Floats) -> Floats:
@@ -167,43 +203,73 @@ def _means(repeats: Floats) -> Floats:
 def _by_queries(scores: PairedScores, test: PairedTest) -> tuple[float, Limits]:
     """p and the limits of a test of queries; flips of very few set none, so that Student's stand in."""
     p = randomisation_p(scores)[0] if test is RANDOMISATION else TestOutcome.of(test, scores).p
-    kind = INTERVALS[test.interval if test is STUDENT or scores.can_reach else STUDENT.interval]
 
     def limits(alpha: float) -> tuple[float, float]:
         if not scores.nonzero:
             return 0.0, 0.0  # nothing changed
+        can_reach = 2.0 ** (1 - scores.nonzero) < alpha
+        kind = INTERVALS[test.interval if test is STUDENT or can_reach else STUDENT.interval]
         found = kind.formula(scores, alpha)
         return found.low, found.high
 
     return p, limits
 
 
-def _variance_of_runs(repeats: Floats, scores: PairedScores) -> float:
-    """The variance that the difference has because runs of one system differ as a whole: 0 of a single one.
+@dataclass(frozen=True)
+class RunNoise:
+    """How far means of a system's runs vary because all queries of a run vary together: the variance of one run, from
+    so many degrees of freedom, and how many runs the baseline is the mean of."""
 
-    Run means vary by what all queries of a run share, and by what each query has for itself; the second part is in the
-    spread over queries already. The baseline is one run, this the mean of several.
+    variance: float = 0.0
+    df: int = 0
+    baseline_runs: int = 1
+
+    def pooled(self, other: RunNoise | None) -> RunNoise:
+        """Both together, the other being that of the baseline."""
+        if other is None:
+            return self
+        df = self.df + other.df
+        variance = (self.df * self.variance + other.df * other.variance) / df if df else 0.0
+        return RunNoise(variance, df, other.baseline_runs)
+
+    def of_difference(self, runs: int) -> RunNoise:
+        """The variance of the difference of so many runs' mean and the baseline's."""
+        return replace(self, variance=self.variance * (1 / runs + 1 / self.baseline_runs))
+
+
+def run_noise(repeats: Floats, weights: Floats | None = None) -> RunNoise:
+    """What runs of one system, queries x repeats, say of their noise.
+
+    Means vary by what all queries of a run share, and by what each query has for itself. The second part is in the
+    spread over queries already, and is taken away (the two-way analysis of variance without replication).
     """
     queries, runs = repeats.shape
     if runs < 2 or queries < 2:
-        return 0.0
-    weighted = np.stack([scores.weighted(column) for column in repeats.T])  # runs x queries
-    means = np.array([math.fsum(row) / queries for row in weighted.tolist()])
-    centred = weighted - means[:, np.newaxis] - weighted.mean(axis=0) + means.mean()
-    residual = math.fsum((centred**2).ravel().tolist()) / ((runs - 1) * (queries - 1))
-    of_runs = max(0.0, float(np.var(means, ddof=1)) - residual / queries)
-    return float(of_runs * (1 + 1 / runs))
+        return RunNoise()
+    counted = repeats if weights is None else repeats * weights[:, np.newaxis]
+    counted = counted[:, np.lexsort(counted[::-1])]  # the order of runs means nothing
+    means = np.array([math.fsum(column) / queries for column in counted.T.tolist()])
+    by_query = np.array([math.fsum(row) / runs for row in counted.tolist()])
+    residuals = counted - means - by_query[:, np.newaxis] + math.fsum(means.tolist()) / runs
+    residual = math.fsum((residuals**2).ravel().tolist()) / ((runs - 1) * (queries - 1))
+    return RunNoise(max(0.0, float(np.var(means, ddof=1)) - residual / queries), runs - 1)
 
 
-def _by_runs(scores: PairedScores, of_runs: float, runs: int) -> tuple[float, Limits]:
+def _by_runs(scores: PairedScores, of_runs: RunNoise) -> tuple[float, Limits]:
     """Student's test with both sources of variance, degrees of freedom by Satterthwaite."""
     of_queries = (scores.sd or 0.0) ** 2 / scores.n
-    total = of_queries + of_runs
-    df = total**2 / (of_queries**2 / (scores.n - 1) + of_runs**2 / (runs - 1))
-    error = math.sqrt(total)
+    error, df = math.sqrt(of_queries + of_runs.variance), _satterthwaite(of_queries, scores.n - 1, of_runs)
 
     def limits(alpha: float) -> tuple[float, float]:
         reach = t_quantile(1 - alpha / 2, df) * error
         return scores.mean - reach, scores.mean + reach
 
     return t_p(scores.mean / error, df), limits
+
+
+def _satterthwaite(of_queries: float, df: float, of_runs: RunNoise) -> float:
+    """The degrees of freedom of a sum of two variances."""
+    parts = ((of_queries, df), (of_runs.variance, of_runs.df))
+    below = sum(variance**2 / each for variance, each in parts if variance and each)
+    total = of_queries + of_runs.variance
+    return float(total**2 / below) if below else df

@@ -275,7 +275,9 @@ def compare_matrices(
             choose(value, known, what)
     _check_weights(matrices, how)
     if how.by is not None:
-        how.refuse("by", "papers", "sequential", "contrasts", "pairs", "groups", "interval", "procedure")
+        how.refuse("by", "papers", "sequential", "contrasts", "pairs", "groups", "interval", "procedure", "family")
+        if how.test == BAYES.name:
+            raise UsageError("by: has no meaning with the test bayes")
         segments = compare_segments(matrices, how, compare_systems)
         return replace(_by_mode(matrices, how, progress), segments=segments, by=how.by, alpha=how.alpha)
     return _by_mode(matrices, how, progress)

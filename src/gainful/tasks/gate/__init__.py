@@ -4,34 +4,44 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 
+from gainful._version import __version__
 from gainful.data.judged import Judged
-from gainful.data.qrels import QrelsLike
-from gainful.data.queries import Queries, QueriesLike
+from gainful.data.qrels import Qrels, QrelsLike
+from gainful.data.queries import UNKNOWN, Queries, QueriesLike, in_order
 from gainful.data.run import RunLike, runs_by_name
 from gainful.errors import InputError, UsageError
 from gainful.evaluation.evaluate import MeasuresLike
 from gainful.kernel.arrays import Floats
+from gainful.kernel.exact_sums import weighted_mean
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse_all
-from gainful.notation import printable
+from gainful.notation import count_of, printable, some_of, text_of_id
 from gainful.policy import Policy
 from gainful.render import Page, Showable
-from gainful.stats.regression_rule import KNOWN_FROM, LEVEL, Change, assess_change
+from gainful.stats.regression_rule import KNOWN_FROM, LEVEL, Change, assess_change, run_noise
 from gainful.stats.repeatable import settled_differences
 from gainful.tasks.gate import measured as measuring
-from gainful.tasks.gate.gate_file import Accepted, FrozenQuery, Gate, Rule, content_hash, hashes_of, today
-from gainful.tasks.gate.measured import Measured, RefusalError, measure_runs
-
-#: A query collapsed that lost this share of a score of at least so much.
-COLLAPSED, COLLAPSED_FROM = 0.8, 0.1
+from gainful.tasks.gate.gate_file import (
+    COLLAPSED,
+    COLLAPSED_FROM,
+    NUMBERS,
+    Accepted,
+    FrozenQuery,
+    Gate,
+    Rule,
+    content_hash,
+    hashes_of,
+    today,
+)
+from gainful.tasks.gate.measured import Measured, RefusalError, as_number, measure_runs
 
 #: A run, several of the same system, or several by name.
 RepeatsLike: TypeAlias = "RunLike | Sequence[RunLike] | Mapping[str, RunLike]"
@@ -59,6 +69,14 @@ class QueryChange:
 
 
 @dataclass(frozen=True)
+class Promise:
+    """A floor, or a query that must hold; ``broken`` says how it does not, if so."""
+
+    name: str
+    broken: str | None = None
+
+
+@dataclass(frozen=True)
 class Finding:
     """What was found of one measure, of all queries or of one group."""
 
@@ -73,9 +91,11 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        """Of a group only a regression counts: small groups can hardly exclude a drop."""
+        """Of a group only a regression counts: small ones can hardly exclude a drop, and the smallest show nothing."""
         verdict = self.change.verdict
-        return "pass" if self.group is not None and verdict == "warning" else verdict
+        if self.group is None or verdict == "regression":
+            return verdict
+        return "too few queries" if self.change.is_too_small else "pass"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -83,8 +103,8 @@ class GateReport(Showable):
     """What a gate says of a run: its :attr:`verdict` is pass, warning, regression or refused.
 
     ``findings`` are those of the measures, ``groups`` those of groups of queries; ``queries`` all that changed, those
-    that fell most first. ``broken`` are promises that do not hold: floors, and queries that must hold. ``refusal`` and
-    ``hint`` say why nothing could be measured.
+    that lost most first. ``promises`` are floors, and queries that must hold. ``refusal`` and ``hint`` say why nothing
+    could be measured. ``blind`` says that the queries are too few for the margin, if they are.
     """
 
     gate: Gate
@@ -92,7 +112,8 @@ class GateReport(Showable):
     findings: tuple[Finding, ...] = ()
     groups: tuple[Finding, ...] = ()
     queries: tuple[QueryChange, ...] = ()
-    broken: tuple[str, ...] = ()
+    promises: tuple[Promise, ...] = ()
+    blind: str | None = None
     notices: tuple[str, ...] = ()
     refusal: str | None = None
     hint: str | None = None
@@ -107,7 +128,7 @@ class GateReport(Showable):
         if self.refusal is not None:
             return "refused"
         found = {each.verdict for each in (*self.findings, *self.groups)}
-        if "regression" in found or self.broken:
+        if "regression" in found or any(each.broken for each in self.promises):
             return "regression"
         return "warning" if "warning" in found else "pass"
 
@@ -145,9 +166,10 @@ def freeze_gate(
     about = None if queries is None else Queries.of(queries)
     if rule.by is not None and about is None:
         raise UsageError("by: expected a table of queries, found none", "--queries FILE (queries= in Python)")
-    rule = rule if about is None else replace(rule, weights=about.weights)
+    rule = replace(rule, weights=None if about is None else about.weights)
     found = measure_runs(judged, _repeats(run), parse_all(measures), None, about, threads, progress)
     measuring.refuse_missing(found, rule)
+    measuring.refuse_unjudged(rule, found)
     names = [str(measure) for measure in found.measures]
     measuring.check_named(rule, found.queries, names)
     groups = {} if about is None or rule.by is None else _group_of(about, rule.by, found.queries)
@@ -164,11 +186,22 @@ def freeze_gate(
     }
     first = found.evaluations[0]
     gate = Gate(names, rule, first.policy.texts(), first.scale, {}, 0.0, known, [])
-    gate = _with_baseline(gate, judged, found, reason, {})
-    if any(mean == 0 for mean in found.means.values()):
-        empty = next(name for name, mean in found.means.items() if mean == 0)
-        raise InputError(f"{empty}: expected a baseline that scores above 0, found 0: nothing can fall from it")
-    measuring.refuse_blind(gate, 0)
+    return _checked(_with_baseline(gate, judged, found, reason, {}))
+
+
+def _checked(gate: Gate) -> Gate:
+    """A gate with a new baseline, unless that breaks its own rule."""
+    means = gate.history[-1].means
+    for measure in gate.parsed:
+        if means[str(measure)] == 0 and (measure.better == "higher" or gate.rule.is_relative):
+            way_out = "an absolute margin such as --margin 0.01" if measure.better == "lower" else None
+            raise InputError(
+                f"{measure}: expected a baseline other than 0, found 0: no share of it is a margin", way_out
+            )
+    broken = next((each.broken for each in _floors(gate, means) if each.broken), None)
+    if broken is not None:
+        raise InputError(f"the baseline breaks its own rule: {broken}")
+    measuring.refuse_blind(gate)
     return gate
 
 
@@ -188,18 +221,17 @@ def check_gate(
     frozen = gate if isinstance(gate, Gate) else Gate.read(gate)
     runs = _repeats(run)
     try:
-        found = _comparable(frozen, qrels, runs, threads, progress)
-        measuring.refuse_unjudged(frozen, found)
+        found = comparable(frozen, judged_for(frozen, qrels), runs, threads, progress)
+        measuring.refuse_unjudged(frozen.rule, found, frozen.judged)
+        compared = _compared(frozen, found)
     except RefusalError as refusal:
         return GateReport(frozen, tuple(runs), refusal=refusal.message, hint=refusal.hint, is_strict=strict)
-    report = replace(_report(frozen, tuple(runs), found), notices=tuple(found.notices), is_strict=strict)
-    if report.verdict == "regression":
-        return report
-    try:
-        measuring.refuse_blind(frozen, KNOWN_FROM)
-    except RefusalError as refusal:
-        return replace(report, refusal=refusal.message, hint=refusal.hint)
-    return report
+    return replace(
+        _report(frozen, tuple(runs), compared),
+        blind=(measuring.blind_spot(frozen) or (None,))[0],
+        notices=tuple(found.notices),
+        is_strict=strict,
+    )
 
 
 def update_gate(
@@ -216,20 +248,29 @@ def update_gate(
     if not reason.strip():
         raise UsageError("reason: expected why the baseline changes, found nothing")
     frozen = gate if isinstance(gate, Gate) else Gate.read(gate)
-    runs, judged = _repeats(run), _judged(frozen, qrels)
+    runs, judged = _repeats(run), judged_for(frozen, qrels)
     if not new_judgments:
-        found = _comparable(frozen, judged, runs, threads, progress)
-        return _with_baseline(frozen, judged, found, reason, _spreads(frozen, found))
-    found = measure_runs(judged, runs, frozen.parsed, None, None, threads, progress)
+        found = comparable(frozen, judged, runs, threads, progress)
+        spreads = _spreads(frozen, _compared(frozen, found))
+        return _with_baseline(frozen, judged, found, reason, spreads)
+    others = gate_others(frozen, judged)
+    queries = Queries(exclude=others) if others else None
+    found = measure_runs(judged, runs, frozen.parsed, None, queries, threads, progress)
     measuring.refuse_missing(found, frozen.rule)
-    if frozen.rule.weights is not None or frozen.rule.by is not None:
-        strangers = [query for query in found.queries if query not in frozen.queries]
-        if strangers:
-            raise InputError(
-                f"query '{printable(strangers[0])}' is new: the gate does not know its group or weight",
-                "`gainful gate init` with --queries freezes it anew",
-            )
-    return _with_baseline(replace(frozen, scale=judged.qrels.scale), judged, found, reason, {})
+    strangers = [query for query in found.queries if query not in frozen.queries]
+    if strangers and (frozen.rule.weights is not None or frozen.rule.by is not None):
+        raise InputError(
+            f"query '{printable(strangers[0])}' is new: the gate does not know its group or weight",
+            "`gainful gate init` with --queries freezes it anew",
+        )
+    measuring.check_named(frozen.rule, found.queries, frozen.measures)
+    return _checked(_with_baseline(replace(frozen, scale=judged.qrels.scale), judged, found, reason, {}))
+
+
+def gate_others(gate: Gate, judged: Judged) -> list[str]:
+    """The judged queries that were left out of a gate on purpose."""
+    known = set(map(text_of_id, judged.qrels.query_ids))
+    return [query for query in gate.judgments.get("others", ()) if query in known]
 
 
 def _repeats(run: RepeatsLike) -> dict[str, RunLike]:
@@ -237,7 +278,11 @@ def _repeats(run: RepeatsLike) -> dict[str, RunLike]:
     if isinstance(run, (list, tuple)):
         if not run:
             raise UsageError("run: expected at least one, found none")
-        return {_name(each, i): each for i, each in enumerate(run, 1)}
+        names = [_name(each, i) for i, each in enumerate(run, 1)]
+        return {
+            name if names.count(name) == 1 else f"{name} ({i})": each
+            for i, (name, each) in enumerate(zip(names, run, strict=True), 1)
+        }
     several = runs_by_name(run)
     return dict(several) if several is not None else {_name(run, 1): run}
 
@@ -246,16 +291,15 @@ def _name(run: RunLike, place: int) -> str:
     return os.path.basename(run) if isinstance(run, (str, os.PathLike)) else f"run {place}"
 
 
-def _comparable(
+def comparable(
     gate: Gate,
-    qrels: QrelsLike | Judged,
+    judged: Judged,
     runs: Mapping[str, RunLike],
     threads: int | None,
     progress: Progress | None,
 ) -> Measured:
     """Runs on the frozen queries and judgments, or a refusal."""
     measuring.refuse_version(gate)
-    judged = _judged(gate, qrels)
     measuring.refuse_judgments(gate, judged.qrels)
     queries = Queries(only=list(gate.queries))
     found = measure_runs(judged, runs, gate.parsed, None, queries, threads, progress)
@@ -263,10 +307,11 @@ def _comparable(
     return found
 
 
-def _judged(gate: Gate, qrels: QrelsLike | Judged) -> Judged:
+def judged_for(gate: Gate, qrels: QrelsLike | Judged) -> Judged:
     """Judgments under the gate's conventions."""
     if not isinstance(qrels, Judged):
-        return Judged.of(qrels, gate.conventions)
+        read = Qrels.of(qrels)
+        return Judged(replace(read, scale=max(read.scale, gate.scale)), gate.conventions)
     if qrels.policy != gate.conventions:
         raise RefusalError("the conventions differ from those of the baseline", f"these are {gate.conventions}")
     return qrels
@@ -293,18 +338,35 @@ def _with_baseline(gate: Gate, judged: Judged, found: Measured, reason: str, spr
         "others": sorted(query for query in hashes if query not in queries),
     }
     names = " ".join(each.run for each in found.evaluations)
-    weighted = _weighted_means(gate.measures, queries)
-    accepted = Accepted(today(), reason, names, first.sha256["run"], weighted, spreads)
-    return replace(gate, judgments=judgments, judged=found.judged, queries=queries, history=[*gate.history, accepted])
+    weights = np.array([each.weight or 1.0 for each in queries.values()])
+    accepted_means = {}
+    for i, measure in enumerate(gate.measures):
+        scored = ~np.isnan(means[i])
+        accepted_means[measure] = weighted_mean(means[i][scored], weights[scored]) if scored.any() else 0.0
+    accepted = Accepted(today(), reason, names, first.sha256["run"], accepted_means, spreads)
+    return replace(
+        gate,
+        judgments=judgments,
+        judged=found.judged,
+        queries=queries,
+        history=[*gate.history, accepted],
+        runs=found.scores.shape[2],
+        run_variances=_run_variances(gate, found, weights),
+        version=__version__,
+        numbers=NUMBERS,
+    )
 
 
-def _weighted_means(measures: Sequence[str], queries: Mapping[str, FrozenQuery]) -> dict[str, float]:
-    found = {}
-    for i, measure in enumerate(measures):
-        pairs = [(each.scores[i], each.weight or 1.0) for each in queries.values() if each.scores[i] is not None]
-        total = math.fsum(weight for _, weight in pairs)
-        found[measure] = math.fsum((score or 0.0) * weight for score, weight in pairs) / total if pairs else 0.0
-    return found
+def _run_variances(gate: Gate, found: Measured, weights: Floats) -> dict[str, float]:
+    """How far several runs of one system vary as a whole, by measure."""
+    if found.scores.shape[2] < 2:
+        return {}
+    variances = {}
+    for measure, scores in zip(gate.measures, found.scores, strict=True):
+        scored = ~np.isnan(scores).any(axis=1)
+        counts = weights[scored] * (scored.sum() / weights[scored].sum())
+        variances[measure] = run_noise(scores[scored], None if gate.rule.weights is None else counts).variance
+    return variances
 
 
 @dataclass(frozen=True, eq=False)
@@ -337,47 +399,58 @@ class _Compared:
             weights=weights,
             spread=gate.known_spread(str(self.measure), mean, KNOWN_FROM),
             level=LEVEL / groups,
+            runs=gate.run_noise(str(self.measure)),
         )
 
 
 def _compared(gate: Gate, found: Measured) -> list[_Compared]:
+    """Every measure on the queries that have a score then and now; too many without one now are refused."""
+    frozen = [gate.queries[query] for query in found.queries]
     compared = []
     for i, measure in enumerate(found.measures):
-        baseline = np.array([_number(each.scores[i]) for each in gate.queries.values()])
-        new = found.scores[i]
-        kept = np.flatnonzero(~(np.isnan(baseline) | np.isnan(new).any(axis=1))).tolist()
+        baseline, new = np.array([as_number(each.scores[i]) for each in frozen]), found.scores[i]
+        has_now = ~np.isnan(new).any(axis=1)
+        lost = [found.queries[place] for place in np.flatnonzero(~np.isnan(baseline) & ~has_now).tolist()]
+        if len(lost) > gate.rule.missing_at_most:
+            raise RefusalError(
+                f"{measure}: {count_of(len(lost), 'query', 'queries')} without a score now ({some_of(lost)}), at most "
+                f"{gate.rule.missing_at_most} may be",
+                "a measure that is undefined where nothing relevant is found cannot show that; nDCG or RR can",
+            )
+        kept = np.flatnonzero(~np.isnan(baseline) & has_now).tolist()
         if not kept:
-            raise InputError(f"{measure}: expected a query that both runs have a score of, found none")
-        frozen = list(gate.queries.values())
+            raise RefusalError(f"{measure}: no query has a score in both runs")
         weights = None if gate.rule.weights is None else np.array([frozen[place].weight or 0.0 for place in kept])
         names = tuple(found.queries[place] for place in kept)
         compared.append(_Compared(measure, names, baseline[kept], new[kept], weights))
     return compared
 
 
-def _number(value: float | None) -> float:
-    return math.nan if value is None else value
-
-
-def _spreads(gate: Gate, found: Measured) -> dict[str, float]:
+def _spreads(gate: Gate, compared: Sequence[_Compared]) -> dict[str, float]:
     """How far queries differ from the baseline, relative to its mean: what accepted changes look like."""
-    changes = {str(each.measure): each.assess(gate) for each in _compared(gate, found)}
-    return {name: change.spread / abs(change.baseline) for name, change in changes.items() if change.baseline}
+    changes = {str(each.measure): each.assess(gate) for each in compared}
+    return {
+        name: change.spread / abs(change.baseline)
+        for name, change in changes.items()
+        if change.baseline and change.spread
+    }
 
 
-def _report(gate: Gate, runs: tuple[str, ...], found: Measured) -> GateReport:
-    compared = _compared(gate, found)
+def _report(gate: Gate, runs: tuple[str, ...], compared: Sequence[_Compared]) -> GateReport:
     findings = tuple(Finding(str(each.measure), each.assess(gate)) for each in compared)
     groups = []
     for each in compared if gate.rule.by is not None else ():
         places: dict[str, list[int]] = {}
         for place, query in enumerate(each.queries):
-            places.setdefault(gate.queries[query].group or "", []).append(place)
+            places.setdefault(gate.queries[query].group or UNKNOWN, []).append(place)
         groups += [
-            Finding(str(each.measure), each.assess(gate, rows, len(places)), group) for group, rows in places.items()
+            Finding(str(each.measure), each.assess(gate, places[group], len(places)), group)
+            for group in sorted(places, key=in_order)
         ]
     changes = sorted((change for each in compared for change in _changes(gate, each)), key=lambda each: each.gain)
-    return GateReport(gate, runs, findings, tuple(groups), tuple(changes), tuple(_broken(gate, findings, changes)))
+    means = {each.measure: each.change.new for each in findings}
+    promises = (*_floors(gate, means), *_kept(gate, changes))
+    return GateReport(gate, runs, findings, tuple(groups), tuple(changes), promises)
 
 
 def _changes(gate: Gate, compared: _Compared) -> list[QueryChange]:
@@ -396,18 +469,22 @@ def _changes(gate: Gate, compared: _Compared) -> list[QueryChange]:
     return found
 
 
-def _broken(gate: Gate, findings: Sequence[Finding], changes: Sequence[QueryChange]) -> list[str]:
-    """Promises that do not hold."""
-    means = {each.measure: each.change.new for each in findings}
-    found = [
-        f"{measure} is {means[measure]:.4f}, below its floor of {floor:g}"
-        for measure, floor in gate.rule.floors.items()
-        if means[measure] < floor
-    ]
-    must_hold = set(gate.rule.must_hold)
-    for each in changes:
-        if each.gain < 0 and each.query in must_hold:
-            found.append(
-                f"{each.query} must hold, but its {each.measure} fell from {each.baseline:.4f} to {each.new:.4f}"
-            )
-    return found
+def _floors(gate: Gate, means: Mapping[str, float]) -> Iterator[Promise]:
+    """The worst means that were agreed on."""
+    for measure in gate.parsed:
+        floor, mean = gate.rule.floors.get(str(measure)), means[str(measure)]
+        if floor is not None:
+            is_lower = measure.better == "lower"
+            is_broken, side = (mean > floor, "above its limit") if is_lower else (mean < floor, "below its floor")
+            broken = f"{measure} is {mean:.4f}, {side} of {floor:g}" if is_broken else None
+            yield Promise(f"{measure} {'<=' if is_lower else '>='} {floor:g}", broken)
+
+
+def _kept(gate: Gate, changes: Sequence[QueryChange]) -> Iterator[Promise]:
+    """The queries that may not become worse."""
+    worse = {each.query: each for each in reversed(changes) if each.gain < 0}
+    for query in gate.rule.must_hold:
+        change = worse.get(query)
+        said = f"{printable(query)} must hold, but its " if change else ""
+        broken = f"{said}{change.measure} went from {change.baseline:.4f} to {change.new:.4f}" if change else None
+        yield Promise(f"{query} holds", broken)

@@ -4,29 +4,33 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from functools import cached_property
+from statistics import median
 from typing import Any
-
-import numpy as np
 
 from gainful._version import __version__
 from gainful.data.qrels import Qrels
-from gainful.errors import InputError
+from gainful.errors import InputError, UsageError
 from gainful.io.atomic import write_bytes
 from gainful.io.json_text import parse_json
 from gainful.io.sources import open_source
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
-from gainful.notation import number_text, printable, read_number, text_of_id
+from gainful.notation import number_text, printable, read_number, some_of, text_of_id
 from gainful.policy import Policy
+from gainful.stats.regression_rule import USUAL_SPREAD, RunNoise
 
 #: The form of the file, and of the numbers in it: raised when a measure's values change.
 SCHEMA, NUMBERS = 1, 1
+#: A query collapsed that lost this share of a score of at least so much.
+COLLAPSED, COLLAPSED_FROM = 0.8, 0.1
 _DIGITS = 16  # of a query's hash
+_LARGEST = 1e150  # of a number, so that squares are numbers, too
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,25 @@ class Rule:
     missing_at_most: int = 0
     judged_at_least: float = 0.0
     judged_drop: float = 0.05
-    spread: float = 0.13
+    spread: float = USUAL_SPREAD
+
+    def __post_init__(self) -> None:
+        for name, least, most in (
+            ("margin", 0.0, math.inf),
+            ("spread", 0.0, math.inf),
+            ("judged_at_least", 0.0, 1.0),
+            ("judged_drop", 0.0, 1.0),
+            ("missing_at_most", 0, math.inf),
+        ):
+            value = getattr(self, name)
+            # What is compared or divided by has to be above 0.
+            is_wrong = not _is_number(value) or not least <= value <= most or math.isinf(value)
+            if is_wrong or (name in ("margin", "spread") and not value):
+                wanted = "a number above 0" if math.isinf(most) else "a share from 0 to 1"
+                wanted = "a whole number from 0 on" if name == "missing_at_most" else wanted
+                raise UsageError(f"{name.replace('_', '-')}: expected {wanted}, found {value!r}")
+        floors = {str(parse(measure)): floor for measure, floor in self.floors.items()}
+        object.__setattr__(self, "floors", floors)
 
     @property
     def margin_text(self) -> str:
@@ -74,7 +96,7 @@ class FrozenQuery:
 @dataclass(frozen=True)
 class Accepted:
     """A baseline that was frozen: when, why, from which run, its means, and how far queries differed from the one
-    before (the standard deviation by measure, relative to the mean; none where judgments changed)."""
+    before (the standard deviation by measure, relative to the mean; none where nothing differed or judgments did)."""
 
     date: str
     reason: str
@@ -96,8 +118,14 @@ class Gate:
     judged: float  # the share of judged documents in the baseline's top ranks
     queries: dict[str, FrozenQuery]
     history: list[Accepted]
+    runs: int = 1  # that the baseline is the mean of
+    run_variances: dict[str, float] = field(default_factory=dict)  # of one run's mean, by measure
     version: str = __version__
     numbers: int = NUMBERS
+
+    def run_noise(self, measure: str) -> RunNoise:
+        """How far runs of the baseline's system vary as a whole."""
+        return RunNoise(self.run_variances.get(measure, 0.0), self.runs - 1, self.runs)
 
     @cached_property
     def parsed(self) -> tuple[Measure, ...]:
@@ -110,20 +138,20 @@ class Gate:
         return Policy.from_texts(self.policy)
 
     def known_spread(self, measure: str, baseline: float, least: int) -> float | None:
-        """The root mean square of the spreads of accepted changes, absolute; None while there are too few."""
-        known = [each.spreads[measure] for each in self.history if measure in each.spreads]
-        if len(known) < least:
-            return None
-        return float(np.sqrt(np.mean(np.square(known)))) * abs(baseline)
+        """The median spread of accepted changes, absolute; None while there are too few. One large change among small
+        ones does not make the gate blind."""
+        known = [each.spreads[measure] for each in self.history if each.spreads.get(measure)]
+        return None if len(known) < least else median(known) * abs(baseline)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the file, whole or not at all: a line a query, so that changes can be reviewed."""
-        write_bytes(path, self.text().encode("utf-8", "surrogateescape"))
+        write_bytes(path, self.text().encode())
 
     def text(self) -> str:
         """The content of the file."""
         head: dict[str, Any] = {"gainful-gate": SCHEMA, "gainful": self.version, "numbers": self.numbers}
-        head |= {name: getattr(self, name) for name in ("measures", "policy", "scale", "judgments", "judged")}
+        named = ("measures", "policy", "scale", "judgments", "judged", "runs", "run_variances")
+        head |= {name: getattr(self, name) for name in named}
         head["rule"] = asdict(self.rule)
         lines = [f"  {_json(name)}: {_json(value)}," for name, value in head.items()]
         history = [f"    {_json(asdict(each))}" for each in self.history]
@@ -139,10 +167,12 @@ class Gate:
         if not isinstance(value, dict) or "gainful-gate" not in value:
             raise InputError(f"{name}: expected a file of `gainful gate init`, found something else")
         schema = value.pop("gainful-gate")
-        if not isinstance(schema, int) or schema > SCHEMA:
+        if not _KINDS["int"](schema) or not 1 <= schema <= SCHEMA:
             raise InputError(
                 f"{name}: expected a gate of form {SCHEMA} or older, found {schema!r}", "a newer gainful wrote it"
             )
+        if "version" in value:
+            raise _unknown_key(name, "version")
         value["version"] = value.pop("gainful", None)
         _check_keys(value, cls, name)
         queries = {
@@ -150,15 +180,53 @@ class Gate:
             for query, each in _dict(value["queries"], f"{name}: queries").items()
         }
         history = [_made(Accepted, each, f"{name}: history {i}") for i, each in enumerate(value["history"], 1)]
-        rule = _made(Rule, value["rule"], f"{name}: rule")
-        found = cls(**{**value, "rule": rule, "queries": queries, "history": history})
-        if not queries or not history or any(len(each.scores) != len(found.measures) for each in queries.values()):
-            raise InputError(f"{name}: expected a baseline with a score of every query and measure, found none")
+        try:
+            rule = _made(Rule, value["rule"], f"{name}: rule")
+            found = cls(**{**value, "rule": rule, "queries": queries, "history": history})
+            _ = found.parsed, found.conventions
+        except UsageError as error:
+            raise InputError(f"{name}: {error.message}", error.hint) from error
+        _check_whole(found, name)
         return found
 
 
+def _check_whole(gate: Gate, name: str) -> None:
+    """Refuses a gate whose parts do not belong together."""
+    changed = "was the file changed by hand? `gainful gate init` freezes a baseline anew"
+    if not gate.queries or not gate.history or gate.scale <= 0 or gate.runs < 1:
+        raise InputError(f"{name}: expected queries, a history and a scale above 0, found something else", changed)
+    weighted = gate.rule.weights is not None
+    for query, each in gate.queries.items():
+        if len(each.scores) != len(gate.measures):
+            raise InputError(f"{name}: query {printable(query)}: expected a score of each measure", changed)
+        if (each.weight is not None) != weighted or (weighted and not (each.weight or 0) > 0):
+            raise InputError(
+                f"{name}: query {printable(query)}: expected a weight just if the rule has weights", changed
+            )
+    if content_hash({query: each.judgments for query, each in gate.queries.items()}) != gate.judgments.get("content"):
+        raise InputError(f"{name}: expected the judgments that were frozen, found other queries or hashes", changed)
+    unknown = [query for query in gate.rule.must_hold if query not in gate.queries]
+    lost = [measure for measure in gate.rule.floors if measure not in gate.measures]
+    if unknown or lost:
+        raise InputError(
+            f"{name}: rule: expected gated queries and measures, found {some_of(unknown or lost)}", changed
+        )
+    if any(spread < 0 for each in gate.history for spread in each.spreads.values()):
+        raise InputError(f"{name}: history: expected spreads from 0 on, found one below", changed)
+
+
 def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    # Ids that are not UTF-8 are escaped.
+    return text if _is_unicode(text) else json.dumps(value, allow_nan=False)
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _without_none(values: Mapping[str, object]) -> dict[str, object]:
@@ -171,12 +239,16 @@ def _dict(value: object, where: str) -> dict[str, Any]:
     return value
 
 
+def _unknown_key(where: str, name: str) -> InputError:
+    return InputError(f"{where}: unknown key '{printable(name)}'", "was the file changed by hand?")
+
+
 def _check_keys(value: Mapping[str, Any], kind: type, where: str) -> None:
     known = {each.name for each in fields(kind)}
     needed = [each.name for each in fields(kind) if _is_needed(each)]
     for name in value:
         if name not in known:
-            raise InputError(f"{where}: unknown key '{printable(name)}'", "was the file changed by hand?")
+            raise _unknown_key(where, name)
     for name in needed:
         if name not in value:
             raise InputError(f"{where}: expected '{name}', found none")
@@ -184,7 +256,7 @@ def _check_keys(value: Mapping[str, Any], kind: type, where: str) -> None:
         is_kind = _KINDS.get(str(each.type))
         if each.name in value and is_kind is not None and not is_kind(value[each.name]):
             found = printable(json.dumps(value[each.name]))
-            raise InputError(f"{where}: {each.name}: expected {each.type}, found {found}")
+            raise InputError(f"{where}: {each.name}: expected {_IN_WORDS[str(each.type)]}, found {found}")
 
 
 def _is_needed(each: Any) -> bool:
@@ -192,7 +264,7 @@ def _is_needed(each: Any) -> bool:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= _LARGEST
 
 
 #: What a value of a kind of field is, by its annotation.
@@ -209,6 +281,23 @@ _KINDS: dict[str, Callable[[Any], bool]] = {
     ),
     "dict[str, float]": lambda value: isinstance(value, dict) and all(map(_is_number, value.values())),
     "dict[str, str]": lambda value: isinstance(value, dict) and all(isinstance(each, str) for each in value.values()),
+    "dict[str, Any]": lambda value: isinstance(value, dict),
+    "list[Accepted]": lambda value: isinstance(value, list),
+}
+#: The same for people.
+_IN_WORDS = {
+    "str": "a text",
+    "str | None": "a text or null",
+    "float": "a number",
+    "float | None": "a number or null",
+    "int": "a whole number",
+    "bool": "true or false",
+    "list[str]": "a list of texts",
+    "list[float | None]": "a list of numbers or null",
+    "dict[str, float]": "names and numbers",
+    "dict[str, str]": "names and texts",
+    "dict[str, Any]": "names and values",
+    "list[Accepted]": "a list",
 }
 
 
@@ -220,7 +309,9 @@ def _made(kind: type, value: object, where: str) -> Any:
 
 def today() -> str:
     """The date, or that of ``SOURCE_DATE_EPOCH`` where builds are to be repeatable."""
-    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    if epoch and not epoch.isdecimal():
+        raise UsageError(f"SOURCE_DATE_EPOCH: expected seconds, found '{printable(epoch)}'")
     now = datetime.fromtimestamp(int(epoch), UTC) if epoch else datetime.now(UTC)
     return now.date().isoformat()
 
@@ -240,7 +331,8 @@ def hashes_of(qrels: Qrels) -> dict[str, str]:
 
 def content_hash(hashes: Mapping[str, str]) -> str:
     """One hash of all of them."""
-    return hashlib.sha256("\n".join(f"{query}\t{hashes[query]}" for query in sorted(hashes)).encode()).hexdigest()
+    lines = "\n".join(f"{query}\t{hashes[query]}" for query in sorted(hashes))
+    return hashlib.sha256(lines.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def read_margin(text: str, what: str) -> tuple[float, bool]:
@@ -253,17 +345,21 @@ def read_margin(text: str, what: str) -> tuple[float, bool]:
     is_relative = stripped.endswith("%")
     value = read_number(stripped.removesuffix("%").strip(), what)
     if value <= 0:
-        raise InputError(f"{what}: expected a margin above 0, found '{text}'")
+        raise UsageError(f"{what}: expected a margin above 0, found '{text}'")
     return (value / 100 if is_relative else value), is_relative
 
 
 def read_floor(text: str, what: str) -> tuple[str, float]:
-    """A measure and the least mean that it may have.
+    """A measure and the worst mean that it may have: the least one, or where lower is better the largest.
 
-    >>> read_floor("ndcg@10 >= 0.40", "--floor")
-    ('nDCG@10', 0.4)
+    >>> read_floor("ndcg@10 >= 0.40", "--floor"), read_floor("ESL<=3", "--floor")
+    (('nDCG@10', 0.4), ('ESL', 3.0))
     """
-    measure, sign, value = text.partition(">=")
-    if not sign:
-        raise InputError(f"{what}: expected something like nDCG@10>=0.40, found '{printable(text)}'")
-    return str(parse(measure.strip())), read_number(value.strip(), what)
+    sign = next((sign for sign in (">=", "<=") if sign in text), None)
+    if sign is None:
+        raise UsageError(f"{what}: expected something like nDCG@10>=0.40, found '{printable(text)}'")
+    name, _, value = text.partition(sign)
+    measure = parse(name.strip())
+    if (measure.better == "lower") != (sign == "<="):
+        raise UsageError(f"{what}: {measure}: {measure.better} is better, found '{printable(text)}'")
+    return str(measure), read_number(value.strip(), what)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 #: The form of the JSON; docs/gate.md has it.
 JSON_SCHEMA = "gainful-gate-check/1"
 _SIGNS = {"pass": "✅", "warning": "⚠️", "regression": "❌", "refused": "🚫"}
+#: What a comment begins with, so that the next one replaces it; the tables outside of what unfolds; rows of a table.
+MARKER, _MAIN, _MOST = "<!-- gainful gate -->", ("Collapsed queries", "The measures"), 20
 #: What GitHub calls a message by the verdict that it is of.
 _COMMANDS = {"pass": "notice", "warning": "warning", "regression": "error", "refused": "error"}
 
@@ -41,7 +43,8 @@ def as_json(report: GateReport) -> str:
         "rule": asdict(report.gate.rule),
         "measures": [_finding(each) for each in report.findings],
         "groups": [_finding(each) for each in report.groups],
-        "broken": list(report.broken),
+        "promises": [asdict(each) for each in report.promises],
+        "blind": report.blind,
         "queries": [{**asdict(each), "difference": each.difference} for each in report.queries],
         "notices": list(report.notices),
     }
@@ -49,35 +52,30 @@ def as_json(report: GateReport) -> str:
 
 
 #: The numbers of a change under their names.
-_NUMBERS = ("n", "baseline", "new", "difference", "relative", "drop", "p_fell", "p_rose", "margin", "noise", "level")
+_NUMBERS = (
+    *("n", "baseline", "new", "difference", "relative", "drop", "p_fell", "p_rose"),
+    *("margin", "noise", "level", "spread"),
+)
 
 
 def _finding(each: Finding) -> dict[str, object]:
     change = each.change
-    low, high, most = (None if math.isinf(limit) else limit for limit in (*change.interval, change.most_dropped))
-    return {
-        "measure": each.measure,
-        "group": each.group,
-        "verdict": each.verdict,
-        "improved": change.is_improvement,
-        **{name: getattr(change, name) for name in _NUMBERS},
-        "low": low,
-        "high": high,
-        "most_dropped": most,
-        "spread": change.spread,
-        "test": change.test,
-    }
+    numbers = {name: getattr(change, name) for name in _NUMBERS}
+    numbers |= {"low": change.interval[0], "high": change.interval[1], "most_dropped": change.most_dropped}
+    finite = {name: None if value is None or math.isinf(value) else value for name, value in numbers.items()}
+    said = {"measure": each.measure, "group": each.group, "verdict": each.verdict, "improved": change.is_improvement}
+    return {**said, **finite, "test": change.test}
 
 
 def as_junit(report: GateReport) -> str:
-    """A test case a measure and group; a refusal is an error, a regression a failure."""
+    """A test case a measure, group and promise; a refusal is an error, a regression a failure."""
     cases = list(_cases(report))
     counts = {kind: sum(f"<{kind} " in case for case in cases) for kind in ("failure", "error")}
-    attributes = f'tests="{len(cases)}" failures="{counts["failure"]}" errors="{counts["error"]}" skipped="0"'
+    attributes = f'name="gainful gate" tests="{len(cases)}" failures="{counts["failure"]}" errors="{counts["error"]}"'
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
-        f'<testsuites name="gainful gate" {attributes.replace(chr(32) + "skipped=" + chr(34) + "0" + chr(34), "")}>',
-        f'  <testsuite name="gainful gate" {attributes} time="0">',
+        f"<testsuites {attributes}>",
+        f'  <testsuite {attributes} skipped="0" time="0">',
         *cases,
         "  </testsuite>",
         "</testsuites>",
@@ -87,12 +85,16 @@ def as_junit(report: GateReport) -> str:
 
 def _cases(report: GateReport) -> Iterator[str]:
     if report.refusal is not None:
-        yield _case("measurable", "error", f"{report.refusal}. {report.hint or ''}".strip())
+        yield _case("can be measured", "error", _refused(report))
     for each in (*report.findings, *report.groups):
         failed = each.verdict == "regression" or (each.verdict == "warning" and report.is_strict)
         yield _case(each.name, "failure" if failed else None, sentence(report, each))
-    for broken in report.broken:
-        yield _case(broken.split(" ", 1)[0], "failure", broken)
+    for promise in report.promises:
+        yield _case(promise.name, "failure" if promise.broken else None, promise.broken or "It holds.")
+
+
+def _refused(report: GateReport) -> str:
+    return f"{report.refusal}. {report.hint or ''}".strip()
 
 
 def _case(name: str, kind: str | None, message: str) -> str:
@@ -133,16 +135,17 @@ def _label(value: str) -> str:
 
 
 def as_markdown(report: GateReport) -> str:
-    """A comment for a pull request: the verdict, the measures, and the rest to unfold."""
+    """A comment for a pull request: the verdict, what collapsed, the measures, and the rest to unfold."""
     page = gate_page(report)
     [verdict, *parts] = page.parts
-    tables = [part for part in parts if isinstance(part, Table)]
-    main = [table for table in tables if table.title == "The measures"]
-    rest = tuple(replace(table, most=None) for table in tables if table.title != "The measures")
+    tables = [replace(part, most=_MOST) for part in parts if isinstance(part, Table)]
+    main = tuple(table for table in tables if table.title in _MAIN)
+    rest = tuple(table for table in tables if table.title not in _MAIN)
     title = f"## {_SIGNS[report.verdict]} gainful gate: {'cannot be measured' if report.refusal else report.verdict}\n"
     shown = text(Page("gate", (verdict, *main)), "markdown")
-    notes = text(Page("gate", rest, page.notes), "markdown")
-    return f"{title}\n{shown}\n<details>\n<summary>Queries, groups and the rule</summary>\n\n{notes}\n</details>\n"
+    below = text(Page("gate", rest, page.notes), "markdown")
+    unfold = f"<details>\n<summary>Queries, groups and the rule</summary>\n\n{below}\n</details>\n"
+    return f"{MARKER}\n{title}\n{shown}\n{unfold}"
 
 
 def as_github(report: GateReport) -> str:
@@ -153,14 +156,17 @@ def as_github(report: GateReport) -> str:
             out.write(as_markdown(report))
     lines = []
     if report.refusal is not None:
-        lines.append(_annotation("error", "cannot be measured", f"{report.refusal}. {report.hint or ''}".strip()))
+        lines.append(_annotation("error", "cannot be measured", _refused(report)))
     lines += [
         _annotation(_COMMANDS[each.verdict], each.name, sentence(report, each))
         for each in (*report.findings, *report.groups)
-        if each.group is None or each.verdict != "pass"
+        if each.group is None or each.verdict == "regression"
     ]
-    lines += [_annotation("error", "promise", broken) for broken in report.broken]
+    lines += [_annotation("error", each.name, each.broken) for each in report.promises if each.broken]
     return "\n".join(lines) + "\n"
+
+
+_LINES = "%\r\n"
 
 
 def _annotation(command: str, title: str, message: str) -> str:
@@ -169,9 +175,8 @@ def _annotation(command: str, title: str, message: str) -> str:
             value = value.replace(mark, f"%{ord(mark):02X}")
         return value
 
-    return f"::{command} title={escaped(f'gainful gate: {title}', chr(37) + chr(13) + chr(10) + ':,')}::" + escaped(
-        message, "%\r\n"
-    )
+    head = escaped(f"gainful gate: {title}", f"{_LINES}:,")
+    return f"::{command} title={head}::{escaped(message, _LINES)}"
 
 
 #: The formats of a verdict beside those of pages.

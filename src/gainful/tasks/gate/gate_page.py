@@ -6,11 +6,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from gainful.evaluation.signature import short_conventions
-from gainful.notation import count_of, listed, printable
+from gainful.notation import count_of, printable
 from gainful.pages.charts import Axis, Line, Plot
-from gainful.pages.page import Column, Detail, Table
+from gainful.pages.page import Column, Table
 from gainful.render import Page
+from gainful.stats.regression_rule import LEVEL
 from gainful.tasks.compare.compare_words import limits_text, p_words, places_for
+from gainful.tasks.gate.gate_file import COLLAPSED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,68 +27,72 @@ _WORDS = {"pass": "Pass", "warning": "Warning", "regression": "Regression", "ref
 
 def gate_page(report: GateReport) -> Page:
     """All that there is to say of a run at the gate."""
-    parts: list[Table | str | Detail] = [verdict_text(report)]
+    parts: list[Table | str] = [verdict_text(report)]
     if report.findings:
         parts += list(_query_tables(report))
         parts.append(_findings("The measures", report.findings))
     if report.groups:
         by = report.gate.rule.by or "group"
         parts.append(_findings(f"By {printable(by, 40)}", report.groups, by))
-    return Page("gate", tuple(parts), (*_rule_notes(report.gate), _conventions(report.gate)), _header(report))
+    blind = [f"note: {report.blind}"] if report.blind else []
+    notes = (*blind, *_rule_notes(report.gate), _conventions(report.gate))
+    return Page("gate", tuple(parts), notes, _header(report))
 
 
 def verdict_text(report: GateReport) -> str:
-    """The verdict and its reasons, a line each."""
-    if report.refusal is not None and not report.findings:
-        return "\n".join([f"{_WORDS['refused']}: {report.refusal}.", *([f"{report.hint}."] if report.hint else [])])
-    lines = [f"{_WORDS[report.verdict]}: {sentence(report, report.findings[0])}"]
+    """The verdict and its reasons, a line each: what decided it first."""
     if report.refusal is not None:
-        lines.append(f"{report.refusal}; {report.hint}.")
-    lines += [sentence(report, each) for each in report.findings[1:]]
-    lines += [f"{each}." for each in report.broken]
-    failing = [each for each in report.groups if each.verdict == "regression"]
-    if failing and all(each.verdict != "regression" for each in report.findings):
-        groups = listed([printable(each.name, 60) for each in failing], most=_MOST)
-        lines.append(f"Fell in {count_of(len(failing), 'group')}: {groups}.")
+        return "\n".join(
+            [f"{_WORDS['refused']}: {report.refusal}.", *([f"Hint: {report.hint}."] if report.hint else [])]
+        )
+    broken = [f"{each.broken}." for each in report.promises if each.broken]
+    rest = [each for each in report.findings if each.verdict != report.verdict]
+    deciding = [sentence(report, each) for each in report.findings if each.verdict == report.verdict]
+    failing = [sentence(report, each) for each in report.groups if each.verdict == "regression"]
+    lines = [*deciding, *broken, *failing] if report.verdict == "regression" else deciding
+    lines = [f"{_WORDS[report.verdict]}: {lines[0]}", *lines[1:], *(sentence(report, each) for each in rest)]
     collapsed = len({each.query for each in report.collapsed})
     if collapsed:
-        lines.append(f"{count_of(collapsed, 'query', 'queries')} collapsed (lost at least 80 % of the score).")
+        share = f"{COLLAPSED:.0%}".replace("%", " %")
+        lines.append(f"{count_of(collapsed, 'query', 'queries')} collapsed (lost at least {share} of the score).")
     return "\n".join(lines)
 
 
 def sentence(report: GateReport, finding: Finding) -> str:
     """What became of a measure, in one sentence."""
-    change = finding.change
+    change, name = finding.change, printable(finding.name, 80)
     low, high = change.interval
     if not change.difference and low == high == 0:
-        return f"{finding.measure} did not change ({change.baseline:.4f}, {_queries(change.n)})."
+        return f"{name} did not change ({change.baseline:.4f}, {_queries(change.n)})."
     places = places_for(change.difference)
     verb = "rose" if change.difference > 0 else "fell"
-    size = f"by {abs(change.difference):.{places}f}" if change.difference else "is the same on average"
     sign = 1 if change.difference >= 0 else -1
     limits = sorted((sign * low, sign * high))
     inside = [f"95 % interval {limits_text(limits[0], limits[1], places)}"]
     if change.relative is not None:
         inside.insert(0, f"{100 * change.relative:+.1f} %")
+    if not change.is_higher_better:
+        inside.append("lower is better")
     inside += _by_groups(report, finding)
-    told = f"{finding.measure} {verb} {size}" if change.difference else f"{finding.measure} {size}"
+    size = f"{verb} by {abs(change.difference):.{places}f}" if change.difference else "is the same on average"
     after = ""
     if finding.verdict == "warning":
-        after = f": a drop of {report.gate.rule.margin_text} cannot be excluded"
+        after = f": a loss of {report.gate.rule.margin_text} cannot be excluded"
     elif change.is_improvement:
         after = ", a significant improvement"
-    return f"{told} ({', '.join(inside)}){after}."
+    return f"{name} {size} ({', '.join(inside)}){after}."
 
 
 def _by_groups(report: GateReport, finding: Finding) -> list[str]:
-    """In how many groups a measure fell, and where most."""
+    """In how many groups a measure became worse, and where most."""
     own = [each for each in report.groups if each.measure == finding.measure]
     fell = sorted((each for each in own if each.change.drop > 0), key=lambda each: -each.change.drop)
-    if not fell:
+    if finding.group is not None or not fell:
         return []
     worst = fell[0]
     size = f"{worst.change.difference:+.{places_for(worst.change.difference)}f}"
-    return [f"fell in {len(fell)} of {count_of(len(own), 'group')}, worst: {printable(worst.group or '', 40)} {size}"]
+    of = f"{len(fell)} of {count_of(len(own), 'group')}"
+    return [f"worse in {of}, most in {printable(worst.group or '', 40)}: {size}"]
 
 
 def _queries(number: int) -> str:
@@ -100,7 +106,7 @@ def _query_tables(report: GateReport) -> Iterator[Table]:
         yield _changes("Collapsed queries", report, collapsed, len(collapsed))
     fell = [each for each in report.queries if each.gain < 0 and not each.has_collapsed]
     rose = [each for each in reversed(report.queries) if each.gain > 0]
-    for title, changes in (("Queries that fell most", fell), ("Queries that improved most", rose)):
+    for title, changes in (("Queries that lost most", fell), ("Queries that gained most", rose)):
         if changes:
             yield _changes(title, report, changes, _MOST)
 
@@ -154,9 +160,11 @@ def _verdict(each: Finding) -> str:
 
 def _rule_notes(gate: Gate) -> Iterator[str]:
     rule = gate.rule
+    groups = f" (of groups {LEVEL:g} / their number)" if rule.by is not None else ""
     yield (
-        f"margin {rule.margin_text}; regression: one-sided p <= 0.01 and a drop of a quarter of the margin, or a drop "
-        "of the margin beyond chance; warning: a drop of the margin cannot be excluded (one-sided 95 % limit)"
+        f"margin {rule.margin_text}; regression: one-sided p <= {LEVEL:g}{groups} and a loss of a quarter of the "
+        "margin, or a loss of the margin beyond chance; warning: a loss of the margin cannot be excluded (one-sided "
+        "95 % limit)"
     )
     last = gate.history[-1]
     yield f"baseline: {printable(last.run, 60)}, {last.date}, {printable(last.reason, 60)}"

@@ -17,12 +17,13 @@ from gainful.evaluation.evaluate import evaluate_runs
 from gainful.evaluation.notices import notices
 from gainful.evaluation.results import Evaluation
 from gainful.kernel.arrays import Floats
+from gainful.kernel.exact_sums import weighted_mean
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.notation import count_of, printable, some_of
 from gainful.policy import Policy
-from gainful.stats.regression_rule import LEVEL, noise_of
+from gainful.stats.regression_rule import KNOWN_FROM, LEVEL, noise_of
 from gainful.tasks.gate.gate_file import NUMBERS, Gate, Rule, hashes_of
 
 _DEFAULT_DEPTH = 10
@@ -43,6 +44,7 @@ class Measured:
     measures: tuple[Measure, ...]
     scores: Floats
     judged: float
+    depth: int
 
     @property
     def queries(self) -> list[str]:
@@ -77,19 +79,22 @@ def measure_runs(
                 f"{measure}: expected a measure whose mean can fall, found one without a better side or mean"
             )
     cutoffs = [cutoff for measure in measures if (cutoff := getattr(measure, "cutoff", None))]
-    depth = cutoffs[0] if cutoffs else _DEFAULT_DEPTH
+    depth = min(cutoffs, default=_DEFAULT_DEPTH)
     coverage = parse(f"Judged@{depth}")
     wanted = [*measures, *([] if coverage in measures else [coverage])]
     found = evaluate_runs(qrels, runs, wanted, policy=policy, queries=queries, threads=threads, progress=progress)
     evaluations = tuple(found.values())
     scores = np.array(
-        [[[_number(value) for value in each.by_query(m).values()] for each in evaluations] for m in measures]
+        [[[as_number(value) for value in each.by_query(m).values()] for each in evaluations] for m in measures]
     )
     judged = math.fsum(each.mean(coverage) for each in evaluations) / len(evaluations)
-    return Measured(evaluations, tuple(measures), scores.transpose(0, 2, 1), 0.0 if math.isnan(judged) else judged)
+    return Measured(
+        evaluations, tuple(measures), scores.transpose(0, 2, 1), 0.0 if math.isnan(judged) else judged, depth
+    )
 
 
-def _number(value: float | None) -> float:
+def as_number(value: float | None) -> float:
+    """A score, NaN where there is none."""
     return math.nan if value is None else value
 
 
@@ -136,39 +141,52 @@ def refuse_missing(measured: Measured, rule: Rule) -> None:
             )
 
 
-def refuse_unjudged(gate: Gate, measured: Measured) -> None:
-    """Refuses runs with too few judged documents: holes look like a regression."""
-    rule, share = gate.rule, measured.judged
+def refuse_unjudged(rule: Rule, measured: Measured, baseline: float = 0.0) -> None:
+    """Refuses runs with too few judged documents, also beside a baseline's: holes look like a regression."""
+    share = measured.judged
     if share < rule.judged_at_least:
         why = f"at least {rule.judged_at_least:.0%} have to be"
-    elif share < gate.judged - rule.judged_drop:
-        why = f"{gate.judged:.1%} were with the baseline: holes in the judgments can look like a regression"
+    elif share < baseline - rule.judged_drop:
+        why = f"{baseline:.1%} were with the baseline: holes in the judgments can look like a regression"
     else:
         return
     raise RefusalError(
-        f"only {share:.1%} of the documents in the top ranks are judged, {why}",
+        f"only {share:.1%} of the documents in the top {measured.depth} are judged, {why}",
         "judge them, then `gainful gate update GATE QRELS RUN --new-judgments --reason ...`",
     )
 
 
-def refuse_blind(gate: Gate, least: int) -> None:
-    """Refuses a gate whose queries are too few to show its margin, by the spread of at least so many past changes."""
+def blind_spot(gate: Gate) -> tuple[str, str] | None:
+    """What the queries cannot show though the rule says so, and the way out; None where they can.
+
+    Goes by the spread of accepted changes, if it is known, else by what the rule says of it.
+    """
     for i, measure in enumerate(gate.measures):
-        values = [each.scores[i] for each in gate.queries.values()]
-        known = [value for value in values if value is not None]
-        mean = abs(math.fsum(known)) / max(1, len(known))
-        spread = gate.known_spread(measure, mean, least) if least else gate.rule.spread * mean
-        if spread is None or not mean:
-            continue
-        margin, noise = gate.rule.margin_of(mean), noise_of(spread, len(known), LEVEL)
-        if noise > margin * (1 + 1e-9):
-            needed = math.ceil(len(known) * (noise / margin) ** 2)
+        pairs = [(each.scores[i], each.weight or 1.0) for each in gate.queries.values()]
+        scores, weights = (np.array(each) for each in zip(*((s, w) for s, w in pairs if s is not None), strict=True))
+        mean = abs(weighted_mean(scores, weights))
+        # So many queries of equal weight would show as much (Kish 1965).
+        effective = float(weights.sum()) ** 2 / float((weights**2).sum())
+        spread = gate.known_spread(measure, mean, KNOWN_FROM) or gate.rule.spread * mean
+        margin, noise = gate.rule.margin_of(mean), noise_of(spread, effective, LEVEL)
+        if mean and noise > margin * (1 + 1e-9):
+            needed = math.ceil(scores.size * (noise / margin) ** 2)
             share = math.ceil(1000 * noise / mean) / 10
-            raise RefusalError(
-                f"{measure}: {count_of(len(known), 'query', 'queries')} can only show drops above {noise:.3f} "
-                f"({share:g} %), not the margin of {gate.rule.margin_text} ({margin:.3f})",
+            counted = count_of(scores.size, "query", "queries")
+            unequal = f", whose weights make them worth {effective:.0f}," if effective < 0.99 * scores.size else ""
+            return (
+                f"{measure}: {counted}{unequal} can only show drops above {noise:.3f} ({share:g} %), not the margin of "
+                f"{gate.rule.margin_text} ({margin:.3f})",
                 f"judge about {needed:,} queries, or agree on a margin that they can show: --margin {share:g}%",
             )
+    return None
+
+
+def refuse_blind(gate: Gate) -> None:
+    """Refuses a gate whose queries are too few to show its margin."""
+    found = blind_spot(gate)
+    if found is not None:
+        raise RefusalError(*found)
 
 
 def check_named(rule: Rule, queries: Iterable[str], measures: Sequence[str]) -> None:

@@ -16,16 +16,22 @@ import numpy as np
 
 from gainful.data.judged import Judged
 from gainful.data.qrels import QrelsLike
+from gainful.data.queries import Queries
 from gainful.data.run import Run, RunLike
+from gainful.errors import InputError
 from gainful.evaluation.evaluate import evaluate_runs
+from gainful.evaluation.results import Evaluation
 from gainful.kernel.arrays import Floats, Ints
+from gainful.kernel.exact_sums import weighted_mean
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.pages.charts import Axis, Line, Plot, Rule as Guide
 from gainful.pages.page import Column, Table
 from gainful.render import Page, Showable
 from gainful.stats.regression_rule import KNOWN_FROM, LEVEL, assess_change
+from gainful.tasks.gate import comparable, judged_for
 from gainful.tasks.gate.gate_file import Gate
+from gainful.tasks.gate.measured import Measured, as_number
 
 #: Shares of queries that a fault is put into, draws for each, harmless draws, and flips in each test.
 _SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0)
@@ -150,34 +156,51 @@ def _chart(tests: tuple[MeasureTest, ...]) -> Plot:
 def selftest(
     gate: Gate, qrels: QrelsLike | Judged, run: RunLike, *, seed: int = 0, progress: Progress | None = None
 ) -> SelfTest:
-    """Tries a gate on its own baseline's run."""
+    """Tries a gate on its own baseline's run, which it has to be given."""
     progress = progress or Progress()
     generator = np.random.default_rng(seed)
-    lists = _Lists.of(Run.of(run))
+    judged, read = judged_for(gate, qrels), Run.of(run)
+    _refuse_others(gate, comparable(gate, judged, {"run": read}, None, None))
+    lists = _Lists.of(read)
     runs = {
         "": lists.ranked(),
         **{f"ties {i}": lists.shuffled(generator) for i in range(_TIES)},
         **{fault: lists.with_fault(kind, generator) for fault, kind in _FAULTS.items()},
     }
-    judged = Judged.of(qrels, None if isinstance(qrels, Judged) else gate.conventions)
-    found = evaluate_runs(judged, runs, gate.parsed)
-    queries = list(gate.queries)
-    scores = {
-        name: {str(m): np.array([each.by_query(m)[query] or 0.0 for query in queries]) for m in gate.parsed}
-        for name, each in found.items()
-    }
+    found = evaluate_runs(judged, runs, gate.parsed, queries=Queries(only=list(gate.queries)))
+    tests, tie_alarms = [], [False] * _TIES
     progress.total = len(gate.measures) * (_HARMLESS + len(_FAULTS) * len(_SHARES) * _DRAWS)
-    tests = []
     for measure in gate.parsed:
-        tests.append(
-            _tried(gate, measure, {name: each[str(measure)] for name, each in scores.items()}, generator, progress)
-        )
-    codes = _group_codes(gate)
-    alarms = sum(
-        any(_fires(gate, m, scores[""][str(m)], scores[f"ties {i}"][str(m)], codes) for m in gate.parsed)
-        for i in range(_TIES)
-    )
-    return SelfTest(tuple(tests), alarms, _TIES)
+        scores = _scores(gate, measure, found)
+        tested = _Tested(gate, measure, scores[""], _group_codes(gate), _weights(gate))
+        tests.append(_tried(tested, scores, generator, progress))
+        for i in range(_TIES):
+            tie_alarms[i] |= tested.fires(np.arange(scores[""].size), scores[f"ties {i}"])
+    return SelfTest(tuple(tests), sum(tie_alarms), _TIES)
+
+
+def _refuse_others(gate: Gate, found: Measured) -> None:
+    """Refuses a run whose scores are not the baseline's."""
+    for i, measure in enumerate(gate.measures):
+        frozen = [as_number(gate.queries[query].scores[i]) for query in found.queries]
+        if not np.allclose(frozen, found.scores[i][:, 0], rtol=0, atol=1e-9, equal_nan=True):
+            raise InputError(
+                f"the run is not the baseline's: its {measure} differs from the gate's",
+                "`gainful gate history` says which run it was",
+            )
+
+
+def _scores(gate: Gate, measure: Measure, found: Mapping[str, Evaluation]) -> dict[str, Floats]:
+    """The scores by variant of the run, in the order of the gate's queries; where there is none, as without a fault."""
+    values = {name: each.by_query(measure) for name, each in found.items()}
+    usual = np.array([as_number(values[""][query]) for query in gate.queries])
+    usual = np.where(np.isnan(usual), np.nanmean(usual), usual)
+    scores = {name: np.array([as_number(each[query]) for query in gate.queries]) for name, each in values.items()}
+    return {name: np.where(np.isnan(each), usual, each) for name, each in scores.items()}
+
+
+def _weights(gate: Gate) -> Floats:
+    return np.array([each.weight or 1.0 for each in gate.queries.values()])
 
 
 def _group_codes(gate: Gate) -> Ints:
@@ -186,46 +209,61 @@ def _group_codes(gate: Gate) -> Ints:
     return np.array([groups.index(each.group) for each in gate.queries.values()], np.int64)
 
 
-def _fires(gate: Gate, measure: Measure, baseline: Floats, new: Floats, codes: Ints) -> bool:
-    """Whether the gate calls a change a regression: of all queries, or of a group at the level of their number."""
-    groups = [np.flatnonzero(codes == code) for code in np.flatnonzero(np.bincount(codes)).tolist()]
-    parts = [(np.arange(codes.size), 1), *((rows, len(groups)) for rows in groups if len(groups) > 1)]
-    for rows, of in parts:
-        mean = float(baseline[rows].mean())
-        change = assess_change(
-            baseline[rows],
-            new[rows],
-            gate.rule.margin_of(mean),
-            better=measure.better,
-            spread=gate.known_spread(str(measure), mean, KNOWN_FROM),
-            level=LEVEL / of,
+@dataclass(frozen=True, eq=False)
+class _Tested:
+    """A measure of a gate, with its baseline's scores, the numbers of queries' groups, and their weights."""
+
+    gate: Gate
+    measure: Measure
+    baseline: Floats
+    codes: Ints
+    weights: Floats
+
+    def mean(self, values: Floats, rows: Ints) -> float:
+        """The weighted mean of some queries' values."""
+        return weighted_mean(values[rows], self.weights[rows])
+
+    def fires(self, rows: Ints, new: Floats) -> bool:
+        """Whether the gate calls new scores of some queries a regression: of all, or of a group at the level of their
+        number."""
+        codes = self.codes[rows]
+        groups = [np.flatnonzero(codes == code) for code in np.flatnonzero(np.bincount(codes)).tolist()]
+        parts = [(np.arange(rows.size), 1), *((part, len(groups)) for part in groups if len(groups) > 1)]
+        return any(self._is_regression(rows[part], new[part], of) for part, of in parts)
+
+    def _is_regression(self, rows: Ints, new: Floats, groups: int) -> bool:
+        mean = self.mean(self.baseline, rows)
+        weights = self.weights[rows] * (rows.size / self.weights[rows].sum())
+        return assess_change(
+            self.baseline[rows],
+            new,
+            self.gate.rule.margin_of(mean),
+            better=self.measure.better,
+            weights=None if self.gate.rule.weights is None else weights,
+            spread=self.gate.known_spread(str(self.measure), mean, KNOWN_FROM),
+            level=LEVEL / groups,
             draws=_FLIPS,
-        )
-        if change.is_regression:
-            return True
-    return False
+            runs=self.gate.run_noise(str(self.measure)),
+        ).is_regression
 
 
 def _tried(
-    gate: Gate, measure: Measure, scores: Mapping[str, Floats], generator: np.random.Generator, progress: Progress
+    tested: _Tested, scores: Mapping[str, Floats], generator: np.random.Generator, progress: Progress
 ) -> MeasureTest:
-    baseline = scores[""]
-    n, mean = baseline.size, float(baseline.mean())
+    gate, measure, baseline, codes = tested.gate, tested.measure, tested.baseline, tested.codes
+    n = baseline.size
+    mean = tested.mean(baseline, np.arange(n))
     sign = 1.0 if measure.better == "higher" else -1.0
     spread = gate.known_spread(str(measure), mean, KNOWN_FROM) or gate.rule.spread * abs(mean)
     sizes = next((size for fault in _NOISY if (size := np.abs(scores[fault] - baseline)).any()), np.ones(n))
     scale = spread / math.sqrt(float(np.mean(sizes**2)))
-    codes = _group_codes(gate)
-
-    def harmless() -> Floats:
-        """Differences of either sign, as large as those of past changes."""
-        noise: Floats = scale * generator.permutation(sizes) * generator.choice((-1.0, 1.0), n)
-        return noise
 
     def draw(fault: Floats) -> tuple[float, bool]:
+        """A sample of queries with a fault, and differences of either sign as large as those of past changes."""
         rows = generator.integers(0, n, n)
-        drop = -sign * float(fault[rows].mean())
-        is_caught = _fires(gate, measure, baseline[rows], baseline[rows] + fault[rows] + harmless(), codes[rows])
+        harmless = scale * generator.permutation(sizes) * generator.choice((-1.0, 1.0), n)
+        drop = -sign * tested.mean(fault, rows)
+        is_caught = tested.fires(rows, baseline[rows] + fault[rows] + harmless)
         progress.advance(1)
         return drop, is_caught
 
