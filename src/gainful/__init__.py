@@ -8,18 +8,19 @@
 from __future__ import annotations
 
 import importlib
+import os
 import re
-from pathlib import Path
 
 from gainful._version import __version__ as __version__
 
 #: Where each public name lives, as the stub beside this file has it; modules are loaded when a name is first used, so
 #: that `import gainful` is instant.
-_HOMES = {
-    name: module
-    for module, names in re.findall(r"from (\S+) import (\([^)]*\)|.*)", Path(__file__).with_suffix(".pyi").read_text())
-    for name in re.findall(r"(\w+) as", names)
-}
+with open(os.path.splitext(__file__)[0] + ".pyi", encoding="utf-8") as _stub:  # pathlib would take longer than the rest
+    _HOMES = {
+        name: module
+        for module, names in re.findall(r"from (\S+) import (\([^)]*\)|.*)", _stub.read())
+        for name in re.findall(r"(\w+) as", names)
+    }
 
 __all__ = sorted(_HOMES)  # noqa: PLE0605 - a list
 
