@@ -47,7 +47,7 @@ FIGURES = (
         f"curves qrels.txt {_ALL} -m CG -m nDCG@100",
     ),
     Entry(
-        "rank-differences",
+        "ahead",
         "How far runs are ahead of a baseline, rank by rank: paired differences, with bands for all ranks at once.",
         f"curves qrels.txt {_ALL} -m nDCG@50 --baseline hybrid",
     ),
