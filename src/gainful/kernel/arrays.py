@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-Bytes: TypeAlias = NDArray[np.uint8]
-Ints: TypeAlias = NDArray[np.int64]
-Floats: TypeAlias = NDArray[np.float64]
-Bools: TypeAlias = NDArray[np.bool_]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray  # loading it takes as long as all modules of a small command together
+
+Bytes: TypeAlias = "NDArray[np.uint8]"
+Ints: TypeAlias = "NDArray[np.int64]"
+Floats: TypeAlias = "NDArray[np.float64]"
+Bools: TypeAlias = "NDArray[np.bool_]"
 
 
 def distinct(values: Floats) -> Floats:

@@ -39,7 +39,7 @@ from gainful.stats.rank_tests import rank_biserial
 from gainful.stats.repeatable import check_alpha, check_margin
 from gainful.stats.resampling import percentile_limits, resampled_rows
 
-Scores: TypeAlias = Mapping[str, float] | Sequence[float] | Floats
+Scores: TypeAlias = "Mapping[str, float] | Sequence[float] | Floats"
 
 #: From so many queries on, rank tests often call systems with equal means different.
 FROM_RANKED = 50
