@@ -361,3 +361,24 @@ def test_long_claims_stand_below_each_other_for_people_and_side_by_side_for_mach
     assert "the paper says  0.0 1.0" in render_text(page)
     assert render_text(page, "csv").splitlines()[0] == "what,the paper says,gainful finds,verdict"
     assert len(render_text(page, "csv").splitlines()) == 2
+
+
+def test_any_scores_play_the_user(command, tmp_path):
+    """Ratings under names of their own, a run, and a feature of LETOR; a reference is never written over."""
+    (tmp_path / "stars.csv").write_text("visitor,film,liked\nu1,a,5\nu1,b,1.5\nu2,a,2\nu2,c,4\n")
+    (tmp_path / "runs").mkdir()
+    for name in ("near", "far"):
+        (tmp_path / f"runs/{name}.csv").write_text("user,item,score\nu1,a,0.9\nu1,b,0.3\nu2,a,0.1\nu2,c,-2\n")
+    asked = "papers", "scheel2011", "--data", "--runs", "runs", "--reference", "stars.csv", "--reference", "near"
+    asked += "--columns", "qrels.query=visitor,qrels.document=film,qrels.grade=liked"
+    shown = command(*asked)
+    assert shown.code == 0, shown.err
+    assert "2 references (stars, near) and 2 runs: scores play the user." in shown.out
+    assert "expected a file" in command(*asked, "--output", "stars.csv").err
+    assert "no run is called 'nera'; there are far, near" in command(*asked, "--reference", "nera").err
+    assert "--scale: has no meaning" in command(*asked, "--scale", "5").err
+    (tmp_path / "small.letor").write_text("2 qid:1 1:0.1 2:0.9 #docid = a\n0 qid:1 1:0.7 2:0.2 #docid = b\n")
+    features = "papers", "scheel2011", "--data", "--runs", "small.letor", "--feature", "all"
+    shown = command(*features, "--reference", "small.letor", "--reference", "small:2")
+    assert shown.code == 0, shown.err
+    assert "small:2  1.0000     1.0000      1.0000" in shown.out

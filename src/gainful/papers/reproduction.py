@@ -263,6 +263,7 @@ def reproduce(
     runs: Mapping[str, RunLike] | None = None,
     sessions: Mapping[str, Any] | None = None,
     letor: str | os.PathLike[str] | None = None,
+    reference: Any = None,
     policy: Policy | str | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -271,7 +272,8 @@ def reproduce(
     """Runs one of the five papers again: its worked examples, and its experiment where data for it are given.
 
     ``qrels`` and ``runs`` are what :func:`gainful.evaluate` takes, ``sessions`` are by system what
-    :meth:`gainful.Sessions.of` takes, ``letor`` is the folder of a LETOR collection. Settings are those of the paper:
+    :meth:`gainful.Sessions.of` takes, ``letor`` is the folder of a LETOR collection; ``reference`` names
+    runs or files of grades that play the user, or has judgments or runs by name. Settings are those of the paper:
     jarvelin2000 has baseline; jarvelin2002 other (judgments), collection_size; jarvelin2008 judged_by, topics, topic,
     at_least; scheel2011 repetitions, seed; dellamea2004 best, worst_share, draws, seed.
 
@@ -279,7 +281,7 @@ def reproduce(
     >>> found.study is None, "differs" in found.verdicts
     (True, False)
     """
-    given = {"qrels": qrels, "runs": runs, "sessions": sessions, "letor": letor}
+    given = {"qrels": qrels, "runs": runs, "sessions": sessions, "letor": letor, "reference": reference}
     data = {name: value for name, value in given.items() if value is not None}
     about = PAPERS[choose(paper, PAPERS, "paper")]
     return reproduction_of(about, data, settings, policy=policy, threads=threads, progress=progress)
@@ -304,7 +306,9 @@ def reproduction_of(
     study = None
     if data:  # first, because data can be wrong
         wanted = {name: settings[name] for name in paper.settings if name in settings}
-        study = module.study(*(_prepared(name, data[name], policy) for name in paper.data), **wanted, **how)
+        names = paper.data_among(data)
+        make = module.study if names == paper.data else module.study_of
+        study = make(*(_prepared(name, data[name], policy) for name in names), **wanted, **how)
     examples = module.examples(**alone, **how) if paper.settings_alone else module.examples()
     return Reproduction(paper, examples, study)
 
