@@ -144,7 +144,7 @@ class Reproduction(Showable):
         beginning, figures = [*self._beginning()], [*(self._where_figures_are() if where else ())]
         failed, room = self._failed, _MOST_LINES - sum(map(_line_count, (*beginning, *figures)))
         named = _names_of(failed)
-        is_short = self.study is None or _line_count(named) <= room
+        is_short = self.study is None or not failed or _line_count(named) <= room
         shown = named if is_short else _sections_of(failed, room)
         beginning += [shown] if failed else []
         beginning += figures
