@@ -48,7 +48,7 @@ MEASURES = dict(zip(("muMAP", "mean NDCG", "mean NDCNG"), parse_all(("muAP", "nD
 _ROUNDING = 1e-12
 #: With so few thresholds each has its tick.
 _FEW_THRESHOLDS = 10
-#: So many of them are drawn of any collection: a run's scores can be as many as its documents.
+#: At most so many of them are drawn of any collection: a run's scores can be as many as its documents.
 _MOST_THRESHOLDS = 100
 #: NDCG gains 2^grade - 1: higher grades have no gain that could be added up.
 _HIGHEST_GRADE = 1000.0
@@ -108,7 +108,7 @@ class Judgment:
         decides: bool = True,
         threads: int | None = None,
     ) -> Judgment:
-        """By the scores of the run ``own``; at most so many thresholds, spread over the levels alike."""
+        """By the scores of the run ``own``; at most so many thresholds, at equal distances if there are such."""
         qrels = grades_of(scored[own], reference)
         levels = [level for level in qrels.levels if level > 0]
         if not levels:
@@ -120,7 +120,8 @@ class Judgment:
                 "divide the scores by a constant; muAP and NDCNG do not depend on it",
             )
         if most_thresholds is not None and len(levels) > most_thresholds:
-            levels = [levels[i] for i in np.linspace(0, len(levels) - 1, most_thresholds).round().astype(int)]
+            places = np.searchsorted(levels, np.linspace(levels[0], levels[-1], most_thresholds))
+            levels = [levels[i] for i in sorted(set(places.tolist()))]
         measures = tuple(MEASURES.values())
         averages = [parse("AP").replace(rel=level) for level in levels]
         found = evaluate_runs(Judged(qrels, Policy(undefined="skip")), scored, (*measures, *averages), threads=threads)
