@@ -87,3 +87,35 @@ def test_users_from_the_table_of_topics(files):
     )
     assert result.code == 0, result.err
     assert "Analysis of variance of nsDCG@10" in result.out and "\nuser " in result.out
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        (("power", "--difference", "0.2", "--width", "0.3"), ("with 8 sessions, a difference", "anova sessions")),
+        (("agree", "--draws", "20"), ("order 3 systems on 8 sessions", "resamples of the sessions")),
+        (
+            ("stability", "--draws", "20", "--topics", "first"),
+            ("3 systems on 8 sessions", "% of the sessions (4 of 8)"),
+        ),
+    ],
+)
+def test_scores_of_the_same_sessions_are_called_so(command, asked, says):
+    """Three systems replay the same eight sessions: nothing that is shown speaks of queries."""
+    command.write("qrels", "".join(f"t{t} 0 d{d} {(t + d) % 3}\n" for t in range(3) for d in range(8)))
+    for step in (1, 3, 5):
+        sessions = [
+            {
+                "session": f"s{i}",
+                "topic": f"t{i % 3}",
+                "queries": [{"query": "x", "results": [f"d{(i * i + step * k) % 11}" for k in range(5)]}],
+            }
+            for i in range(8)
+        ]
+        command.write(f"{step}.jsonl", "".join(json.dumps(each) + "\n" for each in sessions))
+    made = "sessions", "qrels", "1.jsonl", "3.jsonl", "5.jsonl", "-m", "sDCG@3", "-m", "nsDCG@5", "--by-session", "-q"
+    assert command(*made, "-o", "s.jsonl").code == 0
+    shown = command(*asked, "--from", "s.jsonl")
+    told = " ".join(shown.out.split())
+    assert shown.code == 0 and all(each in told for each in says)
+    assert "quer" not in told

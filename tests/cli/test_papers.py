@@ -6,6 +6,7 @@ import html
 import re
 import sys
 from base64 import b64decode
+from dataclasses import replace
 
 import pytest
 
@@ -172,15 +173,15 @@ def test_data_begin_with_what_was_run_what_fails_and_where_figures_are(files):
     shown = files(*data)
     [beginning, *rest] = shown.out.split("\n\n")
     lines = beginning.splitlines()
-    assert len(lines) <= 12 and max(map(len, lines)) <= 80
-    told = " ".join(lines)
+    assert len(lines) <= 10 and max(map(len, lines)) <= 80
+    told = " ".join((beginning + rest[1]).split())
     assert (
         told.startswith("Järvelin and Kekäläinen: Cumulated gain")
         and "qrels: 4 queries, 3 runs, grades up to 3." in told
     )
     rows = [line for line in files(*data, "--format", "jsonl").lines if line.get("verdict") in ("fails", "differs")]
     assert rows and all(row["what"] in told for row in rows)
-    assert told.endswith("Figure 1, Figure 2, Figure 3, Figure 4. --out DIR writes them as figures.")
+    assert " ".join(lines).endswith("Figure 1, Figure 2, Figure 3, Figure 4. --out DIR writes them as figures.")
     assert any(part.startswith("Figure 1\n========") for part in rest)
 
 
@@ -332,6 +333,28 @@ def test_a_page_has_all_sections_or_those_that_are_asked_for():
         MADE.only(["Table 9"])
 
 
+@pytest.mark.parametrize(("sections", "each"), [(1, 12), (6, 5), (60, 2)])
+def test_the_beginning_has_ten_lines(sections, each):
+    """However much fails: then sections stand for the names, which all stand below."""
+    said = [
+        Section(
+            f"Section {s}, {'x' * 20}",
+            "",
+            claims_tables("", [statement(f"{s}-{i} y", "", "", False) for i in range(each)]),
+        )
+        for s in range(sections)
+    ]
+    shown = render_text(
+        replace(MADE, study=replace(MADE.study, sections=(*MADE.study.sections, *said))).page(), "table"
+    )
+    beginning, *_ = shown.split("\n\n")
+    assert len(beginning.splitlines()) <= 10
+    names = " ".join(shown.split("\n\n")[0 if sections == 1 else 2].split())
+    assert all(f"{s}-{i} y" in names for s in range(sections) for i in range(each))
+    assert ("Not as the paper says (names below): Section 2.1" in " ".join(beginning.split())) == (sections > 1)
+    assert ("more sections." in beginning) == (sections == 60)
+
+
 def test_a_part_of_a_reproduction():
     assert [section.name for section in MADE.part(examples=True, data=False).sections] == ["Section 2.1"]
     assert [section.name for section in MADE.part(examples=False, data=True).sections] == ["Figure 1", "Table 1"]
@@ -361,3 +384,24 @@ def test_long_claims_stand_below_each_other_for_people_and_side_by_side_for_mach
     assert "the paper says  0.0 1.0" in render_text(page)
     assert render_text(page, "csv").splitlines()[0] == "what,the paper says,gainful finds,verdict"
     assert len(render_text(page, "csv").splitlines()) == 2
+
+
+def test_any_scores_play_the_user(command, tmp_path):
+    """Ratings under names of their own, a run, and a feature of LETOR; a reference is never written over."""
+    (tmp_path / "stars.csv").write_text("visitor,film,liked\nu1,a,5\nu1,b,1.5\nu2,a,2\nu2,c,4\n")
+    (tmp_path / "runs").mkdir()
+    for name in ("near", "far"):
+        (tmp_path / f"runs/{name}.csv").write_text("user,item,score\nu1,a,0.9\nu1,b,0.3\nu2,a,0.1\nu2,c,-2\n")
+    asked = "papers", "scheel2011", "--data", "--runs", "runs", "--reference", "stars.csv", "--reference", "near"
+    asked += "--columns", "qrels.query=visitor,qrels.document=film,qrels.grade=liked"
+    shown = command(*asked)
+    assert shown.code == 0, shown.err
+    assert "2 references (stars, near) and 2 runs: scores play the user." in shown.out
+    assert "expected a file" in command(*asked, "--output", "stars.csv").err
+    assert "no run is called 'nera'; there are far, near" in command(*asked, "--reference", "nera").err
+    assert "--scale: has no meaning" in command(*asked, "--scale", "5").err
+    (tmp_path / "small.letor").write_text("2 qid:1 1:0.1 2:0.9 #docid = a\n0 qid:1 1:0.7 2:0.2 #docid = b\n")
+    features = "papers", "scheel2011", "--data", "--runs", "small.letor", "--feature", "all"
+    shown = command(*features, "--reference", "small.letor", "--reference", "small:2")
+    assert shown.code == 0, shown.err
+    assert "small:2  1.0000     1.0000      1.0000" in shown.out

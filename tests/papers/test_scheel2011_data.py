@@ -20,9 +20,11 @@ from gainful.pages.page import Table
 from gainful.papers.claims import Study
 from gainful.papers.scheel2011 import study
 from gainful.papers.scheel2011.letor_collection import STRATEGIES, read_collection
+from gainful.papers.scheel2011.virtual_users import grades_of
 from gainful.render.figure_style import Looks
 
 from .letor_samples import Document, made_up, tables, write
+from .naive_multigraded import average_precision, mean, mu_ap, ndcg, ndcng
 
 OHSUMED = Path(__file__).parents[2].parent / "shared" / "data" / "letor-ohsumed"
 #: The paper's 1 5 9 11 15 19 21 22, in a release with 15 features each of title, abstract and both.
@@ -40,36 +42,6 @@ def documents_in(text: str) -> list[Document]:
     return found
 
 
-# Naive measures of a ranked list of grades in which everything judged is retrieved; None where nothing is relevant.
-
-
-def average_precision(grades: Sequence[float], threshold: float) -> float | None:
-    hits = [rank for rank, grade in enumerate(grades, 1) if grade >= threshold]
-    return math.fsum(found / rank for found, rank in enumerate(hits, 1)) / len(hits) if hits else None
-
-
-def mu_ap(grades: Sequence[float]) -> float | None:
-    levels = sorted({grade for grade in grades if grade > 0})
-    terms = [
-        (level - below) * (average_precision(grades, level) or 0.0)
-        for below, level in zip([0.0, *levels], levels, strict=False)
-    ]
-    return math.fsum(terms) / levels[-1] if levels else None
-
-
-def ndcg(grades: Sequence[float]) -> float | None:
-    def dcg(ranked: Sequence[float]) -> float:
-        return math.fsum((2.0**grade - 1) / math.log2(rank + 1) for rank, grade in enumerate(ranked, 1))
-
-    best = dcg(sorted(grades, reverse=True))
-    return dcg(grades) / best if best else None
-
-
-def ndcng(grades: Sequence[float]) -> float | None:
-    highest = max(grades)
-    return ndcg([grade / highest for grade in grades]) if highest else None
-
-
 def lists(documents: Sequence[Document], feature: int, grade: Callable[[Document], float]) -> list[list[float]]:
     """The grades of every query in the order of a feature, equal ones by document name, descending."""
     by_query: dict[str, list[Document]] = {}
@@ -79,12 +51,6 @@ def lists(documents: Sequence[Document], feature: int, grade: Callable[[Document
         [grade(each) for each in sorted(some, key=lambda each: (each.features[feature - 1], each.name), reverse=True)]
         for some in by_query.values()
     ]
-
-
-def mean(values: Sequence[float | None]) -> float:
-    """Without those that are undefined."""
-    defined = [value for value in values if value is not None]
-    return math.fsum(defined) / len(defined)
 
 
 def verdicts(found: Study) -> list[tuple[str, ...]]:
@@ -244,10 +210,11 @@ class TestMadeUp:
             each._replace(features=(*each.features[:8], each.features[8] - 2.5, *each.features[9:]))
             for each in documents
         ]
-        grades = read_collection(write(tmp_path, below)).grades_of(9).grade
-        order = sorted(below, key=lambda each: each.query not in ("1", "3"))
+        run = read_collection(write(tmp_path, below)).runs()["9 TF-IDF of title"]
+        order = sorted(below, key=lambda each: each.query.encode())
         lowest = min(each.features[8] for each in below)
-        assert grades.tolist() == pytest.approx([each.features[8] - lowest for each in order])
+        grades = grades_of(run, "feature 9").grade.tolist()
+        assert grades == pytest.approx([each.features[8] - lowest for each in order])
 
 
 @pytest.fixture(scope="module")

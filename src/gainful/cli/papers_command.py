@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from gainful.papers.reproduction import Reproduction
 
 _PATH = options.INPUT
-_DATA = ("qrels", "runs", "sessions", "letor")
+_DATA = ("qrels", "runs", "sessions", "letor", "reference")
 _WRITING = ("format_", "output", "signature")
 #: What has a meaning with and without data.
 _ALWAYS = ("paper", "examples", "only", "out", "figures", *_WRITING, "quiet", "threads")
@@ -38,6 +38,7 @@ _BELONGING: Mapping[str, tuple[str, ...]] = {
     "qrels": ("scale", "qrels_format", "columns", "like", *(choice.field for choice in CHOICES)),
     "runs": ("names", "run_format", "feature"),
     "sessions": ("names", "session_format", "session_separator", "gaps"),
+    "reference": ("qrels_format", "columns"),
 }
 #: The settings of all papers, which are called as their options are.
 _SETTINGS = frozenset(name for paper in PAPERS.values() for name in (*paper.settings, *paper.settings_alone))
@@ -55,6 +56,7 @@ class PaperOptions:
     runs: tuple[str, ...]
     sessions: tuple[str, ...]
     letor: str | None
+    reference: tuple[str, ...]
     examples: bool
     data: bool
     only: tuple[str, ...]
@@ -82,7 +84,8 @@ class PaperOptions:
         if self.letor is not None:
             inside = [os.path.join(above, name) for above, _, names in os.walk(self.letor) for name in names]
             inside += [] if os.path.isdir(self.letor) else [self.letor]
-        return (*self.run_files, *(file for file in (*single, *self.sessions, *inside) if file))
+        references = [file for file in self.reference if os.path.exists(file)]
+        return (*self.run_files, *references, *(file for file in (*single, *self.sessions, *inside) if file))
 
     def check_written(self, output: str | None) -> None:
         """Refuses a folder to write into that has files which are read, or links to them.
@@ -127,12 +130,27 @@ class PaperOptions:
             data = {"qrels": inputs.judged, "sessions": inputs.sessions}
             if "topics" in settings:
                 settings["topics"] = inputs.topics
+        elif self.reference:
+            runs = self.reading.inputs.runs(named_runs(self.run_files, self.reading.names))
+            data = {"runs": runs, "reference": self._references(runs, threads)}
         elif self.run_files:
             collection = self.reading.opened(self.qrels, self.run_files, ahead=False)
             data = {"qrels": collection.judged, "runs": collection.runs}
         bar = ProgressBar(self.paper.key, wanted=not self.reading.quiet, in_bytes=False)
         with bar as progress, naming_strangers(self.runs):
             return reproduction_of(self.paper, data, settings, threads=threads, progress=progress)
+
+    def _references(self, runs: Mapping[str, Any], threads: int) -> dict[str, Any]:
+        """What plays the user by name: runs, which are named, and judgments, which are read."""
+        found: dict[str, Any] = {}
+        for each in self.reference:
+            if each in runs or not os.path.exists(each):
+                found[each] = each
+            else:
+                [name] = named_runs([each])
+                is_taken = name in runs or name in found
+                found[each if is_taken else name] = self.reading.inputs.read_qrels(each, threads=threads)
+        return found
 
     def show(self, found: Reproduction, output: options.Output) -> None:
         """Writes the folder, if one is wanted, and then the page; people see its beginning if the folder has all."""
@@ -181,8 +199,9 @@ def _asked(given: dict[str, Any]) -> PaperOptions | None:
 def _check(paper: Paper, given: Sequence[str], settings: Mapping[str, Any]) -> None:
     """Refuses options that have no meaning for this paper, or none without data, and a part of the data."""
     data = [name for name in _DATA if name in given]
-    wanted = {*_ALWAYS, "data", *paper.data, *paper.settings, *paper.settings_alone}
-    wanted.update(name for each in paper.data for name in _BELONGING.get(each, ()))
+    known = paper.data_among(data)
+    wanted = {*_ALWAYS, "data", *paper.data, *paper.other_data, *paper.settings, *paper.settings_alone}
+    wanted.update(name for each in known for name in _BELONGING.get(each, ()))
     for name in given:
         if name not in wanted:
             needs = f"it needs {paper.options}: {paper.needs}"
@@ -204,6 +223,12 @@ def _check(paper: Paper, given: Sequence[str], settings: Mapping[str, Any]) -> N
     "--sessions", type=_PATH, multiple=True, metavar="FILE", help="jarvelin2008: sessions, a file a system; repeatable."
 )
 @click.option("--letor", type=click.Path(), metavar="DIR", help="scheel2011: OHSUMED of LETOR 3.0, raw features.")
+@click.option(
+    "--reference",
+    multiple=True,
+    metavar="NAME",
+    help="scheel2011: what plays the user: one of --runs, or a file of ratings or grades; may be repeated.",
+)
 @click.option("--examples", is_flag=True, help="Only what needs no data: worked examples, errata.")
 @click.option("--data", is_flag=True, help="Only what the data give.")
 @click.option("--only", multiple=True, metavar="SECTION", help="Only this, such as 'Table 2'; may be repeated.")

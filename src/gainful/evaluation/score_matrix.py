@@ -20,7 +20,7 @@ from gainful.evaluation.score_files import read_scores
 from gainful.kernel.arrays import Floats, freeze
 from gainful.kernel.exact_sums import weighted_mean
 from gainful.measures.base import Measure
-from gainful.notation import bytes_of_id, choose, count_of, nearest, numbered, printable, some_of, units
+from gainful.notation import bytes_of_id, choose, count_of, nearest, numbered, plural_of, printable, some_of, units
 
 if TYPE_CHECKING:
     from gainful.data.queries import Queries
@@ -363,7 +363,7 @@ def on_common(scores: MatricesLike) -> tuple[dict[str, ScoreMatrix], list[str]]:
     lines = matrix_notices(matrices)
     for singular, plural, kept, names in (
         ("system", "systems", first.systems, [matrix.systems for matrix in matrices.values()]),
-        ("query", "queries", first.queries, [matrix.queries for matrix in matrices.values()]),
+        (first.unit, plural_of(first.unit), first.queries, [matrix.queries for matrix in matrices.values()]),
     ):
         lost = sorted({name for each in names for name in each}.difference(kept))
         if lost:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +14,9 @@ class Paper:
     """A paper; ``key`` is what it is called here, and also names its module.
 
     ``alone`` is what is recomputed without any data, ``with_data`` what is computed when there are some, and ``needs``
-    says which. ``data`` are the names of what has to be given then, and ``settings`` those of what else can be; those
-    of ``settings_alone`` have a meaning without data. ``draws_alone``: there are figures without data, too.
+    says which. ``data`` are the names of what has to be given then, ``other_data`` of what can be given instead, and
+    ``settings`` those of what else can be; those of ``settings_alone`` have a meaning without data. ``draws_alone``:
+    there are figures without data, too.
     """
 
     key: str
@@ -28,6 +29,11 @@ class Paper:
     settings: tuple[str, ...] = ()
     settings_alone: tuple[str, ...] = ()
     draws_alone: bool = False
+    other_data: tuple[str, ...] = ()
+
+    def data_among(self, given: Iterable[str]) -> tuple[str, ...]:
+        """What has to be given where this is: the data of the paper's own experiment, or others."""
+        return self.other_data if any(name in self.other_data for name in given) else self.data
 
     @property
     def options(self) -> str:
@@ -36,7 +42,11 @@ class Paper:
         >>> PAPERS["jarvelin2008"].options
         '--qrels FILE --sessions FILE'
         """
-        return " ".join(f"--{name} {'DIR' if name in ('runs', 'letor') else 'FILE'}" for name in self.data)
+        kinds = {"runs": "DIR", "letor": "DIR", "reference": "NAME"}
+        ways = (
+            " ".join(f"--{name} {kinds.get(name, 'FILE')}" for name in each) for each in (self.data, self.other_data)
+        )
+        return " or ".join(filter(None, ways))
 
 
 PAPERS: dict[str, Paper] = {
@@ -79,12 +89,13 @@ PAPERS: dict[str, Paper] = {
             "Scheel, Lommatzsch and Albayrak: Performance measures for multi-graded relevance. SPIM 2011, 54-65.",
             "measures that do not depend on how many grades there are (muAP, NDCNG)",
             "Tables 1 and 2, errata, the artificial experiment in full (Figures 4 and 5)",
-            "Figures 6 to 8",
-            "the OHSUMED collection of LETOR 3.0 with raw features (its folder Feature-null)",
+            "Figures 6 to 8, of OHSUMED or of any runs",
+            "OHSUMED of LETOR 3.0 with raw features (its folder Feature-null); or runs and what plays the user",
             ("letor",),
             (),
             ("repetitions", "seed"),
             draws_alone=True,
+            other_data=("runs", "reference"),
         ),
         Paper(
             "dellamea2004",
@@ -109,13 +120,15 @@ FIGURES = ("svg", "png", "pdf")
 def check_given(paper: Paper, data: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
     """Refuses data and settings that the paper has no use for, and data of which a part is missing."""
     words = {"qrels": "judgments", "runs": "runs", "sessions": "sessions", "letor": "a LETOR collection"}
+    words["reference"] = "references"
+    wanted = paper.data_among(data)
     for name in data:
-        if name not in paper.data:
+        if name not in wanted:
             raise UsageError(f"{paper.key}: has no use for {words[name]}", f"it needs {paper.options}: {paper.needs}")
-    missing = [name for name in paper.data if name not in data]
+    missing = [name for name in wanted if name not in data]
     if data and missing:
         raise UsageError(
-            f"{paper.key}: expected {' and '.join(words[name] for name in paper.data)}, "
+            f"{paper.key}: expected {' and '.join(words[name] for name in wanted)}, "
             f"found no {' and no '.join(words[name] for name in missing)}",
             f"it needs {paper.options}: {paper.needs}",
         )

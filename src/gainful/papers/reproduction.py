@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import importlib
 import os
+import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,7 +21,7 @@ from gainful.errors import InputError, UsageError, warns
 from gainful.evaluation.notices import notices
 from gainful.io.atomic import atomic_output
 from gainful.kernel.parallel import Progress
-from gainful.notation import choose, nearest
+from gainful.notation import choose, count_of, nearest
 from gainful.pages.charts import system_names
 from gainful.pages.page import Conventions, Heading, Table, head
 from gainful.papers import FIGURES, PAPERS, Paper, check_given
@@ -109,7 +110,7 @@ class Reproduction(Showable):
         return {verdict: found[verdict] for verdict in VERDICTS if found[verdict]}
 
     def _beginning(self) -> Iterator[str]:
-        """What was run and on what, how often it is as the paper says, and what is not."""
+        """What was run and on what, and how often it is as the paper says."""
         yield self.paper.citation
         if self.study is not None:
             yield self.study.data
@@ -117,13 +118,12 @@ class Reproduction(Showable):
         if counted:
             said = ", ".join(f"{verdict} {count}" for verdict, count in counted.items())
             yield f"The paper says, gainful finds: {said}."
-        failed = {
-            section.name: [what for verdict, what in _verdicts(section) if verdict in _FAILED]
-            for section in self.sections
-        }
-        if any(failed.values()):
-            told = [f"{name}: {'; '.join(whats)}" for name, whats in failed.items() if whats]
-            yield f"Not as the paper says: {'. '.join(told)}."
+
+    @property
+    def _failed(self) -> dict[str, list[str]]:
+        """By section what is not as the paper says."""
+        found = {each.name: [what for verdict, what in _verdicts(each) if verdict in _FAILED] for each in self.sections}
+        return {name: whats for name, whats in found.items() if whats}
 
     def _where_figures_are(self) -> Iterator[str]:
         names = [section.name for section in self.sections if any(Page("papers", section.parts).charts)]
@@ -138,8 +138,16 @@ class Reproduction(Showable):
             yield f"Drawn below: {', '.join(names)}. --out DIR writes them as figures."
 
     def summary(self, *, where: bool = True) -> Iterator[Table | str]:
-        """The beginning, in one paragraph where there are data, and ``where`` figures are; then verdicts by section."""
-        beginning = [*self._beginning(), *(self._where_figures_are() if where else ())]
+        """The beginning, in one paragraph where there are data, and ``where`` figures are; then verdicts by section.
+
+        Where not all that fails can be named in the beginning, it has the sections, and all names stand below."""
+        beginning, figures = [*self._beginning()], [*(self._where_figures_are() if where else ())]
+        failed, room = self._failed, _MOST_LINES - sum(map(_line_count, (*beginning, *figures)))
+        named = _names_of(failed)
+        is_short = self.study is None or not failed or _line_count(named) <= room
+        shown = named if is_short else _sections_of(failed, room)
+        beginning += [shown] if failed else []
+        beginning += figures
         yield from beginning if self.study is None else ["\n".join(beginning)]
         counted = self.verdicts
         found = {section.name: Counter(verdict for verdict, _ in _verdicts(section)) for section in self.sections}
@@ -147,6 +155,8 @@ class Reproduction(Showable):
         rows = [(name, *(each[verdict] or None for verdict in counted)) for name, each in found.items() if each]
         if len(rows) > 1:
             yield Table(columns, rows, "Summary", for_people=True)
+        if not is_short:
+            yield named
 
     def page(self) -> Page:
         """The beginning, then the sections one below the other; those that need no data first."""
@@ -215,6 +225,34 @@ _NO_FIGURES = (
 _FAILED = ("differs", "fails")
 
 
+#: How long the beginning is at most, on a terminal of this width.
+_MOST_LINES, _WIDTH = 10, 80
+
+
+def _line_count(paragraph: str) -> int:
+    return len(textwrap.wrap(paragraph, _WIDTH))
+
+
+def _names_of(failed: Mapping[str, Sequence[str]]) -> str:
+    told = (f"{name}: {'; '.join(whats)}" for name, whats in failed.items())
+    return f"Not as the paper says: {'. '.join(told)}."
+
+
+def _sections_of(failed: Mapping[str, Sequence[str]], room: int) -> str:
+    """The sections with how many statements of each fail, as many of them as so many lines have room for.
+
+    >>> _sections_of({"Table 1": ["it grows", "it falls"], "Table 2": ["it stays"]}, 1)
+    'Not as the paper says (names below): Table 1 (2); Table 2.'
+    """
+    sections = [name if len(whats) == 1 else f"{name} ({len(whats)})" for name, whats in failed.items()]
+    for kept in range(len(sections), -1, -1):
+        more = [f"and {count_of(len(sections) - kept, 'more section')}"] if kept < len(sections) else []
+        told = f"Not as the paper says (names below): {'; '.join((*sections[:kept], *more))}."
+        if _line_count(told) <= room:
+            break
+    return told
+
+
 def _verdicts(section: Section) -> Iterator[tuple[str, str]]:
     """The verdicts of a section, each with what it is about."""
     for table in Page("papers", section.parts).tables_for_machines:
@@ -263,6 +301,7 @@ def reproduce(
     runs: Mapping[str, RunLike] | None = None,
     sessions: Mapping[str, Any] | None = None,
     letor: str | os.PathLike[str] | None = None,
+    reference: Any = None,
     policy: Policy | str | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -271,7 +310,8 @@ def reproduce(
     """Runs one of the five papers again: its worked examples, and its experiment where data for it are given.
 
     ``qrels`` and ``runs`` are what :func:`gainful.evaluate` takes, ``sessions`` are by system what
-    :meth:`gainful.Sessions.of` takes, ``letor`` is the folder of a LETOR collection. Settings are those of the paper:
+    :meth:`gainful.Sessions.of` takes, ``letor`` is the folder of a LETOR collection; ``reference`` names
+    runs or files of grades that play the user, or has judgments or runs by name. Settings are those of the paper:
     jarvelin2000 has baseline; jarvelin2002 other (judgments), collection_size; jarvelin2008 judged_by, topics, topic,
     at_least; scheel2011 repetitions, seed; dellamea2004 best, worst_share, draws, seed.
 
@@ -279,7 +319,7 @@ def reproduce(
     >>> found.study is None, "differs" in found.verdicts
     (True, False)
     """
-    given = {"qrels": qrels, "runs": runs, "sessions": sessions, "letor": letor}
+    given = {"qrels": qrels, "runs": runs, "sessions": sessions, "letor": letor, "reference": reference}
     data = {name: value for name, value in given.items() if value is not None}
     about = PAPERS[choose(paper, PAPERS, "paper")]
     return reproduction_of(about, data, settings, policy=policy, threads=threads, progress=progress)
@@ -304,7 +344,9 @@ def reproduction_of(
     study = None
     if data:  # first, because data can be wrong
         wanted = {name: settings[name] for name in paper.settings if name in settings}
-        study = module.study(*(_prepared(name, data[name], policy) for name in paper.data), **wanted, **how)
+        names = paper.data_among(data)
+        make = module.study if names == paper.data else module.study_of
+        study = make(*(_prepared(name, data[name], policy) for name in names), **wanted, **how)
     examples = module.examples(**alone, **how) if paper.settings_alone else module.examples()
     return Reproduction(paper, examples, study)
 

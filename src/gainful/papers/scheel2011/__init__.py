@@ -7,24 +7,15 @@ themselves.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from statistics import fmean
 
-import numpy as np
-
-from gainful.data.judged import Judged
-from gainful.data.qrels import Qrels
-from gainful.data.run import Run
-from gainful.errors import InputError
-from gainful.evaluation.evaluate import evaluate, evaluate_runs
-from gainful.evaluation.results import Evaluation
+from gainful.evaluation.evaluate import evaluate
 from gainful.kernel.arrays import distinct
 from gainful.kernel.parallel import Progress
-from gainful.measures.catalog import parse, parse_all
-from gainful.notation import count_of, number_text, some_of
-from gainful.pages.charts import Axis, Line, Plot, Points
-from gainful.pages.page import Table
+from gainful.measures.catalog import parse
+from gainful.notation import count_of
 from gainful.papers.claims import (
     Claim,
     Section,
@@ -46,12 +37,21 @@ from gainful.papers.scheel2011.letor_collection import (
     QUERIES,
     STRATEGIES,
     Collection,
-    Strategy,
     read_collection,
     values_of,
 )
-from gainful.policy import Policy
+from gainful.papers.scheel2011.virtual_users import (
+    MEASURES,
+    PAIR_RULES,
+    Judgment,
+    figure,
+    ordered_queries,
+    pair_claims,
+    study_of,
+)
 from gainful.stats.agreement import pearson
+
+__all__ = ["examples", "study", "study_of"]
 
 #: Tables 1 and 2: the list A ... H.
 _GRADES = (1.0, 0.0, 3.0, 3.0, 2.0, 0.0, 1.0, 4.0)
@@ -246,67 +246,7 @@ def _two_levels() -> Section:
     return Section("Section 5", about, claims_tables("", claims))
 
 
-_MEASURES = dict(
-    zip(("muMAP", "mean NDCG", "mean NDCNG"), parse_all(("muAP", "nDCG(gain=exp2)", "NDCNG")), strict=True)
-)
 _TF, _TF_IDF = (strategy for strategy in STRATEGIES if strategy.feature in (1, 9))
-_OTHERS = tuple(strategy for strategy in STRATEGIES if strategy not in (_TF, _TF_IDF))
-
-
-#: With so few thresholds each has its tick.
-_FEW_THRESHOLDS = 10
-
-
-@dataclass(frozen=True, eq=False)
-class _Judgment:
-    """All strategies against one reference: the three measures, and MAP from each threshold on.
-
-    ``is_whole`` is whether the reference judges the whole collection, so that it can bear out what the paper says.
-    ``maps`` are by strategy; each MAP is over the queries that have a document of that grade, ``reached`` in number.
-    """
-
-    reference: str
-    is_whole: bool
-    evaluations: Mapping[str, Evaluation]
-    thresholds: tuple[float, ...]
-    reached: tuple[int, ...]
-    maps: Mapping[str, tuple[float, ...]]
-
-    @classmethod
-    def of(cls, name: str, is_whole: bool, qrels: Qrels, runs: Mapping[str, Run], threads: int | None) -> _Judgment:
-        thresholds = tuple(level for level in qrels.levels if level > 0)
-        if not thresholds:
-            raise InputError(f"{qrels.name}: expected grades above 0, found none", "is this a part of the collection?")
-        measures = tuple(_MEASURES.values())
-        averages = [parse("AP").replace(rel=threshold) for threshold in thresholds]
-        found = evaluate_runs(Judged(qrels, Policy(undefined="skip")), runs, (*measures, *averages), threads=threads)
-        return cls(
-            name,
-            is_whole,
-            # What is left out at single thresholds is told by numbers of queries, not by a notice each.
-            {
-                run: replace(each, measures=measures, raw=each.raw[: len(measures)].copy())
-                for run, each in found.items()
-            },
-            thresholds,
-            tuple(found[_TF.name].count(average) for average in averages),
-            {run: tuple(each.mean(average) for average in averages) for run, each in found.items()},
-        )
-
-    def mean(self, run: Strategy | str, measure: str) -> float:
-        return self.evaluations[run if isinstance(run, str) else run.name].mean(_MEASURES[measure])
-
-    def mean_of_maps(self, strategy: Strategy) -> float:
-        """The mean of MAP over the thresholds, by their distances."""
-        return float(np.average(self.maps[strategy.name], weights=np.diff([0.0, *self.thresholds])))
-
-    def others(self, measure: str) -> float:
-        """The mean over the strategies that are nobody's reference."""
-        return fmean(self.mean(strategy, measure) for strategy in _OTHERS)
-
-    def said(self, what: str, says: str, finds: str, holds: bool, note: str = "") -> Claim:
-        """What the paper says of the collection, which a part of it cannot decide."""
-        return statement(what, says, finds, holds, note) if self.is_whole else undecided(what, says, finds)
 
 
 def study(letor: str | os.PathLike[str], *, threads: int | None = None, progress: Progress | None = None) -> Study:
@@ -316,25 +256,25 @@ def study(letor: str | os.PathLike[str], *, threads: int | None = None, progress
     """
     collection, progress = read_collection(letor), progress or Progress()
     runs = collection.runs()
-    references = {
-        "human grades": (collection.human_grades(), {**runs, "human grades": collection.human_run()}),
-        "feature 1": (collection.grades_of(1), runs),
-        "feature 9": (collection.grades_of(9), runs),
-    }
+    references = {"human grades": "human grades", "feature 1": _TF.name, "feature 9": _TF_IDF.name}
     progress.total += len(references)
     judgments = []
-    for name, (qrels, judged_runs) in references.items():
-        judgments.append(_Judgment.of(name, collection.is_whole, qrels, judged_runs, threads))
+    for name, own in references.items():
+        scored = runs if own in runs else {**runs, own: collection.human_run}
+        judgments.append(Judgment.of(name, own, scored, tuple(runs), decides=collection.is_whole, threads=threads))
         progress.advance(1)
     people, by_tf, by_tf_idf = judgments
-    title, said = "of the title (feature {}) plays the user.", _tf_idf_claims(by_tf, by_tf_idf)
+    title = "of the title (feature {}) plays the user."
+    others = [run for run in runs if run not in (_TF.name, _TF_IDF.name)]
+    said = *by_tf_idf.own_list(), *pair_claims(by_tf, by_tf_idf, ("1", "9"), others, "Figure 7 to 8")
+    rules = PAIR_RULES.format(others="six strategies")
     return Study(
         _data(collection),
         (
             _strategies(collection),
             _figure("Figure 6", "The strategies are judged by people.", people, _people_claims(people)),
             _figure("Figure 7", f"TF {title.format(1)}", by_tf, _tf_claims(by_tf)),
-            _figure("Figure 8", f"TF-IDF {title.format(9)}", by_tf_idf, said, _RULES),
+            _figure("Figure 8", f"TF-IDF {title.format(9)}", by_tf_idf, said, rules),
         ),
         # Each run once, as people judge it: what other references leave out is said below their means.
         people.evaluations,
@@ -348,7 +288,7 @@ def study(letor: str | os.PathLike[str], *, threads: int | None = None, progress
 
 
 def _data(collection: Collection) -> str:
-    human = collection.human_grades()
+    human = collection.human_run
     found = f"{count_of(len(human.query_ids), 'query', 'queries')} and {count_of(len(human), 'judged document')}"
     part = "" if collection.is_whole else f" of {QUERIES} and {PAIRS:,}, which decide nothing on the whole"
     return (
@@ -358,11 +298,11 @@ def _data(collection: Collection) -> str:
 
 
 def _strategies(collection: Collection) -> Section:
-    rows = []
+    rows, runs = [], collection.runs()
     for strategy in STRATEGIES:
         levels = int(distinct(values_of(collection.features[strategy.feature])).size)
         nulls = collection.null_counts[strategy.feature]
-        ranks = "no: one value a query" if collection.is_constant(strategy.feature) else "yes"
+        ranks = "no: one value a query" if not ordered_queries(runs[strategy.name]) else "yes"
         rows.append((*strategy, levels - (nulls > 0), nulls, ranks))
     tf, tf_idf = (values_of(collection.features[strategy.feature]) for strategy in (_TF, _TF_IDF))
     what, correlation = "Pearson of 1 and 9, all documents", pearson(tf, tf_idf)
@@ -392,73 +332,21 @@ def _strategies(collection: Collection) -> Section:
     )
 
 
-def _figure(name: str, about: str, found: _Judgment, claims: Iterator[Claim], rules: str = "") -> Section:
-    maps = [found.maps[strategy.name] for strategy in STRATEGIES]
-    by_threshold = table(
-        "",
-        f"threshold . | queries # | {' | '.join(f'MAP {strategy.name} .' for strategy in STRATEGIES)}",
-        zip(found.thresholds, found.reached, *maps, strict=True),
-        for_machines=True,
-    )
-    said = claims_tables("", claims)
-    return Section.of(
-        name, about, _by_threshold(found, maps), _by_strategy(found), _means(found), said, rules, by_threshold
-    )
+def _figure(name: str, about: str, found: Judgment, claims: Iterable[Claim], rules: str = "") -> Section:
+    labels = {strategy.name: str(strategy.feature) for strategy in STRATEGIES}
+    return figure(found, name, about, labels, "strategy", claims_tables("", claims), rules)
 
 
-def _by_threshold(found: _Judgment, maps: Sequence[tuple[float, ...]]) -> Plot:
-    few = len(found.thresholds) <= _FEW_THRESHOLDS
-    ticks = tuple((threshold, number_text(threshold)) for threshold in found.thresholds) if few else ()
-    lines = tuple(Line(each.name, found.thresholds, of_each) for each, of_each in zip(STRATEGIES, maps, strict=True))
-    x, y = Axis("threshold", ticks=ticks), Axis("MAP", 0, 1)
-    return Plot(f"MAP by threshold, judged by {found.reference}", x, y, lines)
-
-
-def _by_strategy(found: _Judgment) -> Plot:
-    places = tuple(float(place) for place in range(len(STRATEGIES)))
-    ticks = tuple((place, str(strategy.feature)) for place, strategy in zip(places, STRATEGIES, strict=True))
-    points = tuple(
-        Points(measure, places, tuple(found.mean(strategy, measure) for strategy in STRATEGIES))
-        for measure in _MEASURES
-    )
-    x = Axis("strategy", -0.5, len(STRATEGIES) - 0.5, ticks=ticks)
-    return Plot(f"Means over queries, judged by {found.reference}", x, Axis("mean", 0, 1), points=points)
-
-
-def _means(found: _Judgment) -> Table:
-    evaluation = found.evaluations[_TF.name]
-    queries, left_out = evaluation.undefined(_MEASURES["muMAP"]), ""
-    if queries:
-        shown = some_of(queries)
-        left_out = f"; left out is what has no grade above 0: {count_of(len(queries), 'query', 'queries')} ({shown})"
-    return table(
-        f"Means, judged by {found.reference}",
-        "strategy | muMAP . | mean NDCG . | mean NDCNG . | mean of MAPs .",
-        ((each.name, *(found.mean(each, name) for name in _MEASURES), found.mean_of_maps(each)) for each in STRATEGIES),
-        f"over {count_of(evaluation.count(_MEASURES['muMAP']), 'query', 'queries')}; "
-        f"{count_of(len(found.thresholds), 'threshold')}{left_out}",
-        "muMAP: mean of muAP, which takes every query's own levels. mean of MAPs: over all thresholds, by their "
-        "distances, each MAP over the queries that have such a document",
-    )
-
-
-def _own_list(found: _Judgment, run: Strategy | str) -> Iterator[Claim]:
-    for measure in _MEASURES:
-        value = found.mean(run, measure)
-        is_1 = abs(value - 1.0) < _ROUNDING
-        yield statement(f"{measure} of the reference itself", "1.0", "1" if is_1 else f"{value:.6f}", is_1)
-
-
-def _people_claims(found: _Judgment) -> Iterator[Claim]:
-    yield from _own_list(found, found.reference)
+def _people_claims(found: Judgment) -> Iterator[Claim]:
+    yield from found.own_list()
     what, says = "relevance levels of OHSUMED", "three, and further on two"
     levels = f"{1 + len(found.thresholds)}, with 0"
-    if found.is_whole:
+    if found.decides:
         yield text_claim(what, says, levels, "two are the thresholds, t = 1 and t = 2; levels are three")
     else:
         yield undecided(what, says, levels)
-    widest = max(STRATEGIES, key=lambda each: abs(found.mean(each, "muMAP") - found.mean_of_maps(each)))
-    mean, mean_of_maps = found.mean(widest, "muMAP"), found.mean_of_maps(widest)
+    widest = max(STRATEGIES, key=lambda each: abs(found.mean(each.name, "muMAP") - found.mean_of_maps(each.name)))
+    mean, mean_of_maps = found.mean(widest.name, "muMAP"), found.mean_of_maps(widest.name)
     yield found.said(
         "muMAP",
         "the mean of the MAPs at t = 1 and 2",
@@ -468,41 +356,11 @@ def _people_claims(found: _Judgment) -> Iterator[Claim]:
     )
 
 
-def _tf_claims(found: _Judgment) -> Iterator[Claim]:
-    yield from _own_list(found, _TF)
-    for measure in _MEASURES:
-        nearest = max((each for each in STRATEGIES if each != _TF), key=lambda each: found.mean(each, measure))
-        finds = f"feature {nearest.feature}, {found.mean(nearest, measure):.3f}"
+def _tf_claims(found: Judgment) -> Iterator[Claim]:
+    yield from found.own_list()
+    for measure in MEASURES:
+        nearest = max((each for each in STRATEGIES if each != _TF), key=lambda each: found.mean(each.name, measure))
+        finds = f"feature {nearest.feature}, {found.mean(nearest.name, measure):.3f}"
         yield found.said(f"most similar to 1 by {measure}", "feature 9", finds, nearest == _TF_IDF)
     thresholds, note = f"{len(found.thresholds):,}", "the paper's is of an earlier release"
     yield beside("MAPs that muMAP is the mean of", "8", thresholds, note)
-
-
-def _tf_idf_claims(before: _Judgment, found: _Judgment) -> Iterator[Claim]:
-    yield from _own_list(found, _TF_IDF)
-    for measure in _MEASURES:
-        nearest = before.mean(_TF_IDF, measure), found.mean(_TF, measure)
-        finds = "{:.3f} and {:.3f}".format(*nearest)
-        is_similar = abs(nearest[0] - nearest[1]) < _SIMILAR
-        yield found.said(f"{measure} of 9 by 1, and of 1 by 9", "very similar", finds, is_similar)
-    for measure in _MEASURES:
-        means = before.others(measure), found.others(measure)
-        change = means[1] / means[0] - 1.0
-        finds = f"{means[0]:.3f} to {means[1]:.3f} ({100 * change:+.1f} %)"
-        if measure == "mean NDCG":
-            says, holds = "falls out of proportion", change < -_LARGE_CHANGE
-        else:
-            says, holds = "does not differ much", abs(change) < _SMALL_CHANGE
-        yield found.said(f"{measure} of the others, Figure 7 to 8", says, finds, holds)
-
-
-#: Means that differ by less are similar.
-_SIMILAR = 0.05
-#: What counts as little and as much, as a share of the mean in Figure 7.
-_SMALL_CHANGE, _LARGE_CHANGE = 0.05, 0.2
-
-_RULES = (
-    f"Very similar are means less than {_SIMILAR} apart. The others are the six strategies that nobody's grades come "
-    f"from: their mean does not differ much if it changes by less than {100 * _SMALL_CHANGE:.0f} %, and falls out of "
-    f"proportion if by more than {100 * _LARGE_CHANGE:.0f} %."
-)

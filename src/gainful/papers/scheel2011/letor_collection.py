@@ -96,41 +96,18 @@ class Collection:
     @cached_property
     def is_whole(self) -> bool:
         """Whether it has as many queries and judged documents as LETOR 3.0."""
-        human = self.human_grades()
+        human = self.human_run
         return (len(human.query_ids), len(human)) == (QUERIES, PAIRS)
 
-    def human_grades(self) -> Qrels:
-        """People's grades."""
-        return Qrels.from_rows(self.human, self.text.name)
-
+    @cached_property
     def human_run(self) -> Run:
         """The documents in the order of people's grades."""
         return Run.from_rows(self.human, "human grades")
-
-    def grades_of(self, feature: int) -> Qrels:
-        """A feature's scores as grades; if some are below 0 all are shifted, so that the lowest is 0."""
-        rows = self.features[feature]
-        return Qrels.from_rows(rows._replace(value=shifted(values_of(rows))), f"feature {feature}")
-
-    def is_constant(self, feature: int) -> bool:
-        """Whether a feature has the same value for all documents of a query, so that it cannot rank them."""
-        run = Run.from_rows(self.features[feature], "")
-        lists = zip(run.list_offsets[:-1].tolist(), run.list_offsets[1:].tolist(), strict=True)
-        return all(run.score[first:end].min() == run.score[first:end].max() for first, end in lists)
 
 
 def values_of(rows: Rows) -> Floats:
     """The values of rows that have them."""
     return np.zeros(0) if rows.value is None else rows.value
-
-
-def shifted(scores: Floats) -> Floats:
-    """Scores as grades: as they are, or shifted by the lowest where that is below 0 (not relevant is 0).
-
-    >>> shifted(np.array([0.5, 2.0])).tolist(), shifted(np.array([-1.0, 2.0])).tolist()
-    ([0.5, 2.0], [0.0, 3.0])
-    """
-    return scores - min(float(scores.min(initial=0.0)), 0.0)
 
 
 def read_collection(folder: str | os.PathLike[str]) -> Collection:

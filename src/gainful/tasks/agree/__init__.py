@@ -48,6 +48,11 @@ class AgreementReport(Showable):
     def __repr__(self) -> str:
         return f"<AgreementReport of {', '.join(self.found.measures)}: {len(self.found.systems)} systems>"
 
+    @property
+    def unit(self) -> str:
+        """What scores are of: query or session."""
+        return next(iter(self.matrices.values())).unit
+
     def page(self, places: int = 4, notes: Sequence[str] = (), header: Mapping[str, object] | None = None) -> Page:
         """Sentences, matrices, pairs of measures, swaps, and the means behind them."""
         from gainful.tasks.agree.agreement_page import agreement_page
@@ -152,7 +157,7 @@ def assess_agreement(
         progress=progress,
     )
     if draws and len(first.queries) == 1:
-        notices.append("one query: no intervals, because resamples of one query are all the same")
+        notices.append(f"one {first.unit}: no intervals, because resamples of one {first.unit} are all the same")
     report = AgreementReport(found, matrices, names, tuple(scatters), tuple(notices))
     if scatters:
         return report

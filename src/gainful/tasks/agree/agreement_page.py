@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from gainful.notation import count_of, listed, number_text, printable
+from gainful.notation import count_of, listed, number_text, plural_of, printable, units
 from gainful.pages.charts import Axis, Chart, HeatMap, Plot, Points, shortened
 from gainful.pages.page import Cell, Column, Table, head
 from gainful.render import Page
@@ -131,7 +131,7 @@ def _beginning(report: AgreementReport) -> str:
     found = report.found
     return (
         f"How {count_of(len(found.measures), 'measure')} order {count_of(len(found.systems), 'system')} on "
-        f"{count_of(found.queries, 'query', 'queries')}: {', '.join(found.measures)}."
+        f"{units(found.queries, report.unit)}: {', '.join(found.measures)}."
     )
 
 
@@ -269,15 +269,15 @@ def _estimates(report: AgreementReport, coefficient: str, places: int) -> Table:
         rows.append((pair.a, pair.b, estimate.value, *interval, *drawn, *chance, len(pair.swaps)))
     notes = [f"swapped pairs: of {count_of(found.agreements[0].pairs, 'pair')} of systems"]
     if has_draws:
-        reach = errors_of_interval(found.queries)
+        reach, all_units = errors_of_interval(found.queries), plural_of(report.unit)
         notes[:0] = [
             f"from, to: 95 % interval, {name} +- {reach:.2f} standard errors: what holds 95 % on real scores of up "
             "to 30 systems"
             if has_interval
             else f"no interval: none made of the standard error holds 95 % for {name}",
-            f"standard error: the standard deviation of {count_of(found.draws, 'resample')} of the queries (seed "
-            f"{found.seed})",
-            f"bias: the resamples' mean minus {name}; often below 0, because resampled queries agree less",
+            f"standard error: the standard deviation of {count_of(found.draws, 'resample')} of the {all_units} "
+            f"(seed {found.seed})",
+            f"bias: the resamples' mean minus {name}; often below 0, because resampled {all_units} agree less",
         ]
     return Table(tuple(columns), tuple(rows), f"{name}, most agreeing measures first", tuple(notes), for_people=True)
 

@@ -35,7 +35,7 @@ class Basis:
     """Where a plan starts from: the spread of a difference of two systems' scores on a query, and where it is from.
 
     ``others`` are the standard deviations that other kinds of variance would have; ``queries`` and ``systems`` what
-    the scores have, None and 2 without scores.
+    the scores have, None and 2 without scores. ``unit`` is what the scores are of: queries, or sessions.
     """
 
     measure: str
@@ -45,6 +45,7 @@ class Basis:
     queries: int | None = None
     systems: int = 2
     others: Mapping[str, float] | None = None
+    unit: str = "query"
 
     @property
     def variance(self) -> float:
@@ -119,6 +120,11 @@ class PowerReport(Showable):
 
     def __repr__(self) -> str:
         return f"<PowerReport of {', '.join(basis.measure for basis in self.bases)}>"
+
+    @property
+    def unit(self) -> str:
+        """What scores are of: query or session."""
+        return self.bases[0].unit
 
     def page(self, places: int = 4, notes: Sequence[str] = (), header: Mapping[str, object] | None = None) -> Page:
         """Sentences, what queries show, how many are needed, where the variance is from, and power curves."""
@@ -296,11 +302,11 @@ def _basis(name: str, matrix: ScoreMatrix, pair: tuple[str, str] | None, kind: s
     kinds = [each for each in VARIANCES if each != "pair" or two]
     sds = {each: math.sqrt(variance_of_difference(matrix.values, each)) for each in kinds}
     chosen = kind or ("pair" if two else "residual")
-    basis = Basis(name, chosen, sds[chosen], None, len(matrix.queries), len(matrix.systems), sds)
+    basis = Basis(name, chosen, sds[chosen], None, len(matrix.queries), len(matrix.systems), sds, matrix.unit)
     if not basis.sd > 0:
         raise InputError(
             f"{matrix.origin}: expected scores of systems whose differences vary, found none that do",
-            "systems that differ by the same on every query leave nothing to plan for",
+            f"systems that differ by the same on every {matrix.unit} leave nothing to plan for",
         )
     lead = float(matrix.means.max() - matrix.means.min())
     return (replace(basis, pair=two) if two else basis), lead

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gainful.notation import count_of, number_text, printable
+from gainful.notation import number_text, plural_of, printable, units
 from gainful.pages.charts import Axis, Chart, Line, Plot, Rule, shortened
 from gainful.pages.page import Column, Kind, Table
 from gainful.render import Page
@@ -39,8 +39,8 @@ def by_queries(report: PowerReport, basis: Basis) -> Plot:
     # A longer label would run into the line of the power.
     marks = tuple(Rule(f"n = {n:,}", x=float(n)) for n in sizes if n <= places[-1])
     return Plot(
-        f"Power by number of queries{_of(basis)}",
-        Axis("queries", float(places[0]), float(places[-1]), is_log=is_log),
+        f"Power by number of {plural_of(basis.unit)}{_of(basis)}",
+        Axis(plural_of(basis.unit), float(places[0]), float(places[-1]), is_log=is_log),
         Axis("power", 0.0, 1.0),
         lines,
         rules=(Rule(f"power {number_text(report.power)}", y=report.power), *marks),
@@ -58,7 +58,7 @@ def by_difference(report: PowerReport, basis: Basis) -> Plot:
     places = tuple(end * i / _POINTS for i in range(_POINTS + 1))
     lines = tuple(
         Line(
-            f"{n:,} queries",
+            f"{n:,} {plural_of(basis.unit)}",
             places,
             tuple(report.power_at(basis, n, difference) for difference in places),
         )
@@ -143,7 +143,7 @@ def _sentences(report: PowerReport, basis: Basis, places: int) -> Iterator[str]:
     test = f" with {level} (paired t test, sd of a difference {basis.sd:.{places}f} {_from(basis)})"
     for found in report.shown(basis):
         yield (
-            f"{of}{'with' if of else 'With'} {count_of(found.queries, 'query', 'queries')}, a difference of two "
+            f"{of}{'with' if of else 'With'} {units(found.queries, basis.unit)}, a difference of two "
             f"systems is detectable from {found.difference:.{places}f} on{test}."
         )
         if found.gap is not None:
@@ -159,7 +159,7 @@ def _sentences(report: PowerReport, basis: Basis, places: int) -> Iterator[str]:
         if need.anova_queries is not None:
             anova = f", {need.anova_queries:,} for the largest gap of {many} systems"
             anova += f", {need.tukey_queries:,} for two of them by Tukey HSD"
-        queries = count_of(need.queries, "query", "queries")
+        queries = units(need.queries, basis.unit)
         yield (
             f"{of}A difference of {number_text(need.difference)} needs {queries}{sd} "
             f"(power {100 * need.power:.2f} %{before}){anova}."
@@ -168,7 +168,7 @@ def _sentences(report: PowerReport, basis: Basis, places: int) -> Iterator[str]:
     for wide in report.wide(basis):
         yield (
             f"{of}A {100 * (1 - report.alpha):g} % interval {number_text(wide.width)} wide needs "
-            f"{count_of(wide.queries, 'query', 'queries')}{sd}."
+            f"{units(wide.queries, basis.unit)}{sd}."
         )
         of = sd = ""
 
@@ -214,7 +214,7 @@ def _of_several(report: PowerReport, *columns: Column) -> list[Column]:
 def _shown(report: PowerReport, places: int) -> Table:
     several = _of_several(report, _found("gap", "number", places), _found("tukey", "number", places))
     columns = [
-        _found("queries", "count"),
+        _found(plural_of(report.unit), "count", None, "queries"),
         _found("difference", "number", places),
         *several,
         _found("interval", "number", places, "width"),
@@ -241,32 +241,33 @@ def _gap_note(report: PowerReport) -> str:
 
 def _needed(report: PowerReport, places: int) -> Table:
     of_anova = (
-        _found("anova queries", "count", None, "anova_queries"),
+        _found(f"anova {plural_of(report.unit)}", "count", None, "anova_queries"),
         _found("anova power", "share", 2, "anova_power"),
-        _found("tukey queries", "count", None, "tukey_queries"),
+        _found(f"tukey {plural_of(report.unit)}", "count", None, "tukey_queries"),
         _found("tukey power", "share", 2, "tukey_power"),
     )
     several = _of_several(report, *of_anova)
     columns = [
         _found("difference", "number", places),
-        _found("queries", "count"),
+        _found(plural_of(report.unit), "count", None, "queries"),
         _found("power", "share", 2),
         _found("one less", "share", 2, "power_before"),
         *several,
     ]
-    notes = ["one less: the power with one query less, which is not enough"]
+    notes = [f"one less: the power with one {report.unit} less, which is not enough"]
     if several:
         notes += [f"anova: the difference as the {_gap_note(report)}", _TUKEY_NOTE]
-    return _table(report, f"Queries needed for {100 * report.power:g} % power", columns, report.needed, notes)
+    title = f"{plural_of(report.unit).capitalize()} needed for {100 * report.power:g} % power"
+    return _table(report, title, columns, report.needed, notes)
 
 
 def _wide(report: PowerReport, places: int) -> Table:
     columns = [
         _found("width", "number", places),
-        _found("queries", "count"),
+        _found(plural_of(report.unit), "count", None, "queries"),
         _found("expected width", "number", places, "expected"),
     ]
-    title = f"Queries needed for a {100 * (1 - report.alpha):g} % interval of some width"
+    title = f"{plural_of(report.unit).capitalize()} needed for a {100 * (1 - report.alpha):g} % interval of some width"
     return _table(report, title, columns, report.wide)
 
 
@@ -277,11 +278,12 @@ def _spread(report: PowerReport, places: int) -> Table:
         _found("sd", "number", places),
         _found("detectable", "number", places, "shown"),
     ]
-    table = _table(report, "The spread of a difference of two systems on a query", columns, report.spreads)
+    table = _table(report, f"The spread of a difference of two systems on a {report.unit}", columns, report.spreads)
     spreads = [(basis, spread) for basis in report.bases for spread in report.spreads(basis)]
     column = len(table.columns) - 2
     marked = frozenset((i, column) for i, (basis, spread) in enumerate(spreads) if spread.kind == basis.kind)
-    notes = [f"{kind}: {VARIANCES[kind]}" for kind in dict.fromkeys(spread.kind for _, spread in spreads)]
+    kinds = dict.fromkeys(spread.kind for _, spread in spreads)
+    notes = [f"{kind}: {VARIANCES[kind].replace('queries', plural_of(report.unit))}" for kind in kinds]
     if marked:
         notes.append("* used for everything above")
     return replace(table, notes=tuple(notes), marked=marked)

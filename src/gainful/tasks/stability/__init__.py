@@ -23,7 +23,7 @@ from gainful.kernel.arrays import Floats, Ints
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse_all
-from gainful.notation import choose
+from gainful.notation import choose, plural_of
 from gainful.policy import Policy
 from gainful.render import Page, Showable
 from gainful.stats.catalogues import DISCRIMINATING, SYMMETRIC, TOPICS, Coefficient
@@ -251,9 +251,11 @@ def assess_stability(
         raise UsageError(f"swaps: expected a rate between 0 and 1, found {most_swaps:g}")
     matrices, notices = on_common(scores)
     check_size(list(matrices.values()), queries=2)
-    half = len(next(iter(matrices.values())).queries) // 2
+    first = next(iter(matrices.values()))
+    half = len(first.queries) // 2
     if set_size is not None and not 1 <= set_size <= half:
-        raise UsageError(f"set size: expected 1 to {half}, so that two sets fit into all queries, found {set_size}")
+        two_fit = f"so that two sets fit into all {plural_of(first.unit)}"
+        raise UsageError(f"set size: expected 1 to {half}, {two_fit}, found {set_size}")
     progress = progress or Progress()
     progress.total = 3 * len(matrices)
     subsets, swaps, power = {}, {}, {}

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from gainful.notation import count_of, number_text
+from gainful.notation import count_of, number_text, plural_of, units
 from gainful.pages.charts import Axis, Chart, Line, Plot, Rule
 from gainful.pages.page import Cell, Column, Table, head
 from gainful.render import Page
@@ -40,11 +40,11 @@ def swap_plot(report: StabilityReport) -> Plot:
     needed = report.most_swaps
     return Plot(
         "Swaps by the difference of two systems",
-        Axis("difference on one set of queries", 0.0),
+        Axis(f"difference on one set of {plural_of(report.first.unit)}", 0.0),
         Axis("swaps on another set (per cent)", 0.0),
         tuple(lines),
         rules=(Rule(f"{number_text(round(100 * needed, 6))} %", y=100 * needed),),
-        caption=f"Two sets of {count_of(first.queries, 'query', 'queries')} without a common one, "
+        caption=f"Two sets of {units(first.queries, report.first.unit)} without a common one, "
         f"{count_of(first.draws, 'draw')}.",
     )
 
@@ -89,7 +89,7 @@ def _thinned(count: int) -> list[int]:
 _MOST_TOLD = 6
 _PART_WHOLE = (
     "part-whole: the order on the part and on the whole that it is a part of; that is inflated, because the two share "
-    "their data, and says nothing about other queries or documents"
+    "their data, and says nothing about other {units} or documents"
 )
 _SPLIT_HALF = "split-half: the order on the part and on another one of the same size that has nothing in common with it"
 
@@ -131,7 +131,7 @@ def _header(report: StabilityReport) -> dict[str, object]:
 def _beginning(report: StabilityReport) -> str:
     systems, queries = len(report.first.systems), len(report.first.queries)
     return (
-        f"How far the order of {count_of(systems, 'system')} on {count_of(queries, 'query', 'queries')} can be relied "
+        f"How far the order of {count_of(systems, 'system')} on {units(queries, report.first.unit)} can be relied "
         f"upon, by {', '.join(report.matrices)}."
     )
 
@@ -142,21 +142,21 @@ def _told(report: StabilityReport, measure: str, places: int) -> str:
 
 def _sentences(report: StabilityReport, measure: str, places: int) -> Iterator[str]:
     found = report.queries[measure][0]
-    which = "a random" if report.topics == "random" else "the first"
-    queries = f"{which} {100 * found.share:g} % of the queries ({found.size:,.0f} of {len(report.first.queries):,})"
+    which, all_units = "a random" if report.topics == "random" else "the first", plural_of(report.first.unit)
+    queries = f"{which} {100 * found.share:g} % of the {all_units} ({found.size:,.0f} of {len(report.first.queries):,})"
     halves = []
     if found.split_half is not None:
         halves.append(f"{found.split_half.mean:.{places}f} with another such part (split-half)")
     if found.part_whole is not None:
-        halves.append(f"{found.part_whole.mean:.{places}f} with all queries (part-whole, inflated)")
+        halves.append(f"{found.part_whole.mean:.{places}f} with all {all_units} (part-whole, inflated)")
     mean = ", on average" if report.topics == "random" and halves else ""
     told = ", ".join(halves) or "undefined, because all systems score alike"
     yield f"The order on {queries} has {SYMMETRIC[report.coefficient].title} {told}{mean}."
     swaps = report.swaps[measure]
     needed, rate = swaps.difference_for(report.most_swaps), f"{100 * report.most_swaps:g} %"
-    between = f"between sets of {count_of(swaps.queries, 'query', 'queries')}"
+    between = f"between sets of {units(swaps.queries, report.first.unit)}"
     if not any(each.comparisons for each in swaps.bins):
-        yield f"No two systems differ on any set of {count_of(swaps.queries, 'query', 'queries')}."
+        yield f"No two systems differ on any set of {units(swaps.queries, report.first.unit)}."
     elif needed is None:
         yield f"No difference is large enough for at most {rate} swaps {between}."
     elif needed == 0:
@@ -183,26 +183,28 @@ def _subsets(report: StabilityReport, places: int) -> Table:
         *head("split-half lowest . | split-half highest .", for_machines=True),
         *head("draws # | undefined # | split-half undefined #", for_machines=True),
     )
+    all_units = plural_of(report.first.unit)
     rows: list[tuple[Cell, ...]] = []
     for measure, subsets in report.queries.items():
-        rows += [_row(measure, "queries", _part(each, report.topics), each) for each in subsets]
+        rows += [_row(measure, all_units, _part(each, report.topics), each) for each in subsets]
         documents = report.documents.get(measure)
         if documents is not None:
             rows += [_row(measure, "documents", _part(each, "random"), each) for each in documents.parts]
             empty: tuple[Cell, ...] = (None,) * (len(columns) - 5)
             rows += [(measure, "documents", each.part, None, each.value, *empty) for each in documents.only]
-    notes = [f"{SYMMETRIC[report.coefficient].title} of the systems' means", _PART_WHOLE, _SPLIT_HALF]
+    which = f"{SYMMETRIC[report.coefficient].title} of the systems' means"
+    notes = [which, _PART_WHOLE.format(units=all_units), _SPLIT_HALF]
     if any(row[6] is None for row in rows):
         notes.append("-: no two such parts fit into the whole, or there is one comparison only")
     if report.topics == "first":
         by = "number" if order_of_topics(report.first.queries)[1] else "the byte order of their ids"
-        notes.append(f"first: queries by {by}")
+        notes.append(f"first: {all_units} by {by}")
     if report.documents:
         notes.append(
             "documents: judged pairs of query and document, others being unjudged; retrieved only, relevant only: the "
             "measure over these documents, against the measure itself"
         )
-    title = "The order on parts of the " + ("queries and of the judged documents" if report.documents else "queries")
+    title = f"The order on parts of the {all_units}{' and of the judged documents' if report.documents else ''}"
     return Table(columns, tuple(rows), title, tuple(notes))
 
 
@@ -239,8 +241,9 @@ def _swaps(report: StabilityReport, places: int) -> Table:
     )
     first = next(iter(report.swaps.values()))
     notes = (
-        f"error rate, tie rate (Buckley & Voorhees 2000): over random sets of so many queries, systems within "
-        f"{100 * first.fuzziness:g} % of the higher mean are tied (fuzziness); else the rarer order is the error",
+        f"error rate, tie rate (Buckley & Voorhees 2000): over random sets of so many {plural_of(report.first.unit)}, "
+        f"systems within {100 * first.fuzziness:g} % of the higher mean are tied (fuzziness); else the rarer order is "
+        "the error",
         f"difference needed (Voorhees & Buckley 2002): from it on, at most {100 * report.most_swaps:g} % of the pairs "
         "that differ so on one set stand the other way round on another",
     )
