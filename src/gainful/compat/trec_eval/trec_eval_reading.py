@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gainful.compat.trec_eval.trec_eval_options import (
+from gainful.compat.trec_eval import (
     CALCULATION,
     FILE,
     Options,
