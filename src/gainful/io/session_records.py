@@ -106,24 +106,8 @@ def session_rows(
     if isinstance(time, tuple):
         time_text = partial(_text, time)
         time = read_times(time, origin)
-    return SessionRows(
-        found["session"],
-        found["query"],
-        found["document"],
-        origin,
-        found.get("rank"),
-        found.get("score"),
-        found.get("grade"),
-        found.get("scanned"),
-        time,
-        time_text,
-        found.get("query_id"),
-        found.get("text"),
-        found.get("topic"),
-        found.get("user"),
-        found.get("system"),
-        found.get("cost"),
-    )
+    others = {role: values for role, values in found.items() if role not in ("query", "time")}
+    return SessionRows(number=found["query"], origin=origin, time=time, time_text=time_text, **others)
 
 
 def _text(spans: Spans, row: int) -> str:
@@ -298,10 +282,7 @@ def read_stamp(value: object, where: str) -> Stamp:
     """A time stamp, if it is one."""
     seconds = read_time(value)
     if seconds is None:
-        raise InputError(
-            f"{where}: expected seconds or a date and time, found {described(value)}",
-            time_hint(value),
-        )
+        raise InputError(f"{where}: expected seconds or a date and time, found {described(value)}", time_hint(value))
     return Stamp(seconds, str(value), where)
 
 

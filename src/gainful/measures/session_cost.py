@@ -143,7 +143,7 @@ class GainPerCost(CostedMeasure):
         depth = scan_depths(block, self.cutoff, self.scan)
         counts = (gains > 0) & (documents.rank <= depth[documents.turn])
         if self.repeats == "first":
-            counts &= ~block.cached(("is_repeat", self.cutoff, self.scan), lambda: block.is_repeat(depth))
+            counts &= ~block.is_repeat(self.cutoff, self.scan)
         turn, rank = documents.turn[counts], documents.rank[counts]
         costs = self.turn_costs(block)
         read = np.minimum(depth, block.shown)
@@ -226,7 +226,7 @@ class _Gain(_Effort):
         documents, gains = block.documents, block.gains(self.gain, self.rel, self.level)
         counts = (gains > 0) & (documents.rank <= depth[documents.turn])
         if self.repeats == "first":
-            counts &= ~block.cached(("is_repeat", self.cutoff, self.scan), lambda: block.is_repeat(depth))
+            counts &= ~block.is_repeat(self.cutoff, self.scan)
         turn, rank = documents.turn[counts], documents.rank[counts]
         offsets = np.searchsorted(block.session[turn], np.arange(block.size + 1))
         enough = running_sums(offsets, gains[counts]) >= self.wanted * (1.0 - _ROUNDING)

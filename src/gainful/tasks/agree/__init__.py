@@ -433,19 +433,16 @@ def _descending(value: float | None) -> float:
 
 def _pairs(report: AgreementReport, places: int) -> Table:
     """All coefficients of all pairs side by side."""
-    columns = (
-        Column("measure", get=lambda pair: pair.a),
-        Column("other", get=lambda pair: pair.b),
-        Column("tau-b", "number", places, get=lambda pair: pair.tau_b.value),
-        Column("tau-a", "number", places, get=lambda pair: pair.tau_a.value),
-        Column("tau_AP", "number", places, get=lambda pair: pair.tau_ap),
-        Column("reverse", "number", places, get=lambda pair: pair.tau_ap_reverse),
-        Column("tau_AP,b", "number", places, get=lambda pair: pair.tau_ap_b.value),
-        Column("RBO", "number", places, get=lambda pair: pair.rbo.value),
-        Column("by chance", "number", places, get=lambda pair: pair.rbo_by_chance),
-        Column("Pearson", "number", places, get=lambda pair: pair.pearson.value),
-    )
+    numbers = ("tau-b", "tau-a", "tau_AP", "reverse", "tau_AP,b", "RBO", "by chance", "Pearson")
+    columns = (Column("measure"), Column("other"), *(Column(name, "number", places) for name in numbers))
     pairs = report.found.agreements
+    rows = tuple(
+        (
+            *(pair.a, pair.b, pair.tau_b.value, pair.tau_a.value, pair.tau_ap, pair.tau_ap_reverse),
+            *(pair.tau_ap_b.value, pair.rbo.value, pair.rbo_by_chance, pair.pearson.value),
+        )
+        for pair in pairs
+    )
     persistence = number_text(report.found.persistence)
     notes = [
         "tau_AP: the other's order read against the measure's; reverse: the measure's against the other's; "
@@ -454,23 +451,21 @@ def _pairs(report: AgreementReport, places: int) -> Table:
     ]
     if any(pair.tau_ap is None or pair.tau_ap_reverse is None for pair in pairs):
         notes.append(_UNDEFINED["tau_ap"])
-    return Table.of(columns, pairs, title="All coefficients", notes=tuple(notes), for_people=True)
+    return Table(columns, rows, "All coefficients", tuple(notes), for_people=True)
 
 
 def _swaps(report: AgreementReport, places: int) -> Table:
     columns = (
-        Column("system", get=lambda swap: swap.better),
-        Column("other system", get=lambda swap: swap.worse),
-        Column("by", get=lambda swap: swap.a),
-        Column("ahead by", "number", places, get=lambda swap: swap.lead_a),
-        Column("but by", get=lambda swap: swap.b),
-        Column("behind by", "number", places, get=lambda swap: swap.lead_b),
+        *head(f"system | other system | by | ahead by .{places} | but by | behind by .{places}"),
         Column("clearness", "number", places, for_machines=True),
+    )
+    rows = tuple(
+        (each.better, each.worse, each.a, each.lead_a, each.b, each.lead_b, each.clearness) for each in report.swaps
     )
     count = len(report.swaps)
     more = (f"the clearest of {count:,}; csv and jsonl have all",) if count > _MOST_SWAPS else ()
     note = "clearest: both leads are large shares of the range of all systems' means"
-    return Table.of(columns, report.swaps, title="Systems that swap", notes=(*more, note), most=_MOST_SWAPS)
+    return Table(columns, rows, "Systems that swap", (*more, note), most=_MOST_SWAPS)
 
 
 def _means(report: AgreementReport, places: int) -> Table:

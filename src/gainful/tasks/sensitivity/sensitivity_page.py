@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from gainful.measures.base import value_text
 from gainful.notation import count_of, listed, number_text, printable
 from gainful.pages.charts import Axis, Chart, HeatMap, Line, Plot, Rule
-from gainful.pages.page import Column, Table
+from gainful.pages.page import Column, Table, head
 from gainful.render import Page
 
 if TYPE_CHECKING:
@@ -127,20 +127,17 @@ def _what_is_supported(found: Sensitivity) -> str:
 
 
 def _reversals(found: Sensitivity) -> Table:
-    columns = (
-        Column("system"),
-        Column("other"),
-        Column("ahead", "count"),
-        Column("significantly ahead", "count", get=lambda each: each.shown_ahead),
-        Column("behind", "count"),
-        Column("significantly behind", "count", get=lambda each: each.shown_behind),
+    columns = head("system | other | ahead # | significantly ahead # | behind # | significantly behind #")
+    rows = tuple(
+        (each.system, each.other, each.ahead, each.shown_ahead, each.behind, each.shown_behind)
+        for each in found.reversals
     )
     noun = "scenarios" if found.scenarios else "settings"
     notes = (
         f"in how many {noun}; significantly: paired t test, corrected by Holm for all pairs of systems, at 5 %",
         "a change of places is supported where a test shows both orders, and within noise where it does not",
     )
-    return Table.of(columns, found.reversals, title="Systems that change places", notes=notes, most=_MOST_CHANGES)
+    return Table(columns, rows, "Systems that change places", notes, most=_MOST_CHANGES)
 
 
 def _who_wins(found: Sensitivity) -> str:
@@ -194,25 +191,18 @@ def _rest(found: Sensitivity, cell: Cell, axis_name: str) -> str:
 
 
 def _effects(found: Sensitivity, places: int) -> Table:
-    columns = (
-        Column("axis", get=lambda effect: effect.axis.name),
-        Column("pairs", "count", get=lambda effect: effect.neighbours),
-        Column("other winner", "count", get=lambda effect: effect.winner_changes),
-        Column("other order", "count", get=lambda effect: effect.order_changes),
-        Column("significantly", "count", get=lambda effect: effect.supported_changes),
-        Column("mean tau", "number", places, get=lambda effect: effect.mean_tau),
-        Column("lowest tau", "number", places, get=lambda effect: effect.lowest_tau),
-    )
+    counts = "axis | pairs # | other winner # | other order # | significantly #"
+    columns = head(f"{counts} | mean tau .{places} | lowest tau .{places}")
     notes = (
         "pairs: settings that are neighbours on the axis and the same on all others",
         "significantly: some pair of systems differs significantly in both, with another one ahead",
     )
-    return Table.of(columns, found.effects(), title="What each axis changes", notes=notes)
+    rows = tuple((axis.name, *numbers) for axis, *numbers in found.effects())
+    return Table(columns, rows, "What each axis changes", notes)
 
 
 def _winner_changes(found: Sensitivity) -> Table:
-    names = ("axis", "from", "to", "winner before", "winner after")
-    columns = (*map(Column, names), Column("settings", "count"), Column("such as"))
+    columns = head("axis | from | to | winner before | winner after | settings # | such as")
     groups = _grouped(found)
     rows = tuple((*key, len(cells), _rest(found, cells[0], key[0])) for key, cells in groups[:_MOST_CHANGES])
     more = (f"the most frequent of {len(groups):,}",) if len(groups) > _MOST_CHANGES else ()
@@ -294,12 +284,8 @@ def _for_machines(found: Sensitivity) -> Iterator[Table]:
     scores = [(cell, score) for cell in found.cells for score in cell.scores]
     yield Table.of(columns, scores, title="Values")
     if len(found.cells) > 1 and len(found.runs) > 1:
-        columns = (
-            _MachineColumn("measure", get=lambda pair: str(pair.one.measure)),
-            _MachineColumn("other", get=lambda pair: str(pair.other.measure)),
-            _MachineColumn("tau", "number"),
-        )
-        yield Table.of(columns, found.agreements(), title="Kendall's tau")
+        pairs = tuple((str(one.measure), str(other.measure), tau) for one, other, tau in found.agreements())
+        yield Table(head("measure | other | tau .", for_machines=True), pairs, "Kendall's tau")
     if found.sweep is not None:
         weights = zip(found.sweep.weights, found.sweep.points, strict=True)
         swept = [(cell, score, at) for at, cell in weights for score in cell.scores]
@@ -402,19 +388,15 @@ def _conclusion(found: Sensitivity, sweep: Sweep) -> str:
 
 
 def _overtakings(sweep: Sweep, grade: str) -> Table:
-    columns = (
-        Column("overtaking"),
-        Column("overtaken"),
-        Column("above weight", "number", _places(sweep), get=lambda change: change.low),
-        Column("by weight", "number", _places(sweep), get=lambda change: change.high),
-        Column("first place", none="", get=lambda change: change.for_first),
-    )
+    weights = f"above weight .{_places(sweep)} | by weight .{_places(sweep)}"
+    columns = (*head(f"overtaking | overtaken | {weights}"), Column("first place", none=""))
     changes = list(sweep.changes)
     more: tuple[str, ...] = ()
     if len(changes) > _MOST_CHANGES:
         changes.sort(key=lambda change: not change.for_first)
         more = (f"{_MOST_CHANGES} of {len(changes):,}, those for the first place first",)
-    return Table.of(columns, changes, title=f"Changes by the weight of grade {grade}", notes=more, most=_MOST_CHANGES)
+    rows = tuple((each.overtaking, each.overtaken, each.low, each.high, each.for_first) for each in changes)
+    return Table(columns, rows, f"Changes by the weight of grade {grade}", more, most=_MOST_CHANGES)
 
 
 def winner_map(found: Sensitivity) -> HeatMap | None:
