@@ -6,8 +6,18 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from gainful.pages.charts import LONGEST_NAME, Boxes, CriticalDiagram, HeatMap, Intervals, Percentiles
-from gainful.pages.scales import Scale, box_scale, interval_scale, nice_ticks
+from gainful.pages.charts import (
+    LONGEST_NAME,
+    Boxes,
+    CriticalDiagram,
+    HeatMap,
+    Intervals,
+    Percentiles,
+    Scale,
+    box_scale,
+    interval_scale,
+    nice_ticks,
+)
 from gainful.render.figure_style import (
     CAPTION,
     COLOURS,
