@@ -198,11 +198,6 @@ def is_ours(name: str) -> bool:
     return name in ALL_MEASURES or name in SHORT_NAMES
 
 
-def is_offered(name: str) -> bool:
-    """Whether an installed package offers it."""
-    return _offered(name) is not None
-
-
 def find(name: str) -> Entry:
     """The entry of a name: ours, a short name, or one that an installed package offers."""
     if name in ALL_MEASURES:
@@ -325,7 +320,7 @@ def _read(text: str) -> Measure | Translation:
             return foreign
     except UsageError as error:
         refusal = error
-    if match and is_offered(match["name"]):
+    if match and _offered(match["name"]) is not None:
         return _built(match)  # it only looks like a name of another tool
     usual = _usually_called(match) if match else None
     if usual is not None:

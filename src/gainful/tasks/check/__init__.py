@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from gainful.data.qrels import Qrels
 from gainful.notation import count_of, printable, text_of_id
-from gainful.pages.page import Column, Table
+from gainful.pages.page import Table, head
 from gainful.render import Page, Showable
 
 #: ``serious``: eval refuses the files, or its numbers would mean nothing. ``warning``: numbers are affected.
@@ -275,18 +275,16 @@ class Examination(Showable):
 
     def _table(self) -> Table:
         """The findings. People read the advice below; without findings only machines want to see the columns."""
-        nothing = not self.findings
         columns = (
-            Column("severity", for_machines=nothing),
-            Column("check", for_machines=nothing),
-            Column("run", for_machines=nothing, get=lambda each: None if each.run is None else printable(each.run, 32)),
-            Column("count", "count", for_machines=nothing),
-            Column("of", "count", for_machines=nothing, get=lambda each: each.total),
-            Column("example", for_machines=nothing, get=lambda each: each.example.text),
-            Column("consequence", for_machines=True),
-            Column("remedy", for_machines=True),
+            *head("severity | check | run | count # | of # | example", for_machines=not self.findings),
+            *head("consequence | remedy", for_machines=True),
         )
-        return Table.of(columns, self.findings)
+        rows = []
+        for each in self.findings:
+            run = None if each.run is None else printable(each.run, 32)
+            said = each.example.text, each.consequence, each.remedy
+            rows.append((each.severity, each.check, run, each.count, each.total, *said))
+        return Table(columns, tuple(rows))
 
     def _counts(self) -> dict[str, int]:
         return {severity: sum(each.severity == severity for each in self.findings) for severity in SEVERITIES}

@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypedDict
+from typing import NamedTuple, TypedDict
 
 from gainful.errors import InputError, UsageError, option, warns
 from gainful.evaluation.score_matrix import MatricesLike, ScoreMatrix, check_size, matrices_of, matrix_notices
 from gainful.notation import choose, count_of, number_text, printable
 from gainful.pages.charts import Axis, Chart, Line, Plot, Rule, shortened
-from gainful.pages.page import Column, Kind, Table
+from gainful.pages.page import Cell, Table, head
 from gainful.render import Page, Showable
 from gainful.stats.catalogues import VARIANCES
 from gainful.stats.power import (
@@ -467,52 +467,41 @@ def _from(basis: Basis) -> str:
     return "as given" if basis.kind == "given" else f"of {basis.systems} systems, {basis.kind}"
 
 
-class _Row(NamedTuple):
-    """What was found from one basis."""
-
-    basis: Basis
-    found: Any
+_Rows = Iterable[tuple[Cell, ...]]
 
 
 def _table(
-    report: PowerReport,
-    title: str,
-    columns: Sequence[Column],
-    find: Callable[[Basis], Iterable[object]],
-    notes: Sequence[str] = (),
+    report: PowerReport, title: str, names: Sequence[str], rows: Callable[[Basis], _Rows], notes: Sequence[str] = ()
 ) -> Table:
-    """A row for all that is found of every basis, below the measure where there is one."""
-    names = [Column("measure", get=lambda row: row.basis.measure)] if any(b.measure for b in report.bases) else []
-    rows = [_Row(basis, found) for basis in report.bases for found in find(basis)]
-    return Table.of([*names, *columns], rows, title=title, notes=tuple(notes))
+    """The rows of every basis, below the measure where there is one."""
+    if not any(basis.measure for basis in report.bases):
+        found = [row for basis in report.bases for row in rows(basis)]
+        return Table(head(names), found, title, tuple(notes))
+    found = [(basis.measure, *row) for basis in report.bases for row in rows(basis)]
+    return Table(head(["measure", *names]), found, title, tuple(notes))
 
 
-def _found(name: str, kind: Kind, places: int | None = None, field: str | None = None) -> Column:
-    return Column(name, kind, places, get=lambda row: getattr(row.found, field or name))
-
-
-def _of_several(report: PowerReport, *columns: Column) -> list[Column]:
+def _of_several(report: PowerReport, *names: str) -> list[str]:
     """Columns that are there only where an analysis of variance of several systems was asked for."""
-    if not any(report.several(basis) for basis in report.bases):
-        return []
-    return [Column("systems", "count", get=lambda row: report.several(row.basis)), *columns]
+    return ["systems #", *names] if any(map(report.several, report.bases)) else []
 
 
 def _shown(report: PowerReport, places: int) -> Table:
-    several = _of_several(report, _found("gap", "number", places), _found("tukey", "number", places))
-    columns = [
-        _found("queries", "count"),
-        _found("difference", "number", places),
-        *several,
-        _found("interval", "number", places, "width"),
-    ]
+    several = _of_several(report, f"gap .{places}", f"tukey .{places}")
+
+    def rows(basis: Basis) -> _Rows:
+        many = report.several(basis)
+        for queries, difference, gap, width, tukey in report.shown(basis):
+            yield queries, difference, *((many, gap, tukey) if several else ()), width
+
     notes = [
         f"difference: the smallest that a paired t test finds with {100 * report.power:g} % power at the "
         f"{100 * report.alpha:g} % level",
         *([_gap_note(report), _TUKEY_NOTE] if several else []),
         f"interval: how wide the {100 * (1 - report.alpha):g} % t interval of a difference is on average, end to end",
     ]
-    return _table(report, "Detectable differences", columns, report.shown, notes)
+    names = ["queries #", f"difference .{places}", *several, f"interval .{places}"]
+    return _table(report, "Detectable differences", names, rows, notes)
 
 
 _TUKEY_NOTE = "tukey: of two among so many systems, whatever the others do, by Tukey HSD: the power of a pair"
@@ -527,44 +516,29 @@ def _gap_note(report: PowerReport) -> str:
 
 
 def _needed(report: PowerReport, places: int) -> Table:
-    of_anova = (
-        _found("anova queries", "count", None, "anova_queries"),
-        _found("anova power", "share", 2, "anova_power"),
-        _found("tukey queries", "count", None, "tukey_queries"),
-        _found("tukey power", "share", 2, "tukey_power"),
-    )
-    several = _of_several(report, *of_anova)
-    columns = [
-        _found("difference", "number", places),
-        _found("queries", "count"),
-        _found("power", "share", 2),
-        _found("one less", "share", 2, "power_before"),
-        *several,
-    ]
+    several = _of_several(report, "anova queries #", "anova power %2", "tukey queries #", "tukey power %2")
+
+    def rows(basis: Basis) -> _Rows:
+        for difference, queries, power, before, *of_several in report.needed(basis):
+            yield difference, queries, power, before, *((report.several(basis), *of_several) if several else ())
+
     notes = ["one less: the power with one query less, which is not enough"]
     if several:
         notes += [f"anova: the difference as the {_gap_note(report)}", _TUKEY_NOTE]
-    return _table(report, f"Queries needed for {100 * report.power:g} % power", columns, report.needed, notes)
+    names = [f"difference .{places}", "queries #", "power %2", "one less %2", *several]
+    return _table(report, f"Queries needed for {100 * report.power:g} % power", names, rows, notes)
 
 
 def _wide(report: PowerReport, places: int) -> Table:
-    columns = [
-        _found("width", "number", places),
-        _found("queries", "count"),
-        _found("expected width", "number", places, "expected"),
-    ]
     title = f"Queries needed for a {100 * (1 - report.alpha):g} % interval of some width"
-    return _table(report, title, columns, report.wide)
+    names = [f"width .{places}", "queries #", f"expected width .{places}"]
+    return _table(report, title, names, report.wide)
 
 
 def _spread(report: PowerReport, places: int) -> Table:
     """What every kind of variance would be; the one that was taken is marked."""
-    columns = [
-        _found("variance", "text", None, "kind"),
-        _found("sd", "number", places),
-        _found("detectable", "number", places, "shown"),
-    ]
-    table = _table(report, "The spread of a difference of two systems on a query", columns, report.spreads)
+    title = "The spread of a difference of two systems on a query"
+    table = _table(report, title, ["variance", f"sd .{places}", f"detectable .{places}"], report.spreads)
     spreads = [(basis, spread) for basis in report.bases for spread in report.spreads(basis)]
     column = len(table.columns) - 2
     marked = frozenset((i, column) for i, (basis, spread) in enumerate(spreads) if spread.kind == basis.kind)
