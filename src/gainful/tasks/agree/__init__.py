@@ -107,15 +107,7 @@ class AgreementReport(Showable):
         for pair in self.found.agreements:
             ranges = [float(means.max() - means.min()) for means in (pair.means_a, pair.means_b)]
             found += [
-                ClearSwap(
-                    pair.a,
-                    pair.b,
-                    swap.better_by_a,
-                    swap.better_by_b,
-                    swap.lead_a,
-                    swap.lead_b,
-                    min(swap.lead_a / ranges[0], swap.lead_b / ranges[1]),
-                )
+                ClearSwap(pair.a, pair.b, *swap, min(swap.lead_a / ranges[0], swap.lead_b / ranges[1]))
                 for swap in pair.swaps
             ]
         return tuple(sorted(found, key=lambda swap: -swap.clearness))

@@ -365,11 +365,7 @@ def by_difference(report: PowerReport, basis: Basis) -> Plot:
     end = max([2 * shown, *(1.1 * each for each in report.differences if each <= 4 * shown)])
     places = tuple(end * i / _POINTS for i in range(_POINTS + 1))
     lines = tuple(
-        Line(
-            f"{n:,} queries",
-            places,
-            tuple(report.power_at(basis, n, difference) for difference in places),
-        )
+        Line(f"{n:,} queries", places, tuple(report.power_at(basis, n, difference) for difference in places))
         for n in sizes
     )
     return Plot(

@@ -316,13 +316,7 @@ _TREC_EVAL_ITSELF = _TREC | _measures("DCG")
 _RANX = _GRADED | _measures("AP AP@k P@k R@k RR RR@k Rprec Success@k")
 
 #: What a formula without peculiarities does.
-_PLAIN = _of(
-    gain="linear",
-    ideal="judged",
-    discount="burges2005|burges2005 base 2",
-    rel="none",
-    unjudged="zero",
-)
+_PLAIN = _of(gain="linear", ideal="judged", discount="burges2005|burges2005 base 2", rel="none", unjudged="zero")
 _EXPONENTIAL = {**_PLAIN, **_of(gain="exp2")}
 #: Sorted by score, ties left as they come.
 _STABLE = _of(order="score", ties="input", scores="float64")
