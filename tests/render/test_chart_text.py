@@ -9,9 +9,20 @@ from itertools import pairwise
 
 import pytest
 
-from gainful.pages.charts import Axis, HeatMap, Line, Plot, Points, Rule, shortened, system_numbers
+from gainful.pages.charts import (
+    Axis,
+    HeatMap,
+    Line,
+    Plot,
+    Points,
+    Rule,
+    Scale,
+    log_ticks,
+    nice_ticks,
+    shortened,
+    system_numbers,
+)
 from gainful.pages.page import Column, Page, Table
-from gainful.pages.scales import Scale, log_ticks, nice_ticks
 from gainful.render import FORMATS, text as render_text
 from gainful.render.chart_text import HEIGHT, WIDTH, chart_lines
 from gainful.render.markup import fragment

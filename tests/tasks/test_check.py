@@ -10,7 +10,7 @@ import pytest
 
 import gainful
 from gainful import Policy, Qrels, Run, examine, simulate
-from gainful.tasks.check.check_findings import CHECKS, Examination, Finding
+from gainful.tasks.check import CHECKS, Examination, Finding
 
 QUERIES = [f"q{i}" for i in range(1, 11)]
 DEPTH = 20

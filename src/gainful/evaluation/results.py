@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gainful.data.queries import Queries
     from gainful.data.run import RunLike
     from gainful.evaluation.explanation import Explanation
-    from gainful.render.frame_output import FrameColumn
+    from gainful.render.cells import FrameColumn
 
 
 class Sources(NamedTuple):
@@ -234,7 +234,7 @@ class Evaluation(Framed):
 
     def frame_columns(self, table: str | None = None) -> dict[str, FrameColumn]:
         """One row a query: run, query, and a column for every measure; counts are whole numbers."""
-        from gainful.render.frame_output import FrameColumn, readable
+        from gainful.render.cells import FrameColumn, readable
 
         if table is not None:
             raise UsageError(f"table: expected none, because an evaluation has one, found '{printable(table)}'")
@@ -330,7 +330,7 @@ class Evaluations(dict[str, Evaluation], Showable):
 
     def frame_columns(self, table: str | None = None) -> dict[str, FrameColumn]:
         """One row a run and query, run by run, and a column for every measure."""
-        from gainful.render.frame_output import stacked
+        from gainful.render.cells import stacked
 
         return stacked([replace(each, run=name).frame_columns(table) for name, each in self.items()])
 

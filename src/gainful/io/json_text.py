@@ -40,13 +40,13 @@ from gainful.io.session_records import (
     DEEPEST,
     FROM_ONE,
     MOST_QUERIES,
-    BadPlaces,
     SessionRecord,
     Stamp,
     TurnRecord,
     by_rank,
     check_times,
     described,
+    good_records,
     in_order,
     read_stamp,
     shown_line,
@@ -59,10 +59,7 @@ _LINE = '{"session": "s1", "queries": [{"query": "port arthur", "results": ["d1"
 _SESSION_ROLES = ("session", "topic", "user", "system")
 _TURN_KEYS = ("query", "id", "number", "time", "scanned", "cost", "results")
 _RESULT_ROLES = ("document", "score", "grade", "rank", "time")
-_RESULT_NAMES: Names = {
-    **SESSION_NAMES,
-    "document": (*NAMES["document"][:-1], ("id",), NAMES["document"][-1]),
-}
+_RESULT_NAMES: Names = {**SESSION_NAMES, "document": (*NAMES["document"][:-1], ("id",), NAMES["document"][-1])}
 
 
 #: An object and where it stands.
@@ -364,18 +361,14 @@ def _is_run_object(value: object, columns: Mapping[str, str]) -> bool:
 
 
 def _records(text: Text, how: Reading) -> Iterator[SessionRecord]:
-    """One object a line; no more than one is held at a time. Behind a line that is bad the others are only checked."""
-    read = SessionObjects(how).read
-    bad = BadPlaces()
-    for where, line in _lines(text):
-        try:
-            record = read(parse_json(line, text.name, where), where)
-        except InputError as error:
-            bad.add(error, shown_line(line))
-            continue
-        if not bad.count:
-            yield record._replace(line=line)
-    bad.refuse()
+    """One object a line; no more than one is held at a time."""
+    objects = SessionObjects(how)
+
+    def read(placed: tuple[str, bytes]) -> SessionRecord:
+        where, line = placed
+        return objects.read(parse_json(line, text.name, where), where)._replace(line=line)
+
+    return good_records(_lines(text), read, lambda placed, _: shown_line(placed[1]))
 
 
 def read_session_objects(values: Iterable[object], how: Reading, name: str) -> Iterator[SessionRecord]:

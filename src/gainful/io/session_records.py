@@ -15,7 +15,7 @@ from datetime import UTC, datetime, time
 from functools import partial
 from itertools import chain, pairwise
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
@@ -44,6 +44,9 @@ def fill_gaps() -> str:
 
 OF_SEVERAL = "sessions of several systems that share their ids stand in a file each"
 RANKS_FROM_ONE = "results of a query have the ranks 1, 2, 3, ..."
+
+
+_T = TypeVar("_T")
 
 
 class TurnRecord(NamedTuple):
@@ -106,24 +109,8 @@ def session_rows(
     if isinstance(time, tuple):
         time_text = partial(_text, time)
         time = read_times(time, origin)
-    return SessionRows(
-        found["session"],
-        found["query"],
-        found["document"],
-        origin,
-        found.get("rank"),
-        found.get("score"),
-        found.get("grade"),
-        found.get("scanned"),
-        time,
-        time_text,
-        found.get("query_id"),
-        found.get("text"),
-        found.get("topic"),
-        found.get("user"),
-        found.get("system"),
-        found.get("cost"),
-    )
+    others = {role: values for role, values in found.items() if role not in ("query", "time")}
+    return SessionRows(number=found["query"], origin=origin, time=time, time_text=time_text, **others)
 
 
 def _text(spans: Spans, row: int) -> str:
@@ -148,25 +135,25 @@ def read_times(spans: Spans, origin: Origin) -> Floats:
     return np.array(seconds, np.float64)[row]
 
 
-class BadPlaces:
-    """Collects errors of one source: ten are told, the others counted."""
-
-    def __init__(self) -> None:
-        self.count = 0
-        self._errors: list[InputError] = []
-
-    def add(self, error: InputError, shown: str) -> None:
-        """One more, with what stands there unless it says that itself."""
-        self.count += 1
-        if self.count <= MOST_SHOWN:
-            message = error.message if "\n" in error.message else error.message + shown
-            self._errors.append(InputError(message, error.hint))
-
-    def refuse(self) -> None:
-        """Raises one error for all of them, if there are any."""
-        if self.count:
-            hint = next((error.hint for error in self._errors if error.hint), None)
-            raise input_error([error.message for error in self._errors], self.count, hint)
+def good_records(
+    values: Iterable[_T], read: Callable[[_T], SessionRecord], shown: Callable[[_T, str], str]
+) -> Iterator[SessionRecord]:
+    """The records of values, one after the other. Behind one that is bad the others are only checked, and one error
+    tells of some; ``shown`` is what stands in the place of a message, unless it says that itself."""
+    count, messages, hint = 0, [], None
+    for value in values:
+        try:
+            record = read(value)
+        except InputError as error:
+            count += 1
+            if count <= MOST_SHOWN:
+                messages.append(error.message + ("" if "\n" in error.message else shown(value, error.message)))
+                hint = hint or error.hint
+            continue
+        if not count:
+            yield record
+    if count:
+        raise input_error(messages, count, hint)
 
 
 def shown_line(line: bytes) -> str:
@@ -298,10 +285,7 @@ def read_stamp(value: object, where: str) -> Stamp:
     """A time stamp, if it is one."""
     seconds = read_time(value)
     if seconds is None:
-        raise InputError(
-            f"{where}: expected seconds or a date and time, found {described(value)}",
-            time_hint(value),
-        )
+        raise InputError(f"{where}: expected seconds or a date and time, found {described(value)}", time_hint(value))
     return Stamp(seconds, str(value), where)
 
 
@@ -322,21 +306,15 @@ _SHAPE = '<session num="1"><interaction num="1"><query>...</query><results>...'
 
 
 def read_session_log(text: Text, how: Reading) -> Iterator[SessionRecord]:
-    """The sessions of a log; no more than some are held at a time. Behind one that is bad others are only checked."""
-    fills_gaps = how.fills_gaps
-    bad = BadPlaces()
-    count = 0
-    for element in _sessions(text):
-        count += 1
-        try:
-            record = _session(element, text.name, fills_gaps)
-        except InputError as error:
-            bad.add(error, _xml_shown(text, error.message))
-            continue
-        if not bad.count:
-            yield record
-    bad.refuse()
-    if not count:
+    """The sessions of a log; no more than some are held at a time."""
+    record: SessionRecord | None = None
+    for record in good_records(
+        _sessions(text),
+        lambda element: _session(element, text.name, how.fills_gaps),
+        lambda _, message: _xml_shown(text, message),
+    ):
+        yield record
+    if record is None:
         raise InputError(f"{text.name}: expected sessions, found XML without any", f"a log is {_SHAPE}")
 
 

@@ -467,8 +467,7 @@ def as_source(value: object, or_else: str) -> Source | Text:
     if isinstance(value, (str, os.PathLike, bytes, bytearray, memoryview, Text)):
         return value
     raise UsageError(
-        f"expected a path, bytes, a dict, a data frame or {or_else}, found {type(value).__name__}",
-        _hint(value),
+        f"expected a path, bytes, a dict, a data frame or {or_else}, found {type(value).__name__}", _hint(value)
     )
 
 

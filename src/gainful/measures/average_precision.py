@@ -10,7 +10,7 @@ import numpy as np
 
 from gainful.data.lists import in_columns
 from gainful.kernel.arrays import Floats, Ints
-from gainful.measures.arithmetic import Arithmetic, Step, last, ranks_of, ratios
+from gainful.measures.arithmetic import Arithmetic, Step, ranks_of, ratios
 from gainful.measures.block import Block
 from gainful.measures.precision import Binary, OfRelevant
 from gainful.notation import count_of, number_text
@@ -78,12 +78,7 @@ class AP(Binary):
 
     def arithmetic(self, block: Block) -> Arithmetic:
         columns = self._by_rank(block)
-        precisions = _precisions(columns)
-        columns = {**columns, "precision": precisions, "sum": np.cumsum(np.nan_to_num(precisions))}
-        total = last(columns["sum"])
-        summed = Step.sum_of("sum of precisions", precisions[~np.isnan(precisions)], total)
-        mean = Step.division(str(self), total, self._one_base(block), undefined="nothing is relevant")
-        return Arithmetic.of_found(columns, summed, mean, running="sum")
+        return self._mean_over_base(block, columns, "precision", _precisions(columns), "sum of precisions")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

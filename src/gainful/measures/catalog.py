@@ -132,10 +132,10 @@ SESSION_FAMILIES: Mapping[str, Mapping[str, str]] = {
         "nsDCG": "session_gain.NSDCG",
         "sRBP": "session_gain.SRBP",
         "InstanceRecall": "session_gain.InstanceRecall",
-        "QueriesToFirst": "session_effort.QueriesToFirst",
-        "DocumentsToFirst": "session_effort.DocumentsToFirst",
-        "QueriesToGain": "session_effort.QueriesToGain",
-        "DocumentsToGain": "session_effort.DocumentsToGain",
+        "QueriesToFirst": "session_cost.QueriesToFirst",
+        "DocumentsToFirst": "session_cost.DocumentsToFirst",
+        "QueriesToGain": "session_cost.QueriesToGain",
+        "DocumentsToGain": "session_cost.DocumentsToGain",
         "SessionCost": "session_cost.SessionCost",
         "GainPerCost": "session_cost.GainPerCost",
     },
@@ -196,11 +196,6 @@ def long_text(short_name: str) -> str:
 def is_ours(name: str) -> bool:
     """Whether the catalogue has it, under its name or a short one."""
     return name in ALL_MEASURES or name in SHORT_NAMES
-
-
-def is_offered(name: str) -> bool:
-    """Whether an installed package offers it."""
-    return _offered(name) is not None
 
 
 def find(name: str) -> Entry:
@@ -325,7 +320,7 @@ def _read(text: str) -> Measure | Translation:
             return foreign
     except UsageError as error:
         refusal = error
-    if match and is_offered(match["name"]):
+    if match and _offered(match["name"]) is not None:
         return _built(match)  # it only looks like a name of another tool
     usual = _usually_called(match) if match else None
     if usual is not None:

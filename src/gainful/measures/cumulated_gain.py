@@ -184,7 +184,36 @@ class CumulatedGain(Measure):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CG(CumulatedGain):
+class Undiscounted(CumulatedGain):
+    """Gain that is worth the same at every rank."""
+
+    total = "CG"
+    discount = "none"
+    base = 2.0
+    gain: Gain = _LINEAR
+    average: str | None = None
+    rel: float | None = None
+    level: float | None = None
+    unjudged: str | None = None
+    cutoff: int | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Discounted(CumulatedGain):
+    """Gain that is worth less the later it comes."""
+
+    gain: Gain = _LINEAR
+    discount: str = "burges2005"
+    base: Base = 2.0
+    average: str | None = None
+    rel: float | None = None
+    level: float | None = None
+    unjudged: str | None = None
+    cutoff: int | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CG(Undiscounted):
     """The gain that a user has collected by rank k.
 
     Formula:
@@ -211,20 +240,11 @@ class CG(CumulatedGain):
     """
 
     name = "CG"
-    total = "CG"
-    discount = "none"
-    base = 2.0
     bounds = (0.0, math.inf)
-    gain: Gain = _LINEAR
-    average: str | None = None
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
-    cutoff: int | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DCG(CumulatedGain):
+class DCG(_Discounted):
     """The gain collected by rank k, worth less the later it comes.
 
     Formula:
@@ -258,18 +278,10 @@ class DCG(CumulatedGain):
     name = "DCG"
     trec_eval = "dcg"
     bounds = (0.0, math.inf)
-    gain: Gain = _LINEAR
-    discount: str = "burges2005"
-    base: Base = 2.0
-    average: str | None = None
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
-    cutoff: int | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NCG(CumulatedGain):
+class NCG(Undiscounted):
     """The share of the gain that the best possible list would have given by rank k.
 
     Formula:
@@ -298,20 +310,11 @@ class NCG(CumulatedGain):
     """
 
     name = "nCG"
-    total = "CG"
     normalised = True
-    discount = "none"
-    base = 2.0
-    gain: Gain = _LINEAR
-    average: str | None = None
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
-    cutoff: int | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NDCG(CumulatedGain):
+class NDCG(_Discounted):
     """The share of the discounted gain that the best possible list would have given by rank k.
 
     Formula:
@@ -348,11 +351,3 @@ class NDCG(CumulatedGain):
     trec_eval = "ndcg"
     trec_eval_at = "ndcg_cut_{}"
     normalised = True
-    gain: Gain = _LINEAR
-    discount: str = "burges2005"
-    base: Base = 2.0
-    average: str | None = None
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
-    cutoff: int | None = None

@@ -40,11 +40,7 @@ class _OfJudged(OfRelevant):
 
     def _explained(self, block: Block, columns: dict[str, Floats], what: str, terms: Floats) -> Arithmetic:
         shares = np.where(columns["relevant"] > 0, terms, np.nan)
-        columns = {**columns, what: shares, "sum": np.cumsum(np.nan_to_num(shares))}
-        total = last(columns["sum"])
-        summed = Step.sum_of(f"sum of {what}", shares[~np.isnan(shares)], total)
-        mean = Step.division(str(self), total, self._one_base(block), undefined="nothing is relevant")
-        return Arithmetic.of_found(columns, summed, mean, running="sum")
+        return self._mean_over_base(block, columns, what, shares, f"sum of {what}")
 
 
 def _before(counts: Floats) -> Floats:

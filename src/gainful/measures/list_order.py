@@ -18,31 +18,21 @@ from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.arithmetic import Arithmetic, Step, last, ranks_of, ratios, seen
 from gainful.measures.base import Measure
 from gainful.measures.block import Block
-from gainful.measures.cumulated_gain import CumulatedGain, mean_over_ranks
+from gainful.measures.cumulated_gain import Undiscounted, mean_over_ranks
 from gainful.measures.precision import OfRelevant
 
 _LINEAR = Gain("linear")
 _WHOLE_LIST = "the whole list is put into another order and then cut, so that what stands below k counts, too"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class _Reordered(CumulatedGain):
+class _Reordered(Undiscounted):
     """Cumulated gain beside that of the same list in its best order."""
 
-    total = "CG"
     normalised = True
     shares_ideal = False
-    discount = "none"
-    base = 2.0
     needs_at = True
     nothing = "no retrieved document has a gain above 0"
     exempt = {"cutoff": _WHOLE_LIST}
-    gain: Gain = _LINEAR
-    average: str | None = None
-    rel: float | None = None
-    level: float | None = None
-    unjudged: str | None = None
-    cutoff: int | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)

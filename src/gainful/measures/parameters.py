@@ -25,19 +25,25 @@ def _one_of(*words: str) -> Callable[[object, str], str]:
     return lambda value, what: choose(value, words, what)
 
 
-def _read_between(low: float, high: float) -> Callable[[object, str], float]:
+def _read_number(limit: str, fits: Callable[[float], bool]) -> Callable[[object, str], float]:
     def read(value: object, what: str) -> float:
         number = read_number(value, what)
-        if not low <= number <= high:
-            limit = (
-                f"from {number_text(low)} to {number_text(high)}"
-                if high < math.inf
-                else f"of at least {number_text(low)}"
-            )
+        if not fits(number):
             raise UsageError(f"{what}: expected a number {limit}, found {number_text(number)}")
         return number
 
     return read
+
+
+def _read_between(low: float, high: float) -> Callable[[object, str], float]:
+    start = number_text(low)
+    limit = f"from {start} to {number_text(high)}" if high < math.inf else f"of at least {start}"
+    return _read_number(limit, lambda number: low <= number <= high)
+
+
+_read_persistence = _read_number("of at least 0 and below 1", lambda number: 0 <= number < 1)
+_read_threshold = _read_number("above 0 and up to 1", lambda number: 0 < number <= 1)
+_read_cost = _read_number("from 0 on", lambda number: number >= 0)
 
 
 def _read_points(value: object, what: str) -> str:
@@ -47,13 +53,6 @@ def _read_points(value: object, what: str) -> str:
     if not points or len(set(points)) < len(points):
         raise UsageError(f"{what}: expected different recall levels like 0.25-0.5-0.75, found {value}")
     return "-".join(np.format_float_positional(point, trim="-") for point in points)  # type: ignore[arg-type]
-
-
-def _read_persistence(value: object, what: str) -> float:
-    number = read_number(value, what)
-    if not 0 <= number < 1:
-        raise UsageError(f"{what}: expected a number of at least 0 and below 1, found {number_text(number)}")
-    return number
 
 
 def _read_query_base(value: object, what: str) -> Base:
@@ -78,13 +77,6 @@ def _read_ideal_queries(value: object, what: str) -> str | int:
     number = read_whole(value, what)
     if number > _MOST_QUERIES:
         raise UsageError(f"{what}: expected at most {_MOST_QUERIES:,}, found {number:,}")
-    return number
-
-
-def _read_cost(value: object, what: str) -> float:
-    number = read_number(value, what)
-    if number < 0:
-        raise UsageError(f"{what}: expected a number from 0 on, found {number_text(number)}")
     return number
 
 
@@ -123,13 +115,6 @@ def _read_level_count(value: object, what: str) -> int:
     number = read_whole(value, what)
     if number == 1:
         raise UsageError(f"{what}: expected at least 2, found 1")
-    return number
-
-
-def _read_threshold(value: object, what: str) -> float:
-    number = read_number(value, what)
-    if not 0 < number <= 1:
-        raise UsageError(f"{what}: expected a number above 0 and up to 1, found {number_text(number)}")
     return number
 
 

@@ -52,6 +52,15 @@ class OfRelevant(Measure):
         step = Step.division(str(self), last(columns["found"]), divisor, undefined=undefined)
         return Arithmetic.of_found(columns, step, running=running)
 
+    def _mean_over_base(
+        self, block: Block, columns: dict[str, Floats], name: str, terms: Floats, summed: str
+    ) -> Arithmetic:
+        """The terms of documents found (others may be NaN), their sum, and that divided by the recall base."""
+        columns = {**columns, name: terms, "sum": np.cumsum(np.nan_to_num(terms))}
+        total = last(columns["sum"])
+        mean = Step.division(str(self), total, self._one_base(block), undefined="nothing is relevant")
+        return Arithmetic.of_found(columns, Step.sum_of(summed, terms[~np.isnan(terms)], total), mean, running="sum")
+
     def _precision_and_recall(self, block: Block, undefined: str) -> tuple[dict[str, Floats], Step, Step]:
         """What was found rank by rank, and P and R at the cutoff, or of the list as a set."""
         columns = self._by_rank(block)

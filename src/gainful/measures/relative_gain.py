@@ -329,7 +329,4 @@ class BinG(Binary):
         columns = self._by_rank(block)
         above = ranks_of(columns["found"]) - columns["found"]
         terms = columns["relevant"] / np.log2(2.0 + above)
-        columns = {**columns, "others above": above, "G": terms, "sum": np.cumsum(terms)}
-        total = last(columns["sum"])
-        mean = Step.division(str(self), total, self._one_base(block), undefined="nothing is relevant")
-        return Arithmetic.of_found(columns, Step.sum_of("sum", terms, total), mean, running="sum")
+        return self._mean_over_base(block, {**columns, "others above": above}, "G", terms, "sum")

@@ -213,8 +213,12 @@ class SessionBlock:
             block.__dict__.pop(name, None)
         return block
 
-    def is_repeat(self, depth: Ints) -> Bools:
-        """Which documents have been seen before in their session; ``depth`` is how far each turn is looked at."""
+    def is_repeat(self, cutoff: int | None, scan: str) -> Bools:
+        """Which documents have been seen before in their session, as far as each turn is looked at."""
+        depth = scan_depths(self, cutoff, scan)
+        return self.cached(("is_repeat", cutoff, scan), lambda: self._repeats(depth))
+
+    def _repeats(self, depth: Ints) -> Bools:
         sessions = self.sessions
         turn = np.repeat(np.arange(self.session.size), self.shown)
         ordinal = np.arange(turn.size)

@@ -184,8 +184,7 @@ class SessionGain(SessionMeasure):
         if depth.size and int(depth.min()) < int(block.shown.max()):
             counts &= documents.rank <= depth[documents.turn]
         if self.repeats == "first":
-            key = "is_repeat", self.cutoff, self.scan
-            counts &= ~block.cached(key, lambda: block.is_repeat(scan_depths(block, self.cutoff, self.scan)))
+            counts &= ~block.is_repeat(self.cutoff, self.scan)
         chosen = np.flatnonzero(counts)
         turn, rank = documents.turn[chosen], documents.rank[chosen]
         return Worth(turn, rank, gains[chosen] / self.rank_divisors(int(rank.max(initial=0)))[rank - 1])

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pyarrow
     from matplotlib.figure import Figure
 
-    from gainful.render.frame_output import FrameColumn
+    from gainful.render.cells import FrameColumn
 
 #: The formats: what writes each one, loaded when it is asked for, and how its files end.
 FORMATS = {
@@ -95,19 +95,19 @@ class Framed:
 
     def to_pandas(self, table: str | None = None) -> pandas.DataFrame:
         """The main table, or the one of that title, as a frame of pandas; NaN where there is no value."""
-        from gainful.render.frame_output import to_pandas
+        from gainful.render.cells import to_pandas
 
         return to_pandas(self.frame_columns(table))
 
     def to_polars(self, table: str | None = None) -> polars.DataFrame:
         """The main table, or the one of that title, as a frame of polars; null where there is no value."""
-        from gainful.render.frame_output import to_polars
+        from gainful.render.cells import to_polars
 
         return to_polars(self.frame_columns(table))
 
     def to_arrow(self, table: str | None = None) -> pyarrow.Table:
         """The main table, or the one of that title, as a table of Arrow; null where there is no value."""
-        from gainful.render.frame_output import to_arrow
+        from gainful.render.cells import to_arrow
 
         return to_arrow(self.frame_columns(table))
 
@@ -137,7 +137,7 @@ class Showable(Framed):
 
     def frame_columns(self, table: str | None = None) -> dict[str, FrameColumn]:
         """The columns of the table of that title, or of the main one, with what machines get of it."""
-        from gainful.render.frame_output import columns_of
+        from gainful.render.cells import columns_of
 
         return columns_of(self.page(), table)
 

@@ -22,13 +22,17 @@ from gainful.pages.charts import (
     Percentiles,
     Plot,
     Points,
+    Scale,
+    Ticks,
+    box_scale,
     hue_of,
+    interval_scale,
     name_of,
+    scales_of,
     shortened,
     system_numbers,
 )
 from gainful.pages.page import Page
-from gainful.pages.scales import Scale, Ticks, box_scale, interval_scale, scales_of
 from gainful.render.cells import blocks, plain
 
 #: The most that a plot is wide and high, that the rows of other charts and any line are wide, the longest name, and

@@ -13,9 +13,8 @@ from gainful.pages.charts import Boxes, Chart, CriticalDiagram, HeatMap, Interva
 from gainful.pages.page import Page
 from gainful.render import figure_style as style
 from gainful.render.cells import as_code
-from gainful.render.figure_heat_map import HeatMapDrawing
+from gainful.render.figure_diagrams import BoxDrawing, CriticalDrawing, HeatMapDrawing, IntervalDrawing
 from gainful.render.figure_plot import PlotDrawing
-from gainful.render.figure_ranges import BoxDrawing, CriticalDrawing, IntervalDrawing
 from gainful.render.figure_style import Box, Drawing, Room
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gainful.pages.charts import Line, Plot, Points, Rule
-from gainful.pages.scales import Scale, scales_of
+from gainful.pages.charts import Line, Plot, Points, Rule, Scale, scales_of
 from gainful.render.figure_style import (
     CAPTION,
     GREY,

@@ -20,13 +20,14 @@ from gainful.pages.charts import (
     Line,
     Plot,
     Points,
+    Scale,
     hue_of,
     hues,
     name_of,
+    scales_of,
     shortened,
     system_numbers,
 )
-from gainful.pages.scales import Scale, scales_of
 from gainful.render.cells import plain
 
 if TYPE_CHECKING:

@@ -316,15 +316,15 @@ def _row(cells: list[str]) -> str:
 
 
 def _latex_cell(cell: Shown, group: Group) -> str:
-    text = _text(cell.text) if group.is_text else _number(cell.text)
+    text = _text(cell.text)
     bold = rf"\textbf{{{text}}}" if cell.is_marked else text
     if group.has_marks:
         return f"{bold} & {_raised(cell.marks)}".rstrip()
-    return bold if group.difference is None else f"{bold} & {_number(cell.difference)}"
+    return bold if group.difference is None else f"{bold} & {_text(cell.difference)}"
 
 
 def _text(text: str) -> str:
-    """A text, a dash where there is none: the same one as for numbers."""
+    """A text or a number: hyphens that are minus signs as such, a dash where there is none."""
     return "--" if text == "-" else _MINUS.sub("$-$", _POWER.sub(_power, _escaped(text)))
 
 
@@ -333,11 +333,6 @@ def _raised(marks: str) -> str:
     daggers = {"†": r"\dagger", "‡": r"\ddagger"}
     inside = "".join(daggers.get(mark, rf"\mathrm{{{_escaped(mark)}}}") for mark in marks)
     return f"$^{{{inside}}}$" if marks else ""
-
-
-def _number(text: str) -> str:
-    """A number with a minus sign in place of the hyphen, a dash where there is none."""
-    return "--" if text == "-" else _MINUS.sub("$-$", _POWER.sub(_power, _escaped(text)))
 
 
 def _escaped(text: str) -> str:

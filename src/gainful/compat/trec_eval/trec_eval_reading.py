@@ -14,15 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gainful.compat.trec_eval.trec_eval_options import (
-    CALCULATION,
-    FILE,
-    Options,
-    RefusedError,
-    leading_real,
-    leading_whole,
-    policy_of,
-)
+from gainful.compat.trec_eval import CALCULATION, FILE, Options, RefusedError, leading_real, leading_whole, policy_of
 from gainful.data.collection import ReadAhead, ReadRun
 from gainful.data.run import Run
 from gainful.errors import InputError

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from gainful.compat.trec_eval.trec_eval_options import (
+from gainful.compat.trec_eval import (
     CALCULATION,
     FILE,
     NOTHING_SHARED,
@@ -141,7 +141,7 @@ def _lines(name: str, options: Options, levels: Sequence[float]) -> Iterable[Lin
         ]
     if family.takes == "nothing":
         given = None
-    parameters = _PARAMETERS[family.takes](given, options, levels) if family.takes in _PARAMETERS else {}
+    parameters = _parameters(family.takes, given, options, levels)
     measure = _measure(family, options, parameters) if family.ours else None
     return [Line(name if given is None else f"{name}_{given}", name, family, measure, given)]
 
@@ -163,49 +163,26 @@ def _measure(family: Family, options: Options, parameters: Mapping[str, object])
     return measure.replace(rel=options.level) if has_level else measure
 
 
-# -- Parameters --------------------------------------------------------------------------------------------------------
-
-_Parameters = Mapping[str, object]
-
-
-def _utility(given: str | None, options: Options, levels: Sequence[float]) -> _Parameters:
-    weights = [1.0, -1.0, 0.0, 0.0] if given is None else _numbers(given)
-    if len(weights) != 4:
-        raise RefusedError(CALCULATION, f"expected 4 numbers, found {len(weights)}")
-    collection = {"N": options.documents} if options.documents else {}
-    return {**dict(zip("abcd", weights, strict=True)), **collection}
-
-
-def _weight(given: str | None, options: Options, levels: Sequence[float]) -> _Parameters:
-    # trec_eval has x where the formula has beta^2.
-    return {} if given is None else {"beta": max(0.0, _numbers(given)[0]) ** 0.5}
-
-
-def _points(given: str | None, options: Options, levels: Sequence[float]) -> _Parameters:
-    return {} if given is None else {"points": "-".join(map(number_text, _numbers(given)))}
-
-
-def _gains(given: str | None, options: Options, levels: Sequence[float]) -> _Parameters:
-    return {} if given is None else {"gain": _gain_table(_pairs(given), levels)}
-
-
-def _patience(given: str | None, options: Options, levels: Sequence[float]) -> _Parameters:
-    pairs = {} if given is None else _pairs(given)
-    # The gains of a topic with grades above 1 are divided by its highest, which is what trec_eval 10 means to do.
-    return {
-        "p": pairs.get("p", 0.9),
-        "gain": _gain_table(pairs, levels) if len(pairs) > 1 else "linear",
-        "scale": "query",
-    }
-
-
-_PARAMETERS: Mapping[str, Callable[[str | None, Options, Sequence[float]], _Parameters]] = {
-    "utility": _utility,
-    "weight": _weight,
-    "points": _points,
-    "gains": _gains,
-    "patience": _patience,
-}
+def _parameters(takes: str, given: str | None, options: Options, levels: Sequence[float]) -> Mapping[str, object]:
+    """What the text of a measure's parameters, if there is one, makes of ours."""
+    if takes == "utility":
+        weights = [1.0, -1.0, 0.0, 0.0] if given is None else _numbers(given)
+        if len(weights) != 4:
+            raise RefusedError(CALCULATION, f"expected 4 numbers, found {len(weights)}")
+        collection = {"N": options.documents} if options.documents else {}
+        return {**dict(zip("abcd", weights, strict=True)), **collection}
+    if takes == "patience":
+        pairs = {} if given is None else _pairs(given)
+        gain = _gain_table(pairs, levels) if len(pairs) > 1 else "linear"
+        # The gains of a topic with grades above 1 are divided by its highest, which is what trec_eval 10 means to do.
+        return {"p": pairs.get("p", 0.9), "gain": gain, "scale": "query"}
+    if given is None:
+        return {}
+    if takes == "weight":  # trec_eval has x where the formula has beta^2
+        return {"beta": max(0.0, _numbers(given)[0]) ** 0.5}
+    if takes == "points":
+        return {"points": "-".join(map(number_text, _numbers(given)))}
+    return {"gain": _gain_table(_pairs(given), levels)} if takes == "gains" else {}
 
 
 def _numbers(given: str) -> list[float]:

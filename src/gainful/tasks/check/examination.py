@@ -21,7 +21,7 @@ from gainful.kernel.core import thread_count
 from gainful.kernel.parallel import Progress, in_parallel
 from gainful.notation import number_text, printable
 from gainful.policy import Policy, lenient
-from gainful.tasks.check.check_findings import Examination, Example, Finding, Severity, at_judgment, at_query
+from gainful.tasks.check import Examination, Example, Finding, Severity, at_judgment, at_query
 from gainful.tasks.check.id_checks import extra_queries, missing_queries, unmatched_documents, unmatched_queries
 from gainful.tasks.check.list_checks import (
     InspectedRun,

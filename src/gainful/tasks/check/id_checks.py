@@ -21,7 +21,7 @@ from gainful.notation import (
     normal_form,
     text_of_id,
 )
-from gainful.tasks.check.check_findings import Example, Finding, Severity, at_query, shown_id
+from gainful.tasks.check import Example, Finding, Severity, at_query, shown_id
 from gainful.tasks.check.list_checks import InspectedRun
 
 Change: TypeAlias = Callable[[str], str]

@@ -25,7 +25,7 @@ from gainful.kernel.arrays import Bools, Bytes, Ints
 from gainful.kernel.parallel import Progress
 from gainful.notation import number_text, printable, text_of_id
 from gainful.policy import Policy
-from gainful.tasks.check.check_findings import Example, Finding, Severity, at_judgment, at_query, example_of, shown_id
+from gainful.tasks.check import Example, Finding, Severity, at_judgment, at_query, example_of, shown_id
 
 if TYPE_CHECKING:
     from gainful.kernel.core import Joined, ListFacts

@@ -18,7 +18,7 @@ from gainful.errors import UsageError
 from gainful.evaluation.signature import short_conventions
 from gainful.kernel.arrays import Bools, Floats, Ints, distinct
 from gainful.notation import count_of, number_text, printable, read_number, text_of_id
-from gainful.pages.page import Cell, Column, Conventions, Table
+from gainful.pages.page import Cell, Column, Conventions, Table, head
 from gainful.policy import Policy
 from gainful.render import Page, Showable
 
@@ -384,13 +384,8 @@ def levels_table(found: JudgmentDescription, title: str) -> Table:
     """How many documents have which grade; of many different grades, how they are spread."""
     if len(found.levels) > MOST_SHOWN:
         return _grade_spread(found, title)
-    columns = (
-        Column("grade", get=lambda level: number_text(level.grade)),
-        Column("documents", "count"),
-        Column("share", "share"),
-        Column("queries", "count"),
-    )
-    return Table.of(columns, found.levels, title=title)
+    rows = tuple((number_text(each.grade), each.documents, each.share, each.queries) for each in found.levels)
+    return Table(head("grade | documents # | share % | queries #"), rows, title)
 
 
 def _grade_spread(found: JudgmentDescription, title: str) -> Table:

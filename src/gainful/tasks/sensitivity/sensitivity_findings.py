@@ -99,12 +99,7 @@ class Cell:
 
 
 def cell_of(
-    label: str,
-    measure: Measure,
-    place: tuple[int, ...],
-    evaluations: Mapping[str, Evaluation],
-    *,
-    tested: bool = False,
+    label: str, measure: Measure, place: tuple[int, ...], evaluations: Mapping[str, Evaluation], *, tested: bool = False
 ) -> Cell:
     """The cell that evaluations have for a measure; ``tested`` also tests all pairs of systems."""
     values = [mean_of(evaluation, measure) for evaluation in evaluations.values()]

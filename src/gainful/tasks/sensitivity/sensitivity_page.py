@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
-from gainful.measures.base import value_text
+from gainful.measures.base import Measure, value_text
 from gainful.notation import count_of, listed, number_text, printable
 from gainful.pages.charts import Axis, Chart, HeatMap, Line, Plot, Rule
-from gainful.pages.page import Column, Table
+from gainful.pages.page import Cell as Value, Column, Table, head
 from gainful.render import Page
 
 if TYPE_CHECKING:
@@ -23,8 +22,6 @@ _MOST_CHANGES, _MOST_TOLD, _MOST_SYSTEMS, _MOST_PAIRS, _WIDEST_ORDER = 20, 5, 6,
 _LONGEST_NAME, _MOST_ROWS, _MOST_CELLS, _MOST_LINES, _MOST_RULES = 10, 60, 8, 12, 5
 
 _PLURALS = {"gain": "gains", "urs": "values of the categories", "discount": "discounts", "depth": "depths"}
-
-_MachineColumn = partial(Column, for_machines=True)
 
 
 def sensitivity_page(found: Sensitivity, places: int = 4) -> Page:
@@ -127,20 +124,17 @@ def _what_is_supported(found: Sensitivity) -> str:
 
 
 def _reversals(found: Sensitivity) -> Table:
-    columns = (
-        Column("system"),
-        Column("other"),
-        Column("ahead", "count"),
-        Column("significantly ahead", "count", get=lambda each: each.shown_ahead),
-        Column("behind", "count"),
-        Column("significantly behind", "count", get=lambda each: each.shown_behind),
+    columns = head("system | other | ahead # | significantly ahead # | behind # | significantly behind #")
+    rows = tuple(
+        (each.system, each.other, each.ahead, each.shown_ahead, each.behind, each.shown_behind)
+        for each in found.reversals
     )
     noun = "scenarios" if found.scenarios else "settings"
     notes = (
         f"in how many {noun}; significantly: paired t test, corrected by Holm for all pairs of systems, at 5 %",
         "a change of places is supported where a test shows both orders, and within noise where it does not",
     )
-    return Table.of(columns, found.reversals, title="Systems that change places", notes=notes, most=_MOST_CHANGES)
+    return Table(columns, rows, "Systems that change places", notes, most=_MOST_CHANGES)
 
 
 def _who_wins(found: Sensitivity) -> str:
@@ -194,25 +188,18 @@ def _rest(found: Sensitivity, cell: Cell, axis_name: str) -> str:
 
 
 def _effects(found: Sensitivity, places: int) -> Table:
-    columns = (
-        Column("axis", get=lambda effect: effect.axis.name),
-        Column("pairs", "count", get=lambda effect: effect.neighbours),
-        Column("other winner", "count", get=lambda effect: effect.winner_changes),
-        Column("other order", "count", get=lambda effect: effect.order_changes),
-        Column("significantly", "count", get=lambda effect: effect.supported_changes),
-        Column("mean tau", "number", places, get=lambda effect: effect.mean_tau),
-        Column("lowest tau", "number", places, get=lambda effect: effect.lowest_tau),
-    )
+    counts = "axis | pairs # | other winner # | other order # | significantly #"
+    columns = head(f"{counts} | mean tau .{places} | lowest tau .{places}")
     notes = (
         "pairs: settings that are neighbours on the axis and the same on all others",
         "significantly: some pair of systems differs significantly in both, with another one ahead",
     )
-    return Table.of(columns, found.effects(), title="What each axis changes", notes=notes)
+    rows = tuple((axis.name, *numbers) for axis, *numbers in found.effects())
+    return Table(columns, rows, "What each axis changes", notes)
 
 
 def _winner_changes(found: Sensitivity) -> Table:
-    names = ("axis", "from", "to", "winner before", "winner after")
-    columns = (*map(Column, names), Column("settings", "count"), Column("such as"))
+    columns = head("axis | from | to | winner before | winner after | settings # | such as")
     groups = _grouped(found)
     rows = tuple((*key, len(cells), _rest(found, cells[0], key[0])) for key, cells in groups[:_MOST_CHANGES])
     more = (f"the most frequent of {len(groups):,}",) if len(groups) > _MOST_CHANGES else ()
@@ -220,12 +207,10 @@ def _winner_changes(found: Sensitivity) -> Table:
 
 
 def _orders(found: Sensitivity, places: int) -> Table:
-    columns = (
-        *_label_columns(found),
-        Column("order of systems", get=lambda cell: order_text(cell.order)),
-        Column("best", "number", places, get=lambda cell: cell.value),
-        Column("lead", "number", places),
-    )
+    columns = head([*_label_names(found), "order of systems", f"best .{places}", f"lead .{places}"])
+    rows: list[tuple[Value, ...]] = [
+        (*_labels(found, cell), order_text(cell.order), cell.value, cell.lead) for cell in found.cells
+    ]
     usual, best = found.usual_winners, len(columns) - 2
     marked = frozenset((i, best) for i, cell in enumerate(found.cells) if usual and cell.winners != usual)
     notes = ["best: the winner's mean; lead: how far the next one is behind"] if len(found.runs) > 1 else []
@@ -233,26 +218,20 @@ def _orders(found: Sensitivity, places: int) -> Table:
         notes.append("=: as good as each other, but for rounding")
     if marked:
         notes.append("* another winner than in most of them")
-    title = _title_of_orders(found)
-    return Table.of(columns, found.cells, title=title, notes=tuple(notes), marked=marked, for_people=True)
+    return Table(columns, rows, _title_of_orders(found), tuple(notes), marked, for_people=True)
 
 
 def _title_of_orders(found: Sensitivity) -> str:
     return "The order in every scenario" if found.scenarios else "The order in every setting"
 
 
-def _label_columns(found: Sensitivity, *, for_machines: bool = False) -> list[Column]:
+def _label_names(found: Sensitivity) -> list[str]:
+    return [axis.name for axis in found.axes] or ["scenario"]
+
+
+def _labels(found: Sensitivity, cell: Cell) -> list[str]:
     """What a cell has on every axis, or its scenario."""
-    if not found.axes:
-        return [Column("scenario", for_machines=for_machines, get=lambda cell: cell.label)]
-    return [
-        Column(axis.name, for_machines=for_machines, get=partial(_label_on, axis.labels, i))
-        for i, axis in enumerate(found.axes)
-    ]
-
-
-def _label_on(labels: Sequence[str], axis: int, cell: Cell) -> str:
-    return labels[cell.place[axis]]
+    return [axis.labels[place] for axis, place in zip(found.axes, cell.place, strict=True)] or [cell.label]
 
 
 def _lowest_taus(found: Sensitivity, places: int) -> Table | str:
@@ -282,54 +261,37 @@ def _distance(one: Cell, other: Cell) -> tuple[int, int]:
 
 def _for_machines(found: Sensitivity) -> Iterator[Table]:
     """Whole orders, all values by cell and run, all pairs of cells, and the sweep."""
-    columns = (
-        *_label_columns(found, for_machines=True),
-        _MachineColumn("order of systems", get=lambda cell: order_text(cell.order, whole=True)),
-        _MachineColumn("best", "number", get=lambda cell: cell.value),
-        _MachineColumn("lead", "number"),
-        _MachineColumn("measure", get=lambda cell: str(cell.measure)),
-    )
-    yield Table.of(columns, found.cells, title=_title_of_orders(found))
-    columns = (*_parameter_columns(found), *_SCORE_COLUMNS)
-    scores = [(cell, score) for cell in found.cells for score in cell.scores]
-    yield Table.of(columns, scores, title="Values")
+    orders: list[tuple[Value, ...]] = [
+        (*_labels(found, cell), order_text(cell.order, whole=True), cell.value, cell.lead, str(cell.measure))
+        for cell in found.cells
+    ]
+    names = [*_label_names(found), "order of systems", "best .", "lead .", "measure"]
+    yield Table(head(names, for_machines=True), orders, _title_of_orders(found))
+    varied = dict.fromkeys(name for axis in found.axes for option in axis.options for name in option.parameters)
+    values: list[tuple[Value, ...]] = [
+        (*(_parameter_texts(cell.measure, varied) or [cell.label]), str(cell.measure), *score)
+        for cell in found.cells
+        for score in cell.scores
+    ]
+    names = ["depth" if name == "cutoff" else name for name in varied] or ["scenario"]
+    yield Table(head([*names, *_SCORE], for_machines=True), values, "Values")
     if len(found.cells) > 1 and len(found.runs) > 1:
-        columns = (
-            _MachineColumn("measure", get=lambda pair: str(pair.one.measure)),
-            _MachineColumn("other", get=lambda pair: str(pair.other.measure)),
-            _MachineColumn("tau", "number"),
-        )
-        yield Table.of(columns, found.agreements(), title="Kendall's tau")
+        pairs = tuple((str(one.measure), str(other.measure), tau) for one, other, tau in found.agreements())
+        yield Table(head("measure | other | tau .", for_machines=True), pairs, "Kendall's tau")
     if found.sweep is not None:
         weights = zip(found.sweep.weights, found.sweep.points, strict=True)
-        swept = [(cell, score, at) for at, cell in weights for score in cell.scores]
-        yield Table.of(
-            (_MachineColumn("weight", "number", get=lambda each: each[2]), *_SCORE_COLUMNS), swept, title="Sweep"
-        )
+        swept = tuple((weight, str(cell.measure), *score) for weight, cell in weights for score in cell.scores)
+        yield Table(head(["weight .", *_SCORE], for_machines=True), swept, "Sweep")
 
 
-#: A cell and the score of a run in it.
-_SCORE_COLUMNS = (
-    _MachineColumn("measure", get=lambda each: str(each[0].measure)),
-    _MachineColumn("run", get=lambda each: each[1].run),
-    _MachineColumn("value", "number", get=lambda each: each[1].value),
-    _MachineColumn("rank", "count", get=lambda each: each[1].rank),
-)
+#: What a score of a run is called.
+_SCORE = ("measure", "run", "value .", "rank #")
 
 
-def _parameter_columns(found: Sensitivity) -> list[Column]:
-    """Every parameter that is varied, or the scenario."""
-    if not found.axes:
-        return [_MachineColumn("scenario", get=lambda each: each[0].label)]
-    names = dict.fromkeys(name for axis in found.axes for option in axis.options for name in option.parameters)
-    shown = {"cutoff": "depth"}
-    return [_MachineColumn(shown.get(name, name), get=partial(_parameter_text, name)) for name in names]
-
-
-def _parameter_text(name: str, cell_and_score: tuple[Cell, object]) -> str | None:
-    measure = cell_and_score[0].measure
-    value = None if name in measure._unused() else getattr(measure, name)
-    return None if value is None else value_text(value)
+def _parameter_texts(measure: Measure, names: Iterable[str]) -> list[str | None]:
+    """The values of parameters, as far as they have an effect."""
+    values = [None if name in measure._unused() else getattr(measure, name) for name in names]
+    return [None if value is None else value_text(value) for value in values]
 
 
 def order_text(order: Sequence[Sequence[str]], *, whole: bool = False) -> str:
@@ -402,19 +364,15 @@ def _conclusion(found: Sensitivity, sweep: Sweep) -> str:
 
 
 def _overtakings(sweep: Sweep, grade: str) -> Table:
-    columns = (
-        Column("overtaking"),
-        Column("overtaken"),
-        Column("above weight", "number", _places(sweep), get=lambda change: change.low),
-        Column("by weight", "number", _places(sweep), get=lambda change: change.high),
-        Column("first place", none="", get=lambda change: change.for_first),
-    )
+    weights = f"above weight .{_places(sweep)} | by weight .{_places(sweep)}"
+    columns = (*head(f"overtaking | overtaken | {weights}"), Column("first place", none=""))
     changes = list(sweep.changes)
     more: tuple[str, ...] = ()
     if len(changes) > _MOST_CHANGES:
         changes.sort(key=lambda change: not change.for_first)
         more = (f"{_MOST_CHANGES} of {len(changes):,}, those for the first place first",)
-    return Table.of(columns, changes, title=f"Changes by the weight of grade {grade}", notes=more, most=_MOST_CHANGES)
+    rows = tuple((each.overtaking, each.overtaken, each.low, each.high, each.for_first) for each in changes)
+    return Table(columns, rows, f"Changes by the weight of grade {grade}", more, most=_MOST_CHANGES)
 
 
 def winner_map(found: Sensitivity) -> HeatMap | None:

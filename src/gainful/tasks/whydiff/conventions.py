@@ -17,19 +17,12 @@ from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.notation import count_of, number_text, printable, read_whole, text_of_id
-from gainful.pages.page import Column, Table
+from gainful.pages.page import Column, Table, head
 from gainful.policy import CHOICES, Policy
 from gainful.render import Page, Showable
 from gainful.tasks.whydiff.dimensions import Dimension, dialects_for, dimensions_for, meaning, usual_divisor
 from gainful.tasks.whydiff.orderings import Orderings, Variant
-from gainful.tasks.whydiff.search import (
-    Explained,
-    Figure,
-    Outcomes,
-    Search,
-    Space,
-    Way,
-)
+from gainful.tasks.whydiff.search import Explained, Figure, Outcomes, Search, Space, Way
 
 
 @dataclass(frozen=True)
@@ -157,19 +150,16 @@ def _beginning(findings: Findings) -> str:
 
 
 def _table(findings: Findings) -> Table:
-    """A row a way: of a record, the figure explained and the way to it."""
+    """A row a way to a figure."""
     places = min(_MOST_PLACES, max(4, *(each.read_as.places + 2 for each in findings.figures)))
-    columns = (
-        Column("figure", get=lambda row: row[0].figure.name),
-        Column("reported", get=lambda row: row[0].figure.text + ("" if row[0].per_cent is None else " %")),
-        Column("value", "number", places, get=lambda row: row[1].value),
-        Column("off by", "number", places, get=lambda row: row[1].value - row[0].read_as.value),
-        Column("departures", "count", get=lambda row: len(row[1].departed)),
-        Column("conventions", get=lambda row: _departures(row[1])),
-        Column("known as", none="", get=lambda row: ", ".join(row[1].dialects) or None),
-    )
-    ways = [(each, way) for each in findings.figures for way in each.ways]
-    return Table.of(columns, ways, notes=tuple(_table_notes(findings.figures)))
+    names = f"figure | reported | value .{places} | off by .{places} | departures # | conventions"
+    rows = []
+    for each in findings.figures:
+        reported = each.figure.text + ("" if each.per_cent is None else " %")
+        for way in each.ways:
+            found = way.value, way.value - each.read_as.value, len(way.departed), _departures(way)
+            rows.append((each.figure.name, reported, *found, ", ".join(way.dialects) or None))
+    return Table((*head(names), Column("known as", none="")), rows, notes=tuple(_table_notes(findings.figures)))
 
 
 def _departures(way: Way) -> str:

@@ -249,6 +249,11 @@ def _unless_error(value: str, otherwise: str) -> str:
 Values = Mapping[str, tuple[str, ...]]
 
 
+def _of(**values: str) -> Values:
+    """Values from words: ``|`` separates them, ``_`` in a name stands for ``-``."""
+    return {name.replace("_", "-"): tuple(text.split("|")) for name, text in values.items()}
+
+
 @dataclass(frozen=True)
 class Dialect:
     """A tool's or a paper's way to compute some measures: the values that a dimension can have there.
@@ -260,6 +265,14 @@ class Dialect:
     measures: frozenset[str]
     values: Values
     averages: bool = False
+
+    @classmethod
+    def of(
+        cls, name: str, measures: str | frozenset[str], *given: Values, averages: bool = False, **own: str
+    ) -> Dialect:
+        """A dialect of what others have, too, and of its own."""
+        values = {dimension: allowed for each in (*given, _of(**own)) for dimension, allowed in each.items()}
+        return cls(name, _measures(measures) if isinstance(measures, str) else measures, values, averages)
 
     def computes(self, measure: Measure) -> bool:
         """Whether the tool has such a measure."""
@@ -291,11 +304,6 @@ class Dialect:
         return name not in self.values
 
 
-def _of(**values: str) -> Values:
-    """Values from words: ``|`` separates them, ``_`` in a name stands for ``-``."""
-    return {name.replace("_", "-"): tuple(text.split("|")) for name, text in values.items()}
-
-
 def _measures(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
@@ -308,13 +316,7 @@ _TREC_EVAL_ITSELF = _TREC | _measures("DCG")
 _RANX = _GRADED | _measures("AP AP@k P@k R@k RR RR@k Rprec Success@k")
 
 #: What a formula without peculiarities does.
-_PLAIN = _of(
-    gain="linear",
-    ideal="judged",
-    discount="burges2005|burges2005 base 2",
-    rel="none",
-    unjudged="zero",
-)
+_PLAIN = _of(gain="linear", ideal="judged", discount="burges2005|burges2005 base 2", rel="none", unjudged="zero")
 _EXPONENTIAL = {**_PLAIN, **_of(gain="exp2")}
 #: Sorted by score, ties left as they come.
 _STABLE = _of(order="score", ties="input", scores="float64")
@@ -330,86 +332,61 @@ _TREC_EVAL = {
 _TREC_EVAL_9 = {**_TREC_EVAL, **_of(scores="float32", recall_cut="ceil0.9")}
 _TREC_EVAL_10 = {**_TREC_EVAL, **_of(scores="float64", recall_cut="round")}
 
-_DIALECTS_BASES = {
-    name: "|".join(f"{name} base {b}" for b in ("2", "e", "10")) for name in ("jarvelin2000", "jarvelin2008")
-}
+_TRECTOOLS = _of(ties="input", order="score|input", missing="skip", undefined="skip")
+_LENSKIT = _of(gain="linear|binary", discount="jarvelin2002 base 2", undefined="zero|skip", order="score")
+
+
+def _based(discount: str, bases: str) -> str:
+    """A discount with any of some bases."""
+    return "|".join(f"{discount} base {base}" for base in bases.split())
+
 
 DIALECTS: tuple[Dialect, ...] = (
     # trec_eval 9.0.8 leaves unanswered queries out unless -c is given; 10.0 without -c ends with an error there, so its
     # numbers are over all of them. pytrec_eval bundles 9.0.8 and answers for queries that are in both.
-    Dialect("trec_eval 9.0.8", _TREC_EVAL_ITSELF, {**_TREC_EVAL_9, **_of(missing="skip")}),
-    Dialect("pytrec_eval", _TREC, {**_TREC_EVAL_9, **_of(missing="skip")}),
-    Dialect("trec_eval 9.0.8 -c", _TREC_EVAL_ITSELF, {**_TREC_EVAL_9, **_of(missing="zero")}),
-    Dialect("trec_eval 10.0", _TREC_EVAL_ITSELF, {**_TREC_EVAL_10, **_of(missing="zero")}),
+    Dialect.of("trec_eval 9.0.8", _TREC_EVAL_ITSELF, _TREC_EVAL_9, missing="skip"),
+    Dialect.of("pytrec_eval", _TREC, _TREC_EVAL_9, missing="skip"),
+    Dialect.of("trec_eval 9.0.8 -c", _TREC_EVAL_ITSELF, _TREC_EVAL_9, missing="zero"),
+    Dialect.of("trec_eval 10.0", _TREC_EVAL_ITSELF, _TREC_EVAL_10, missing="zero"),
     # ir_measures asks pytrec_eval and fills unanswered queries with 0; its RR@k breaks ties the other way round.
-    Dialect("ir_measures", _TREC, {**_TREC_EVAL_9, **_of(missing="zero")}),
-    Dialect(
-        "ir_measures", _measures("RR@k"), {**_TREC_EVAL_10, **_of(missing="zero", ties="docid-asc", negative="judged")}
-    ),
-    Dialect("gdeval", _measures("nDCG@k"), {**_EXPONENTIAL, **_of(ties="docid-desc", order="score", scores="float64")}),
-    Dialect("ranx", _RANX, {**_PLAIN, **_STABLE, **_of(missing="zero", undefined="zero")}),
-    Dialect("ranx ndcg_burges", _GRADED, {**_EXPONENTIAL, **_STABLE, **_of(missing="zero", undefined="zero")}),
+    Dialect.of("ir_measures", _TREC, _TREC_EVAL_9, missing="zero"),
+    Dialect.of("ir_measures", "RR@k", _TREC_EVAL_10, missing="zero", ties="docid-asc", negative="judged"),
+    Dialect.of("gdeval", "nDCG@k", _EXPONENTIAL, ties="docid-desc", order="score", scores="float64"),
+    Dialect.of("ranx", _RANX, _PLAIN, _STABLE, missing="zero", undefined="zero"),
+    Dialect.of("ranx ndcg_burges", _GRADED, _EXPONENTIAL, _STABLE, missing="zero", undefined="zero"),
     # trectools' nDCG takes lists as the file has them and drops what is not a number.
-    Dialect("trectools", _NDCG, {**_PLAIN, **_of(ties="input", order="score|input", missing="skip", undefined="skip")}),
-    Dialect(
-        "trectools (trec_eval=False)",
-        _NDCG,
-        {**_EXPONENTIAL, **_of(ties="input", order="score|input", missing="skip", undefined="skip")},
-    ),
+    Dialect.of("trectools", _NDCG, _PLAIN, _TRECTOOLS),
+    Dialect.of("trectools (trec_eval=False)", _NDCG, _EXPONENTIAL, _TRECTOOLS),
     # scikit-learn and those below it see only what is passed to them: no judged document that was not retrieved.
-    Dialect(
-        "scikit-learn", _GRADED, {**_PLAIN, **_LIST_ONLY, **_of(ties="averaged", scores="float64", undefined="zero")}
+    Dialect.of("scikit-learn", _GRADED, _PLAIN, _LIST_ONLY, ties="averaged", scores="float64", undefined="zero"),
+    Dialect.of("torchmetrics", _NDCG, _PLAIN, _LIST_ONLY, ties="averaged", scores="float32", undefined="zero"),
+    Dialect.of(
+        "torchmetrics", "AP AP@k", _PLAIN, divisor="retrieved", order="score", undefined="zero", missing="skip|zero"
     ),
-    Dialect(
-        "torchmetrics", _NDCG, {**_PLAIN, **_LIST_ONLY, **_of(ties="averaged", scores="float32", undefined="zero")}
-    ),
-    Dialect(
-        "torchmetrics",
-        _measures("AP AP@k"),
-        {**_PLAIN, **_of(divisor="retrieved", order="score", undefined="zero", missing="skip|zero")},
-    ),
-    Dialect("LightGBM", _NDCG, {**_EXPONENTIAL, **_LIST_ONLY, **_of(ties="input", scores="float64", undefined="one")}),
-    Dialect("TF-Ranking", _NDCG, {**_EXPONENTIAL, **_LIST_ONLY, **_of(scores="float32", undefined="zero")}),
+    Dialect.of("LightGBM", _NDCG, _EXPONENTIAL, _LIST_ONLY, ties="input", scores="float64", undefined="one"),
+    Dialect.of("TF-Ranking", _NDCG, _EXPONENTIAL, _LIST_ONLY, scores="float32", undefined="zero"),
     # Recommendation: a hit is a hit; the discount of LensKit is log2(max(j, 2)), the ideal of RecTools has k ones.
-    Dialect(
-        "LensKit",
-        _GRADED,
-        {**_PLAIN, **_of(gain="linear|binary", discount="jarvelin2002 base 2", undefined="zero|skip", order="score")},
-    ),
-    Dialect("Microsoft recommenders", _measures("nDCG@k"), {**_PLAIN, **_STABLE, **_of(gain="binary", missing="skip")}),
-    Dialect("RecTools", _measures("nDCG@k"), {**_PLAIN, **_of(gain="binary", ideal="highest", missing="skip")}),
-    Dialect("RecTools (divide_by_k)", _measures("AP@k"), {**_PLAIN, **_of(divisor="k", missing="skip")}),
-    Dialect("elinor", _NDCG, {**_PLAIN, **_STABLE, **_of(undefined="one")}),
-    Dialect("elinor Burges", _NDCG, {**_EXPONENTIAL, **_STABLE, **_of(undefined="one")}),
+    Dialect.of("LensKit", _GRADED, _PLAIN, _LENSKIT),
+    Dialect.of("Microsoft recommenders", "nDCG@k", _PLAIN, _STABLE, gain="binary", missing="skip"),
+    Dialect.of("RecTools", "nDCG@k", _PLAIN, gain="binary", ideal="highest", missing="skip"),
+    Dialect.of("RecTools (divide_by_k)", "AP@k", _PLAIN, divisor="k", missing="skip"),
+    Dialect.of("elinor", _NDCG, _PLAIN, _STABLE, undefined="one"),
+    Dialect.of("elinor Burges", _NDCG, _EXPONENTIAL, _STABLE, undefined="one"),
     # NTCIREVAL takes lists in the order given; its gains are the user's. MATTERS' default weights are 0, 5, 10, ...
-    Dialect("NTCIREVAL", _measures("AP@k"), {**_PLAIN, **_of(divisor="capped", order="rank|input")}),
-    Dialect("NTCIREVAL MSnDCG", _measures("nDCG@k"), {**_PLAIN, **_of(order="rank|input")}),
-    Dialect(
-        "NTCIREVAL nDCG",
-        _measures("nDCG@k"),
-        {
-            **_PLAIN,
-            **_of(discount="jarvelin2002 base 2|jarvelin2002 base e|jarvelin2002 base 10", order="rank|input"),
-        },
-    ),
-    Dialect("MATTERS", _NDCG, {**_PLAIN, **_of(discount="jarvelin2002 base 10", scores="float32", undefined="skip")}),
-    Dialect("BEIR R_cap", _measures("R@k"), {**_PLAIN, **_of(divisor="capped", order="score")}),
+    Dialect.of("NTCIREVAL", "AP@k", _PLAIN, divisor="capped", order="rank|input"),
+    Dialect.of("NTCIREVAL MSnDCG", "nDCG@k", _PLAIN, order="rank|input"),
+    Dialect.of("NTCIREVAL nDCG", "nDCG@k", _PLAIN, discount=_based("jarvelin2002", "2 e 10"), order="rank|input"),
+    Dialect.of("MATTERS", _NDCG, _PLAIN, discount="jarvelin2002 base 10", scores="float32", undefined="skip"),
+    Dialect.of("BEIR R_cap", "R@k", _PLAIN, divisor="capped", order="score"),
     # The papers say how gains are discounted and what the ideal is made of, no more.
-    Dialect("Burges et al. 2005", _GRADED, _EXPONENTIAL),
-    Dialect(
-        "Järvelin and Kekäläinen 2000",
-        _GRADED,
-        {**_PLAIN, **_of(discount=_DIALECTS_BASES["jarvelin2000"])},
-        averages=True,
-    ),
-    Dialect(
-        "Järvelin and Kekäläinen 2002",
-        _GRADED,
-        {**_PLAIN, **_of(discount="jarvelin2002 base 2|jarvelin2002 base 10")},
-        averages=True,
-    ),
-    Dialect(
-        "Järvelin et al. 2008", _GRADED, {**_PLAIN, **_of(discount=_DIALECTS_BASES["jarvelin2008"])}, averages=True
+    Dialect.of("Burges et al. 2005", _GRADED, _EXPONENTIAL),
+    *(
+        Dialect.of(name, _GRADED, _PLAIN, averages=True, discount=_based(discount, bases))
+        for name, discount, bases in (
+            ("Järvelin and Kekäläinen 2000", "jarvelin2000", "2 e 10"),
+            ("Järvelin and Kekäläinen 2002", "jarvelin2002", "2 10"),
+            ("Järvelin et al. 2008", "jarvelin2008", "2 e 10"),
+        )
     ),
 )
 
