@@ -24,22 +24,21 @@ RULES: dict[str, Rule] = {
 }
 
 
-def _tweaks(scores: Floats, most: float = USUAL_SPREAD, least: float = 0.02) -> list[tuple[int, int]]:
+def _tweaks(scores: Floats, most: float = USUAL_SPREAD, least: float = 0.02) -> dict[tuple[int, int], float]:
     """Pairs of systems that differ as a small change does: the spread of their differences, relative to the mean."""
-    found = []
-    for a in range(scores.shape[1]):
-        for b in range(scores.shape[1]):
-            spread = np.std(scores[:, a] - scores[:, b], ddof=1) / scores[:, b].mean() if scores[:, b].mean() else 1.0
-            if a != b and least < spread < most:
-                found.append((a, b))
-    return found
+    means, count = scores.mean(axis=0), len(scores)
+    covariances = np.cov(scores.T)
+    variances = np.diag(covariances)
+    spreads = np.sqrt(np.maximum(0, variances[:, None] + variances - 2 * covariances)) / np.maximum(means, 1 / count)
+    np.fill_diagonal(spreads, np.inf)
+    return {(int(a), int(b)): float(spreads[a, b]) for a, b in np.argwhere((spreads > least) & (spreads < most))}
 
 
 def _changes(scores: Floats, n: int, drop: float, samples: int, seed: int) -> Iterator[Change]:
     """Changes without any effect but a drop of the baseline's scores, on queries drawn from all."""
     rng = np.random.default_rng(seed)
-    pairs = _tweaks(scores)
-    spreads = [float(np.std(scores[:, a] - scores[:, b], ddof=1) / scores[:, b].mean()) for a, b in pairs]
+    found = _tweaks(scores)
+    pairs, spreads = list(found), list(found.values())
     for _ in range(samples):
         a, b = pairs[rng.integers(len(pairs))]
         differences = scores[:, a] - scores[:, b]
@@ -75,7 +74,7 @@ def gate_commits(folder: Path, samples: int = 300, commits: int = 50, n: int = 2
     rows = []
     for measure, file in MATRICES.items():
         scores = read(folder, file).values
-        pairs = _tweaks(scores)
+        pairs = list(_tweaks(scores))
         alarms = np.zeros(2)
         for draw in range(samples):
             rng = np.random.default_rng((8, draw))
