@@ -57,6 +57,17 @@ def test_where_topics_repeat_labels_stay_within_them() -> None:
     assert "labels are shuffled within 3 topics that both systems have" in words(comparison)
 
 
+def test_the_table_is_of_the_sessions_that_are_compared() -> None:
+    scores = made((9, 11), topics=3)
+    scores.factors["topic"].update({("s1", f"s1-{i}"): "alone" for i in range(4)})  # type: ignore[attr-defined]
+    comparison = found(scores)
+    result = comparison.unpaired["nsDCG@10"]
+    assert (result.pairs[0].sizes, result.pairs[0].alone) == ((7, 9), 4)
+    assert {name: len(each) for name, each in result.scores.scores.items()} == {"s0": 9, "s1": 7}
+    assert result.scores.mean("s1") == pytest.approx(result.pairs[0].mean_system)
+    assert "4 sessions of other topics take no part" in words(comparison)
+
+
 def test_the_same_sessions_are_paired() -> None:
     scores = SessionScores("nsDCG@10", "higher", {"a": {"s1": 0.5, "s2": 0.75}, "b": {"s1": 0.25, "s2": 1.0}})
     comparison = found(scores)

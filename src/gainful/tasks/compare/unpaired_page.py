@@ -124,6 +124,8 @@ def _differences(rows: list[_Row], systems: UnpairedSystems, places: int, is_all
     notes = [note_of_test(first)]
     if first.topics:
         notes.append("difference: within topics, each weighed by 1 / (1 / sessions of one + 1 / sessions of the other)")
+    if len(rows) > 1 and any(row.pair.alone for row in rows):
+        notes.append("sessions of topics that one of two systems alone has take no part in their difference")
     title = f"The difference, {first.measure}" + (" (lower is better)" if first.better == "lower" else "")
     return Table.of(columns, rows, title=title, notes=tuple(notes), most=None if is_all else FEW_PAIRS, for_people=True)
 
