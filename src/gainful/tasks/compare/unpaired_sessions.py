@@ -20,7 +20,7 @@ from gainful.tasks.compare.system_pairs import check_known, pairs_of_systems
 
 #: What has no meaning where nothing is paired.
 _OF_PAIRED = (
-    *("interval", "groups", "contrasts", "factors", "papers", "sequential", "arrival", "most", "chart"),
+    *("interval", "by", "groups", "contrasts", "factors", "papers", "sequential", "arrival", "most", "chart"),
     *OF_TABLES,
 )
 
@@ -29,9 +29,10 @@ _OF_PAIRED = (
 class UnpairedSystems:
     """What was found of systems by one measure: every pair, p corrected for their number, and where it was asked for
     the analysis of variance by system, topic and user. ``repeated`` are what several sessions of a system share, and
-    the test does not use."""
+    the test does not use; ``compared`` are the scores that took part."""
 
     scores: SessionScores
+    compared: SessionScores
     pairs: tuple[UnpairedResult, ...]
     adjusted: tuple[float, ...]
     correction: str
@@ -76,6 +77,7 @@ def compare_unpaired_systems(scores: Mapping[str, SessionScores], how: CompareOp
             adjusted[name], p = tuple(p[: len(found[name])]), p[len(found[name]) :]
     return {
         name: UnpairedSystems(
+            each,
             _taking_part(each, found[name]),
             found[name],
             adjusted[name],
