@@ -8,7 +8,7 @@ where most sessions of a system are of such topics, labels are shuffled without 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
@@ -39,7 +39,7 @@ from gainful.stats.paired_tests import (
     decided_within,
 )
 from gainful.stats.power import detectable_noncentrality, noncentrality_interval, t_p, t_quantile
-from gainful.stats.rank_tests import exact_mann_whitney, exact_u_p, mann_whitney, normal_u_p
+from gainful.stats.rank_tests import exact_u_p, mid_ranks, normal_u_p
 from gainful.stats.repeatable import (
     BLOCK,
     check_alpha,
@@ -315,10 +315,32 @@ def welch_interval(groups: TwoGroups, alpha: float) -> Interval:
 
 
 def mann_whitney_finding(groups: TwoGroups) -> Finding:
-    """The Mann-Whitney test: exact without ties, else normal, corrected for ties and for continuity."""
+    """The Mann-Whitney test: exact without ties or in small groups, else normal, corrected for ties and for
+    continuity."""
+    n, m = groups.sizes
+    u = float(mid_ranks(groups.pooled)[:n].sum()) - n * (n + 1) / 2
+    return Finding(_u_p(groups)(u), u, direction=2 * u / (n * m) - 1)
+
+
+def _u_p(groups: TwoGroups) -> Callable[[float], float]:
+    """The two-sided p of any U."""
     first, second = (side.tolist() for side in groups.sides)
-    found = exact_mann_whitney(first, second) or mann_whitney(first, second)
-    return Finding(found.p, found.u, direction=2 * found.u / (len(first) * len(second)) - 1)
+    return exact_u_p(first, second) or _counted_u_p(groups) or normal_u_p(first, second)
+
+
+def _counted_u_p(groups: TwoGroups) -> Callable[[float], float] | None:
+    """The same with ties, of all ways to give labels to the ranks; None where these are many."""
+    n = groups.a.size
+    pool = _Pool(2 * mid_ranks(groups.pooled), np.zeros(groups.pooled.size, np.int64), n)
+    if pool.ways > MOST_LABELLINGS:
+        return None
+    twice = np.sort(pool.all_sums()[0] - n * (n + 1))
+
+    def p(u: float) -> float:
+        below, above = np.searchsorted(twice, 2 * u, "right"), twice.size - np.searchsorted(twice, 2 * u, "left")
+        return min(1.0, 2 * int(min(below, above)) / twice.size)
+
+    return p
 
 
 def hodges_lehmann_interval(groups: TwoGroups, alpha: float) -> Interval:
@@ -326,14 +348,21 @@ def hodges_lehmann_interval(groups: TwoGroups, alpha: float) -> Interval:
     one of B (Moses), around their median (Hodges & Lehmann 1963)."""
     n, m = groups.sizes
     first, second = (np.sort(side) for side in groups.sides)
-    p = exact_u_p(first.tolist(), second.tolist()) or normal_u_p(first.tolist(), second.tolist())
-    low, high = 0, (n * m) // 2 + 1
-    while low < high:  # the least U that is not rejected
-        middle = (low + high) // 2
-        low, high = (low, middle) if p(middle) >= alpha else (middle + 1, high)
-    if low < 1:
+    p = _u_p(groups)
+
+    def least(of: Callable[[float], float]) -> int:
+        """The least U that is not rejected."""
+        low, high = 0, (n * m) // 2 + 1
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if of(middle) >= alpha else (middle + 1, high)
+        return low
+
+    # With ties the distribution of U need not be symmetric.
+    lower, upper = least(lambda u: p(n * m - u)), least(p)
+    if min(lower, upper) < 1:
         return Interval(-math.inf, math.inf, alpha, "hodges-lehmann")
-    low_end, high_end = (_difference_at(first, second, place, groups.scale) for place in (low, n * m - low + 1))
+    low_end, high_end = (_difference_at(first, second, place, groups.scale) for place in (lower, n * m - upper + 1))
     return Interval(low_end, high_end, alpha, "hodges-lehmann")
 
 
