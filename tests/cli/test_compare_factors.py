@@ -36,7 +36,7 @@ def test_lines_for_machines(files):
 
 def test_python_reads_the_same_table(files):
     matrix = gainful.ScoreMatrix.of("AP", {name: [0.1, 0.4, 0.2 * i] for i, name in enumerate("abcd")})
-    found = gainful.compare(matrix, factors=files.directory / "levels.csv")
+    found = gainful.compare(matrix, factors=str(files.directory / "levels.csv"))
     assert found.factorial["AP"].levels == (("weak", "strong"), ("no", "yes"))
     with pytest.raises(gainful.InputError, match="nowhere"):
         gainful.compare(matrix, factors="nowhere.csv")

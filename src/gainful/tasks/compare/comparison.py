@@ -48,7 +48,6 @@ from gainful.tasks.compare.unpaired_sessions import UnpairedSystems, compare_unp
 
 if TYPE_CHECKING:
     from gainful.data.queries import QueriesLike
-    from gainful.io.sources import Source
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -167,7 +166,7 @@ def compare(
     margin: float | None = None,
     groups: Mapping[str, Sequence[str]] | None = None,
     contrasts: Sequence[str] = (),
-    factors: Mapping[str, Mapping[str, str]] | Source | None = None,
+    factors: Mapping[str, Mapping[str, str]] | str | None = None,
     papers: bool = False,
     sequential: bool = False,
     arrival: Sequence[str] | None = None,
