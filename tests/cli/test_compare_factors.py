@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+import gainful
+
 LEVELS = "system,structure,expanded\na,weak,no\nb,weak,yes\nc,strong,no\nd,strong,yes\n"
 
 
@@ -30,6 +32,14 @@ def test_lines_for_machines(files):
     assert header["factors"] == ["structure", "expanded"] and header["enumerated"]
     effects = {row["source"]: row for row in rows if row.get("table") == "Effects, AP" and "source" in row}
     assert effects["structure"]["p_flips"] == 2 / 2**12 and effects["residual"]["df"] == 33
+
+
+def test_python_reads_the_same_table(files):
+    matrix = gainful.ScoreMatrix.of("AP", {name: [0.1, 0.4, 0.2 * i] for i, name in enumerate("abcd")})
+    found = gainful.compare(matrix, factors=str(files.directory / "levels.csv"))
+    assert found.factorial["AP"].levels == (("weak", "strong"), ("no", "yes"))
+    with pytest.raises(gainful.InputError, match="nowhere"):
+        gainful.compare(matrix, factors="nowhere.csv")
 
 
 @pytest.mark.parametrize(

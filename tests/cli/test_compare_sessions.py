@@ -40,6 +40,17 @@ def test_in_one_step_and_from_a_file(files):
         assert again.code == 0 and again.words.split(" conventions:")[0] in once.words
 
 
+def test_conventions_count_the_sessions_of_every_system(files):
+    few = "".join(line + "\n" for i, line in enumerate(log().splitlines()) if i not in (0, 2))
+    files.write("log.jsonl", few)
+    result = files("compare", "--sessions", "qrels.txt", "log.jsonl", "--quiet")
+    notes = [line for line in result.out.splitlines() if "conventions:" in line]
+    assert [line.split(":")[0] for line in notes] == ["new", "old"]
+    assert "sessions:8" in result.words and "sessions:6" in result.words
+    refused = files("compare", "--sessions", "qrels.txt", "log.jsonl", "--by", "length")
+    assert refused.code == 2 and "by: has no meaning with sessions that are not paired" in refused.err
+
+
 def test_lines_for_machines(files):
     result = files("compare", "--sessions", "qrels.txt", "log.jsonl", "--test", "welch", "--format", "jsonl", "--quiet")
     header, *rows = result.lines

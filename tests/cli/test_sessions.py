@@ -544,6 +544,13 @@ class TestCosts:
         assert "Gain and cost, GainPerCost(cost_query=20, cost_document=5)@1" in result.out
         assert "Mean gain by cost" not in result.out
 
+    def test_what_is_not_given_costs_nothing(self, files):
+        """Both costs stand in the heading, whatever their defaults are in a measure's name."""
+        shown = files("-m", "sDCG@1", "--cost-document", "1", "--quiet").out
+        assert "Gain and cost, GainPerCost(cost_query=0, cost_document=1)@1" in shown
+        shown = files("-m", "sDCG@1", "--cost-query", "20", "--quiet").out
+        assert "Gain and cost, GainPerCost(cost_query=20)@1: a query 20, a document 0" in shown
+
     def test_curves_by_cost(self, files):
         line = ("--cost-document", "1", "--curves", "cost", "--quiet")
         assert "Mean gain by cost" in files(*line).out

@@ -17,10 +17,10 @@ SYSTEMS = [f"{a}{b}" for a in "xyz" for b in "uv"]
 FACTORS = {"A": {s: s[0] for s in SYSTEMS}, "B": {s: s[1] for s in SYSTEMS}}
 
 
-def made(queries: int, seed: int = 1, systems: int = 6) -> Floats:
+def made(queries: int, seed: int = 1) -> Floats:
     rng = np.random.default_rng(seed)
-    effect = np.array([0.0, 0.1, 0.0, 0.3, 0.1, 0.2, 0.4])[:systems]
-    return rng.normal(size=(queries, 1)) + effect + 0.3 * rng.normal(size=(queries, systems))
+    effect = np.array([0.0, 0.1, 0.0, 0.3, 0.1, 0.2])
+    return rng.normal(size=(queries, 1)) + effect + 0.3 * rng.normal(size=(queries, 6))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -40,23 +40,40 @@ def test_effects_are_those_of_statsmodels(seed: int) -> None:
     assert found.residual.sum_of_squares == pytest.approx(theirs.loc["Residual", "sum_sq"]) and not found.within.df
 
 
+def twice(scores: Floats, names: tuple[str, ...]) -> tuple[Floats, list[str], dict[str, dict[str, str]]]:
+    """The systems named once more, a little better."""
+    systems = [*SYSTEMS, *(f"{name}2" for name in names)]
+    again = np.stack([scores[:, SYSTEMS.index(name)] + 0.2 + 0.01 * i for i, name in enumerate(names)], axis=1)
+    factors = {of: {system: levels[system[:2]] for system in systems} for of, levels in FACTORS.items()}
+    return np.concatenate((scores, again), axis=1), systems, factors
+
+
 def test_several_systems_of_a_combination_have_a_line_of_their_own() -> None:
     from statsmodels.formula.api import ols
     from statsmodels.stats.anova import anova_lm
 
-    scores = made(10, systems=7)
-    systems = [*SYSTEMS, "zv2"]
-    factors = {name: {**levels, "zv2": levels["zv"]} for name, levels in FACTORS.items()}
-    rows = [(q, s[0], s[1], s, scores[q, i]) for q in range(10) for i, s in enumerate(systems)]
-    frame = pd.DataFrame(rows, columns=["q", "a", "b", "s", "y"])
-    additive = anova_lm(ols("y ~ C(q) + C(a) + C(b)", frame).fit(), typ=2)
+    scores, systems, factors = twice(made(10), tuple(SYSTEMS))
+    rows = [(q, s[0], s[1], scores[q, i]) for q in range(10) for i, s in enumerate(systems)]
+    additive = anova_lm(ols("y ~ C(q) + C(a) + C(b)", pd.DataFrame(rows, columns=["q", "a", "b", "y"])).fit(), typ=2)
     found = compare_factors(scores, systems, factors, draws=99)
     for effect, row in zip(found.effects, ("C(a)", "C(b)"), strict=False):
         assert effect.anova.sum_of_squares == pytest.approx(additive.loc[row, "sum_sq"])
-    both = scores[:, 5].mean() - scores[:, 6].mean()
-    assert found.within.df == 1 and found.within.sum_of_squares == pytest.approx(10 * both**2 / 2)
-    assert found.cells[-1].systems == ("zv", "zv2")
-    assert found.cells[-1].mean == pytest.approx((scores[:, 5].mean() + scores[:, 6].mean()) / 2)
+    both = (scores[:, :6] - scores[:, 6:]).mean(axis=0)
+    assert found.within.df == 6 and found.within.sum_of_squares == pytest.approx(10 * (both**2).sum() / 2)
+    assert found.cells[-1].systems == ("zv", "zv2") and not found.is_averaged
+
+
+def test_of_more_and_fewer_systems_the_means_of_combinations_are_tested() -> None:
+    """As if each combination were one system: test, means and what is said of them are one contrast."""
+    scores, systems, factors = twice(made(10), ("xu", "zv"))
+    cells = scores[:, :6].copy()
+    cells[:, 0], cells[:, 5] = scores[:, [0, 6]].mean(axis=1), scores[:, [5, 7]].mean(axis=1)
+    found, expected = compare_factors(scores, systems, factors), compare_factors(cells, SYSTEMS, FACTORS)
+    assert [(each.anova.f, each.p) for each in found.effects] == [
+        (pytest.approx(each.anova.f), pytest.approx(each.p)) for each in expected.effects
+    ]
+    assert found.is_averaged and not expected.is_averaged and found.cells[-1].systems == ("zv", "zv2")
+    assert found.mean(1, "v") == pytest.approx(cells[:, 1::2].mean())
 
 
 def naive_flips(contrasts: Floats) -> float:
@@ -91,11 +108,15 @@ def test_two_levels_are_a_pair() -> None:
     assert found.mean(1, "v") - found.mean(1, "u") == pytest.approx(pair.difference)
 
 
-def test_without_spread_and_with_missing_cells() -> None:
+def test_without_spread() -> None:
     same = compare_factors(np.tile([[0.5]], (6, 6)), SYSTEMS, FACTORS)
     assert [effect.p for effect in same.effects] == [1.0] * 3
-    some = compare_factors(made(6)[:, :3], SYSTEMS[:3], FACTORS)
-    assert [effect.anova.df for effect in some.effects] == [1, 1, 0] and some.effects[2].p is None
+
+
+def test_a_combination_without_a_system_is_refused() -> None:
+    """Of three systems the mean of a level may speak for it although the other level is better beside each."""
+    with pytest.raises(UsageError, match="a system of every combination, found none of A y, B v"):
+        compare_factors(made(6)[:, :3], SYSTEMS[:3], FACTORS)
 
 
 @pytest.mark.parametrize(

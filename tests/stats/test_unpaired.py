@@ -42,9 +42,18 @@ def test_welch_is_that_of_scipy(kind: str, sizes: tuple[int, int]) -> None:
 def test_mann_whitney_is_that_of_scipy(kind: str, sizes: tuple[int, int]) -> None:
     a, b = sample(kind, 2, sizes)
     found = compare_unpaired(a, b, test="mann-whitney")
-    theirs = stats.mannwhitneyu(a, b, method="asymptotic" if kind == "tied" else "exact")
+    is_counted = kind == "tied" and math.comb(sum(sizes), sizes[0]) <= 50_000
+    # SciPy counts all labellings where it is asked for permutations, ties or not.
+    counted = stats.PermutationMethod(n_resamples=np.inf) if is_counted else None
+    theirs = stats.mannwhitneyu(a, b, method=counted or ("asymptotic" if kind == "tied" else "exact"))
     assert (found.p, found.test.statistic) == pytest.approx((theirs.pvalue, theirs.statistic), rel=1e-9)
     assert found.direction == pytest.approx(np.sign(a[:, None] - b).mean())
+
+
+def test_mann_whitney_counts_ties_of_small_groups() -> None:
+    """Of the 20 labellings two are as extreme; a normal distribution would say 0.047."""
+    found = compare_unpaired([1, 1, 1], [2, 2, 2], test="mann-whitney")
+    assert found.p == pytest.approx(0.1) and not found.interval.is_bounded
 
 
 @pytest.mark.parametrize("sizes", [(3, 4), (4, 4), (2, 7)])
@@ -221,6 +230,42 @@ def test_many_sessions_are_tested_by_welch() -> None:
     rng = np.random.default_rng(5)
     found = compare_unpaired(rng.normal(size=3000), rng.normal(size=2500))
     assert found.test.name == "welch" and found.verdict == "needs margin"
+
+
+def test_many_sessions_stay_within_topics() -> None:
+    """A is better within each topic, but has more sessions of the hard one: means without topics point the other way.
+    p and limits are those of least squares, and near those of shuffles."""
+    from statsmodels.api import OLS
+
+    rng = np.random.default_rng(0)
+    hard = [rng.random(2600) < share for share in (0.7, 0.3)]
+    a, b = (np.where(of, 0.2, 0.8) + rng.normal(0, 0.3, of.size) for of in hard)
+    a += 0.01
+    topics = tuple(np.where(of, "hard", "easy").tolist() for of in hard)
+    found = compare_unpaired(a, b, topics)
+    is_a = np.repeat([1.0, 0.0], 2600)
+    theirs = OLS(np.concatenate((a, b)), np.stack([is_a, np.ones(5200), np.concatenate(hard)], axis=1)).fit()
+    assert (found.test.name, found.topics, found.sizes) == ("labels", 2, (2600, 2600)) and a.mean() < b.mean()
+    assert (found.difference, found.p) == pytest.approx((theirs.params[0], theirs.pvalues[0]))
+    assert [found.interval.low, found.interval.high] == pytest.approx(theirs.conf_int()[0].tolist())
+    drawn = compare_unpaired(a, b, topics, draws=1000)
+    assert drawn.test.draws == 1000 and drawn.p == pytest.approx(found.p, abs=0.04)
+    assert [drawn.interval.low, drawn.interval.high] == pytest.approx(theirs.conf_int()[0].tolist(), abs=0.003)
+
+
+def test_many_sessions_that_do_not_vary() -> None:
+    found = compare_unpaired([0.9] * 3000, [0.1] * 2500, draws=200)
+    assert (found.test.name, found.difference) == ("labels", 0.8) and found.p == pytest.approx(2 / 201)
+    assert compare_unpaired([0.5] * 5001, [0.5], draws=200).p == 1.0
+
+
+def test_topics_of_few_sessions_are_not_used() -> None:
+    """One shared topic would leave a session of each: all take part, and it is said why topics do not."""
+    a, b = sample("spread", 12, (20, 20))
+    topics = tuple([*(f"{name}{i}" for i in range(19)), "both"] for name in "ab")
+    found, without = compare_unpaired(a, b, topics, draws=300), compare_unpaired(a, b, draws=300)
+    assert (found.topics, found.alone, found.sizes, found.p) == (0, 0, (20, 20), without.p)
+    assert "only 1 of 20 and 1 of 20 sessions are of topics that both systems have" in found.warnings[-1]
 
 
 @pytest.mark.parametrize(("few", "many", "finds"), [(0.4, 0.1, "too much"), (0.1, 0.4, "too little")])

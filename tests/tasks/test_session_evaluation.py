@@ -7,6 +7,7 @@ import math
 import pickle
 import random
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -294,7 +295,7 @@ class TestBlocks:
             evaluate_sessions(TOPIC, [], judged_by="topic")
 
     def test_something_else(self) -> None:
-        for wrong in ({"s1": [["a"]]}, "file", 3, [3], {"one": "file"}):
+        for wrong in ({"s1": [["a"]]}, 3, [3], {"one": 3}):
             with pytest.raises(UsageError, match="expected Sessions"):
                 evaluate_sessions(TOPIC, wrong)  # type: ignore[arg-type]
         with pytest.raises(UsageError, match="name: expected with the sessions of one system"):
@@ -361,3 +362,15 @@ class TestShown:
     def test_sessions_are_not_explained(self) -> None:
         with pytest.raises(UsageError, match="sessions"):
             evaluate_sessions(TOPIC, some()).explain("sDCG@10", "s1")
+
+
+def test_a_path_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text('{"session": "s", "topic": "t", "queries": [{"results": ["a"]}, {"results": ["b"]}]}\n')
+    judged = {"t": {"a": 2, "b": 1}}
+    expected = evaluate_sessions(judged, Sessions.read(path), "SessionCost").by_query("SessionCost")
+    for given in (path, str(path)):
+        assert evaluate_sessions(judged, given, "SessionCost").by_query("SessionCost") == expected == {"s": 2.0}
+        assert list(evaluate_sessions(judged, {"mine": given}, "SessionCost")) == ["mine"]
+    with pytest.raises(InputError, match="nowhere"):
+        evaluate_sessions(judged, "nowhere.jsonl")

@@ -57,6 +57,17 @@ def test_where_topics_repeat_labels_stay_within_them() -> None:
     assert "labels are shuffled within 3 topics that both systems have" in words(comparison)
 
 
+def test_the_table_is_of_the_sessions_that_are_compared() -> None:
+    scores = made((9, 11), topics=3)
+    scores.factors["topic"].update({("s1", f"s1-{i}"): "alone" for i in range(4)})  # type: ignore[attr-defined]
+    comparison = found(scores)
+    result = comparison.unpaired["nsDCG@10"]
+    assert (result.pairs[0].sizes, result.pairs[0].alone) == ((7, 9), 4)
+    assert {name: len(each) for name, each in result.compared.scores.items()} == {"s0": 9, "s1": 7}
+    assert result.compared.mean("s1") == pytest.approx(result.pairs[0].mean_system)
+    assert "4 sessions of other topics take no part" in words(comparison)
+
+
 def test_the_same_sessions_are_paired() -> None:
     scores = SessionScores("nsDCG@10", "higher", {"a": {"s1": 0.5, "s2": 0.75}, "b": {"s1": 0.25, "s2": 1.0}})
     comparison = found(scores)
@@ -81,6 +92,27 @@ def test_paired_sessions_of_several_systems_are_called_sessions() -> None:
         text = words(found(SessionScores("nsDCG@10", "higher", scores), **options))
         assert "8 sessions" in text and "quer" not in text, options
     assert "on 8 sessions (the same under all systems: paired)." in words(found(SessionScores("AP", "higher", scores)))
+
+
+@pytest.mark.parametrize("factor", ["topic", "user"])
+def test_sessions_that_share_but_their_ids_are_not_paired(factor: str) -> None:
+    scores = {"a": {"s1": 0.5, "s2": 0.75}, "b": {"s1": 0.25, "s2": 1.0}}
+    levels = {("a", "s1"): "x", ("b", "s1"): "x", ("a", "s2"): "x", ("b", "s2"): "y"}
+    shared = SessionScores("nsDCG@10", "higher", scores, {factor: levels})
+    for options in ({}, {"test": "randomisation"}):
+        with pytest.raises(InputError, match=f"not the same: found 's2' with {factor} x of a and y of b"):
+            found(shared, **options)
+    assert f"Systems share ids, but not their sessions ('s2' with {factor} x" in words(found(shared, test="labels"))
+    levels["b", "s2"] = "x"
+    assert found(SessionScores("nsDCG@10", "higher", scores, {factor: levels})).pairs
+
+
+def test_what_is_said_of_pairs_is_true_where_a_test_is_forced() -> None:
+    scores = SessionScores("nsDCG@10", "higher", {"a": {"s1": 0.5, "s2": 0.75}, "b": {"s1": 0.25, "s3": 1.0}})
+    unpaired, paired = words(found(scores, test="welch")), words(found(scores, test="randomisation"))
+    assert "Sessions that systems share are not paired, as welch was asked for: Welch's test" in unpaired
+    assert "Each session belongs to one system" not in unpaired
+    assert "sessions that both systems have: paired" in paired and "the same sessions" not in paired
 
 
 def test_what_is_neither_needs_a_word() -> None:
@@ -130,6 +162,7 @@ def test_users_and_topics_as_factors() -> None:
         ({"correction": "maxt"}, "correction: expected"),
         ({"baseline": "s9"}, "baseline: no system is called 's9'"),
         ({"papers": True}, "papers: has no meaning"),
+        ({"by": "length"}, "by: has no meaning with sessions that are not paired"),
     ],
 )
 def test_refused(options: dict[str, object], message: str) -> None:

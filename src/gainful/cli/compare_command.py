@@ -14,10 +14,9 @@ from gainful.cli.inputs import SessionOptions, by_option, session_options, takes
 from gainful.cli.progress_bar import ProgressBar
 from gainful.cli.score_inputs import ScoreOptions, Scores, read_pair, refuse, takes_scores
 from gainful.data.collection import named_runs
-from gainful.errors import InputError, UsageError
+from gainful.errors import UsageError
 from gainful.io.sources import open_source
 from gainful.kernel.core import default_threads
-from gainful.notation import printable
 from gainful.stats.catalogues import ASKED_AS_TESTS, CORRECTIONS, INTERVALS, PROCEDURES
 from gainful.tasks.compare.compare_options import CHARTS, DEFAULT_MEASURES, MARKS, ORDERS, TABLES, CompareOptions
 
@@ -212,14 +211,14 @@ def command(
     inputs = scores.found(queries, unpaired=True) if sessions is None else sessions.found(scores)
     from gainful.stats.flips import FLIPS
     from gainful.tasks.compare.comparison import compare_matrices, compare_sessions
-    from gainful.tasks.compare.system_groups import read_groups
+    from gainful.tasks.compare.system_groups import read_factors, read_groups
 
     measured: Mapping[str, SessionScores | ScoreMatrix] = inputs.sessions or inputs.matrices
     if groups:
         systems = next(iter(measured.values())).systems
         asked = replace(asked, groups=read_groups(_group_lines(groups), systems))
     if factors is not None:
-        asked = replace(asked, factors=_levels(factors))
+        asked = replace(asked, factors=read_factors(factors))
     if arrival is not None:
         from gainful.data.queries import read_ids
 
@@ -235,26 +234,6 @@ def command(
     output.write(found)
     figure.write(found)
     inputs.print_notices()
-
-
-def _levels(path: str) -> dict[str, dict[str, str]]:
-    """By factor the level of every system: a table whose first column names systems."""
-    from gainful.io.records import read_records
-
-    records = read_records(path, path, ("system", "run", "name"))
-    names = [next(iter(record.values.values()), "") for record in records]
-    if not records or any(len(record.values) < 2 or not all(record.values.values()) for record in records):
-        raise InputError(
-            f"{path}: expected a table with a header, the system first, then a column a factor, found none"
-        )
-    if len(set(names)) < len(names):
-        twice = next(name for i, name in enumerate(names) if name in names[:i])
-        raise InputError(f"{path}: expected every system once, found '{printable(str(twice))}' twice")
-    factors = list(records[0].values)[1:]
-    return {
-        factor: {str(name): str(each.values[factor]) for name, each in zip(names, records, strict=True)}
-        for factor in factors
-    }
 
 
 def _group_lines(texts: Sequence[str]) -> list[str]:

@@ -71,7 +71,12 @@ class Scores(NamedTuple):
         if not self.evaluations:
             return (), header
         signature = next(iter(self.evaluations.values())).signature()
-        return (signature.note(),), {"signature": str(signature), **header}
+        notes: tuple[str, ...] = (signature.note(),)
+        if self.sessions:  # of which systems may have more or fewer
+            from gainful.evaluation.report import conventions_of
+
+            notes = tuple(conventions_of(self.evaluations.items()))
+        return notes, {"signature": str(signature), **header}
 
 
 @dataclass(frozen=True)

@@ -114,14 +114,15 @@ class StudyOptions:
     def with_costs(self, measures: list[Measure]) -> list[Measure]:
         """The measures, and where costs are given what sessions cost and give for it, to the depth of the others."""
         given = {"cost_query": self.cost_query, "cost_document": self.cost_document}
-        known = [f"{name}={value}" for name, value in given.items() if value is not None]
-        if self.curves == "cost" and not known and not any(measure.name == "GainPerCost" for measure in measures):
+        is_given = any(value is not None for value in given.values())
+        if self.curves == "cost" and not is_given and not any(measure.name == "GainPerCost" for measure in measures):
             raise UsageError(
                 "--curves cost: expected what queries and documents cost, found nothing",
                 "--cost-query 20 --cost-document 5, or --cost-query recorded for the column cost of the log",
             )
-        if not known:
+        if not is_given:
             return measures
+        known = [f"{name}={0 if value is None else value}" for name, value in given.items()]
         depth = next((cutoff for each in measures if (cutoff := getattr(each, "cutoff", None))), None)
         at = "" if depth is None else f"@{depth}"
         return [*measures, *options.measures_from(tuple(f"{name}({', '.join(known)}){at}" for name in _COSTED), None)]
@@ -153,7 +154,11 @@ class StudyOptions:
     type=_CurvesChoice(list(_KINDS)),
     help="Session vectors: " + "; ".join(f"{name}: {about}" for name, about in _KINDS.items()) + ".",
 )
-@click.option("--cost-query", metavar="C", help="What a query costs; recorded: as the log has it, in its column cost.")
+@click.option(
+    "--cost-query",
+    metavar="C",
+    help="What a query costs; recorded: as the log has it, in its column cost.  [default: 0]",
+)
 @click.option("--cost-document", metavar="C", help="What reading a document costs.  [default: 0]")
 @click.option("--average", type=click.Choice(["ratios", "means", "both"]), help="How curves of nsDCG are averaged.")
 @click.option(

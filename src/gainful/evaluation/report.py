@@ -183,10 +183,7 @@ class Report(Showable):
     @property
     def signatures(self) -> list[str]:
         """The conventions: one line, or where they differ one for each group of runs that shares them."""
-        runs: dict[Signature, list[str]] = {}
-        for evaluation in self.evaluations:
-            runs.setdefault(evaluation.signature(), []).append(printable(evaluation.run, _WIDEST))
-        return [each.note("" if len(runs) == 1 else f"{', '.join(names)}: ") for each, names in runs.items()]
+        return conventions_of((evaluation.run, evaluation) for evaluation in self.evaluations)
 
     def _scores(self) -> Iterator[Score]:
         """The values run by run: query by query if wanted, the aggregate last; of each all measures."""
@@ -244,6 +241,14 @@ class Report(Showable):
         if evaluation.run == self.baseline or value is None or reference is None:
             return None
         return value - reference
+
+
+def conventions_of(evaluations: Iterable[tuple[str, Evaluation]]) -> list[str]:
+    """A line for all evaluations, or for each group of them that shares its conventions, with their names."""
+    runs: dict[Signature, list[str]] = {}
+    for run, evaluation in evaluations:
+        runs.setdefault(evaluation.signature(), []).append(printable(run, _WIDEST))
+    return [each.note("" if len(runs) == 1 else f"{', '.join(names)}: ") for each, names in runs.items()]
 
 
 def _listed(evaluations: Mapping[str, Evaluation] | Iterable[Evaluation] | Evaluation) -> tuple[Evaluation, ...]:

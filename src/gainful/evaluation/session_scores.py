@@ -121,8 +121,32 @@ class SessionScores:
             return "none"
         return "all" if 2 * len(self.common) > min(map(len, self.scores.values())) else "some"
 
+    @cached_property
+    def conflict(self) -> str | None:
+        """What shows that ids which systems share are not of the same sessions: topics (or users) that differ."""
+        for name, known in self.factors.items():
+            seen: dict[str, tuple[str, str]] = {}
+            for system in self.systems:
+                for session in self.scores[system]:
+                    level = known.get((system, session))
+                    if level is None:
+                        continue
+                    first, other = seen.setdefault(session, (system, level))
+                    if other != level:
+                        return (
+                            f"'{printable(session)}' with {name} {printable(other)} of {printable(first, 40)} and "
+                            f"{printable(level)} of {printable(system, 40)}"
+                        )
+        return None
+
     def matrix(self) -> ScoreMatrix:
-        """The scores of the sessions that all systems have."""
+        """The scores of the sessions that all systems have; refuses ids that are not of the same sessions."""
+        if self.conflict is not None:
+            raise InputError(
+                f"{self.source or self.measure}: systems share ids of sessions that are not the same: found "
+                f"{self.conflict}",
+                "give each system's sessions ids of their own, or gainful compare --test labels, which needs no pairs",
+            )
         if not self.common:
             raise InputError(
                 f"{self.source or self.measure}: expected sessions that all systems have, found none: each system has "

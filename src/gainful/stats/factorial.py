@@ -10,24 +10,26 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
 from gainful.errors import UsageError
 from gainful.kernel.arrays import Floats
+from gainful.notation import printable
 from gainful.stats.anova import Effect, by_factors, held_against, two_way
 from gainful.stats.flips import FLIPS, Flips, exponent, on_grid
 from gainful.stats.repeatable import settle
 
 
 class FactorEffect(NamedTuple):
-    """An effect: its line of the analysis of variance, the p of flips (None where nothing can be told), and the share
-    of it and the residual that it is (partial eta squared)."""
+    """An effect: its line of the analysis of variance, the p of flips, and the share of it and the residual that it is
+    (partial eta squared)."""
 
     name: str
     anova: Effect
-    p: float | None
+    p: float
     share: float | None
 
 
@@ -43,7 +45,8 @@ class Cell(NamedTuple):
 class FactorialResult:
     """What two factors and their interaction do to scores; ``within`` is what systems of one cell differ by.
 
-    ``effects`` are those of the first factor, the second, and both together.
+    ``effects`` are those of the first factor, the second, and both together. ``is_averaged``: combinations have more
+    and fewer systems, so that each was first averaged to one; what is tested is then what the means show.
     """
 
     measure: str
@@ -61,6 +64,7 @@ class FactorialResult:
     seed: int
     unit: str = "query"
     left_out: int = 0
+    is_averaged: bool = False
 
     def mean(self, factor: int, level: str) -> float:
         """The mean of a level: of its cells, each counted once."""
@@ -95,7 +99,14 @@ def compare_factors(
     [('structure', 261.33, 0.25), ('expanded', 65.33, 0.25), ('structure x expanded', 21.33, 0.25)]
     """
     first, second = names = _checked(factors, systems)
-    of_systems = {name: [factors[name][system] for system in systems] for name in names}
+    members = _combinations(factors, systems)
+    is_averaged = len({len(inside) for inside in members.values()}) > 1
+    if is_averaged:
+        scores = np.stack([scores[:, inside].mean(axis=1) for inside in members.values()], axis=1)
+        pairs = list(members)
+    else:
+        pairs = [(factors[first][system], factors[second][system]) for system in systems]
+    of_systems = {name: [pair[i] for pair in pairs] for i, name in enumerate(names)}
     n, table = len(scores), two_way(scores)
     of_means = by_factors(table.means, of_systems, crossed=names)
     flips = Flips(n, draws or FLIPS, seed)
@@ -103,17 +114,14 @@ def compare_factors(
     for name, effect in of_means.effects.items():
         scaled = held_against(n * effect.sum_of_squares, effect.df, table.residual)
         whole = scaled.sum_of_squares + table.residual.sum_of_squares
-        p = None
-        if effect.df:
-            # What is 0 but for rounding is 0.
-            contrasts = settle(scores @ _contrasts(of_systems, names, name), float(np.abs(scores).max()))
-            p = _flipped_p(contrasts, flips)
-        effects.append(FactorEffect(name, scaled, p, scaled.sum_of_squares / whole if whole and effect.df else None))
-    pairs = list(zip(of_systems[first], of_systems[second], strict=True))
+        # What is 0 but for rounding is 0.
+        contrasts = settle(scores @ _contrasts(of_systems, names, name), float(np.abs(scores).max()))
+        p = _flipped_p(contrasts, flips)
+        effects.append(FactorEffect(name, scaled, p, scaled.sum_of_squares / whole if whole else None))
     cells = []
-    for pair in dict.fromkeys(pairs):
-        inside = [i for i, each in enumerate(pairs) if each == pair]
-        mean = math.fsum(table.means[inside].tolist()) / len(inside)
+    for pair, inside in members.items():
+        of_cell = table.means[[i for i, each in enumerate(pairs) if each == pair]]
+        mean = math.fsum(of_cell.tolist()) / of_cell.size
         cells.append(Cell(pair, tuple(systems[i] for i in inside), mean))
     return FactorialResult(
         measure,
@@ -131,6 +139,7 @@ def compare_factors(
         seed,
         unit,
         left_out,
+        is_averaged,
     )
 
 
@@ -145,6 +154,23 @@ def _checked(factors: Mapping[str, Mapping[str, str]], systems: Sequence[str]) -
         if len({factors[name][system] for system in systems}) < 2:
             raise UsageError(f"factors: expected at least two levels of '{name}', found one")
     return first, second
+
+
+def _combinations(factors: Mapping[str, Mapping[str, str]], systems: Sequence[str]) -> dict[tuple[str, str], list[int]]:
+    """The systems of each combination of levels; refuses a design in which one has none, as the mean of a level would
+    then be of other levels of the other factor than the next one's."""
+    first, second = factors
+    members: dict[tuple[str, str], list[int]] = {}
+    for i, system in enumerate(systems):
+        members.setdefault((factors[first][system], factors[second][system]), []).append(i)
+    for one, other in product(*(dict.fromkeys(levels) for levels in zip(*members, strict=True))):
+        if (one, other) not in members:
+            raise UsageError(
+                f"factors: expected a system of every combination, found none of {first} {printable(one)}, {second} "
+                f"{printable(other)}",
+                "add such a system, or leave a level out",
+            )
+    return members
 
 
 def _contrasts(of_systems: Mapping[str, Sequence[str]], names: tuple[str, str], effect: str) -> Floats:

@@ -1,13 +1,14 @@
 """Two systems on different sessions: nothing is paired, so that labels are shuffled, and not signs.
 
 Where both systems have sessions of the same topics, the topic is a block: labels are shuffled within topics only, and
-the difference is that of least squares with topics as the other factor. Topics that one system alone has say nothing.
+the difference is that of least squares with topics as the other factor. Topics that one system alone has say nothing;
+where most sessions of a system are of such topics, labels are shuffled without topics.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
@@ -38,7 +39,7 @@ from gainful.stats.paired_tests import (
     decided_within,
 )
 from gainful.stats.power import detectable_noncentrality, noncentrality_interval, t_p, t_quantile
-from gainful.stats.rank_tests import exact_mann_whitney, exact_u_p, mann_whitney, normal_u_p
+from gainful.stats.rank_tests import exact_u_p, mid_ranks, normal_u_p
 from gainful.stats.repeatable import (
     BLOCK,
     check_alpha,
@@ -139,6 +140,11 @@ class TwoGroups:
     def t(self) -> float | None:
         """The difference in standard errors, one spread for both; None where there is no spread."""
         return self.difference * math.sqrt(self.weight) / self.sd if self.sd else None
+
+    @property
+    def is_limit(self) -> bool:
+        """Whether shuffled labels go by what they come to with many sessions: Student's t, within blocks."""
+        return self.pooled.size > MOST_FLIPPED and self.settings.draws is None and bool(self.sd)
 
     @cached_property
     def labellings(self) -> Labellings:
@@ -249,13 +255,21 @@ class _Pool(NamedTuple):
 
 
 def labels(groups: TwoGroups) -> Finding:
-    """The share of labellings that are as extreme as the observed one: of all, or of those drawn and the observed."""
+    """The share of labellings that are as extreme as the observed one: of all, or of those drawn and the observed.
+
+    Beyond 5,000 sessions it is the limit of that, unless draws are asked for.
+    """
+    if groups.is_limit and groups.t is not None:
+        return Finding(t_p(groups.t, groups.df), groups.difference)
     found = groups.labellings
     return Finding(found.p(), groups.difference, found.lost.size, found.is_enumerated)
 
 
 def labels_interval(groups: TwoGroups, alpha: float) -> Interval:
     """The shifts that shuffled labels do not reject."""
+    if groups.is_limit and groups.sd:
+        reach = t_quantile(1 - alpha / 2, groups.df) * groups.sd / math.sqrt(groups.weight)
+        return Interval(groups.difference - reach, groups.difference + reach, alpha, "labels")
     found = groups.labellings.interval(alpha)
     low, high = (float(settle(np.array(limit), groups.scale)) or limit for limit in (found.low, found.high))
     return replace(found, low=low, high=high)
@@ -301,10 +315,32 @@ def welch_interval(groups: TwoGroups, alpha: float) -> Interval:
 
 
 def mann_whitney_finding(groups: TwoGroups) -> Finding:
-    """The Mann-Whitney test: exact without ties, else normal, corrected for ties and for continuity."""
+    """The Mann-Whitney test: exact without ties or in small groups, else normal, corrected for ties and for
+    continuity."""
+    n, m = groups.sizes
+    u = float(mid_ranks(groups.pooled)[:n].sum()) - n * (n + 1) / 2
+    return Finding(_u_p(groups)(u), u, direction=2 * u / (n * m) - 1)
+
+
+def _u_p(groups: TwoGroups) -> Callable[[float], float]:
+    """The two-sided p of any U."""
     first, second = (side.tolist() for side in groups.sides)
-    found = exact_mann_whitney(first, second) or mann_whitney(first, second)
-    return Finding(found.p, found.u, direction=2 * found.u / (len(first) * len(second)) - 1)
+    return exact_u_p(first, second) or _counted_u_p(groups) or normal_u_p(first, second)
+
+
+def _counted_u_p(groups: TwoGroups) -> Callable[[float], float] | None:
+    """The same with ties, of all ways to give labels to the ranks; None where these are many."""
+    n = groups.a.size
+    pool = _Pool(2 * mid_ranks(groups.pooled), np.zeros(groups.pooled.size, np.int64), n)
+    if pool.ways > MOST_LABELLINGS:
+        return None
+    twice = np.sort(pool.all_sums()[0] - n * (n + 1))
+
+    def p(u: float) -> float:
+        below, above = np.searchsorted(twice, 2 * u, "right"), twice.size - np.searchsorted(twice, 2 * u, "left")
+        return min(1.0, 2 * int(min(below, above)) / twice.size)
+
+    return p
 
 
 def hodges_lehmann_interval(groups: TwoGroups, alpha: float) -> Interval:
@@ -312,14 +348,21 @@ def hodges_lehmann_interval(groups: TwoGroups, alpha: float) -> Interval:
     one of B (Moses), around their median (Hodges & Lehmann 1963)."""
     n, m = groups.sizes
     first, second = (np.sort(side) for side in groups.sides)
-    p = exact_u_p(first.tolist(), second.tolist()) or normal_u_p(first.tolist(), second.tolist())
-    low, high = 0, (n * m) // 2 + 1
-    while low < high:  # the least U that is not rejected
-        middle = (low + high) // 2
-        low, high = (low, middle) if p(middle) >= alpha else (middle + 1, high)
-    if low < 1:
+    p = _u_p(groups)
+
+    def least(of: Callable[[float], float]) -> int:
+        """The least U that is not rejected."""
+        low, high = 0, (n * m) // 2 + 1
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if of(middle) >= alpha else (middle + 1, high)
+        return low
+
+    # With ties the distribution of U need not be symmetric.
+    lower, upper = least(lambda u: p(n * m - u)), least(p)
+    if min(lower, upper) < 1:
         return Interval(-math.inf, math.inf, alpha, "hodges-lehmann")
-    low_end, high_end = (_difference_at(first, second, place, groups.scale) for place in (low, n * m - low + 1))
+    low_end, high_end = (_difference_at(first, second, place, groups.scale) for place in (lower, n * m - upper + 1))
     return Interval(low_end, high_end, alpha, "hodges-lehmann")
 
 
@@ -443,8 +486,9 @@ def compare_unpaired(
 ) -> UnpairedResult:
     """Compares system A with the baseline B, each on sessions of its own.
 
-    With ``topics`` of both, labels are shuffled within those that both have, and other sessions take no part. The test
-    is ``labels`` (beyond 5,000 sessions ``welch``) unless another of ``UNPAIRED_TESTS`` is named.
+    With ``topics`` of both, labels are shuffled within those that both have, and other sessions take no part, unless
+    these are most sessions of a system: then topics are not used. The test is ``labels`` (beyond 5,000 sessions that
+    have no topics in common ``welch``) unless another of ``UNPAIRED_TESTS`` is named.
 
     >>> found = compare_unpaired([0.5, 0.7, 0.6, 0.9], [0.1, 0.2, 0.4, 0.3])
     >>> round(found.difference, 3), round(found.p, 4), found.verdict, found.effect.superiority
@@ -458,9 +502,9 @@ def compare_unpaired(
         if not each.size or not np.isfinite(each).all():
             raise InputError("scores: expected finite numbers of both systems, found none or others")
     kept, shared = _of_shared_topics(topics)
-    is_many = scores[0].size + scores[1].size > MOST_FLIPPED
-    chosen = UNPAIRED_TESTS[choose(test, UNPAIRED_TESTS, "test")] if test else (WELCH if is_many else LABELS)
-    is_blocked = kept is not None and chosen is LABELS
+    is_kept = kept is not None and all(2 * np.count_nonzero(codes >= 0) >= codes.size for codes in kept)
+    chosen = UNPAIRED_TESTS[choose(test, UNPAIRED_TESTS, "test")] if test else _default(scores[0], scores[1], is_kept)
+    is_blocked = is_kept and chosen is LABELS
     if kept is not None and is_blocked:
         blocks: tuple[Ints, Ints] | None = (kept[0][kept[0] >= 0], kept[1][kept[1] >= 0])
         used = tuple(each[codes >= 0] for each, codes in zip(scores, kept, strict=True))
@@ -499,8 +543,24 @@ def compare_unpaired(
         detectable=reach * groups.sd / math.sqrt(groups.weight) if reach is not None and groups.sd else None,
         margin=decided,
         is_alike=bool(np.ptp(groups.pooled) == 0),
-        warnings=tuple(_warnings(groups, outcome, limits, kept is not None and not is_blocked)),
+        warnings=tuple(_warnings(groups, outcome, limits, _of_unused_topics(kept, chosen, is_kept))),
     )
+
+
+def _default(a: Floats, b: Floats, is_blocked: bool) -> UnpairedTest:
+    """Shuffled labels; of many sessions without topics Welch's test, if they vary."""
+    is_many, varies = a.size + b.size > MOST_FLIPPED, min(a.size, b.size) > 1 and (np.ptp(a) > 0 or np.ptp(b) > 0)
+    return WELCH if is_many and varies and not is_blocked else LABELS
+
+
+def _of_unused_topics(kept: tuple[Ints, Ints] | None, test: UnpairedTest, is_kept: bool) -> list[str]:
+    """Why topics that both systems have are not used."""
+    if kept is None or (is_kept and test is LABELS):
+        return []
+    if is_kept:
+        return [f"both systems have sessions of the same topics, which {test.name} does not use; labels does"]
+    first, second = (f"{np.count_nonzero(codes >= 0):,} of {codes.size:,}" for codes in kept)
+    return [f"only {first} and {second} sessions are of topics that both systems have: topics are not used"]
 
 
 def _of_shared_topics(
@@ -534,14 +594,14 @@ def _check_spread(groups: TwoGroups, test: UnpairedTest, measure: str) -> None:
         )
 
 
-def _warnings(groups: TwoGroups, outcome: TestOutcome, interval: Interval, is_without_topics: bool) -> list[str]:
+def _warnings(groups: TwoGroups, outcome: TestOutcome, interval: Interval, unused: list[str]) -> list[str]:
     """What to know before trusting the numbers."""
     alpha, test, n = groups.settings.alpha, outcome.test, sum(groups.sizes)
     level = f"{number_text(round(100 * alpha, 10))} %"
     found = []
     if np.ptp(groups.pooled) == 0:
         found.append("all sessions have the same score: there is no difference to test")
-    elif test is LABELS and groups.labellings.is_enumerated and 2 / groups.labellings.total >= alpha:
+    elif test is LABELS and outcome.is_enumerated and 2 / groups.labellings.total >= alpha:
         found.append(
             f"{count_of(groups.labellings.total, 'way')} to give labels cannot reach {level}, however large "
             "differences are"
@@ -556,8 +616,7 @@ def _warnings(groups: TwoGroups, outcome: TestOutcome, interval: Interval, is_wi
     if n > MOST_FLIPPED:
         found.append(f"with {n:,} sessions tiny differences are significant: read the interval, and give a margin")
     found += _of_uneven_spread(groups) if test is LABELS else ()
-    if is_without_topics:
-        found.append(f"both systems have sessions of the same topics, which {test.name} does not use; labels does")
+    found += unused
     if test.of != "mean":
         found.append(
             f"the test is of this: {test.hypothesis}; the interval is of the {UNPAIRED_INTERVALS[test.interval].of}"

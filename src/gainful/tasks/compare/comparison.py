@@ -42,7 +42,7 @@ from gainful.tasks.compare.posteriors import posteriors_of
 from gainful.tasks.compare.score_sources import HOW_TO_COMPARE, RUNS_IN_A_DICT, given_scores
 from gainful.tasks.compare.segments import SegmentResult, compare_segments, segment_parts
 from gainful.tasks.compare.sequences import sequences_of
-from gainful.tasks.compare.system_groups import check_groups, grouped
+from gainful.tasks.compare.system_groups import check_groups, grouped, read_factors
 from gainful.tasks.compare.system_pairs import check_known, rows_shown, shown_pairs
 from gainful.tasks.compare.unpaired_sessions import UnpairedSystems, compare_unpaired_systems, is_unpaired
 
@@ -166,7 +166,7 @@ def compare(
     margin: float | None = None,
     groups: Mapping[str, Sequence[str]] | None = None,
     contrasts: Sequence[str] = (),
-    factors: Mapping[str, Mapping[str, str]] | None = None,
+    factors: Mapping[str, Mapping[str, str]] | str | None = None,
     papers: bool = False,
     sequential: bool = False,
     arrival: Sequence[str] | None = None,
@@ -195,8 +195,8 @@ def compare(
     often one looks, queries in the order of their ``arrival`` (else of their ids). ``procedure`` is one of
     :data:`gainful.stats.catalogues.PROCEDURES`, ``correction`` (of maxt and anova) one of
     :data:`gainful.stats.catalogues.CORRECTIONS`. ``papers`` makes the table of the papers instead: Friedman, then
-    Conover. ``factors`` are two, each with a level by system: their effects and interaction. ``contrasts`` such as
-    ``new = mean(a, b)`` are compared instead of pairs, as one family. ``pairs`` are the
+    Conover. ``factors`` are two, each with a level by system, or a table of these: their effects and interaction.
+    ``contrasts`` such as ``new = mean(a, b)`` are compared instead of pairs, as one family. ``pairs`` are the
     ones to print, None for all; ``most`` is how many queries of two systems are named that speak for either; ``chart``
     is what to draw: differences, leaderboard, critical or p. ``only`` is the one table to print (leaderboard, pairs or
     means), ``marks`` what stands beside its means (letters, daggers or beaten: the systems that this one beats),
@@ -226,7 +226,7 @@ def compare(
         margin=margin,
         groups=groups,
         contrasts=(contrasts,) if isinstance(contrasts, str) else tuple(contrasts),
-        factors=factors,
+        factors=factors if factors is None or isinstance(factors, Mapping) else read_factors(factors),
         papers=papers,
         sequential=sequential,
         arrival=arrival,

@@ -36,22 +36,19 @@ def factorial_page(found: Comparison) -> Page:
 
 def _sentence(result: FactorialResult) -> str:
     """Which effects are significant by flips; whether one factor's effect depends on the other comes first."""
-    first, second, both = result.effects
+    both = result.effects[2]
     over = units_text(result.n, result.left_out, result.unit)
     one, other = (printable(name, 40) for name in result.factors)
     systems = sum(len(cell.systems) for cell in result.cells)
     begin = f"{result.measure} of {count_of(systems, 'system')} by {one} and {other}, {over}. "
-    if both.p is None:
-        together = f"Whether the effect of {one} depends on {other} cannot be told: some combinations have no system."
-    elif both.p < result.alpha:
+    if both.p < result.alpha:
         together = (
             f"The effect of {one} depends on {other} (interaction p {_p(result, both.p)}): read the means of their "
             "combinations, not those of one factor."
         )
     else:
         together = f"No interaction of {one} and {other} was shown (p {_p(result, both.p)})."
-    mains = [_main(result, factor) for factor, each in enumerate((first, second)) if each.p is not None]
-    return begin + " ".join([together, *mains])
+    return begin + " ".join([together, *(_main(result, factor) for factor in (0, 1))])
 
 
 def _main(result: FactorialResult, factor: int) -> str:
@@ -59,7 +56,6 @@ def _main(result: FactorialResult, factor: int) -> str:
     means = {level: result.mean(factor, level) for level in result.levels[factor]}
     ordered = sorted(means, key=lambda level: -means[level] if result.better == "higher" else means[level])
     best, worst = (printable(level, 40) for level in (ordered[0], ordered[-1]))
-    assert effect.p is not None
     if effect.p >= result.alpha:
         return f"No effect of {name} was shown (p {_p(result, effect.p)})."
     by = abs(means[ordered[0]] - means[ordered[-1]])
@@ -79,7 +75,7 @@ def _effects(result: FactorialResult, places: int) -> Table:
 
     def lines() -> Iterator[tuple[object, ...]]:
         for name, effect, p, share in result.effects:
-            shown = ("", "") if effect.p is None or p is None else (p_words(effect.p), p_words(p, result.least_p))
+            shown = ("", "") if effect.p is None else (p_words(effect.p), p_words(p, result.least_p))
             yield name, *effect[:4], *shown, share, effect.p, p
         if result.within.df:
             within = result.within
@@ -110,8 +106,10 @@ def _means(result: FactorialResult, places: int) -> Table:
             for level in levels
         ]
     names = [*result.factors, "systems", f"mean {result.measure} .{places}"]
-    note = "(all): the mean of the combinations, each counted once"
-    return Table(head(names), tuple(rows), f"Means, {result.measure}", (note,))
+    notes = ["(all): the mean of the combinations, each counted once"]
+    if result.is_averaged:
+        notes.append("combinations have more and fewer systems: the tests, too, are of each combination's mean")
+    return Table(head(names), tuple(rows), f"Means, {result.measure}", tuple(notes))
 
 
 def _plot(result: FactorialResult) -> Plot:

@@ -96,11 +96,14 @@ def _verdict(result: PairResult) -> str:
 def note_of_test(result: PairResult | UnpairedResult) -> str:
     """The test, how p was found, and the interval."""
     test = result.test
-    how = ""
+    how = ", by Student's t, which shuffles of many sessions come to" if test.name == "labels" else ""
     if test.draws is not None:
         drawn = count_of(test.draws, test.test.draws)
         how = f", all there are ({drawn})" if test.is_enumerated else f", {drawn}, seed {result.seed}"
-    paired = "; both systems have the same sessions: paired" if getattr(result, "unit", "") == "session" else ""
+    paired = ""
+    if getattr(result, "unit", "") == "session":
+        some = "sessions that both systems have" if getattr(result, "left_out", 0) else ""
+        paired = f"; {some or 'both systems have the same sessions'}: paired"
     return f"test: {test.name}{how}; interval: {result.interval.method}{paired}"
 
 

@@ -12,6 +12,7 @@ from gainful.data.run import RunsLike
 from gainful.errors import UsageError
 from gainful.evaluation.evaluate import MeasuresLike, evaluate_runs, table_of
 from gainful.evaluation.notices import notices
+from gainful.evaluation.report import conventions_of
 from gainful.evaluation.results import Evaluation
 from gainful.evaluation.score_matrix import ScoreMatrix, matrices_of, matrix_notices
 from gainful.evaluation.session_scores import SessionScores, scores_of_sessions
@@ -41,13 +42,12 @@ class GivenScores(NamedTuple):
     ) -> GivenScores:
         wanted = None if measures is None else _listed(measures)
         first = next(iter(evaluations.values()))
-        signature = first.signature().short()
         if first.unit == "session":
             sessions = scores_of_sessions(evaluations, wanted)
             said = [line for each in sessions.values() for line in each.notices()]
-            return cls({}, (signature,), (*noticed, *said), sessions)
+            return cls({}, tuple(conventions_of(evaluations.items())), (*noticed, *said), sessions)
         matrices = matrices_of(evaluations, wanted)
-        return cls(matrices, (signature,), (*noticed, *matrix_notices(matrices)))
+        return cls(matrices, (first.signature().short(),), (*noticed, *matrix_notices(matrices)))
 
 
 def given_scores(

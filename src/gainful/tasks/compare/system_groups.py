@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from os import PathLike
 
-from gainful.errors import UsageError
+from gainful.errors import InputError, UsageError
 from gainful.evaluation.score_matrix import ScoreMatrix
 from gainful.notation import nearest, printable
 from gainful.stats.rank_tests import GroupComparison, compare_groups
@@ -33,6 +34,27 @@ def read_groups(texts: Sequence[str], systems: Sequence[str]) -> dict[str, tuple
         found[name.strip()] = parts
     check_groups(found, systems)
     return found
+
+
+def read_factors(source: object) -> dict[str, dict[str, str]]:
+    """By factor the level of every system: a table whose first column names systems."""
+    from gainful.io.records import read_records
+
+    path = source if isinstance(source, (str, PathLike)) else "factors"
+    records = read_records(source, str(path), ("system", "run", "name"))
+    names = [next(iter(record.values.values()), "") for record in records]
+    if not records or any(len(record.values) < 2 or not all(record.values.values()) for record in records):
+        raise InputError(
+            f"{path}: expected a table with a header, the system first, then a column a factor, found none"
+        )
+    if len(set(names)) < len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise InputError(f"{path}: expected every system once, found '{printable(str(twice))}' twice")
+    factors = list(records[0].values)[1:]
+    return {
+        factor: {str(name): str(each.values[factor]) for name, each in zip(names, records, strict=True)}
+        for factor in factors
+    }
 
 
 def check_groups(groups: Mapping[str, Sequence[str]], systems: Sequence[str]) -> None:

@@ -77,7 +77,8 @@ def conclusion(result: SystemsResult, places: int) -> str:
     may be the best. That no difference was shown is never called no difference."""
     family = result.family
     of = "" if family.is_of_named else f" of {count_of(len(family.systems), 'system')}"
-    same = " (the same under all systems: paired)" if family.unit == "session" else ""
+    which = "those that all systems have" if result.scores.left_out else "the same under all systems"
+    same = f" ({which}: paired)" if family.unit == "session" else ""
     first = f"{family.measure}{of} on {units_text(family.n, len(result.scores.left_out), family.unit)}{same}."
     sentences = [first, _counts(result), *_threshold(result, places), *_margins(result)]
     return " ".join([*sentences, _best(result)] if family.rank_intervals else sentences)

@@ -50,7 +50,7 @@ def unpaired_page(found: Comparison) -> Page:
     for name, systems in found.unpaired.items():
         rows = [_Row(pair, p) for pair, p in zip(systems.pairs, systems.adjusted, strict=True)]
         is_primary = name == found.primary
-        parts += [_said(systems, rows) + (f"\n{_design(rows)}" if is_primary else "")]
+        parts += [_said(systems, rows) + (f"\n{_design(rows, systems.scores)}" if is_primary else "")]
         parts += [_means(systems, found.places), _differences(rows, systems, found.places, found.shown is None)]
         if systems.anova is not None:
             parts.append(_anova(systems, systems.anova, found.places))
@@ -63,10 +63,14 @@ def unpaired_page(found: Comparison) -> Page:
     return Page("compare", tuple(parts), (*_notes(found), *found.signatures), _header(found))
 
 
-def _design(rows: list[_Row]) -> str:
+def _design(rows: list[_Row], scores: SessionScores) -> str:
     """That nothing was paired, and what that makes of the test, aloud."""
     first = rows[0].pair
     design = "Each session belongs to one system, so nothing is paired: "
+    if scores.conflict is not None:
+        design = f"Systems share ids, but not their sessions ({scores.conflict}), so nothing is paired: "
+    elif scores.pairing != "none":
+        design = f"Sessions that systems share are not paired, as {first.test.name} was asked for: "
     if not first.topics:
         return f"{design}{first.test.test.said} takes sessions for independent."
     over = {row.pair.topics for row in rows}
@@ -91,7 +95,7 @@ def _said(systems: UnpairedSystems, rows: list[_Row]) -> str:
 
 
 def _means(systems: UnpairedSystems, places: int) -> Table:
-    scores = systems.scores
+    scores = systems.compared
     columns = (
         Column("system", get=lambda name: name),
         Column("sessions", "count", get=lambda name: len(scores.scores[name])),
@@ -124,6 +128,8 @@ def _differences(rows: list[_Row], systems: UnpairedSystems, places: int, is_all
     notes = [note_of_test(first)]
     if first.topics:
         notes.append("difference: within topics, each weighed by 1 / (1 / sessions of one + 1 / sessions of the other)")
+    if len(rows) > 1 and any(row.pair.alone for row in rows):
+        notes.append("sessions of topics that one of two systems alone has take no part in their difference")
     title = f"The difference, {first.measure}" + (" (lower is better)" if first.better == "lower" else "")
     return Table.of(columns, rows, title=title, notes=tuple(notes), most=None if is_all else FEW_PAIRS, for_people=True)
 
@@ -193,7 +199,7 @@ def _header(found: Comparison) -> dict[str, object]:
     first = systems.pairs[0]
     return {
         "design": "unpaired",
-        "systems": {name: len(each) for name, each in systems.scores.scores.items()},
+        "systems": {name: len(each) for name, each in systems.compared.scores.items()},
         "primary": found.primary,
         "test": first.test.name,
         "hypothesis": first.test.hypothesis,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from gainful.tasks.compare.system_pairs import check_known, pairs_of_systems
 
 #: What has no meaning where nothing is paired.
 _OF_PAIRED = (
-    *("interval", "groups", "contrasts", "factors", "papers", "sequential", "arrival", "most", "chart"),
+    *("interval", "by", "groups", "contrasts", "factors", "papers", "sequential", "arrival", "most", "chart"),
     *OF_TABLES,
 )
 
@@ -29,9 +29,10 @@ _OF_PAIRED = (
 class UnpairedSystems:
     """What was found of systems by one measure: every pair, p corrected for their number, and where it was asked for
     the analysis of variance by system, topic and user. ``repeated`` are what several sessions of a system share, and
-    the test does not use."""
+    the test does not use; ``compared`` are the scores that took part."""
 
     scores: SessionScores
+    compared: SessionScores
     pairs: tuple[UnpairedResult, ...]
     adjusted: tuple[float, ...]
     correction: str
@@ -77,6 +78,7 @@ def compare_unpaired_systems(scores: Mapping[str, SessionScores], how: CompareOp
     return {
         name: UnpairedSystems(
             each,
+            _taking_part(each, found[name]),
             found[name],
             adjusted[name],
             correction,
@@ -104,6 +106,26 @@ def _pairs(scores: SessionScores, how: CompareOptions) -> tuple[UnpairedResult, 
             margin=how.margin,
         )
         for a, b in pairs_of_systems(scores.systems, means, scores.better, how)
+    )
+
+
+def _taking_part(scores: SessionScores, pairs: Sequence[UnpairedResult]) -> SessionScores:
+    """Of two systems the scores that were compared: without sessions of topics that one alone has, where labels are
+    kept within topics. Of several every pair may leave others out."""
+    if len(scores.systems) > 2 or not pairs[0].alone:
+        return scores
+    topics = [{*scores.factor("topic", system)} - {None} for system in scores.systems]
+    shared = topics[0] & topics[1]
+    return replace(
+        scores,
+        scores={
+            system: {
+                session: value
+                for (session, value), topic in zip(values.items(), scores.factor("topic", system), strict=True)
+                if topic in shared
+            }
+            for system, values in scores.scores.items()
+        },
     )
 
 

@@ -14,6 +14,7 @@ from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.base import Measure
 from gainful.measures.session_block import SessionBlock
 from gainful.measures.session_cost import GainPerCost
+from gainful.notation import number_text
 from gainful.pages.charts import Axis, Band, Chart, Line, Plot
 from gainful.pages.page import Column, Table, head
 from gainful.tasks.curves.averages import FEWEST, Resampling, percentile_band, resampled
@@ -115,6 +116,15 @@ class CostCurves:
         drawn = resampling if is_drawn else Resampling(0, resampling.seed, resampling.confidence)
         return cls(measure, tuple(each.curve(run, highest, drawn) for run, each in gathered.items()), drawn, is_drawn)
 
+    @property
+    def _costs(self) -> str:
+        """The measure with both costs: its name leaves out what is a default."""
+        name, query, document = str(self.measure), self.measure.cost_query, self.measure.cost_document
+        if "cost_query=" in name and "cost_document=" in name:
+            return name
+        query = query if isinstance(query, str) else number_text(query)
+        return f"{name}: a query {query}, a document {number_text(document)}"
+
     def parts(self, places: int) -> Iterator[Table | Chart]:
         """A table, the chart if it is wanted, and all values."""
         yield self._table(places)
@@ -122,7 +132,7 @@ class CostCurves:
             lines = tuple(Line(c.run, tuple(c.x.tolist()), tuple(c.values.tolist()), band=c.band) for c in self.curves)
             has_band = any(line.band for line in lines)
             caption = self.resampling.about("sessions") if has_band else ""
-            title = f"Mean gain by cost, {self.measure}"
+            title = f"Mean gain by cost, {self._costs}"
             yield Plot(title, Axis("cost", 0.0), Axis("mean gain", 0.0), lines, caption=caption)
             points = (
                 (c.run, *point) for c in self.curves for point in zip(c.x.tolist(), c.values.tolist(), strict=True)
@@ -143,4 +153,4 @@ class CostCurves:
         unknown = [f"{curve.run} {curve.unknown}" for curve in self.curves if curve.unknown]
         if unknown:
             notes.append(f"sessions without a recorded cost, left out: {', '.join(unknown)}")
-        return Table.of(columns, self.curves, title=f"Gain and cost, {self.measure}", notes=tuple(notes))
+        return Table.of(columns, self.curves, title=f"Gain and cost, {self._costs}", notes=tuple(notes))

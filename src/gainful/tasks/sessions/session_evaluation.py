@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice, pairwise
+from os import PathLike
 from typing import NamedTuple, TypeAlias, overload
 
 import numpy as np
@@ -16,6 +17,7 @@ from gainful.data.sessions import JUDGED_BY, PART_SIZE, Sessions, judged_session
 from gainful.errors import InputError, UsageError, warns
 from gainful.evaluation.evaluate import MeasuresLike
 from gainful.evaluation.results import Evaluation, Evaluations, factors_together
+from gainful.io.sources import Source
 from gainful.kernel.arrays import Floats
 from gainful.kernel.core import thread_count
 from gainful.kernel.parallel import Progress
@@ -32,8 +34,8 @@ from gainful.notation import choose, printable, text_of_id
 from gainful.policy import Policy
 from gainful.tasks.sessions.session_choice import ExpectedSessions, SessionChoice
 
-#: One system's sessions: all of them, or in parts that are looked at one after the other.
-SessionsLike: TypeAlias = Sessions | Iterable[Sessions]
+#: One system's sessions: all of them, a file of them, or in parts that are looked at one after the other.
+SessionsLike: TypeAlias = Sessions | Iterable[Sessions] | Source
 
 #: What looks at a system's sessions that have met the judgments: those of a part, which of them a block holds, and the
 #: block.
@@ -79,7 +81,8 @@ def evaluate_sessions(
     session, by query or by the queries' texts.
 
     Without ``judged_by`` it is what gives the most sessions judgments: their topics, their ids, those of their
-    queries, or what was typed, in this order. Sessions may come in parts, which need not be in memory together.
+    queries, or what was typed, in this order. Sessions may come in parts, which need not be in memory together, or as
+    a path that :meth:`gainful.Sessions.read` can read.
 
     >>> from gainful.data.sessions import sessions_from_lists
     >>> sessions = sessions_from_lists({"s1": [["d1", "d2"], ["d3"]]})
@@ -113,8 +116,10 @@ def session_measures(measures: Sequence[Measure]) -> tuple[SessionMeasure, ...]:
 
 def parts_of(name: str, sessions: SessionsLike) -> Iterator[Sessions]:
     """A system's sessions in parts."""
-    parts = [sessions] if isinstance(sessions, Sessions) else sessions
-    if not isinstance(parts, Iterable) or isinstance(parts, (str, bytes, Mapping)):
+    parts: object = [sessions] if isinstance(sessions, Sessions) else sessions
+    if isinstance(sessions, (str, bytes, PathLike)):
+        parts = Sessions.read_parts(sessions)
+    if not isinstance(parts, Iterable) or isinstance(parts, Mapping):
         raise UsageError(f"sessions{f' of {name}' if name else ''}: expected Sessions, found {type(sessions).__name__}")
     for part in parts:
         if not isinstance(part, Sessions):
