@@ -26,6 +26,8 @@ from gainful.stats.calibration import calibration_error, cross_calibrated, relia
 WAYS = ("ranks", "min-max", "calibrated")
 _FOLDS = 5
 _MOST_SHOWN = 10
+#: Orders of systems with such a tau are usually taken for nearly the same (Voorhees, 2001).
+_NEARLY_SAME = 0.9
 
 
 class ScoredSystem(NamedTuple):
@@ -102,7 +104,7 @@ def scores_section(found: Mapping[str, ScoredSystem], references: Mapping[str, S
         for column, row in combinations(values, 2)
     }
     first, *_ = found
-    columns = list(values)
+    columns, shown = list(values), min(_MOST_SHOWN, len(found))
     return Section.of(
         "Scores instead of ranks",
         about,
@@ -114,13 +116,14 @@ def scores_section(found: Mapping[str, ScoredSystem], references: Mapping[str, S
             for way in WAYS
         )
         + ".",
+        _in_short(found, taus["ADM, calibrated", "ADM, ranks"]),
         table(
             "Kendall's tau-b with ADP, ADR and scores",
             (*head("measure"), *head((f"{name} .3" for name in columns[:-1]), none="")),
             ((row, *(taus.get((row, column)) for column in columns[:-1])) for row in columns[1:]),
         ),
         table(
-            "ADM by ranks and by scores",
+            "ADM by ranks and by scores" + (f", {shown} of {len(found)} systems" if shown < len(found) else ""),
             f"system | {' | '.join(f'ADM, {way} .3' for way in WAYS)} | "
             f"{' | '.join(f'error, {way} .3' for way in WAYS)}",
             (
@@ -131,6 +134,16 @@ def scores_section(found: Mapping[str, ScoredSystem], references: Mapping[str, S
             most=_MOST_SHOWN,
         ),
         _reliability_plot(first, found[first]),
+    )
+
+
+def _in_short(found: Mapping[str, ScoredSystem], tau: float) -> str:
+    """What calibration does to SRS, and to the order of systems."""
+    errors = {way: float(np.mean([each.errors[way] for each in found.values()])) for way in WAYS}
+    order = "nearly as" if tau >= _NEARLY_SAME else "differently than"
+    return (
+        f"The calibration error is lowest for {min(errors, key=errors.__getitem__)}. With calibrated scores ADM orders "
+        f"systems {order} with ranks (tau-b {tau:.3f})."
     )
 
 
