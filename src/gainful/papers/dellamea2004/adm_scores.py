@@ -104,7 +104,7 @@ def scores_section(found: Mapping[str, ScoredSystem], references: Mapping[str, S
         for column, row in combinations(values, 2)
     }
     first, *_ = found
-    columns, shown = list(values), min(_MOST_SHOWN, len(found))
+    columns = list(values)
     return Section.of(
         "Scores instead of ranks",
         about,
@@ -123,7 +123,7 @@ def scores_section(found: Mapping[str, ScoredSystem], references: Mapping[str, S
             ((row, *(taus.get((row, column)) for column in columns[:-1])) for row in columns[1:]),
         ),
         table(
-            "ADM by ranks and by scores" + (f", {shown} of {len(found)} systems" if shown < len(found) else ""),
+            "ADM by ranks and by scores",
             f"system | {' | '.join(f'ADM, {way} .3' for way in WAYS)} | "
             f"{' | '.join(f'error, {way} .3' for way in WAYS)}",
             (
@@ -131,6 +131,7 @@ def scores_section(found: Mapping[str, ScoredSystem], references: Mapping[str, S
                 for name, each in found.items()
             ),
             "error: the mean distance of SRS and URS' over ten bins of SRS, by how many documents each holds",
+            *([f"{_MOST_SHOWN} of {len(found)} systems; all in csv and jsonl"] if len(found) > _MOST_SHOWN else []),
             most=_MOST_SHOWN,
         ),
         _reliability_plot(first, found[first]),
