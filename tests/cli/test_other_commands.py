@@ -352,7 +352,7 @@ def test_without_a_command(command):
         ("eval qrels.txt a.run -k 5", "the cutoff is part of a measure's name: -m nDCG@10"),
         (
             "eval -c qrels.txt a.run",
-            "queries without results count 0 unless --missing skip is given; for trec_eval's options: gainful trec_eval -c",
+            "queries without results count 0 unless --missing skip is given; gainful trec_eval has trec_eval's options",
         ),
         ("eval qrels.txt a.run -m ndcg@10,20", "several measures are given by several -m: -m nDCG@10 -m nDCG@20"),
         ("compare qrels.txt a.run --cutoff 10", "the cutoff is part of a measure's name: -m nDCG@10"),

@@ -138,14 +138,14 @@ def scores_section(found: Mapping[str, ScoredSystem], references: Mapping[str, S
     )
 
 
-def _in_short(found: Mapping[str, ScoredSystem], tau: float) -> str:
+def _in_short(found: Mapping[str, ScoredSystem], tau: float | None) -> str:
     """What calibration does to SRS, and to the order of systems."""
     errors = {way: float(np.mean([each.errors[way] for each in found.values()])) for way in WAYS}
+    said = f"The calibration error is lowest for {min(errors, key=errors.__getitem__)}."
+    if tau is None:
+        return said
     order = "nearly as" if tau >= _NEARLY_SAME else "differently than"
-    return (
-        f"The calibration error is lowest for {min(errors, key=errors.__getitem__)}. With calibrated scores ADM orders "
-        f"systems {order} with ranks (tau-b {tau:.3f})."
-    )
+    return f"{said} With calibrated scores ADM orders systems {order} with ranks (tau-b {tau:.3f})."
 
 
 def _reliability_plot(name: str, found: ScoredSystem) -> Plot:
