@@ -335,6 +335,10 @@ def test_help_in_full_has_every_option_in_its_group(command):
     assert "All options in full: --help-all" in brief and "--recall-cut" not in brief
 
 
+def test_judgments_show_what_is_done_with_several_judges(command):
+    assert "--judges" in command("judgments", "--help").out and "--judges" not in command("eval", "--help").out
+
+
 def test_without_a_command(command):
     result = command()
     assert (result.code, result.out) == (2, "")
