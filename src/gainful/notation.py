@@ -63,7 +63,10 @@ def whole_number(value: object, what: str, most: int = _MOST) -> int:
 def read_whole(value: object, what: str) -> int:
     """A whole number of at least 1."""
     if isinstance(value, str) and "," in value:
-        raise UsageError(f"{what}: expected a number, found '{value}'", "several measures are given by several -m")
+        name, _, parameter = what.partition(": ")
+        each = [f" -m {name}@{part.strip()}" for part in value.split(",")] if parameter == "cutoff" else []
+        hint = "several measures are given by several -m" + (":" if each else "") + "".join(each)
+        raise UsageError(f"{what}: expected a number, found '{value}'", hint)
     return whole_number(value, what)
 
 

@@ -1276,3 +1276,11 @@ class TestTablesOfPapers:
     def test_what_has_no_meaning(self, five, arguments, message):
         result = five(*arguments)
         assert (result.code, result.out, result.err.splitlines()[0]) == (2, "", message)
+
+
+def test_no_difference_is_detectable_beyond_the_range_of_the_measure(command):
+    command.write("qrels", "q1 0 d 1\nq2 0 d 1\n")
+    command.write("a", "q1 Q0 d 1 1 t\nq2 Q0 x 1 1 t\n")
+    command.write("b", "q1 Q0 x 1 1 t\nq2 Q0 d 1 1 t\n")
+    out = command("compare", "qrels", "a", "b", "-m", "nDCG@10").out
+    assert "no difference is detectable" in " ".join(out.split()) and "detectable from" not in out

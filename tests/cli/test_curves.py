@@ -226,6 +226,15 @@ def test_messages(files, arguments, code, message):
     assert message in result.err
 
 
+def test_one_query_has_no_band(command):
+    command.write("qrels", "q1 0 d1 1\n")
+    for name in ("a", "b"):
+        command.write(name, "q1 Q0 d1 1 1 t\n")
+    result = command("curves", "qrels", "a", "b", "--baseline", "a", "-m", "CG@3")
+    assert "no band: 1 query is too few" in result.out
+    assert "band: 95 %" not in result.out and "in brackets" not in result.out
+
+
 def test_standard_input(command):
     command.write("qrels", QRELS)
     result = command("curves", "qrels", "-", "-m", "CG@1", "--format", "jsonl", "--name", "mine", stdin=ONE.encode())

@@ -335,6 +335,10 @@ def test_help_in_full_has_every_option_in_its_group(command):
     assert "All options in full: --help-all" in brief and "--recall-cut" not in brief
 
 
+def test_judgments_show_what_is_done_with_several_judges(command):
+    assert "--judges" in command("judgments", "--help").out and "--judges" not in command("eval", "--help").out
+
+
 def test_without_a_command(command):
     result = command()
     assert (result.code, result.out) == (2, "")
@@ -349,6 +353,12 @@ def test_without_a_command(command):
         ("eval qrels.txt a.run --format=json", "--format jsonl, a JSON object a line"),
         ("eval qrels.txt a.run a.run --significance", "gainful compare QRELS RUN RUN tests whether systems differ"),
         ("eval qrels.txt a.run --k 10", "the cutoff is part of a measure's name: -m nDCG@10"),
+        ("eval qrels.txt a.run -k 5", "the cutoff is part of a measure's name: -m nDCG@10"),
+        (
+            "eval -c qrels.txt a.run",
+            "queries without results count 0 unless --missing skip is given; gainful trec_eval has trec_eval's options",
+        ),
+        ("eval qrels.txt a.run -m ndcg@10,20", "several measures are given by several -m: -m nDCG@10 -m nDCG@20"),
         ("compare qrels.txt a.run --cutoff 10", "the cutoff is part of a measure's name: -m nDCG@10"),
         ("eval --qrels qrels.txt --run a.run -m AP", "files need no option: gainful eval qrels.txt a.run -m AP"),
         ("eval --qrels=qrels.txt --run=a.run", "files need no option: gainful eval qrels.txt a.run"),

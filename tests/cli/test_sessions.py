@@ -355,6 +355,8 @@ class TestCurves:
         result = files("--curves", "-m", "QueriesToFirst", "--format", "jsonl")
         assert {row["measure"] for row in rows(result, "Curves")} == {"nsDCG@10"}
         assert "notice: curves are of nsDCG@10, because QueriesToFirst cannot be drawn\n" in result.err
+        by_query = files("--curves", "-m", "nsDCG(normalise=query)@3", "--format", "jsonl")
+        assert {row["measure"] for row in rows(by_query, "Curves")} == {"nsDCG@3"}
         for kind in ("average", "positions", "subset"):
             assert "curves are of" not in files("--curves", kind).err
 

@@ -51,7 +51,7 @@ def test_two_figures(whydiff) -> None:
     assert re.search(r"mine +0\.961 +0\.96081 +-0\.00019 +1 +ideal=retrieved +scikit-learn, torchmetrics", result.out)
     assert re.search(r"theirs +0\.785 +0\.78500 +0\.00000 +0 +no departure +gainful, trec_eval 9", result.out)
     assert "ideal=retrieved: the ideal list is made of the retrieved documents only" in text
-    assert "The data cannot tell apart: all values of missing, undefined," in text
+    assert "The data do not decide between: all values of missing, undefined," in text
     assert "mine 0.961: ideal=retrieved (as scikit-learn, torchmetrics). The same with ideal=shown." in text
     assert "theirs 0.785: no departure (as gainful, trec_eval 9.0.8 and 8 more)." in text
     assert text.endswith("They differ in: ideal (retrieved, judged).")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gainful import InputError, Qrels, Run, UsageError, evaluate
+from gainful import GainfulWarning, InputError, Qrels, Run, UsageError, evaluate
 
 
 def rows(columns: Run | Qrels) -> list[tuple[bytes, bytes, float]]:
@@ -54,6 +54,31 @@ def test_every_kind_of_dict_gives_the_same_columns(kind: Any, clothes: str, seed
     assert rows(kind.from_dict(plain)) == expected
 
 
+@pytest.mark.parametrize("items", [[("c1", 0.5), ("c2", 2)], [{"id": "c1", "score": 0.5}, {"id": "c2", "score": 2}]])
+def test_what_retrievers_return_is_a_run(items: list[Any]) -> None:
+    assert rows(Run.of({"q": items})) == [(b"q", b"c1", 0.5), (b"q", b"c2", 2.0)]
+    with pytest.raises(InputError, match=r"<dict>\['q'\]\[2\]: expected \[document, score\], found \[\"c3\"\]"):
+        Run.of({"q": [*items, ("c3",)]})
+
+
+@pytest.mark.parametrize("value", [{"q": ["c2", "c1"]}, {"q": {"c2", "c1"}}, b'{"q": ["c2", "c1"]}'])
+def test_judgments_that_list_documents_call_all_of_them_relevant(value: Any) -> None:
+    judgments = Qrels.of(value)
+    assert sorted(rows(judgments)) == [(b"q", b"c1", 1.0), (b"q", b"c2", 1.0)]
+    with pytest.warns(GainfulWarning, match="no grades; every document in it counts as relevant, with grade 1"):
+        assert evaluate(value, {"q": ["c1", "x"]}, "R@2").mean("R@2") == 0.5
+    with pytest.raises(InputError, match="expected grades for all documents or for none"):
+        Qrels.of({"q": {"c1": 1}, "r": ["c2"]})
+
+
+def test_a_cutoff_is_part_of_a_measures_name() -> None:
+    untyped: Any = evaluate
+    with pytest.raises(UsageError, match=r"no option k\n.*nDCG@5"):
+        untyped({"q": {"d": 1}}, {"q": ["d"]}, "nDCG", k=5)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'kk'"):
+        untyped({"q": {"d": 1}}, {"q": ["d"]}, "nDCG", kk=5)
+
+
 def test_numbers_as_ids_are_their_texts() -> None:
     assert rows(Run.from_dict({7: {12: 1, "x": 2.5}})) == [(b"7", b"12", 1.0), (b"7", b"x", 2.5)]
 
@@ -76,11 +101,6 @@ def test_numbers_as_ids_are_their_texts() -> None:
 def test_a_closer_look_says_what_is_wrong(lists: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         Run.from_dict(lists)
-
-
-def test_lists_of_relevant_documents_are_shown_what_is_expected() -> None:
-    with pytest.raises(InputError, match=r"found \['a', 'b'\]\nhint: .*\{document: 1 for document in \.\.\.\}"):
-        Qrels.from_dict({"q": ["a", "b"]})
 
 
 def test_reading_a_dict_says_what_takes_it() -> None:

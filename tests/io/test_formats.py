@@ -421,10 +421,28 @@ def test_columns_are_proposed_by_what_they_hold(text: bytes, run: bool, asked: d
 def test_swapped_files_are_noticed() -> None:
     with pytest.raises(InputError, match=r"expected judgments, found ranks and no grades.*\n.*looks like a run"):
         Qrels.read(b"query,doc,rank,score\nq,d,1,2.5\n")
+    with pytest.raises(InputError, match=r"expected judgments, found scores and no grades.*\n.*looks like a run"):
+        Qrels.read(b"userId,movieId,prediction\n1,31,3.2\n")
     with pytest.raises(InputError, match=r"expected a run, found grades and no scores.*\n.*looks like judgments"):
         Run.of(pandas.DataFrame({"query": ["q"], "doc": ["d"], "relevance": [1]}))
     given = {"qrels.grade": "score", "run.score": "score"}
     assert gainful.evaluate(b"query,doc,rank,score\nq,d,1,2\n", b"query,doc,score\nq,d,2\n", "P@1", columns=given)
+
+
+def test_a_log_of_clicks_is_no_run_and_no_judgments() -> None:
+    log = b"timestamp,user_id,query,clicked_doc,position\n2024-01-01 10:00:00,u1,red shoes,d1,3\n"
+    with pytest.raises(InputError, match=r"looks like a log of clicks.*\n.*gainful sessions"):
+        Run.read(log)
+    with pytest.raises(InputError, match="'document': 'clicked_doc', 'rank': 'position'}"):
+        Run.read(log, columns={"query": "query"})
+    with pytest.raises(InputError, match="'document': 'clicked_doc', 'grade': 'NAME'}"):
+        Qrels.read(log)
+
+
+@pytest.mark.parametrize(("number", "hint"), [("1.234,5", "thousands are written without a point"), ("a,b", "decimal")])
+def test_errors_quote_numbers_with_commas_as_they_stand(number: str, hint: str) -> None:
+    with pytest.raises(InputError, match=f"found '{number}'(.|\n)*{hint}"):
+        Run.read(f"query;doc;score\nq1;d1;0,5\nq1;d2;{number}\n".encode())
 
 
 def test_judgments_without_grades_are_all_relevant() -> None:
@@ -465,7 +483,7 @@ def test_tables_of_spreadsheets() -> None:
         (b"query,doc,what\nq1,d1,x\n", False, "<bytes>:1: no column for the grade among query, doc, what; say columns={'query': 'query', 'document': 'doc', 'grade': 'what'}"),
         (b"1 2 3\n1 2\n", True, "<bytes>:2: expected 3 fields, found 2\n    1 2"),
         (b'{"q1": {"d1": "x"}}', False, "<bytes>['q1']['d1']: expected a finite number as grade, found 'x'"),
-        (b'{"q1": ["d1"]}', False, "<bytes>['q1']: expected an object of documents and grades"),
+        (b'{"q1": [["d1", 1]]}', False, "<bytes>['q1']: expected an object of documents and grades"),
         (b'{"q1": {"d1": 1}, "q1": {}}', False, "<bytes>: expected JSON, found 'q1' twice in one object"),
         (b'{"q1": {"d1": NaN}}', False, "<bytes>: expected JSON, found NaN, which is not a number"),
         (b'{"q1": {"d1": 1}\n', False, '<bytes>:1: expected JSON, found the end of the text at column 17\n    {"q1": {"d1": 1}'),

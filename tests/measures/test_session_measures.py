@@ -350,6 +350,11 @@ class TestNormalisedByQuery:
         both = [score(text, lists) for text in ("nsDCG@2", "nsDCG(normalise=query)@2")]
         assert both[0] == pytest.approx(both[1], abs=1e-15)
 
+    def test_it_has_a_formula_of_its_own(self):
+        formulas = [Help.of(parse(name)).paragraphs("Formula")[0] for name in ("nsDCG", "nsDCG(normalise=query)")]
+        assert formulas[0] == "nsDCG = sDCG of the session / sDCG of the ideal session"
+        assert "w[q] * DCG[q] / idealDCG[q]" in formulas[1]
+
     @pytest.mark.parametrize("parameters", ["normalise=query, summary=average", "ideal_queries=3, normalise=query"])
     def test_refused(self, parameters: str) -> None:
         with pytest.raises(UsageError, match="normalise=query has an ideal list a query, and no ideal session, found"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.stats
 
 from gainful import Qrels, evaluate
 from gainful.data.judged import Judged
@@ -13,7 +14,7 @@ from gainful.papers.dellamea2004.adm_experiment import REFERENCES, run_experimen
 from gainful.papers.dellamea2004.adm_scores import WAYS, scores_section
 from gainful.policy import Policy
 from gainful.stats.calibration import cross_calibrated
-from tests.papers.dellamea2004_collection import JUDGMENTS, KEPT, LISTS, SCALE, experiment, rows_of
+from tests.papers.dellamea2004_collection import JUDGMENTS, KEPT, LISTS, SCALE, experiment, rows_of, table_of
 
 #: Every system has scores of its own kind: they fall with the rank, at another pace for each.
 SCORED = {
@@ -65,6 +66,15 @@ def test_calibrated_is_fitted_on_other_queries(found):
 def test_the_section(found):
     section = scores_section(found.by_scores, {name: found.scores[name].tolist() for name in REFERENCES})
     assert [row["system"] for row in rows_of(section, "ADM by ranks and by scores")] == KEPT
+    assert f"10 of {len(KEPT)} systems; all in csv and jsonl" in table_of(section, "ADM by ranks and by scores").notes
+    ranks, calibrated = (
+        [each.distances[way][0] for each in found.by_scores.values()] for way in ("ranks", "calibrated")
+    )
+    tau = scipy.stats.kendalltau(ranks, calibrated).statistic
+    assert any(
+        str(part).endswith(f"ADM orders systems differently than with ranks (tau-b {tau:.3f}).")
+        for part in section.parts
+    )
     [first, *_] = rows_of(section, "Kendall's tau-b with ADP, ADR and scores")
     assert first["measure"] == "ADP, ranks"
     [plot] = [part for part in section.parts if isinstance(part, Plot)]

@@ -169,6 +169,11 @@ def test_what_cannot_play_a_user_is_refused(reference: Mapping[str, Scores] | st
         study_of({"a": {"u": {"a": 1, "b": 2}}, "ranks": {"u": ["a", "b"]}}, reference)
 
 
+def test_a_policy_is_refused() -> None:
+    with pytest.raises(UsageError, match="scheel2011: policy has no meaning without judgments"):
+        reproduce("scheel2011", runs={}, reference="a", policy="trec_eval-9")
+
+
 def test_names_are_checked() -> None:
     runs = {"bm25": Run.from_dict({"u": {"a": 1, "b": 2}})}
     with pytest.raises(UsageError, match="reference: no run is called 'bm52'; there are bm25\nhint: did you mean bm25"):

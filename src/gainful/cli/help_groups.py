@@ -39,6 +39,8 @@ _GROUPS: Mapping[str, str] = {
     _CONVENTIONS: " ".join(["--like |", *(f"--{choice.name}" for choice in CHOICES)]),
 }
 _GROUP_OF = {flag: group for group, flags in _GROUPS.items() for flag in flags.split() if flag != "|"}
+#: Rare ones that are not rare for a command.
+_USUAL: Mapping[str, tuple[str, ...]] = {"judgments": ("--judges",)}
 _RARE = frozenset(flag for flags in _GROUPS.values() for flag in flags.partition("|")[2].split())
 
 
@@ -120,8 +122,8 @@ def _full_records(options: list[click.Option], ctx: click.Context) -> Iterator[t
 
 def _brief_records(options: list[click.Option], ctx: click.Context) -> Iterator[tuple[str, str]]:
     """Flags with what they do, in brief; the rare ones last, by name."""
-    rare = [_flag(option) for option in options if _flag(option) in _RARE]
-    yield from (_brief(option, ctx) for option in options if _flag(option) not in _RARE)
+    rare = [flag for flag in map(_flag, options) if flag in _RARE and flag not in _USUAL.get(ctx.info_name or "", ())]
+    yield from (_brief(option, ctx) for option in options if _flag(option) not in rare)
     if rare:
         more = f" and {len(rare) - _NAMED} more" if len(rare) > 2 * _NAMED else ""
         yield "also", ", ".join(rare[:_NAMED] if more else rare) + more

@@ -31,7 +31,8 @@ _INSTEAD: Mapping[str, str] = {
     "--plot --chart --figure": _DRAWING,
     "--significance --stats --stat-test --ttest --t-test --test --pvalue --p-value": "gainful compare QRELS RUN RUN "
     "tests whether systems differ",
-    "--k --cutoff --cutoffs --cut --top --topk --top-k --at": "the cutoff is part of a measure's name: -m nDCG@10",
+    "-k --k --cutoff --cutoffs --cut --top --topk --top-k --at": "the cutoff is part of a measure's name: -m nDCG@10",
+    "-c": "queries without results count 0 unless --missing skip is given; gainful trec_eval has trec_eval's options",
     "--qrels --qrel --judgments --gold --run --runs --results": "files need no option: gainful FILES",
 }
 _TREC_EVAL_ONLY = "only versions of trec_eval have a name here; gainful explain MEASURE --detail lists other tools"

@@ -36,6 +36,8 @@ from gainful.notation import count_of, number_text, printable, read_number, text
 if TYPE_CHECKING:
     from gainful.kernel.core import JudgmentText
 
+_ALL_RELEVANT = "every document in it counts as relevant, with grade 1"
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Qrels(DocumentColumns):
@@ -97,7 +99,7 @@ class Qrels(DocumentColumns):
         subtopics = None if rows.subtopic is None else core.number_ids(*rows.subtopic)
         grades = np.ones(rows.query[1].size) if rows.value is None else rows.value
         made = cls._of(name, *core.number_ids(*rows.query), rows.document, subtopics, grades, scale, rows.origin)
-        ungraded = (f"{name}: no column for the grade; every document in it counts as relevant, with grade 1",)
+        ungraded = (f"{name}: no column for the grade; {_ALL_RELEVANT}",)
         return replace(made, notes=rows.notes if rows.value is not None else (*rows.notes, *ungraded))
 
     @classmethod
@@ -133,10 +135,11 @@ class Qrels(DocumentColumns):
         ).read_from(text.name)
 
     @classmethod
-    def from_dict(
-        cls, judgments: Mapping[Any, Mapping[Any, Any]], *, scale: float | None = None, name: str = "<dict>"
-    ) -> Qrels:
-        """Judgments from ``{query: {document: grade}}``. A query without documents is judged, with nothing relevant."""
+    def from_dict(cls, judgments: Mapping[Any, Any], *, scale: float | None = None, name: str = "<dict>") -> Qrels:
+        """Judgments from ``{query: {document: grade}}``, or ``{query: [document, ...]}`` where all are relevant.
+
+        A query without documents is judged, with nothing relevant.
+        """
         gathered = gather_dicts(judgments, name) or gather_entries(_entries(judgments, name), name, "grade")
         return cls.of_nested(gathered, name, scale)
 
@@ -146,16 +149,18 @@ class Qrels(DocumentColumns):
         order = sorted(range(len(gathered.query_ids)), key=gathered.query_ids.__getitem__)
         place = np.empty(len(order), np.int64)
         place[order] = np.arange(len(order))
-        return cls._of(
+        rows = int(gathered.offsets[-1])
+        made = cls._of(
             name,
             [gathered.query_ids[i] for i in order],
             np.repeat(place, np.diff(gathered.offsets)),
             gathered.document,
             None,
-            gathered.value,
+            np.ones(rows) if gathered.value is None else gathered.value,
             scale,
             gathered.origin,
         )
+        return made if gathered.value is not None else replace(made, notes=(f"{name}: no grades; {_ALL_RELEVANT}",))
 
     @classmethod
     def _of(
@@ -232,11 +237,14 @@ class Qrels(DocumentColumns):
 def _entries(judgments: Mapping[Any, Any], name: str) -> Iterator[Entry]:
     for query, grade_of in judgments.items():
         where = place_in(name, query)
-        if not isinstance(grade_of, Mapping):
-            listed = isinstance(grade_of, (list, tuple, set, frozenset))
-            hint = "documents that are relevant or not: {document: 1 for document in ...}" if listed else None
-            raise InputError(f"{where}: expected a dict of documents and grades, found {grade_of!r}", hint)
-        yield Entry(query, list(grade_of), list(grade_of.values()), where)
+        if isinstance(grade_of, Mapping):
+            yield Entry(query, list(grade_of), list(grade_of.values()), where)
+        elif isinstance(grade_of, (list, tuple)):
+            yield Entry(query, list(grade_of), None, where)
+        elif isinstance(grade_of, (set, frozenset)):
+            yield Entry(query, sorted(grade_of, key=str), None, where)  # in the same order every time
+        else:
+            raise InputError(f"{where}: expected a dict of documents and grades, found {grade_of!r}")
 
 
 def _scale_and_levels(grades: Floats, scale: float | None, name: str) -> tuple[float, tuple[float, ...]]:
@@ -253,5 +261,6 @@ def _scale_and_levels(grades: Floats, scale: float | None, name: str) -> tuple[f
     return given, levels
 
 
-#: Whatever describes judgments: themselves, a path or bytes, a data frame, or ``{query: {document: grade}}``.
-QrelsLike: TypeAlias = Qrels | Source | Mapping[Any, Mapping[Any, Any]] | Frame
+#: Whatever describes judgments: themselves, a path or bytes, a data frame, ``{query: {document: grade}}`` or
+#: ``{query: [document, ...]}``.
+QrelsLike: TypeAlias = Qrels | Source | Mapping[Any, Any] | Frame

@@ -145,7 +145,10 @@ class Run(DocumentColumns):
 
     @classmethod
     def from_dict(cls, lists: Mapping[Any, Any], *, name: str = "<dict>") -> Run:
-        """A run from ``{query: {document: score}}`` or ``{query: [document, ...]}``; a list may be empty."""
+        """A run from ``{query: {document: score}}`` or ``{query: [document, ...]}``; a list may be empty.
+
+        Items may also be ``(document, score)`` or ``{"id": document, "score": score}``.
+        """
         gathered = gather_dicts(lists, name)
         if gathered is None:
             entries = (_entry(query, ranked, name) for query, ranked in lists.items())
@@ -290,7 +293,11 @@ def _entry(query: object, ranked: object, name: str) -> Entry:
     # A set, or anything else that has no order of its own, is not a ranking.
     if isinstance(ranked, (str, bytes)) or not isinstance(ranked, (Mapping, Sequence, np.ndarray)):
         raise InputError(f"{where}: expected a dict of documents and scores or a list of documents, found {ranked!r}")
-    return Entry(query, list(ranked), list(ranked.values()) if isinstance(ranked, Mapping) else None, where)
+    if isinstance(ranked, Mapping):
+        return Entry(query, list(ranked), list(ranked.values()), where)
+    from gainful.io.json_text import listed_entry
+
+    return listed_entry(query, list(ranked), where, {})
 
 
 #: Whatever describes a run: itself, a path or bytes, a data frame, ``{query: {document: score}}`` or

@@ -70,6 +70,7 @@ def evaluate(
     name: str | None = None,
     columns: Mapping[str, str] | None = None,
     threads: int | None = None,
+    **unknown: object,
 ) -> Evaluation | Evaluations:
     """Scores a run against judgments, or several that a dict names: ``{"bm25": "bm25.run", "dense": "dense.run"}``.
 
@@ -91,6 +92,8 @@ def evaluate(
     >>> evaluate(judgments, {"first": {"q1": ["d1"]}, "second": {"q1": ["d2", "d1"]}}, "RR")
     <Evaluations of first, second by RR, 1 query>
     """
+    if unknown:
+        raise _unknown_option(next(iter(unknown)))
     several = runs_by_name(run)
     if several is not None and name is not None:
         raise UsageError("name: expected with one run, found several, which have names")
@@ -100,6 +103,13 @@ def evaluate(
         qrels, runs, measures, policy=policy, exclude=exclude, queries=queries, columns=columns, threads=threads
     )
     return found[key] if several is None else Evaluations(found)
+
+
+def _unknown_option(name: str) -> Exception:
+    """What Python says of an option that there is not; other tools have some for the cut-off."""
+    if name in ("k", "cutoff", "cutoffs", "at", "top_k"):
+        return UsageError(f"evaluate: no option {name}", 'a cut-off is part of a measure\'s name, as in "nDCG@5"')
+    return TypeError(f"evaluate() got an unexpected keyword argument {name!r}")
 
 
 def evaluate_runs(

@@ -60,7 +60,7 @@ def signatures(explanations: Iterable[Explanation]) -> tuple[Conventions, ...]:
 
 
 def _definition(measure: Measure) -> Iterator[Table | Detail | str]:
-    text = Help.of(type(measure))
+    text = Help.of(measure)
     yield f"{measure}: {text.claim}"
     yield from _sections(text, [name for name in SECTIONS if name not in _OF_OTHERS], f"Definition of {measure}")
     others = (*_sections(text, _OF_OTHERS, f"{measure} and other tools"), *_differences(measure))
@@ -101,7 +101,7 @@ _SAID_ELSEWHERE = {"gain", "discount", "base", "average", "rel", "level", "unjud
 
 def introduction(measure: Measure) -> Iterator[str]:
     """What a measure is, in the words that its arithmetic needs."""
-    text = Help.of(type(measure))
+    text = Help.of(measure)
     yield f"{measure}: {text.claim}"
     yield from text.paragraphs("Formula")[:1]
     gain, said = getattr(measure, "gain", None), []

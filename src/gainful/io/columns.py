@@ -212,6 +212,11 @@ def find_roles(
     # Scores and grades may be missing, but then no column should be left that could hold them.
     if lacking is None and not {"grade", "score", "rank"} & roles.keys() and _others(names, roles):
         lacking = value
+    if run and lacking is not None and not given and is_log_header(names, given):
+        raise InputError(
+            f"{where}: expected lists by query, found what looks like a log of clicks: {', '.join(names)}",
+            "`gainful sessions` evaluates it",
+        )
     if lacking is not None:
         raise _ask_for(lacking, names, roles, where, value, values)
     if run and _is_turn_of_session(names, roles["query"], given):
@@ -232,13 +237,17 @@ def _refuse_other_side(
     names: Sequence[str], given: Mapping[str, str], roles: Mapping[str, int], run: bool, where: str
 ) -> None:
     """Refuses judgments where a run should be, and a run where judgments should be."""
-    grade, rank = (
-        next((name for name in names if _is_one_of(name, NAMES[role][0])), None) for role in ("grade", "rank")
+    # The score of judgments may be their grade.
+    grade, rank, score = (
+        next((name for name in names if _is_one_of(name, tier)), None)
+        for tier in (NAMES["grade"][0], NAMES["rank"][0], NAMES["score"][1])
     )
     if run and grade and not {"score", "rank"} & roles.keys():
         found, hint, meant = "a run, found grades and no scores", LOOKS_LIKE_JUDGMENTS, {"run.score": grade}
     elif not run and rank and not grade and "grade" not in given:
         found, hint, meant = "judgments, found ranks and no grades", LOOKS_LIKE_A_RUN, {"qrels.grade": "NAME"}
+    elif not run and score and "grade" not in roles:
+        found, hint, meant = "judgments, found scores and no grades", LOOKS_LIKE_A_RUN, {"qrels.grade": "NAME"}
     else:
         return
     raise InputError(f"{where}: expected {found}: {', '.join(names)}", f"{hint} (if not: {option('columns', meant)})")
@@ -253,7 +262,10 @@ def _ask_for(
     values: Callable[[int], Iterable[object]] | None,
 ) -> InputError:
     """Asks for a column, with what it may be: the columns without a role, by what is in them, else in their order."""
+    of_log = ("document", "rank", "time")
+    roles = {**{role: i for i, name in enumerate(names) for role in of_log if _is_of_log(name, role)}, **roles}
     free = {name: list(values(names.index(name))) if values else [] for name in _others(names, roles)}
+    value = "rank" if value == "score" and "rank" in roles else value
     needed = [role for role in ("query", "document", value) if role not in roles]
     guessed = {**{role: names[column] for role, column in roles.items()}, **_guessed(needed, free)}
     meant = {role: guessed.get(role, "NAME") for role in ("query", "document", value)}
@@ -266,6 +278,11 @@ def _ask_for(
         + option("columns", meant)
         + (f", or rank={meant['score']} if 1 is the best" if value == "score" and not is_rank else "")
     )
+
+
+def _is_of_log(name: str, role: str) -> bool:
+    """Whether a name is that of a role in logs."""
+    return any(_is_one_of(name, tier) for tier in SESSION_NAMES[role])
 
 
 def _guessed(needed: Sequence[str], free: Mapping[str, Sequence[object]]) -> dict[str, str]:

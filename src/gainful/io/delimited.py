@@ -117,15 +117,15 @@ def _table_rows(table: HeaderTable, roles: Mapping[str, int]) -> Rows:
             notes += [f"{table.text.name}: {count_of(count, what)} {_MENDED[what]}"] if count else []
         if not notes:
             raise
-    return _rows(mended, roles)._replace(notes=tuple(notes))
+    return _rows(mended, roles, table.text.data)._replace(notes=tuple(notes))
 
 
 #: What is done with what spreadsheets write.
 _MENDED = {"blank row": "skipped", "decimal comma": "read as decimal points"}
 
 
-def _rows(table: HeaderTable, roles: Mapping[str, int]) -> Rows:
-    spans, values, origin = read_columns(table, roles, _NUMBERS)
+def _rows(table: HeaderTable, roles: Mapping[str, int], shown: Bytes | None = None) -> Rows:
+    spans, values, origin = read_columns(table, roles, _NUMBERS, shown=shown)
     value = values.get("grade", values.get("score"))
     return Rows(spans["query"], spans["document"], value, origin, values.get("rank"), spans.get("subtopic"))
 
@@ -153,10 +153,18 @@ def _with_decimal_points(table: HeaderTable, roles: Mapping[str, int]) -> tuple[
 
 
 def read_columns(
-    table: HeaderTable, roles: Mapping[str, int], number_roles: Sequence[str], optional_roles: Sequence[str] = ()
+    table: HeaderTable,
+    roles: Mapping[str, int],
+    number_roles: Sequence[str],
+    optional_roles: Sequence[str] = (),
+    *,
+    shown: Bytes | None = None,
 ) -> tuple[dict[str, Spans], dict[str, Floats], TextLines]:
-    """The columns that have a role, as ids and as numbers, and where their rows stand."""
+    """The columns that have a role, as ids and as numbers, and where their rows stand. ``shown`` is what errors quote:
+    the file as it was before commas became points.
+    """
     text, _, separator, names, _ = table
+    shown = text.data if shown is None else shown
     ids = [role for role in roles if role not in number_roles]
     numbers = [role for role in roles if role in number_roles]
     found = core.read_table(
@@ -175,8 +183,8 @@ def read_columns(
             text.data,
             found["faults"],
             found["fault_count"],
-            lambda fault: _message(text.data, fault, separator, len(names), by_field),
-            _hint(text.data, found["faults"], separator, len(names), by_field),
+            lambda fault: _message(shown, fault, separator, len(names), by_field),
+            _hint(shown, found["faults"], separator, len(names), by_field),
         )
     spans = dict(zip(ids, found["ids"], strict=True))
     values = dict(zip(numbers, found["numbers"], strict=True))
@@ -245,6 +253,8 @@ def _hint(data: Bytes, faults: Sequence[Fault], separator: str, fields: int, rol
             return without if roles[detail] == "grade" else "every row needs one"
         if words and roles[detail] == "grade" and not any(re.search(r"\d", word) for word in words):
             return f"grades are numbers: in place of {', '.join(words)} write 0 for the worst, then 1, 2 and so on"
+        if any(re.fullmatch(r"[+-]?\d{1,3}(\.\d{3})+(,\d*)?", word) for word in words):
+            return "thousands are written without a point: 1234.5 or 1234,5"
         return "numbers are decimal with a point, like 2, -0.5 or 1e-3"
     if code == FIELDS:
         return "a line is `query document rank`" if not separator else f"the header has {fields} fields"

@@ -207,16 +207,21 @@ def _entry(value: dict[str, Any], where: str, nested: str, reading: Reading, run
 
 
 def _of_query(query: object, value: Any, where: str, reading: Reading, run: bool) -> Entry:
-    """Documents and values from ``{id: value}``; for runs also from ids, ``[id, score]`` pairs or objects."""
+    """Documents and values from ``{id: value}``, or from ids; for runs also from ``[id, score]`` pairs or objects."""
     if isinstance(value, dict):
         return _valued(query, list(value), list(value.values()), where, run)
-    if not run or not isinstance(value, list):
+    if not isinstance(value, list) or (not run and any(isinstance(item, (list, dict)) for item in value)):
         expected = "documents and scores" if run else "an object of documents and grades"
         raise InputError(f"{where}: expected {expected}, found {_described(value)}")
-    if any(isinstance(item, (list, dict)) for item in value):
-        pairs = list(_pairs(value, where, reading))
-        return _valued(query, [document for document, _ in pairs], [score for _, score in pairs], where, run)
-    return Entry(query, value, None, where)
+    return listed_entry(query, value, where, reading.columns)
+
+
+def listed_entry(query: object, items: list[Any], where: str, columns: Mapping[str, str]) -> Entry:
+    """Documents from ids; with their scores from ``[id, score]`` pairs or objects."""
+    if not any(isinstance(item, (list, tuple, dict)) for item in items):
+        return Entry(query, items, None, where)
+    pairs = list(_pairs(items, where, columns))
+    return _valued(query, [document for document, _ in pairs], [score for _, score in pairs], where, run=True)
 
 
 def _valued(query: object, documents: list[object], values: list[object], where: str, run: bool) -> Entry:
@@ -227,13 +232,13 @@ def _valued(query: object, documents: list[object], values: list[object], where:
     return Entry(query, documents, values, where)
 
 
-def _pairs(items: list[Any], where: str, reading: Reading) -> Iterator[tuple[object, object]]:
+def _pairs(items: list[Any], where: str, columns: Mapping[str, str]) -> Iterator[tuple[object, object]]:
     for i, item in enumerate(items):
         place = f"{where}[{i}]"
         if isinstance(item, dict):
-            document, score = _document_and_score(item, reading.columns, place)
+            document, score = _document_and_score(item, columns, place)
             yield document, score
-        elif isinstance(item, list) and len(item) == 2:
+        elif isinstance(item, (list, tuple)) and len(item) == 2:
             yield item[0], item[1]
         else:
             raise InputError(f"{place}: expected [document, score], found {_described(item)}")
@@ -255,7 +260,7 @@ def _document_and_score(item: dict[str, Any], columns: Mapping[str, str], where:
 
 def _described(value: object) -> str:
     try:
-        return printable(json.dumps(value), 80)
+        return printable(json.dumps(value, default=repr), 80)
     except RecursionError:
         return "values within values"
 

@@ -59,6 +59,10 @@ class Measure(ABC):
         """What it needs with these parameters."""
         return self.needs
 
+    def own_formula(self) -> str:
+        """The formula with these parameters, where it is not that of the docstring; else empty."""
+        return ""
+
     @abstractmethod
     def compute(self, block: Block) -> Floats:
         """One score for every query of the block; NaN where the formula divides by 0."""

@@ -31,8 +31,8 @@ class Help:
     sections: Mapping[str, str]
 
     @classmethod
-    def of(cls, measure: type[Measure]) -> Help:
-        """The help of a measure, from its docstring."""
+    def of(cls, measure: Measure | type[Measure]) -> Help:
+        """The help of a measure, from its docstring; with its parameters' own formula where they have one."""
         claim, _, rest = measure.help_text().partition("\n")
         sections: dict[str, list[str]] = {}
         lines: list[str] = []
@@ -42,6 +42,8 @@ class Help:
                 lines = sections.setdefault(heading[1], [])
             else:
                 lines.append(line)
+        if isinstance(measure, Measure) and measure.own_formula():
+            sections["Formula"] = measure.own_formula().splitlines()
         return cls(claim, {name: "\n".join(text).strip("\n") for name, text in sections.items()})
 
     def paragraphs(self, section: str) -> list[str]:

@@ -262,7 +262,7 @@ class NDPM(Measure):
         NDPM = (2 C- + Cu) / (2 C)
 
     C counts the pairs of judged documents with different grades, C- those in which the worse one comes first, Cu those
-    that the system does not tell apart.
+    that are tied by the system.
 
     Conventions:
         - lower is better: 0 for the order of the grades, 1 for its reverse, 0.5 where all scores are equal

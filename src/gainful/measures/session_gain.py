@@ -88,6 +88,14 @@ class SDCG(SessionGain):
     cutoff: int | None = None
 
 
+_BY_QUERY = """
+    nsDCG = sum over queries q of w[q] * DCG[q] / idealDCG[q], divided by the sum of w[q]
+    w[q] = 1 / (1 + log_bq q)
+
+idealDCG[q] is the DCG of the ideal list of query q. A query whose ideal list has no gain is in neither sum.
+"""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class NSDCG(SessionGain):
     """The share of the gain that a session of ideal lists would have given.
@@ -155,6 +163,10 @@ class NSDCG(SessionGain):
     level: float | None = None
     unjudged: str | None = None
     cutoff: int | None = None
+
+    def own_formula(self) -> str:
+        """Queries by themselves have another formula than the session."""
+        return _BY_QUERY if self.normalise == "query" else ""
 
 
 _BINARY = Gain("binary")

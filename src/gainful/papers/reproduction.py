@@ -338,6 +338,8 @@ def reproduction_of(
     check_given(paper, data, settings)
     if policy is not None and not data:
         raise UsageError(f"{paper.key}: policy has no meaning without data", f"it needs {paper.options}")
+    if policy is not None and "qrels" not in paper.data_among(data):
+        raise UsageError(f"{paper.key}: policy has no meaning without judgments", "leave it out")
     module = importlib.import_module(f"gainful.papers.{paper.key}")
     how: dict[str, Any] = {"threads": threads, "progress": progress}
     alone = {name: settings[name] for name in paper.settings_alone if name in settings}

@@ -608,7 +608,7 @@ def _warnings(groups: TwoGroups, outcome: TestOutcome, interval: Interval, unuse
         )
     elif min(groups.sizes) < FEW_QUERIES:
         found.append(
-            f"with {groups.sizes[0]:,} and {count_of(groups.sizes[1], 'session')} only large differences can be "
+            f"with {groups.sizes[0]:,} and {groups.sizes[1]:,} sessions only large differences can be "
             "detected: read the detectable difference first"
         )
     if not interval.is_bounded:

@@ -160,7 +160,7 @@ def _particularly_ncg(gain: str, tested: Mapping[tuple[str, int], Leads]) -> Cla
         says,
         finds,
         ncg > ndcg,
-        f"of the pairs that both tell apart to {EARLY}; it holds where nCG loses more of them than nDCG",
+        f"of the pairs that differ significantly by both to {EARLY}; it holds where nCG loses more of them than nDCG",
     )
 
 

@@ -464,7 +464,10 @@ def unjudged_documents(run: InspectedRun) -> Iterator[Finding]:
     if run.is_sparse:
         # Where fewer than ten documents a query are judged, most of the first ten cannot be.
         each = len(run.judged.qrels) / len(run.judged.qrels.query_ids)
-        consequence = f"With {each:.1f} judgments a query that must be so; relevant documents may be among them."
+        consequence = (
+            f"With {each:.1f} judgments per query most of the top 10 cannot be judged; relevant documents may be among "
+            "the unjudged ones."
+        )
         severity = "note"
     example = _unjudged_example(run)
     yield run.found("unjudged-top-10", run.unjudged, run.shown, example, severity=severity, consequence=consequence)

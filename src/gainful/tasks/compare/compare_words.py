@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from gainful.errors import UsageError
+from gainful.measures.catalog import parse
 from gainful.notation import count_of, number_text, printable, units
 from gainful.stats.catalogues import interval_of
 from gainful.stats.paired import PairResult
@@ -87,7 +89,7 @@ def _over(found: PairResult | UnpairedResult) -> str:
     if isinstance(found, PairResult):
         return units_text(found.n, found.left_out, found.unit)
     within = f" of {count_of(found.topics, 'topic')}" if found.topics else ""
-    return f"{found.sizes[0]:,} and {units(found.sizes[1], 'session')}{within}"
+    return f"{found.sizes[0]:,} and {found.sizes[1]:,} sessions{within}"
 
 
 def units_text(count: int, left_out: int, unit: str) -> str:
@@ -176,6 +178,15 @@ def places_text(interval: RankInterval) -> str:
     return f"{best}-{worst}" if best < worst else str(best)
 
 
+def detectable_in_range(found: PairResult | UnpairedResult) -> float | None:
+    """The detectable difference; None where the measure's values cannot be so far apart."""
+    try:
+        low, high = parse(found.measure).bounds
+    except UsageError:  # scores of others have measures of their own
+        return found.detectable
+    return found.detectable if found.detectable is not None and found.detectable <= high - low else None
+
+
 def _brackets(found: PairResult | UnpairedResult, places: int, sign: int) -> str:
     interval = found.margin.interval if found.margin and found.margin.verdict in _BY_INTERVAL else found.interval
     of = "" if (what := interval_of(interval.method)) == "mean" else f" of the {what}"
@@ -185,7 +196,8 @@ def _brackets(found: PairResult | UnpairedResult, places: int, sign: int) -> str
         parts.append(found.test.p_text)
     parts.append(_over(found))
     if found.detectable is not None:
-        parts.append(f"detectable from {found.detectable:.{places}f}")
+        shown = detectable_in_range(found)
+        parts.append("no difference is detectable" if shown is None else f"detectable from {shown:.{places}f}")
     return f"({', '.join(parts)})"
 
 

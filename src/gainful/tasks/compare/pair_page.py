@@ -19,6 +19,7 @@ from gainful.stats.paired import FEW_QUERIES
 from gainful.stats.repeatable import settled_differences
 from gainful.tasks.compare.compare_charts import difference_plot
 from gainful.tasks.compare.compare_words import (
+    detectable_in_range,
     difference_sentence,
     interval_text,
     level_text,
@@ -58,7 +59,9 @@ def _beginning(result: PairResult) -> str:
     sentence = difference_sentence(result)
     if result.n < FEW_QUERIES and result.detectable is not None:
         over = units(result.n, result.unit)
-        return f"With {over} a difference is detectable from {result.detectable:.3f} on. {sentence}"
+        shown = detectable_in_range(result)
+        said = "no difference is detectable" if shown is None else f"a difference is detectable from {shown:.3f} on"
+        return f"With {over} {said}. {sentence}"
     return sentence
 
 
@@ -118,13 +121,14 @@ def _sizes(results: list[PairResult], places: int) -> Table:
         Column("rank-biserial", "number", places, get=lambda r: r.effect.rank_biserial),
         Column("interval of rank-biserial", get=lambda r: limits_or_none(r.effect.rank_biserial_interval, places)),
         Column(f"{plural_of(results[0].unit)} won", "share", get=lambda r: r.effect.share_won),
-        Column("detectable", "number", places),
+        Column("detectable", "number", places, get=detectable_in_range),
     )
     notes = (
         f"relative: to the mean of {results[0].names[1]}; where all of the interval is under 5 % marginal, to 10 % "
         "noticeable, above essential",
         "d_z: mean / sd of the differences; g_z: without its bias; d_av: by the spread of both systems' scores",
-        f"detectable: the difference that this many {plural_of(results[0].unit)} detect with 80 % power (t test)",
+        "detectable: the smallest difference detectable with 80 % power with this many "
+        f"{plural_of(results[0].unit)} (t test)",
         *dict.fromkeys(f"H0: {result.test.hypothesis}" for result in results),
     )
     return Table.of(columns, results, title="How large it is", notes=notes, for_people=True)

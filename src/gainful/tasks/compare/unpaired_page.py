@@ -14,6 +14,7 @@ from gainful.render import Page
 from gainful.stats.catalogues import CORRECTIONS, interval_of
 from gainful.tasks.compare.belief_page import FEW_PAIRS, interval_chart
 from gainful.tasks.compare.compare_words import (
+    detectable_in_range,
     difference_sentence,
     interval_text,
     level_text,
@@ -72,7 +73,7 @@ def _design(rows: list[_Row], scores: SessionScores) -> str:
     elif scores.pairing != "none":
         design = f"Sessions that systems share are not paired, as {first.test.name} was asked for: "
     if not first.topics:
-        return f"{design}{first.test.test.said} takes sessions for independent."
+        return f"{design}{first.test.test.said} assumes independent sessions."
     over = {row.pair.topics for row in rows}
     alone = first.alone if len(rows) == 1 else 0
     topics = count_of(first.topics, "topic") if len(over) == 1 else "the topics"
@@ -144,12 +145,12 @@ def _sizes(rows: list[_Row], places: int) -> Table:
         Column("Cliff's delta", "number", places, get=lambda row: row.pair.effect.cliffs_delta),
         Column("interval of delta", get=lambda row: limits_or_none(row.pair.effect.cliffs_delta_interval, places)),
         Column("sessions won", "share", get=lambda row: row.pair.effect.superiority),
-        Column("detectable", "number", places, get=lambda row: row.pair.detectable),
+        Column("detectable", "number", places, get=lambda row: detectable_in_range(row.pair)),
     )
     notes = (
         "Hedges' g: difference / spread within systems (and topics), without its bias",
         "sessions won: the chance that of two sessions the system's is better, ties counted half (A12)",
-        "detectable: the difference that as many sessions detect with 80 % power (t test)",
+        "detectable: the smallest difference detectable with 80 % power with this many sessions (t test)",
         *dict.fromkeys(f"H0: {row.pair.test.hypothesis}" for row in rows),
     )
     return Table.of(columns, rows, title=f"How large it is, {rows[0].pair.measure}", notes=notes, for_people=True)

@@ -117,14 +117,15 @@ def _of_measure(found: Sequence[CurveDifference], per_cent: str, places: int) ->
     what = f"{first.measure} minus that of {printable(first.baseline, 40)}"
     ends = (1.0, float(first.values.size))
     lines = (Line("", ends, (0.0, 0.0), "guide"), *(curve_line(each.run, each.values, each.band) for each in found))
-    about = (
-        f"band: {per_cent}, simultaneous over ranks, by flips of signs of {count_of(first.queries, 'query', 'queries')}"
-    )
+    queries = count_of(first.queries, "query", "queries")
+    about = f"band: {per_cent}, simultaneous over ranks, by flips of signs of {queries}"
+    notes = f"in brackets: {per_cent} simultaneous band; one that does not hold 0 is a significant difference there"
+    if all(each.band is None for each in found):
+        about = notes = f"no band: {queries} {'is' if first.queries == 1 else 'are'} too few"
     yield Plot(f"{what}, by rank", Axis("rank", *ends, is_whole=True), Axis("difference"), lines, caption=about)
     rows = tuple((each.run, *(_with_band(each, rank, places) for rank in at)) for each in found)
     columns = (Column("run"), *(Column(str(rank)) for rank in at))
-    notes = (f"in brackets: {per_cent} simultaneous band; one that does not hold 0 is a significant difference there",)
-    yield Table(columns, rows, f"{what}, at some ranks", notes, for_people=True)
+    yield Table(columns, rows, f"{what}, at some ranks", (notes,), for_people=True)
 
 
 def _with_band(found: CurveDifference, rank: int, places: int) -> str:

@@ -380,17 +380,15 @@ def _checked(measure: Measure) -> SessionGain:
 
 
 def drawable(measures: Sequence[Measure], kind: str) -> list[SessionGain]:
-    """Those of the measures that have curves, or nsDCG@10; subsets and single sessions need not be normalised."""
-    found = [
-        measure
-        for measure in measures
-        if isinstance(measure, SessionGain)
-        and (measure.summary, measure.scan, measure.normalise) == ("final", "k", "session")
-        and measure.cutoff
-    ]
+    """Those of the measures that have curves, or nsDCG with their first cut-off, 10 where they have none.
+
+    Subsets and single sessions need not be normalised.
+    """
+    gains = [measure for measure in measures if isinstance(measure, SessionGain) and measure.cutoff]
+    found = [each for each in gains if (each.summary, each.scan, each.normalise) == ("final", "k", "session")]
     if kind in ("subset", "individual"):
         found = [measure for measure in found if not measure.normalised] or found
-    return found or [NSDCG(cutoff=10)]
+    return found or [NSDCG(cutoff=gains[0].cutoff if gains else 10)]
 
 
 #: Up to so many positions there is a band at every one.

@@ -208,7 +208,7 @@ def _not_told_apart(findings: Findings, indifferent: Mapping[str, Sequence[str]]
     alike = [name for name, values in indifferent.items() if len(values) == counts[name]]
     partly = [f"{name} ({', '.join(values)})" for name, values in indifferent.items() if name not in alike]
     wholly = [f"all values of {', '.join(alike)}"] if alike else []
-    return f"The data cannot tell apart: {'; '.join([*wholly, *partly])}."
+    return f"The data do not decide between: {'; '.join([*wholly, *partly])}."
 
 
 def _conclusion(findings: Findings, explained: Explained, indifferent: Mapping[str, Sequence[str]]) -> str:
