@@ -188,9 +188,9 @@ def check(
         report = check_gate(
             frozen, collection.judged, collection.runs, strict=strict, threads=collection.threads, progress=progress
         )
-    from gainful.tasks.gate.gate_formats import FORMATS
-
     if format_ != "table":
+        from gainful.tasks.gate.gate_formats import FORMATS
+
         content = FORMATS[format_](report)
         if output is None:
             click.echo(content, nl=False)

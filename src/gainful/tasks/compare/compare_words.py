@@ -9,11 +9,11 @@ from gainful.errors import UsageError
 from gainful.measures.catalog import parse
 from gainful.notation import count_of, number_text, printable, units
 from gainful.stats.catalogues import interval_of
-from gainful.stats.paired import PairResult
 from gainful.stats.paired_tests import bound_text, signed_verdict
 
 if TYPE_CHECKING:
     from gainful.stats.family_results import RankInterval
+    from gainful.stats.paired import PairResult
     from gainful.stats.paired_tests import Interval
     from gainful.stats.unpaired import UnpairedResult
 
@@ -58,7 +58,9 @@ def _rank_sentence(found: PairResult | UnpairedResult) -> str:
     a, b = (printable(name, 40) for name in found.names)
     test = found.test.test
     signed = signed_verdict(found.is_significant, found.direction, found.better)
-    if isinstance(found, PairResult):
+    from gainful.stats import paired  # loaded late: a gate needs words, and no comparison
+
+    if isinstance(found, paired.PairResult):
         counts = f"{a} is better on {found.wins:,}, worse on {found.losses:,} and equal on {found.ties:,} of "
     else:
         share = 100 * found.effect.superiority
@@ -86,7 +88,9 @@ def _against_mean(found: PairResult | UnpairedResult) -> str:
 
 
 def _over(found: PairResult | UnpairedResult) -> str:
-    if isinstance(found, PairResult):
+    from gainful.stats import paired
+
+    if isinstance(found, paired.PairResult):
         return units_text(found.n, found.left_out, found.unit)
     within = f" of {count_of(found.topics, 'topic')}" if found.topics else ""
     return f"{found.sizes[0]:,} and {found.sizes[1]:,} sessions{within}"

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from gainful.evaluation.signature import short_conventions
 from gainful.notation import count_of, printable
-from gainful.pages.charts import Axis, Line, Plot
 from gainful.pages.page import Column, Table
 from gainful.render import Page
 from gainful.stats.regression_rule import LEVEL
@@ -194,6 +193,8 @@ def _mean_of(measure: str, accepted: Accepted) -> float | None:
 
 def history_page(gate: Gate) -> Page:
     """The baselines over time: a table, and a line a measure."""
+    from gainful.pages.charts import Axis, Line, Plot
+
     columns = (
         Column("date"),
         Column("reason", get=lambda each: printable(each.reason, 60)),
