@@ -281,9 +281,11 @@ class _Scoring:
         )
         kept = np.flatnonzero(met)
         ids = sessions.session_ids if met.all() else tuple(sessions.session_ids[i] for i in kept.tolist())
-        topics = tuple(None if topic is None else text_of_id(topic) for topic in sessions.topics)
-        known = {"topic": topics, "user": sessions.users}
-        factors = {name: tuple(each[i] for i in kept.tolist()) for name, each in known.items() if each}
+        texts = {topic: None if topic is None else text_of_id(topic) for topic in set(sessions.topics)}
+        known = {"topic": tuple(map(texts.__getitem__, sessions.topics)), "user": sessions.users}
+        factors = {
+            name: each if met.all() else tuple(each[i] for i in kept.tolist()) for name, each in known.items() if each
+        }
         return _Part(sessions.name, ids, raw if met.all() else raw[:, kept], ranked.policy, facts, is_there, factors)
 
 
@@ -384,7 +386,9 @@ class _System:
             how.judged.qrels.scale,
             facts,
             judged_by=how.judged_by,
-            factors=factors_together(
+            factors=first.factors
+            if len(parts) == 1 and not missing
+            else factors_together(
                 [*((len(part.session_ids), part.factors) for part in parts), (len(missing), {})], order
             ),
         )
