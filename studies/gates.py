@@ -47,7 +47,7 @@ def _changes(scores: Floats, n: int, drop: float, samples: int, seed: int) -> It
         new = baseline * (1 - drop) + (differences - differences.mean())[rows]
         mean = float(baseline.mean())
         past = np.array(spreads)[rng.integers(0, len(pairs), KNOWN_FROM)]
-        known = float(np.sqrt(np.mean(past**2))) * mean
+        known = float(np.median(past)) * mean
         yield assess_change(baseline, new, MARGIN * mean, spread=known, draws=FLIPS)
 
 
