@@ -9,18 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from html import escape
-from itertools import zip_longest
+from itertools import chain
 from math import isnan
 from typing import Any
 
+from gainful.pages.charts import Scale
 from gainful.render.cells import plain
-from gainful.render.figure_style import COLOURS, GREY, Box, Look
+from gainful.render.figure_style import COLOURS, GREY, LABEL, TICK, Box, Look, fitted, height_of, shown
 
 #: Pixels of an inch and of a point, where a chart is shown in its own size.
 DOTS = 120.0
 POINT = DOTS / 72
 
 Place = tuple[float, float]
+
+#: How wide an axis is, in points; how long its ticks are, in inches; and how a rule across a chart is drawn.
+AXIS_WIDTH = 0.6
+_TICK = 0.035
+RULE: dict[str, Any] = {"width": 0.6, "dashes": (4, 2), "opacity": 0.65}
 
 #: The corners of markers, in thirds of their radius; one that is not here is round.
 _CORNERS = {
@@ -59,12 +65,12 @@ def attributes(**how: Any) -> str:
 def coloured(colour: str) -> dict[str, Any]:
     """The attributes of a group whose ``currentColor`` is one of a figure's; black and grey are the page's own."""
     if colour in COLOURS:
-        return {"class_": f"hue{COLOURS.index(colour)}", "color": colour}
-    return {"opacity": 0.65} if colour == GREY else {}
+        return {"class_": f"gainful-hue{COLOURS.index(colour)}", "color": colour}
+    return {"opacity": RULE["opacity"]} if colour == GREY else {}
 
 
 class Shapes:
-    """Shapes on a ground of some height."""
+    """Shapes on a ground of some height; a line or a point that has no place (NaN) is left out."""
 
     def __init__(self, height: float) -> None:
         self.height = height
@@ -88,14 +94,12 @@ class Shapes:
         yield
         self._parts.append("</g>")
 
-    @contextmanager
-    def clip(self, box: Box, name: str) -> Iterator[None]:
-        """What is drawn until the block ends is seen in a box only; the name has to be the box's alone on a page."""
+    def clip(self, box: Box, name: str) -> str:
+        """The attribute ``clip-path`` of what is seen in a box only; on a page only this box may have the name."""
         self._parts.append(f'<clipPath id="{name}">')
         self.box(*box)
         self._parts.append("</clipPath>")
-        with self.group(clip_path=f"url(#{name})"):
-            yield
+        return f"url(#{name})"
 
     def _add(self, tag: str, inside: str = "", **how: Any) -> None:
         self._parts.append(f"<{tag}{attributes(**how)}>{inside}</{tag}>" if inside else f"<{tag}{attributes(**how)}/>")
@@ -104,13 +108,9 @@ class Shapes:
         """A line through places, so many points wide; dashes are in widths."""
         stroke = width * POINT
         pattern = " ".join(rounded(part * stroke) for part in dashes) or None
-        drawn: dict[str, Any] = {
-            "fill": "none",
-            "stroke": "currentColor",
-            "stroke_width": stroke,
-            "stroke_dasharray": pattern,
-        }
-        self._add("path", d=self._path(places), **{**drawn, **how})
+        how = {"stroke": "currentColor", "stroke_width": stroke, "stroke_dasharray": pattern, **how}
+        if not any(map(isnan, chain(*places))):
+            self._add("path", d=self._path(places), fill="none", **how)
 
     def area(self, places: Sequence[Place], **how: Any) -> None:
         """What is inside of an outline."""
@@ -135,29 +135,61 @@ class Shapes:
         said = {"font_size": size * POINT, "fill": "currentColor", "transform": turned, **how}
         self._add("text", escape(text), **place, **said)
 
-    def dot(self, at: Place, size: float, **how: Any) -> None:
-        """A round point, so many points wide."""
-        self._add("circle", cx=self.x(at[0]), cy=self.y(at[1]), r=size * POINT / 2, **{"fill": "currentColor", **how})
-
     def points(
-        self, places: Sequence[Place], look: Look, is_named: bool = False, size: float = 3.6, titles: Sequence[str] = ()
+        self,
+        places: Sequence[Place],
+        look: Look,
+        is_named: bool = False,
+        size: float = 3.6,
+        titles: Sequence[str] = (),
+        **how: Any,
     ) -> None:
         """Markers as a look has them, so many points wide; a mouse finds their titles.
 
         They may lie upon each other, so they let others through; those that have a name on the chart do not.
         """
-        opacity = 1.0 if is_named else 0.5
-        with self.group(**coloured(look.colour), fill="currentColor", fill_opacity=opacity, stroke="currentColor"):
-            for place, title in zip_longest(places, titles, fillvalue=""):
-                if isinstance(place, tuple) and not any(map(isnan, place)):
-                    self._marker(place, look.marker, size * POINT / 2, title)
+        how = {"fill": "currentColor", "fill_opacity": 1.0 if is_named else 0.5, "stroke": "currentColor", **how}
+        with self.group(**coloured(look.colour), **how):
+            for place, title in zip(places, titles or [""] * len(places), strict=True):
+                self.marker(place, size, look.marker, title)
 
-    def _marker(self, at: Place, marker: str, radius: float, title: str) -> None:
-        x, y = self.x(at[0]), self.y(at[1])
-        inside = f"<title>{escape(plain(title))}</title>" if title else ""
-        if marker not in _CORNERS:
-            self._add("circle", inside, cx=x, cy=y, r=radius)
+    def marker(self, at: Place, size: float, shape: str = "o", title: str = "", **how: Any) -> None:
+        """A point, so many points wide."""
+        if any(map(isnan, at)):
             return
-        corners = (map(float, corner.split(",")) for corner in _CORNERS[marker].split())
+        x, y, radius = self.x(at[0]), self.y(at[1]), size * POINT / 2
+        inside = f"<title>{escape(plain(title))}</title>" if title else ""
+        if shape not in _CORNERS:
+            self._add("circle", inside, cx=x, cy=y, r=radius, **how)
+            return
+        corners = (map(float, corner.split(",")) for corner in _CORNERS[shape].split())
         places = " ".join(f"{rounded(x + a * radius / 3)},{rounded(y - b * radius / 3)}" for a, b in corners)
-        self._add("polygon", inside, points=places)
+        self._add("polygon", inside, points=places, **how)
+
+    def axis_below(self, box: Box, scale: Scale) -> None:
+        """The horizontal axis with its ticks and their numbers."""
+        self.line([(box.left, box.bottom), (box.right, box.bottom)], AXIS_WIDTH)
+        for value, text in scale.ticks:
+            x = box.left + scale.place(value) * box.width
+            self.line([(x, box.bottom), (x, box.bottom - _TICK)], AXIS_WIDTH)
+            self.text(x, box.bottom - 1.5 * _TICK - height_of(TICK) / 2, shown(text), TICK, text_anchor="middle")
+
+    def axis_beside(self, box: Box, scale: Scale) -> None:
+        """The upright axis with its ticks and their numbers."""
+        self.line([(box.left, box.bottom), (box.left, box.top)], AXIS_WIDTH)
+        for value, text in scale.ticks:
+            y = box.bottom + scale.place(value) * box.height
+            self.line([(box.left - _TICK, y), (box.left, y)], AXIS_WIDTH)
+            self.text(box.left - 2 * _TICK, y, shown(text), TICK, text_anchor="end")
+
+    def name_below(self, box: Box, label: str, lines: int = 1) -> None:
+        """The horizontal axis' name below its numbers."""
+        for i, text in enumerate(fitted(label, LABEL, box.width, lines)):
+            y = box.bottom - 1.5 * _TICK - height_of(TICK) - height_of(LABEL) * (i + 0.5)
+            self.text(box.left + box.width / 2, y, text, LABEL, text_anchor="middle")
+
+    def name_beside(self, box: Box, label: str, lines: int = 1) -> None:
+        """The upright axis' name at the left edge, read from below."""
+        for i, text in enumerate(fitted(label, LABEL, box.height, lines)):
+            x, y = height_of(LABEL) * (i + 0.5), box.bottom + box.height / 2
+            self.text(x, y, text, LABEL, text_anchor="middle", is_upright=True)
