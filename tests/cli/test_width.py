@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 from gainful.cli import options
 from gainful.cli.inputs import print_notices
 from gainful.cli.main import COMMANDS, run
-from gainful.render import write
+from gainful.pages.page import Page, Table
+from gainful.render import text, write
+from gainful.render.cells import Paragraph
 
 RUNS = ("qrels.txt", "tfidf.run", "bm25.run", "dense.run.gz", "hybrid.run", "reranker.run")
 PAIR = ("qrels.txt", "bm25.run", "dense.run.gz")
@@ -111,15 +115,26 @@ def test_every_command_is_looked_at():
     assert {line[0] for line in (*COMMAND_LINES, *OWN_LINES)} >= set(COMMANDS) - NOT_FOR_PEOPLE
 
 
+def assert_drawn(page: Page) -> None:
+    """In HTML every chart is SVG; what keeps its lines is a formula, not a picture made of characters."""
+    parts, html = [*page.parts_for_people], text(page, "html")
+    drawings = re.findall("<svg.*?</svg>", html, re.DOTALL)
+    assert len(drawings) == sum(not isinstance(part, (str, Table)) for part in parts)
+    assert all(ElementTree.fromstring(drawing).get("role") == "img" for drawing in drawings)
+    assert html.count("<pre") == sum(isinstance(part, str) and Paragraph.of(part).is_verbatim for part in parts)
+
+
 @pytest.mark.parametrize("line", COMMAND_LINES, ids=" ".join)
 def test_text_fits_the_terminal(line, demo, monkeypatch, capsys):
-    """Every command runs once, and shows what it found on terminals of several widths."""
+    """Every command runs once, and shows what it found on terminals of several widths, and in HTML."""
     pages = []
     monkeypatch.chdir(demo)
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setattr(options, "write", lambda content, format_, out: pages.append(content.page()))
     code = run(line)
     assert code in (0, 1) and pages, capsys.readouterr().err
+    for page in pages:
+        assert_drawn(page)
     for width in WIDTHS:
         monkeypatch.setenv("COLUMNS", str(width))
         for page in pages:

@@ -1,6 +1,6 @@
 """Figures as data: what stands where, under which names, and on which scale.
 
-Drawing is somebody else's work (figure.py, chart_text.py).
+Drawing is somebody else's work (figure.py, chart_svg.py, chart_text.py).
 """
 
 from __future__ import annotations

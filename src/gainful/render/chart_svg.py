@@ -96,7 +96,7 @@ def chart_html(chart: Chart, systems: Iterable[str] = ()) -> str:
 
 def _drawn(chart: Chart, systems: Iterable[str]) -> _Drawn:
     with for_browsers():
-        drawing = _DRAWINGS[type(chart)](without_fog(chart))
+        drawing = DRAWINGS[type(chart)](without_fog(chart))
         width = min(_WIDEST, max(_USUAL, drawing.needed_width()))
         room, legend = _named(drawing, width) if isinstance(drawing, _PlotSvg) else (drawing.room(width), Legend([]))
         below = height_of(LABEL, len(legend.rows)) * _LEADING + _BELOW if legend.rows else 0.02
@@ -321,7 +321,7 @@ def _told(chart: Chart) -> Iterator[str]:
 
 
 #: How each kind of chart is drawn.
-_DRAWINGS: dict[type, Callable[[Any], Any]] = {
+DRAWINGS: dict[type, Callable[[Any], Any]] = {
     Plot: _PlotSvg,
     HeatMap: HeatMapSvg,
     Intervals: IntervalsSvg,
