@@ -66,7 +66,7 @@ def coloured(colour: str) -> dict[str, Any]:
     """The attributes of a group whose ``currentColor`` is one of a figure's; black and grey are the page's own."""
     if colour in COLOURS:
         return {"class_": f"gainful-hue{COLOURS.index(colour)}", "color": colour}
-    return {"opacity": RULE["opacity"]} if colour == GREY else {}
+    return {"opacity": 0.45} if colour == GREY else {}
 
 
 class Shapes:
