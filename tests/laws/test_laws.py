@@ -114,6 +114,12 @@ VARIANTS: dict[str, list[str]] = {
     **{name: _gain_variants(name) for name in ("CG", "DCG", "nCG", "nDCG", "idealDCG")},
     **{name: _gain_variants(name) for name in ("nDCGrel", "RnDCG", "G", "ERR", "nERR")},
     **{name: _rank_biased_variants(name) for name in ("RBP", "RBPResidual")},
+    **{
+        name: _gain_variants(name) + [f"{name}(beta={beta})" for beta in (0, 3)]
+        for name in ("Q", "O", "P-measure", "P+")
+    },
+    "NCU": [*_gain_variants("NCU"), *_written_out("NCU", ["stop=rank", "stop=rank, gamma=0.5", "stops=exp2"], CUTS)],
+    **{name: _gain_variants(name) for name in ("GAP", "EBR", "iRBU")},
     **{name: _binary_variants(name, *CUTS) for name in ("P", "R", "RelP")},
     "F": _binary_variants("F", *CUTS, extra=("beta=2", "beta=0.5")),
     **{name: _binary_variants(name, "", *CUTS) for name in ("Success", "AP", "GMAP", "RR")},
@@ -333,7 +339,7 @@ REACHES_BEST = {
     ),
     *("AP", "GMAP", "RR", "IPrec", "IAP", "R", "RelP", "Bpref", "GMBpref"),
     *("NormRecall", "NormPrecision", "SlidingRatio", "Satisfaction", "VanRijsbergenE", "Fallout"),
-    *("gR", "muAP", "NDCNG"),
+    *("gR", "muAP", "NDCNG", "Q", "O", "P-measure", "P+", "GAP"),
 }
 
 
@@ -358,9 +364,8 @@ def test_perfect(names: tuple[str, ...]) -> None:
             continue  # where it should be a number is tested below
         for rival in others:
             assert math.isnan(found[rival]) or sign * found[rival] <= sign * top + 1e-12, (str(measure), rival)
-        cut = (
-            measure.name in ("R", "AP", "GMAP", "gR") and measure.rank_cutoff is not None and measure.rank_cutoff < base
-        )
+        divides_by_all = measure.name in ("R", "AP", "GMAP", "gR", "GAP")
+        cut = divides_by_all and measure.rank_cutoff is not None and measure.rank_cutoff < base
         cut |= measure.name == "VanRijsbergenE" and measure.rank_cutoff not in (None, base)
         cut |= getattr(measure, "levels", "") == "all"  # another query has higher levels
         if measure.name in REACHES_BEST and not cut:
@@ -678,6 +683,7 @@ def test_the_excuse_from_appending() -> None:
 # --- Undefined exactly where the documentation says so --------------------------------------------------------------
 
 EMPTY_BASE = {
+    *("Q", "NCU", "GAP"),
     *("nCG", "nDCG", "nDCGrel", "RnDCG", "G", "binG", "nERR"),
     *("R", "F", "Rprec", "RprecMult", "RelP", "SetR", "SetF", "SetAP", "SetRelP"),
     *("AP", "GMAP", "IPrec", "IAP", "Bpref", "GMBpref", "InfAP"),

@@ -26,6 +26,11 @@ _ALSO: Mapping[str, str] = {
     "GMAP": "geometricmap geometricmeanaverageprecision",
     "ERR": "expectedreciprocalrank",
     "RBP": "rankbiasedprecision",
+    "Q": "qmeasure",
+    "O": "omeasure",
+    "P+": "pplus",
+    "NCU": "normalizedcumulativeutility normalisedcumulativeutility",
+    "GAP": "gradedap gradedaverageprecision",
     "ASL": "averagesearchlength",
     "ESL": "expectedsearchlength",
     "NormRecall": "normalizedrecall normalisedrecall",
@@ -75,7 +80,7 @@ _NO_MEASURE: Mapping[str, str] = {
     "rmse": "errors of predicted ratings say little of a ranking; nDCG@k goes by its order",
     "mae": "errors of predicted ratings say little of a ranking; nDCG@k goes by its order",
 }
-_NAME = re.compile(r"[^\W_]+([_-][^\W_]+)*")
+_NAME = re.compile(r"[^\W_]+([_-][^\W_]+|#-?[^\W_]+)*\+?")
 _CUTOFF_IN_NAME = re.compile(r"(.+?)(?:at)?(\d+)")
 
 

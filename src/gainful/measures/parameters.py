@@ -173,6 +173,11 @@ PARAMETERS: Mapping[str, Parameter] = {
     "b": Parameter(read_number, "what a document in the list that is not relevant is worth"),
     "c": Parameter(read_number, "what a relevant document that is missed is worth"),
     "d": Parameter(read_number, "what a document that is neither relevant nor in the list is worth (needs N)"),
+    "stop": Parameter(
+        _one_of("graded", "rank"), "where users stop: `graded` (more often at better grades), or by `rank`"
+    ),
+    "stops": Parameter(Gain.of, "how often users stop at each grade, as a gain map"),
+    "gamma": Parameter(_read_threshold, "below 1 users are soon content: above 0 and up to 1"),
     "N": Parameter(read_whole, "how many documents the collection has"),
     "query_base": Parameter(
         _read_query_base, "the base of the query discount's logarithm: a number above 1 and below 1000, or `e`"
