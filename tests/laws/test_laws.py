@@ -78,6 +78,16 @@ def _rank_biased_variants(name: str) -> list[str]:
     return [_written(name, inside, at) for inside in insides for at in ("", "@1", "@4")]
 
 
+def _scaled_variants(name: str, *ats: str) -> list[str]:
+    own = {"T": ["T=2.5"], "K": ["K=2, T=3"], "p": ["p=0.5"]}
+    insides = [*_CHOSEN, "gain=binary", "gain=0-0.5-1-0.25"]
+    insides += [text for key, texts in own.items() if key in MEASURES[name].parameters() for text in texts]
+    if name == "CWL":
+        insides += [f"model={model}" for model in ("P", "AP", "RR", "INST", "BPM", "NERR9")]
+        insides += [f"model=INST, report={report}" for report in ("total", "depth", "cost", "residual")]
+    return [_written(name, inside, at) for inside in insides for at in ats]
+
+
 _SIZED = ["", "N=1000", "N=1000, unretrieved=bottom", "N=1000, tied=expected", "N=1000, rel=2", "N=1000, level=1"]
 _SIZED += ["N=1000, unjudged=condensed", "tied=expected, rel=2, unjudged=condensed"]
 _WANTED = ["n=2", "n=3, N=1000", "n=2, count=all, N=1000, unretrieved=bottom", "tied=policy, N=1000"]
@@ -118,6 +128,8 @@ VARIANTS: dict[str, list[str]] = {
         name: _gain_variants(name) + [f"{name}(beta={beta})" for beta in (0, 3)]
         for name in ("Q", "O", "P-measure", "P+")
     },
+    **{name: _scaled_variants(name, "", "@1", "@4") for name in ("INST", "INSQ", "BPM", "NERR10", "NERR11", "CWL")},
+    **{name: _scaled_variants(name, "@1", "@4") for name in ("ScaledDCG", "NERR8", "NERR9")},
     "NCU": [*_gain_variants("NCU"), *_written_out("NCU", ["stop=rank", "stop=rank, gamma=0.5", "stops=exp2"], CUTS)],
     **{name: _gain_variants(name) for name in ("GAP", "EBR", "iRBU")},
     **{name: _binary_variants(name, *CUTS) for name in ("P", "R", "RelP")},

@@ -63,6 +63,12 @@ def variants(name: str) -> Iterator[str]:
         for inside, choice, at in product(graded, chosen, ["", *CUTS]):
             yield written(name, inside, choice, at=at)
         return
+    if name in FAMILIES["C/W/L"]:
+        reports = [f"model=INST, report={what}" for what in ("total", "depth", "cost", "residual")]
+        own = ["", "gain=0-0.5-0.25-1", *(["T=2.5"] if "T" in known else []), *(reports if name == "CWL" else [])]
+        for inside, choice, at in product(own, chosen, CUTS if MEASURES[name].needs_at else ["", *CUTS]):
+            yield written(name, inside, choice, at=at)
+        return
     if "gain" in known and (name not in FAMILIES["Generalised precision and recall"]):
         cuts = ["", *CUTS] if "cutoff" in known else [""]
         discounts = ["", *DISCOUNTS] if "discount" in known else [""]

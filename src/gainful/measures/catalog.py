@@ -78,6 +78,10 @@ FAMILIES: Mapping[str, Mapping[str, str]] = {
         "ERR": "user_models.ERR",
         "nERR": "user_models.NERR",
     },
+    "C/W/L": {
+        **{name: f"cwl.{name}" for name in ("INST", "INSQ", "BPM", "ScaledDCG", "NERR8", "NERR9", "NERR10", "NERR11")},
+        "CWL": "cwl.CWL",
+    },
     "NTCIR": {
         "Q": "ntcir.Q",
         "O": "ntcir.O",

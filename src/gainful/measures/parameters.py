@@ -43,6 +43,7 @@ def _read_between(low: float, high: float) -> Callable[[object, str], float]:
 
 _read_persistence = _read_number("of at least 0 and below 1", lambda number: 0 <= number < 1)
 _read_threshold = _read_number("above 0 and up to 1", lambda number: 0 < number <= 1)
+_read_positive = _read_number("above 0", lambda number: number > 0)
 _read_cost = _read_number("from 0 on", lambda number: number >= 0)
 
 
@@ -173,6 +174,16 @@ PARAMETERS: Mapping[str, Parameter] = {
     "b": Parameter(read_number, "what a document in the list that is not relevant is worth"),
     "c": Parameter(read_number, "what a relevant document that is missed is worth"),
     "d": Parameter(read_number, "what a document that is neither relevant nor in the list is worth (needs N)"),
+    "model": Parameter(
+        _one_of("P", "AP", "RR", "RBP", "INST", "INSQ", "BPM", "ScaledDCG", "NERR8", "NERR9", "NERR10", "NERR11"),
+        "who reads: a user of this measure",
+    ),
+    "report": Parameter(
+        _one_of("utility", "total", "depth", "cost", "residual"),
+        "what to expect: `utility` (gain a look), `total` (gain in all), `depth`, `cost`, or the `residual`",
+    ),
+    "T": Parameter(_read_positive, "the gain that the user wants: above 0"),
+    "K": Parameter(_read_between(1, 1e6), "how many documents the user reads at most"),
     "stop": Parameter(
         _one_of("graded", "rank"), "where users stop: `graded` (more often at better grades), or by `rank`"
     ),
