@@ -16,8 +16,11 @@ from typing import Any
 
 import pytest
 
-from gainful import Measure, evaluate, parse
-from gainful.measures.catalog import MEASURES
+from gainful import Measure, Policy, evaluate, parse
+from gainful.measures.catalog import FAMILIES, MEASURES
+
+#: Measures of diversity want sub-topics: here all documents have the same one, which others do not see.
+POLICY = Policy(subtopics=True)
 
 LAWS = ("bounds", "perfect", "swap", "rename", "cutoff", "append")
 
@@ -88,6 +91,16 @@ def _scaled_variants(name: str, *ats: str) -> list[str]:
     return [_written(name, inside, at) for inside in insides for at in ats]
 
 
+def _diverse_variants(name: str) -> list[str]:
+    own = {"alpha": "alpha=0.9", "beta": "beta=0.8", "gamma": "gamma=0.5"}
+    insides = ["", "rel=2", "unjudged=condensed", "gain=exp2"]
+    insides += [text for key, text in own.items() if key in MEASURES[name].parameters()]
+    ats = ["@1", "@4"] if MEASURES[name].at_parameter() else []
+    return [
+        _written(name, inside, at) for inside in insides for at in (*([] if MEASURES[name].needs_at else [""]), *ats)
+    ]
+
+
 _SIZED = ["", "N=1000", "N=1000, unretrieved=bottom", "N=1000, tied=expected", "N=1000, rel=2", "N=1000, level=1"]
 _SIZED += ["N=1000, unjudged=condensed", "tied=expected, rel=2, unjudged=condensed"]
 _WANTED = ["n=2", "n=3, N=1000", "n=2, count=all, N=1000, unretrieved=bottom", "tied=policy, N=1000"]
@@ -130,6 +143,7 @@ VARIANTS: dict[str, list[str]] = {
     },
     **{name: _scaled_variants(name, "", "@1", "@4") for name in ("INST", "INSQ", "BPM", "NERR10", "NERR11", "CWL")},
     **{name: _scaled_variants(name, "@1", "@4") for name in ("ScaledDCG", "NERR8", "NERR9")},
+    **{name: _diverse_variants(name) for name in FAMILIES["Diversity"]},
     "NCU": [*_gain_variants("NCU"), *_written_out("NCU", ["stop=rank", "stop=rank, gamma=0.5", "stops=exp2"], CUTS)],
     **{name: _gain_variants(name) for name in ("GAP", "EBR", "iRBU")},
     **{name: _binary_variants(name, *CUTS) for name in ("P", "R", "RelP")},
@@ -241,7 +255,7 @@ def raw(measures: Sequence[Measure], lists: Sequence[Query]) -> list[list[float]
         f"q{i}": {document: 1 - place / 1000 for place, document in enumerate(ranking)}
         for i, (_, ranking) in enumerate(lists)
     }
-    result = evaluate({**qrels, "other": {"d": 3}}, {**run, "other": {"d": 1.0}}, measures)
+    result = evaluate({**qrels, "other": {"d": 3}}, {**run, "other": {"d": 1.0}}, measures, policy=POLICY)
     places = [result.queries.index(query) for query in qrels]
     return [[float(scores[place]) for place in places] for scores in result.raw]
 
@@ -549,7 +563,8 @@ def test_rename(names: tuple[str, ...]) -> None:
             for query, documents in rng.sample(list(lists.items()), len(lists))
         }
 
-    before, after = evaluate(qrels, run, measures), evaluate(renamed(qrels), renamed(run), measures)
+    before = evaluate(qrels, run, measures, policy=POLICY)
+    after = evaluate(renamed(qrels), renamed(run), measures, policy=POLICY)
     for measure in measures:
         old = [(f"topic-{score.query}", score.value, score.status) for score in before.scores(measure)]
         assert [(score.query, score.value, score.status) for score in after.scores(measure)] == old, str(measure)
@@ -695,6 +710,7 @@ def test_the_excuse_from_appending() -> None:
 # --- Undefined exactly where the documentation says so --------------------------------------------------------------
 
 EMPTY_BASE = {
+    *FAMILIES["Diversity"],
     *("Q", "NCU", "GAP"),
     *("nCG", "nDCG", "nDCGrel", "RnDCG", "G", "binG", "nERR"),
     *("R", "F", "Rprec", "RprecMult", "RelP", "SetR", "SetF", "SetAP", "SetRelP"),

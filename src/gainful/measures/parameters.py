@@ -188,7 +188,7 @@ PARAMETERS: Mapping[str, Parameter] = {
         _one_of("graded", "rank"), "where users stop: `graded` (more often at better grades), or by `rank`"
     ),
     "stops": Parameter(Gain.of, "how often users stop at each grade, as a gain map"),
-    "gamma": Parameter(_read_threshold, "below 1 users are soon content: above 0 and up to 1"),
+    "gamma": Parameter(_read_between(0, 1), "below 1 users are soon content: from 0 to 1"),
     "N": Parameter(read_whole, "how many documents the collection has"),
     "query_base": Parameter(
         _read_query_base, "the base of the query discount's logarithm: a number above 1 and below 1000, or `e`"
