@@ -144,6 +144,8 @@ VARIANTS: dict[str, list[str]] = {
     **{name: _scaled_variants(name, "", "@1", "@4") for name in ("INST", "INSQ", "BPM", "NERR10", "NERR11", "CWL")},
     **{name: _scaled_variants(name, "@1", "@4") for name in ("ScaledDCG", "NERR8", "NERR9")},
     **{name: _diverse_variants(name) for name in FAMILIES["Diversity"]},
+    "Compat": _written_out("Compat", ["", "p=0.5", "normalize=false", "unjudged=condensed", "p=0.5, depth=3"], [""]),
+    "PairAccuracy": _binary_variants("PairAccuracy", "", *CUTS),
     "NCU": [*_gain_variants("NCU"), *_written_out("NCU", ["stop=rank", "stop=rank, gamma=0.5", "stops=exp2"], CUTS)],
     **{name: _gain_variants(name) for name in ("GAP", "EBR", "iRBU")},
     **{name: _binary_variants(name, *CUTS) for name in ("P", "R", "RelP")},

@@ -105,6 +105,10 @@ FAMILIES: Mapping[str, Mapping[str, str]] = {
         "D-nDCG": "diversity.DNDCG",
         "D-Q": "diversity.DQ",
     },
+    "Similarity to the ideal": {
+        "Compat": "similarity.Compat",
+        "PairAccuracy": "similarity.PairAccuracy",
+    },
     "Earlier measures": {
         "ASL": "search_length.ASL",
         "ESL": "search_length.ESL",
@@ -211,6 +215,7 @@ SHORT_NAMES: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "NCUrbP": ("NCU", {"beta": "0", "stop": "rank"}),
     "NDCG": ("nDCG", {}),
     "Precision": ("P", {}),
+    "RBO": ("Compat", {"normalize": "false"}),
     "Recall": ("R", {}),
 }
 

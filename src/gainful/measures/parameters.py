@@ -81,6 +81,10 @@ def _read_ideal_queries(value: object, what: str) -> str | int:
     return number
 
 
+def _read_depth(value: object, what: str) -> str:
+    return "lists" if value == "lists" else str(read_whole(value, what))
+
+
 def _read_cost_of_query(value: object, what: str) -> str | float:
     return "recorded" if value == "recorded" else _read_cost(value, what)
 
@@ -184,6 +188,9 @@ PARAMETERS: Mapping[str, Parameter] = {
     ),
     "T": Parameter(_read_positive, "the gain that the user wants: above 0"),
     "K": Parameter(_read_between(1, 1e6), "how many documents the user reads at most"),
+    "depth": Parameter(
+        _read_depth, "how deep lists are compared: a number of ranks, or `lists`: to the longer one's end"
+    ),
     "stop": Parameter(
         _one_of("graded", "rank"), "where users stop: `graded` (more often at better grades), or by `rank`"
     ),
