@@ -16,8 +16,11 @@ from typing import Any
 
 import pytest
 
-from gainful import Measure, evaluate, parse
-from gainful.measures.catalog import MEASURES
+from gainful import Measure, Policy, evaluate, parse
+from gainful.measures.catalog import FAMILIES, MEASURES
+
+#: Measures of diversity want sub-topics: here all documents have the same one, which others do not see.
+POLICY = Policy(subtopics=True)
 
 LAWS = ("bounds", "perfect", "swap", "rename", "cutoff", "append")
 
@@ -78,6 +81,26 @@ def _rank_biased_variants(name: str) -> list[str]:
     return [_written(name, inside, at) for inside in insides for at in ("", "@1", "@4")]
 
 
+def _scaled_variants(name: str, *ats: str) -> list[str]:
+    own = {"T": ["T=2.5"], "K": ["K=2, T=3"], "p": ["p=0.5"]}
+    insides = [*_CHOSEN, "gain=binary", "gain=0-0.5-1-0.25"]
+    insides += [text for key, texts in own.items() if key in MEASURES[name].parameters() for text in texts]
+    if name == "CWL":
+        insides += [f"model={model}" for model in ("P", "AP", "RR", "INST", "BPM", "NERR9")]
+        insides += [f"model=INST, report={report}" for report in ("total", "depth", "cost", "residual")]
+    return [_written(name, inside, at) for inside in insides for at in ats]
+
+
+def _diverse_variants(name: str) -> list[str]:
+    own = {"alpha": "alpha=0.9", "beta": "beta=0.8", "gamma": "gamma=0.5"}
+    insides = ["", "rel=2", "unjudged=condensed", "gain=exp2"]
+    insides += [text for key, text in own.items() if key in MEASURES[name].parameters()]
+    ats = ["@1", "@4"] if MEASURES[name].at_parameter() else []
+    return [
+        _written(name, inside, at) for inside in insides for at in (*([] if MEASURES[name].needs_at else [""]), *ats)
+    ]
+
+
 _SIZED = ["", "N=1000", "N=1000, unretrieved=bottom", "N=1000, tied=expected", "N=1000, rel=2", "N=1000, level=1"]
 _SIZED += ["N=1000, unjudged=condensed", "tied=expected, rel=2, unjudged=condensed"]
 _WANTED = ["n=2", "n=3, N=1000", "n=2, count=all, N=1000, unretrieved=bottom", "tied=policy, N=1000"]
@@ -114,6 +137,17 @@ VARIANTS: dict[str, list[str]] = {
     **{name: _gain_variants(name) for name in ("CG", "DCG", "nCG", "nDCG", "idealDCG")},
     **{name: _gain_variants(name) for name in ("nDCGrel", "RnDCG", "G", "ERR", "nERR")},
     **{name: _rank_biased_variants(name) for name in ("RBP", "RBPResidual")},
+    **{
+        name: _gain_variants(name) + [f"{name}(beta={beta})" for beta in (0, 3)]
+        for name in ("Q", "O", "P-measure", "P+")
+    },
+    **{name: _scaled_variants(name, "", "@1", "@4") for name in ("INST", "INSQ", "BPM", "NERR10", "NERR11", "CWL")},
+    **{name: _scaled_variants(name, "@1", "@4") for name in ("ScaledDCG", "NERR8", "NERR9")},
+    **{name: _diverse_variants(name) for name in FAMILIES["Diversity"]},
+    "Compat": _written_out("Compat", ["", "p=0.5", "normalize=false", "unjudged=condensed", "p=0.5, depth=3"], [""]),
+    "PairAccuracy": _binary_variants("PairAccuracy", "", *CUTS),
+    "NCU": [*_gain_variants("NCU"), *_written_out("NCU", ["stop=rank", "stop=rank, gamma=0.5", "stops=exp2"], CUTS)],
+    **{name: _gain_variants(name) for name in ("GAP", "EBR", "iRBU")},
     **{name: _binary_variants(name, *CUTS) for name in ("P", "R", "RelP")},
     "F": _binary_variants("F", *CUTS, extra=("beta=2", "beta=0.5")),
     **{name: _binary_variants(name, "", *CUTS) for name in ("Success", "AP", "GMAP", "RR")},
@@ -223,7 +257,7 @@ def raw(measures: Sequence[Measure], lists: Sequence[Query]) -> list[list[float]
         f"q{i}": {document: 1 - place / 1000 for place, document in enumerate(ranking)}
         for i, (_, ranking) in enumerate(lists)
     }
-    result = evaluate({**qrels, "other": {"d": 3}}, {**run, "other": {"d": 1.0}}, measures)
+    result = evaluate({**qrels, "other": {"d": 3}}, {**run, "other": {"d": 1.0}}, measures, policy=POLICY)
     places = [result.queries.index(query) for query in qrels]
     return [[float(scores[place]) for place in places] for scores in result.raw]
 
@@ -333,7 +367,7 @@ REACHES_BEST = {
     ),
     *("AP", "GMAP", "RR", "IPrec", "IAP", "R", "RelP", "Bpref", "GMBpref"),
     *("NormRecall", "NormPrecision", "SlidingRatio", "Satisfaction", "VanRijsbergenE", "Fallout"),
-    *("gR", "muAP", "NDCNG"),
+    *("gR", "muAP", "NDCNG", "Q", "O", "P-measure", "P+", "GAP"),
 }
 
 
@@ -358,9 +392,8 @@ def test_perfect(names: tuple[str, ...]) -> None:
             continue  # where it should be a number is tested below
         for rival in others:
             assert math.isnan(found[rival]) or sign * found[rival] <= sign * top + 1e-12, (str(measure), rival)
-        cut = (
-            measure.name in ("R", "AP", "GMAP", "gR") and measure.rank_cutoff is not None and measure.rank_cutoff < base
-        )
+        divides_by_all = measure.name in ("R", "AP", "GMAP", "gR", "GAP")
+        cut = divides_by_all and measure.rank_cutoff is not None and measure.rank_cutoff < base
         cut |= measure.name == "VanRijsbergenE" and measure.rank_cutoff not in (None, base)
         cut |= getattr(measure, "levels", "") == "all"  # another query has higher levels
         if measure.name in REACHES_BEST and not cut:
@@ -532,7 +565,8 @@ def test_rename(names: tuple[str, ...]) -> None:
             for query, documents in rng.sample(list(lists.items()), len(lists))
         }
 
-    before, after = evaluate(qrels, run, measures), evaluate(renamed(qrels), renamed(run), measures)
+    before = evaluate(qrels, run, measures, policy=POLICY)
+    after = evaluate(renamed(qrels), renamed(run), measures, policy=POLICY)
     for measure in measures:
         old = [(f"topic-{score.query}", score.value, score.status) for score in before.scores(measure)]
         assert [(score.query, score.value, score.status) for score in after.scores(measure)] == old, str(measure)
@@ -678,6 +712,8 @@ def test_the_excuse_from_appending() -> None:
 # --- Undefined exactly where the documentation says so --------------------------------------------------------------
 
 EMPTY_BASE = {
+    *FAMILIES["Diversity"],
+    *("Q", "NCU", "GAP"),
     *("nCG", "nDCG", "nDCGrel", "RnDCG", "G", "binG", "nERR"),
     *("R", "F", "Rprec", "RprecMult", "RelP", "SetR", "SetF", "SetAP", "SetRelP"),
     *("AP", "GMAP", "IPrec", "IAP", "Bpref", "GMBpref", "InfAP"),

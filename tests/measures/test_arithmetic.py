@@ -63,6 +63,17 @@ def variants(name: str) -> Iterator[str]:
         for inside, choice, at in product(graded, chosen, ["", *CUTS]):
             yield written(name, inside, choice, at=at)
         return
+    if name in FAMILIES["Diversity"]:
+        own = ["", "gain=exp2", *(text for text in ("alpha=0.9", "gamma=0.5") if text.split("=")[0] in known)]
+        cuts = CUTS if MEASURES[name].needs_at else ["", *CUTS] if MEASURES[name].at_parameter() else [""]
+        yield from (written(name, inside, at=at) for inside in own for at in cuts)
+        return
+    if name in FAMILIES["C/W/L"]:
+        reports = [f"model=INST, report={what}" for what in ("total", "depth", "cost", "residual")]
+        own = ["", "gain=0-0.5-0.25-1", *(["T=2.5"] if "T" in known else []), *(reports if name == "CWL" else [])]
+        for inside, choice, at in product(own, chosen, CUTS if MEASURES[name].needs_at else ["", *CUTS]):
+            yield written(name, inside, choice, at=at)
+        return
     if "gain" in known and (name not in FAMILIES["Generalised precision and recall"]):
         cuts = ["", *CUTS] if "cutoff" in known else [""]
         discounts = ["", *DISCOUNTS] if "discount" in known else [""]
@@ -117,7 +128,7 @@ def test_every_measure_has_variants() -> None:
 
 
 def one_block(judgments: dict[str, float], run: object, scale: float | None = None, **policy: Any) -> Block:
-    settled = Policy(**policy)
+    settled = Policy(**policy, subtopics=True)  # one for all documents, for measures of diversity
     judged = Judged(Qrels.from_dict({"q": judgments}, scale=scale), settled)
     graded = join(judged, {"q": run}, settled, want_scores=isinstance(run, dict))
     return Block(graded.condensed() if settled.unjudged == "condensed" else graded, np.array([0]))

@@ -14,6 +14,7 @@ import numpy as np
 from gainful.data.collection import ReadRun
 from gainful.data.judged import Judged
 from gainful.data.lists import Documents
+from gainful.data.qrels import Qrels
 from gainful.data.run import Run, RunLike, empty_run
 from gainful.errors import InputError
 from gainful.io.formats import RunFile
@@ -215,6 +216,26 @@ def join(
     notes = (*judged.qrels.notes, *(opened.notes if isinstance(opened, Run) else ()))
     graded = _graded(name or source, source, judged, policy, joined, notes)
     return _with_exclusion(graded, opened) if isinstance(opened, Run) and opened.excluded_by else graded
+
+
+def ranked_documents(run: RunLike, policy: Policy | str | None = None) -> dict[bytes, list[bytes]]:
+    """The documents of every list of a run in the order that the policy gives them."""
+    opened = open_run(run, None, want_rows=True)
+    assert isinstance(opened, Run)
+    lists = (
+        [opened.document(row) for row in range(first, end)]
+        for first, end in zip(opened.list_offsets[:-1].tolist(), opened.list_offsets[1:].tolist(), strict=True)
+    )
+    everything = Qrels.from_dict(
+        {query: dict.fromkeys(each, 0) for query, each in zip(opened.query_ids, lists, strict=True)}
+    )
+    judged = Judged.of(everything, policy)
+    graded = join(judged, opened, judged.policy, want_rows=True)
+    rows = np.split(graded.row, graded.list_offsets[1:-1])
+    return {
+        query: [opened.document(row) for row in each.tolist()]
+        for query, each in zip(everything.query_ids, rows, strict=True)
+    }
 
 
 def _with_exclusion(graded: GradedRun, run: Run) -> GradedRun:

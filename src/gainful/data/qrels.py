@@ -35,6 +35,7 @@ from gainful.notation import count_of, number_text, printable, read_number, text
 
 if TYPE_CHECKING:
     from gainful.kernel.core import JudgmentText
+    from gainful.policy import Policy
 
 _ALL_RELEVANT = "every document in it counts as relevant, with grade 1"
 
@@ -142,6 +143,20 @@ class Qrels(DocumentColumns):
         """
         gathered = gather_dicts(judgments, name) or gather_entries(_entries(judgments, name), name, "grade")
         return cls.of_nested(gathered, name, scale)
+
+    @classmethod
+    def from_run(cls, run: Any, policy: Policy | str | None = None) -> Qrels:
+        """A run in place of judgments, to compare others with it: its last document has grade 1, the one above 2.
+
+        >>> Qrels.from_run({"q1": ["d1", "d2", "d3"]}).grade.tolist()
+        [3.0, 2.0, 1.0]
+        """
+        from gainful.data.graded import ranked_documents
+
+        lists = ranked_documents(run, policy)
+        return cls.from_dict(
+            {query: {d: len(ranked) - place for place, d in enumerate(ranked)} for query, ranked in lists.items()}
+        )
 
     @classmethod
     def of_nested(cls, gathered: Nested, name: str, scale: float | None = None) -> Qrels:

@@ -26,6 +26,11 @@ _ALSO: Mapping[str, str] = {
     "GMAP": "geometricmap geometricmeanaverageprecision",
     "ERR": "expectedreciprocalrank",
     "RBP": "rankbiasedprecision",
+    "Q": "qmeasure",
+    "O": "omeasure",
+    "P+": "pplus",
+    "NCU": "normalizedcumulativeutility normalisedcumulativeutility",
+    "GAP": "gradedap gradedaverageprecision",
     "ASL": "averagesearchlength",
     "ESL": "expectedsearchlength",
     "NormRecall": "normalizedrecall normalisedrecall",
@@ -38,14 +43,13 @@ _ALSO_WITH: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "ndcgburges": ("nDCG", {"gain": "exp2"}),
     "dcgburges": ("DCG", {"gain": "exp2"}),
 }
-_OF_CWL = "an approximation to ERR in cwl-eval, which has no equal here"
 #: Names for different numbers, folded or as they are written, and what they may mean.
 _AMBIGUOUS: Mapping[str, tuple[str, ...]] = {
     "accuracy": ("Success@k (is one of the first k relevant)", "P@k (how many of them are)"),
     "e": ("SwetsE", "VanRijsbergenE"),
     "rbp": ("RBP", "trec_eval:rbp, which is RBP(p=0.9, gain=linear, scale=query)"),
-    "SDCG": ("sDCG, of sessions", "scaled DCG of ir_measures, which has no equal here (nDCG comes nearest)"),
-    **{f"nerr{k}": (f"nERR@{k}", _OF_CWL) for k in (8, 9, 10, 11)},
+    "SDCG": ("sDCG, of sessions", "ScaledDCG, which ir_measures calls so"),
+    **{f"nerr{k}": (f"nERR@{k}", f"NERR{k}, nearly ERR in C/W/L") for k in (8, 9, 10, 11)},
 }
 #: Words in names that are not known, and the measures that have to do with them; what is longer comes first.
 _MEANINGS: Mapping[str, str] = {
@@ -75,7 +79,7 @@ _NO_MEASURE: Mapping[str, str] = {
     "rmse": "errors of predicted ratings say little of a ranking; nDCG@k goes by its order",
     "mae": "errors of predicted ratings say little of a ranking; nDCG@k goes by its order",
 }
-_NAME = re.compile(r"[^\W_]+([_-][^\W_]+)*")
+_NAME = re.compile(r"[^\W_]+([_-][^\W_]+|#-?[^\W_]+)*\+?")
 _CUTOFF_IN_NAME = re.compile(r"(.+?)(?:at)?(\d+)")
 
 

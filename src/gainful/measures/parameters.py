@@ -43,6 +43,7 @@ def _read_between(low: float, high: float) -> Callable[[object, str], float]:
 
 _read_persistence = _read_number("of at least 0 and below 1", lambda number: 0 <= number < 1)
 _read_threshold = _read_number("above 0 and up to 1", lambda number: 0 < number <= 1)
+_read_positive = _read_number("above 0", lambda number: number > 0)
 _read_cost = _read_number("from 0 on", lambda number: number >= 0)
 
 
@@ -78,6 +79,10 @@ def _read_ideal_queries(value: object, what: str) -> str | int:
     if number > _MOST_QUERIES:
         raise UsageError(f"{what}: expected at most {_MOST_QUERIES:,}, found {number:,}")
     return number
+
+
+def _read_depth(value: object, what: str) -> str:
+    return "lists" if value == "lists" else str(read_whole(value, what))
 
 
 def _read_cost_of_query(value: object, what: str) -> str | float:
@@ -173,6 +178,24 @@ PARAMETERS: Mapping[str, Parameter] = {
     "b": Parameter(read_number, "what a document in the list that is not relevant is worth"),
     "c": Parameter(read_number, "what a relevant document that is missed is worth"),
     "d": Parameter(read_number, "what a document that is neither relevant nor in the list is worth (needs N)"),
+    "model": Parameter(
+        _one_of("P", "AP", "RR", "RBP", "INST", "INSQ", "BPM", "ScaledDCG", "NERR8", "NERR9", "NERR10", "NERR11"),
+        "who reads: a user of this measure",
+    ),
+    "report": Parameter(
+        _one_of("utility", "total", "depth", "cost", "residual"),
+        "what to expect: `utility` (gain a look), `total` (gain in all), `depth`, `cost`, or the `residual`",
+    ),
+    "T": Parameter(_read_positive, "the gain that the user wants: above 0"),
+    "K": Parameter(_read_between(1, 1e6), "how many documents the user reads at most"),
+    "depth": Parameter(
+        _read_depth, "how deep lists are compared: a number of ranks, or `lists`: to the longer one's end"
+    ),
+    "stop": Parameter(
+        _one_of("graded", "rank"), "where users stop: `graded` (more often at better grades), or by `rank`"
+    ),
+    "stops": Parameter(Gain.of, "how often users stop at each grade, as a gain map"),
+    "gamma": Parameter(_read_between(0, 1), "below 1 users are soon content: from 0 to 1"),
     "N": Parameter(read_whole, "how many documents the collection has"),
     "query_base": Parameter(
         _read_query_base, "the base of the query discount's logarithm: a number above 1 and below 1000, or `e`"

@@ -1,0 +1,743 @@
+"""Diversity: a query has sub-topics (intents), and what repeats a sub-topic is worth less than what adds one.
+
+Judgments say to which sub-topics a document is relevant: subtopics=yes, and column 2 names them. All sub-topics of a
+query are equally likely; those that no judged document is relevant to do not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+import numpy as np
+
+from gainful.data.lists import GainLists, gather, is_relevant, ordinal_in_row, sum_by
+from gainful.errors import UsageError
+from gainful.gains import Gain
+from gainful.kernel.arrays import Bools, Floats, Ints
+from gainful.measures.arithmetic import Arithmetic, Step, last, ratios, seen
+from gainful.measures.base import Measure
+from gainful.measures.block import Block
+from gainful.measures.ntcir import Stops
+
+if TYPE_CHECKING:
+    from gainful.data.judged import Judged
+
+_BINARY = Gain("binary")
+_NOTHING = "no document is relevant to a sub-topic"
+
+
+class Intents(NamedTuple):
+    """Which judged documents (items) are relevant to which sub-topics, and their gains.
+
+    Entries of item i are ``offsets[i] : offsets[i + 1]``; ``intent`` counts through all queries, ``counts`` has how
+    many each query has.
+    """
+
+    offsets: Ints
+    intent: Ints
+    gain: Floats
+    counts: Ints
+
+
+def _intents(judged: Judged, gain: Gain, rel: float | None) -> Intents:
+    item, subtopic, grade = judged.by_subtopic
+    gains = gain.of_grades(grade, judged.scale)
+    chosen = (gains > 0) & (is_relevant(grade, rel, None) if rel is not None else True)
+    item, subtopic, gains = item[chosen], subtopic[chosen], gains[chosen]
+    query = np.searchsorted(judged.item_offsets, item, "right") - 1
+    named, intent = np.unique(query * len(judged.qrels.subtopic_ids) + subtopic, return_inverse=True)
+    counts = np.bincount(named // max(1, len(judged.qrels.subtopic_ids)), minlength=len(judged.qrels.query_ids))
+    items = int(judged.item_offsets[-1])
+    return Intents(np.append(0, np.cumsum(np.bincount(item, minlength=items))), intent, gains, counts)
+
+
+class Covered(NamedTuple):
+    """What a list's documents are relevant to, by row, then by rank: a place for every document and sub-topic."""
+
+    row: Ints
+    rank: Ints
+    intent: Ints
+    gain: Floats
+
+    def novel(self, alpha: float) -> Floats:
+        """Gains, times 1 - alpha for every document above that is relevant to the same sub-topic."""
+        order = np.lexsort((self.rank, self.intent))
+        before = np.empty(order.size, np.int64)
+        before[order] = ordinal_in_row(self.intent[order]) - 1
+        return np.asarray(self.gain * (1.0 - alpha) ** before)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Diverse(Measure):
+    """What the measures of the family have in common."""
+
+    gain: Gain = _BINARY
+    rel: float | None = None
+    unjudged: str | None = None
+    cutoff: int | None = None
+
+    def _known(self, block: Block) -> Intents:
+        if not block.policy.subtopics:
+            raise UsageError(
+                f"{self}: expected judgments with sub-topics, found subtopics=no",
+                "subtopics=yes (--subtopics) makes column 2 of the judgments the sub-topic",
+            )
+        judged = block.graded.judged
+        return judged.cached(("intents", self.gain, self.rel), lambda: _intents(judged, self.gain, self.rel))
+
+    def _covered(self, block: Block) -> Covered:
+        """The relevant documents of a block's lists down to the cutoff."""
+
+        def made() -> Covered:
+            known, graded = self._known(block), block.graded
+            row, place = gather(graded.hit_offsets, block.queries)
+            rank, item = graded.hit_rank[place], graded.hit_item[place]
+            if self.cutoff is not None:
+                row, rank, item = row[rank <= self.cutoff], rank[rank <= self.cutoff], item[rank <= self.cutoff]
+            hit, entry = gather(known.offsets, item)
+            return Covered(row[hit], rank[hit], known.intent[entry], known.gain[entry])
+
+        return block.cached(("covered", self.gain, self.rel, self.cutoff), made)
+
+    def _counts(self, block: Block) -> Ints:
+        """How many sub-topics each query has."""
+        return self._known(block).counts[block.queries]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Novelty(_Diverse):
+    """A sum over ranks of novel gain, weighted by rank, as a share of what would be best."""
+
+    alpha: float = 0.5
+
+    exempt: ClassVar[Mapping[str, str]] = {
+        "swap": "what settles a sub-topic early takes from better documents below it"
+    }
+    meanings = {"alpha": "how much of a sub-topic a document settles: 1 - alpha is left of it after each, from 0 to 1"}
+    #: Whether the best list is made of the judged documents; else every document of it is relevant to all sub-topics.
+    is_of_judged: ClassVar[bool] = False
+    running: ClassVar[str] = "sum"
+
+    def weights(self, ranks: Floats) -> Floats:
+        """What a gain counts at every rank."""
+        raise NotImplementedError
+
+    def _best(self, block: Block) -> Floats:
+        if not self.is_of_judged:
+            highest = self.gain.highest(block.scale)
+            return np.asarray(self._counts(block) * highest * self._of_perfect(self.cutoff or block.width))
+        judged, known = block.graded.judged, self._known(block)
+        key = ("greedy", self.gain, self.rel, self.alpha, self.cutoff)
+        lists = judged.cached(key, lambda: _greedy(judged, known, self.alpha, self.cutoff))
+        row, place = gather(lists.offsets, block.queries)
+        return sum_by(row, lists.gain[place] * self.weights(lists.rank[place].astype(np.float64)), block.size)
+
+    def _of_perfect(self, depth: int) -> float:
+        """What a sub-topic would give in all if every document were relevant to it."""
+        ranks = np.arange(1.0, depth + 1.0)
+        return float(np.cumsum((1.0 - self.alpha) ** (ranks - 1.0) * self.weights(ranks))[-1])
+
+    def compute(self, block: Block) -> Floats:
+        covered = self._covered(block)
+        terms = covered.novel(self.alpha) * self.weights(covered.rank.astype(np.float64))
+        return np.minimum(ratios(sum_by(covered.row, terms, block.size), self._best(block)), 1.0)
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        covered, length = self._covered(block), seen(block, self.cutoff)
+        novel = sum_by(covered.rank - 1, covered.novel(self.alpha), length)
+        weights = self.weights(np.arange(1.0, length + 1.0))
+        terms = novel * weights
+        columns = {"novel gain": novel, "weight": weights, "adds": terms, self.running: np.cumsum(terms)}
+        best, total = float(self._best(block)[0]), last(columns[self.running])
+        steps = (
+            Step.sum_of(self.running, terms, total),
+            Step(f"best {self.running}", "", (), best),
+            Step.division(str(self), total, best, undefined=_NOTHING).capped(),
+        )
+        return Arithmetic(columns, steps, frozenset({"weight"}), "novel gain", self.running)
+
+
+def _greedy(judged: Judged, known: Intents, alpha: float, cutoff: int | None) -> GainLists:
+    """The best lists, taken greedily: next comes the document that adds most, the last by id of equals."""
+    rows, ranks, gains = [], [], []
+    ids = judged.cached("ids of items", lambda: _ids(judged))
+    for query in range(len(judged.qrels.query_ids)):
+        items = np.arange(judged.item_offsets[query], judged.item_offsets[query + 1])
+        items = items[known.offsets[items + 1] > known.offsets[items]]
+        if not items.size:
+            continue
+        items = np.array(sorted(items.tolist(), key=ids.__getitem__, reverse=True))
+        row, entry = gather(known.offsets, items)
+        intents, column = np.unique(known.intent[entry], return_inverse=True)
+        left = np.zeros((items.size, intents.size))
+        left[row, column] = known.gain[entry]
+        for rank in range(1, min(items.size, cutoff or items.size) + 1):
+            added = left.sum(axis=1)
+            best = int(added.argmax())
+            rows.append(query)
+            ranks.append(rank)
+            gains.append(float(added[best]))
+            left[:, left[best] > 0] *= 1.0 - alpha
+            left[best] = 0.0
+    return GainLists(len(judged.qrels.query_ids), np.array(rows, np.int64), np.array(ranks, np.int64), np.array(gains))
+
+
+def _ids(judged: Judged) -> list[bytes]:
+    """The document id of every item."""
+    ids = [b""] * int(judged.item_offsets[-1])
+    for row, item in enumerate(judged.item.tolist()):
+        ids[item] = judged.qrels.document(row)
+    return ids
+
+
+def _log2_weights(ranks: Floats) -> Floats:
+    return np.asarray(1.0 / np.log2(ranks + 1.0))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AlphaDCG(_Novelty):
+    """alpha-DCG: discounted gain in which a sub-topic counts less each time it comes again.
+
+    Formula:
+        alpha-DCG@k = sum over i <= k of N[i] / log2(i + 1), divided by the same of a list all of whose documents are
+        relevant to all sub-topics
+
+    N[i] is the novel gain at rank i: the sum over its sub-topics of the gain, times 1 - alpha for every document above
+    that is relevant to the same sub-topic.
+
+    Conventions:
+        - needs judgments with sub-topics: subtopics=yes (--subtopics)
+        - gain=linear takes graded judgments as they are, gain=binary (the default) as relevant or not
+        - nothing relevant: undefined
+
+    Agrees with:
+        ndeval and ir_measures alpha-DCG@k
+
+    Reference:
+        Clarke et al., Novelty and diversity in information retrieval evaluation, SIGIR 2008; divided as in ndeval
+
+    Example:
+        N is 1 (sub-topic 1) at rank 1 and 1.5 (1 again, 2) at rank 3; of three sub-topics: 1.75 / (3 * 1.5185).
+
+        >>> from gainful import Policy, Qrels, evaluate
+        >>> qrels = Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
+        >>> found = evaluate(qrels, {"q": ["b", "x", "a"]}, "alpha-DCG@5", policy=Policy(subtopics=True))
+        >>> round(found.mean("alpha-DCG@5"), 4)
+        0.3842
+    """
+
+    name = "alpha-DCG"
+    needs_at = True
+    running = "DCG"
+
+    def weights(self, ranks: Floats) -> Floats:
+        return _log2_weights(ranks)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AlphaNDCG(_Novelty):
+    """alpha-nDCG: alpha-DCG as a share of what the best list of judged documents would have.
+
+    Formula:
+        alpha-nDCG@k = sum over i <= k of N[i] / log2(i + 1), divided by the same of the best list
+
+    N[i] is the novel gain at rank i: the sum over its sub-topics of the gain, times 1 - alpha for every document above
+    that is relevant to the same sub-topic.
+
+    Conventions:
+        - needs judgments with sub-topics: subtopics=yes (--subtopics)
+        - gain=linear takes graded judgments as they are, gain=binary (the default) as relevant or not
+        - the best list is made greedily, by definition: next comes the document that adds most, the last by id of
+          equals. No list is known to be better, but one may be: the best of all is too hard to find
+        - nothing relevant: undefined
+
+    Agrees with:
+        ndeval and ir_measures alpha-nDCG@k
+
+    Reference:
+        Clarke et al., Novelty and diversity in information retrieval evaluation, SIGIR 2008
+
+    Example:
+        The best list is a (2 sub-topics), c (1), b (0.5): 1.75 / (2 + 1/log2(3) + 0.5/2).
+
+        >>> from gainful import Policy, Qrels, evaluate
+        >>> qrels = Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
+        >>> found = evaluate(qrels, {"q": ["b", "x", "a"]}, "alpha-nDCG@5", policy=Policy(subtopics=True))
+        >>> round(found.mean("alpha-nDCG@5"), 4)
+        0.6074
+    """
+
+    name = "alpha-nDCG"
+    running = "DCG"
+    is_of_judged = True
+
+    def weights(self, ranks: Floats) -> Floats:
+        return _log2_weights(ranks)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ERRIA(_Novelty):
+    """Intent-aware ERR: 1 / rank of what satisfies users with different intents.
+
+    Formula:
+        ERR-IA@k = sum over i <= k of N[i] / i, divided by the same of a list all of whose documents are relevant to all
+        sub-topics
+
+    N[i] is the novel gain at rank i: the sum over its sub-topics of the gain, times 1 - alpha for every document above
+    that is relevant to the same sub-topic.
+
+    Conventions:
+        - needs judgments with sub-topics: subtopics=yes (--subtopics)
+        - gain=linear takes graded judgments as they are, gain=binary (the default) as relevant or not
+        - nothing relevant: undefined
+
+    Agrees with:
+        ndeval and ir_measures ERR-IA@k
+
+    Reference:
+        Clarke, Craswell, Soboroff and Ashkan, A comparative analysis of cascade measures for novelty and diversity,
+        WSDM 2011
+
+    Example:
+        N is 1 at rank 1 and 1.5 at rank 3; of three sub-topics: 1.5 / (3 * 1.3771).
+
+        >>> from gainful import Policy, Qrels, evaluate
+        >>> qrels = Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
+        >>> found = evaluate(qrels, {"q": ["b", "x", "a"]}, "ERR-IA@5", policy=Policy(subtopics=True))
+        >>> round(found.mean("ERR-IA@5"), 4)
+        0.3631
+    """
+
+    name = "ERR-IA"
+    needs_at = True
+    running = "ERR"
+
+    def weights(self, ranks: Floats) -> Floats:
+        return np.asarray(1.0 / ranks)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NERRIA(_Novelty):
+    """Intent-aware ERR as a share of what the best list of judged documents would have.
+
+    Formula:
+        nERR-IA@k = sum over i <= k of N[i] / i, divided by the same of the best list
+
+    N[i] is the novel gain at rank i: the sum over its sub-topics of the gain, times 1 - alpha for every document above
+    that is relevant to the same sub-topic.
+
+    Conventions:
+        - needs judgments with sub-topics: subtopics=yes (--subtopics)
+        - gain=linear takes graded judgments as they are, gain=binary (the default) as relevant or not
+        - the best list is made greedily, by definition: next comes the document that adds most, the last by id of
+          equals. No list is known to be better, but one may be: the best of all is too hard to find
+        - nothing relevant: undefined
+
+    Agrees with:
+        ndeval and ir_measures nERR-IA@k
+
+    Reference:
+        Clarke, Craswell, Soboroff and Ashkan, A comparative analysis of cascade measures for novelty and diversity,
+        WSDM 2011
+
+    Example:
+        The best list is a, c, b: 1.5 / (2 + 1/2 + 0.5/3).
+
+        >>> from gainful import Policy, Qrels, evaluate
+        >>> qrels = Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
+        >>> found = evaluate(qrels, {"q": ["b", "x", "a"]}, "nERR-IA@5", policy=Policy(subtopics=True))
+        >>> round(found.mean("nERR-IA@5"), 4)
+        0.5625
+    """
+
+    name = "nERR-IA"
+    running = "ERR"
+    is_of_judged = True
+
+    def weights(self, ranks: Floats) -> Floats:
+        return np.asarray(1.0 / ranks)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NRBP(_Novelty):
+    """Novelty- and rank-biased precision: RBP in which a sub-topic counts less each time it comes again.
+
+    Formula:
+        NRBP = (1 - (1 - alpha) beta) / n * sum over ranks i of N[i] beta^(i - 1)
+
+    N[i] is the novel gain at rank i: the sum over its sub-topics of the gain, times 1 - alpha for every document above
+    that is relevant to the same sub-topic. n is the number of sub-topics; a list all of whose documents are relevant to
+    all of them has 1.
+
+    Conventions:
+        - needs judgments with sub-topics: subtopics=yes (--subtopics)
+        - gain=linear takes graded judgments as they are, gain=binary (the default) as relevant or not
+        - nothing relevant: undefined
+
+    Agrees with:
+        ndeval and ir_measures NRBP
+
+    Reference:
+        Clarke, Kolla and Vechtomova, An effectiveness measure for ambiguous and underspecified queries, ICTIR 2009
+
+    Example:
+        N is 1 at rank 1 and 1.5 at rank 3; of three sub-topics: 0.75 / 3 * (1 + 1.5 / 4).
+
+        >>> from gainful import Policy, Qrels, evaluate
+        >>> qrels = Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
+        >>> found = evaluate(qrels, {"q": ["b", "x", "a"]}, "NRBP", policy=Policy(subtopics=True))
+        >>> round(found.mean("NRBP"), 4)
+        0.3438
+    """
+
+    name = "NRBP"
+    meanings = {**_Novelty.meanings, "beta": "the probability with which the user goes on: from 0 to 1"}
+    at = None
+    beta: float = 0.5
+
+    def validate(self) -> None:
+        super().validate()
+        if self.cutoff is not None or not self.beta < 1:
+            raise UsageError(f"{self.name}: expected no cutoff and a beta below 1")
+
+    def weights(self, ranks: Floats) -> Floats:
+        return np.asarray(self.beta ** (ranks - 1.0))
+
+    def _of_perfect(self, depth: int) -> float:
+        return 1.0 / (1.0 - (1.0 - self.alpha) * self.beta)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NNRBP(NRBP):
+    """NRBP as a share of what the best list of judged documents would have.
+
+    Formula:
+        nNRBP = sum over ranks i of N[i] beta^(i - 1), divided by the same of the best list
+
+    N[i] is the novel gain at rank i: the sum over its sub-topics of the gain, times 1 - alpha for every document above
+    that is relevant to the same sub-topic.
+
+    Conventions:
+        - needs judgments with sub-topics: subtopics=yes (--subtopics)
+        - gain=linear takes graded judgments as they are, gain=binary (the default) as relevant or not
+        - the best list is made greedily, by definition: next comes the document that adds most, the last by id of
+          equals. No list is known to be better, but one may be: the best of all is too hard to find
+        - nothing relevant: undefined
+
+    Agrees with:
+        ndeval and ir_measures nNRBP
+
+    Reference:
+        Clarke, Kolla and Vechtomova, An effectiveness measure for ambiguous and underspecified queries, ICTIR 2009
+
+    Example:
+        The best list is a, c, b: 1.375 / (2 + 1/2 + 0.5/4).
+
+        >>> from gainful import Policy, Qrels, evaluate
+        >>> qrels = Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
+        >>> found = evaluate(qrels, {"q": ["b", "x", "a"]}, "nNRBP", policy=Policy(subtopics=True))
+        >>> round(found.mean("nNRBP"), 4)
+        0.5238
+    """
+
+    name = "nNRBP"
+    is_of_judged = True
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PIA(_Diverse):
+    """Intent-aware precision: the mean over sub-topics of the precision for each.
+
+    Formula:
+        P-IA@k = sum over i <= k of the sub-topics that the document at rank i is relevant to, divided by k * n
+
+    n is the number of sub-topics.
+
+    Conventions:
+        - needs judgments with sub-topics: subtopics=yes (--subtopics)
+        - nothing relevant: undefined
+
+    Agrees with:
+        ndeval and ir_measures P-IA@k
+
+    Reference:
+        Agrawal, Gollapudi, Halverson and Ieong, Diversifying search results, WSDM 2009
+
+    Example:
+        Rank 1 is relevant to one sub-topic of three, rank 3 to two: 3 / (5 * 3).
+
+        >>> from gainful import Policy, Qrels, evaluate
+        >>> qrels = Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
+        >>> found = evaluate(qrels, {"q": ["b", "x", "a"]}, "P-IA@5", policy=Policy(subtopics=True))
+        >>> round(found.mean("P-IA@5"), 4)
+        0.2
+    """
+
+    name = "P-IA"
+    needs_at = True
+
+    def compute(self, block: Block) -> Floats:
+        found = np.bincount(self._covered(block).row, minlength=block.size)
+        return ratios(found, (self.cutoff or 1) * self._counts(block))
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        covered, length = self._covered(block), seen(block, self.cutoff)
+        found = np.bincount(covered.rank - 1, minlength=length).astype(np.float64)
+        columns = {"sub-topics": found, "found": np.cumsum(found)}
+        divisor = float((self.cutoff or 1) * self._counts(block)[0])
+        step = Step.division(str(self), last(columns["found"]), divisor, undefined=_NOTHING)
+        return Arithmetic(columns, (step,), adds="sub-topics", running="found")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class APIA(_Diverse):
+    """Intent-aware average precision: the mean over sub-topics of the AP for each.
+
+    Formula:
+        AP-IA = mean over sub-topics of AP, relevant being what is relevant to the sub-topic
+
+
+    Conventions:
+        - needs judgments with sub-topics: subtopics=yes (--subtopics)
+        - AP-IA@k stops at rank k and still divides by all relevant documents of the sub-topic
+        - nothing relevant: undefined
+
+    Agrees with:
+        ndeval MAP-IA and ir_measures AP_IA
+
+    Reference:
+        Agrawal, Gollapudi, Halverson and Ieong, Diversifying search results, WSDM 2009
+
+    Example:
+        AP is (1 + 2/3)/2 for sub-topic 1, 1/3 for 2, 0 for 3.
+
+        >>> from gainful import Policy, Qrels, evaluate
+        >>> qrels = Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
+        >>> found = evaluate(qrels, {"q": ["b", "x", "a"]}, "AP-IA", policy=Policy(subtopics=True))
+        >>> round(found.mean("AP-IA"), 4)
+        0.3889
+    """
+
+    name = "AP-IA"
+
+    def _precisions(self, block: Block) -> Floats:
+        """What every document adds to the AP of a sub-topic."""
+        covered, known = self._covered(block), self._known(block)
+        order = np.lexsort((covered.rank, covered.intent))
+        found = np.empty(order.size, np.int64)
+        found[order] = ordinal_in_row(covered.intent[order])
+        relevant = np.bincount(known.intent)
+        return np.asarray(found / covered.rank / relevant[covered.intent])
+
+    def compute(self, block: Block) -> Floats:
+        return ratios(sum_by(self._covered(block).row, self._precisions(block), block.size), self._counts(block))
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        covered, length = self._covered(block), seen(block, self.cutoff)
+        adds = sum_by(covered.rank - 1, self._precisions(block), length)
+        columns = {"adds": adds, "sum of AP": np.cumsum(adds)}
+        step = Step.division(str(self), last(columns["sum of AP"]), float(self._counts(block)[0]), undefined=_NOTHING)
+        return Arithmetic(columns, (step,), adds="adds", running="sum of AP")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StRecall(_Diverse):
+    """Sub-topic recall: the share of the sub-topics that the first k documents cover.
+
+    Formula:
+        StRecall@k = sub-topics that some document of the top k is relevant to / all sub-topics
+
+
+    Conventions:
+        - needs judgments with sub-topics: subtopics=yes (--subtopics)
+        - NTCIR calls it I-rec
+        - nothing relevant: undefined
+
+    Agrees with:
+        ndeval strec@k, ir_measures StRecall@k, NTCIREVAL I-rec
+
+    Reference:
+        Zhai, Cohen and Lafferty, Beyond independent relevance, SIGIR 2003
+
+    Example:
+        Sub-topics 1 and 2 of three are covered.
+
+        >>> from gainful import Policy, Qrels, evaluate
+        >>> qrels = Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
+        >>> found = evaluate(qrels, {"q": ["b", "x", "a"]}, "StRecall@5", policy=Policy(subtopics=True))
+        >>> round(found.mean("StRecall@5"), 4)
+        0.6667
+    """
+
+    name = "StRecall"
+
+    def compute(self, block: Block) -> Floats:
+        covered = self._covered(block)
+        return ratios(np.bincount(covered.row[_is_first(covered)], minlength=block.size), self._counts(block))
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        covered, length = self._covered(block), seen(block, self.cutoff)
+        new = np.bincount(covered.rank[_is_first(covered)] - 1, minlength=length).astype(np.float64)
+        columns = {"new sub-topics": new, "covered": np.cumsum(new)}
+        step = Step.division(str(self), last(columns["covered"]), float(self._counts(block)[0]), undefined=_NOTHING)
+        return Arithmetic(columns, (step,), adds="new sub-topics", running="covered")
+
+
+def _is_first(covered: Covered) -> Bools:
+    """The first document of every sub-topic."""
+    order = np.lexsort((covered.rank, covered.intent))
+    is_first = np.empty(order.size, bool)
+    is_first[order] = ordinal_in_row(covered.intent[order]) == 1
+    return is_first
+
+
+_LINEAR = Gain("linear")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _GlobalGain(_Diverse):
+    """A measure of the global gain: the mean over sub-topics of what a document gains for each."""
+
+    gain: Gain = _LINEAR
+    gamma: float = 0.0
+
+    meanings = {"gamma": "the weight of sub-topic recall, from 0 to 1"}
+
+    def _lists(self, block: Block) -> tuple[GainLists, GainLists]:
+        """The lists of global gains, and the best there can be."""
+        known, covered, judged = self._known(block), self._covered(block), block.graded.judged
+        places, inverse = np.unique(covered.row * (block.width + 1) + covered.rank, return_inverse=True)
+        row, rank = places // (block.width + 1), places % (block.width + 1)
+        share = 1.0 / np.maximum(self._counts(block), 1)
+        run = GainLists(block.size, row, rank, sum_by(inverse, covered.gain, places.size) * share[row])
+
+        def best() -> GainLists:
+            item = np.repeat(np.arange(known.offsets.size - 1), np.diff(known.offsets))
+            total = sum_by(item, known.gain, known.offsets.size - 1)
+            items = np.flatnonzero(total)
+            query = np.searchsorted(judged.item_offsets, items, "right") - 1
+            gains = total[items] * (1.0 / np.maximum(known.counts, 1))[query]
+            return GainLists(known.counts.size, query, ordinal_in_row(query), gains).best_first()
+
+        ideal = judged.cached(("global gains", self.gain, self.rel), best)
+        return run, ideal.of_rows(block.queries)
+
+    def of_gains(self, run: GainLists, ideal: GainLists) -> Floats:
+        """The measure of lists of gains."""
+        raise NotImplementedError
+
+    def compute(self, block: Block) -> Floats:
+        found = self.of_gains(*self._lists(block))
+        if not self.gamma:
+            return found
+        return np.asarray(self.gamma * self._recall(block) + (1.0 - self.gamma) * found)
+
+    def _recall(self, block: Block) -> Floats:
+        return StRecall(self.gain, self.rel, self.unjudged, self.cutoff).compute(block)
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        run, ideal = self._lists(block)
+        length = seen(block, self.cutoff)
+        gains = run.dense(max(1, length))[0][:length]
+        columns = {"global gain": gains, "CG": np.cumsum(gains)}
+        value = float(self.of_gains(run, ideal)[0])
+        if np.isnan(value):
+            return Arithmetic(columns, (Step.undefined(str(self), _NOTHING),), adds="global gain", running="CG")
+        steps: tuple[Step, ...] = (Step(self.of_name, "", (), value),)
+        if self.gamma:
+            recall = float(self._recall(block)[0])
+            numbers = (self.gamma, recall, 1.0 - self.gamma, value)
+            total = self.gamma * recall + (1.0 - self.gamma) * value
+            steps = (*steps, Step("StRecall", "", (), recall), Step(str(self), "{} * {} + {} * {}", numbers, total))
+        else:
+            steps = (steps[0]._replace(name=str(self)),)
+        return Arithmetic(columns, steps, adds="global gain", running="CG")
+
+    #: What the measure of the global gains is called.
+    of_name: ClassVar[str]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DNDCG(_GlobalGain):
+    """D-nDCG: nDCG of the global gain, the mean over sub-topics of what a document gains for each.
+
+    Formula:
+        D-nDCG@k = nDCG@k of GG, GG[i] = 1/n * sum over sub-topics of the gain for each
+        D#-nDCG@k = gamma StRecall@k + (1 - gamma) D-nDCG@k
+
+    n is the number of sub-topics. D#-nDCG is the short name with gamma=0.5.
+
+    Conventions:
+        - needs judgments with sub-topics: subtopics=yes (--subtopics)
+        - the discount is log2(i + 1), the ideal list has all judged documents by their global gain
+        - nothing relevant: undefined
+
+    Agrees with:
+        NTCIREVAL D-nDCG and D#-nDCG of MSnDCG, where intents are equally likely
+
+    Reference:
+        Sakai and Song, Evaluating diversified search results using per-intent graded relevance, SIGIR 2011
+
+    Example:
+        GG is 1/3 at rank 1 and 2/3 at rank 3, ideally 2/3, 1/3, 1/3: (1 + 2/2) / (2 + 1/log2(3) + 1/2).
+
+        >>> from gainful import Policy, Qrels, evaluate
+        >>> qrels = Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
+        >>> found = evaluate(qrels, {"q": ["b", "x", "a"]}, "D-nDCG@5", policy=Policy(subtopics=True))
+        >>> round(found.mean("D-nDCG@5"), 4)
+        0.6388
+    """
+
+    name = "D-nDCG"
+    of_name = "nDCG of the global gain"
+
+    def of_gains(self, run: GainLists, ideal: GainLists) -> Floats:
+        def divisors(ranks: Floats) -> Floats:
+            return np.asarray(np.log2(ranks + 1.0))
+
+        return np.minimum(ratios(run.total(divisors, self.cutoff), ideal.total(divisors, self.cutoff)), 1.0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DQ(_GlobalGain):
+    """D-Q: the Q-measure of the global gain, the mean over sub-topics of what a document gains for each.
+
+    Formula:
+        D-Q = Q of GG, GG[i] = 1/n * sum over sub-topics of the gain for each
+        D#-Q = gamma StRecall + (1 - gamma) D-Q
+
+    n is the number of sub-topics. D#-Q is the short name with gamma=0.5.
+
+    Conventions:
+        - needs judgments with sub-topics: subtopics=yes (--subtopics)
+        - relevant is what has a global gain above 0; D-Q@k divides by min(n, k) of these, as Q@k does
+        - nothing relevant: undefined
+
+    Agrees with:
+        NTCIREVAL D-Q and D#-Q, where intents are equally likely
+
+    Reference:
+        Sakai and Song, Evaluating diversified search results using per-intent graded relevance, SIGIR 2011
+
+    Example:
+        GG is 1/3 at rank 1 and 2/3 at rank 3: ((1 + 1/3)/(1 + 2/3) + (2 + 1)/(3 + 4/3)) / 3.
+
+        >>> from gainful import Policy, Qrels, evaluate
+        >>> qrels = Qrels.read(b"q 1 a 1\\nq 2 a 1\\nq 1 b 1\\nq 3 c 1\\n")
+        >>> found = evaluate(qrels, {"q": ["b", "x", "a"]}, "D-Q", policy=Policy(subtopics=True))
+        >>> round(found.mean("D-Q"), 4)
+        0.4974
+    """
+
+    name = "D-Q"
+    of_name = "Q of the global gain"
+    exempt = {
+        "swap": "past the recall base the ideal gains nothing more: a document may have a higher ratio lower down"
+    }
+
+    def of_gains(self, run: GainLists, ideal: GainLists) -> Floats:
+        stops = Stops(run, ideal, self.cutoff)
+        scores = sum_by(stops.row, stops.blended(1.0) / stops.held[stops.row], stops.size)
+        return np.where(stops.base == 0, np.nan, np.minimum(scores, 1.0))

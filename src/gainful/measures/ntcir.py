@@ -1,0 +1,498 @@
+"""Measures of NTCIR: what a user has when they stop, averaged over where users stop.
+
+All but GAP are one sum, over the ranks of relevant documents, of a probability to stop there times a utility:
+precision, or the *blended ratio* of precision and cumulated gain, which sees grades. They differ in where users stop
+(T. Sakai and S. Robertson, Modelling a user population for designing information retrieval metrics, EVIA 2008).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from gainful.data.lists import GainLists, highest_gain, in_columns, ordinal_in_row, running_sums, sum_by
+from gainful.gains import Gain
+from gainful.kernel.arrays import Bools, Floats, Ints, distinct
+from gainful.measures.arithmetic import Arithmetic, Step, last, ratios, seen
+from gainful.measures.base import Measure
+from gainful.measures.block import Block
+
+_LINEAR = Gain("linear")
+_NOTHING = "no document has a gain above 0"
+
+
+class Stops:
+    """The relevant documents down to a cutoff: where users may stop, and what they have by then."""
+
+    def __init__(self, run: GainLists, ideal: GainLists, cutoff: int | None) -> None:
+        self.size, self.ideal = run.size, ideal
+        self.row, self.rank, self.gain = run.to(cutoff)
+        #: How many relevant documents each query has: all of them, and those that a list of k can hold.
+        self.base: Ints = np.diff(ideal.offsets)
+        self.held = self.base if cutoff is None else np.minimum(self.base, cutoff)
+
+    @cached_property
+    def found(self) -> Ints:
+        """How many relevant documents stand down to each."""
+        return ordinal_in_row(self.row)
+
+    @cached_property
+    def _offsets(self) -> Ints:
+        return np.concatenate(([0], np.cumsum(np.bincount(self.row, minlength=self.size))))
+
+    def blended(self, beta: float) -> Floats:
+        """The blended ratio: (found + beta CG) / (rank + beta ideal CG)."""
+        gained = running_sums(self._offsets, self.gain)
+        best = np.append(running_sums(self.ideal.offsets, self.ideal.gain), 0.0)
+        reached = self.ideal.offsets[self.row] + np.minimum(self.rank, self.base[self.row]) - 1
+        return np.asarray((self.found + beta * gained) / (self.rank + beta * best[reached]))
+
+    def cascade(self, divisor: float) -> Floats:
+        """The probability to stop at each, for a user whom gain / divisor satisfies."""
+        satisfied = self.gain / divisor
+        by_place, place = in_columns(self.row, satisfied, self.size)
+        reaches = np.cumprod(1.0 - by_place, axis=1)
+        return np.asarray(satisfied * np.where(place == 0, 1.0, reaches[self.row, np.maximum(place, 1) - 1]))
+
+    def to_the_best(self) -> Bools:
+        """Those down to the first of the best grade that the list holds."""
+        best = np.zeros(self.size)
+        np.maximum.at(best, self.row, self.gain)
+        is_best = self.gain == best[self.row]
+        first = np.full(self.size, np.iinfo(np.int64).max)
+        np.minimum.at(first, self.row[is_best], self.rank[is_best])
+        return np.asarray(self.rank <= first[self.row])
+
+    def is_last(self, chosen: Bools) -> Bools:
+        """The last of the chosen ones of every list."""
+        rank = np.zeros(self.size, np.int64)
+        np.maximum.at(rank, self.row[chosen], self.rank[chosen])
+        return np.asarray(chosen & (self.rank == rank[self.row]))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Stopping(Measure):
+    """A sum over relevant documents of the probability to stop there times the utility of all down to there."""
+
+    gain: Gain = _LINEAR
+    rel: float | None = None
+    level: float | None = None
+    unjudged: str | None = None
+    cutoff: int | None = None
+
+    #: What the utility is called.
+    utility_name: ClassVar[str] = "BR"
+    #: Whether it is undefined where nothing is relevant, because it divides by how many are.
+    is_share: ClassVar[bool] = True
+
+    def stopping(self, stops: Stops, block: Block) -> Floats:
+        """The probability to stop at each relevant document."""
+        raise NotImplementedError
+
+    def utility(self, stops: Stops) -> Floats:
+        """What the user has down to each relevant document."""
+        raise NotImplementedError
+
+    def _stops(self, block: Block) -> Stops:
+        chosen = self.gain, self.rel, self.level
+        return Stops(block.gain_lists(*chosen), block.ideal_lists(*chosen), self.cutoff)
+
+    def compute(self, block: Block) -> Floats:
+        stops = self._stops(block)
+        terms = self.stopping(stops, block) * self.utility(stops)
+        # Probabilities that add up to 1 may do so but for the last bit.
+        scores = np.minimum(sum_by(stops.row, terms, block.size), 1.0)
+        return np.where(stops.base == 0, np.nan, scores) if self.is_share else scores
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        stops, length = self._stops(block), seen(block, self.cutoff)
+
+        def by_rank(values: Floats | Ints) -> Floats:
+            column = np.zeros(length)
+            column[stops.rank - 1] = values
+            return column
+
+        gains, stop, utility = by_rank(stops.gain), by_rank(self.stopping(stops, block)), by_rank(self.utility(stops))
+        columns = {"gain": gains, "CG": np.cumsum(gains), self.utility_name: utility, "stops": stop}
+        columns |= {"adds": stop * utility, "sum": np.cumsum(stop * utility)}
+        if self.is_share and not stops.base[0]:
+            step = Step.undefined(str(self), _NOTHING)
+        else:
+            step = Step.sum_of(str(self), columns["adds"], last(columns["sum"])).capped()
+        return Arithmetic(columns, (step,), adds="gain", running="sum")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Blended(_Stopping):
+    """The utility is the blended ratio."""
+
+    meanings = {"beta": "the weight of cumulated gain in the blended ratio; 0 leaves precision"}
+    exempt = {
+        "swap": "past the recall base the ideal gains nothing, so that a document may have a higher ratio lower down"
+    }
+    beta: float = 1.0
+
+    def utility(self, stops: Stops) -> Floats:
+        return stops.blended(self.beta)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Q(_Blended):
+    """Q-measure: average precision that also looks at how much was gained.
+
+    Formula:
+        Q = 1/n * sum over relevant documents at rank i of BR(i)
+        BR(i) = (C(i) + beta CG[i]) / (i + beta ideal CG[i])
+
+    C(i) is the number of relevant documents down to rank i, n that of all there are. BR is the blended ratio: with
+    beta=0 it is precision, and Q is AP.
+
+    Conventions:
+        - relevant is what has a gain above 0
+        - Q@k stops at rank k and divides by min(n, k)
+        - no document with a gain above 0: undefined
+
+    Agrees with:
+        NTCIREVAL Q-measure and Q@k
+    Differs from:
+        AP@k here, which divides by n
+
+    Reference:
+        Sakai, On the reliability of information retrieval metrics based on graded relevance, IPM 43(2), 2007
+
+    Example:
+        Grades 1, 0, 2: BR(1) = (1 + 1)/(1 + 2), BR(3) = (2 + 3)/(3 + 3).
+
+        >>> from gainful import parse
+        >>> parse("Q").score([1, 0, 2])
+        0.75
+    """
+
+    name = "Q"
+
+    def stopping(self, stops: Stops, block: Block) -> Floats:
+        return np.asarray(1.0 / stops.held[stops.row])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class O(_Blended):  # noqa: E742  (its name in the literature)
+    """O-measure: the blended ratio at the first relevant document, for users who want one, as good as may be.
+
+    Formula:
+        O = BR(i) at the rank i of the first relevant document
+
+    BR is the blended ratio of Q.
+
+    Conventions:
+        - 0 where no relevant document is retrieved
+        - nothing relevant: 0
+        - O@k is 0 where none is in the top k
+
+    Agrees with:
+        NTCIREVAL O-measure
+
+    Reference:
+        Sakai, On the task of finding one highly relevant document with high precision, IPSJ TOD 29, 2006
+
+    Example:
+        The first relevant document is at rank 2 and of grade 1, a better one is at rank 3: (1 + 1)/(2 + 3).
+
+        >>> from gainful import parse
+        >>> parse("O").score([0, 1, 2])
+        0.4
+    """
+
+    name = "O"
+    is_share = False
+
+    def stopping(self, stops: Stops, block: Block) -> Floats:
+        return np.asarray(stops.found == 1, np.float64)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PMeasure(_Blended):
+    """P-measure: the blended ratio at the first of the best documents that the list holds.
+
+    Formula:
+        P-measure = BR(i) at the preferred rank i
+
+    The preferred rank is that of the first document of the highest gain in the list. BR is the blended ratio of Q.
+
+    Conventions:
+        - 0 where no relevant document is retrieved
+        - nothing relevant: 0
+        - P-measure@k looks at the first k documents only, also for the preferred rank
+
+    Agrees with:
+        NTCIREVAL P-measure
+
+    Reference:
+        Sakai, On the properties of evaluation metrics for finding one highly relevant document, IPSJ TOD 35, 2007
+
+    Example:
+        The best document is at rank 3: (2 + 3)/(3 + 3).
+
+        >>> from gainful import parse
+        >>> round(parse("P-measure").score([0, 1, 2]), 4)
+        0.8333
+    """
+
+    name = "P-measure"
+    is_share = False
+
+    def stopping(self, stops: Stops, block: Block) -> Floats:
+        return stops.is_last(stops.to_the_best()).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PPlus(_Blended):
+    """P+: the mean blended ratio over the relevant documents down to the first of the best that the list holds.
+
+    Formula:
+        P+ = 1/C(p) * sum over relevant documents at rank i <= p of BR(i)
+
+    p is the preferred rank: that of the first document of the highest gain in the list. BR is the blended ratio of Q.
+
+    Conventions:
+        - 0 where no relevant document is retrieved
+        - nothing relevant: 0
+        - P+@k looks at the first k documents only, also for the preferred rank
+
+    Agrees with:
+        NTCIREVAL P+
+
+    Reference:
+        Sakai, On the properties of evaluation metrics for finding one highly relevant document, IPSJ TOD 35, 2007
+
+    Example:
+        Relevant at ranks 2 and 3, the better one last: ((1 + 1)/(2 + 3) + (2 + 3)/(3 + 3)) / 2.
+
+        >>> from gainful import parse
+        >>> round(parse("P+").score([0, 1, 2]), 4)
+        0.6167
+    """
+
+    name = "P+"
+    is_share = False
+
+    def stopping(self, stops: Stops, block: Block) -> Floats:
+        chosen = stops.to_the_best()
+        counts = np.bincount(stops.row[chosen], minlength=stops.size)
+        return np.where(chosen, 1.0 / np.maximum(counts, 1)[stops.row], 0.0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NCU(_Blended):
+    """Normalised cumulative utility: what users have when they stop, be it at good documents or early.
+
+    Formula:
+        NCU = sum over relevant documents at rank i of p(i) U(i)
+
+    With stop=graded p(i) is the weight of the document's grade (stops) over the weights of all relevant documents. With
+    stop=rank it is gamma^(C(i) - 1) over the sum of gamma^(j - 1) for j = 1 to n: gamma below 1 are users who are soon
+    content. U is the blended ratio BR of Q, or with beta=0 precision.
+
+    Conventions:
+        - NCUguBR, NCUrbBR are short names with stop=graded and stop=rank; NCUguP, NCUrbP those with beta=0
+        - stops is a gain map, by default the grade; only used with stop=graded, as gamma only with stop=rank
+        - a relevant document that was not retrieved adds 0
+        - no document with a gain above 0: undefined
+
+    Agrees with:
+        NTCIREVAL NCUgu,P NCUgu,BR NCUrb,P NCUrb,BR
+
+    Reference:
+        Sakai and Robertson, Modelling a user population for designing information retrieval metrics, EVIA 2008
+
+    Example:
+        Grades 1, 0, 2 with weights 1 and 2: 1/3 * (1 + 1)/(1 + 2) + 2/3 * (2 + 3)/(3 + 3).
+
+        >>> from gainful import parse
+        >>> round(parse("NCU").score([1, 0, 2]), 4)
+        0.7778
+    """
+
+    name = "NCU"
+    exempt = {**_Blended.exempt, "perfect": "users may stop most often at other documents than at those that gain most"}
+    stop: str = "graded"
+    stops: Gain = _LINEAR
+    gamma: float = 0.99
+
+    def _unused(self) -> frozenset[str]:
+        return frozenset({"gamma"} if self.stop == "graded" else {"stops"})
+
+    def check(self, levels: Floats) -> None:
+        super().check(levels)
+        self.stops.check(levels)
+
+    def stopping(self, stops: Stops, block: Block) -> Floats:
+        if self.stop == "rank":
+            weights = self.gamma ** np.arange(max(1, int(stops.base.max(initial=0))))
+            totals = np.append(0.0, np.cumsum(weights))[stops.base]
+            return np.asarray(weights[stops.found - 1] / totals[stops.row])
+        judged = block.judged
+        if self.rel is not None or self.level is not None:
+            judged = judged.relevant(self.rel, self.level)
+        is_relevant = self.gain.of_grades(judged.grade, block.scale) > 0
+        weight = self.stops.of_grades(judged.grade, block.scale) * is_relevant
+        totals = sum_by(judged.row, weight, stops.size)
+        lists = block.gain_lists(self.stops, self.rel, self.level).dense(max(1, int(stops.rank.max(initial=0))))
+        return np.nan_to_num(ratios(lists[stops.row, stops.rank - 1], totals[stops.row]))
+
+
+def _cascade(measure: EBR | IRBU, stops: Stops, block: Block) -> Floats:
+    """Users who are satisfied by what they read, as in ERR."""
+    return stops.cascade(1.0 + highest_gain(measure.gain, block.scale))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EBR(_Blended):
+    """Expected blended ratio: the blended ratio at the document that satisfies a user who reads from the top.
+
+    Formula:
+        EBR = sum over ranks i of BR(i) * S[i] * (1 - S[1]) * ... * (1 - S[i - 1])
+
+    S[i] = gain / (1 + highest gain) is the probability to be satisfied by the document at rank i, as in ERR; BR is the
+    blended ratio of Q.
+
+    Conventions:
+        - the highest gain is that of scale, the highest grade of the judgments
+        - EBR@k stops at rank k
+        - nothing relevant: 0; an ideal list need not have 1, because some users are never satisfied
+
+    Agrees with:
+        NTCIREVAL EBR
+
+    Reference:
+        Sakai and Zeng, Retrieval evaluation measures that agree with users' SERP preferences, TOIS 39(2), 2021
+
+    Example:
+        Grades 1 and 2 of at most 2: 1/3 * (1 + 1)/(1 + 2) + 2/3 * 2/3 * (2 + 3)/(2 + 3).
+
+        >>> from gainful import parse
+        >>> round(parse("EBR").score([1, 2]), 4)
+        0.6667
+    """
+
+    name = "EBR"
+    is_share = False
+
+    def stopping(self, stops: Stops, block: Block) -> Floats:
+        return _cascade(self, stops, block)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class IRBU(_Stopping):
+    """iRBU: the rank-biased utility of a user who stops at the document that satisfies them.
+
+    Formula:
+        iRBU = sum over ranks i of p^i * S[i] * (1 - S[1]) * ... * (1 - S[i - 1])
+
+    S[i] = gain / (1 + highest gain) is the probability to be satisfied by the document at rank i, as in ERR, which has
+    1/i in place of p^i.
+
+    Conventions:
+        - p is 0.99 unless given: hardly any effort to read on
+        - the highest gain is that of scale, the highest grade of the judgments
+        - iRBU@k stops at rank k
+        - nothing relevant: 0; an ideal list need not have 1
+
+    Agrees with:
+        NTCIREVAL iRBU
+
+    Reference:
+        Sakai and Zeng, Retrieval evaluation measures that agree with users' SERP preferences, TOIS 39(2), 2021
+
+    Example:
+        Grades 1 and 2 of at most 2 and p = 0.5: 1/3 * 0.5 + 2/3 * 2/3 * 0.25.
+
+        >>> from gainful import parse
+        >>> round(parse("iRBU(p=0.5)").score([1, 2]), 4)
+        0.2778
+    """
+
+    name = "iRBU"
+    is_share = False
+    utility_name = "p^rank"
+    meanings = {"p": "what reading one more document leaves of the utility"}
+    p: float = 0.99
+
+    def stopping(self, stops: Stops, block: Block) -> Floats:
+        return _cascade(self, stops, block)
+
+    def utility(self, stops: Stops) -> Floats:
+        return np.asarray(self.p**stops.rank)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GAP(Measure):
+    """Graded average precision: AP for users of whom some ask for any relevant document and some only for the best.
+
+    Formula:
+        GAP = sum over ranks i of 1/i * sum over ranks j <= i of min(G[i], G[j]), divided by the sum of all gains judged
+
+    A grade's gain is the share of users who are content with it: those whose threshold is that grade or a lower one.
+    Only the ratios of gains matter. With gain=binary it is AP.
+
+    Conventions:
+        - with gain=linear thresholds are equally likely for all grades from 1 to the highest
+        - GAP@k stops at rank k and still divides by all gains
+        - no document with a gain above 0: undefined
+
+    Agrees with:
+        NTCIREVAL -gap with as many grades as thresholds
+    Differs from:
+        muAP, which averages the AP of every level; here a level counts as many times as it has documents
+
+    Reference:
+        Robertson, Kanoulas and Yilmaz, Extending average precision to graded relevance judgments, SIGIR 2010
+
+    Example:
+        Grades 1, 0, 2: (1/1 * 1 + 1/3 * (min(2, 1) + 2)) / (1 + 2).
+
+        >>> from gainful import parse
+        >>> round(parse("GAP").score([1, 0, 2]), 4)
+        0.6667
+    """
+
+    name = "GAP"
+    gain: Gain = _LINEAR
+    rel: float | None = None
+    level: float | None = None
+    unjudged: str | None = None
+    cutoff: int | None = None
+
+    def _shared(self, block: Block) -> tuple[Ints, Ints, Floats]:
+        """Row and rank of every relevant document, and the sum over those down to it of the smaller gain."""
+        row, rank, gain = block.gain_lists(self.gain, self.rel, self.level).to(self.cutoff)
+        shared, below = np.zeros(row.size), 0.0
+        for threshold in distinct(gain).tolist():
+            # All who reach the threshold share at least that; what they shared at the one below is counted already.
+            reached = gain >= threshold
+            shared[reached] += (threshold - below) * ordinal_in_row(row[reached])
+            below = threshold
+        return row, rank, shared
+
+    def compute(self, block: Block) -> Floats:
+        row, rank, shared = self._shared(block)
+        ideal = block.ideal_lists(self.gain, self.rel, self.level)
+        scores = ratios(sum_by(row, shared / rank, block.size), sum_by(ideal.row, ideal.gain, block.size))
+        return np.minimum(scores, 1.0)
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        length, (_, rank, shared) = seen(block, self.cutoff), self._shared(block)
+        gains, together = block.gain_lists(self.gain, self.rel, self.level).dense(length)[0], np.zeros(length)
+        together[rank - 1] = shared
+        terms = together / np.arange(1.0, length + 1.0)
+        columns = {"gain": gains, "shared": together, "shared/rank": terms, "sum": np.cumsum(terms)}
+        ideal = block.ideal_lists(self.gain, self.rel, self.level).gain
+        total = float(np.cumsum(ideal)[-1]) if ideal.size else 0.0
+        steps = (
+            Step.sum_of("sum of shared/rank", terms, last(columns["sum"])),
+            Step.sum_of("all gains", ideal, total),
+            Step.division(str(self), last(columns["sum"]), total, undefined=_NOTHING).capped(),
+        )
+        return Arithmetic(columns, steps, adds="gain", running="sum")

@@ -1,0 +1,189 @@
+"""How similar a list is to the ideal one, and how well it separates relevant from other documents.
+
+What a reference list has in place of judgments is a grade for each place (:meth:`gainful.Qrels.from_run`): so a list is
+compared with another one, too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from gainful.data.lists import ordinal_in_row, sum_by
+from gainful.kernel.arrays import Floats, Ints
+from gainful.measures.arithmetic import Arithmetic, Step, found_by_rank, last, ratios, seen
+from gainful.measures.base import Measure
+from gainful.measures.block import Block
+from gainful.measures.precision import Binary
+
+
+class _Shared(NamedTuple):
+    """The relevant documents of the lists, each with the depth from which on list and ideal list both have it.
+
+    ``ends`` is how deep each query's lists are compared.
+    """
+
+    row: Ints
+    depth: Ints
+    ends: Ints
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Compat(Measure):
+    """Compatibility: the rank-biased overlap of a list with the ideal list that is most similar to it.
+
+    Formula:
+        RBO = sum over depths i of p^(i - 1) * (documents that the first i of both lists share) / i
+        Compat = RBO of the list and the ideal list / RBO of the ideal list with itself
+
+    The ideal list has the documents with a grade above 0, best first; equal grades stand as they do in the list, those
+    that it lacks after them.
+
+    Conventions:
+        - only which grades are higher matters, not by how much: preferences are enough
+        - lists are compared down to rank 1000, or with depth=lists to the end of the longer of the two
+        - normalize=false divides by the sum of p^(i - 1) instead: the overlap itself, which RBO is the short name of
+        - nothing relevant: 0
+
+    Agrees with:
+        Clarke's compatibility.py, whose depth is 1000; ir_measures Compat with depth=lists
+
+    Reference:
+        Clarke, Vtyurina and Smucker, Assessing top-k preferences, TOIS 39(3), 2021; Webber, Moffat and Zobel, A
+        similarity measure for indefinite rankings, TOIS 28(4), 2010
+
+    Example:
+        Two ranks, grades in the wrong order: at depth 1 nothing is shared, at depth 2 all: 0.5 / (1 + 0.5).
+
+        >>> from gainful import parse
+        >>> round(parse("Compat(p=0.5, depth=2)").score([1, 2]), 4)
+        0.3333
+    """
+
+    name = "Compat"
+    at = None
+    p: float = 0.95
+    normalize: bool = True
+    depth: str = "1000"
+    unjudged: str | None = None
+
+    def _shared(self, block: Block) -> _Shared:
+        hits, judged = block.hits.relevant(None, None), block.judged.relevant(None, None)
+        # Places in the ideal list: after all better ones, and after those of the same grade that the list has above.
+        order = np.lexsort((hits.rank, -hits.grade, hits.row))
+        starts = (np.diff(hits.row[order], prepend=-1) != 0) | (np.diff(hits.grade[order], prepend=np.nan) != 0)
+        group = np.cumsum(starts)
+        better = _counted_above(judged.row, judged.grade, hits.row[order], hits.grade[order])
+        place = np.empty(order.size, np.int64)
+        place[order] = better + ordinal_in_row(group)
+        lists = np.maximum(block.retrieved, block.recall_base())
+        ends = lists if self.depth == "lists" else np.full(block.size, int(self.depth))
+        return _Shared(hits.row, np.maximum(hits.rank, place), ends)
+
+    def _overlap(self, shared: _Shared) -> Floats:
+        """The sum over depths of the overlap, of every query."""
+        inside = shared.depth <= shared.ends[shared.row]
+        row, depth = shared.row[inside], shared.depth[inside]
+        below = self._below(int(shared.ends.max(initial=0)))
+        return sum_by(row, below[shared.ends[row]] - below[depth - 1], shared.ends.size)
+
+    def _below(self, end: int) -> Floats:
+        """The sums of p^(i - 1) / i down to every depth, from 0 on."""
+        depths = np.arange(1.0, end + 1.0)
+        return np.append(0.0, np.cumsum(self.p ** (depths - 1.0) / depths))
+
+    def _best(self, block: Block, ends: Ints) -> Floats:
+        if not self.normalize:
+            return np.append(0.0, np.cumsum(self.p ** np.arange(float(ends.max(initial=0)))))[ends]
+        base = block.recall_base()
+        row = np.repeat(np.arange(block.size), base)
+        return self._overlap(_Shared(row, ordinal_in_row(row), ends))
+
+    def compute(self, block: Block) -> Floats:
+        shared = self._shared(block)
+        found = ratios(self._overlap(shared), self._best(block, shared.ends))
+        return np.minimum(np.nan_to_num(found), 1.0)
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        shared = self._shared(block)
+        end = int(shared.ends[0])
+        overlap = np.cumsum(np.bincount(shared.depth[shared.depth <= end], minlength=end + 1)[1:]).astype(np.float64)
+        depths = np.arange(1.0, end + 1.0)
+        terms = self.p ** (depths - 1.0) * overlap / depths
+        shown = min(end, max(1, block.width))
+        columns = {"shared": overlap, "adds": terms, "sum": np.cumsum(terms)}
+        best, total = float(self._best(block, shared.ends)[0]), last(columns["sum"])
+        steps = (
+            Step(f"sum to depth {end}", "", (), total),
+            Step("of the ideal list" if self.normalize else "of p^(depth - 1)", "", (), best),
+            Step.division(str(self), total, best).capped() if best else Step(str(self), "", (), 0.0),
+        )
+        return Arithmetic(
+            {name: values[:shown] for name, values in columns.items()}, steps, adds="shared", running="sum"
+        )
+
+
+def _counted_above(row: Ints, grade: Floats, of_row: Ints, of_grade: Floats) -> Ints:
+    """How many documents (by row, best first) of each given row are better than each given grade."""
+    starts = np.searchsorted(row, of_row, "left")
+    found = np.zeros(of_row.size, np.int64)
+    for value in np.unique(of_grade):
+        chosen = of_grade == value
+        above = np.append(0, np.cumsum(grade > value))
+        ends = np.searchsorted(row, of_row[chosen], "right")
+        found[chosen] = above[ends] - above[starts[chosen]]
+    return found
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PairAccuracy(Binary):
+    """Pairwise accuracy: how often a relevant document stands above one that is not.
+
+    Formula:
+        PairAccuracy = pairs of a relevant document and another one in the list with the relevant one above / all pairs
+
+    Conventions:
+        - unjudged documents are not relevant; what was not retrieved is in no pair
+        - PairAccuracy@k looks at pairs among the first k
+        - no relevant document in the list, or no other: undefined
+
+    Agrees with:
+        ir_measures Accuracy, where there are pairs
+
+    Reference:
+        Mann and Whitney, Annals of Mathematical Statistics 18, 1947: the area under the ROC curve of one list
+
+    Example:
+        Of four pairs three are in order.
+
+        >>> from gainful import parse
+        >>> parse("PairAccuracy").score([1, 0, 1, 0])
+        0.75
+    """
+
+    name = "PairAccuracy"
+    cutoff: int | None = None
+
+    def compute(self, block: Block) -> Floats:
+        relevant = self._relevant(block)
+        shown = relevant.rank <= (self.cutoff or block.width)
+        row, rank, ordinal = relevant.row[shown], relevant.rank[shown], relevant.ordinal[shown]
+        length = np.minimum(block.retrieved, self.cutoff or block.width)
+        found = np.bincount(row, minlength=block.size)
+        others = length - found
+        above = sum_by(row, rank - ordinal, block.size)
+        return np.asarray(1.0 - ratios(above, found * others))
+
+    def arithmetic(self, block: Block) -> Arithmetic:
+        columns = found_by_rank(block, self.rel, self.level, self.cutoff)
+        length = seen(block, self.cutoff)
+        others_above = (np.arange(1.0, length + 1.0) - columns["found"]) * columns["relevant"]
+        found = last(columns["found"])
+        pairs = found * (length - found)
+        if not pairs:
+            return Arithmetic.of_found(columns, Step.undefined(str(self), "there is no pair"))
+        wrong = float(np.cumsum(others_above)[-1])
+        columns = {**columns, "others above": others_above}
+        return Arithmetic.of_found(columns, Step(str(self), "1 - {} / {}", (wrong, pairs), 1.0 - wrong / pairs))
