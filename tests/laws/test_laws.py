@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from gainful import Measure, Policy, evaluate, parse
+from gainful import Measure, Policy, Qrels, evaluate, parse
 from gainful.measures.catalog import FAMILIES, MEASURES
 
 #: Measures of diversity want sub-topics: here all documents have the same one, which others do not see.
@@ -292,7 +292,7 @@ def same(one: float, other: float) -> bool:
 
 
 #: Measures to which every grade is worth more than any lower one, whatever the parameters.
-BY_GRADE = {"muAP", "NDCNG"}
+BY_GRADE = {"muAP", "NDCNG", "Compat"}
 
 
 def worth(measure: Measure, grade: int | None) -> float:
@@ -409,6 +409,9 @@ def test_the_excuse_from_perfection() -> None:
     assert math.isnan(parse("Frustration@1").score([1, 1])) and parse("Frustration@1").score([1, 0]) == 0
     assert math.isnan(parse("SFTotal@1").score([1, 1])) and parse("SFTotal@1").score([1, 0]) == 1
     assert parse("NDPM").score([1, 0, -1]) < parse("NDPM").score([1], unretrieved=[0, -1])
+    # Most users stop at the grade that gains less.
+    stops = parse("NCU(stops=0-9-1)@1")
+    assert stops.score([1, 2]) > stops.score([2, 1])
 
     def scored(measure: str, *scores: float) -> float:
         """Two relevant documents and another one, or the first of them."""
@@ -499,6 +502,17 @@ def test_the_excuse_from_swapping() -> None:
     assert parse("G(gain=exp2)").score(before, unretrieved=[2]) > parse("G(gain=exp2)").score(after, unretrieved=[2])
     # The unjudged document and that of grade 0 change places: a worse one comes before that of grade 1.
     assert parse("NDPM").score([None, 1, 0]) < parse("NDPM").score([0, 1, None])
+    # The first document settles the sub-topic, or is measured against an ideal that goes on; further down all is had.
+    for text in ("Q(gain=exp2)", "P+(gain=exp2)"):
+        assert parse(text).score([0, 0, 0, 3, 1], [2]) > parse(text).score([1, 0, 0, 3, 0], [2])
+    assert parse("EBR").score([0, 0, 0, 1, 3, 1], [2, 2]) > parse("EBR").score([0, 0, 0, 3, 1, 1], [2, 2])
+    assert parse("O").score([0, 0, 3, 1, 0], [1]) > parse("O").score([0, 1, 3, 0, 0], [1])
+    qrels, policy = Qrels.read(b"q 1 a 1\nq 1 b 3\n"), Policy(subtopics=True)
+    lists = ({"q": ["x", "b", "a"]}, {"q": ["a", "b", "x"]})
+    before, after = (evaluate(qrels, run, "alpha-nDCG(gain=exp2)", policy=policy).mean() for run in lists)
+    assert before > after
+    # The only pair leaves the first two.
+    assert parse("PairAccuracy@2").score([1, 0, 1]) == 1 and math.isnan(parse("PairAccuracy@2").score([1, 1, 0]))
     # A relevant document takes the place of an unjudged one far above: the deviation grows more than the mean.
     judged, scores = {"a": 1, "b": 1, "c": 0, "d": 0}, {"x": 100.0, "a": 3.0, "b": 2.0, "c": 1.0, "d": 0.0}
     lists = ({"q": scores}, {"q": {**scores, "b": 100.0, "x": 2.0}})
@@ -703,6 +717,7 @@ def test_appending_where_the_last_places_are_known(measure: str) -> None:
 
 
 def test_the_excuse_from_appending() -> None:
+    assert parse("PairAccuracy").score([0, 1]) < parse("PairAccuracy").score([0, 1, None])
     # nDCG@1 = 1/2 and nDCG@2 = x: their mean, and with the end of the longer list that of 1/2, x and x.
     x = parse("nDCG@2").score([1, 2])
     assert parse("RnDCG").score([1, 2]) == pytest.approx((0.5 + x) / 2)
@@ -732,6 +747,8 @@ class Seen:
         self.base = sum(worth(measure, grade) > 0 for grade in judged.values())
         self.others = sum(document in judged for document in documents) - self.found
         self.grades = len(set(judged.values()))
+        top = [worth(measure, judged.get(document)) > 0 for document in documents[: measure.rank_cutoff]]
+        self.has_pairs = any(top) and not all(top)
         self.known = getattr(measure, "N", None) is not None
         self.sure = self.known or self.found == self.base
         self.measure: Any = measure
@@ -755,6 +772,7 @@ UNDEFINED: dict[str, Callable[[Seen], bool]] = {
     "Frustration": lambda seen: seen.found == seen.length,
     "SFTotal": _no_total,
     "NDPM": lambda seen: seen.grades < 2,
+    "PairAccuracy": lambda seen: not seen.has_pairs,
     "RelativeRelevance": lambda seen: not (seen.found if seen.measure.coef == "cosine" else seen.length),
     "SwetsE": lambda seen: 0 in (seen.found, seen.others) or seen.found == seen.others == 1,
     "VanRijsbergenE": lambda seen: not seen.base,

@@ -164,6 +164,10 @@ class PairAccuracy(Binary):
     """
 
     name = "PairAccuracy"
+    exempt = {
+        "append": "documents at the end make pairs with the relevant ones above them",
+        "swap": "with a cutoff, a document that moves below it takes its pairs along",
+    }
     cutoff: int | None = None
 
     def compute(self, block: Block) -> Floats:
