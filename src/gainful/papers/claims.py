@@ -53,6 +53,9 @@ class LateParts(Sequence[Any]):
     def __getitem__(self, place: Any) -> Any:
         return self._made()[place]
 
+    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
+        return tuple, (self._made(),)
+
 
 @dataclass(frozen=True, eq=False)
 class Section:

@@ -105,17 +105,10 @@ def figures(
     check_experiment(repetitions, seed)
     found = cache(lambda: swap_experiment(repetitions, seed, threads=threads, progress=progress))
     means = f"the mean of {repetitions:,} test rankings" if repetitions > 1 else "one test ranking"
+    uniform, random = LateParts(lambda: _parts(found()[0])), LateParts(lambda: _parts(found()[1]))
     return (
-        Section(
-            "Figure 4",
-            f"Every level has the same number of items; each point is {means}.",
-            LateParts(lambda: _parts(found()[0])),
-        ),
-        Section(
-            "Figure 5",
-            f"Levels are of random frequency, some without an item; each point is {means}.",
-            LateParts(lambda: _parts(found()[1])),
-        ),
+        Section("Figure 4", f"Every level has the same number of items; each point is {means}.", uniform),
+        Section("Figure 5", f"Levels are of random frequency, some without an item; each point is {means}.", random),
     )
 
 
