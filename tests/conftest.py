@@ -71,9 +71,15 @@ class Lists(NamedTuple):
         return [document for document in ordered if document in judged or not removes]
 
 
+# What is loaded stays: nobody need look for garbage among it, again and again.
+gc.disable()
+
+
 def pytest_collection_finish() -> None:
-    """All that is loaded by now stays: nobody need look for garbage among it, again and again."""
+    """All that is loaded is kept apart; what tests leave behind is garbage."""
     gc.freeze()
+    gc.enable()
+    gc.set_threshold(20_000)
 
 
 @pytest.fixture(scope="session")

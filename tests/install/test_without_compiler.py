@@ -19,8 +19,8 @@ ROOT = Path(__file__).parents[2]
 MADE = shutil.ignore_patterns(
     ".venv*", "build", "dist", ".git", "*.so", "__pycache__", ".*_cache", ".hypothesis", "gainful-demo"
 )
-#: What a machine has where nobody ever installed a compiler.
-NO_COMPILER = {"CC": "/nonexistent/cc", "CXX": "/nonexistent/c++"}
+#: What a machine has where nobody ever installed a compiler. Modules that no test imports are not compiled by Python.
+NO_COMPILER = {"CC": "/nonexistent/cc", "CXX": "/nonexistent/c++", "PIP_COMPILE": "0"}
 
 
 def environment(**more: str) -> dict[str, str]:

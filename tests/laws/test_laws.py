@@ -195,7 +195,8 @@ VARIANTS: dict[str, list[str]] = {
     "NumRel": ["NumRel", "NumRel(rel=2)", "NumRel(level=1)"],
     "NumRelRet": ["NumRelRet", "NumRelRet(rel=2)", "NumRelRet(level=1)"],
 }
-ALL = [parse(text) for text in chain.from_iterable(VARIANTS.values())]
+READ = {name: [parse(text) for text in texts] for name, texts in VARIANTS.items()}
+ALL = [*chain.from_iterable(READ.values())]
 
 
 def _boosts(measure: Measure) -> bool:
@@ -212,7 +213,7 @@ def bound_by(law: str, *names: str) -> tuple[Measure, ...]:
     """The variants of measures that have to obey a law."""
     excused = EXCUSED.get(law, (lambda _: False, ""))[0]
     bound = (name for name in names if law not in MEASURES[name].exempt)
-    return tuple(measure for name in bound for measure in map(parse, VARIANTS[name]) if not excused(measure))
+    return tuple(measure for name in bound for measure in READ[name] if not excused(measure))
 
 
 GOOD = [name for name, measure in MEASURES.items() if measure.better != "neither"]

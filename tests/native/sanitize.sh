@@ -7,7 +7,7 @@ export PATH="$bin:$PATH"
 build=$PWD/build/sanitize
 cmake -S . -B "$build" -G Ninja -DGAINFUL_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug \
     -Dnanobind_DIR="$(python -m nanobind --cmake_dir)" -DPython_EXECUTABLE="$bin/python" >/dev/null
-cmake --build "$build" >/dev/null
+MAKEFLAGS= cmake --build "$build" >/dev/null # Ninja cannot share the jobs of make, and says so
 rm -rf "$build/package" && mkdir -p "$build/package"
 cp -r src/gainful "$build/package/"
 cp "$build"/_core*.so "$build/package/gainful/kernel/"

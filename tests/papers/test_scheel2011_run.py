@@ -6,6 +6,7 @@ scheel2011: Scheel, Lommatzsch and Albayrak, Performance measures for multi-grad
 from __future__ import annotations
 
 import math
+import pickle
 import statistics
 from itertools import product
 
@@ -17,6 +18,7 @@ from gainful.kernel.parallel import Progress
 from gainful.pages.charts import Plot
 from gainful.pages.page import Page
 from gainful.papers.claims import Section
+from gainful.papers.reproduction import reproduce
 from gainful.papers.scheel2011 import artificial, examples
 from gainful.stats.repeatable import stream
 
@@ -303,6 +305,17 @@ class TestExperiment:
         reports: list[tuple[int, int]] = []
         artificial.swap_experiment(1, 0, progress=Progress(lambda done, total: reports.append((done, total))))
         assert reports == [(done, 8) for done in range(1, 9)]
+
+    def test_it_is_run_once_and_only_for_its_figures(self, monkeypatch):
+        ran: list[int] = []
+        experiment = artificial.swap_experiment
+        monkeypatch.setattr(artificial, "swap_experiment", lambda *a, **b: (ran.append(1), experiment(*a, **b))[1])
+        found = reproduce("scheel2011", repetitions=1)
+        assert "AP, t = 5" in str(found.only(["Table 1", "Section 5"]))
+        assert not ran
+        assert "Mean score after 99 swaps" in str(found.only("Figure 5"))
+        assert str(pickle.loads(pickle.dumps(found))) == str(found)
+        assert ran == [1]
 
     @pytest.mark.parametrize(
         ("repetitions", "seed", "message"),

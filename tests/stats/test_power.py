@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from gainful.stats.power import (
     queries_for_several,
     variance_of_difference,
 )
+from gainful.stats.repeatable import crossing
 
 
 @pytest.mark.parametrize(
@@ -212,3 +214,36 @@ class TestVariance:
 def test_no_observed_power() -> None:
     """Nothing takes scores and gives power: the difference is always the asker's."""
     assert not [name for name in dir(module) if "observed" in name]
+
+
+class Asked:
+    """A function that knows how often it was asked."""
+
+    def __init__(self, function: Callable[[float], float]) -> None:
+        self.function, self.times = function, 0
+
+    def __call__(self, value: float) -> float:
+        self.times += 1
+        return self.function(value)
+
+
+def test_what_is_searched_for_is_exact_and_found_in_few_steps() -> None:
+    def halved(excess: Callable[[float], float], low: float, high: float) -> float:
+        while (middle := (low + high) / 2) not in (low, high):
+            low, high = (low, middle) if excess(middle) >= 0 else (middle, high)
+        return high
+
+    curves: list[Callable[[float], float]] = [
+        lambda x: x,
+        lambda x: math.atan(40 * x),
+        lambda x: x**3,
+        lambda x: -1.0 if x < 0 else 1.0,
+    ]
+    for wanted in (-3.7, 1e-9, 0.5, 2.0, 9.99):
+        for curve in curves:
+            one, other = (Asked(lambda x, curve=curve, wanted=wanted: curve(x - wanted)) for _ in range(2))
+            assert crossing(one, -4.0, 10.0) == halved(other, -4.0, 10.0)
+            assert one.times < 2.5 * other.times
+    power = Asked(lambda effect: module.power_of_t(50, effect))
+    module._least(power, 0.8, 1.0)
+    assert power.times <= 16

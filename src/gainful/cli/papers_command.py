@@ -112,8 +112,8 @@ class PaperOptions:
         draws = self.has_data or self.paper.draws_alone
         check_folder(self.out, self.figures or "svg", are_wanted=draws and self.figures is not None)
 
-    def reproduced(self) -> Reproduction:
-        """The paper run again, with a progress bar if it takes long."""
+    def reproduced(self) -> tuple[Reproduction, tuple[str, ...]]:
+        """What is wanted of the paper run again, with a progress bar if it takes long, and what was noticed."""
         from gainful.papers.reproduction import reproduction_of
 
         settings, threads = dict(self.settings), self.reading.threads or default_threads()
@@ -138,7 +138,13 @@ class PaperOptions:
             data = {"qrels": collection.judged, "runs": collection.runs}
         bar = ProgressBar(self.paper.key, wanted=not self.reading.quiet, in_bytes=False)
         with bar as progress, naming_strangers(self.runs):
-            return reproduction_of(self.paper, data, settings, threads=threads, progress=progress)
+            found = reproduction_of(self.paper, data, settings, threads=threads, progress=progress)
+            if self.examples or self.data:
+                found = found.part(self.examples, self.data)
+            shown = found.only(self.only) if self.only else found
+            for section in shown.sections:
+                len(section.parts)  # what takes long is done by now
+        return shown, found.notices
 
     def _references(self, runs: Mapping[str, Any], threads: int) -> dict[str, Any]:
         """What plays the user by name: runs, which are named, and judgments, which are read."""
@@ -152,11 +158,9 @@ class PaperOptions:
                 found[each if is_taken else name] = self.reading.inputs.read_qrels(each, threads=threads)
         return found
 
-    def show(self, found: Reproduction, output: options.Output) -> None:
+    def show(self, output: options.Output) -> None:
         """Writes the folder, if one is wanted, and then the page; people see its beginning if the folder has all."""
-        if self.examples or self.data:
-            found = found.part(self.examples, self.data)
-        shown = found.only(self.only) if self.only else found
+        shown, noticed = self.reproduced()
         if self.out is None:
             output.write(shown)
         else:
@@ -166,7 +170,7 @@ class PaperOptions:
             if not self.reading.quiet:
                 sys.stdout.flush()
                 sys.stderr.write(f"wrote {count_of(len(written), 'file')} to {self.out}: report.md shows all of them\n")
-        print_notices(found.notices, self.reading.quiet)
+        print_notices(noticed, self.reading.quiet)
 
 
 def _flag(name: str) -> str:
@@ -294,7 +298,7 @@ def command(format_: str | None, output: str | None, signature: bool, asked: Pap
         return
     to = options.Output.of(format_, output, asked.files, signature)
     asked.check_written(to.path)
-    asked.show(asked.reproduced(), to)
+    asked.show(to)
 
 
 def papers_page() -> Page:

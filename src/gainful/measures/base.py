@@ -7,7 +7,8 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cache, cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from gainful.errors import UsageError
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 
 Better = Literal["higher", "lower", "neither"]
 Aggregate = Literal["mean", "sum", "geometric"]
+
+
+@cache
+def _parameters(kind: type[Measure]) -> Mapping[str, object]:
+    return MappingProxyType({parameter.name: parameter.default for parameter in fields(kind)})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,10 +81,10 @@ class Measure(ABC):
         return None
 
     def __post_init__(self) -> None:
-        for parameter in fields(self):
-            value = getattr(self, parameter.name)
+        for parameter, default in self.parameters().items():
+            value = getattr(self, parameter)
             if value is not None:
-                object.__setattr__(self, parameter.name, self._read(parameter.name, parameter.default, value))
+                object.__setattr__(self, parameter, self._read(parameter, default, value))
         self.validate()
 
     def validate(self) -> None:
@@ -112,9 +118,9 @@ class Measure(ABC):
         return value if number is None else int(number) if number == int(number) else number
 
     @classmethod
-    def parameters(cls) -> dict[str, object]:
+    def parameters(cls) -> Mapping[str, object]:
         """The names of the parameters and their defaults."""
-        return {parameter.name: parameter.default for parameter in fields(cls)}
+        return _parameters(cls)
 
     @classmethod
     def at_parameter(cls) -> str | None:
@@ -147,7 +153,7 @@ class Measure(ABC):
     # A measure never changes, and is asked for these once a query and once a cell of a table.
     @cached_property
     def _values(self) -> tuple[object, ...]:
-        return tuple(getattr(self, parameter.name) for parameter in fields(self))
+        return tuple(getattr(self, parameter) for parameter in self.parameters())
 
     @cached_property
     def _canonical(self) -> str:
@@ -172,9 +178,12 @@ class Measure(ABC):
         return self._text(lambda value, default: value is not None)
 
     def _text(self, shown: Callable[[object, object], bool]) -> str:
-        given = [(p.name, getattr(self, p.name), p.default) for p in fields(self) if p.name not in self._unused()]
+        unused = self._unused()
+        given = [(name, getattr(self, name), default) for name, default in self.parameters().items()]
         texts = [
-            f"{name}={value_text(value)}" for name, value, default in given if name != self.at and shown(value, default)
+            f"{name}={value_text(value)}"
+            for name, value, default in given
+            if name != self.at and name not in unused and shown(value, default)
         ]
         name = self.at_parameter()
         at = f"@{value_text(value)}" if name and shown(value := getattr(self, name), self.parameters()[name]) else ""
@@ -189,7 +198,7 @@ class Measure(ABC):
         """
         name = self.at_parameter()
         at = getattr(self, name) if name else None
-        if any(getattr(self, p.name) != p.default for p in fields(self) if p.name != name):
+        if any(getattr(self, each) != default for each, default in self.parameters().items() if each != name):
             return None
         if at is None or self.trec_eval_at is None:
             return self.trec_eval if at is None else None

@@ -8,8 +8,9 @@ compared as in exact arithmetic, where rounding decides nothing.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, get_args
 
@@ -40,7 +41,23 @@ Part: TypeAlias = Table | Chart | str
 Parts: TypeAlias = Part | Iterable[Part]
 
 
-@dataclass(frozen=True)
+class LateParts(Sequence[Any]):
+    """Parts that take long: they are made when somebody first looks at them."""
+
+    def __init__(self, make: Callable[[], Iterable[Part]]) -> None:
+        self._made = cache(lambda: tuple(make()))
+
+    def __len__(self) -> int:
+        return len(self._made())
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._made()[place]
+
+    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
+        return tuple, (self._made(),)
+
+
+@dataclass(frozen=True, eq=False)
 class Section:
     """A table, a figure or an example of a paper. Its ``name`` ("Table 2") also names its files.
 
@@ -50,7 +67,7 @@ class Section:
 
     name: str
     about: str
-    parts: tuple[Part, ...]
+    parts: Sequence[Part]
     conventions: tuple[str, ...] = ()
 
     @classmethod
@@ -60,10 +77,7 @@ class Section:
         >>> Section.of("Table 2", "", "one", ("two", "three"), "").parts
         ('one', 'two', 'three')
         """
-        groups = (
-            (part,) if isinstance(part, (str, Table)) or not isinstance(part, Iterable) else part for part in parts
-        )
-        return cls(name, about, tuple(part for group in groups for part in group if part != ""))
+        return cls(name, about, tuple(flat(*parts)))
 
     @property
     def file_name(self) -> str:
@@ -74,6 +88,13 @@ class Section:
         """
         # A dot stays: what is numbered within section 3 must not have the name of section 3.1.
         return "-".join("".join(c if c.isalnum() or c == "." else " " for c in self.name.lower()).split())
+
+
+def flat(*parts: Parts) -> Iterator[Part]:
+    """Parts and the parts of groups, one after the other; an empty paragraph is none."""
+    for part in parts:
+        group = (part,) if isinstance(part, (str, Table)) or not isinstance(part, Iterable) else part
+        yield from (each for each in group if each != "")
 
 
 @dataclass(frozen=True)

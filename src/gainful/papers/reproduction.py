@@ -126,7 +126,7 @@ class Reproduction(Showable):
         return {name: whats for name, whats in found.items() if whats}
 
     def _where_figures_are(self) -> Iterator[str]:
-        names = [section.name for section in self.sections if any(Page("papers", section.parts).charts)]
+        names = [section.name for section in self.sections if any(_page(section).charts)]
         drawn = [name for name in self.written if name.endswith(tuple(f".{each}" for each in FIGURES))]
         if not names:
             return
@@ -206,7 +206,7 @@ class Reproduction(Showable):
         blocks = [f"# {self.paper.key}", _markdown(*beginning)]
         for section in self.sections:
             shared = self.study.conventions if self.study and section in self.study.sections else ()
-            page = Page("papers", section.parts, section.conventions or shared, systems=systems)
+            page = replace(_page(section), notes=section.conventions or shared, systems=systems)
             blocks += _written(section, folder, ending, page, written)
         blocks.append(text(Page("papers", (), self.page().notes).with_whole_conventions(), "markdown").strip("\n"))
         with atomic_output(os.path.join(folder, "report.md")) as out:
@@ -251,9 +251,13 @@ def _sections_of(failed: Mapping[str, Sequence[str]], room: int) -> str:
     return told
 
 
+def _page(section: Section) -> Page:
+    return Page("papers", tuple(section.parts))
+
+
 def _verdicts(section: Section) -> Iterator[tuple[str, str]]:
     """The verdicts of a section, each with what it is about."""
-    for table in Page("papers", section.parts).tables_for_machines:
+    for table in _page(section).tables_for_machines:
         names = [column.name for column in table.columns]
         if "verdict" in names:
             yield from ((str(row[names.index("verdict")]), str(row[0])) for row in table.rows)
@@ -264,7 +268,7 @@ def _written(section: Section, folder: str, figures: str, page: Page, written: l
     has charts as text."""
     yield f"## {escaped(section.name)}"
     yield _markdown(section.about)
-    shown = section.parts
+    shown = tuple(section.parts)
     if any(page.charts) and figures:
         name = f"{section.file_name}.{figures}"
         save(page, os.path.join(folder, name))

@@ -20,7 +20,7 @@ from gainful.kernel.arrays import Floats
 from gainful.notation import choose
 from gainful.stats.anova import checked, one_way, pair_variances, two_way
 from gainful.stats.catalogues import VARIANCES
-from gainful.stats.repeatable import LEAST_P, check_alpha
+from gainful.stats.repeatable import LEAST_P, check_alpha, crossing
 
 _NODES = 96
 _INTERPOLATED = 64  # limits through which all others are found, to nine digits and more
@@ -199,10 +199,10 @@ def detectable_of_several(
     if not variance > 0:
         return 0.0
 
-    def is_enough(difference: float) -> bool:
-        return power_of(queries, systems, difference, variance, alpha=alpha, is_paired=is_paired) >= power
+    def reached(difference: float) -> float:
+        return power_of(queries, systems, difference, variance, alpha=alpha, is_paired=is_paired)
 
-    return _least(is_enough, math.sqrt(variance))
+    return _least(reached, power, math.sqrt(variance))
 
 
 def _least_queries(is_enough: Callable[[int], bool], refusal: str = "") -> int:
@@ -219,12 +219,12 @@ def _least_queries(is_enough: Callable[[int], bool], refusal: str = "") -> int:
     return high
 
 
-def _least(is_enough: Callable[[float], bool], start: float) -> float:
-    """The smallest number above 0 that is enough."""
+def _least(reached: Callable[[float], float], power: float, start: float) -> float:
+    """The smallest number above 0 with which a power is reached."""
     low, high = 0.0, start
-    while not is_enough(high):
+    while reached(high) < power:
         low, high = high, 2 * high
-    return _bisect(is_enough, low, high)
+    return crossing(lambda value: reached(value) - power, low, high)
 
 
 def _effect(difference: float, sd: float) -> float:
@@ -308,7 +308,7 @@ def detectable_effect(n: int, power: float = 0.8, alpha: float = 0.05) -> float:
     _check_queries(n, "n", " queries")
     check_alpha(alpha)
     check_power(power, alpha)
-    return _least(lambda effect: power_of_t(n, effect, alpha) >= power, 1.0)
+    return _least(lambda effect: power_of_t(n, effect, alpha), power, 1.0)
 
 
 @lru_cache(maxsize=256)
@@ -320,7 +320,7 @@ def detectable_noncentrality(df: int, power: float = 0.8, alpha: float = 0.05) -
     """
     check_power(power, alpha)
     critical = t_quantile(1 - alpha / 2, df)
-    return _least(lambda noncentrality: _beyond(critical, df, noncentrality) >= power, 1.0)
+    return _least(lambda noncentrality: _beyond(critical, df, noncentrality), power, 1.0)
 
 
 def queries_needed(effect: float, power: float = 0.8, alpha: float = 0.05) -> int:
@@ -380,17 +380,7 @@ def _noncentrality(t: float, df: float, below: float) -> float:
     width = 1.0
     while noncentral_t_below(t, df, t + width) > below:
         width *= 2
-    return _bisect(lambda value: noncentral_t_below(t, df, value) <= below, low, t + width)
-
-
-def _bisect(is_enough: Callable[[float], bool], low: float, high: float) -> float:
-    """The smallest number between two that is enough, to the last digits."""
-    for _ in range(200):
-        middle = (low + high) / 2
-        if middle in (low, high):
-            break
-        low, high = (low, middle) if is_enough(middle) else (middle, high)
-    return high
+    return crossing(lambda value: below - noncentral_t_below(t, df, value), low, t + width)
 
 
 def _where_it_bends(t: float, noncentrality: float) -> tuple[float, float]:

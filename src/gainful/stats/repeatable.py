@@ -8,6 +8,7 @@ change.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -174,3 +175,35 @@ def least_told(critical: float, apart: Floats, is_told: Bools, scale: float) -> 
 def largest_at(values: Floats, place: int) -> float:
     """The value at a place, the largest being the first; above all of them there is nothing."""
     return float(np.partition(values, values.size - place)[values.size - place]) if place >= 1 else math.inf
+
+
+def crossing(excess: Callable[[float], float], low: float, high: float) -> float:
+    """The smallest number between two at which a rising function is 0 or more, to the last digits.
+
+    By inverse quadratic interpolation where it can be trusted, else by halving (Chandrupatla 1997): a quarter of the
+    steps that halving alone takes.
+
+    >>> crossing(lambda x: x * x - 2, 1.0, 2.0) == math.sqrt(2)
+    True
+    """
+    # The newest point, the one on the other side of the crossing, and the one before.
+    (x, f), (other, at_other) = (low, excess(low)), (high, excess(high))
+    if f >= 0:
+        return low
+    share = 0.5
+    while (x + other) / 2 not in (x, other):
+        new = x + share * (other - x)
+        at_new = excess(new)
+        if (at_new >= 0) == (f >= 0):
+            third, at_third = x, f
+        else:
+            third, at_third, other, at_other = other, at_other, x, f
+        x, f = new, at_new
+        along, rise = (x - other) / (third - other), (f - at_other) / (at_third - at_other)
+        share = 0.5
+        if rise**2 < along and (1 - rise) ** 2 < 1 - along:
+            share = f / (at_other - f) * at_third / (at_other - at_third)
+            share += (third - x) / (other - x) * f / (at_third - f) * at_other / (at_third - at_other)
+        least = min(2 * math.ulp(x) / abs(other - x), 0.5)
+        share = min(max(share, least), 1 - least)
+    return max(x, other)

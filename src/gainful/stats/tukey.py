@@ -18,7 +18,17 @@ from gainful.errors import UsageError
 from gainful.kernel.arrays import Floats, Ints
 from gainful.kernel.core import thread_count
 from gainful.stats.anova import TwoWayAnova, checked, column_means, pairs_of, two_way
-from gainful.stats.repeatable import BLOCK, LEAST_P, check_draws, largest_at, least_count, least_told, on_grid, settle
+from gainful.stats.repeatable import (
+    BLOCK,
+    LEAST_P,
+    check_draws,
+    crossing,
+    largest_at,
+    least_count,
+    least_told,
+    on_grid,
+    settle,
+)
 
 #: Permutations unless another number is asked for.
 PERMUTATIONS = 10_000
@@ -63,12 +73,14 @@ def studentised_range_critical(alpha: float, systems: int, df: float = math.inf)
     _check(systems, df)
     if not 0 < alpha < 1:
         raise UsageError(f"alpha: expected a number between 0 and 1, found {alpha!r}")
-    low, high = 0.0, 1.0
-    while _survival(np.array([high]), systems, df)[0] > alpha:
-        low, high = high, 2 * high
-    while (middle := (low + high) / 2) not in (low, high):
-        low, high = (middle, high) if _survival(np.array([middle]), systems, df)[0] > alpha else (low, middle)
-    return high
+
+    def missing(value: float) -> float:
+        return alpha - float(_survival(np.array([value]), systems, df)[0])
+
+    high = 1.0
+    while missing(high) < 0:
+        high *= 2
+    return crossing(missing, high / 2 if high > 1 else 0.0, high)
 
 
 def _check(systems: int, df: float) -> None:

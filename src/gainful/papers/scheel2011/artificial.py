@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ from gainful.measures.catalog import parse
 from gainful.notation import read_whole
 from gainful.pages.charts import Axis, Line, Plot
 from gainful.pages.page import Table, head
-from gainful.papers.claims import Claim, Section, claims_tables, statement, table, undecided
+from gainful.papers.claims import Claim, LateParts, Part, Section, claims_tables, flat, statement, table, undecided
 from gainful.policy import Policy
 from gainful.stats.repeatable import check_seed, stream
 
@@ -98,13 +99,24 @@ class SwapCurves:
 def figures(
     repetitions: int = 100, seed: int = 0, threads: int | None = None, progress: Progress | None = None
 ) -> tuple[Section, Section]:
-    """Figures 4 and 5: references with equally many items a level, and with random shares of them."""
-    uniform, random = swap_experiment(repetitions, seed, threads=threads, progress=progress)
+    """Figures 4 and 5: references with equally many items a level, and with random shares of them.
+
+    The experiment is run when somebody looks at one of them."""
+    check_experiment(repetitions, seed)
+    found = cache(lambda: swap_experiment(repetitions, seed, threads=threads, progress=progress))
     means = f"the mean of {repetitions:,} test rankings" if repetitions > 1 else "one test ranking"
+    uniform, random = LateParts(lambda: _parts(found()[0])), LateParts(lambda: _parts(found()[1]))
     return (
-        _section("Figure 4", f"Every level has the same number of items; each point is {means}.", uniform),
-        _section("Figure 5", f"Levels are of random frequency, some without an item; each point is {means}.", random),
+        Section("Figure 4", f"Every level has the same number of items; each point is {means}.", uniform),
+        Section("Figure 5", f"Levels are of random frequency, some without an item; each point is {means}.", random),
     )
+
+
+def check_experiment(repetitions: int, seed: int) -> None:
+    """Refuses what cannot be repeated so often, or not with this seed."""
+    if read_whole(repetitions, "repetitions") > _MOST_REPETITIONS:
+        raise UsageError(f"repetitions: expected at most {_MOST_REPETITIONS:,}, found {repetitions:,}")
+    check_seed(seed)
 
 
 def swap_experiment(
@@ -115,9 +127,6 @@ def swap_experiment(
     The positions that are swapped are the same for all references, so that differences come from the levels alone.
     """
     repetitions = read_whole(repetitions, "repetitions")
-    if repetitions > _MOST_REPETITIONS:
-        raise UsageError(f"repetitions: expected at most {_MOST_REPETITIONS:,}, found {repetitions:,}")
-    check_seed(seed)
     progress = progress or Progress()
     progress.total += 2 * len(LEVEL_COUNTS)
     lists = swapped_lists(repetitions, stream(seed))
@@ -201,7 +210,7 @@ def _query_ids(count: int) -> tuple[bytes, ...]:
     return tuple(b"%07d" % query for query in range(count))
 
 
-def _section(name: str, about: str, found: SwapCurves) -> Section:
+def _parts(found: SwapCurves) -> Iterator[Part]:
     swaps = tuple(float(swap) for swap in range(ITEMS))
     x, y = Axis("number of swaps", 0, ITEMS - 1, is_whole=True), Axis("mean score", 0, 1)
     charts = []
@@ -209,7 +218,7 @@ def _section(name: str, about: str, found: SwapCurves) -> Section:
         by_levels = zip(LEVEL_COUNTS, curves, strict=True)
         lines = tuple(Line(f"{levels} levels", swaps, tuple(curve)) for levels, curve in by_levels)
         charts.append(Plot(panel.title, x, y, lines))
-    return Section.of(name, about, charts, _ends(found), claims_tables("", _claims(found)), _RULE, _all_values(found))
+    return flat(charts, _ends(found), claims_tables("", _claims(found)), _RULE, _all_values(found))
 
 
 def _ends(found: SwapCurves) -> Table:

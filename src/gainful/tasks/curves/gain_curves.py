@@ -176,8 +176,7 @@ class GainCurves(Showable):
 
     def averages(self, measure: str | Measure | None = None) -> list[str]:
         """What the averages of a measure are called."""
-        found = self.measure(measure)
-        return list(dict.fromkeys(average for _, known, average in self._placed if known == found))
+        return list(self._averages[self.measure(measure)])
 
     def depth(self, measure: str | Measure | None = None) -> int:
         """The last rank of a measure's curves."""
@@ -210,14 +209,23 @@ class GainCurves(Showable):
         if measure is None:
             return self.measures[0]
         wanted = measure if isinstance(measure, Measure) else parse(measure)
-        for known in self.measures:
-            if wanted in (known, _at(known, self._depths[known])):
-                return known
+        if wanted in self._known:
+            return self._known[wanted]
         raise UsageError(f"no curve is of {wanted}; there are {', '.join(map(str, self.measures))}")
 
     @cached_property
     def _depths(self) -> dict[CumulatedGain, int]:
         return {curve.measure: curve.depth for curve in self.curves}
+
+    # Papers and pages ask for curves thousands of times.
+    @cached_property
+    def _known(self) -> dict[Measure, CumulatedGain]:
+        return {each: known for known, depth in self._depths.items() for each in (known, _at(known, depth))}
+
+    @cached_property
+    def _averages(self) -> dict[CumulatedGain, tuple[str, ...]]:
+        of = {known: dict.fromkeys(c.average for c in self.curves if c.measure == known) for known in self._depths}
+        return {known: tuple(averages) for known, averages in of.items()}
 
     @cached_property
     def _placed(self) -> dict[tuple[str | None, CumulatedGain, str], GainCurve]:
