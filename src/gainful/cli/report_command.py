@@ -1,0 +1,96 @@
+"""`gainful report`: one page that people open in a browser."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from gainful.cli import help_groups, options
+from gainful.cli.inputs import CollectionOptions, print_notices, takes_collection, takes_queries
+from gainful.cli.progress_bar import ProgressBar
+from gainful.errors import UsageError
+
+if TYPE_CHECKING:
+    from gainful.data.queries import Queries
+
+_NAME = "report.html"
+
+
+@help_groups.command("report")
+@click.argument("qrels", type=options.INPUT)
+@click.argument("runs", type=options.INPUT, nargs=-1)
+@options.measure_options
+@click.option("--baseline", metavar="RUN", help="The run that others are compared with.")
+@click.option(
+    "--documents",
+    type=options.INPUT,
+    metavar="FILE",
+    help="A table of documents: their ids, and titles or texts to show.",
+)
+@click.option(
+    "--ranks",
+    type=click.IntRange(1, 10_000),
+    default=100,
+    show_default=True,
+    help="How many ranks of every list the page keeps.",
+)
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(dir_okay=False),
+    default=_NAME,
+    show_default=True,
+    help="The page to write.",
+)
+@click.option("--open", "opens", is_flag=True, help="Open the page in a browser.")
+@takes_queries
+@takes_collection()
+def command(
+    qrels: str,
+    runs: tuple[str, ...],
+    measures: tuple[str, ...],
+    rel: str | None,
+    baseline: str | None,
+    documents: str | None,
+    ranks: int,
+    output: str,
+    opens: bool,
+    queries: Queries | None,
+    reading: CollectionOptions,
+) -> None:
+    """Write one page about RUNS judged by QRELS that a browser opens: a file that needs nothing else.
+
+    It says who is better and how surely, and lets its reader ask: what if highly relevant counted ten times, what if
+    users were impatient, which queries decide it, what did the systems show for this one?
+
+    Example: gainful report qrels.txt bm25.run dense.run.gz -o report.html
+
+    Example: gainful report qrels.txt *.run --baseline bm25 --queries queries.csv --documents titles.csv --open
+    """
+    if not runs:
+        raise UsageError(
+            "report: expected judgments and at least one run, found no run", "gainful report QRELS RUNS..."
+        )
+    options.check_written(output, "--output", [qrels, *runs, *filter(None, [documents])])
+    collection = reading.opened(qrels, runs, ahead=False)
+    from gainful.tasks.report import report, show
+
+    with ProgressBar("reading runs", wanted=not reading.quiet) as progress:
+        page = report(
+            collection.judged,
+            collection.runs,
+            options.measures_from(measures, rel),
+            baseline=baseline,
+            queries=queries,
+            documents=documents,
+            ranks=ranks,
+            threads=collection.threads,
+            progress=progress,
+        )
+    page.save(output)
+    if not reading.quiet:
+        click.echo(f"Wrote {output}: {page.data.title}")
+    print_notices(page.notices, reading.quiet)
+    if opens:
+        show(output)

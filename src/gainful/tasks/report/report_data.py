@@ -1,0 +1,412 @@
+"""What a report shows: who is better and how surely, by the functions that `gainful compare` and `gainful curves` have,
+and the lists from which the page computes gain by rank itself."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from gainful._version import __version__
+from gainful.data.judged import Judged
+from gainful.data.lists import is_relevant
+from gainful.data.queries import Queries
+from gainful.data.run import RunLike
+from gainful.evaluation.evaluate import check_measures
+from gainful.evaluation.notices import notices
+from gainful.evaluation.results import Evaluation
+from gainful.evaluation.score_matrix import ScoreMatrix, matrix_notices
+from gainful.kernel.arrays import Floats, Ints
+from gainful.kernel.parallel import Progress
+from gainful.measures.base import Measure
+from gainful.measures.catalog import parse
+from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG, CumulatedGain
+from gainful.notation import listed, printable, units
+from gainful.render.cells import readable
+from gainful.stats.power import t_quantile
+from gainful.tasks.compare.compare_options import CompareOptions
+from gainful.tasks.compare.compare_words import difference_sentence
+from gainful.tasks.compare.comparison import Comparison, compare_matrices
+from gainful.tasks.compare.systems_page import conclusion
+from gainful.tasks.curves.recall_levels import RecallLevels, recall_plan
+from gainful.tasks.report.document_titles import DocumentTitles
+from gainful.tasks.report.report_lists import KeptRun, Pool, documents_of, kept_runs, level_counts
+from gainful.tasks.report.report_payload import pack
+
+#: Ranks of every list that are kept unless told, and those of which Judged@k is shown.
+DEFAULT_RANKS = 100
+_JUDGED_AT = (5, 10, 20, 50, 100)
+#: What the page computes itself.
+_LIVE = (CG, DCG, NCG, NDCG)
+#: So many letters the page may have, at least and for each cell of systems x queries x ranks, without its script;
+#: documents' details are what is cut.
+_LEAST_LETTERS, _LETTERS_A_CELL = 1_850_000, 4
+_DEPTHS_OF_DOCUMENTS = (20, 10)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ReportData:
+    """All that a page is made of."""
+
+    judged: Judged
+    kept: tuple[KeptRun, ...]
+    evaluations: Mapping[str, Evaluation]  # by the measures that were asked for
+    judged_at: Mapping[int, Sequence[float]]
+    recall: RecallLevels | None
+    comparison: Comparison | None
+    against: Comparison | None  # the same with the baseline, where there are more than two systems
+    baseline: str | None
+    ranks: int
+    titles: DocumentTitles | None
+
+    @property
+    def systems(self) -> list[str]:
+        """The names of the runs, as given."""
+        return list(self.evaluations)
+
+    @property
+    def first(self) -> Evaluation:
+        """Any of the evaluations, for what all share."""
+        return next(iter(self.evaluations.values()))
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        return self.first.measures
+
+    @cached_property
+    def places(self) -> Ints:
+        """Where the queries stand among the judged ones: some may have been left out."""
+        known = {query: place for place, query in enumerate(self.judged.qrels.query_ids)}
+        return np.array([known[query] for query in self.first.query_ids], np.int64)
+
+    @cached_property
+    def live(self) -> CumulatedGain:
+        """The measure that the page's controls start with: the first one asked for that they can be set to."""
+        found = (each for each in self.measures if isinstance(each, _LIVE) and type(each) in _LIVE)
+        return next((each for each in found if each.average is None), NDCG(cutoff=10))
+
+    @cached_property
+    def depth(self) -> int:
+        """How many ranks of every list are kept: as many as wanted, unless lists and recall bases end before."""
+        longest = max(int(run.lengths[self.places].max(initial=0)) for run in self.kept)
+        deepest = int(self.judged.recall_base(None, None)[self.places].max(initial=0))
+        return max(1, self.live.cutoff or 1, min(self.ranks, max(longest, deepest)))
+
+    @cached_property
+    def codes(self) -> np.ndarray[Any, Any]:
+        """What stands at every rank: systems x queries x ranks."""
+        made = np.zeros((len(self.kept), self.places.size, self.depth), np.uint16)
+        for system, run in enumerate(self.kept):
+            made[system, :, : run.codes.shape[1]] = run.codes[self.places, : self.depth]
+        return made.astype(np.uint8 if self.judged.levels.size <= 250 else np.uint16)
+
+    @property
+    def title(self) -> str:
+        """What the page is of."""
+        names = listed([printable(name, 40) for name in self.systems], most=4)
+        return f"{names}: {self.measures[0]} on {units(len(self.first.query_ids), 'query')}"
+
+    @cached_property
+    def answer(self) -> list[str]:
+        """What was found, in sentences: those that a comparison prints."""
+        if self.comparison is None:
+            value = self.first.aggregate(self.measures[0])
+            over = units(self.first.count(self.measures[0]), "query")
+            return [f"{printable(self.systems[0], 40)} has a mean {self.measures[0]} of {value:.3f} over {over}."]
+        found = self.against or self.comparison
+        if found.is_pair:
+            return [difference_sentence(found.pairs[found.primary])]
+        return [conclusion(found.systems[found.primary], 4)]
+
+    @cached_property
+    def notices(self) -> list[str]:
+        """What is legal but suspicious."""
+        scores = {} if self.comparison is None else self.comparison.scores
+        return list(dict.fromkeys([*notices(self.evaluations.values()), *matrix_notices(scores)]))
+
+    @cached_property
+    def order(self) -> list[int]:
+        """The systems by their means of the first measure, best first."""
+        measure = self.measures[0]
+        sign = 1 if measure.better == "lower" else -1
+        means = [sign * each.aggregate(measure) for each in self.evaluations.values()]
+        return sorted(range(len(means)), key=lambda i: math.inf if math.isnan(means[i]) else means[i])
+
+    @property
+    def pair(self) -> list[int]:
+        """The two systems that the page compares at first: the baseline or the second best, and the best."""
+        best, *others = self.order
+        if not others:
+            return [best, best]
+        base = others[0] if self.baseline is None else self.systems.index(self.baseline)
+        return [base, best if best != base else others[0]]
+
+    def _packed(self) -> str:
+        """The block of numbers."""
+        content, arrays = self._described(), self._arrays()
+        for number, measure in enumerate(self.measures):
+            arrays[f"values{number}"] = np.array([_scores(each, measure) for each in self.evaluations.values()])
+        return pack(content, arrays)
+
+    def _described(self) -> dict[str, object]:
+        first, about, levels = self.first, self.first.about, self.judged.levels
+        queries = first.queries
+        content: dict[str, object] = {
+            "version": 1,
+            "gainful": __version__,
+            "title": self.title,
+            "systems": [readable(name) for name in self.systems],
+            "baseline": None if self.baseline is None else self.systems.index(self.baseline),
+            "pair": self.pair,
+            "queries": [readable(query) for query in queries],
+            "depth": self.depth,
+            "levels": levels.tolist(),
+            "gains": _gains(self.live, levels, self.judged.scale).tolist(),
+            "settings": {
+                "measure": self.live.name,
+                "discount": self.live.discount,
+                "base": self.live.base,
+                "depth": min(self.live.cutoff or self.depth, self.depth),
+                "average": "ratios",
+            },
+            "missing": first.policy.missing,
+            "undefined": first.policy.undefined,
+            "t": t_quantile(0.975, len(queries) - 1) if len(queries) > 1 else None,
+            "measures": [self._measure(number, measure) for number, measure in enumerate(self.measures)],
+            "pairs": [self._pairs(number, str(measure)) for number, measure in enumerate(self.measures)],
+            "answer": self.answer,
+            "notices": self.notices,
+            "judged": {"k": list(self.judged_at), "share": [_finite(each) for each in self.judged_at.values()]},
+            "recall": self._recall(),
+        }
+        content["pairs"] = [each for each in map(_whole, content["pairs"]) if each]  # type: ignore[call-overload]
+        if about is not None and about.has_texts:
+            content["texts"] = [about.text(query) for query in queries]
+        if about is not None and (segments := _segments(about, queries)):
+            content["segments"] = segments
+        return content
+
+    def _measure(self, number: int, measure: Measure) -> dict[str, object]:
+        means = [each.aggregate(measure) for each in self.evaluations.values()]
+        content: dict[str, object] = {
+            "name": str(measure),
+            "means": _finite(means),
+            "values": f"values{number}",
+            "better": measure.better,
+            "higherIsBetter": measure.better != "lower",
+        }
+        reach = self.reach(str(measure))
+        if reach is not None:
+            content |= {"low": _finite([mean - reach for mean in means]), "high": _finite([m + reach for m in means])}
+        result = None if self.comparison is None else self.comparison.systems.get(str(measure))
+        if result is not None:
+            content["ranks"] = [list(each) for each in result.family.rank_intervals]
+            if result.letters:
+                by_place = dict(zip(result.family.order, result.letters, strict=True))
+                content["marks"] = [by_place[i] for i in range(len(means))]
+        return content
+
+    def reach(self, measure: str) -> float | None:
+        """How far a mean reaches on either side, so that systems whose reaches do not overlap are significantly
+        different: half the least significant difference."""
+        if self.comparison is None:
+            return None
+        if measure in self.comparison.pairs:
+            interval = self.comparison.pairs[measure].interval
+            width = (interval.high - interval.low) / 2
+        else:
+            result = self.comparison.systems.get(measure)
+            width = math.inf if result is None or result.family.threshold is None else result.family.threshold
+        return width / 2 if math.isfinite(width) else None
+
+    def _pairs(self, number: int, measure: str) -> dict[str, object] | None:
+        """The tests of all pairs, the second system of each minus the first."""
+        if self.comparison is None or measure not in {**self.comparison.pairs, **self.comparison.systems}:
+            return None
+        if measure in self.comparison.pairs:
+            two = self.comparison.pairs[measure]
+            sign = 1 if two.names[0] == self.systems[1] else -1
+            seen = two.interval if sign > 0 else two.interval.negated()
+            row = (two.test.p, two.test.p, sign * two.difference, seen.low, seen.high)
+            test, correction, rows = two.test.test.title, None, [row]
+        else:
+            result = self.comparison.systems[measure]
+            found = [result.family.pair(b, a) for a, b in combinations(self.systems, 2)]
+            rows = [(each.p, each.adjusted, each.difference, each.low, each.high) for each in found]  # type: ignore[misc]
+            test, correction = result.family.test, result.deciding
+        names = ("p", "adjusted", "difference", "low", "high")
+        columns = {name: _finite(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
+        return {"measure": number, "test": test, "correction": correction, "alpha": 0.05, **columns}
+
+    def _recall(self) -> list[dict[str, object]]:
+        if self.recall is None:
+            return []
+        return [
+            {
+                "level": base.grade,
+                "points": list(self.recall.recall),
+                "precision": [_finite(self.recall.precision(name, base.grade, "rel")) for name in self.systems],
+            }
+            for base in self.recall.bases
+        ]
+
+    def _arrays(self) -> dict[str, np.ndarray[Any, Any]]:
+        begin, level, count = level_counts(self.judged, self.places)
+        arrays: dict[str, np.ndarray[Any, Any]] = {
+            "grades": self.codes,
+            "answered": np.array([each.answered for each in self.evaluations.values()], np.uint8),
+            "poolAt": begin.astype(np.uint32),
+            "poolLevel": level.astype(np.uint16),
+            "poolCount": count.astype(np.uint32),
+        }
+        if self.first.weights is not None:
+            arrays["weights"] = self.first.weights
+        return arrays
+
+    @cached_property
+    def documents(self) -> tuple[str, str | None]:
+        """The block of documents, and what is to say of it if it is not whole: to so many ranks that the page does not
+        become too large."""
+        cells = len(self.kept) * self.places.size * self.depth
+        most = max(_LETTERS_A_CELL * cells, _LEAST_LETTERS) - len(self.numbers)
+        for depth in (self.depth, *(each for each in _DEPTHS_OF_DOCUMENTS if each < self.depth)):
+            note = None
+            if depth < self.depth:
+                note = f"To keep the file small, documents are shown for the first {depth} of {self.depth} ranks."
+            packed = self._documents(depth, note)
+            if len(packed) <= most:
+                return packed, note
+        note = "To keep the file small, it does not say which documents stand at which rank."
+        return "", note
+
+    @cached_property
+    def numbers(self) -> str:
+        return self._packed()
+
+    def _documents(self, depth: int, note: str | None) -> str:
+        pool = Pool.of(self.judged, self.places, self.depth)
+        found = documents_of(self.kept, self.places, pool, depth)
+        ids = [[each.decode("utf-8", "backslashreplace") for each in of_query] for of_query in found.ids]
+        content: dict[str, object] = {"depth": depth, "ids": ids}
+        if note is not None:
+            content["note"] = note
+        if self.titles is not None:
+            content["titles"] = self.titles.of(found.ids)
+        largest = int(found.places.max(initial=0))
+        arrays = {
+            "docs": found.places.astype(np.uint16 if largest < 2**16 else np.uint32),
+            "poolDocAt": pool.offsets.astype(np.uint32),
+            "poolDoc": found.of_pool.astype(np.uint32),
+            "poolDocLevel": pool.level.astype(np.uint16),
+        }
+        return pack(content, arrays)
+
+
+def report_data(
+    judged: Judged,
+    runs: Mapping[str, RunLike],
+    measures: Sequence[Measure],
+    *,
+    baseline: str | None = None,
+    queries: Queries | None = None,
+    titles: DocumentTitles | None = None,
+    ranks: int = DEFAULT_RANKS,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> ReportData:
+    """Reads and scores the runs once, compares them, and keeps what the page shows."""
+    check_measures(measures, judged)
+    judged_at = {k: parse(f"Judged@{k}") for k in _JUDGED_AT if k <= ranks}
+    bases, recall = recall_plan(judged)
+    of_recall = [base.precision_at(point) for base in bases for point in recall]
+    wanted = list(dict.fromkeys([*measures, *judged_at.values(), *of_recall]))
+    deepest = max([ranks, *(each.cutoff or 0 for each in measures if isinstance(each, _LIVE))])
+    kept = tuple(kept_runs(judged, runs, wanted, deepest, threads, progress or Progress()))
+    every = [each.evaluation if queries is None else each.evaluation.chosen(queries) for each in kept]
+    evaluations = {each.run: _only(each, measures) for each in every}
+    skipping = [_skipping(_only(each, of_recall)) for each in every]
+    found, against = _compared(evaluations, baseline, threads)
+    return ReportData(
+        judged,
+        kept,
+        evaluations,
+        {k: [each.mean(measure) for each in every] for k, measure in judged_at.items()},
+        RecallLevels(tuple(skipping), bases, recall, next(iter(runs))) if bases else None,
+        found,
+        against,
+        baseline,
+        ranks,
+        titles,
+    )
+
+
+def _only(evaluation: Evaluation, measures: Sequence[Measure]) -> Evaluation:
+    """The scores by some of the measures."""
+    rows = [evaluation.measures.index(measure) for measure in measures]
+    return replace(evaluation, measures=tuple(measures), raw=evaluation.raw[rows])
+
+
+def _skipping(evaluation: Evaluation) -> Evaluation:
+    return replace(evaluation, policy=evaluation.policy.replace(undefined="skip"))
+
+
+def _compared(
+    evaluations: Mapping[str, Evaluation], baseline: str | None, threads: int | None
+) -> tuple[Comparison | None, Comparison | None]:
+    """All pairs of systems by every measure that orders them; and where there are more than two, those with the
+    baseline by the first measure."""
+    first = next(iter(evaluations.values()))
+    ordering = [each for each in first.measures if each.better != "neither" and each.aggregate != "geometric"]
+    if len(evaluations) < 2 or not ordering:
+        return None, None
+    matrices = {str(each): ScoreMatrix.from_evaluations(evaluations, each) for each in ordering}
+    how = CompareOptions(threads=threads)
+    if len(evaluations) == 2:
+        return compare_matrices(matrices, replace(how, baseline=baseline)), None
+    primary = str(ordering[0])
+    against = replace(how, baseline=baseline)
+    with_baseline = None if baseline is None else compare_matrices({primary: matrices[primary]}, against)
+    return compare_matrices(matrices, how), with_baseline
+
+
+def _gains(measure: CumulatedGain, levels: Floats, scale: float) -> Floats:
+    gains = measure.gain.of_grades(levels, scale)
+    if measure.rel is None and measure.level is None:
+        return gains
+    return np.where(is_relevant(levels, measure.rel, measure.level), gains, 0.0)
+
+
+def _scores(evaluation: Evaluation, measure: Measure) -> list[float]:
+    return [math.nan if value is None else value for value in evaluation.by_query(measure).values()]
+
+
+def _finite(values: Sequence[float | None]) -> list[float | None]:
+    """Numbers that JSON has; None for others."""
+    return [value if value is not None and math.isfinite(value) else None for value in values]
+
+
+def _whole(value: dict[str, object] | None) -> dict[str, object]:
+    return {} if value is None else value
+
+
+#: A column with more different values than these groups nothing.
+_MOST_SEGMENTS = 50
+
+
+def _segments(about: Queries, queries: Sequence[str]) -> dict[str, list[str | None]]:
+    """What the columns that group queries say of each."""
+    found: dict[str, list[str | None]] = {}
+    for column in about.columns:
+        groups = about.segments(column, queries)
+        if 2 <= len(groups) <= min(_MOST_SEGMENTS, max(2, len(queries) // 2)):
+            values: list[str | None] = [None] * len(queries)
+            for name, places in groups.items():
+                for place in places:
+                    values[place] = name
+            found[column] = values
+    return found

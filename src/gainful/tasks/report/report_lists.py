@@ -1,0 +1,184 @@
+"""What a report keeps of ranked lists: the grade and the document at every rank, and what is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import NamedTuple, cast
+
+import numpy as np
+
+from gainful.data.graded import GradedRun, join, open_run
+from gainful.data.judged import Judged
+from gainful.data.lists import gather, ordinal_in_row
+from gainful.data.run import Run, RunLike
+from gainful.evaluation.evaluate import evaluate_graded, opened_if_stream
+from gainful.evaluation.results import Evaluation, Sources
+from gainful.io.rows import Spans
+from gainful.io.sources import Text
+from gainful.kernel import core
+from gainful.kernel.arrays import Ints
+from gainful.kernel.core import thread_count
+from gainful.kernel.parallel import Progress, in_parallel
+from gainful.measures.base import Measure
+
+#: What stands at a rank where no level does: the list has ended, or nobody judged the document. Levels come after.
+ENDED, UNJUDGED, FIRST_LEVEL = 0, 1, 2
+
+
+class KeptRun(NamedTuple):
+    """The scores of a run by all measures, and the first ranks of its lists: ``codes`` are queries x ranks, documents
+    one after the other as the lists have them, ``lengths`` of each."""
+
+    evaluation: Evaluation
+    codes: Ints
+    lengths: Ints
+    documents: Spans
+
+
+def kept_runs(
+    judged: Judged,
+    runs: Mapping[str, RunLike],
+    measures: Sequence[Measure],
+    depth: int,
+    threads: int | None,
+    progress: Progress,
+) -> list[KeptRun]:
+    """Reads every run once: scores it, and keeps the first ``depth`` ranks. Nothing else of it stays in memory."""
+    needed = {need for measure in measures for need in measure.needed()}
+    workers = min(thread_count(threads), len(runs))
+
+    def one(name: str, source: RunLike | Text) -> KeptRun:
+        run = cast(Run, open_run(source, name, want_rows=True))  # whose rows are wanted is read into columns
+        graded = join(
+            judged,
+            run,
+            judged.policy,
+            want_scores="scores" in needed,
+            want_ties="ties" in needed,
+            want_rows=True,
+            progress=progress,
+            name=name,
+        )
+        sources = Sources(judged, None, judged.qrels.content, run.content)
+        return _kept(graded, run, evaluate_graded(graded, measures, sources), depth)
+
+    opened = {name: opened_if_stream(run) for name, run in runs.items()}
+    return in_parallel([partial(one, name, run) for name, run in opened.items()], workers, progress)
+
+
+def _kept(graded: GradedRun, run: Run, evaluation: Evaluation, depth: int) -> KeptRun:
+    shown = graded.condensed() if graded.policy.unjudged == "condensed" else graded
+    lengths = np.minimum(shown.retrieved, depth)
+    codes = np.where(np.arange(depth) < lengths[:, None], UNJUDGED, ENDED)
+    query, rank = np.repeat(np.arange(lengths.size), np.diff(shown.hit_offsets)), shown.hit_rank
+    near = rank <= depth
+    codes[query[near], rank[near] - 1] = FIRST_LEVEL + np.searchsorted(graded.judged.levels, shown.hit_grade[near])
+    rows = shown.row[np.repeat(shown.list_offsets[:-1], lengths) + _counting(lengths)]
+    spans = _alone((run.data, run.document_start[rows], run.document_length[rows]))
+    return KeptRun(evaluation, codes.astype(np.uint16), lengths, spans)
+
+
+def _counting(lengths: Ints) -> Ints:
+    """0, 1, 2, ... for each of these lengths."""
+    return np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+
+
+def _alone(spans: Spans) -> Spans:
+    """The same texts without what stood between them."""
+    data, start, length = spans
+    first = np.cumsum(length) - length
+    return data[np.repeat(start, length) + _counting(length)], first, length
+
+
+class Pool(NamedTuple):
+    """Judged documents of the queries at some places: where each query's begin, and of each its level."""
+
+    offsets: Ints
+    level: Ints
+    documents: Spans
+
+    @classmethod
+    def of(cls, judged: Judged, places: Ints, most: int) -> Pool:
+        """Those with a grade above 0, best first, so many a query at most."""
+        relevant = judged.grade > 0
+        (offsets, found), items = judged.best_first_of(relevant), judged.items_best_first(relevant)
+        row, at = gather(offsets, places)
+        near = found.rank[at] <= most
+        row, at = row[near], at[near]
+        qrels, row_of = judged.qrels, np.zeros(judged.grade.size, np.int64)
+        row_of[judged.item] = np.arange(judged.item.size)
+        rows = row_of[items[at]]
+        spans = _alone((qrels.data, qrels.document_start[rows], qrels.document_length[rows]))
+        counts = np.bincount(row, minlength=places.size)
+        level = np.searchsorted(judged.levels, found.grade[at])
+        return cls(np.concatenate(([0], np.cumsum(counts))), level, spans)
+
+
+def level_counts(judged: Judged, places: Ints) -> tuple[Ints, Ints, Ints]:
+    """Which levels the judged documents of the queries at some places have, and how many have each: where each query's
+    levels begin, the levels, the counts."""
+    offsets, found = judged.best_first
+    row, at = gather(offsets, places)
+    levels = judged.levels.size
+    keys, counts = np.unique(row * levels + np.searchsorted(judged.levels, found.grade[at]), return_counts=True)
+    begin = np.searchsorted(keys, np.arange(places.size + 1) * levels)
+    return begin, keys % levels, counts
+
+
+class Documents(NamedTuple):
+    """The documents of every query in the order in which they appear, and the places of those at the ranks of each run
+    (systems x queries x ranks, from 1, 0 where there is none) and in the pool (from 0)."""
+
+    ids: list[list[bytes]]
+    places: Ints
+    of_pool: Ints
+
+
+def documents_of(kept: Sequence[KeptRun], chosen: Ints, pool: Pool, depth: int) -> Documents:
+    """Numbers the documents of the queries at the ``chosen`` places: rank by rank over the runs, then the pool's."""
+    size, spans, cells = chosen.size, [], []
+    for system, run in enumerate(kept):
+        offsets = np.concatenate(([0], np.cumsum(run.lengths)))
+        row, at = gather(offsets, chosen)
+        rank = ordinal_in_row(row) - 1
+        near = rank < depth
+        row, at, rank = row[near], at[near], rank[near]
+        spans.append((run.documents[0], run.documents[1][at], run.documents[2][at]))
+        cells.append(np.stack((row, rank, np.full(row.size, system))))
+    of_pool = np.repeat(np.arange(size), np.diff(pool.offsets))
+    spans.append(pool.documents)
+    cells.append(np.stack((of_pool, np.full(of_pool.size, depth), np.arange(of_pool.size))))
+    ids, number = core.number_ids(*_joined(spans))
+    query, rank, system = np.concatenate(cells, axis=1)
+    place, order = _by_appearance(query, rank, system, number)
+    listed: list[list[bytes]] = [[] for _ in range(size)]
+    for which, document in zip(query[order].tolist(), number[order].tolist(), strict=True):
+        listed[which].append(ids[document])
+    in_lists = rank < depth
+    places = np.zeros((len(kept), size, depth), np.int64)
+    places[system[in_lists], query[in_lists], rank[in_lists]] = 1 + place[in_lists]
+    return Documents(listed, places, place[~in_lists])
+
+
+def _by_appearance(query: Ints, rank: Ints, system: Ints, number: Ints) -> tuple[Ints, Ints]:
+    """The place of each document among its query's, and the cells in which documents appear first, in their order."""
+    order = np.lexsort((system, rank, query))
+    key = query * (int(number.max(initial=0)) + 1) + number
+    _, first, which = np.unique(key[order], return_index=True, return_inverse=True)
+    appeared = np.sort(first)
+    turn = np.empty(first.size, np.int64)
+    turn[np.argsort(first)] = ordinal_in_row(query[order][appeared]) - 1
+    place = np.empty(number.size, np.int64)
+    place[order] = turn[which.ravel()]
+    return place, order[appeared]
+
+
+def _joined(spans: Sequence[Spans]) -> Spans:
+    before = np.cumsum([0, *(data.size for data, _, _ in spans)])
+    starts = [start + at for (_, start, _), at in zip(spans, before, strict=False)]
+    return (
+        np.concatenate([data for data, _, _ in spans]),
+        np.concatenate(starts),
+        np.concatenate([length for _, _, length in spans]),
+    )
