@@ -46,7 +46,9 @@ _LIVE = (CG, DCG, NCG, NDCG)
 #: So many letters the page may have, at least and for each cell of systems x queries x ranks, without its script;
 #: documents' details are what is cut.
 _LEAST_LETTERS, _LETTERS_A_CELL = 1_850_000, 4
-_DEPTHS_OF_DOCUMENTS = (20, 10)
+#: As many figures have the tests of pairs, of which there may be very many.
+_FIGURES = 7
+_DEPTHS_OF_DOCUMENTS = (50, 20, 10)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -240,7 +242,7 @@ class ReportData:
             rows = [(each.p, each.adjusted, each.difference, each.low, each.high) for each in found]  # type: ignore[misc]
             test, correction = result.family.test, result.deciding
         names = ("p", "adjusted", "difference", "low", "high")
-        columns = {name: _finite(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
+        columns = {name: _finite(column, _FIGURES) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
         return {"measure": number, "test": test, "correction": correction, "alpha": 0.05, **columns}
 
     def _recall(self) -> list[dict[str, object]]:
@@ -297,9 +299,9 @@ class ReportData:
             content["note"] = note
         if self.titles is not None:
             content["titles"] = self.titles.of(found.ids)
-        largest = int(found.places.max(initial=0))
-        arrays = {
-            "docs": found.places.astype(np.uint16 if largest < 2**16 else np.uint32),
+        arrays: dict[str, np.ndarray[Any, Any]] = {
+            "docs": (found.at_rank & 255).astype(np.uint8),
+            "docsHigh": (found.at_rank >> 8).astype(np.uint8 if found.at_rank.max(initial=0) < 2**16 else np.uint32),
             "poolDocAt": pool.offsets.astype(np.uint32),
             "poolDoc": found.of_pool.astype(np.uint32),
             "poolDocLevel": pool.level.astype(np.uint16),
@@ -385,9 +387,9 @@ def _scores(evaluation: Evaluation, measure: Measure) -> list[float]:
     return [math.nan if value is None else value for value in evaluation.by_query(measure).values()]
 
 
-def _finite(values: Sequence[float | None]) -> list[float | None]:
-    """Numbers that JSON has; None for others."""
-    return [value if value is not None and math.isfinite(value) else None for value in values]
+def _finite(values: Sequence[float | None], figures: int = 17) -> list[float | None]:
+    """Numbers that JSON has, with so many figures; None for others."""
+    return [float(f"{each:.{figures}g}") if each is not None and math.isfinite(each) else None for each in values]
 
 
 def _whole(value: dict[str, object] | None) -> dict[str, object]:
