@@ -32,7 +32,7 @@ from gainful.stats.power import t_quantile
 from gainful.tasks.compare.compare_options import CompareOptions
 from gainful.tasks.compare.compare_words import difference_sentence
 from gainful.tasks.compare.comparison import Comparison, compare_matrices
-from gainful.tasks.compare.systems_page import conclusion
+from gainful.tasks.compare.systems_page import conclusion, conclusions
 from gainful.tasks.curves.recall_levels import RecallLevels, recall_plan
 from gainful.tasks.report.document_titles import DocumentTitles
 from gainful.tasks.report.report_lists import KeptRun, Pool, documents_of, kept_runs, level_counts
@@ -48,6 +48,7 @@ _LIVE = (CG, DCG, NCG, NDCG)
 _LEAST_LETTERS, _LETTERS_A_CELL = 1_850_000, 4
 #: As many figures have the tests of pairs, of which there may be very many.
 _FIGURES = 7
+_PLACES = 4
 _DEPTHS_OF_DOCUMENTS = (50, 20, 10)
 
 
@@ -120,10 +121,12 @@ class ReportData:
             value = self.first.aggregate(self.measures[0])
             over = units(self.first.count(self.measures[0]), "query")
             return [f"{printable(self.systems[0], 40)} has a mean {self.measures[0]} of {value:.3f} over {over}."]
-        found = self.against or self.comparison
+        found = self.comparison
         if found.is_pair:
             return [difference_sentence(found.pairs[found.primary])]
-        return [conclusion(found.systems[found.primary], 4)]
+        *others, best = conclusions(found.systems[found.primary], _PLACES)
+        against = [] if self.against is None else [conclusion(self.against.systems[found.primary], _PLACES)]
+        return [best, " ".join(others), *against]
 
     @cached_property
     def notices(self) -> list[str]:
@@ -168,7 +171,7 @@ class ReportData:
             "queries": [readable(query) for query in queries],
             "depth": self.depth,
             "levels": levels.tolist(),
-            "gains": _gains(self.live, levels, self.judged.scale).tolist(),
+            "gains": gains_of(self.live, self.judged).tolist(),
             "settings": {
                 "measure": self.live.name,
                 "discount": self.live.discount,
@@ -376,8 +379,10 @@ def _compared(
     return compare_matrices(matrices, how), with_baseline
 
 
-def _gains(measure: CumulatedGain, levels: Floats, scale: float) -> Floats:
-    gains = measure.gain.of_grades(levels, scale)
+def gains_of(measure: CumulatedGain, judged: Judged) -> Floats:
+    """The gain of every level."""
+    levels = judged.levels
+    gains = measure.gain.of_grades(levels, judged.scale)
     if measure.rel is None and measure.level is None:
         return gains
     return np.where(is_relevant(levels, measure.rel, measure.level), gains, 0.0)

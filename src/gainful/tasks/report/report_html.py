@@ -10,7 +10,9 @@ from importlib import resources
 
 from gainful._version import __version__
 from gainful.notation import as_cell
+from gainful.render.chart_svg import CHART_STYLE, chart_html
 from gainful.tasks.report.report_data import ReportData
+from gainful.tasks.report.static_curves import curve_plots
 
 #: The bundle that web/ builds.
 _SCRIPT, _STYLE = "report.js", "report.css"
@@ -19,6 +21,7 @@ _SCRIPT, _STYLE = "report.js", "report.css"
 def write_page(data: ReportData, made: str) -> str:
     """A page that stands alone: nothing is loaded, and only its own script runs."""
     script, style = (resources.files(__package__).joinpath(name).read_text("utf-8") for name in (_SCRIPT, _STYLE))
+    style += CHART_STYLE
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -92,7 +95,7 @@ def _leaderboard(data: ReportData) -> Iterator[str]:
 
 
 def _curves(data: ReportData) -> Iterator[str]:
-    yield from ()
+    yield from (chart_html(plot, data.systems) for plot in curve_plots(data))
 
 
 def _about(data: ReportData, made: str) -> Iterator[str]:
