@@ -91,6 +91,5 @@ def command(
     page.save(output)
     if not reading.quiet:
         click.echo(f"Wrote {output}: {page.data.title}")
-    print_notices(page.notices, reading.quiet)
-    if opens:
-        show(output)
+    no_browser = ["no browser was found to open the page"] if opens and not show(output) else []
+    print_notices([*page.notices, *no_browser], reading.quiet)

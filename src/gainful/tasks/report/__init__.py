@@ -18,7 +18,7 @@ from gainful.data.judged import Judged
 from gainful.data.qrels import QrelsLike
 from gainful.data.queries import Queries, QueriesLike
 from gainful.data.run import RunLike, RunsLike, runs_by_name, with_columns
-from gainful.errors import warns
+from gainful.errors import UsageError, warns
 from gainful.evaluation.evaluate import MeasuresLike
 from gainful.io.atomic import write_bytes
 from gainful.io.columns import columns_by_side
@@ -57,10 +57,10 @@ class HtmlReport:
 
     def open(self) -> None:
         """Shows the page in a browser, from a file that stays until the system tidies up."""
-        folder = tempfile.mkdtemp(prefix="gainful-")
-        path = Path(folder) / "report.html"
+        path = Path(tempfile.mkdtemp(prefix="gainful-")) / "report.html"
         self.save(path)
-        show(path)
+        if not show(path):
+            raise UsageError(f"no browser was found; the page is {path}")
 
     def _repr_html_(self) -> str:
         return (
@@ -69,9 +69,9 @@ class HtmlReport:
         )
 
 
-def show(path: str | os.PathLike[str]) -> None:
-    """Opens a page in the browser."""
-    webbrowser.open(Path(path).resolve().as_uri())
+def show(path: str | os.PathLike[str]) -> bool:
+    """Opens a page in a browser; False where none was found."""
+    return webbrowser.open(Path(path).resolve().as_uri())
 
 
 @warns

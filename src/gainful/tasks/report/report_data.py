@@ -81,6 +81,11 @@ class ReportData:
     def measures(self) -> tuple[Measure, ...]:
         return self.first.measures
 
+    @property
+    def primary(self) -> Measure:
+        """The first measure that orders systems by its mean, or simply the first."""
+        return next((each for each in self.measures if _orders(each)), self.measures[0])
+
     @cached_property
     def places(self) -> Ints:
         """Where the queries stand among the judged ones: some may have been left out."""
@@ -112,15 +117,17 @@ class ReportData:
     def title(self) -> str:
         """What the page is of."""
         names = listed([printable(name, 40) for name in self.systems], most=4)
-        return f"{names}: {self.measures[0]} on {units(len(self.first.query_ids), 'query')}"
+        return f"{names}: {self.primary} on {units(len(self.first.query_ids), 'query')}"
 
     @cached_property
     def answer(self) -> list[str]:
         """What was found, in sentences: those that a comparison prints."""
+        if len(self.systems) == 1:
+            value, over = self.first.aggregate(self.primary), units(self.first.count(self.primary), "query")
+            return [f"{printable(self.systems[0], 40)} has {self.primary} {value:.{_PLACES}f}, the mean over {over}."]
         if self.comparison is None:
-            value = self.first.aggregate(self.measures[0])
-            over = units(self.first.count(self.measures[0]), "query")
-            return [f"{printable(self.systems[0], 40)} has a mean {self.measures[0]} of {value:.3f} over {over}."]
+            names = ", ".join(map(str, self.measures))
+            return [f"Nothing was compared: the means of {names} do not order systems."]
         found = self.comparison
         if found.is_pair:
             return [difference_sentence(found.pairs[found.primary])]
@@ -137,7 +144,7 @@ class ReportData:
     @cached_property
     def order(self) -> list[int]:
         """The systems by their means of the first measure, best first."""
-        measure = self.measures[0]
+        measure = self.primary
         sign = 1 if measure.better == "lower" else -1
         means = [sign * each.aggregate(measure) for each in self.evaluations.values()]
         return sorted(range(len(means)), key=lambda i: math.inf if math.isnan(means[i]) else means[i])
@@ -329,19 +336,19 @@ def report_data(
     judged_at = {k: parse(f"Judged@{k}") for k in _JUDGED_AT if k <= ranks}
     bases, recall = recall_plan(judged)
     of_recall = [base.precision_at(point) for base in bases for point in recall]
-    wanted = list(dict.fromkeys([*measures, *judged_at.values(), *of_recall]))
     deepest = max([ranks, *(each.cutoff or 0 for each in measures if isinstance(each, _LIVE))])
-    kept = tuple(kept_runs(judged, runs, wanted, deepest, threads, progress or Progress()))
-    every = [each.evaluation if queries is None else each.evaluation.chosen(queries) for each in kept]
-    evaluations = {each.run: _only(each, measures) for each in every}
-    skipping = [_skipping(_only(each, of_recall)) for each in every]
+    kept = tuple(
+        kept_runs(judged, runs, measures, [*judged_at.values(), *of_recall], deepest, threads, progress or Progress())
+    )
+    scores = [each[:2] if queries is None else [one.chosen(queries) for one in each[:2]] for each in kept]
+    evaluations = {asked.run: asked for asked, _ in scores}
     found, against = _compared(evaluations, baseline, threads)
     return ReportData(
         judged,
         kept,
         evaluations,
-        {k: [each.mean(measure) for each in every] for k, measure in judged_at.items()},
-        RecallLevels(tuple(skipping), bases, recall, next(iter(runs))) if bases else None,
+        {k: [beside.mean(measure) for _, beside in scores] for k, measure in judged_at.items()},
+        RecallLevels(tuple(beside for _, beside in scores), bases, recall, next(iter(runs))) if bases else None,
         found,
         against,
         baseline,
@@ -350,23 +357,13 @@ def report_data(
     )
 
 
-def _only(evaluation: Evaluation, measures: Sequence[Measure]) -> Evaluation:
-    """The scores by some of the measures."""
-    rows = [evaluation.measures.index(measure) for measure in measures]
-    return replace(evaluation, measures=tuple(measures), raw=evaluation.raw[rows])
-
-
-def _skipping(evaluation: Evaluation) -> Evaluation:
-    return replace(evaluation, policy=evaluation.policy.replace(undefined="skip"))
-
-
 def _compared(
     evaluations: Mapping[str, Evaluation], baseline: str | None, threads: int | None
 ) -> tuple[Comparison | None, Comparison | None]:
     """All pairs of systems by every measure that orders them; and where there are more than two, those with the
     baseline by the first measure."""
     first = next(iter(evaluations.values()))
-    ordering = [each for each in first.measures if each.better != "neither" and each.aggregate != "geometric"]
+    ordering = [each for each in first.measures if _orders(each)]
     if len(evaluations) < 2 or not ordering:
         return None, None
     matrices = {str(each): ScoreMatrix.from_evaluations(evaluations, each) for each in ordering}
@@ -377,6 +374,10 @@ def _compared(
     against = replace(how, baseline=baseline)
     with_baseline = None if baseline is None else compare_matrices({primary: matrices[primary]}, against)
     return compare_matrices(matrices, how), with_baseline
+
+
+def _orders(measure: Measure) -> bool:
+    return measure.better != "neither" and measure.aggregate != "geometric"
 
 
 def gains_of(measure: CumulatedGain, judged: Judged) -> Floats:

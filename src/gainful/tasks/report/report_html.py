@@ -72,8 +72,8 @@ def _list(lines: Iterable[str]) -> Iterator[str]:
 
 def _leaderboard(data: ReportData) -> Iterator[str]:
     """Systems by all measures, the best first."""
-    reach = data.reach(str(data.measures[0]))
-    result = None if data.comparison is None else data.comparison.systems.get(str(data.measures[0]))
+    reach = data.reach(str(data.primary))
+    result = None if data.comparison is None else data.comparison.systems.get(str(data.primary))
     heads = ["system", *(str(measure) for measure in data.measures)]
     if result is not None:
         heads.append("rank range")
@@ -83,7 +83,7 @@ def _leaderboard(data: ReportData) -> Iterator[str]:
         name, evaluation = data.systems[place], data.evaluations[data.systems[place]]
         cells = [f"{evaluation.aggregate(measure):.4f}" for measure in data.measures]
         if reach is not None:
-            cells[0] += f" ± {reach:.4f}"
+            cells[data.measures.index(data.primary)] += f" ± {reach:.4f}"
         if result is not None:
             best, worst = result.family.rank_intervals[place]
             cells.append(f"{best}-{worst}" if best < worst else f"{best}")
@@ -91,7 +91,7 @@ def _leaderboard(data: ReportData) -> Iterator[str]:
         yield "</tr>"
     yield "</tbody></table></div>"
     if reach is not None:
-        yield f"<p>Intervals of {_text(str(data.measures[0]))} that do not overlap: significantly different.</p>"
+        yield f"<p>Intervals of {_text(str(data.primary))} that do not overlap: significantly different.</p>"
 
 
 def _curves(data: ReportData) -> Iterator[str]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
@@ -22,16 +23,21 @@ from gainful.kernel.core import thread_count
 from gainful.kernel.parallel import Progress, in_parallel
 from gainful.measures.base import Measure
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 #: What stands at a rank where no level does: the list has ended, or nobody judged the document. Levels come after.
 ENDED, UNJUDGED, FIRST_LEVEL = 0, 1, 2
 
 
 class KeptRun(NamedTuple):
-    """The scores of a run by all measures, and the first ranks of its lists: ``codes`` are queries x ranks, documents
-    one after the other as the lists have them, ``lengths`` of each."""
+    """The scores of a run by the measures that were asked for, and by others, which leave out queries for which they
+    are undefined; and the first ranks of its lists: ``codes`` are queries x ranks, documents one after the other as the
+    lists have them, ``lengths`` of each."""
 
     evaluation: Evaluation
-    codes: Ints
+    beside: Evaluation
+    codes: NDArray[np.uint16]
     lengths: Ints
     documents: Spans
 
@@ -40,6 +46,7 @@ def kept_runs(
     judged: Judged,
     runs: Mapping[str, RunLike],
     measures: Sequence[Measure],
+    beside: Sequence[Measure],
     depth: int,
     threads: int | None,
     progress: Progress,
@@ -61,22 +68,25 @@ def kept_runs(
             name=name,
         )
         sources = Sources(judged, None, judged.qrels.content, run.content)
-        return _kept(graded, run, evaluate_graded(graded, measures, sources), depth)
+        skipping = replace(graded, policy=graded.policy.replace(undefined="skip"))
+        codes, lengths, documents = _first_ranks(graded, run, depth)
+        asked, others = evaluate_graded(graded, measures, sources), evaluate_graded(skipping, beside)
+        return KeptRun(asked, others, codes, lengths, documents)
 
     opened = {name: opened_if_stream(run) for name, run in runs.items()}
     return in_parallel([partial(one, name, run) for name, run in opened.items()], workers, progress)
 
 
-def _kept(graded: GradedRun, run: Run, evaluation: Evaluation, depth: int) -> KeptRun:
+def _first_ranks(graded: GradedRun, run: Run, depth: int) -> tuple[NDArray[np.uint16], Ints, Spans]:
     shown = graded.condensed() if graded.policy.unjudged == "condensed" else graded
     lengths = np.minimum(shown.retrieved, depth)
-    codes = np.where(np.arange(depth) < lengths[:, None], UNJUDGED, ENDED)
+    codes = np.where(np.arange(depth) < lengths[:, None], UNJUDGED, ENDED).astype(np.uint16)
     query, rank = np.repeat(np.arange(lengths.size), np.diff(shown.hit_offsets)), shown.hit_rank
     near = rank <= depth
     codes[query[near], rank[near] - 1] = FIRST_LEVEL + np.searchsorted(graded.judged.levels, shown.hit_grade[near])
     rows = shown.row[np.repeat(shown.list_offsets[:-1], lengths) + _counting(lengths)]
     spans = _alone((run.data, run.document_start[rows], run.document_length[rows]))
-    return KeptRun(evaluation, codes.astype(np.uint16), lengths, spans)
+    return codes, lengths, spans
 
 
 def _counting(lengths: Ints) -> Ints:
