@@ -28,7 +28,7 @@ from gainful.notation import read_whole
 from gainful.policy import Policy
 from gainful.tasks.gate.gate_file import today
 from gainful.tasks.report.document_titles import DocumentTitles
-from gainful.tasks.report.report_data import DEFAULT_RANKS, ReportData, report_data
+from gainful.tasks.report.report_data import DEFAULT_RANKS, ReportData, gathered
 from gainful.tasks.report.report_html import write_page
 
 
@@ -102,7 +102,7 @@ def report(
     >>> page.data.answer[0].partition(":")[0]
     'new and old are not significantly different in RR'
     """
-    several = runs_by_name(runs)
+    several = runs_by_name(runs) if runs else {}
     found: Mapping[str, RunLike] = {"run": runs} if several is None else several
     require_runs(found)
     if baseline is not None and baseline not in found:
@@ -114,7 +114,7 @@ def report(
         exclusion = Exclusion.of(exclude)
         found = {name: UnseenRun(run, exclusion) for name, run in found.items()}
     return HtmlReport(
-        report_data(
+        gathered(
             Judged.of(qrels, policy, called["qrels"]),
             found,
             parse_all(measures),

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any
 
 import numpy as np
@@ -28,10 +28,11 @@ from gainful.measures.catalog import parse
 from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG, CumulatedGain
 from gainful.notation import listed, printable, units
 from gainful.render.cells import readable
+from gainful.stats.flips import FLIPS
 from gainful.stats.power import t_quantile
 from gainful.tasks.compare.compare_options import CompareOptions
-from gainful.tasks.compare.compare_words import difference_sentence
 from gainful.tasks.compare.comparison import Comparison, compare_matrices
+from gainful.tasks.compare.pair_page import pair_conclusion
 from gainful.tasks.compare.systems_page import conclusion, conclusions
 from gainful.tasks.curves.recall_levels import RecallLevels, recall_plan
 from gainful.tasks.report.document_titles import DocumentTitles
@@ -130,7 +131,7 @@ class ReportData:
             return [f"Nothing was compared: the means of {names} do not order systems."]
         found = self.comparison
         if found.is_pair:
-            return [difference_sentence(found.pairs[found.primary])]
+            return [pair_conclusion(found.pairs[found.primary])]
         *others, best = conclusions(found.systems[found.primary], _PLACES)
         against = [] if self.against is None else [conclusion(self.against.systems[found.primary], _PLACES)]
         return [best, " ".join(others), *against]
@@ -319,7 +320,7 @@ class ReportData:
         return pack(content, arrays)
 
 
-def report_data(
+def gathered(
     judged: Judged,
     runs: Mapping[str, RunLike],
     measures: Sequence[Measure],
@@ -333,16 +334,15 @@ def report_data(
 ) -> ReportData:
     """Reads and scores the runs once, compares them, and keeps what the page shows."""
     check_measures(measures, judged)
+    progress = progress or Progress()
     judged_at = {k: parse(f"Judged@{k}") for k in _JUDGED_AT if k <= ranks}
     bases, recall = recall_plan(judged)
     of_recall = [base.precision_at(point) for base in bases for point in recall]
     deepest = max([ranks, *(each.cutoff or 0 for each in measures if isinstance(each, _LIVE))])
-    kept = tuple(
-        kept_runs(judged, runs, measures, [*judged_at.values(), *of_recall], deepest, threads, progress or Progress())
-    )
+    kept = tuple(kept_runs(judged, runs, measures, [*judged_at.values(), *of_recall], deepest, threads, progress))
     scores = [each[:2] if queries is None else [one.chosen(queries) for one in each[:2]] for each in kept]
     evaluations = {asked.run: asked for asked, _ in scores}
-    found, against = _compared(evaluations, baseline, threads)
+    found, against = _compared(evaluations, baseline, threads, progress)
     return ReportData(
         judged,
         kept,
@@ -358,7 +358,7 @@ def report_data(
 
 
 def _compared(
-    evaluations: Mapping[str, Evaluation], baseline: str | None, threads: int | None
+    evaluations: Mapping[str, Evaluation], baseline: str | None, threads: int | None, progress: Progress
 ) -> tuple[Comparison | None, Comparison | None]:
     """All pairs of systems by every measure that orders them; and where there are more than two, those with the
     baseline by the first measure."""
@@ -370,10 +370,10 @@ def _compared(
     how = CompareOptions(threads=threads)
     if len(evaluations) == 2:
         return compare_matrices(matrices, replace(how, baseline=baseline)), None
-    primary = str(ordering[0])
-    against = replace(how, baseline=baseline)
-    with_baseline = None if baseline is None else compare_matrices({primary: matrices[primary]}, against)
-    return compare_matrices(matrices, how), with_baseline
+    first_of = dict(islice(matrices.items(), 0 if baseline is None else 1))
+    progress.total += FLIPS * (len(matrices) + len(first_of))
+    against = compare_matrices(first_of, replace(how, baseline=baseline), progress) if first_of else None
+    return compare_matrices(matrices, how, progress), against
 
 
 def _orders(measure: Measure) -> bool:

@@ -9,7 +9,7 @@ from html import escape
 from importlib import resources
 
 from gainful._version import __version__
-from gainful.notation import as_cell
+from gainful.render.cells import plain
 from gainful.render.chart_svg import CHART_STYLE, chart_html
 from gainful.tasks.report.report_data import ReportData
 from gainful.tasks.report.static_curves import curve_plots
@@ -47,7 +47,7 @@ def _hash(text: str) -> str:
 
 def _text(text: str) -> str:
     """A text that is no markup, whatever it holds; what would not be seen is written out."""
-    return escape(as_cell(text).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"))
+    return escape(plain(text))
 
 
 def _static(data: ReportData, made: str) -> str:
