@@ -3,8 +3,7 @@ and the lists from which the page computes gain by rank itself."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, islice
@@ -12,21 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from gainful._version import __version__
 from gainful.data.judged import Judged
-from gainful.data.lists import is_relevant
 from gainful.data.queries import Queries
 from gainful.data.run import RunLike
 from gainful.evaluation.evaluate import check_measures
 from gainful.evaluation.notices import notices
 from gainful.evaluation.results import Evaluation
 from gainful.evaluation.score_matrix import ScoreMatrix, matrix_notices
-from gainful.kernel.arrays import Floats, Ints
+from gainful.kernel.arrays import Ints
 from gainful.kernel.parallel import Progress
 from gainful.measures.base import Measure
 from gainful.measures.catalog import parse
 from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG, CumulatedGain
-from gainful.notation import listed, printable, units
+from gainful.pages.charts import Plot
 from gainful.render.cells import readable
 from gainful.stats.flips import FLIPS
 from gainful.stats.power import t_quantile
@@ -36,6 +33,7 @@ from gainful.tasks.compare.pair_page import pair_conclusion
 from gainful.tasks.compare.systems_page import conclusion, conclusions
 from gainful.tasks.curves.recall_levels import RecallLevels, recall_plan
 from gainful.tasks.report.document_titles import DocumentTitles
+from gainful.tasks.report.page_data import PLACES, PageData, finite, orders, scores_of
 from gainful.tasks.report.report_lists import KeptRun, Pool, documents_of, kept_runs, level_counts
 from gainful.tasks.report.report_payload import pack
 
@@ -49,43 +47,19 @@ _LIVE = (CG, DCG, NCG, NDCG)
 _LEAST_LETTERS, _LETTERS_A_CELL = 1_850_000, 4
 #: As many figures have the tests of pairs, of which there may be very many.
 _FIGURES = 7
-_PLACES = 4
 _DEPTHS_OF_DOCUMENTS = (50, 20, 10)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ReportData:
-    """All that a page is made of."""
+class ReportData(PageData):
+    """All that a page about runs is made of."""
 
-    judged: Judged
+    against: Comparison | None  # the comparison with the baseline, where there are more than two systems
     kept: tuple[KeptRun, ...]
-    evaluations: Mapping[str, Evaluation]  # by the measures that were asked for
     judged_at: Mapping[int, Sequence[float]]
     recall: RecallLevels | None
-    comparison: Comparison | None
-    against: Comparison | None  # the same with the baseline, where there are more than two systems
-    baseline: str | None
     ranks: int
     titles: DocumentTitles | None
-
-    @property
-    def systems(self) -> list[str]:
-        """The names of the runs, as given."""
-        return list(self.evaluations)
-
-    @property
-    def first(self) -> Evaluation:
-        """Any of the evaluations, for what all share."""
-        return next(iter(self.evaluations.values()))
-
-    @property
-    def measures(self) -> tuple[Measure, ...]:
-        return self.first.measures
-
-    @property
-    def primary(self) -> Measure:
-        """The first measure that orders systems by its mean, or simply the first."""
-        return next((each for each in self.measures if _orders(each)), self.measures[0])
 
     @cached_property
     def places(self) -> Ints:
@@ -114,26 +88,12 @@ class ReportData:
             made[system, :, : run.codes.shape[1]] = run.codes[self.places, : self.depth]
         return made.astype(np.uint8 if self.judged.levels.size <= 250 else np.uint16)
 
-    @property
-    def title(self) -> str:
-        """What the page is of."""
-        names = listed([printable(name, 40) for name in self.systems], most=4)
-        return f"{names}: {self.primary} on {units(len(self.first.query_ids), 'query')}"
-
-    @cached_property
-    def answer(self) -> list[str]:
-        """What was found, in sentences: those that a comparison prints."""
-        if len(self.systems) == 1:
-            value, over = self.first.aggregate(self.primary), units(self.first.count(self.primary), "query")
-            return [f"{printable(self.systems[0], 40)} has {self.primary} {value:.{_PLACES}f}, the mean over {over}."]
-        if self.comparison is None:
-            names = ", ".join(map(str, self.measures))
-            return [f"Nothing was compared: the means of {names} do not order systems."]
-        found = self.comparison
-        if found.is_pair:
-            return [pair_conclusion(found.pairs[found.primary])]
-        *others, best = conclusions(found.systems[found.primary], _PLACES)
-        against = [] if self.against is None else [conclusion(self.against.systems[found.primary], _PLACES)]
+    def found(self, comparison: Comparison) -> list[str]:
+        primary = comparison.primary
+        if comparison.is_pair:
+            return [pair_conclusion(comparison.pairs[primary])]
+        *others, best = conclusions(comparison.systems[primary], PLACES)
+        against = [] if self.against is None else [conclusion(self.against.systems[primary], PLACES)]
         return [best, " ".join(others), *against]
 
     @cached_property
@@ -141,14 +101,6 @@ class ReportData:
         """What is legal but suspicious."""
         scores = {} if self.comparison is None else self.comparison.scores
         return list(dict.fromkeys([*notices(self.evaluations.values()), *matrix_notices(scores)]))
-
-    @cached_property
-    def order(self) -> list[int]:
-        """The systems by their means of the first measure, best first."""
-        measure = self.primary
-        sign = 1 if measure.better == "lower" else -1
-        means = [sign * each.aggregate(measure) for each in self.evaluations.values()]
-        return sorted(range(len(means)), key=lambda i: math.inf if math.isnan(means[i]) else means[i])
 
     @property
     def pair(self) -> list[int]:
@@ -159,45 +111,39 @@ class ReportData:
         base = others[0] if self.baseline is None else self.systems.index(self.baseline)
         return [base, best if best != base else others[0]]
 
-    def _packed(self) -> str:
-        """The block of numbers."""
-        content, arrays = self._described(), self._arrays()
+    def plots(self) -> Iterator[Plot]:
+        from gainful.tasks.report.static_curves import curve_plots
+
+        return curve_plots(self)
+
+    @cached_property
+    def numbers(self) -> str:
+        arrays = self._arrays()
         for number, measure in enumerate(self.measures):
-            arrays[f"values{number}"] = np.array([_scores(each, measure) for each in self.evaluations.values()])
-        return pack(content, arrays)
+            arrays[f"values{number}"] = np.array([scores_of(each, measure) for each in self.evaluations.values()])
+        return pack(self._described(), arrays)
 
     def _described(self) -> dict[str, object]:
-        first, about, levels = self.first, self.first.about, self.judged.levels
-        queries = first.queries
+        about, queries, live = self.first.about, self.first.queries, self.live
+        tested = [self._pairs(number, str(measure)) for number, measure in enumerate(self.measures)]
         content: dict[str, object] = {
-            "version": 1,
-            "gainful": __version__,
-            "title": self.title,
-            "systems": [readable(name) for name in self.systems],
-            "baseline": None if self.baseline is None else self.systems.index(self.baseline),
+            **self.described(live.gain, live.rel, live.level),
             "pair": self.pair,
             "queries": [readable(query) for query in queries],
             "depth": self.depth,
-            "levels": levels.tolist(),
-            "gains": gains_of(self.live, self.judged).tolist(),
             "settings": {
-                "measure": self.live.name,
-                "discount": self.live.discount,
-                "base": self.live.base,
-                "depth": min(self.live.cutoff or self.depth, self.depth),
+                "measure": live.name,
+                "discount": live.discount,
+                "base": live.base,
+                "depth": min(live.cutoff or self.depth, self.depth),
                 "average": "ratios",
             },
-            "missing": first.policy.missing,
-            "undefined": first.policy.undefined,
             "t": t_quantile(0.975, len(queries) - 1) if len(queries) > 1 else None,
             "measures": [self._measure(number, measure) for number, measure in enumerate(self.measures)],
-            "pairs": [self._pairs(number, str(measure)) for number, measure in enumerate(self.measures)],
-            "answer": self.answer,
-            "notices": self.notices,
-            "judged": {"k": list(self.judged_at), "share": [_finite(each) for each in self.judged_at.values()]},
+            "pairs": [each for each in tested if each is not None],
+            "judged": {"k": list(self.judged_at), "share": [finite(each) for each in self.judged_at.values()]},
             "recall": self._recall(),
         }
-        content["pairs"] = [each for each in map(_whole, content["pairs"]) if each]  # type: ignore[call-overload]
         if about is not None and about.has_texts:
             content["texts"] = [about.text(query) for query in queries]
         if about is not None and (segments := _segments(about, queries)):
@@ -205,37 +151,14 @@ class ReportData:
         return content
 
     def _measure(self, number: int, measure: Measure) -> dict[str, object]:
-        means = [each.aggregate(measure) for each in self.evaluations.values()]
-        content: dict[str, object] = {
-            "name": str(measure),
-            "means": _finite(means),
-            "values": f"values{number}",
-            "better": measure.better,
-            "higherIsBetter": measure.better != "lower",
-        }
-        reach = self.reach(str(measure))
-        if reach is not None:
-            content |= {"low": _finite([mean - reach for mean in means]), "high": _finite([m + reach for m in means])}
+        content = self.described_measure(measure, f"values{number}")
         result = None if self.comparison is None else self.comparison.systems.get(str(measure))
         if result is not None:
             content["ranks"] = [list(each) for each in result.family.rank_intervals]
             if result.letters:
                 by_place = dict(zip(result.family.order, result.letters, strict=True))
-                content["marks"] = [by_place[i] for i in range(len(means))]
+                content["marks"] = [by_place[i] for i in range(len(self.systems))]
         return content
-
-    def reach(self, measure: str) -> float | None:
-        """How far a mean reaches on either side, so that systems whose reaches do not overlap are significantly
-        different: half the least significant difference."""
-        if self.comparison is None:
-            return None
-        if measure in self.comparison.pairs:
-            interval = self.comparison.pairs[measure].interval
-            width = (interval.high - interval.low) / 2
-        else:
-            result = self.comparison.systems.get(measure)
-            width = math.inf if result is None or result.family.threshold is None else result.family.threshold
-        return width / 2 if math.isfinite(width) else None
 
     def _pairs(self, number: int, measure: str) -> dict[str, object] | None:
         """The tests of all pairs, the second system of each minus the first."""
@@ -253,7 +176,7 @@ class ReportData:
             rows = [(each.p, each.adjusted, each.difference, each.low, each.high) for each in found]  # type: ignore[misc]
             test, correction = result.family.test, result.deciding
         names = ("p", "adjusted", "difference", "low", "high")
-        columns = {name: _finite(column, _FIGURES) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
+        columns = {name: finite(column, _FIGURES) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
         return {"measure": number, "test": test, "correction": correction, "alpha": 0.05, **columns}
 
     def _recall(self) -> list[dict[str, object]]:
@@ -263,7 +186,7 @@ class ReportData:
             {
                 "level": base.grade,
                 "points": list(self.recall.recall),
-                "precision": [_finite(self.recall.precision(name, base.grade, "rel")) for name in self.systems],
+                "precision": [finite(self.recall.precision(name, base.grade, "rel")) for name in self.systems],
             }
             for base in self.recall.bases
         ]
@@ -296,10 +219,6 @@ class ReportData:
                 return packed, note
         note = "To keep the file small, it does not say which documents stand at which rank."
         return "", note
-
-    @cached_property
-    def numbers(self) -> str:
-        return self._packed()
 
     def _documents(self, depth: int, note: str | None) -> str:
         pool = Pool.of(self.judged, self.places, self.depth)
@@ -345,13 +264,13 @@ def gathered(
     found, against = _compared(evaluations, baseline, threads, progress)
     return ReportData(
         judged,
-        kept,
         evaluations,
+        found,
+        baseline,
+        against,
+        kept,
         {k: [beside.mean(measure) for _, beside in scores] for k, measure in judged_at.items()},
         RecallLevels(tuple(beside for _, beside in scores), bases, recall, next(iter(runs))) if bases else None,
-        found,
-        against,
-        baseline,
         ranks,
         titles,
     )
@@ -363,7 +282,7 @@ def _compared(
     """All pairs of systems by every measure that orders them; and where there are more than two, those with the
     baseline by the first measure."""
     first = next(iter(evaluations.values()))
-    ordering = [each for each in first.measures if _orders(each)]
+    ordering = [each for each in first.measures if orders(each)]
     if len(evaluations) < 2 or not ordering:
         return None, None
     matrices = {str(each): ScoreMatrix.from_evaluations(evaluations, each) for each in ordering}
@@ -374,32 +293,6 @@ def _compared(
     progress.total += FLIPS * (len(matrices) + len(first_of))
     against = compare_matrices(first_of, replace(how, baseline=baseline), progress) if first_of else None
     return compare_matrices(matrices, how, progress), against
-
-
-def _orders(measure: Measure) -> bool:
-    return measure.better != "neither" and measure.aggregate != "geometric"
-
-
-def gains_of(measure: CumulatedGain, judged: Judged) -> Floats:
-    """The gain of every level."""
-    levels = judged.levels
-    gains = measure.gain.of_grades(levels, judged.scale)
-    if measure.rel is None and measure.level is None:
-        return gains
-    return np.where(is_relevant(levels, measure.rel, measure.level), gains, 0.0)
-
-
-def _scores(evaluation: Evaluation, measure: Measure) -> list[float]:
-    return [math.nan if value is None else value for value in evaluation.by_query(measure).values()]
-
-
-def _finite(values: Sequence[float | None], figures: int = 17) -> list[float | None]:
-    """Numbers that JSON has, with so many figures; None for others."""
-    return [float(f"{each:.{figures}g}") if each is not None and math.isfinite(each) else None for each in values]
-
-
-def _whole(value: dict[str, object] | None) -> dict[str, object]:
-    return {} if value is None else value
 
 
 #: A column with more different values than these groups nothing.

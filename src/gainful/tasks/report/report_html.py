@@ -11,14 +11,13 @@ from importlib import resources
 from gainful._version import __version__
 from gainful.render.cells import plain
 from gainful.render.chart_svg import CHART_STYLE, chart_html
-from gainful.tasks.report.report_data import ReportData
-from gainful.tasks.report.static_curves import curve_plots
+from gainful.tasks.report.page_data import PageData
 
 #: The bundle that web/ builds.
 _SCRIPT, _STYLE = "report.js", "report.css"
 
 
-def write_page(data: ReportData, made: str) -> str:
+def write_page(data: PageData, made: str) -> str:
     """A page that stands alone: nothing is loaded, and only its own script runs."""
     script, style = (resources.files(__package__).joinpath(name).read_text("utf-8") for name in (_SCRIPT, _STYLE))
     style += CHART_STYLE
@@ -50,7 +49,7 @@ def _text(text: str) -> str:
     return escape(plain(text))
 
 
-def _static(data: ReportData, made: str) -> str:
+def _static(data: PageData, made: str) -> str:
     parts = [_section("answer", "The answer", [f"<p>{_text(each)}</p>" for each in data.answer])]
     parts.append(_section("leaderboard", "Leaderboard", _leaderboard(data)))
     parts.append(_section("curves", "Gain by rank", _curves(data)))
@@ -70,7 +69,7 @@ def _list(lines: Iterable[str]) -> Iterator[str]:
     yield "</ul>"
 
 
-def _leaderboard(data: ReportData) -> Iterator[str]:
+def _leaderboard(data: PageData) -> Iterator[str]:
     """Systems by all measures, the best first."""
     reach = data.reach(str(data.primary))
     result = None if data.comparison is None else data.comparison.systems.get(str(data.primary))
@@ -94,11 +93,11 @@ def _leaderboard(data: ReportData) -> Iterator[str]:
         yield f"<p>Intervals of {_text(str(data.primary))} that do not overlap: significantly different.</p>"
 
 
-def _curves(data: ReportData) -> Iterator[str]:
-    yield from (chart_html(plot, data.systems) for plot in curve_plots(data))
+def _curves(data: PageData) -> Iterator[str]:
+    yield from (chart_html(plot, data.systems) for plot in data.plots())
 
 
-def _about(data: ReportData, made: str) -> Iterator[str]:
+def _about(data: PageData, made: str) -> Iterator[str]:
     """The conventions in short and whole, the files, and when it was made."""
     first = data.first
     yield f"<p>Made on {made} by gainful {__version__}. {_text(first.signature().short())}</p>"

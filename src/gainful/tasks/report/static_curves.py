@@ -14,7 +14,8 @@ from gainful.measures.cumulated_gain import CG, CumulatedGain
 from gainful.notation import units
 from gainful.pages.charts import Axis, Plot
 from gainful.tasks.curves.gain_page import curve_line
-from gainful.tasks.report.report_data import ReportData, gains_of
+from gainful.tasks.report.page_data import gains_of
+from gainful.tasks.report.report_data import ReportData
 from gainful.tasks.report.report_lists import FIRST_LEVEL
 
 #: More lines cannot be told from each other.
@@ -49,7 +50,7 @@ def _ideal(data: ReportData, measure: CumulatedGain) -> Floats:
 
 
 def _mean_curve(data: ReportData, place: int, measure: CumulatedGain, ideal: Floats) -> Floats:
-    gains = np.concatenate((np.zeros(FIRST_LEVEL), gains_of(measure, data.judged)))
+    gains = np.concatenate((np.zeros(FIRST_LEVEL), gains_of(measure.gain, measure.rel, measure.level, data.judged)))
     by_rank = gains[data.codes[place]] / divisors(measure.discount, measure.base, np.arange(1.0, data.depth + 1.0))
     vectors = np.cumsum(by_rank, axis=1)
     policy = data.first.policy
