@@ -29,8 +29,7 @@ from gainful.stats.flips import FLIPS
 from gainful.stats.power import t_quantile
 from gainful.tasks.compare.compare_options import CompareOptions
 from gainful.tasks.compare.comparison import Comparison, compare_matrices
-from gainful.tasks.compare.pair_page import pair_conclusion
-from gainful.tasks.compare.systems_page import conclusion, conclusions
+from gainful.tasks.compare.systems_page import conclusion
 from gainful.tasks.curves.recall_levels import RecallLevels, recall_plan
 from gainful.tasks.report.document_titles import DocumentTitles
 from gainful.tasks.report.page_data import PLACES, PageData, finite, orders, scores_of
@@ -89,12 +88,8 @@ class ReportData(PageData):
         return made.astype(np.uint8 if self.judged.levels.size <= 250 else np.uint16)
 
     def found(self, comparison: Comparison) -> list[str]:
-        primary = comparison.primary
-        if comparison.is_pair:
-            return [pair_conclusion(comparison.pairs[primary])]
-        *others, best = conclusions(comparison.systems[primary], PLACES)
-        against = [] if self.against is None else [conclusion(self.against.systems[primary], PLACES)]
-        return [best, " ".join(others), *against]
+        against = [] if self.against is None else [conclusion(self.against.systems[comparison.primary], PLACES)]
+        return [*super().found(comparison), *against]
 
     @cached_property
     def notices(self) -> list[str]:

@@ -52,7 +52,7 @@ def _text(text: str) -> str:
 def _static(data: PageData, made: str) -> str:
     parts = [_section("answer", "The answer", [f"<p>{_text(each)}</p>" for each in data.answer])]
     parts.append(_section("leaderboard", "Leaderboard", _leaderboard(data)))
-    parts.append(_section("curves", "Gain by rank", _curves(data)))
+    parts.append(_section("curves", f"Gain by {'rank' if data.first.unit == 'query' else 'position'}", _curves(data)))
     if lines := [*data.notices, *filter(None, [data.documents[1]])]:
         parts.append(_section("notices", "To know before trusting it", _list(lines)))
     parts.append(_section("about", "About this page", _about(data, made)))
@@ -106,8 +106,6 @@ def _about(data: PageData, made: str) -> Iterator[str]:
     yield "</ul></details>"
     yield '<div class="scroll"><table><thead><tr><th scope="col">file</th><th scope="col">sha256</th></tr></thead>'
     yield "<tbody>"
-    files = [(data.judged.qrels.name, first.sha256["judgments"])]
-    files += [(each.source, each.sha256["run"]) for each in data.evaluations.values()]
-    for name, content in files:
+    for name, content in data.files:
         yield f'<tr><th scope="row">{_text(name)}</th><td><code>{content or "not a file"}</code></td></tr>'
     yield "</tbody></table></div>"
