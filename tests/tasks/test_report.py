@@ -10,6 +10,7 @@ import math
 import re
 import struct
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -216,6 +217,19 @@ def test_one_query_real_grades_and_nothing_relevant():
     assert len(numbers.recall) == 2
 
 
+def test_the_page_starts_with_what_it_can_compute():
+    asked = ["nDCG(unjudged=condensed)@5", "CG(average=ranks)@5", "DCG(base=3, discount=jarvelin2002)@4", "nCG@2"]
+    numbers, _ = blocks(gainful.report(QRELS, RUNS, asked).html)
+    assert numbers.settings == {
+        "measure": "DCG",
+        "discount": "jarvelin2002",
+        "base": 3,
+        "depth": 4,
+        "average": "ratios",
+    }
+    assert blocks(gainful.report(QRELS, RUNS, "AP").html)[0].settings["measure"] == "nDCG"
+
+
 def test_the_policy_holds(read):
     policy = gainful.Policy(missing="skip", unjudged="condensed")
     numbers, documents = blocks(gainful.report(QRELS, RUNS, "nDCG@3", policy=policy).html)
@@ -324,19 +338,31 @@ def test_the_static_curves_are_those_of_gain_curves(page):
         }
 
 
-def test_a_page_that_would_be_too_large_says_what_it_left_out(monkeypatch, page):
-    data = page.data
-    for limit, depth in ((10**6, 4), (0, None)):
-        monkeypatch.setattr("gainful.tasks.report.report_data._LEAST_LETTERS", limit)
-        monkeypatch.setattr("gainful.tasks.report.report_data._LETTERS_A_CELL", 0)
-        data.__dict__.pop("documents", None)
-        block, note = data.documents
+def test_a_page_that_would_be_too_large_says_what_it_left_out(monkeypatch):
+    ids = [hashlib.sha256(b"%d" % i).hexdigest() for i in range(60)]
+    data = gainful.report({"q": {ids[0]: 1, "other": 1}}, {"one": {"q": ids}}, "AP").data
+    whole, _ = data.documents
+    numbers = len(data.numbers)
+    monkeypatch.setattr("gainful.tasks.report.report_data._LETTERS_A_CELL", 0)
+    for limit, depth in (
+        (len(whole), 60),
+        (len(whole) - 1, 50),
+        (len(whole) // 2, 20),
+        (len(whole) // 3, 10),
+        (0, None),
+    ):
+        monkeypatch.setattr("gainful.tasks.report.report_data._LEAST_LETTERS", limit + numbers)
+        page = HtmlReport(replace(data))
         if depth is None:
-            assert (
-                block == "" and note == "To keep the file small, it does not say which documents stand at which rank."
-            )
-        else:
-            assert note is None and unpacked(block).depth == data.depth
+            assert page.notices[-1] == "To keep the file small, it does not say which documents stand at which rank."
+            assert page.data.documents[0] == ""
+            continue
+        said = f"To keep the file small, documents are shown for the first {depth} of 60 ranks."
+        read, documents = blocks(page.html)
+        assert lists_of(read, documents) == {"one": {"q": ids[:depth]}}
+        assert documents.ids[0][-1] == "other"  # the ideal list has it
+        assert depth == 60 or (page.notices[-1], documents.note) == (said, said)
+        assert (said in page.html) == (depth < 60)
 
 
 def test_saved_whole_or_not_at_all_and_again_the_same(page, tmp_path: Path, monkeypatch):
@@ -402,6 +428,19 @@ def test_sessions():
     assert '<section id="curves"><h2>Gain by position</h2>' in html and html.count("<svg") == 1
     with pytest.raises(UsageError, match="documents=: has no meaning with sessions"):
         gainful.report(JUDGED_TOPICS, systems, sessions=True, documents={"a": "A"})
+
+
+def test_several_systems_with_the_same_sessions_and_a_baseline():
+    systems = {
+        name: gainful.Sessions.of(
+            [{"session": s, "topic": "t1", "queries": [{"results": [*each]}]} for s in ("s1", "s2")]
+        )
+        for name, each in (("one", "abc"), ("two", "xa"), ("six", "c"))
+    }
+    page = gainful.report(JUDGED_TOPICS, systems, sessions=True)
+    assert page.data.answer[0] == "Any of them may be the best." and "rank range" in page.html
+    page = gainful.report(JUDGED_TOPICS, systems, sessions=True, baseline="two")
+    assert "0 of 2 systems from two" in page.data.answer[0] and "rank range" not in page.html
 
 
 def live_sdcg(numbers, s, place, b, bq, depth, is_share) -> float:

@@ -101,8 +101,9 @@ class PageData:
         if comparison.is_pair:
             return [pair_conclusion(comparison.pairs[primary])]
         if comparison.systems:
-            *others, last = conclusions(comparison.systems[primary], PLACES)
-            return [last, " ".join(others)]
+            said = conclusions(comparison.systems[primary], PLACES)
+            best = [said.pop()] if comparison.systems[primary].family.rank_intervals else []
+            return [*best, " ".join(said)]
         return next(part for part in comparison.page().parts if isinstance(part, str)).splitlines()
 
     @property

@@ -46,7 +46,7 @@ _LIVE = (CG, DCG, NCG, NDCG)
 _LEAST_LETTERS, _LETTERS_A_CELL = 1_850_000, 4
 #: As many figures have the tests of pairs, of which there may be very many.
 _FIGURES = 7
-_DEPTHS_OF_DOCUMENTS = (50, 20, 10)
+_DEPTHS_OF_DOCUMENTS = (100, 50, 20, 10)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,7 +70,7 @@ class ReportData(PageData):
     def live(self) -> CumulatedGain:
         """The measure that the page's controls start with: the first one asked for that they can be set to."""
         found = (each for each in self.measures if isinstance(each, _LIVE) and type(each) in _LIVE)
-        return next((each for each in found if each.average is None), NDCG(cutoff=10))
+        return next((each for each in found if each.average is None and each.unjudged is None), NDCG(cutoff=10))
 
     @cached_property
     def depth(self) -> int:
@@ -203,7 +203,7 @@ class ReportData(PageData):
     def documents(self) -> tuple[str, str | None]:
         """The block of documents, and what is to say of it if it is not whole: to so many ranks that the page does not
         become too large."""
-        cells = len(self.kept) * self.places.size * self.depth
+        cells = len(self.kept) * self.places.size * min(self.depth, DEFAULT_RANKS)
         most = max(_LETTERS_A_CELL * cells, _LEAST_LETTERS) - len(self.numbers)
         for depth in (self.depth, *(each for each in _DEPTHS_OF_DOCUMENTS if each < self.depth)):
             note = None

@@ -11,6 +11,7 @@ from importlib import resources
 from gainful._version import __version__
 from gainful.render.cells import plain
 from gainful.render.chart_svg import CHART_STYLE, chart_html
+from gainful.tasks.compare.compare_words import places_text
 from gainful.tasks.report.page_data import PageData
 
 #: The bundle that web/ builds.
@@ -73,8 +74,9 @@ def _leaderboard(data: PageData) -> Iterator[str]:
     """Systems by all measures, the best first."""
     reach = data.reach(str(data.primary))
     result = None if data.comparison is None else data.comparison.systems.get(str(data.primary))
+    ranges = () if result is None else result.family.rank_intervals
     heads = ["system", *(str(measure) for measure in data.measures)]
-    if result is not None:
+    if ranges:
         heads.append("rank range")
     yield '<div class="scroll"><table><thead><tr>' + "".join(f'<th scope="col">{_text(h)}</th>' for h in heads)
     yield "</tr></thead><tbody>"
@@ -83,9 +85,8 @@ def _leaderboard(data: PageData) -> Iterator[str]:
         cells = [f"{evaluation.aggregate(measure):.4f}" for measure in data.measures]
         if reach is not None:
             cells[data.measures.index(data.primary)] += f" ± {reach:.4f}"
-        if result is not None:
-            best, worst = result.family.rank_intervals[place]
-            cells.append(f"{best}-{worst}" if best < worst else f"{best}")
+        if ranges:
+            cells.append(places_text(ranges[place]))
         yield f'<tr><th scope="row">{_text(name)}</th>' + "".join(f'<td class="number">{c}</td>' for c in cells)
         yield "</tr>"
     yield "</tbody></table></div>"
