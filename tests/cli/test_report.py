@@ -82,3 +82,13 @@ def test_what_cannot_be_done_leaves_the_old_page(command, files, arguments, code
     assert (result.code, result.out) == (code, "")
     assert result.err.startswith(said)
     assert (command.directory / "report.html").read_text() == "the old page"
+
+
+def test_both_cores_write_the_same_page(command, files, use_core, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
+    pages = []
+    for name in ("c++", "python"):
+        use_core(name)
+        assert command("report", *files).code == 0
+        pages.append((command.directory / "report.html").read_bytes())
+    assert pages[0] == pages[1]
