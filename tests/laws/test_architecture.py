@@ -53,6 +53,7 @@ TASKS = [
     "power",
     "check",
     "whydiff",
+    "report",
 ]
 
 

@@ -22,6 +22,7 @@ COMMAND_GROUPS = {
         "compare": "Ask whether the difference of two systems, or of several, is real.",
         "curves": "Draw gain by rank, precision by recall, and read them sideways.",
         "sessions": "Score whole sessions, query after query, and draw their curves.",
+        "report": "Write one page that people open in a browser and ask questions of.",
         "gate": "Check in CI that a system has not fallen from a frozen baseline.",
         "demo": "Make a small collection of five systems and evaluate it.",
     },

@@ -261,7 +261,7 @@ def recall_levels(
     baseline = checked_baseline(runs, baseline)
     judged = _skipping(judged)
     grades = _grades(judged, levels, modes)
-    bases = tuple(RecallBase(mode, grade, _sizes(judged, mode, grade)) for mode in modes for grade in grades)
+    bases = _bases(judged, modes, grades)
     _refuse_empty(judged, bases)
     measures = [
         measure
@@ -270,6 +270,18 @@ def recall_levels(
     ]
     evaluations = evaluate_runs(judged, runs, measures, threads=threads, progress=progress)
     return RecallLevels(tuple(evaluations.values()), bases, recall, evaluations[baseline].run)
+
+
+def recall_plan(judged: Judged, points: int = 11) -> tuple[tuple[RecallBase, ...], tuple[float, ...]]:
+    """What counts as relevant from each level on, and the recall points, for who scores runs by himself: all levels, or
+    the middle and the highest where there are too many."""
+    there = [float(grade) for grade in judged.levels if grade > 0]
+    grades = there if len(there) <= MOST_LEVELS else [there[len(there) // 2], there[-1]]
+    return _bases(judged, ("rel",), grades), recall_points(points)
+
+
+def _bases(judged: Judged, modes: Sequence[Mode], grades: Sequence[float]) -> tuple[RecallBase, ...]:
+    return tuple(RecallBase(mode, grade, _sizes(judged, mode, grade)) for mode in modes for grade in grades)
 
 
 def _skipping(judged: Judged) -> Judged:

@@ -1,0 +1,108 @@
+"""`gainful report`: one page that people open in a browser."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gainful.cli import help_groups, options
+from gainful.cli.inputs import CollectionOptions, SessionInputs, print_notices, takes_collection, takes_queries
+from gainful.cli.progress_bar import ProgressBar
+from gainful.cli.score_inputs import SessionReading, refuse, takes_session_reading
+from gainful.data.collection import Collection
+from gainful.errors import UsageError
+from gainful.kernel.core import default_threads
+
+if TYPE_CHECKING:
+    from gainful.data.queries import Queries
+
+_NAME = "report.html"
+
+
+@help_groups.command("report")
+@click.argument("qrels", type=options.INPUT)
+@click.argument("runs", type=options.INPUT, nargs=-1)
+@options.measure_options
+@click.option("--baseline", metavar="RUN", help="The run that others are compared with.")
+@click.option(
+    "--documents",
+    type=options.INPUT,
+    metavar="FILE",
+    help="A table of documents: their ids, and titles or texts to show.",
+)
+@click.option(
+    "--ranks",
+    type=click.IntRange(1, 10_000),
+    default=100,
+    show_default=True,
+    help="How many ranks of every list the page keeps.",
+)
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(dir_okay=False),
+    default=_NAME,
+    show_default=True,
+    help="The page to write.",
+)
+@click.option("--open", "opens", is_flag=True, help="Open the page in a browser.")
+@takes_queries
+@takes_session_reading
+@takes_collection()
+def command(
+    qrels: str,
+    runs: tuple[str, ...],
+    measures: tuple[str, ...],
+    rel: str | None,
+    baseline: str | None,
+    documents: str | None,
+    ranks: int,
+    output: str,
+    opens: bool,
+    queries: Queries | None,
+    sessions: SessionReading | None,
+    reading: CollectionOptions,
+) -> None:
+    """Write one page about RUNS (or --sessions) judged by QRELS that a browser opens: a file that needs nothing else.
+
+    It says who is better and how surely, and lets its reader ask: what if highly relevant counted ten times, what if
+    users were impatient, which queries decide it, what did the systems show for this one?
+
+    Example: gainful report qrels.txt bm25.run dense.run.gz -o report.html
+
+    Example: gainful report qrels.txt *.run --baseline bm25 --queries queries.csv --documents titles.csv --open
+
+    Example: gainful report qrels.txt old.jsonl new.jsonl --sessions
+    """
+    if not runs:
+        raise UsageError(
+            "report: expected judgments and at least one run, found no run", "gainful report QRELS RUNS..."
+        )
+    options.check_written(output, "--output", [qrels, *runs, *filter(None, [documents])])
+    threads = reading.threads or default_threads()
+    given: Collection | SessionInputs
+    systems: Any
+    how: dict[str, Any]
+    if sessions is None:
+        given = reading.opened(qrels, runs, ahead=False)
+        systems, how = given.runs, {"queries": queries, "documents": documents}
+    else:
+        refuse(("queries", "weights", "only_queries", "exclude_queries", "documents"), "has no meaning with --sessions")
+        given = sessions.inputs(reading, qrels, runs, threads)
+        systems = given.sessions if given.topics is None else given.topics.given_to_all(given.sessions)
+        how = {"sessions": True, "judged_by": sessions.judged_by}
+    from gainful.render.text_formats import hanging, prose_width
+    from gainful.tasks.report import report, show
+
+    wanted = options.measures_from(measures, rel) if measures or sessions is None else None
+    with ProgressBar("making the page", wanted=not reading.quiet, in_bytes=False) as progress:
+        page = report(
+            given.judged, systems, wanted, baseline=baseline, ranks=ranks, threads=threads, progress=progress, **how
+        )
+    page.save(output)
+    if not reading.quiet:
+        click.echo("\n".join(hanging(f"Wrote {output}: {page.data.title}", prose_width(sys.stdout))))
+    no_browser = ["no browser was found to open the page"] if opens and not show(output) else []
+    print_notices([*page.notices, *no_browser], reading.quiet)

@@ -1,0 +1,139 @@
+"""One page that answers a room full of people: who is better, by how much, how surely, where, and what if gains,
+discounts and depths were others."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import webbrowser
+from collections.abc import Mapping
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from gainful.data.collection import no_such_run, require_runs
+from gainful.data.exclusion import Exclusion, ExclusionLike, UnseenRun
+from gainful.data.judged import Judged
+from gainful.data.qrels import QrelsLike
+from gainful.data.queries import Queries, QueriesLike
+from gainful.data.run import RunLike, RunsLike, runs_by_name, with_columns
+from gainful.errors import UsageError, option, warns
+from gainful.evaluation.evaluate import MeasuresLike
+from gainful.io.atomic import write_bytes
+from gainful.io.columns import columns_by_side
+from gainful.kernel.parallel import Progress
+from gainful.measures.catalog import DEFAULT_MEASURES, parse_all
+from gainful.notation import read_whole
+from gainful.policy import Policy
+from gainful.tasks.gate.gate_file import today
+from gainful.tasks.report.document_titles import DocumentTitles
+from gainful.tasks.report.page_data import PageData
+from gainful.tasks.report.report_data import DEFAULT_RANKS, gathered
+from gainful.tasks.report.report_html import write_page
+from gainful.tasks.report.session_data import DEFAULT_SESSION_MEASURES, gathered_sessions
+
+
+class HtmlReport:
+    """A page that :func:`report` made: save it, open it, or look at it in a notebook."""
+
+    def __init__(self, data: PageData) -> None:
+        self.data = data
+
+    def __repr__(self) -> str:
+        return f"<HtmlReport: {self.data.title}>"
+
+    @cached_property
+    def html(self) -> str:
+        """The whole page."""
+        return write_page(self.data, today())
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What is legal but suspicious, and what was left out of the page, one line each."""
+        return (*self.data.notices, *filter(None, [self.data.documents[1]]))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the page, whole or not at all."""
+        write_bytes(path, self.html.encode("utf-8"))
+
+    def open(self) -> None:
+        """Shows the page in a browser, from a file that stays until the system tidies up."""
+        path = Path(tempfile.mkdtemp(prefix="gainful-")) / "report.html"
+        self.save(path)
+        if not show(path):
+            raise UsageError(f"no browser was found; the page is {path}")
+
+    def _repr_html_(self) -> str:
+        return (
+            f'<iframe srcdoc="{escape(self.html)}" sandbox="allow-scripts" title="{escape(self.data.title)}" '
+            'width="100%" height="800" style="border:0"></iframe>'
+        )
+
+
+def show(path: str | os.PathLike[str]) -> bool:
+    """Opens a page in a browser; False where none was found."""
+    return webbrowser.open(Path(path).resolve().as_uri())
+
+
+@warns
+def report(
+    qrels: QrelsLike | Judged,
+    runs: RunLike | RunsLike,
+    measures: MeasuresLike | None = None,
+    *,
+    policy: Policy | str | None = None,
+    exclude: ExclusionLike | None = None,
+    columns: Mapping[str, str] | None = None,
+    baseline: str | None = None,
+    queries: QueriesLike | None = None,
+    documents: Any = None,
+    ranks: int = DEFAULT_RANKS,
+    sessions: bool = False,
+    judged_by: str | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> HtmlReport:
+    """One page about runs, for people: ``report("qrels.txt", {"bm25": "bm25.run"}).save("report.html")``.
+
+    Judgments, runs, ``measures``, ``policy``, ``exclude``, ``columns`` and ``queries`` are as :func:`gainful.evaluate`
+    takes them. The page is one file that needs nothing else; it says who is better and how surely, as
+    :func:`gainful.compare` does, by the first measure, and lets its reader change gains, discounts and depths.
+    ``baseline`` is the run that others are compared with. ``documents`` are titles or texts: a table with a row a
+    document, or a dict by id. ``ranks`` of every list are kept. With ``sessions=True`` the runs are sessions by system,
+    as :func:`gainful.evaluate_sessions` takes them with ``judged_by``.
+
+    >>> page = report({"q1": {"d1": 1}}, {"old": {"q1": ["d2", "d1"]}, "new": {"q1": ["d1"]}}, "RR")
+    >>> page.data.answer[0].partition(":")[0]
+    'new and old are not significantly different in RR'
+    """
+    ranks = read_whole(ranks, "ranks")
+    how: dict[str, Any] = {"baseline": baseline, "ranks": ranks, "threads": threads, "progress": progress}
+    if sessions:
+        given = {"exclude": exclude, "columns": columns, "queries": queries, "documents": documents}
+        for name, value in given.items():
+            if value is not None:
+                raise UsageError(f"{option(name)}: has no meaning with sessions")
+        systems: Any = runs if isinstance(runs, Mapping) else {"sessions": runs}
+        wanted = parse_all(DEFAULT_SESSION_MEASURES if measures is None else measures)
+        return HtmlReport(gathered_sessions(Judged.of(qrels, policy), systems, wanted, judged_by=judged_by, **how))
+    several = runs_by_name(runs) if runs else {}
+    found: Mapping[str, RunLike] = {"run": runs} if several is None else several
+    require_runs(found)
+    if baseline is not None and baseline not in found:
+        raise no_such_run(baseline, found, "baseline")
+    called = columns_by_side(columns)
+    found = {name: with_columns(run, called["run"], name) for name, run in found.items()}
+    if exclude is not None:
+        exclusion = Exclusion.of(exclude)
+        found = {name: UnseenRun(run, exclusion) for name, run in found.items()}
+    return HtmlReport(
+        gathered(
+            Judged.of(qrels, policy, called["qrels"]),
+            found,
+            parse_all(DEFAULT_MEASURES if measures is None else measures),
+            queries=None if queries is None else Queries.of(queries),
+            titles=None if documents is None else DocumentTitles(documents),
+            **how,
+        )
+    )

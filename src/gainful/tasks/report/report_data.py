@@ -1,0 +1,308 @@
+"""What a report shows: who is better and how surely, by the functions that `gainful compare` and `gainful curves` have,
+and the lists from which the page computes gain by rank itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations, islice
+from typing import Any
+
+import numpy as np
+
+from gainful.data.judged import Judged
+from gainful.data.queries import Queries
+from gainful.data.run import RunLike
+from gainful.evaluation.evaluate import check_measures
+from gainful.evaluation.notices import notices
+from gainful.evaluation.results import Evaluation
+from gainful.evaluation.score_matrix import ScoreMatrix, matrix_notices
+from gainful.kernel.arrays import Ints
+from gainful.kernel.parallel import Progress
+from gainful.measures.base import Measure
+from gainful.measures.catalog import parse
+from gainful.measures.cumulated_gain import CG, DCG, NCG, NDCG, CumulatedGain
+from gainful.pages.charts import Plot
+from gainful.render.cells import readable
+from gainful.stats.flips import FLIPS
+from gainful.stats.power import t_quantile
+from gainful.tasks.compare.compare_options import CompareOptions
+from gainful.tasks.compare.comparison import Comparison, compare_matrices
+from gainful.tasks.compare.systems_page import conclusion
+from gainful.tasks.curves.recall_levels import RecallLevels, recall_plan
+from gainful.tasks.report.document_titles import DocumentTitles
+from gainful.tasks.report.page_data import PLACES, PageData, finite, orders, scores_of
+from gainful.tasks.report.report_lists import KeptRun, Pool, documents_of, kept_runs, level_counts
+from gainful.tasks.report.report_payload import pack
+
+#: Ranks of every list that are kept unless told, and those of which Judged@k is shown.
+DEFAULT_RANKS = 100
+_JUDGED_AT = (5, 10, 20, 50, 100)
+#: What the page computes itself.
+_LIVE = (CG, DCG, NCG, NDCG)
+#: So many letters the page may have, at least and for each cell of systems x queries x ranks, without its script;
+#: documents' details are what is cut.
+_LEAST_LETTERS, _LETTERS_A_CELL = 1_850_000, 4
+#: As many figures have the tests of pairs, of which there may be very many.
+_FIGURES = 7
+_DEPTHS_OF_DOCUMENTS = (100, 50, 20, 10)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ReportData(PageData):
+    """All that a page about runs is made of."""
+
+    against: Comparison | None  # the comparison with the baseline, where there are more than two systems
+    kept: tuple[KeptRun, ...]
+    judged_at: Mapping[int, Sequence[float]]
+    recall: RecallLevels | None
+    ranks: int
+    titles: DocumentTitles | None
+
+    @cached_property
+    def places(self) -> Ints:
+        """Where the queries stand among the judged ones: some may have been left out."""
+        known = {query: place for place, query in enumerate(self.judged.qrels.query_ids)}
+        return np.array([known[query] for query in self.first.query_ids], np.int64)
+
+    @cached_property
+    def live(self) -> CumulatedGain:
+        """The measure that the page's controls start with: the first one asked for that they can be set to."""
+        found = (each for each in self.measures if isinstance(each, _LIVE) and type(each) in _LIVE)
+        return next((each for each in found if each.average is None and each.unjudged is None), NDCG(cutoff=10))
+
+    @cached_property
+    def depth(self) -> int:
+        """How many ranks of every list are kept: as many as wanted, unless lists and recall bases end before."""
+        longest = max(int(run.lengths[self.places].max(initial=0)) for run in self.kept)
+        deepest = int(self.judged.recall_base(None, None)[self.places].max(initial=0))
+        return max(1, self.live.cutoff or 1, min(self.ranks, max(longest, deepest)))
+
+    @cached_property
+    def codes(self) -> np.ndarray[Any, Any]:
+        """What stands at every rank: systems x queries x ranks."""
+        made = np.zeros((len(self.kept), self.places.size, self.depth), np.uint16)
+        for system, run in enumerate(self.kept):
+            made[system, :, : run.codes.shape[1]] = run.codes[self.places, : self.depth]
+        return made.astype(np.uint8 if self.judged.levels.size <= 250 else np.uint16)
+
+    def found(self, comparison: Comparison) -> list[str]:
+        against = [] if self.against is None else [conclusion(self.against.systems[comparison.primary], PLACES)]
+        return [*super().found(comparison), *against]
+
+    @cached_property
+    def notices(self) -> list[str]:
+        """What is legal but suspicious."""
+        scores = {} if self.comparison is None else self.comparison.scores
+        return list(dict.fromkeys([*notices(self.evaluations.values()), *matrix_notices(scores)]))
+
+    @property
+    def pair(self) -> list[int]:
+        """The two systems that the page compares at first: the baseline or the second best, and the best."""
+        best, *others = self.order
+        if not others:
+            return [best, best]
+        base = others[0] if self.baseline is None else self.systems.index(self.baseline)
+        return [base, best if best != base else others[0]]
+
+    def plots(self) -> Iterator[Plot]:
+        from gainful.tasks.report.static_curves import curve_plots
+
+        return curve_plots(self)
+
+    @cached_property
+    def numbers(self) -> str:
+        arrays = self._arrays()
+        for number, measure in enumerate(self.measures):
+            arrays[f"values{number}"] = np.array([scores_of(each, measure) for each in self.evaluations.values()])
+        return pack(self._described(), arrays)
+
+    def _described(self) -> dict[str, object]:
+        about, queries, live = self.first.about, self.first.queries, self.live
+        tested = [self._pairs(number, str(measure)) for number, measure in enumerate(self.measures)]
+        content: dict[str, object] = {
+            **self.described(live.gain, live.rel, live.level),
+            "pair": self.pair,
+            "queries": [readable(query) for query in queries],
+            "depth": self.depth,
+            "settings": {
+                "measure": live.name,
+                "discount": live.discount,
+                "base": live.base,
+                "depth": min(live.cutoff or self.depth, self.depth),
+                "average": "ratios",
+            },
+            "t": t_quantile(0.975, len(queries) - 1) if len(queries) > 1 else None,
+            "measures": [self._measure(number, measure) for number, measure in enumerate(self.measures)],
+            "pairs": [each for each in tested if each is not None],
+            "judged": {"k": list(self.judged_at), "share": [finite(each) for each in self.judged_at.values()]},
+            "recall": self._recall(),
+        }
+        if about is not None and about.has_texts:
+            content["texts"] = [about.text(query) for query in queries]
+        if about is not None and (segments := _segments(about, queries)):
+            content["segments"] = segments
+        return content
+
+    def _measure(self, number: int, measure: Measure) -> dict[str, object]:
+        content = self.described_measure(measure, f"values{number}")
+        result = None if self.comparison is None else self.comparison.systems.get(str(measure))
+        if result is not None:
+            content["ranks"] = [list(each) for each in result.family.rank_intervals]
+            if result.letters:
+                by_place = dict(zip(result.family.order, result.letters, strict=True))
+                content["marks"] = [by_place[i] for i in range(len(self.systems))]
+        return content
+
+    def _pairs(self, number: int, measure: str) -> dict[str, object] | None:
+        """The tests of all pairs, the second system of each minus the first."""
+        if self.comparison is None or measure not in {**self.comparison.pairs, **self.comparison.systems}:
+            return None
+        if measure in self.comparison.pairs:
+            two = self.comparison.pairs[measure]
+            sign = 1 if two.names[0] == self.systems[1] else -1
+            seen = two.interval if sign > 0 else two.interval.negated()
+            row = (two.test.p, two.test.p, sign * two.difference, seen.low, seen.high)
+            test, correction, rows = two.test.test.title, None, [row]
+        else:
+            result = self.comparison.systems[measure]
+            found = [result.family.pair(b, a) for a, b in combinations(self.systems, 2)]
+            rows = [(each.p, each.adjusted, each.difference, each.low, each.high) for each in found]  # type: ignore[misc]
+            test, correction = result.family.test, result.deciding
+        names = ("p", "adjusted", "difference", "low", "high")
+        columns = {name: finite(column, _FIGURES) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
+        return {"measure": number, "test": test, "correction": correction, "alpha": 0.05, **columns}
+
+    def _recall(self) -> list[dict[str, object]]:
+        if self.recall is None:
+            return []
+        return [
+            {
+                "level": base.grade,
+                "points": list(self.recall.recall),
+                "precision": [finite(self.recall.precision(name, base.grade, "rel")) for name in self.systems],
+            }
+            for base in self.recall.bases
+        ]
+
+    def _arrays(self) -> dict[str, np.ndarray[Any, Any]]:
+        begin, level, count = level_counts(self.judged, self.places)
+        arrays: dict[str, np.ndarray[Any, Any]] = {
+            "grades": self.codes,
+            "answered": np.array([each.answered for each in self.evaluations.values()], np.uint8),
+            "poolAt": begin.astype(np.uint32),
+            "poolLevel": level.astype(np.uint16),
+            "poolCount": count.astype(np.uint32),
+        }
+        if self.first.weights is not None:
+            arrays["weights"] = self.first.weights
+        return arrays
+
+    @cached_property
+    def documents(self) -> tuple[str, str | None]:
+        """The block of documents, and what is to say of it if it is not whole: to so many ranks that the page does not
+        become too large."""
+        cells = len(self.kept) * self.places.size * min(self.depth, DEFAULT_RANKS)
+        most = max(_LETTERS_A_CELL * cells, _LEAST_LETTERS) - len(self.numbers)
+        for depth in (self.depth, *(each for each in _DEPTHS_OF_DOCUMENTS if each < self.depth)):
+            note = None
+            if depth < self.depth:
+                note = f"To keep the file small, documents are shown for the first {depth} of {self.depth} ranks."
+            packed = self._documents(depth, note)
+            if len(packed) <= most:
+                return packed, note
+        note = "To keep the file small, it does not say which documents stand at which rank."
+        return "", note
+
+    def _documents(self, depth: int, note: str | None) -> str:
+        pool = Pool.of(self.judged, self.places, self.depth)
+        found = documents_of(self.kept, self.places, pool, depth)
+        ids = [[each.decode("utf-8", "backslashreplace") for each in of_query] for of_query in found.ids]
+        content: dict[str, object] = {"depth": depth, "ids": ids}
+        if note is not None:
+            content["note"] = note
+        if self.titles is not None:
+            content["titles"] = self.titles.of(found.ids)
+        arrays: dict[str, np.ndarray[Any, Any]] = {
+            "docs": (found.at_rank & 255).astype(np.uint8),
+            "docsHigh": (found.at_rank >> 8).astype(np.uint8 if found.at_rank.max(initial=0) < 2**16 else np.uint32),
+            "poolDocAt": pool.offsets.astype(np.uint32),
+            "poolDoc": found.of_pool.astype(np.uint32),
+            "poolDocLevel": pool.level.astype(np.uint16),
+        }
+        return pack(content, arrays)
+
+
+def gathered(
+    judged: Judged,
+    runs: Mapping[str, RunLike],
+    measures: Sequence[Measure],
+    *,
+    baseline: str | None = None,
+    queries: Queries | None = None,
+    titles: DocumentTitles | None = None,
+    ranks: int = DEFAULT_RANKS,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> ReportData:
+    """Reads and scores the runs once, compares them, and keeps what the page shows."""
+    check_measures(measures, judged)
+    progress = progress or Progress()
+    judged_at = {k: parse(f"Judged@{k}") for k in _JUDGED_AT if k <= ranks}
+    bases, recall = recall_plan(judged)
+    of_recall = [base.precision_at(point) for base in bases for point in recall]
+    deepest = max([ranks, *(each.cutoff or 0 for each in measures if isinstance(each, _LIVE))])
+    kept = tuple(kept_runs(judged, runs, measures, [*judged_at.values(), *of_recall], deepest, threads, progress))
+    scores = [each[:2] if queries is None else [one.chosen(queries) for one in each[:2]] for each in kept]
+    evaluations = {asked.run: asked for asked, _ in scores}
+    found, against = _compared(evaluations, baseline, threads, progress)
+    return ReportData(
+        judged,
+        evaluations,
+        found,
+        baseline,
+        against,
+        kept,
+        {k: [beside.mean(measure) for _, beside in scores] for k, measure in judged_at.items()},
+        RecallLevels(tuple(beside for _, beside in scores), bases, recall, next(iter(runs))) if bases else None,
+        ranks,
+        titles,
+    )
+
+
+def _compared(
+    evaluations: Mapping[str, Evaluation], baseline: str | None, threads: int | None, progress: Progress
+) -> tuple[Comparison | None, Comparison | None]:
+    """All pairs of systems by every measure that orders them; and where there are more than two, those with the
+    baseline by the first measure."""
+    first = next(iter(evaluations.values()))
+    ordering = [each for each in first.measures if orders(each)]
+    if len(evaluations) < 2 or not ordering:
+        return None, None
+    matrices = {str(each): ScoreMatrix.from_evaluations(evaluations, each) for each in ordering}
+    how = CompareOptions(threads=threads)
+    if len(evaluations) == 2:
+        return compare_matrices(matrices, replace(how, baseline=baseline)), None
+    first_of = dict(islice(matrices.items(), 0 if baseline is None else 1))
+    progress.total += FLIPS * (len(matrices) + len(first_of))
+    against = compare_matrices(first_of, replace(how, baseline=baseline), progress) if first_of else None
+    return compare_matrices(matrices, how, progress), against
+
+
+#: A column with more different values than these groups nothing.
+_MOST_SEGMENTS = 50
+
+
+def _segments(about: Queries, queries: Sequence[str]) -> dict[str, list[str | None]]:
+    """What the columns that group queries say of each."""
+    found: dict[str, list[str | None]] = {}
+    for column in about.columns:
+        groups = about.segments(column, queries)
+        if 2 <= len(groups) <= min(_MOST_SEGMENTS, max(2, len(queries) // 2)):
+            values: list[str | None] = [None] * len(queries)
+            for name, places in groups.items():
+                for place in places:
+                    values[place] = name
+            found[column] = values
+    return found

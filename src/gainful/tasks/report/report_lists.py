@@ -1,0 +1,197 @@
+"""What a report keeps of ranked lists: the grade and the document at every rank, and what is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+import numpy as np
+
+from gainful.data.graded import GradedRun, join, open_run
+from gainful.data.judged import Judged
+from gainful.data.lists import gather, ordinal_in_row
+from gainful.data.run import Run, RunLike
+from gainful.evaluation.evaluate import evaluate_graded, opened_if_stream
+from gainful.evaluation.results import Evaluation
+from gainful.io.rows import Spans
+from gainful.io.sources import Text
+from gainful.kernel import core
+from gainful.kernel.arrays import Ints
+from gainful.kernel.core import thread_count
+from gainful.kernel.parallel import Progress, in_parallel
+from gainful.measures.base import Measure
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+#: What stands at a rank where no level does: the list has ended, or nobody judged the document. Levels come after.
+ENDED, UNJUDGED, FIRST_LEVEL = 0, 1, 2
+
+
+class KeptRun(NamedTuple):
+    """The scores of a run by the measures that were asked for, and by others, which leave out queries for which they
+    are undefined; and the first ranks of its lists: ``codes`` are queries x ranks, documents one after the other as the
+    lists have them, ``lengths`` of each."""
+
+    evaluation: Evaluation
+    beside: Evaluation
+    codes: NDArray[np.uint16]
+    lengths: Ints
+    documents: Spans
+
+
+def kept_runs(
+    judged: Judged,
+    runs: Mapping[str, RunLike],
+    measures: Sequence[Measure],
+    beside: Sequence[Measure],
+    depth: int,
+    threads: int | None,
+    progress: Progress,
+) -> list[KeptRun]:
+    """Reads every run once: scores it, and keeps the first ``depth`` ranks. Nothing else of it stays in memory."""
+    needed = {need for measure in measures for need in measure.needed()}
+    workers = min(thread_count(threads), len(runs))
+    each = max(1, thread_count(threads) // len(runs))
+
+    def one(name: str, source: RunLike | Text) -> KeptRun:
+        run = cast(
+            Run, open_run(source, name, want_rows=True, threads=each)
+        )  # whose rows are wanted is read into columns
+        graded = join(
+            judged,
+            run,
+            judged.policy,
+            want_scores="scores" in needed,
+            want_ties="ties" in needed,
+            want_rows=True,
+            threads=each,
+            progress=progress,
+            name=name,
+        )
+        skipping = replace(graded, policy=graded.policy.replace(undefined="skip"))
+        codes, lengths, documents = _first_ranks(graded, run, depth)
+        asked, others = evaluate_graded(graded, measures), evaluate_graded(skipping, beside)
+        return KeptRun(asked, others, codes, lengths, documents)
+
+    opened = {name: opened_if_stream(run) for name, run in runs.items()}
+    return in_parallel([partial(one, name, run) for name, run in opened.items()], workers, progress)
+
+
+def _first_ranks(graded: GradedRun, run: Run, depth: int) -> tuple[NDArray[np.uint16], Ints, Spans]:
+    shown = graded.condensed() if graded.policy.unjudged == "condensed" else graded
+    lengths = np.minimum(shown.retrieved, depth)
+    codes = np.where(np.arange(depth) < lengths[:, None], UNJUDGED, ENDED).astype(np.uint16)
+    query, rank = np.repeat(np.arange(lengths.size), np.diff(shown.hit_offsets)), shown.hit_rank
+    near = rank <= depth
+    codes[query[near], rank[near] - 1] = FIRST_LEVEL + np.searchsorted(graded.judged.levels, shown.hit_grade[near])
+    rows = shown.row[np.repeat(shown.list_offsets[:-1], lengths) + _counting(lengths)]
+    spans = _alone((run.data, run.document_start[rows], run.document_length[rows]))
+    return codes, lengths, spans
+
+
+def _counting(lengths: Ints) -> Ints:
+    """0, 1, 2, ... for each of these lengths."""
+    return np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+
+
+def _alone(spans: Spans) -> Spans:
+    """The same texts without what stood between them."""
+    data, start, length = spans
+    first = np.cumsum(length) - length
+    return data[np.repeat(start, length) + _counting(length)], first, length
+
+
+class Pool(NamedTuple):
+    """Judged documents of the queries at some places: where each query's begin, and of each its level."""
+
+    offsets: Ints
+    level: Ints
+    documents: Spans
+
+    @classmethod
+    def of(cls, judged: Judged, places: Ints, most: int) -> Pool:
+        """Those with a grade above 0, best first, so many a query at most."""
+        relevant = judged.grade > 0
+        (offsets, found), items = judged.best_first_of(relevant), judged.items_best_first(relevant)
+        row, at = gather(offsets, places)
+        near = found.rank[at] <= most
+        row, at = row[near], at[near]
+        qrels, row_of = judged.qrels, np.zeros(judged.grade.size, np.int64)
+        row_of[judged.item] = np.arange(judged.item.size)
+        rows = row_of[items[at]]
+        spans = _alone((qrels.data, qrels.document_start[rows], qrels.document_length[rows]))
+        counts = np.bincount(row, minlength=places.size)
+        level = np.searchsorted(judged.levels, found.grade[at])
+        return cls(np.concatenate(([0], np.cumsum(counts))), level, spans)
+
+
+def level_counts(judged: Judged, places: Ints) -> tuple[Ints, Ints, Ints]:
+    """Which levels the judged documents of the queries at some places have, and how many have each: where each query's
+    levels begin, the levels, the counts."""
+    offsets, found = judged.best_first
+    row, at = gather(offsets, places)
+    levels = judged.levels.size
+    keys, counts = np.unique(row * levels + np.searchsorted(judged.levels, found.grade[at]), return_counts=True)
+    begin = np.searchsorted(keys, np.arange(places.size + 1) * levels)
+    return begin, keys % levels, counts
+
+
+class Documents(NamedTuple):
+    """The documents of every query in the order in which they appear, and which one stands at the ranks of each run
+    (systems x queries x ranks) and in the pool (its place).
+
+    At a rank is 0 where there is no document, 1 where a new one appears, and 2 + d where it is the d-th before the one
+    that appeared last: most numbers are small then, which is what makes a page of many lists small.
+    """
+
+    ids: list[list[bytes]]
+    at_rank: Ints
+    of_pool: Ints
+
+
+def documents_of(kept: Sequence[KeptRun], chosen: Ints, pool: Pool, depth: int) -> Documents:
+    """Numbers the documents of the queries at the ``chosen`` places: rank by rank over the runs, then the pool's."""
+    size, spans, cells = chosen.size, [], []
+    for system, run in enumerate(kept):
+        offsets = np.concatenate(([0], np.cumsum(run.lengths)))
+        row, at = gather(offsets, chosen)
+        rank = ordinal_in_row(row) - 1
+        near = rank < depth
+        row, at, rank = row[near], at[near], rank[near]
+        spans.append((run.documents[0], run.documents[1][at], run.documents[2][at]))
+        cells.append(np.stack((row, rank, np.full(row.size, system))))
+    in_pool = np.repeat(np.arange(size), np.diff(pool.offsets))
+    spans.append(pool.documents)
+    cells.append(np.stack((in_pool, np.full(in_pool.size, depth), np.arange(in_pool.size))))
+    ids, number = core.number_ids(*_joined(spans))
+    query, rank, system = np.concatenate(cells, axis=1)
+    order = np.lexsort((system, rank, query))
+    query, rank, system, number = query[order], rank[order], system[order], number[order]
+    _, first, which = np.unique(query * (len(ids) + 1) + number, return_index=True, return_inverse=True)
+    appears = np.zeros(number.size, bool)
+    appears[first] = True
+    # How many of its query's documents there are down to every cell, and which of them stands there, both from 1.
+    before = np.cumsum(appears) - appears
+    count = before + appears - before[np.searchsorted(query, query)]
+    place = count[first][which.ravel()]
+    listed: list[list[bytes]] = [[] for _ in range(size)]
+    for of_query, document in zip(query[appears].tolist(), number[appears].tolist(), strict=True):
+        listed[of_query].append(ids[document])
+    in_lists = rank < depth
+    at_rank = np.zeros((len(kept), size, depth), np.int64)
+    code = np.where(appears, 1, 2 + count - place)
+    at_rank[system[in_lists], query[in_lists], rank[in_lists]] = code[in_lists]
+    return Documents(listed, at_rank, place[~in_lists] - 1)
+
+
+def _joined(spans: Sequence[Spans]) -> Spans:
+    before = np.cumsum([0, *(data.size for data, _, _ in spans)])
+    starts = [start + at for (_, start, _), at in zip(spans, before, strict=False)]
+    return (
+        np.concatenate([data for data, _, _ in spans]),
+        np.concatenate(starts),
+        np.concatenate([length for _, _, length in spans]),
+    )

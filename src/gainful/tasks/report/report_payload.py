@@ -1,0 +1,50 @@
+"""How the page is given its numbers: a JSON text and arrays behind it, compressed, in letters."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+_DTYPES = {"u8": "<u1", "u16": "<u2", "u32": "<u4", "f64": "<f8"}
+_KINDS = {np.dtype(dtype): kind for kind, dtype in _DTYPES.items()}
+_ALIGNED = 8
+
+
+def pack(content: Mapping[str, object], arrays: Mapping[str, np.ndarray[Any, Any]]) -> str:
+    """The length of the JSON, the JSON, which says where the arrays are, and the arrays; the same bytes for the same
+    content.
+
+    >>> unpack(pack({"systems": ["a"]}, {"counts": np.array([1, 2], np.uint16)}))
+    ({'systems': ['a']}, {'counts': array([1, 2], dtype=uint16)})
+    """
+    where: dict[str, dict[str, object]] = {}
+    pieces: list[bytes] = []
+    at = 0
+    for name, array in arrays.items():
+        data = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes()
+        where[name] = {"type": _KINDS[array.dtype], "at": at, "length": int(array.size)}
+        pieces.append(data + b"\0" * (-len(data) % _ALIGNED))
+        at += len(pieces[-1])
+    text = json.dumps({**content, "arrays": where}, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    head = text.encode("utf-8", "replace")  # half a pair of surrogates is no text
+    head += b" " * (-(4 + len(head)) % _ALIGNED)
+    squeezer = zlib.compressobj(7, zlib.DEFLATED, 31)
+    packed = squeezer.compress(b"".join((len(head).to_bytes(4, "little"), head, *pieces))) + squeezer.flush()
+    return base64.b64encode(packed).decode("ascii")
+
+
+def unpack(text: str) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]]:
+    """What was packed, as the page has it."""
+    data = zlib.decompress(base64.b64decode(text), 31)
+    begin = 4 + int.from_bytes(data[:4], "little")
+    content = json.loads(data[4:begin])
+    arrays = {
+        name: np.frombuffer(data, _DTYPES[each["type"]], each["length"], begin + each["at"])
+        for name, each in content.pop("arrays").items()
+    }
+    return content, arrays
