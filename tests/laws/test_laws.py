@@ -510,7 +510,8 @@ def test_the_excuse_from_swapping() -> None:
     assert parse("O").score([0, 0, 3, 1, 0], [1]) > parse("O").score([0, 1, 3, 0, 0], [1])
     qrels, policy = Qrels.read(b"q 1 a 1\nq 1 b 3\n"), Policy(subtopics=True)
     lists = ({"q": ["x", "b", "a"]}, {"q": ["a", "b", "x"]})
-    before, after = (evaluate(qrels, run, "alpha-nDCG(gain=exp2)", policy=policy).mean() for run in lists)
+    text = "alpha-nDCG(gain=exp2)"
+    before, after = (evaluate(qrels, run, text, policy=policy).mean(text) for run in lists)
     assert before > after
     # The only pair leaves the first two.
     assert parse("PairAccuracy@2").score([1, 0, 1]) == 1 and math.isnan(parse("PairAccuracy@2").score([1, 1, 0]))

@@ -12,7 +12,7 @@ from typing import Any
 import ir_measures
 import pandas
 import pytest
-from ir_measures import ERR, RBP, RR, Bpref, Judged, Qrel, R, ScoredDoc, SetF, SetP, nDCG
+from ir_measures import ERR, RBP, RR, Bpref, GenericQrel, Judged, Qrel, R, ScoredDoc, SetF, SetP, nDCG
 
 import gainful.compat.ir_measures as ours
 
@@ -43,6 +43,23 @@ SHARED = [
     ),
     *("SetP", "SetP(rel=2)", "SetP(judged_only=True)", "SetRelP", "SetP(relative=True,rel=2)", "SetR", "SetR(rel=2)"),
     *("Success@1", "Success(rel=2)@3", "Success(judged_only=True)@2"),
+]
+#: Those of cwl-eval, of ideal lists and of pairs: grades up to 3, scores above 0.
+GRADED = [
+    *("Compat", "Compat(p=0.8,normalize=False)", "Accuracy", "Accuracy(rel=2)@10", "SetF(beta=2.0)"),
+    *("BPM(T=1.0,max_rel=3)@10", "SDCG(max_rel=3)@10", "NERR8(max_rel=3)@10", "NERR9(max_rel=2)@10"),
+    *(
+        "NERR10(max_rel=3)",
+        "NERR11(T=2.0,max_rel=3)",
+        "INST(max_rel=3)",
+        "INST(min_rel=1,max_rel=2)",
+        "INSQ(max_rel=1)",
+    ),
+]
+#: Those of sub-topics.
+DIVERSE = [
+    *("alpha_nDCG@10", "alpha_DCG(alpha=0.3)@5", "alpha_nDCG(rel=2)@10", "ERR_IA@10", "nERR_IA@20", "StRecall@5"),
+    *("NRBP", "nNRBP(alpha=0.2,beta=0.7)", "AP_IA", "P_IA@10"),
 ]
 #: Those that ir_measures gives with five digits.
 ROUNDED = ["ERR@1", "ERR@5", "ERR@100", "nDCG(dcg='exp-log2')@5", "nDCG(dcg='exp-log2')@100"]
@@ -112,6 +129,8 @@ def test_what_gainful_has_comes_from_it_and_the_rest_from_others() -> None:
     for text in [
         *SHARED,
         *ROUNDED,
+        *GRADED,
+        *DIVERSE,
         "RBP",
         "RBP(p=0.9)@10",
         "RBP(rel=2)",
@@ -120,9 +139,6 @@ def test_what_gainful_has_comes_from_it_and_the_rest_from_others() -> None:
         "nDCG(dcg='exp-log2')",
     ]:
         assert provider_of(ir_measures.parse_measure(text)) == "gainful", text
-    assert provider_of(ir_measures.parse_measure("Accuracy")) == "accuracy"
-    assert provider_of(ir_measures.parse_measure("Compat")) == "compat"
-    assert provider_of(ir_measures.parse_measure("SDCG(max_rel=3)@10")) == "cwl_eval"
     assert provider_of(nDCG(gains={-1: 1})) == "pytrec_eval"
     own = ir_measures.define_byquery(lambda qrels, run: 1.0, name="P")
     assert provider_of(own) == "runtime"
@@ -132,7 +148,7 @@ def test_what_gainful_has_comes_from_it_and_the_rest_from_others() -> None:
 def test_beside_other_providers() -> None:
     qrels, run = made_up(1)
     count = ir_measures.define_byquery(lambda qrels, run: float(len(run)), name="Count")
-    measures = [nDCG @ 10, ir_measures.Compat, count]
+    measures = [nDCG @ 10, nDCG(gains={-1: 1}), count]
     found, expected = ir_measures.calc(measures, qrels, run), OWN.calc(measures, qrels, run)
     assert found.aggregated == pytest.approx(expected.aggregated, abs=1e-12)
     assert values(found.per_query) == pytest.approx(values(expected.per_query), abs=1e-12)
@@ -143,8 +159,8 @@ def test_wrong_parameters_are_refused() -> None:
         ours.GainfulProvider().supports(ir_measures.P)
     with pytest.raises(ValueError, match="cutoff: expected a whole number"):
         ours.GainfulProvider().supports(ir_measures.P @ 0)
-    with pytest.raises(ValueError, match="unsupported measure Accuracy"):
-        ours.GainfulProvider().evaluator([ir_measures.Accuracy], {"q": {"a": 1}})
+    with pytest.raises(ValueError, match="unsupported measure nDCG"):
+        ours.GainfulProvider().evaluator([nDCG(gains={-1: 1})], {"q": {"a": 1}})
 
 
 # -- The same values ---------------------------------------------------------------------------------------------------
@@ -236,6 +252,28 @@ def test_the_highest_grade_of_err_is_4_or_more() -> None:
 def test_a_grade_below_0_is_judged_when_that_is_the_question() -> None:
     qrels, run = {"1": {"a": -1, "b": 1}}, {"1": {"a": 3.0, "b": 2.0, "x": 1.0}}
     assert ir_measures.calc_aggregate([Judged @ 2, Bpref], qrels, run) == {Judged @ 2: 1.0, Bpref: 1.0}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("text", [*GRADED, *DIVERSE])
+def test_the_values_of_cwl_eval_ndeval_and_others(text: str) -> None:
+    rng, measure = random.Random(3), ir_measures.parse_measure(text)
+    rows = [
+        GenericQrel(str(query), f"d{document:02}", rng.choice([0, 0, 1, 2, 3]), str(subtopic))
+        for query in range(20)
+        for document in range(rng.randint(3, 25))
+        for subtopic in range(rng.randint(1, 4) if text in DIVERSE else 1)
+    ]
+    run = [
+        ScoredDoc(str(query), f"d{document:02}", 100.0 - rank)
+        for query in range(20)
+        for rank, document in enumerate(rng.sample(range(40), 20))
+    ]
+    expected = values(list(OWN.iter_calc([measure], rows, run)))
+    found = values(list(ours.GainfulProvider().iter_calc([measure], rows, run)))
+    assert found == pytest.approx(expected, abs=1e-14)
+    if text.startswith("SetF"):
+        assert found == expected
 
 
 # -- However data is given ---------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from gainful.data.qrels import Qrels
 from gainful.data.run import Run
 from gainful.errors import InputError, MissingExtraError
 from gainful.gains import Gain
-from gainful.io.rows import read_id
+from gainful.io.rows import FrameRows, Rows, packed, read_id
 from gainful.kernel.core import default_threads
 from gainful.measures.base import Measure
 from gainful.measures.block import raw_scores
@@ -114,29 +114,86 @@ def _set_f(measure: Any) -> Meaning:
     return _fixed("SetF", rel=measure["rel"], beta=math.sqrt(measure["beta"]), unjudged=_unjudged(measure))
 
 
+#: Judgments by sub-topic; those that no judged document is relevant to do not count.
+_DIVERSE = _USUAL.replace(subtopics=True)
+
+
+def _diverse(ours: str) -> Callable[[Any], Meaning]:
+    def meaning(measure: Any) -> Meaning:
+        own = {name: _given(measure, name) for name in ("cutoff", "alpha", "beta")}
+        # 1 is all that is relevant there, too.
+        rel = None if measure["rel"] == 1 else measure["rel"]
+        return _fixed(ours, _DIVERSE, rel=rel, unjudged=_unjudged(measure), **own)
+
+    return meaning
+
+
+def _cwl(ours: str, **names: str) -> Callable[[Any], Meaning]:
+    """A measure of C/W/L, whose gains are what grades are between two given ones; ``names`` are theirs for ours."""
+
+    def meaning(measure: Any) -> Meaning:
+        low, high = measure["min_rel"], measure["max_rel"]
+        fixed = find(ours).measure.from_parameters({name: _given(measure, theirs) for name, theirs in names.items()})
+
+        def of_levels(levels: list[float]) -> Measure:
+            gains = {level: (min(max(level, low), high) - low) / (high - low) for level in levels if level >= 0}
+            return fixed.replace(gain=Gain.of(gains or {0: 0}))
+
+        return Meaning(of_levels, _JUDGED)
+
+    return meaning
+
+
+def _compat(measure: Any) -> Meaning:
+    return _fixed("Compat", p=measure["p"], normalize=measure["normalize"], depth="lists")
+
+
 #: Class of a measure -> what it means, None where gainful has nothing like it.
 _MEANINGS: Mapping[type, Callable[[Any], Meaning | None]] = {
+    theirs._Accuracy: _usual("PairAccuracy"),
+    theirs._alpha_DCG: _diverse("alpha-DCG"),
+    theirs._alpha_nDCG: _diverse("alpha-nDCG"),
     theirs._AP: _usual("AP"),
+    theirs._AP_IA: _diverse("AP-IA"),
+    theirs._BPM: _cwl("BPM", T="T", K="cutoff"),
     theirs._Bpref: _usual("Bpref", None),
+    theirs._Compat: _compat,
+    theirs._ERR_IA: _diverse("ERR-IA"),
     theirs._ERR: lambda m: _fixed("ERR", least_scale=_GDEVAL_SCALE, cutoff=_given(m, "cutoff")),
     theirs._infAP: _usual("InfAP", None),
+    theirs._INSQ: _cwl("INSQ", T="T"),
+    theirs._INST: _cwl("INST", T="T"),
     theirs._IPrec: _usual("IPrec", "recall"),
     theirs._Judged: lambda m: _fixed("Judged", _JUDGED, cutoff=_given(m, "cutoff")),
     theirs._nDCG: _ndcg,
+    theirs._NERR8: _cwl("NERR8", cutoff="cutoff"),
+    theirs._NERR9: _cwl("NERR9", cutoff="cutoff"),
+    theirs._NERR10: _cwl("NERR10", p="p"),
+    theirs._NERR11: _cwl("NERR11", T="T"),
+    theirs._nERR_IA: _diverse("nERR-IA"),
+    theirs._nNRBP: _diverse("nNRBP"),
+    theirs._NRBP: _diverse("NRBP"),
     theirs._NumQ: lambda m: _fixed("NumQ"),
     theirs._NumRel: _usual("NumRel", None),
     theirs._NumRet: lambda m: _fixed("NumRet" if _given(m, "rel") is None else "NumRelRet", rel=_given(m, "rel")),
     theirs._P: _usual("P"),
+    theirs._P_IA: _diverse("P-IA"),
     theirs._R: _usual("R"),
     theirs._RBP: _rbp,
     theirs._Rprec: _usual("Rprec", None),
     theirs._RR: _usual("RR"),
+    theirs._SDCG: _cwl("ScaledDCG", cutoff="cutoff"),
     theirs._SetAP: _usual("SetAP", None),
     theirs._SetF: _set_f,
     theirs._SetP: lambda m: _usual("SetRelP" if m["relative"] else "SetP", None)(m),
     theirs._SetR: _usual("SetR", None),
+    theirs._StRecall: _diverse("StRecall"),
     theirs._Success: _usual("Success"),
 }
+
+
+#: Those that look at sub-topics.
+_BY_SUBTOPIC = {each for each in _MEANINGS if each.__module__.endswith("diversity")}
 
 
 def meaning_of(measure: Any) -> Meaning | None:
@@ -175,13 +232,23 @@ class GainfulEvaluator(providers.Evaluator):
         super().__init__(measures, queries)
         self._query_of = {read_id(query, "qrels"): query for query in queries}
 
+    def iter_calc(self, run: Any) -> Iterator[Any]:
+        """The scores of a run: 0 where there is none, except of pairs, which are then left out as in ir_measures."""
+        self._paired: set[Any] = set()
+        for score in super().iter_calc(run):
+            if type(score.measure) is not theirs._Accuracy or (score.query_id, score.measure) in self._paired:
+                yield score
+
     def _iter_calc(self, run: Any) -> Iterator[Any]:
         for group, graded in zip(self._groups, self._join(ir_measures.util.RunConverter(run)), strict=False):
             scores = raw_scores(graded, group.ours, only_answered=True)
-            scores[np.isnan(scores)] = 0.0
+            without = np.isnan(scores)
+            scores[without] = 0.0
             for place in np.flatnonzero(graded.answered).tolist():
                 query = self._query_of[graded.query_ids[place]]
-                for measure, value in zip(group.theirs, scores[:, place].tolist(), strict=True):
+                for i, (measure, value) in enumerate(zip(group.theirs, scores[:, place].tolist(), strict=True)):
+                    if not without[i, place]:
+                        self._paired.add((query, measure))
                     yield ir_measures.Metric(query_id=query, measure=measure, value=value)
 
     def _join(self, converter: Any) -> list[GradedRun]:
@@ -207,6 +274,26 @@ _RUN_COLUMNS = {"query": "query_id", "document": "doc_id", "score": "score"}
 
 def _prepared(measures: list[Any], converter: Any) -> tuple[list[Any], list[_Group]]:
     """The queries as they were given, and the judgments prepared for the measures; none where nothing is judged."""
+    diverse = [measure for measure in measures if type(measure) in _BY_SUBTOPIC]
+    if not diverse:
+        return _prepared_by_document(measures, converter)
+    rows = list(converter.as_namedtuple_iter())
+    others = [measure for measure in measures if measure not in diverse]
+    queries, groups = _prepared_by_document(others, ir_measures.util.QrelsConverter(rows))
+    return queries, [*groups, *_grouped(diverse, _by_subtopic(rows))]
+
+
+def _by_subtopic(rows: list[Any]) -> Qrels:
+    """Judgments whose iterations are sub-topics; without any, all documents have the same one."""
+    place = FrameRows("qrels")
+    query, document, subtopic = (
+        packed([getattr(row, name, "0") for row in rows], place.where) for name in ("query_id", "doc_id", "iteration")
+    )
+    grades = np.array([row.relevance for row in rows], np.float64)
+    return Qrels.from_rows(Rows(query, document, grades, place, None, subtopic), "qrels")
+
+
+def _prepared_by_document(measures: list[Any], converter: Any) -> tuple[list[Any], list[_Group]]:
     if converter.predict_type()[0] == "pd_dataframe":
         frame = converter.qrels[list(_QRELS_COLUMNS.values())]
         try:

@@ -72,6 +72,14 @@ def _recall(what: str, value: object) -> Mapping[str, object]:
     return {"recall": float(f"{_number(what, value):.2f}")}
 
 
+def _normalize(what: str, value: object) -> Mapping[str, object]:
+    return _word(what, value, {True: {}, False: {"normalize": False}})
+
+
+def _log2(what: str, value: object) -> Mapping[str, object]:
+    return _word(what, value, {"log2": {}})
+
+
 def _persistence(what: str, value: object) -> Mapping[str, object]:
     return {"p": _number(what, value)}
 
@@ -81,9 +89,29 @@ def _given_rel(what: str, value: object) -> Mapping[str, object]:
     return {"rel": _whole(what, value)}
 
 
+def _scaled_to(what: str, value: object) -> Mapping[str, object]:
+    """Grades up to the highest, each with its share; those above count as the highest."""
+    highest = _whole(what, value)
+    if highest < 1:
+        raise UsageError(f"{what}: expected a whole number of at least 1, found {highest}")
+    return {"gain": "{" + ",".join(f"{grade}:{grade / highest!r}" for grade in range(highest + 1)) + "}"}
+
+
+def _zero(what: str, value: object) -> Mapping[str, object]:
+    if _whole(what, value):
+        raise UsageError(f"{what}: expected 0, found {value}", "subtract it with --grade-zero and from max_rel")
+    return {}
+
+
+def _as_number(ours: str) -> _Reader:
+    return lambda what, value: {ours: _number(what, value)}
+
+
 _CUTOFF: Mapping[str, _Reader] = {"cutoff": lambda what, value: {"cutoff": _whole(what, value)}}
 _REL: Mapping[str, _Reader] = {"rel": _rel}
 _BINARY: Mapping[str, _Reader] = {**_REL, "judged_only": _judged_only}
+
+_GRADED: Mapping[str, _Reader] = {"max_rel": _scaled_to, "min_rel": _zero}
 
 _THROUGH_PYTREC_EVAL = Setting(
     "ir_measures, which asks pytrec_eval",
@@ -111,14 +139,23 @@ _CWL = Setting(
 )
 
 
+_CWL_GRADED = _CWL._replace(note="cwl-eval leaves ties as they come; ir_measures divides grades by max_rel")
+_NDEVAL = Setting(
+    "ir_measures, which asks pyndeval", choices={"ties": "docid-asc", "subtopics": "yes"}, note="ndeval ends at rank 20"
+)
+_PAIRS = Setting("ir_measures", choices={"ties": "docid-asc"})
+
+
 class _Name(NamedTuple):
-    """One of our measures, how their parameters become ours, which must be given, and what gives the same number."""
+    """One of our measures, how their parameters become ours, which must be given, what gives the same number, what
+    ``@`` sets, and what is always so there."""
 
     ours: str
     parameters: Mapping[str, _Reader] = {}
     needed: str | None = None
     setting: Setting = _THROUGH_PYTREC_EVAL
     at: str = "cutoff"
+    fixed: Mapping[str, object] = {}
 
 
 NAMES: Mapping[str, _Name] = {
@@ -142,6 +179,25 @@ NAMES: Mapping[str, _Name] = {
     "SetR": _Name("SetR", _REL),
     "SetRelP": _Name("SetRelP", _BINARY),
     "Success": _Name("Success", {**_CUTOFF, **_BINARY}, "cutoff"),
+    "Accuracy": _Name("PairAccuracy", {**_CUTOFF, **_REL}, setting=_PAIRS),
+    "BPM": _Name("BPM", {**_GRADED, "T": _as_number("T"), "cutoff": _as_number("K")}, "max_rel", _CWL_GRADED),
+    "Compat": _Name("Compat", {"p": _persistence, "normalize": _normalize}, setting=_PAIRS, fixed={"depth": "lists"}),
+    "INSQ": _Name("INSQ", {**_GRADED, "T": _as_number("T")}, "max_rel", _CWL_GRADED),
+    "INST": _Name("INST", {**_GRADED, "T": _as_number("T")}, "max_rel", _CWL_GRADED),
+    "NERR8": _Name("NERR8", {**_GRADED, **_CUTOFF}, "max_rel", _CWL_GRADED),
+    "NERR9": _Name("NERR9", {**_GRADED, **_CUTOFF}, "max_rel", _CWL_GRADED),
+    "NERR10": _Name("NERR10", {**_GRADED, "p": _persistence}, "max_rel", _CWL_GRADED),
+    "NERR11": _Name("NERR11", {**_GRADED, "T": _as_number("T")}, "max_rel", _CWL_GRADED),
+    "SDCG": _Name("ScaledDCG", {**_GRADED, **_CUTOFF, "dcg": _log2}, "max_rel", _CWL_GRADED),
+    "AP_IA": _Name("AP-IA", _BINARY, setting=_NDEVAL),
+    "ERR_IA": _Name("ERR-IA", {**_CUTOFF, **_BINARY}, "cutoff", _NDEVAL),
+    "NRBP": _Name("NRBP", {**_REL, "alpha": _as_number("alpha"), "beta": _as_number("beta")}, setting=_NDEVAL),
+    "P_IA": _Name("P-IA", {**_CUTOFF, **_BINARY}, "cutoff", _NDEVAL),
+    "StRecall": _Name("StRecall", {**_CUTOFF, **_REL}, "cutoff", _NDEVAL),
+    "alpha_DCG": _Name("alpha-DCG", {**_CUTOFF, **_BINARY, "alpha": _as_number("alpha")}, "cutoff", _NDEVAL),
+    "alpha_nDCG": _Name("alpha-nDCG", {**_CUTOFF, **_BINARY, "alpha": _as_number("alpha")}, "cutoff", _NDEVAL),
+    "nERR_IA": _Name("nERR-IA", {**_CUTOFF, **_BINARY}, "cutoff", _NDEVAL),
+    "nNRBP": _Name("nNRBP", {**_REL, "alpha": _as_number("alpha"), "beta": _as_number("beta")}, setting=_NDEVAL),
     "infAP": _Name("InfAP", _REL),
     "nDCG": _Name("nDCG", {**_CUTOFF, "dcg": _dcg, "gains": _gains, "judged_only": _judged_only}),
 }
@@ -149,34 +205,14 @@ NAMES: Mapping[str, _Name] = {
 OTHER_NAMES: Mapping[str, str] = {
     "BPref": "Bpref",
     "MAP": "AP",
+    "MAP_IA": "AP_IA",
     "MRR": "RR",
     "NDCG": "nDCG",
     "Precision": "P",
     "RPrec": "Rprec",
     "Recall": "R",
-}
-
-_SUBTOPICS = "it needs sub-topics, which no measure here looks at"
-_PATIENCE = "its user stops after a wanted total gain"
-_NEARLY = "it is one of the approximations to ERR that cwl-eval has"
-
-#: What ir_measures has and we have not.
-WITHOUT_EQUAL: Mapping[str, NoEqual] = {
-    "Accuracy": NoEqual("it counts ordered pairs of retrieved documents", "NDPM"),
-    "BPM": NoEqual(_PATIENCE, "RBP"),
-    "Compat": NoEqual("it is the overlap with ideal rankings", "nDCG"),
-    "INSQ": NoEqual(_PATIENCE, "RBP"),
-    "INST": NoEqual(_PATIENCE, "RBP"),
-    **{f"NERR{number}": NoEqual(_NEARLY, "ERR") for number in (8, 9, 10, 11)},
-    "SDCG": NoEqual("it is scaled by the best list that there could be, judged or not", "nDCG"),
-    **{name: NoEqual(_SUBTOPICS, "AP") for name in ("AP_IA", "MAP_IA")},
-    "ERR_IA": NoEqual(_SUBTOPICS, "ERR"),
-    "nERR_IA": NoEqual(_SUBTOPICS, "nERR"),
-    "P_IA": NoEqual(_SUBTOPICS, "P"),
-    "StRecall": NoEqual(_SUBTOPICS, "R"),
-    **{name: NoEqual(_SUBTOPICS, "RBP") for name in ("NRBP", "nNRBP")},
-    **{name: NoEqual(_SUBTOPICS, "DCG") for name in ("alpha_DCG", "α_DCG")},
-    **{name: NoEqual(_SUBTOPICS, "nDCG") for name in ("alpha_nDCG", "α_nDCG")},
+    "α_DCG": "alpha_DCG",
+    "α_nDCG": "alpha_nDCG",
 }
 
 
@@ -188,15 +224,13 @@ def translate(name: str, text: str) -> Translation:
     """
     theirs, given, at = _taken_apart(name, text)
     theirs = OTHER_NAMES.get(theirs, theirs)
-    if theirs in WITHOUT_EQUAL:
-        WITHOUT_EQUAL[theirs].refuse(text)
     if theirs not in NAMES:
         raise unknown("ir_measures", theirs, [*NAMES, *OTHER_NAMES], text)
     known = NAMES[theirs]
     if at is not None:
         given[known.at] = at  # of both, @ wins
     measure, given = _special(theirs, known, given, text)
-    ours: dict[str, object] = {}
+    ours = dict(known.fixed)
     for parameter, value in given.items():
         if parameter not in known.parameters:
             hint = f"it takes {', '.join(known.parameters)}" if known.parameters else "it takes none"

@@ -113,6 +113,17 @@ class Recall(Binary):
         return self._share(columns, base, running="R")
 
 
+def squared(beta: float) -> float:
+    """The square, or of a square root the number that it is of: other tools are given beta^2.
+
+    >>> math.sqrt(2.0) ** 2, squared(math.sqrt(2.0)), squared(0.3)
+    (2.0000000000000004, 2.0, 0.09)
+    """
+    square = beta**2
+    near = (square, math.nextafter(square, 0.0), math.nextafter(square, math.inf))
+    return min((number for number in near if math.sqrt(number) == beta), key=lambda n: len(repr(n)), default=square)
+
+
 class FMeasure(Binary):
     """F, made of precision and recall."""
 
@@ -121,7 +132,7 @@ class FMeasure(Binary):
 
     def compute(self, block: Block) -> Floats:
         # In the order of trec_eval, so that ties round as there.
-        found, base, weight = self._found(block), self._base(block), self.beta**2
+        found, base, weight = self._found(block), self._base(block), squared(self.beta)
         precision, recall = found / np.maximum(self.cutoff or block.retrieved, 1), found / np.maximum(base, 1)
         with np.errstate(invalid="ignore"):
             weighted = (weight + 1.0) * precision * recall / (weight * precision + recall)
@@ -129,7 +140,7 @@ class FMeasure(Binary):
 
     def arithmetic(self, block: Block) -> Arithmetic:
         columns, precision, recall = self._precision_and_recall(block, "nothing was retrieved")
-        p, r, weight = precision.value, recall.value, self.beta**2
+        p, r, weight = precision.value, recall.value, squared(self.beta)
         if not r > 0:
             return Arithmetic.of_found(columns, precision, recall, self._of_nothing(r, 0.0))
         value = (1 + weight) * p * r / (weight * p + r)
