@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import stat
 import subprocess
@@ -132,18 +133,21 @@ def test_help_and_version(command):
         (["-m", "nothing"], 1, "illegal measure 'nothing'"),
         (["-m", "ndcg_cat.5"], 1, "did you mean ndcg_cut"),
         (["-m", "P."], 1, "expected parameters after the dot"),
-        (["-m", "yaap"], 1, "gainful does not have it"),
-        (["-m", "prefs_simp"], 1, "gainful does not have it"),
         (["-m", "rbp", "--compat", "9.0.8"], 1, "trec_eval 9.0.8 does not have it"),
         (["--compat", "8"], 1, "--compat: expected 9.0.8 | 10.0, found '8'"),
         (["-M", "0"], 1, "-M: expected a whole number of at least 1, found '0'"),
         (["-l", "-1"], 1, "-l: expected a whole number of at least 0, found '-1'"),
         (["-D", "1"], 1, "no debug output"),
         (["-D", "0.q1"], 1, "no debug output"),
-        (["-R", "prefs"], 2, "-R prefs: gainful reads the format qrels here, no other"),
-        (["-R", "qrels_prefs"], 2, "-R qrels_prefs"),
-        (["-R", "qrels_jg"], 2, "-R qrels_jg"),
-        (["-T", "other"], 2, "-T other: gainful reads the format trec_results here"),
+        (["-R", "pref"], 2, "-R: expected qrels | qrels_jg | prefs | qrels_prefs, found 'pref'"),
+        (["-T", "other"], 2, "-T: expected trec_results, found 'other'"),
+        (["-M", "x"], 1, "-M: expected a whole number of at least 1, found 'x'"),
+        (["-m", "ndcg.1=-1"], 2, "expected numbers of at least 0 in the map, found -1"),
+        (["-m", "rbp.1=-1"], 2, "expected numbers of at least 0 in the map, found -1"),
+        (["-m", "rbp.p=1"], 2, "expected a number of at least 0 and below 1, found 1"),
+        (["-m", "iprec_at_recall.1.5"], 2, "expected a number from 0 to 1, found 1.5"),
+        (["-m", "utility.0,0,0,1"], 2, "d needs the size of the collection"),
+        (["-m", "utility.0,0,0,1", "-N", "2"], 1, "expected N of at least 3, the documents of one query, found 2"),
         (["-m", "P.5,5"], 2, "measure 'P': expected every cutoff once, found 5 twice"),
         (["-m", "P.5,5.7"], 2, "found 5 twice"),
         (["-m", "P.0,5"], 2, "measure 'P': expected cutoffs above 0, found 0"),
@@ -151,7 +155,7 @@ def test_help_and_version(command):
         (["-m", "iprec_at_recall.0.5,0.5"], 2, "found 0.5 twice"),
         (["-m", "ndcg.1"], 2, "measure 'ndcg': expected name=number, found '1'"),
         (["-m", "utility.1,2"], 4, "measure 'utility': expected 4 numbers, found 2"),
-        (["-Z", "absent"], 2, "absent: no such file"),
+        (["-Z", "absent"], 255, "absent: no such file"),
     ],
 )
 def test_what_is_refused(trec_eval, arguments, code, words):
@@ -237,6 +241,36 @@ def test_gain_tables_with_fractions_and_missing_levels(trec_eval):
     assert found["dcg_1=0.5,2=9", "all"] == f"{0.5 + 3 / 1.584962500721156:.4f}"
 
 
+def test_rbp_goes_by_the_whole_table_of_gains(trec_eval):
+    # Of a topic with grades up to 1, and one with grades up to 3: gains are divided by the highest in the table, which
+    # has all grades up to the topic's highest, too.
+    given = {"qrels": "q1 0 a 1\nq2 0 a 1\nq2 0 b 3\n", "run": "q1 Q0 a 1 1 t\nq2 Q0 a 1 1 t\n"}
+    for table_of, first, second in (
+        ("1=1,2=2", 1 / 2, 1 / 3),
+        ("2=2", 1 / 2, 1 / 3),
+        ("1=0.5", 0.5, 0.5 / 3),
+        ("1=4,p=0.9", 1, 1),
+        ("3=1,2=0.5", 1, 1),
+        ("3=9,1=6", 6 / 9, 6 / 9),
+        ("x=7", 1, 1 / 3),
+    ):
+        found = table(trec_eval("-q", f"-mrbp.{table_of}", **given))
+        expected = [f"{0.1 * gain:.4f}" for gain in (first, second)]
+        assert [found[f"rbp_{table_of}", topic] for topic in ("q1", "q2")] == expected, table_of
+
+
+def test_smoothed_average_precision(trec_eval):
+    # q1: a, x, c of a, c. q15 is not in the run: trec_eval 10 scores a list of one document for it, 9.0.8 counts 0.
+    of_q1, of_q2, of_missing = math.log((1 + 1 + 2 / 3) / (3 - 1 - 2 / 3)), math.log(1.5 / 1.5), math.log(1 / 3)
+    new = table(trec_eval("-qc", "-myaap", qrels=MORE))
+    assert (new["yaap", "q1"], new["yaap", "q15"]) == (f"{of_q1:.4f}", f"{of_missing:.4f}")
+    assert new["yaap", "all"] == f"{(of_q1 + of_q2 + of_missing) / 3:.4f}"
+    old = table(trec_eval("-qc", "-myaap", "--compat", "9.0.8", qrels=MORE))
+    assert old["yaap", "all"] == f"{(of_q1 + of_q2) / 3:.4f}"
+    higher = table(trec_eval("-ql2", "-myaap"))
+    assert higher["yaap", "q1"] == f"{math.log((1 + 1 / 3) / (2 - 1 / 3)):.4f}"
+
+
 def test_no_summary(trec_eval):
     result = trec_eval("-n", "-m", "map")
     assert (result.code, result.out, result.err) == (0, "", "")
@@ -293,10 +327,15 @@ def test_z_scores(trec_eval, command):
 
 
 def test_z_scores_that_cannot_be_read(trec_eval, command):
-    command.write("z", "q1 map 0.5\n")
-    result = trec_eval("-Zz")
-    assert (result.code, result.out) == (2, "")
-    assert "z:1: expected topic measure mean deviation, found 3 fields" in result.err
+    for text, words in (
+        ("q1 map 0.5\n", "z:1: expected topic measure mean deviation, found 3 fields"),
+        ("", "an empty"),
+    ):
+        command.write("z", text)
+        result = trec_eval("-Zz", "-m", "P.0")  # as there, measures come after them
+        assert (result.code, result.out) == (255, "")
+        assert words in result.err
+        assert trec_eval("-Zz", files=("qrels", "absent")).code == 2  # and files before
 
 
 # -- Topics that only one side has -------------------------------------------------------------------------------------
@@ -459,8 +498,15 @@ def test_scores_that_are_not_numbers(trec_eval):
     result = trec_eval("-qm", "map", run=odd)
     assert (result.code, result.out) == (0, trec_eval("-qm", "map").out)
     assert result.err == "trec_eval: run: 2 scores not written as numbers, read as trec_eval does: '3,5' as 3.0\n"
-    huge = trec_eval("-qm", "map", run=RUN.replace(" 3 old", " 1e999 old"))
-    assert huge.out == result.out
+    for first in ("1e999", "0x1p2", "0X.Cp+3", "0x1.9,5", "0x1p99999"):
+        assert trec_eval(
+            "-qm", "map", run=RUN.replace(" 3 old", f" {first} old").replace(" 2 old", " 1.5 old")
+        ).out == (result.out)
+
+
+def test_byte_order_marks_are_no_part_of_a_topic(trec_eval):
+    marked = trec_eval("-q", qrels="\ufeff" + QRELS, run="\ufeff" + RUN.replace(" 3 ", " 0x3 "))
+    assert (marked.code, marked.out) == (0, trec_eval("-q").out)
 
 
 def test_comments_and_line_ends(trec_eval):

@@ -17,7 +17,8 @@ from gainful.compat.trec_eval import main
 Grades = dict[str, dict[str, int]]
 Lists = dict[str, dict[str, float]]
 
-#: trec_eval's own tests: the expected output, and the arguments that make it.
+#: trec_eval's own tests: the expected output, and the arguments that make it. (Its long tests are these once more, but
+#: for one that expects the output of other files.)
 EXPECTED = (
     ("out.test", "qrels.test results.test"),
     ("out.test", "qrels.test.with-comments results.test"),
@@ -36,6 +37,11 @@ EXPECTED = (
         "qrels.test results.test",
     ),
     ("out.test.aqZ", "-q -m all_trec -Z zscores_file qrels.test results.test"),
+    ("out.test.prefs", "-m all_prefs -q -R prefs prefs.test prefs.results.test"),
+    ("out.test.prefs", "-m all_prefs -q -R prefs prefs.comment.test prefs.results.test"),
+    ("out.test.qrels_prefs", "-m all_prefs -q -R qrels_prefs qrels.test results.test"),
+    ("out.test.qrels_jg", "-m qrels_jg -q -R qrels_jg qrels.123 results.test"),
+    ("out.test.qrels_jg", "-m qrels_jg -q -R qrels_jg qrels.comments.123 results.test"),
 )
 
 

@@ -144,20 +144,15 @@ _COLUMNS: Mapping[Takes, Callable[[_Asked], list[Column]]] = {
 }
 
 #: The measures that can be asked for: those of trec_eval 9, in the order in which it prints them.
-_NAMES = [name for name, family in FAMILIES.items() if not family.is_new]
-
-_PAIRED = {"prefs_simp", "prefs_pair", "prefs_avgjg"}
-_PREFERENCES = _PAIRED | {"prefs_num_prefs_poss", "prefs_num_prefs_ful", "prefs_num_prefs_ful_ret"}
-_OTHER_NONRELEVANT = {"prefs_avgjg_Rnonrel", "prefs_avgjg_Rnonrel_ret"}
-_MORE_PREFERENCES = {f"{name}_{more}" for name in _PAIRED for more in ("ret", "imp")} | _OTHER_NONRELEVANT
-_ABOUT_THE_RUN = {"runid", "num_q"}
+_NAMES = [
+    name
+    for name, family in FAMILIES.items()
+    if not family.is_new and family.reads in ("any", "grades") and name != "yaap"
+]
 
 #: Names of several measures; those of preferences and of several judges hold measures that nobody supports.
 NICKNAMES: Mapping[str, frozenset[str]] = {
-    **{group: frozenset(names).intersection(_NAMES) for group, names in GROUPS.items()},
-    "all_prefs": frozenset(_ABOUT_THE_RUN | _PREFERENCES | _MORE_PREFERENCES),
-    "prefs": frozenset(_ABOUT_THE_RUN | _PREFERENCES),
-    "qrels_jg": frozenset(_ABOUT_THE_RUN | {"map_avgjg", "P_avgjg", "Rprec_mult_avgjg"}),
+    group: frozenset(name for name in names if not FAMILIES[name].is_new) for group, names in GROUPS.items()
 }
 
 _NUMBERS = r"[0-9]+(?:\.[0-9]+)?(?:,[0-9]+(?:\.[0-9]+)?)*"

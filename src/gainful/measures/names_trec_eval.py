@@ -150,6 +150,8 @@ def translate(text: str) -> Translation | None:
 
 Takes = Literal["nothing", "cutoffs", "levels", "length", "utility", "weight", "points", "gains", "patience"]
 Summary = Literal["mean", "sum", "geometric", "topics", "none"]
+#: What judgments are to a measure: grades, preferences between documents, or grades by several judges.
+Reads = Literal["any", "grades", "preferences", "judges"]
 
 
 class Family(NamedTuple):
@@ -162,6 +164,7 @@ class Family(NamedTuple):
     has_level: bool = True  # whether -l is for it
     by_topic: bool = True
     is_new: bool = False  # whether only trec_eval 10 has it
+    reads: Reads = "grades"
 
     @property
     def of_topic(self) -> str:
@@ -173,10 +176,18 @@ _RANKS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 _TENTHS = tuple(i / 10 for i in range(11))
 _FIFTHS = tuple(i / 5 for i in range(1, 11))
 
+_COUNTS_OF_PREFERENCES = ("prefs_num_prefs_poss", "prefs_num_prefs_ful", "prefs_num_prefs_ful_ret")
+_PREFERENCE_RATIOS = ("prefs_simp", "prefs_pair", "prefs_avgjg")
+_MORE_PREFERENCE_RATIOS = (
+    "prefs_avgjg_Rnonrel",
+    *(f"{name}_ret" for name in (*_PREFERENCE_RATIOS, "prefs_avgjg_Rnonrel")),
+    *(f"{name}_imp" for name in _PREFERENCE_RATIOS),
+)
+
 #: trec_eval's measures, in the order in which it prints them, whatever the order of the options.
 FAMILIES: Mapping[str, Family] = {
-    "runid": Family("", summary="none", by_topic=False),
-    "num_q": Family("NumQ", summary="topics", by_topic=False),
+    "runid": Family("", summary="none", by_topic=False, reads="any"),
+    "num_q": Family("NumQ", summary="topics", by_topic=False, reads="any"),
     "num_ret": Family("NumRet", summary="sum"),
     "num_rel": Family("NumRel", summary="sum"),
     "num_rel_ret": Family("NumRelRet", summary="sum"),
@@ -211,21 +222,47 @@ FAMILIES: Mapping[str, Family] = {
     "set_map": Family("SetAP"),
     "set_F": Family("SetF", "weight"),
     "num_nonrel_judged_ret": Family("NumNonRelJudgedRet", summary="sum"),
+    **{name: Family("", summary="sum", reads="preferences") for name in _COUNTS_OF_PREFERENCES},
+    **{name: Family("", reads="preferences") for name in (*_PREFERENCE_RATIOS, *_MORE_PREFERENCE_RATIOS)},
+    "map_avgjg": Family("AP", reads="judges"),
+    "P_avgjg": Family("P", "cutoffs", _RANKS, reads="judges"),
+    "Rprec_mult_avgjg": Family("RprecMult", "levels", _FIFTHS, reads="judges"),
+    "yaap": Family("AP"),
     "rbp": Family("RBP", "patience", has_level=False, is_new=True),
     "rbp_resid": Family("RBPResidual", "patience", is_new=True),
     "unj": Family("Unjudged", "cutoffs", (5, 10, 20), is_new=True),
 }
 
-#: Those that are numbers.
-NAMES: Mapping[str, Family] = {name: family for name, family in FAMILIES.items() if family.ours}
+_PREFERENCES = NoEqual("it needs judgments of pairs, not grades", "NDPM")
+_SEVERAL_JUDGES = NoEqual("it averages over several judgments of a document", "the policy's --judges mean")
 
-_COUNTS = ("runid", "num_q", "num_ret", "num_rel", "num_rel_ret")
+#: What trec_eval has and is no measure of ours; the command trec_eval has all of it but ndcg_p.
+WITHOUT_EQUAL: Mapping[str, NoEqual] = {
+    "runid": NoEqual("it is the run's name, no number", "the first column of every table"),
+    "relstring": NoEqual("it is a text of grades, no number", "`gainful explain` with a query, which shows all grades"),
+    "yaap": NoEqual("trec_eval smooths average precision and takes its logit", "AP"),
+    "ndcg_p": NoEqual("trec_eval does not register it", "nDCG(discount=jarvelin2002)"),
+    "prefs": _PREFERENCES,
+    "all_prefs": _PREFERENCES,
+    "qrels_jg": _SEVERAL_JUDGES,
+    **{name: _PREFERENCES for name, family in FAMILIES.items() if family.reads == "preferences"},
+    **{name: _SEVERAL_JUDGES for name, family in FAMILIES.items() if family.reads == "judges"},
+}
+
+#: Those that are measures of ours.
+NAMES: Mapping[str, Family] = {name: family for name, family in FAMILIES.items() if name not in WITHOUT_EQUAL}
+
+_OF_RUN = ("runid", "num_q")
+_COUNTS = (*_OF_RUN, "num_ret", "num_rel", "num_rel_ret")
 
 #: The names of several measures at once.
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "official": (*_COUNTS, "map", "gm_map", "Rprec", "bpref", "recip_rank", "iprec_at_recall", "P"),
     "set": (*_COUNTS, "utility", "set_P", "set_relative_P", "set_recall", "set_map", "set_F"),
-    "all_trec": tuple(name for name in FAMILIES if name not in ("dcg", "ideal_dcg")),
+    "all_trec": tuple(name for name in ("runid", "relstring", *NAMES) if name not in ("dcg", "ideal_dcg")),
+    "prefs": (*_OF_RUN, *_COUNTS_OF_PREFERENCES, *_PREFERENCE_RATIOS),
+    "all_prefs": (*_OF_RUN, *_COUNTS_OF_PREFERENCES, *_PREFERENCE_RATIOS, *_MORE_PREFERENCE_RATIOS),
+    "qrels_jg": (*_OF_RUN, *(name for name, family in FAMILIES.items() if family.reads == "judges")),
 }
 
 #: Reads the text of parameters (empty where there is none) of a name: the parameters of one or several measures.
@@ -330,23 +367,6 @@ _READERS: Mapping[Takes, _Reader] = {
     "points": _points,
     "gains": _gains,
     "patience": _persistence,
-}
-
-_PREFERENCES = NoEqual("it needs judgments of pairs, not grades", "NDPM")
-_SEVERAL_JUDGES = NoEqual("it averages over several judgments of a document", "the policy's --judges mean")
-
-#: What trec_eval has and we have not.
-WITHOUT_EQUAL: Mapping[str, NoEqual] = {
-    "runid": NoEqual("it is the run's name, no number", "the first column of every table"),
-    "relstring": NoEqual("it is a text of grades, no number", "`gainful explain` with a query, which shows all grades"),
-    "yaap": NoEqual("trec_eval smooths average precision and takes its logit", "AP"),
-    "ndcg_p": NoEqual("trec_eval does not register it", "nDCG(discount=jarvelin2002)"),
-    "prefs": _PREFERENCES,
-    "all_prefs": _PREFERENCES,
-    "qrels_jg": _SEVERAL_JUDGES,
-    "map_avgjg": _SEVERAL_JUDGES,
-    "P_avgjg": _SEVERAL_JUDGES,
-    "Rprec_mult_avgjg": _SEVERAL_JUDGES,
 }
 
 _TIES = "ties go by descending document id, as they do here by themselves"

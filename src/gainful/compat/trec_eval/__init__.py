@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import contextlib
 import getopt
+import math
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TextIO
 
@@ -19,7 +20,7 @@ from gainful.data.collection import ReadAhead
 from gainful.errors import GainfulError, InputError, UsageError
 from gainful.kernel.core import default_threads
 from gainful.kernel.parallel import Progress
-from gainful.measures.names_trec_eval import FAMILIES, GROUPS, WITHOUT_EQUAL
+from gainful.measures.names_trec_eval import FAMILIES, GROUPS, Reads
 from gainful.notation import choose, for_terminal, nearest, printable
 from gainful.policy import Policy
 
@@ -28,7 +29,7 @@ def main(arguments: Sequence[str], stdout: TextIO, stderr: TextIO) -> int:
     """Does what trec_eval would do with these arguments, and returns what it would return.
 
     0 done, 1 wrong usage or an unknown measure, 2 a file that cannot be read or a parameter that cannot be right, 4 a
-    topic that cannot be scored, 7 no topic in common (9.0.8).
+    topic that cannot be scored, 7 no topic in common (9.0.8), 255 a file of Z-scores that cannot be read.
     """
     try:
         options = parse_options(arguments)
@@ -64,7 +65,7 @@ def _start_reading(options: Options) -> ReadAhead | None:
             raise RefusedError(FILE, "-: standard input can only be the run, and not in trec_eval 9.0.8")
         if path != "-" and not os.path.exists(path):
             raise RefusedError(FILE, f"{path}: no such file")
-    if options.run == "-":
+    if options.run == "-" or options.format != "qrels":
         return None
     policy = policy_of(options)
     return ReadAhead.start(options.qrels, [options.run], policy, default_threads(), Progress(), lambda *_: True)
@@ -135,7 +136,7 @@ def _write(path: str, text: str) -> None:
         raise
 
 
-USAGE, FILE, CALCULATION, NOTHING_SHARED = 1, 2, 4, 7
+USAGE, FILE, CALCULATION, NOTHING_SHARED, ZSCORES = 1, 2, 4, 7, 255
 
 
 class RefusedError(GainfulError):
@@ -154,7 +155,9 @@ def code_of(error: GainfulError) -> int:
 
 
 _WHOLE = re.compile(r"\s*([+-]?\d+)", re.ASCII)
-_REAL = re.compile(r"\s*([+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?|nan))", re.ASCII | re.IGNORECASE)
+_HEX = r"0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[+-]?\d+)?"
+_DECIMAL = r"(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?"
+_REAL = re.compile(rf"\s*([+-]?(?:{_HEX}|{_DECIMAL}|inf(?:inity)?|nan))", re.ASCII | re.IGNORECASE)
 
 
 def leading_whole(text: str) -> int:
@@ -168,19 +171,29 @@ def leading_whole(text: str) -> int:
 
 
 def leading_real(text: str) -> float:
-    """The number that a text begins with.
+    """The number that a text begins with, as C's atof reads it.
 
-    >>> leading_real(".25"), leading_real("2,5"), leading_real("x")
-    (0.25, 2.0, 0.0)
+    >>> leading_real(".25"), leading_real("2,5"), leading_real("x"), leading_real("0x1.8p3"), leading_real("-0x1p9999")
+    (0.25, 2.0, 0.0, 12.0, -inf)
     """
     match = _REAL.match(text)
-    return float(match[1]) if match else 0.0
+    if match is None:
+        return 0.0
+    try:
+        return float.fromhex(match[1]) if "x" in match[1].lower() else float(match[1])
+    except OverflowError:  # which C reads as infinite
+        return -math.inf if match[1].startswith("-") else math.inf
 
 
 VERSIONS = ("9.0.8", "10.0")
 
-#: What trec_eval has and we do not. ndcg_p is in its sources only.
-_ABSENT = WITHOUT_EQUAL.keys() - FAMILIES.keys() - {"ndcg_p"}
+#: The formats of judgments, and what they are to a measure.
+FORMATS: Mapping[str, Reads] = {
+    "qrels": "grades",
+    "qrels_jg": "judges",
+    "prefs": "preferences",
+    "qrels_prefs": "preferences",
+}
 
 
 def members(name: str, compat: str) -> tuple[str, ...]:
@@ -192,8 +205,6 @@ def members(name: str, compat: str) -> tuple[str, ...]:
         return (name,)
     if name in FAMILIES:
         raise RefusedError(USAGE, f"illegal measure '{name}': trec_eval {compat} does not have it")
-    if name in _ABSENT or name.startswith("prefs_"):
-        raise RefusedError(USAGE, f"illegal measure '{name}': gainful does not have it")
     # Its output joins name and parameter by _, its options by a point.
     family, _, parameter = name.rpartition("_")
     pointed = f"did you mean {family}.{parameter}?" if family in known and parameter[:1].isdigit() else None
@@ -222,8 +233,8 @@ _LONG = {
 }
 
 USAGE_TEXT = """\
-Usage: trec_eval [-h] [-q] [-m measure[.parameters]]... [-c] [-n] [-l N] [-M N] [-J] [-N N] [-Z file]
-                 [--compat 9.0.8|10.0] qrels run
+Usage: trec_eval [-h] [-q] [-m measure[.parameters]]... [-c] [-n] [-l N] [-M N] [-J] [-N N] [-R format]
+                 [-Z file] [--compat 9.0.8|10.0] qrels run
 """
 
 HELP_TEXT = f"""\
@@ -232,14 +243,17 @@ Evaluates the run against the judgments qrels and prints a line for every measur
 The run - is standard input. This is gainful {__version__} with trec_eval's options, names and output.
 
  -q, --query_eval_wanted            the values of every topic, too
- -m, --measure name[.parameters]    a measure, or one of the groups official (the default), all_trec and set;
-                                    may be repeated: -m map -m ndcg_cut.10,20 -m set_F.2
+ -m, --measure name[.parameters]    a measure, or one of the groups official (the default), all_trec, set, prefs,
+                                    all_prefs and qrels_jg; may be repeated: -m map -m ndcg_cut.10,20 -m set_F.2
  -c, --complete_rel_info_wanted     average over all judged topics; those that the run lacks count 0
  -n, --nosummary                    no values over all topics
  -l, --level_for_rel N              relevant from grade N on (default 1)
  -M, --Max_retrieved_per_topic N    only the first N documents of every topic
  -J, --Judged_docs_only             leave out documents that are not judged
  -N, --Number_docs_in_coll N        how many documents the collection has (for utility)
+ -R, --Rel_info_format format       what the judgments are: qrels (the default); for preferences prefs (lines of topic
+                                    judge part document level) and qrels_prefs; qrels_jg for several judges (in
+                                    column 2)
  -Z, --Zscore file                  Z-scores; lines of the file: topic measure mean deviation
  -o                                 has no effect, as in trec_eval
  -h, --help and -v, --version       this text, and the version
@@ -273,6 +287,7 @@ class Options:
     level: int = 1
     depth: int | None = None
     documents: int = 0
+    format: str = "qrels"
     zscores: str | None = None
     #: Names of measures that were asked for, and the parameters of those that have some.
     names: set[str] = field(default_factory=set)
@@ -283,11 +298,18 @@ class Options:
         """Whether to be like trec_eval 9.0.8."""
         return self.compat == "9.0.8"
 
+    @property
+    def reads(self) -> Reads:
+        """What the judgments are."""
+        return FORMATS[self.format]
+
 
 def policy_of(options: Options) -> Policy:
     """The conventions of the version. What is an error there is looked for later, topic by topic."""
     dialect = "trec_eval-9" if options.is_old else "trec_eval-10"
-    return Policy.like(dialect, depth=options.depth, missing="zero", duplicates="first", judges="max")
+    # Only for preferences do equal scores go by ascending document id.
+    ties = "docid-asc" if options.reads == "preferences" else "docid-desc"
+    return Policy.like(dialect, depth=options.depth, missing="zero", duplicates="first", judges="max", ties=ties)
 
 
 def parse_options(arguments: Sequence[str]) -> Options | Ended:
@@ -339,9 +361,12 @@ def _take(options: Options, name: str, value: str) -> None:
         options.zscores = value
     elif name == "-D" and value != "0":
         raise RefusedError(USAGE, f"-D {value}: gainful has no debug output", "`gainful explain` shows the arithmetic")
-    elif (name, value) not in (("-R", "qrels"), ("-T", "trec_results")) and name in ("-R", "-T"):
-        what = "qrels" if name == "-R" else "trec_results"
-        raise RefusedError(FILE, f"{name} {value}: gainful reads the format {what} here, no other")
+    elif name == "-R":
+        if value not in FORMATS:
+            raise RefusedError(FILE, f"-R: expected {' | '.join(FORMATS)}, found '{value}'", nearest(value, FORMATS))
+        options.format = value
+    elif name == "-T" and value != "trec_results":
+        raise RefusedError(FILE, f"-T: expected trec_results, found '{value}'")
 
 
 def _take_measure(options: Options, text: str) -> None:

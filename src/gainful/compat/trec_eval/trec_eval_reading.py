@@ -6,15 +6,18 @@ anew as clean text. And the topics that trec_eval cannot score, which ends its r
 
 from __future__ import annotations
 
+import codecs
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from gainful.compat.trec_eval import CALCULATION, FILE, Options, RefusedError, leading_real, leading_whole, policy_of
+from gainful.compat.trec_eval.trec_eval_preferences import Judgment, Preferences
 from gainful.data.collection import ReadAhead, ReadRun
 from gainful.data.run import Run
 from gainful.errors import InputError
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
     from gainful.kernel.arrays import Bytes
 
 _INTEGER = re.compile(rb"[+-]?\d+")
+_NUMBER = re.compile(NUMBER.pattern.encode())
 #: Larger scores than a float64 holds are read as infinite, and stand before all others all the same.
 _LARGEST = 1.7976931348623157e308
 
@@ -80,7 +84,7 @@ def clean_run(data: bytes, name: str, *, comments: bool) -> Cleaned:
 
 def _rows(data: bytes, comments: bool) -> Iterator[tuple[int, list[bytes]]]:
     """The lines that say something, with their numbers."""
-    for number, line in enumerate(data.split(b"\n"), 1):
+    for number, line in enumerate(data.removeprefix(codecs.BOM_UTF8).split(b"\n"), 1):
         fields = line.split()
         if fields and not (comments and fields[0].startswith(b"#")):
             yield number, fields
@@ -109,6 +113,9 @@ class Inputs(NamedTuple):
     graded: GradedRun
     run: Text
     notices: tuple[str, ...]
+    #: The run by what each topic's first, second, ... judge says; ``graded`` alone where there is one.
+    by_judge: tuple[GradedRun, ...]
+    preferences: Preferences | None = None
 
     @property
     def run_id(self) -> str:
@@ -119,14 +126,67 @@ class Inputs(NamedTuple):
 def read_inputs(options: Options, ahead: ReadAhead | None) -> Inputs:
     """Reads both files, ordinary text fast and anything else slowly."""
     notices: list[str] = []
-    judged = _ordinary_judgments(options, ahead)
-    run = ahead.runs()[0] if ahead is not None and judged is not None else None
-    if judged is None:
-        judged = _cleaned_judgments(options, notices)
-    # A run may share no topic with the judgments: what becomes of that is decided topic by topic.
-    judged.qrels = replace(judged.qrels, is_part=True)
+    ordinary = _ordinary_judgments(options, ahead) if options.reads == "grades" else None
+    run = ahead.runs()[0] if ahead is not None and ordinary is not None else None
+    preferences: Preferences | None = None
+    if ordinary is not None:
+        by_place = [ordinary]
+    elif options.reads == "grades":
+        by_place = [_cleaned_judgments(options, notices)]
+    else:
+        preferences, by_place = _judgments_of_several(options, notices)
+    for each in by_place:
+        # A run may share no topic with the judgments: what becomes of that is decided topic by topic.
+        each.qrels = replace(each.qrels, is_part=True)
+    judged, *others = by_place
     graded, text = _read_run(options, judged, run, notices)
-    return Inputs(judged, graded.condensed() if options.judged_only else graded, text, tuple(notices))
+    by_judge = [graded, *(_joined(other, text) for other in others)]
+    if options.judged_only and preferences is None:
+        by_judge = [each.condensed() for each in by_judge]
+    return Inputs(judged, by_judge[0], text, tuple(notices), tuple(by_judge), preferences)
+
+
+def _judgments_of_several(options: Options, notices: list[str]) -> tuple[Preferences | None, list[Judged]]:
+    """What all judges prefer, and where their documents are to be found; or for each place the judges in it."""
+    from gainful.io.sources import open_source
+
+    text = open_source(options.qrels)
+    rows = read_judgments(text.data.tobytes(), text.name, options, notices)
+    if options.reads == "preferences":
+        preferences = Preferences(rows)
+        found = [b"%b 0 %b 1" % (topic, each) for topic, ids in preferences.documents.items() for each in ids]
+        return preferences, [_judged(found, text.name, options)]
+    lines: list[list[bytes]] = []
+    for _, of_topic in groupby(rows, key=lambda row: row.topic):
+        for place, (_, of_judge) in enumerate(groupby(of_topic, key=lambda row: row.judge)):
+            if place == len(lines):
+                lines.append([])
+            lines[place] += [b"%b 0 %b %d" % (row.topic, row.document, row.level) for row in of_judge]
+    return None, [_judged(each, text.name, options) for each in lines or [[]]]
+
+
+def read_judgments(data: bytes, name: str, options: Options, notices: list[str]) -> list[Judgment]:
+    """Judgments of preferences or by several judges, in trec_eval's order."""
+    has_parts, is_whole = options.format == "prefs", options.reads == "judges"
+    form = "topic judge part document level" if has_parts else "topic judge document level"
+    read: Callable[[str], float] = leading_whole if is_whole else leading_real
+    pattern, cut, found = _INTEGER if is_whole else _NUMBER, [], []
+    for number, fields in _rows(data, comments=not options.is_old):
+        if len(fields) != 4 + has_parts:
+            raise _malformed(name, number, str(4 + has_parts), fields, form)
+        level = fields[-1].decode("latin-1")
+        if not pattern.fullmatch(fields[-1]):
+            cut.append(f"'{printable(level)}' as {read(level)}")
+        if math.isnan(read(level)):
+            raise RefusedError(FILE, f"{name}:{number}: expected a number as level, found '{printable(level)}'")
+        found.append(Judgment(fields[0], fields[1], fields[2] if has_parts else b"", fields[-2], read(level)))
+    notices += _notice(name, cut, "grade" if is_whole else "level")
+    found.sort()
+    for one, other in pairwise(found):
+        if one[:4] == other[:4]:
+            text = f"{name}: topic '{printable(one.topic)}' has document '{printable(one.document)}' twice"
+            raise RefusedError(FILE, f"{text} from judge '{printable(one.judge)}'")
+    return found
 
 
 def _ordinary_judgments(options: Options, ahead: ReadAhead | None) -> Judged | None:
@@ -148,14 +208,20 @@ def _ordinary_judgments(options: Options, ahead: ReadAhead | None) -> Judged | N
 
 
 def _cleaned_judgments(options: Options, notices: list[str]) -> Judged:
-    from gainful.data.judged import Judged
-    from gainful.data.qrels import Qrels
-    from gainful.io.sources import Text, open_source
+    from gainful.io.sources import open_source
 
     text = open_source(options.qrels)
     cleaned = clean_judgments(text.data.tobytes(), text.name, comments=not options.is_old)
     notices += cleaned.notices
-    return Judged(Qrels.read(Text.of_view(cleaned.text, text.name), format="trec"), policy_of(options))
+    return _judged([cleaned.text], text.name, options)
+
+
+def _judged(lines: list[bytes], name: str, options: Options) -> Judged:
+    from gainful.data.judged import Judged
+    from gainful.data.qrels import Qrels
+    from gainful.io.sources import Text
+
+    return Judged(Qrels.read(Text.of_view(b"\n".join(lines), name), format="trec"), policy_of(options))
 
 
 def _read_run(options: Options, judged: Judged, run: ReadRun | None, notices: list[str]) -> tuple[GradedRun, Text]:
@@ -235,6 +301,7 @@ def first_refusal(inputs: Inputs, options: Options) -> Refusal | None:
         _missing(inputs, answered if options.is_old or options.complete else np.ones_like(answered)),
         _repeated_in_run(inputs),
         _repeated_in_judgments(inputs, needed),
+        _contradictory(inputs, needed),
     ]
     return min(filter(None, found), key=lambda refusal: refusal.position, default=None)
 
@@ -288,3 +355,15 @@ def _repeated_in_judgments(inputs: Inputs, needed: Bools) -> Refusal | None:
         return None
     text = "the judgments have a document twice for topic '{topic}'"
     return _refusal(inputs, int(repeated[0]), text, "`gainful check` lists such documents")
+
+
+def _contradictory(inputs: Inputs, needed: Bools) -> Refusal | None:
+    if inputs.preferences is None:
+        return None
+    for position in np.flatnonzero(needed).tolist():
+        for judge in inputs.preferences.judges[inputs.graded.query_ids[position]]:
+            problem = judge.contradiction()
+            if problem is not None:
+                text = f"topic '{{topic}}': judge '{printable(judge.name)}' {problem}"
+                return _refusal(inputs, position, text, "judges may contradict each other, but not themselves")
+    return None

@@ -12,7 +12,9 @@ import numpy as np
 from gainful.compat.trec_eval import (
     CALCULATION,
     FILE,
+    FORMATS,
     NOTHING_SHARED,
+    ZSCORES,
     Options,
     RefusedError,
     leading_real,
@@ -20,14 +22,15 @@ from gainful.compat.trec_eval import (
 )
 from gainful.compat.trec_eval.trec_eval_reading import Inputs, first_refusal
 from gainful.data.graded import GradedRun
+from gainful.data.judged import Judged
 from gainful.data.lists import gather
-from gainful.errors import GainfulError
+from gainful.errors import GainfulError, InputError
 from gainful.evaluation.results import LEAST_FACTOR
 from gainful.io.sources import open_source
 from gainful.kernel.arrays import Floats, Ints
 from gainful.measures.base import Measure
 from gainful.measures.block import raw_scores
-from gainful.measures.names_trec_eval import FAMILIES, Family, build
+from gainful.measures.names_trec_eval import FAMILIES, Family, Reads, build
 from gainful.notation import number_text, text_of_id
 
 #: What stands for a Z-score that there is none of.
@@ -44,11 +47,17 @@ class ZScores:
     def read(cls, path: str) -> ZScores:
         """From a file of lines ``topic measure mean deviation``."""
         known: dict[tuple[str, str], tuple[float, float]] = {}
-        for number, line in enumerate(open_source(path).data.tobytes().splitlines(), 1):
+        try:
+            data = open_source(path).data.tobytes()
+        except InputError as error:
+            raise RefusedError(ZSCORES, error.message, error.hint) from error
+        if not data:
+            raise RefusedError(ZSCORES, f"{path}: expected lines of topic measure mean deviation, found an empty file")
+        for number, line in enumerate(data.splitlines(), 1):
             fields = [text_of_id(field) for field in line.split()]
             if len(fields) != 4:
                 raise RefusedError(
-                    FILE, f"{path}:{number}: expected topic measure mean deviation, found {len(fields)} fields"
+                    ZSCORES, f"{path}:{number}: expected topic measure mean deviation, found {len(fields)} fields"
                 )
             known.setdefault((fields[0], fields[1]), (leading_real(fields[2]), leading_real(fields[3])))
         return cls(known)
@@ -173,8 +182,9 @@ def _parameters(takes: str, given: str | None, options: Options, levels: Sequenc
         return {**dict(zip("abcd", weights, strict=True)), **collection}
     if takes == "patience":
         pairs = {} if given is None else _pairs(given)
-        gain = _gain_table(pairs, levels) if len(pairs) > 1 else "linear"
-        # The gains of a topic with grades above 1 are divided by its highest, which is what trec_eval 10 means to do.
+        gain = _gain_table(pairs, levels) if pairs.keys() - {"p"} else "linear"
+        # The gains of a topic with grades above 1 are divided by its highest, which is what trec_eval 10 means to do;
+        # that it goes by the whole table where one is given is seen to afterwards.
         return {"p": pairs.get("p", 0.9), "gain": gain, "scale": "query"}
     if given is None:
         return {}
@@ -201,8 +211,12 @@ def _pairs(given: str) -> dict[str, float]:
 
 def _gain_table(pairs: Mapping[str, float], levels: Iterable[float]) -> dict[float, float]:
     """The gain of every grade: given, or the grade itself."""
-    given = {float(name): gain for name, gain in pairs.items() if name.lstrip("+-").isdecimal()}
+    given = _given_gains(pairs)
     return {level: given.get(level, level) for level in sorted({*levels, *given, 0.0}) if level >= 0}
+
+
+def _given_gains(pairs: Mapping[str, float]) -> dict[float, float]:
+    return {float(name): gain for name, gain in pairs.items() if name.lstrip("+-").isdecimal()}
 
 
 @dataclass(frozen=True)
@@ -220,11 +234,12 @@ class Scored:
     @classmethod
     def of(cls, inputs: Inputs, options: Options) -> Scored:
         """Scores every topic that trec_eval would score."""
-        lines = report_lines(options, inputs.judged.levels.tolist())
         zscores = None if options.zscores is None else ZScores.read(options.zscores)
+        lines = report_lines(options, inputs.judged.levels.tolist())
         refusal = first_refusal(inputs, options)
         if options.is_old and not inputs.graded.answered.any():
             raise RefusedError(NOTHING_SHARED, "no topic is both in the judgments and in the run")
+        _refuse_other_judgments(lines, options)
         positions = _scored_topics(inputs, options)
         if refusal is not None:
             positions = positions[positions < refusal.position]
@@ -243,6 +258,17 @@ class Scored:
         )
 
 
+def _refuse_other_judgments(lines: Iterable[Line], options: Options) -> None:
+    for line in lines:
+        if line.family.reads not in ("any", options.reads):
+            fitting = [f"-R {name}" for name, reads in FORMATS.items() if reads == line.family.reads]
+            text = f"measure '{line.of}': needs {' or '.join(fitting)}, found -R {options.format}"
+            raise RefusedError(CALCULATION, text, f"-m {_GROUP_OF[options.reads]} has the measures of this format")
+
+
+_GROUP_OF: Mapping[Reads, str] = {"grades": "all_trec", "judges": "qrels_jg", "preferences": "all_prefs"}
+
+
 def _scored_topics(inputs: Inputs, options: Options) -> Ints:
     """The topics that have values of their own: with -c trec_eval 10 makes up a list for those that have none."""
     answered = inputs.graded.answered
@@ -251,7 +277,7 @@ def _scored_topics(inputs: Inputs, options: Options) -> Ints:
 
 def _values(lines: list[Line], inputs: Inputs, options: Options, positions: Ints) -> dict[Line, Floats]:
     measures = list(dict.fromkeys(line.measure for line in lines if line.measure is not None))
-    raw = dict(zip(measures, np.nan_to_num(raw_scores(inputs.graded, measures)), strict=True))
+    raw = dict(zip(measures, _mean_of_judges(inputs, measures), strict=True))
     values = {}
     for line in lines:
         if line.measure is not None:
@@ -260,7 +286,30 @@ def _values(lines: list[Line], inputs: Inputs, options: Options, positions: Ints
             if line.family.summary == "geometric":
                 of_line = np.log(np.maximum(of_line, LEAST_FACTOR))
             values[line] = of_line
+    if inputs.preferences is not None:
+        asked = {line.of: line for line in lines if line.family.reads == "preferences"}
+        hits = {inputs.graded.query_ids[i]: _hits(inputs, i) for i in positions.tolist()}
+        values |= {asked[name]: scores for name, scores in inputs.preferences.scores(asked, hits).items()}
     return values
+
+
+def _mean_of_judges(inputs: Inputs, measures: Sequence[Measure]) -> Floats:
+    """A row of scores for every measure, by topic."""
+    if len(inputs.by_judge) == 1:
+        return np.nan_to_num(raw_scores(inputs.graded, measures))
+    place = {topic: i for i, topic in enumerate(inputs.graded.query_ids)}
+    total, judges = np.zeros((len(measures), len(place))), np.zeros(len(place))
+    for graded in inputs.by_judge:
+        at = [place[topic] for topic in graded.query_ids]
+        total[:, at] += np.nan_to_num(raw_scores(graded, measures))
+        judges[at] += 1
+    return np.asarray(total / judges)
+
+
+def _hits(inputs: Inputs, position: int) -> Ints:
+    """The places of a topic's retrieved documents among its judged ones, by rank."""
+    start, end = inputs.graded.hit_offsets[position : position + 2]
+    return np.asarray(inputs.graded.hit_item[start:end] - inputs.judged.item_offsets[position])
 
 
 def _as_theirs(line: Line, scores: Floats, inputs: Inputs, options: Options) -> Floats:
@@ -271,7 +320,26 @@ def _as_theirs(line: Line, scores: Floats, inputs: Inputs, options: Options) -> 
     if line.of == "Rndcg":
         # That is all that -l does to it.
         return np.where(inputs.judged.recall_base(options.level, None) == 0, 0.0, scores)
+    if line.of == "rbp" and line.given is not None:
+        return scores * _by_whole_table(_given_gains(_pairs(line.given)), inputs.judged)
+    if line.of == "yaap":
+        relevant = inputs.judged.recall_base(options.level, None)
+        return np.asarray(np.log((1 + scores * relevant) / (1 + relevant - scores * relevant)))
     return scores
+
+
+def _by_whole_table(given: Mapping[float, float], judged: Judged) -> Floats:
+    """What makes gains divided by a topic's highest gain those divided by the highest in the table.
+
+    The table has what was given, whether a document has such a grade or not, and all grades up to the topic's highest.
+    """
+    factors = np.ones(len(judged.qrels.query_ids))
+    for i, (start, end) in enumerate(pairwise(judged.item_offsets.tolist())):
+        grades = set(judged.grade[start:end][judged.grade[start:end] >= 0].tolist())
+        known = grades | set(range(int(max(grades, default=0)) + 1))
+        highest = max((given.get(grade, grade) for grade in grades), default=1.0)
+        factors[i] = max(1.0, highest) / max(1.0, *given.values(), *(known - given.keys()))
+    return factors
 
 
 def _unanswered(line: Line, scores: Floats, options: Options) -> Floats | float:
@@ -279,7 +347,7 @@ def _unanswered(line: Line, scores: Floats, options: Options) -> Floats | float:
 
     trec_eval 10 scores a list of one made-up document and then undoes that, but not for names with parameters.
     """
-    if line.of == "num_rel":
+    if line.of in ("num_rel", "yaap"):
         return scores
     if line.given is not None and line.of == "utility":
         made_up = 0.0 if options.judged_only else getattr(line.measure, "b", 0.0) - getattr(line.measure, "d", 0.0)
