@@ -1,0 +1,56 @@
+// What the views share.
+import { decodeDocuments, type Documents, type Report } from "./decode.ts";
+import { type Child, h, name, svg } from "./dom.ts";
+import type { Looks } from "./looks.ts";
+import type { Live } from "./measures.ts";
+import type { Patch, State } from "./state.ts";
+
+/** A section of the page. It is drawn when it is on the screen and something changed. */
+export interface View {
+  node: HTMLElement;
+  draw(): void;
+}
+
+export interface Page {
+  report: Report;
+  live: Live;
+  looks: Looks;
+  readonly state: State;
+  set(patch: Patch): void;
+  /** The documents, once they are decoded; asks for them where they are not, and draws again when they are there. */
+  documents(): Documents | null | undefined;
+}
+
+/** Decodes the documents when they are first asked for: undefined until then, null where there are none. */
+export function documentsOnce(then: () => void): () => Documents | null | undefined {
+  let found: Documents | null | undefined;
+  let asked = false;
+  return () => {
+    if (!asked) {
+      asked = true;
+      decodeDocuments().then((documents) => {
+        found = documents;
+        then();
+      });
+    }
+    return found;
+  };
+}
+
+export const section = (id: string, title: string, ...children: (Child | Child[])[]): HTMLElement =>
+  h("section", { id, "aria-labelledby": `${id}-title` }, h("h2", { id: `${id}-title`, tabindex: -1 }, title), ...children);
+
+/** A piece of line as it is drawn in charts, before a system's name. */
+export function swatch(page: Page, s: number): SVGElement {
+  const line = { x1: 1, x2: 27, y1: 5, y2: 5, stroke: `var(--hue-${s})`, "stroke-width": 2.5 };
+  const dash = page.looks.dash(s, 2).join(" ");
+  return svg(
+    "svg",
+    { class: "swatch", width: 28, height: 10, "aria-hidden": "true" },
+    svg("line", { ...line, "stroke-dasharray": dash || null }),
+  );
+}
+
+/** A system's name with its line. */
+export const system = (page: Page, s: number, most?: number): HTMLElement =>
+  h("span", { class: "system" }, swatch(page, s), name(page.report.systems[s]!, most));
