@@ -4,7 +4,7 @@ import { h } from "./dom.ts";
 import type { Page } from "./page.ts";
 
 export interface Axis {
-  label: string;
+  label: () => string;
   range(): [number, number];
   format?(value: number): string;
 }
@@ -73,8 +73,8 @@ export class Chart {
     const { wanted } = this;
     const { looks } = this.page;
     const axis = ({ label, format }: Axis, size: number): uPlot.Axis => ({
-      label,
-      labelSize: 20,
+      ...(label() && { label: label() }),
+      labelSize: 18,
       labelFont: looks.font,
       font: looks.font,
       stroke: looks.soft,
@@ -93,7 +93,7 @@ export class Chart {
       padding: [12, 14, 0, 0],
       legend: { show: false },
       scales: { x: { time: false, range: () => wanted.x.range() }, y: { range: () => wanted.y.range() } },
-      axes: [axis(wanted.x, 34), axis(wanted.y, 46)],
+      axes: [axis(wanted.x, 26), axis(wanted.y, 40)],
       series: [{}, ...(wanted.series?.() ?? this.data.slice(1).map(() => ({ show: false })))],
       bands: wanted.bands?.() ?? [],
       cursor: { y: false, x: !!wanted.series, points: { show: false }, drag: { x: false, y: false, setScale: false } },

@@ -83,6 +83,7 @@ export interface Heading {
   text: string;
   title?: string;
   isNumber?: boolean;
+  isMiddle?: boolean;
   key?: string;
 }
 
@@ -95,7 +96,7 @@ export function sortableHead(
   const cells = columns.map((column) =>
     h(
       "th",
-      { scope: "col", class: column.isNumber && "number", title: column.title },
+      { scope: "col", class: column.isNumber ? "number" : column.isMiddle ? "choose" : null, title: column.title },
       column.key === undefined
         ? column.text
         : h("button", { class: "sort", type: "button", onclick: () => {

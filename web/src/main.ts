@@ -65,17 +65,14 @@ async function start(): Promise<void> {
   const panel = controls(page);
   const hasOther = report.systems.length > 1;
   const made = [leaderboard(page), curves(page), hasOther && sensitivityMap(page), queries(page), query(page), recall(page), holes(page), hasOther && significance(page)];
-  const seen = new IntersectionObserver(
-    (entries) => {
+  const seen = new IntersectionObserver((entries) => {
       for (const entry of entries) {
         const view = views.find((each) => each.node === entry.target);
         if (!view) continue;
         view.isSeen = entry.isIntersecting;
         show(view);
       }
-    },
-    { rootMargin: "100px" },
-  );
+  });
   views = made.filter((view): view is View => !!view).map((view) => ({ ...view, isSeen: false, isStale: true }));
 
   compute();
@@ -129,14 +126,13 @@ function expose(report: Report, live: Live, store: Store, page: Page, taken: () 
     set(patch: Patch): void {
       store.set(patch);
       store.now();
-      store.address();
     },
     /** How long the last step took, in milliseconds. */
     get taken(): number {
       return taken();
     },
-    values: () => ({
-      means: report.systems.map((_, s) => live.mean(s)),
+    values: () => (live.cumulate(), {
+      means: [...live.means],
       curves: rows(live.curves, report.depth),
       low: rows(live.low, report.depth),
       high: rows(live.high, report.depth),
@@ -146,6 +142,7 @@ function expose(report: Report, live: Live, store: Store, page: Page, taken: () 
     }),
   };
   Object.defineProperty(window, "gainfulReport", { value: Object.freeze(api) });
+  performance.mark("gainful-ready");
   document.documentElement.dataset.ready = "1";
 }
 

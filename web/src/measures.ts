@@ -67,7 +67,9 @@ export function eachIdealLevel(
   }
 }
 
-/** Everything that follows from the controls, in arrays that are used again at every step. */
+/** Everything that follows from the controls, in arrays that are used again at every step.
+ *
+ * Scores at the depth are always there; curves to the last rank are only for who asks. */
 export class Live {
   /** Averages by system and rank, and the ends of their bands. */
   readonly curves: Float64Array;
@@ -80,12 +82,17 @@ export class Live {
   readonly ideal: Float64Array;
   /** Systems × queries at the depth that is set; NaN where a query does not count. */
   readonly scores: Float64Array;
+  /** The same averaged, and the ends of its interval. */
+  readonly means: Float64Array;
+  readonly meanLow: Float64Array;
+  readonly meanHigh: Float64Array;
   readonly divisors: Float64Array;
   choice: Choice;
   private readonly gainOf: Float64Array;
   private readonly worth: Float64Array;
   private readonly ones: Float64Array;
   private readonly sums: Float64Array[];
+  private isWhole = false;
 
   constructor(private readonly report: Report) {
     const [s, q, d] = [report.systems.length, report.queries.length, report.depth];
@@ -95,6 +102,7 @@ export class Live {
     this.ideals = new Float64Array(q * d);
     this.ideal = new Float64Array(d);
     this.scores = new Float64Array(s * q);
+    [this.means, this.meanLow, this.meanHigh] = [new Float64Array(s), new Float64Array(s), new Float64Array(s)];
     this.divisors = new Float64Array(d);
     this.gainOf = new Float64Array(codes);
     this.worth = new Float64Array(d * codes);
@@ -103,9 +111,10 @@ export class Live {
     this.choice = { ...report.settings, gains: report.gains };
   }
 
-  /** Computes all of it for other controls. */
+  /** Computes scores at the depth and their averages for other controls. */
   update(choice: Choice): void {
     this.choice = choice;
+    this.isWhole = false;
     const { report, worth, gainOf } = this;
     const depth = report.depth;
     divisors(choice, depth, this.divisors);
@@ -113,32 +122,55 @@ export class Live {
     for (let code = 0; code < gainOf.length; code++) {
       for (let r = 0; r < depth; r++) worth[code * depth + r] = gainOf[code]! / this.divisors[r]!;
     }
-    this.cumulateIdeals();
-    const asMeans = isNormalised(choice) && choice.average === "means";
+    this.cumulateIdeals(choice.depth);
+    for (let s = 0; s < report.systems.length; s++) {
+      this.score(s, choice.depth);
+      if (!this.asMeans) this.averageScores(s);
+    }
+    if (this.asMeans) this.cumulate();
+  }
+
+  /** Computes the curves to the last rank, if that was not done for these controls. */
+  cumulate(): void {
+    if (this.isWhole) return;
+    this.isWhole = true;
+    const { report } = this;
+    this.cumulateIdeals(report.depth);
+    this.averageIdeals();
     for (let s = 0; s < report.systems.length; s++) {
       for (const sum of this.sums) sum.fill(0);
-      this.score(s, choice.depth);
-      if (asMeans) this.averageMeans(s);
+      if (this.asMeans) this.averageMeans(s);
       else this.averageValues(s);
     }
   }
 
-  private cumulateIdeals(): void {
-    const { report, worth, ideals, ideal } = this;
-    const depth = report.depth;
+  private get asMeans(): boolean {
+    return isNormalised(this.choice) && this.choice.average === "means";
+  }
+
+  private cumulateIdeals(depth: number): void {
+    const { report, worth, ideals } = this;
+    const whole = report.depth;
     const order = levelOrder(this.choice.gains).filter((level) => this.choice.gains[level]! > 0);
+    for (let q = 0; q < report.queries.length; q++) {
+      const row = q * whole;
+      let [total, end] = [0, 0];
+      eachIdealLevel(report, q, order, depth, (level, from, to) => {
+        for (let r = from; r < to; r++) ideals[row + r] = total += worth[(level + 2) * whole + r]!;
+        end = to;
+      });
+      for (let r = end; r < depth; r++) ideals[row + r] = total;
+    }
+  }
+
+  private averageIdeals(): void {
+    const { report, ideals, ideal } = this;
+    const depth = report.depth;
     const [sum, rest] = [this.sums[0]!.fill(0), this.sums[1]!.fill(0)];
     let whole = 0;
     for (let q = 0; q < report.queries.length; q++) {
-      const row = q * depth;
       const weight = report.weights ? report.weights[q]! : 1;
-      let [total, end] = [0, 0];
-      eachIdealLevel(report, q, order, depth, (level, from, to) => {
-        for (let r = from; r < to; r++) ideals[row + r] = total += worth[(level + 2) * depth + r]!;
-        end = to;
-      });
-      ideals.fill(total, row + end, row + depth);
-      for (let r = 0; r < depth; r++) add(sum, rest, r, weight * ideals[row + r]!);
+      for (let r = 0; r < depth; r++) add(sum, rest, r, weight * ideals[q * depth + r]!);
       whole += weight;
     }
     for (let r = 0; r < depth; r++) ideal[r] = (sum[r]! + rest[r]!) / whole;
@@ -171,6 +203,35 @@ export class Live {
       }
       scores[s * count + q] = total;
     }
+  }
+
+  /** The mean of a system's scores, and its interval. */
+  private averageScores(s: number): void {
+    const { report, scores } = this;
+    const count = report.queries.length;
+    const [sum, rest] = [this.sums[0]!, this.sums[1]!];
+    sum[0] = rest[0] = 0;
+    let [whole, square, squares] = [0, 0, 0];
+    for (let q = 0; q < count; q++) {
+      const score = scores[s * count + q]!;
+      if (Number.isNaN(score)) continue;
+      const weight = report.weights ? report.weights[q]! : 1;
+      whole += weight;
+      square += weight * weight;
+      squares += weight * score * score;
+      add(sum, rest, 0, weight * score);
+    }
+    const mean = (sum[0]! + rest[0]!) / whole;
+    const reach = this.reach(whole, square) * Math.sqrt(Math.max(0, squares / whole - mean * mean));
+    this.means[s] = mean;
+    this.meanLow[s] = Math.max(0, mean - reach);
+    this.meanHigh[s] = isNormalised(this.choice) ? Math.max(mean, Math.min(1, mean + reach)) : mean + reach;
+  }
+
+  /** How many standard deviations an interval reaches; queries with weights are fewer than there are. */
+  private reach(whole: number, square: number): number {
+    const effective = (whole * whole) / square;
+    return effective > 1 ? (this.report.t ?? NaN) / Math.sqrt(effective - 1) : NaN;
   }
 
   /** The mean over queries of what each has at every rank: its gain, or its share of the ideal's. */
@@ -213,8 +274,7 @@ export class Live {
         sum[r] = after;
       }
     }
-    const effective = (whole * whole) / square; // as many queries as there are, unless they have weights
-    const reach = effective > 1 ? (report.t ?? NaN) / Math.sqrt(effective - 1) : NaN;
+    const reach = this.reach(whole, square);
     for (let r = 0; r < depth; r++) {
       const mean = (sum[r]! + rest[r]!) / whole;
       const spread = Math.sqrt(Math.max(0, squares[r]! / whole - mean * mean));
@@ -247,8 +307,7 @@ export class Live {
         products![r]! += weight * total * ideal;
       }
     }
-    const effective = (whole * whole) / square;
-    const reach = effective > 1 ? (report.t ?? NaN) / Math.sqrt(effective - 1) : NaN;
+    const reach = this.reach(whole, square);
     for (let r = 0; r < depth; r++) {
       const [above, below] = [sum![r]! + rest![r]!, best![r]! + bestRest![r]!];
       const nothing = report.undefined === "zero" && whole ? 0 : NaN;
@@ -258,6 +317,10 @@ export class Live {
       const spread = below > 0 ? Math.sqrt(Math.max(0, squared / whole)) / (below / whole) : 0;
       this.keep(s, r, ratio, reach * spread, above / whole);
     }
+    const at = s * depth + this.choice.depth - 1;
+    this.means[s] = this.curves[at]!;
+    this.meanLow[s] = this.low[at]!;
+    this.meanHigh[s] = this.high[at]!;
   }
 
   private keep(s: number, r: number, mean: number, reach: number, plain: number): void {
@@ -267,11 +330,6 @@ export class Live {
     this.plain[at] = plain;
     this.low[at] = Math.max(0, mean - reach);
     this.high[at] = Math.max(mean, Math.min(most, mean + reach));
-  }
-
-  /** A system's average at the depth that is set. */
-  mean(s: number): number {
-    return this.curves[s * this.report.depth + this.choice.depth - 1]!;
   }
 
   /** The first rank at which a system has gained as much on average as the ideal has at another; 0: at none. */

@@ -34,8 +34,8 @@ export function curves(page: Page): View {
 
   const chart = new Chart(page, {
     label: "Average gain by rank of every system; the table below has the values",
-    x: { label: "rank", range: () => [1, Math.max(2, reach())] },
-    y: { label: "", range: () => [0, highest()] },
+    x: { label: () => "rank", range: () => [1, Math.max(2, reach())] },
+    y: { label: () => "", range: () => [0, highest()] },
     series: () => [
       { stroke: looks.ink, width: 2, points: { show: false } },
       ...report.systems.map((_, s): uPlot.Series => {
@@ -126,6 +126,7 @@ export function curves(page: Page): View {
 
   function draw(): void {
     const { state } = page;
+    live.cumulate();
     const how = isNormalised(state) ? (state.average === "means" ? "ratio of means" : "mean of ratios") : "mean";
     say(title, `${state.measure} by rank, ${how} over ${count(report.queries.length, "query", "queries")}`);
     (zoom.firstChild as HTMLInputElement).checked = state.zoom;
@@ -133,7 +134,9 @@ export function curves(page: Page): View {
     say(note, `${bands}A click on the chart sets the depth.`);
     drawChart();
     drawLegend();
-    put(words, sideways(page).map((sentence) => h("p", {}, sentence)));
+    const sentences = sideways(page);
+    if (words.children.length !== sentences.length) put(words, sentences.map(() => h("p")));
+    sentences.forEach((sentence, i) => say(words.children[i]!, sentence));
     drawTable();
   }
   return { node, draw };

@@ -26,24 +26,25 @@ export function systemOrder(page: Page): number[] {
 
 function sortValue(page: Page, key: string, s: number): number | null {
   const { report, live } = page;
-  if (key === "live") return Number.isNaN(live.mean(s)) ? null : live.mean(s);
+  if (key === "live") return Number.isNaN(live.means[s]!) ? null : live.means[s]!;
   if (key.startsWith("judged@")) return report.judged!.share[report.judged!.k.indexOf(Number(key.slice(7)))]?.[s] ?? null;
   return report.measures.find((measure) => measure.name === key)?.means[s] ?? null;
 }
 
 export function leaderboard(page: Page): View {
   const { report } = page;
-  const judgedAt = report.judged?.k.find((k) => k >= 10) ?? report.judged?.k.at(-1);
+  const usual = report.judged?.k.find((k) => k >= 10) ?? report.judged?.k.at(-1);
+  const judgedAt = report.measures.some((measure) => measure.name === `Judged@${usual}`) ? undefined : usual;
   const hasOther = report.systems.length > 1;
   const columns: Heading[] = [
     { text: "" },
+    ...(hasOther ? [{ text: "Compare", isMiddle: true }, { text: "with", isMiddle: true }] : []),
     { text: "System", key: "name" },
     { text: "", key: "live", isNumber: true, title: "The measure of the controls" },
-    { text: "" },
+    { text: "95 % interval" },
     ...report.measures.map((measure) => ({ text: measure.name, key: measure.name, isNumber: true })),
-    ...(report.measures.some((measure) => measure.marks || measure.ranks) ? [{ text: "Group", title: "" }] : []),
+    ...(report.measures.some((measure) => measure.marks || measure.ranks) ? [{ text: "Group" }] : []),
     ...(judgedAt ? [{ text: `Judged@${judgedAt}`, key: `judged@${judgedAt}`, isNumber: true }] : []),
-    ...(hasOther ? [{ text: "System", title: "The system that the page compares" }, { text: "Other", title: "The other one" }] : []),
   ];
   const hasGroup = columns.some((column) => column.text === "Group");
   const head = sortableHead(
@@ -52,7 +53,6 @@ export function leaderboard(page: Page): View {
     (key, falling) => page.set({ sort: key, rising: key === "name" ? falling : !falling }),
   );
   const liveHead = head.row.querySelectorAll("button")[1]!;
-  const whiskerHead = head.row.children[3]!;
   const body = h("tbody");
 
   const rows = report.systems.map((systemName, s): Row => {
@@ -73,13 +73,13 @@ export function leaderboard(page: Page): View {
       "tr",
       { onclick: (event: Event) => hasOther && !(event.target as Element).closest("button,input,a") && choose("system", s) },
       place,
+      hasOther && chosen.map((input) => h("td", { class: "choose" }, input)),
       h("th", { scope: "row" }, system(page, s, 34), isBaseline && h("span", { class: "tag" }, "baseline")),
       live,
       h("td", { class: "whisker" }, svg("svg", { width: WIDTH, height: 18, "aria-hidden": "true" }, line, dot)),
       report.measures.map((measure) => h("td", { class: "number" }, fixed(measure.means[s]))),
       hasGroup && h("td", { class: "group" }),
       judgedAt !== undefined && h("td", { class: "number" }, share(report.judged!.share[report.judged!.k.indexOf(judgedAt)]?.[s])),
-      hasOther && chosen.map((input) => h("td", { class: "choose" }, input)),
     );
     return { node, live, line, dot, place, chosen };
   });
@@ -115,7 +115,7 @@ export function leaderboard(page: Page): View {
     order.forEach((s, i) => {
       const row = rows[s]!;
       say(row.place, String(i + 1));
-      say(row.live, fixed(live.mean(s)));
+      say(row.live, fixed(live.means[s]));
       const [left, mean, right] = ends[s]!;
       const there = Number.isFinite(mean!);
       row.dot.setAttribute("visibility", there ? "visible" : "hidden");
@@ -134,18 +134,17 @@ export function leaderboard(page: Page): View {
       row.node.classList.toggle("is-system", hasOther && s === state.system);
       row.node.classList.toggle("is-other", hasOther && s === state.other);
     });
-    const kind = sorted ? "simultaneous 95 % intervals" : "95 % intervals of each mean (t)";
-    say(whiskerHead, sorted ? sorted.name : `${state.measure}@${state.depth}`);
-    const letters = hasGroup && marked ? ` Group: by ${marked.name}; systems that share a letter or a rank are not significantly different.` : "";
-    const average = isNormalised(state) && state.average === "means" ? ", ratio of means" : "";
-    say(about, `${state.measure}@${state.depth}${average} follows the controls. Lines are ${kind}, over ${count(report.queries.length, "query", "queries")}.${letters}`);
+    const shownMeasure = sorted?.name ?? `${state.measure}@${state.depth}`;
+    const kind = sorted ? "simultaneous: where two do not overlap, the systems are significantly different" : "of each mean by itself (t)";
+    const letters = hasGroup && marked ? ` Group: by ${marked.name}; systems that share a letter are not significantly different.` : "";
+    const average = isNormalised(state) && state.average === "means" ? " (ratio of means)" : "";
+    say(about, `${state.measure}@${state.depth}${average} in bold follows the controls. Intervals: ${shownMeasure}, ${kind}; ${count(report.queries.length, "query", "queries")}.${letters}`);
   }
 
   function interval(s: number): number[] {
     const measure = report.measures.find((each) => each.name === page.state.sort);
     if (measure) return [measure.low?.[s] ?? NaN, measure.means[s] ?? NaN, measure.high?.[s] ?? NaN];
-    const at = s * report.depth + page.state.depth - 1;
-    return [page.live.low[at]!, page.live.curves[at]!, page.live.high[at]!];
+    return [page.live.meanLow[s]!, page.live.means[s]!, page.live.meanHigh[s]!];
   }
 
   return { node, draw };

@@ -1,7 +1,7 @@
 // Query by query: one system against the other, sorted differences, filters, and a table that sorts. A click opens one.
 import type uPlot from "uplot";
 import { Chart, rule } from "../chart.ts";
-import { choices, count, fixed, h, put, say, shown, signed, sortableHead, tableBox } from "../dom.ts";
+import { choices, count, fixed, h, put, say, short, shown, signed, sortableHead, tableBox } from "../dom.ts";
 import { isNormalised } from "../measures.ts";
 import { type Page, section, type View } from "../page.ts";
 
@@ -62,7 +62,7 @@ export function queries(page: Page): View {
   // Filters.
   const find = h("input", { type: "search", placeholder: report.texts ? "id or text" : "id", oninput: () => { rows = FIRST; page.set({ find: find.value }); } });
   const lost = h("input", { type: "number", min: 0, step: 0.05, inputmode: "decimal", oninput: () => { rows = FIRST; page.set({ lost: Math.max(0, Number(lost.value) || 0) }); } });
-  const columns = Object.keys(report.segments ?? {});
+  const columns = Object.keys(report.segments ?? {}).filter((each) => String(report.segments![each]) !== String(report.texts));
   const column = choices("Segment", [["", "all"], ...columns.map((each): [string, string] => [each, shown(each)])], (value) => page.set({ column: value, value: "" }));
   const value = choices("Value", [["", "all"]], (text) => page.set({ value: text }));
   const lostLabel = h("span", {});
@@ -85,29 +85,29 @@ export function queries(page: Page): View {
   const scatter = new Chart(page, {
     label: "Scores of the two systems, query by query; the table below has the values",
     aspect: 1,
-    x: { label: "other", range: () => [-0.02 * highest(), highest()] },
-    y: { label: "system", range: () => [-0.02 * highest(), highest()] },
+    x: { label: () => short(report.systems[page.state.other]!), range: () => [-0.02 * highest(), highest()] },
+    y: { label: () => short(report.systems[page.state.system]!), range: () => [-0.02 * highest(), highest()] },
     paint: (plot, context) => {
       const top = highest();
       rule(plot, looks.soft, [0, 0], [top, top]);
-      const radius = (chosen.length > 1000 ? 1.6 : chosen.length > 200 ? 2.6 : 3.6) * devicePixelRatio;
-      const opacity = chosen.length > 1000 ? 0.35 : 0.6;
+      const isMany = chosen.length > 1000;
+      const radius = (isMany ? 1.2 : chosen.length > 200 ? 2.6 : 3.6) * devicePixelRatio;
+      const opacity = isMany ? 0.4 : 0.6;
       const [x0, y0] = [plot.valToPos(0, "x", true), plot.valToPos(0, "y", true)];
       const [dx, dy] = [plot.valToPos(1, "x", true) - x0, plot.valToPos(1, "y", true) - y0];
       for (const winner of [page.state.other, page.state.system]) {
         context.fillStyle = looks.pale(looks.hue(winner), opacity);
-        context.beginPath();
         for (const q of chosen) {
           const d = difference(q);
           if (Number.isNaN(d) || (winner === page.state.system ? d <= 0 : d > 0)) continue;
           const [x, y] = [x0 + dx * score(page.state.other, q), y0 + dy * score(page.state.system, q)];
-          if (chosen.length > 1000) context.rect(x - radius, y - radius, 2 * radius, 2 * radius);
+          if (isMany) context.fillRect(x - radius, y - radius, 2 * radius, 2 * radius);
           else {
-            context.moveTo(x + radius, y);
+            context.beginPath();
             context.arc(x, y, radius, 0, 7);
+            context.fill();
           }
         }
-        context.fill();
       }
       if (pointed >= 0) mark(context, x0 + dx * score(page.state.other, pointed), y0 + dy * score(page.state.system, pointed));
     },
@@ -130,20 +130,18 @@ export function queries(page: Page): View {
   }
   const bars = new Chart(page, {
     label: "Differences of the two systems, sorted; the table below has the values",
-    x: { label: "queries, sorted by difference", range: () => [0, Math.max(1, sorted.length)] },
-    y: { label: "difference", range: () => [-widest(), widest()] },
+    x: { label: () => "queries, sorted by difference", range: () => [0, Math.max(1, sorted.length)] },
+    y: { label: () => "difference", range: () => [-widest(), widest()] },
     paint: (plot, context) => {
       const [x0, x1] = [plot.valToPos(0, "x", true), plot.valToPos(1, "x", true)];
       const [y0, y1] = [plot.valToPos(0, "y", true), plot.valToPos(1, "y", true)];
       const gap = x1 - x0 > 4 * devicePixelRatio ? devicePixelRatio : 0;
-      for (const winner of [page.state.system, page.state.other]) {
-        context.fillStyle = looks.hue(winner);
-        context.beginPath();
-        sorted.forEach((q, i) => {
-          const d = difference(q);
-          if (winner === page.state.system ? d > 0 : d < 0) context.rect(x0 + i * (x1 - x0), y0, x1 - x0 - gap, d * (y1 - y0));
-        });
-        context.fill();
+      const width = x1 - x0;
+      const every = Math.max(1, Math.floor(1 / width)); // of more queries than pixels some
+      for (let i = 0; i < sorted.length; i += every) {
+        const d = difference(sorted[i]!);
+        context.fillStyle = d > 0 ? looks.hue(page.state.system) : looks.hue(page.state.other);
+        context.fillRect(x0 + i * width, y0, Math.max(1, width - gap), d * (y1 - y0));
       }
       rule(plot, looks.soft, [0, 0], [sorted.length, 0]);
       const i = pointed < 0 ? -1 : sorted.indexOf(pointed);

@@ -52,6 +52,7 @@ export function query(page: Page): View {
     const q = report.queries.indexOf(state.query);
     node.hidden = q < 0;
     if (q < 0) return;
+    live.cumulate();
     const documents = page.documents();
     const pair = [...new Set([state.system, state.other])];
     say(title, `Query ${shown(state.query)}`);

@@ -15,8 +15,8 @@ export function recall(page: Page): View | null {
     const chart = new Chart(page, {
       label: `Precision by recall, ${title}; the table below has the values`,
       aspect: 1.15,
-      x: { label: "recall", range: () => [0, 1] },
-      y: { label: "precision", range: () => [0, 1] },
+      x: { label: () => "recall", range: () => [0, 1] },
+      y: { label: () => "precision", range: () => [0, 1] },
       series: () =>
         report.systems.map((_, s): uPlot.Series => {
           const strong = isChosen(page, s);

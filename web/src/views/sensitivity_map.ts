@@ -6,6 +6,7 @@ import { discountText } from "./controls.ts";
 
 const ROW = 26;
 const FOOT = 42;
+const TICKS = [1, 2, 3, 5, 10, 20, 30, 50, 100];
 
 export function sensitivityMap(page: Page): View {
   const { report, looks } = page;
@@ -13,6 +14,10 @@ export function sensitivityMap(page: Page): View {
   let grid: Grid | null = null;
   let key = "";
   let orders: string[] = [];
+  let painted = "";
+  let ledBy = "";
+  let ahead = "";
+  const base = h("canvas");
   let at = { row: 0, column: 0 };
 
   const canvas = h("canvas", {
@@ -39,16 +44,35 @@ export function sensitivityMap(page: Page): View {
   const label = (row: Grid["rows"][number]): string => discountText({ measure: "DCG", ...row });
   const mean = (row: number, column: number, s: number): number => grid!.means[(row * grid!.columns.length + column) * report.systems.length + s]!;
 
-  function winner(row: number, column: number): number {
-    let best = 0;
-    for (let s = 1; s < report.systems.length; s++) if (!(mean(row, column, s) <= mean(row, column, best))) best = s;
-    return best;
-  }
-  const orderAt = (row: number, column: number): string => report.systems.map((_, s) => s).sort((a, b) => mean(row, column, b) - mean(row, column, a) || a - b).join();
   const difference = (row: number, column: number): number => mean(row, column, page.state.system) - mean(row, column, page.state.other);
-  const sign = (value: number): number => (Math.abs(value) < 1e-12 ? 0 : Math.sign(value));
-  /** What two cells must share to count as the same. */
-  const verdict = (row: number, column: number): number => (page.state.map === "best" ? winner(row, column) : sign(difference(row, column)));
+
+  /** Who leads in every cell, -1 for nobody; and how far, from 0 to 1. */
+  const leads: { who: number[]; strength: number[] } = { who: [], strength: [] };
+  const cells = function* (): Generator<[number, number]> {
+    for (let r = 0; r < grid!.rows.length; r++) for (let c = 0; c < grid!.columns.length; c++) yield [r, c];
+  };
+  function lead(): void {
+    const { state } = page;
+    const differences = [...cells()].map(([r, c]) => difference(r, c));
+    const widest = Math.max(...differences.map(Math.abs), 1e-12);
+    leads.who = differences.map((d, i) => {
+      if (state.map === "best") return Number(orders[i]!.split(",")[0]);
+      return Math.abs(d) < 1e-12 ? -1 : d > 0 ? state.system : state.other;
+    });
+    leads.strength = differences.map((d) => (state.map === "best" ? 0.62 : 0.15 + (0.7 * Math.abs(d)) / widest));
+    const wins = new Map<number, number>();
+    for (const each of leads.who) if (each >= 0) wins.set(each, (wins.get(each) ?? 0) + 1);
+    const sorted = [...wins].sort((a, b) => b[1] - a[1]);
+    put(legend, sorted.slice(0, 6).map(([s, n]) => {
+      const block = h("span", { class: "block" });
+      block.style.background = looks.hue(s);
+      return h("span", { class: "entry" }, block, shown(report.systems[s]!), h("span", { class: "number" }, String(n)));
+    }));
+    const verb = state.map === "best" ? "is best " : "is ahead ";
+    ahead = listed(sorted.slice(0, 4).map(([s, n], i) => `${shown(report.systems[s]!)} ${i ? "" : verb}in ${n}`));
+  }
+  const who = (row: number, column: number): number => leads.who[row * grid!.columns.length + column]!;
+  const orderAt = (row: number, column: number): string => report.systems.map((_, s) => s).sort((a, b) => mean(row, column, b) - mean(row, column, a) || a - b).join();
 
   /** The cell of the controls; a column between two is none of them. */
   function now(): { row: number; column: number; x: number } | null {
@@ -94,52 +118,59 @@ export function sensitivityMap(page: Page): View {
     const row = grid!.rows[at.row]!;
     const column = grid!.columns[at.column]!;
     const discount = grid!.rows.length > 1 ? row : {};
-    page.set({ ...discount, ...(grid!.kind === "depth" ? { depth: column } : { gains: gainsAt(report, page.state.gains, column) }) });
+    page.set({ ...discount, ...(grid!.kind === "depth" ? { depth: column } : { gains: gainsAt(report, column) }) });
   }
 
   function describe(): void {
     const column = grid!.columns[at.column]!;
     const where = `${grid!.kind === "depth" ? `Depth ${column}` : `Highest grade ${column} times the lowest`}, ${label(grid!.rows[at.row]!)}`;
     const [one, other] = [report.systems[page.state.system]!, report.systems[page.state.other]!];
-    const best = winner(at.row, at.column);
+    const best = Number(orders[at.row * grid!.columns.length + at.column]!.split(",")[0]);
     const pair = report.systems.length > 1 ? `; ${shown(one)} against ${shown(other)} ${signed(difference(at.row, at.column))}` : "";
     say(cellText, `${where}: best ${shown(report.systems[best]!)} with ${fixed(mean(at.row, at.column, best))}${pair}.`);
   }
 
   function paint(): void {
-    const { rows, columns, kind } = grid!;
     const ratio = devicePixelRatio || 1;
     const width = canvas.parentElement!.clientWidth;
-    const height = rows.length * ROW + FOOT;
-    canvas.style.height = `${height}px`;
-    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
-      canvas.width = Math.round(width * ratio);
-      canvas.height = Math.round(height * ratio);
+    const height = grid!.rows.length * ROW + FOOT;
+    const size = [Math.round(width * ratio), Math.round(height * ratio)] as const;
+    if (canvas.width !== size[0] || canvas.height !== size[1]) {
+      [canvas.width, canvas.height] = size;
+      canvas.style.height = `${height}px`;
+    }
+    const picture = [key, page.state.map, page.state.system, page.state.other, ...size, looks.ink].join("|");
+    if (picture !== painted) {
+      [base.width, base.height] = size;
+      const below = base.getContext("2d")!;
+      below.setTransform(ratio, 0, 0, ratio, 0, 0);
+      paintCells(below);
+      painted = picture;
     }
     const context = canvas.getContext("2d")!;
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.clearRect(0, 0, ...size);
+    context.drawImage(base, 0, 0);
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    context.clearRect(0, 0, width, height);
-    context.font = looks.font;
+    paintMarks(context);
+  }
+
+  function paintCells(context: CanvasRenderingContext2D): void {
+    const { rows, columns, kind } = grid!;
     const [x0, w] = [left(), cellWidth()];
-    let widest = 0;
-    for (let r = 0; r < rows.length; r++) for (let c = 0; c < columns.length; c++) widest = Math.max(widest, Math.abs(difference(r, c)));
-    for (let r = 0; r < rows.length; r++) {
-      for (let c = 0; c < columns.length; c++) {
-        const d = difference(r, c);
-        const s = page.state.map === "best" ? winner(r, c) : d > 0 ? page.state.system : page.state.other;
-        const strength = page.state.map === "best" ? 0.62 : sign(d) ? 0.12 + (0.7 * Math.abs(d)) / (widest || 1) : 0;
-        context.fillStyle = looks.pale(looks.hue(s), strength);
-        context.fillRect(x0 + c * w, r * ROW, Math.ceil(w), ROW);
-      }
+    context.font = looks.font;
+    for (const [r, c] of cells()) {
+      if (who(r, c) < 0) continue;
+      context.fillStyle = looks.pale(looks.hue(who(r, c)), leads.strength[r * columns.length + c]!);
+      const [from, to] = [Math.round(x0 + c * w), Math.round(x0 + (c + 1) * w)];
+      context.fillRect(from, r * ROW, to - from, ROW);
     }
     context.strokeStyle = looks.ink;
     context.lineWidth = 1.5;
     context.beginPath();
-    for (let r = 0; r < rows.length; r++) {
-      for (let c = 0; c < columns.length; c++) {
-        if (c + 1 < columns.length && verdict(r, c) !== verdict(r, c + 1)) line(context, x0 + (c + 1) * w, r * ROW, 0, ROW);
-        if (r + 1 < rows.length && verdict(r, c) !== verdict(r + 1, c)) line(context, x0 + c * w, (r + 1) * ROW, w, 0);
-      }
+    for (const [r, c] of cells()) {
+      if (c + 1 < columns.length && who(r, c) !== who(r, c + 1)) line(context, Math.round(x0 + (c + 1) * w), r * ROW, 0, ROW);
+      if (r + 1 < rows.length && who(r, c) !== who(r + 1, c)) line(context, x0 + c * w, (r + 1) * ROW, w, 0);
     }
     context.stroke();
     context.fillStyle = looks.soft;
@@ -152,11 +183,17 @@ export function sensitivityMap(page: Page): View {
       const text = kind === "depth" ? String(column) : `${column}×`;
       const middle = x0 + (c + 0.5) * w;
       const half = context.measureText(text).width / 2 + 4;
-      if (middle - half < free) return;
+      if ((kind === "ratio" && !TICKS.includes(column)) || middle - half < free) return;
       context.fillText(text, middle, rows.length * ROW + 12);
       free = middle + half;
     });
-    context.fillText(kind === "depth" ? "depth k" : "gain of the highest grade, times that of the lowest", x0 + (w * columns.length) / 2, rows.length * ROW + 31, w * columns.length);
+    const about = kind === "depth" ? "depth k" : "gain of the highest grade, times that of the lowest";
+    context.fillText(about, x0 + (w * columns.length) / 2, rows.length * ROW + 31, w * columns.length);
+  }
+
+  /** The present setting, and the cell that is pointed at. */
+  function paintMarks(context: CanvasRenderingContext2D): void {
+    const [x0, w] = [left(), cellWidth()];
     const here = now();
     if (here) {
       context.fillStyle = looks.ink;
@@ -183,23 +220,14 @@ export function sensitivityMap(page: Page): View {
       key = wanted;
     }
     modes.forEach((input) => (input.checked = input.value === state.map));
-    const wins = new Map<number, number>();
+    const compared = [key, state.map, state.system, state.other, looks.ink].join("|");
+    if (compared !== ledBy) lead();
+    ledBy = compared;
     const here = now();
     const present = here && orders[here.row * grid!.columns.length + here.column]!;
     const same = orders.filter((order) => order === present).length;
-    for (let r = 0; r < grid!.rows.length; r++) {
-      for (let c = 0; c < grid!.columns.length; c++) {
-        const which = state.map === "best" ? winner(r, c) : difference(r, c) > 0 ? state.system : state.other;
-        wins.set(which, (wins.get(which) ?? 0) + 1);
-      }
-    }
-    const cells = grid!.rows.length * grid!.columns.length;
-    const sorted = [...wins].sort((a, b) => b[1] - a[1]);
-    put(legend, sorted.slice(0, 6).map(([s, n]) => h("span", { class: "entry" }, h("span", { class: "block", "data-hue": s }), shown(report.systems[s]!), h("span", { class: "number" }, `${n}`))));
-    legend.querySelectorAll<HTMLElement>(".block").forEach((block) => (block.style.background = looks.hue(Number(block.dataset.hue))));
-    const leads = listed(sorted.slice(0, 4).map(([s, n]) => `${shown(report.systems[s]!)} in ${n}`));
     const order = present && report.systems.length > 2 ? ` The order of all systems is that of the present setting in ${same}.` : "";
-    say(words, `${state.map === "best" ? "Best" : "Ahead"} in ${count(cells, "setting")}: ${leads}.${order}`);
+    say(words, `Of ${count(leads.who.length, "setting")} ${ahead}.${order}`);
     if (here) at = here;
     describe();
     paint();

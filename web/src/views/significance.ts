@@ -39,12 +39,12 @@ export function significance(page: Page): View | null {
     put(
       table,
       h("caption", { class: "hidden" }, "Differences of all pairs of systems"),
-      h("thead", {}, h("tr", {}, h("td", {}), systems.map((s) => h("th", { scope: "col" }, name(report.systems[s]!, 16))))),
+      h("thead", {}, h("tr", {}, h("td", { class: "none" }), systems.map((s) => h("th", { scope: "col" }, name(report.systems[s]!, 16))))),
       h("tbody", {}, systems.map((row) => h("tr", {}, h("th", { scope: "row" }, system(page, row, 22), h("small", { class: "number" }, fixed(means[row]))), systems.map((column) => cell(row, column))))),
     );
     const left = count > MOST ? ` The best ${MOST} of ${count} systems are shown.` : "";
     const corrected = pairs.correction ? `, adjusted by ${pairs.correction}` : "";
-    say(note, `${pairs.test}${corrected}. ✓ and colour: significantly different at the 5 % level; without: no difference was shown.${left}`);
+    say(note, `Test: ${pairs.test}${corrected}. ✓ and colour: significantly different at the 5 % level; without: no difference was shown.${left}`);
   }
   return { node, draw };
 }
